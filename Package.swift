@@ -1,0 +1,57 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Imports only ever point to a lower floor. What each target is, in one sentence: see "The house plan" in README.md.
+let package = Package(
+  name: "crashpadctl",
+  products: [
+    .executable(name: "crashpadctl", targets: ["crashpadctl"]),
+    .library(name: "CrashpadCore", targets: ["CrashpadCore"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+  ],
+  targets: [
+    // Floor 0
+    .target(name: "BinaryFormat"),
+    .target(name: "Snapshot"),
+    .target(name: "JSONFormat"),
+    .target(name: "FileSystem", dependencies: [.product(name: "SystemPackage", package: "swift-system")]),
+    // Floor 1
+    .target(name: "IntermediateDump", dependencies: ["BinaryFormat", "JSONFormat"]),
+    // Floor 2
+    .target(name: "DumpInterpretation", dependencies: ["BinaryFormat", "IntermediateDump", "Snapshot"]),
+    .target(name: "Minidump", dependencies: ["BinaryFormat", "Snapshot"]),
+    // Floor 3
+    .target(
+      name: "CrashpadCore",
+      dependencies: [
+        "BinaryFormat", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    // Floor 4
+    .executableTarget(
+      name: "crashpadctl",
+      dependencies: [
+        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    // Tests
+    .target(name: "DumpSynth", path: "Tests/DumpSynth"),
+    .executableTarget(name: "dump-synth", dependencies: ["DumpSynth"], path: "Tests/DumpSynthTool"),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+// One list of settings for every Swift target.
+for target in package.targets where target.type != .system && target.type != .plugin {
+  target.swiftSettings = (target.swiftSettings ?? []) + [
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+  ]
+}

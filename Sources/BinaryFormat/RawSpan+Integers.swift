@@ -1,0 +1,70 @@
+/// Bounded, little-endian loads. Every load traps outside of the span, so callers compare with `byteCount` first.
+///
+/// `unsafeLoadUnaligned` is unsafe only for types with invalid bit patterns; it checks bounds. Integers have none, which
+/// is why these wrappers are safe.
+extension RawSpan {
+  @inlinable @inline(__always)
+  public func uint8(at offset: Int) -> UInt8 {
+    unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+  }
+
+  @inlinable @inline(__always)
+  public func uint16(at offset: Int) -> UInt16 {
+    UInt16(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
+  }
+
+  @inlinable @inline(__always)
+  public func uint32(at offset: Int) -> UInt32 {
+    UInt32(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+
+  @inlinable @inline(__always)
+  public func uint64(at offset: Int) -> UInt64 {
+    UInt64(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  @inlinable @inline(__always)
+  public func int32(at offset: Int) -> Int32 {
+    Int32(bitPattern: uint32(at: offset))
+  }
+}
+
+extension RawSpan {
+  /// A copy of all bytes.
+  public func array() -> [UInt8] {
+    array(in: ByteRange(offset: 0, count: byteCount))
+  }
+
+  /// A copy of the bytes of `range`, which must lie inside.
+  public func array(in range: ByteRange) -> [UInt8] {
+    let part = extracting(range.offset..<range.end)
+    return unsafe [UInt8](unsafeUninitializedCapacity: range.count) { buffer, initialized in
+      for index in 0..<part.byteCount { unsafe buffer.initializeElement(at: index, to: part.uint8(at: index)) }
+      initialized = part.byteCount
+    }
+  }
+
+  /// The bytes of `range` as text; every maximal ill-formed part becomes one U+FFFD. For display, not for round trips.
+  public func text(in range: ByteRange) -> String {
+    String(decoding: array(in: range), as: UTF8.self)
+  }
+
+  /// Byte-wise order, a shorter prefix first: the order of `std::string`.
+  public func compare(_ a: ByteRange, _ b: ByteRange, in other: RawSpan) -> Int {
+    let count = min(a.count, b.count)
+    var index = 0
+    while index + 8 <= count {
+      let left = uint64(at: a.offset + index)
+      let right = other.uint64(at: b.offset + index)
+      if left != right { return left.byteSwapped < right.byteSwapped ? -1 : 1 }
+      index += 8
+    }
+    while index < count {
+      let left = uint8(at: a.offset + index)
+      let right = other.uint8(at: b.offset + index)
+      if left != right { return left < right ? -1 : 1 }
+      index += 1
+    }
+    return a.count == b.count ? 0 : (a.count < b.count ? -1 : 1)
+  }
+}

@@ -1,0 +1,150 @@
+public import BinaryFormat
+public import DumpInterpretation
+internal import FileSystem
+internal import IntermediateDump
+internal import JSONFormat
+internal import Minidump
+public import SystemPackage
+
+/// Turns an intermediate dump, or its JSON form, into a minidump, JSON or an intermediate dump. The input is never changed.
+public struct Conversion: Sendable {
+  public enum Target: String, Sendable, CaseIterable {
+    case minidump
+    case json
+    case idump
+
+    /// The extension of a file name, without the dot.
+    public var fileExtension: String {
+      switch self {
+      case .minidump: "dmp"
+      case .json: "json"
+      case .idump: "idump"
+      }
+    }
+  }
+
+  /// How it ended.
+  public enum Outcome: String, Sendable {
+    case converted
+    /// The input breaks off; everything up to there was converted.
+    case incomplete
+    /// Nothing was written: Crashpad makes no report of this input either.
+    case rejected
+  }
+
+  public struct Result: Sendable {
+    public let outcome: Outcome
+    public let findings: FindingList
+    /// Bytes written.
+    public let byteCount: Int
+  }
+
+  /// There is no conversion from this format.
+  public struct UnsupportedInput: Error { public let format: InputFormat }
+
+  public var target: Target
+  public var options: DumpInterpreter.Options
+
+  public init(to target: Target, options: DumpInterpreter.Options = DumpInterpreter.Options()) {
+    self.target = target
+    self.options = options
+  }
+
+  /// Converts `input` into the file `path`, which appears whole or not at all.
+  ///
+  /// - Parameter durable: wait until the file is on the disk.
+  public func convert(_ input: DumpInput, to path: FilePath, durable: Bool = false) throws -> Result {
+    try convert(input) { try FileOutput(path, durable: durable) }
+  }
+
+  /// Converts `input` and hands all bytes to `output` in order; nothing before it is known that there is a result.
+  public func convert(_ input: DumpInput, to output: any ByteOutput) throws -> Result {
+    try convert(input) { BorrowedOutput(output) }
+  }
+
+  private func convert(_ input: DumpInput, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
+    guard input.format != .minidump else { throw UnsupportedInput(format: input.format) }
+    return try input.file.withBytes { bytes in
+      let tree = DumpTree(parsing: bytes, limits: options.limits)
+      switch target {
+      case .minidump: return try minidump(from: tree, bytes, makeOutput)
+      case .json: return try json(from: tree, bytes, makeOutput)
+      case .idump: return try intermediateDump(from: tree, bytes, makeOutput)
+      }
+    }
+  }
+
+  private func minidump(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws
+    -> Result
+  {
+    let interpretation = DumpInterpreter.interpret(tree, in: bytes, options: options)
+    guard let snapshot = interpretation.snapshot else {
+      return Result(outcome: .rejected, findings: interpretation.findings, byteCount: 0)
+    }
+    let plan = try MinidumpWriter(snapshot, input: bytes)
+    let output = try makeOutput()
+    var writer = ByteWriter(to: output)
+    plan.write(to: &writer, bytes)
+    try writer.finish()
+    try output.finish()
+    return Result(
+      outcome: tree.incomplete == nil ? .converted : .incomplete, findings: interpretation.findings,
+      byteCount: plan.byteCount)
+  }
+
+  private func json(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
+    var findings = FindingList()
+    if let cause = tree.incomplete { findings.append(cause) }
+    if tree.isEmpty, tree.incomplete != nil { return Result(outcome: .rejected, findings: findings, byteCount: 0) }
+    let output = try makeOutput()
+    var count = 0
+    var json = JSONWriter(.indented) { text in
+      count += text.byteCount
+      try output.write(text)
+    }
+    DumpJSON.write(tree, bytes, to: &json)
+    try json.finish()
+    try output.finish()
+    return Result(outcome: tree.incomplete == nil ? .converted : .incomplete, findings: findings, byteCount: count)
+  }
+
+  /// A whole dump of what could be read: open maps and arrays are closed, and what follows the root map's end is gone.
+  private func intermediateDump(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws
+    -> Result
+  {
+    var findings = FindingList()
+    if let cause = tree.incomplete { findings.append(cause) }
+    if tree.isEmpty, tree.incomplete != nil { return Result(outcome: .rejected, findings: findings, byteCount: 0) }
+    let output = try makeOutput()
+    let byteCount = try tree.write(to: output, bytes)
+    try output.finish()
+    return Result(outcome: tree.incomplete == nil ? .converted : .incomplete, findings: findings, byteCount: byteCount)
+  }
+}
+
+/// An output that has an end.
+private protocol FinishingOutput: ByteOutput {
+  func finish() throws
+}
+
+private final class FileOutput: FinishingOutput {
+  private let file: OutputFile
+  private let durable: Bool
+
+  init(_ path: FilePath, durable: Bool) throws {
+    file = try OutputFile(path)
+    self.durable = durable
+  }
+
+  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
+  func finish() throws { try file.commit(durable: durable) }
+}
+
+private final class BorrowedOutput: FinishingOutput {
+  private let output: any ByteOutput
+
+  init(_ output: any ByteOutput) { self.output = output }
+
+  func write(_ bytes: RawSpan) throws { try output.write(bytes) }
+  func finish() {}
+}

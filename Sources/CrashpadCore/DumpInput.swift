@@ -1,0 +1,50 @@
+internal import BinaryFormat
+public import FileSystem
+internal import IntermediateDump
+public import SystemPackage
+
+/// What an input is, by its first bytes.
+public enum InputFormat: String, Sendable {
+  case intermediateDump = "intermediate-dump"
+  case minidump
+  /// The JSON form of an intermediate dump.
+  case json
+
+  /// A file that is none of the others is taken for a damaged intermediate dump: then its bytes get explained.
+  public static func of(_ bytes: RawSpan) -> InputFormat {
+    let count = bytes.byteCount
+    if count >= 4, bytes.uint32(at: 0) == 0x504d_444d { return .minidump }
+    var index = 0
+    while index < count, index < 1024 {
+      switch bytes.uint8(at: index) {
+      case 0x20, 0x0a, 0x0d, 0x09: index += 1
+      case UInt8(ascii: "{"): return .json
+      default: return .intermediateDump
+      }
+    }
+    return .intermediateDump
+  }
+}
+
+/// One input, opened.
+public struct DumpInput: Sendable {
+  public let format: InputFormat
+  /// The bytes that were read. Of JSON, the intermediate dump that it describes.
+  public let file: InputFile
+
+  /// Opens the file at `path`; throws `Errno`, `InputFile.NotReadable` or `DumpJSON.Failure`.
+  public init(_ path: FilePath) throws { try self.init(InputFile(path)) }
+
+  public static func standardInput() throws -> DumpInput { try DumpInput(InputFile.standardInput()) }
+
+  public init(_ file: InputFile) throws {
+    format = file.withBytes { InputFormat.of($0) }
+    guard format == .json else {
+      self.file = file
+      return
+    }
+    let output = MemoryOutput()
+    try file.withBytes { try DumpJSON.read($0, to: output) }
+    self.file = InputFile(bytes: output.bytes)
+  }
+}

@@ -1,0 +1,102 @@
+internal import BinaryFormat
+internal import IntermediateDump
+internal import Snapshot
+
+/// What a dump tells of its architecture. Crashpad knows it when it is compiled; a dump does not name it.
+///
+/// Thread states have the size of one architecture, so most threads' states decide. Where they do not, because the dump
+/// broke off before the threads or is damaged, facts about the system allow a guess, which the caller has to ask for: a
+/// wrong one would put other registers, or none, into the minidump.
+struct ArchitectureEvidence {
+  /// Threads and exceptions whose states have the sizes of one architecture.
+  private var votes: [CPUArchitecture: Int] = [:]
+  /// Threads and exceptions that were looked at.
+  private var voters = 0
+  /// Facts about the system that are typical of one architecture.
+  private var hints: [CPUArchitecture: Int] = [:]
+
+  /// Threads that are looked at; further ones add nothing.
+  private static let enoughThreads = 64
+
+  init(_ tree: DumpTree, _ root: RootFields, _ bytes: RawSpan) {
+    if let exception = root.signalException.map { vote(states(of: exception, tree, bytes)) }
+    if let exception = root.machException.map { vote(exceptionStates(of: exception, tree, bytes)) }
+    if let threads = root.threads.array {
+      var records = tree.records(of: threads)
+      var seen = 0
+      while seen < Self.enoughThreads, let record = records.next(of: tree, in: bytes) {
+        vote(states(of: record.node, tree, bytes))
+        seen += 1
+      }
+    }
+    if let system = root.systemInfo.map { countHints(of: system, tree, bytes) }
+  }
+
+  /// What most of the threads are of; nil if there is no such.
+  var decided: CPUArchitecture? { votes.first { $0.value * 2 > voters }?.key }
+
+  /// What the system looks like; nil if it looks like nothing.
+  var guess: CPUArchitecture? { Self.winner(votes) ?? Self.winner(hints) }
+
+  var isMixed: Bool { votes.count > 1 }
+
+  private static func winner(_ counts: [CPUArchitecture: Int]) -> CPUArchitecture? {
+    let arm64 = counts[.arm64, default: 0]
+    let x86_64 = counts[.x86_64, default: 0]
+    return arm64 == x86_64 ? nil : (arm64 > x86_64 ? .arm64 : .x86_64)
+  }
+
+  private mutating func vote(_ states: [CPUArchitecture: Int]) {
+    voters += 1
+    if let winner = Self.winner(states) { votes[winner, default: 0] += 1 }
+  }
+
+  private func states(of node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) -> [CPUArchitecture: Int] {
+    var states: [CPUArchitecture: Int] = [:]
+    let fields = ThreadFields(node, tree, bytes)
+    for architecture in [CPUArchitecture.arm64, .x86_64] {
+      let layout = DarwinStateLayout.of(architecture)
+      states[architecture] =
+        (fields.threadState.value?.count == layout.threadSize ? 1 : 0)
+        + (fields.floatState.value?.count == layout.floatSize ? 1 : 0)
+        + (fields.debugState.value?.count == layout.debugSize ? 1 : 0)
+    }
+    return states
+  }
+
+  private func exceptionStates(of node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) -> [CPUArchitecture: Int] {
+    var states: [CPUArchitecture: Int] = [:]
+    let fields = MachExceptionFields(node, tree, bytes)
+    guard let flavor = fields.flavor.uint32(in: bytes), let size = fields.state.value?.count else { return states }
+    for architecture in [CPUArchitecture.arm64, .x86_64] {
+      guard let (part, isUnified) = DarwinStateLayout.part(ofFlavor: flavor, architecture) else { continue }
+      if size == DarwinStateLayout.of(architecture).size(of: part) + (isUnified ? 8 : 0) { states[architecture] = 1 }
+    }
+    return states
+  }
+
+  /// Arm64 devices have pages of 16 KiB and say no processor vendor; Intel's say one, and have pages of 4 KiB.
+  private mutating func countHints(of node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
+    var records = tree.records(of: node)
+    while let record = records.next(of: tree, in: bytes) {
+      guard record.kind == .property else { continue }
+      let value = record.value
+      switch record.key {
+      case .pageSize where value.count == 8:
+        switch bytes.uint64(at: value.offset) {
+        case 16384: hints[.arm64, default: 0] += 1
+        case 4096: hints[.x86_64, default: 0] += 1
+        default: break
+        }
+      case .cpuVendor:
+        switch bytes.text(in: ByteRange(offset: value.offset, count: min(value.count, 16))) {
+        case "GenuineIntel", "AuthenticAMD": hints[.x86_64, default: 0] += 2
+        default: break
+        }
+      case .addressMask where value.count == 8 && bytes.uint64(at: value.offset) != 0:
+        hints[.arm64, default: 0] += 1
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,131 @@
+public import BinaryFormat
+public import IntermediateDump
+public import Snapshot
+
+/// Gives an intermediate dump its meaning, as Crashpad's `ProcessSnapshotIOSIntermediateDump` does.
+public struct DumpInterpreter: Sendable {
+  public struct Options: Sendable {
+    /// Overrides what the dump says of its architecture. Only arm64 and x86_64 have intermediate dumps.
+    public var architecture: CPUArchitecture?
+    /// Where the threads do not tell the architecture, take what the system looks like, or else arm64, as every iOS
+    /// device is; with a finding. Otherwise such a dump is rejected.
+    public var guessesArchitecture = false
+    /// Process annotations from outside; where the dump has the same name, these win.
+    public var annotations: [(name: String, value: String)] = []
+    public var reportID = UUIDBytes.zero
+    public var clientID = UUIDBytes.zero
+    public var limits = Limits()
+
+    public init() {}
+  }
+
+  /// What came of it.
+  public struct Result: Sendable {
+    /// Nil if the dump was rejected; the last error finding says why.
+    public let snapshot: ProcessSnapshot?
+    public let findings: FindingList
+  }
+
+  var snapshot: ProcessSnapshot
+  var findings: FindingList
+  let tree: DumpTree
+  let options: Options
+  let architecture: CPUArchitecture
+
+  /// Threads and modules above this number are left out, with a finding: each costs some hundred bytes of memory, but
+  /// an empty one takes only two bytes of a hostile file. Real ones take more than 200 bytes.
+  let maximumEntries: Int
+
+  /// Interprets `tree`, which was read from `bytes`.
+  public static func interpret(_ tree: DumpTree, in bytes: RawSpan, options: Options = Options()) -> Result {
+    var findings = FindingList(limit: options.limits.maximumFindings)
+    if let incomplete = tree.incomplete { findings.append(incomplete) }
+    func rejected(_ finding: Finding?) -> Result {
+      if let finding { findings.append(finding) }
+      return Result(snapshot: nil, findings: findings)
+    }
+    // The order of these checks is Crashpad's, so that both give the same reason.
+    if tree.isEmpty { return rejected(tree.incomplete == nil ? Finding(InterpretationRules.emptyDump) : nil) }
+    let root = RootFields(tree, bytes)
+    guard root.version.uint8(in: bytes) == 1 else {
+      return rejected(
+        Finding(
+          InterpretationRules.noVersion, at: root.version.record?.offset, path: "kVersion", expected: .number(1),
+          found: root.version.uint8(in: bytes).map { .number(UInt64($0)) }))
+    }
+    guard let processInfo = root.processInfo.map else {
+      return rejected(
+        Finding(InterpretationRules.noProcessInfo, at: root.processInfo.record?.offset, path: "kProcessInfo"))
+    }
+    guard let systemInfo = root.systemInfo.map else {
+      return rejected(Finding(InterpretationRules.noSystemInfo, at: root.systemInfo.record?.offset, path: "kSystemInfo"))
+    }
+    let evidence = ArchitectureEvidence(tree, root, bytes)
+    guard let architecture = Self.architecture(from: evidence, options, &findings) else { return rejected(nil) }
+
+    var interpreter = DumpInterpreter(
+      snapshot: ProcessSnapshot(system: SystemSnapshot(architecture: architecture, operatingSystem: .ios)),
+      findings: findings, tree: tree, options: options, architecture: architecture,
+      maximumEntries: (bytes.byteCount + 32 << 20) / 512)
+    interpreter.snapshot.isComplete = tree.incomplete == nil
+    interpreter.snapshot.reportID = options.reportID
+    interpreter.snapshot.clientID = options.clientID
+    interpreter.readSystem(systemInfo, bytes)
+    interpreter.readProcess(processInfo, bytes)
+    if let threads = root.threads.array { interpreter.readThreads(threads, bytes) }
+    if let modules = root.modules.array { interpreter.readModules(modules, bytes) }
+    let hasException = interpreter.readException(root, bytes)
+    return Result(snapshot: hasException ? interpreter.snapshot : nil, findings: interpreter.findings)
+  }
+
+  private static func architecture(
+    from evidence: ArchitectureEvidence, _ options: Options, _ findings: inout FindingList
+  ) -> CPUArchitecture? {
+    if let architecture = options.architecture { return architecture }
+    if let architecture = evidence.decided {
+      if evidence.isMixed {
+        findings.append(
+          Finding(InterpretationRules.mixedArchitecture, path: "kThreads", found: .text(architecture.rawValue)))
+      }
+      return architecture
+    }
+    let guess = evidence.guess
+    if options.guessesArchitecture {
+      let architecture = guess ?? .arm64
+      findings.append(Finding(InterpretationRules.guessedArchitecture, found: .text(architecture.rawValue)))
+      return architecture
+    }
+    findings.append(
+      Finding(InterpretationRules.unknownArchitecture, found: guess.map { .text("it looks like \($0.rawValue)") }))
+    return nil
+  }
+}
+
+/// The members of the root map.
+struct RootFields {
+  var version = DumpField()
+  var processInfo = DumpField()
+  var systemInfo = DumpField()
+  var threads = DumpField()
+  var modules = DumpField()
+  var signalException = DumpField()
+  var machException = DumpField()
+  var nsException = DumpField()
+
+  init(_ tree: DumpTree, _ bytes: RawSpan) {
+    var records = tree.records(of: tree.root)
+    while let record = records.next(of: tree, in: bytes) {
+      switch record.key {
+      case .version: version.record = record
+      case .processInfo: processInfo.record = record
+      case .systemInfo: systemInfo.record = record
+      case .threads: threads.record = record
+      case .modules: modules.record = record
+      case .signalException: signalException.record = record
+      case .machException: machException.record = record
+      case .nsException: nsException.record = record
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,294 @@
+internal import BinaryFormat
+internal import IntermediateDump
+internal import Snapshot
+
+/// The members of kMachException; kThreadID is all that kNSException has.
+struct MachExceptionFields {
+  var exception = DumpField()
+  var codes = DumpField()
+  var flavor = DumpField()
+  var state = DumpField()
+  var threadID = DumpField()
+
+  init(_ node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
+    var records = tree.records(of: node)
+    while let record = records.next(of: tree, in: bytes) {
+      switch record.key {
+      case .exception: exception.record = record
+      case .codes: codes.record = record
+      case .flavor: flavor.record = record
+      case .state: state.record = record
+      case .threadID: threadID.record = record
+      default: break
+      }
+    }
+  }
+}
+
+/// Exception codes that decide how a dump is read. Source: XNU, `osfmk/mach/exception_types.h`, `mach/i386/exception.h`.
+private enum ExceptionCode {
+  static let badAccess: UInt32 = 1
+  static let softSignal: UInt32 = 0x10003
+  /// Crashpad's own, "CPnx".
+  static let nsException: UInt32 = 0x4350_6e78
+  static let i386GeneralProtectionFault: UInt32 = 13
+  /// VM_PROT_READ | VM_PROT_EXECUTE, which is also EXC_I386_BOUNDFLT.
+  static let i386BoundFault: UInt32 = 5
+}
+
+extension DumpInterpreter {
+  /// Reads the exception that counts. Returns false if it has no thread, for which Crashpad rejects the dump.
+  mutating func readException(_ root: RootFields, _ bytes: RawSpan) -> Bool {
+    let found = [root.signalException, root.machException, root.nsException].filter { $0.map != nil }
+    if found.count > 1 {
+      findings.append(Finding(InterpretationRules.severalExceptions, at: found[1].record?.offset))
+    }
+    let threads = root.threads.array
+    let exception: ExceptionSnapshot?
+    if let node = root.signalException.map {
+      exception = signalException(node, bytes)
+    } else if let node = root.machException.map {
+      exception = machException(node, threads, bytes)
+    } else if let node = root.nsException.map {
+      exception = nsException(node, threads, bytes)
+    } else {
+      return true
+    }
+    guard let exception else {
+      let record = found.first?.record
+      findings.append(
+        Finding(
+          InterpretationRules.exceptionWithoutThread, at: record?.offset,
+          path: DumpPath().appending(record?.key ?? .invalid).appending(.threadID).text))
+      return false
+    }
+    snapshot.exception = exception
+    return true
+  }
+
+  // MARK: Signal
+
+  private mutating func signalException(_ node: DumpNode, _ bytes: RawSpan) -> ExceptionSnapshot? {
+    var number = DumpField()
+    var code = DumpField()
+    var address = DumpField()
+    let fields = ThreadFields(node, tree, bytes) { record in
+      switch record.key {
+      case .signalNumber: number.record = record
+      case .signalCode: code.record = record
+      case .signalAddress: address.record = record
+      default: break
+      }
+    }
+    guard let threadID = fields.id.uint64(in: bytes) else { return nil }
+    var exception = ExceptionSnapshot(kind: .softSignal, threadID: threadID, code: ExceptionCode.softSignal)
+    exception.info = number.uint32(in: bytes) ?? 0
+    exception.address = address.uint64(in: bytes) ?? 0
+    exception.codes = [UInt64(exception.code), UInt64(exception.info), UInt64(code.uint32(in: bytes) ?? 0)]
+    let layout = DarwinStateLayout.of(architecture)
+    if let thread = fields.threadState.value(ofSize: layout.threadSize),
+      let float = fields.floatState.value(ofSize: layout.floatSize)
+    {
+      exception.context = CPUContext(architecture, DarwinState(thread: thread, float: float), bytes)
+    } else {
+      findings.append(Finding(InterpretationRules.noRegisters, at: node.start, path: "kSignalException"))
+    }
+    if let regions = fields.contextMemory.array {
+      appendMemory(
+        of: regions, .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, to: &snapshot.extraMemory, bytes)
+    }
+    return exception
+  }
+
+  // MARK: Mach
+
+  private mutating func machException(_ node: DumpNode, _ threads: DumpNode?, _ bytes: RawSpan) -> ExceptionSnapshot? {
+    let fields = MachExceptionFields(node, tree, bytes)
+    guard let threadID = fields.threadID.uint64(in: bytes) else { return nil }
+    var exception = ExceptionSnapshot(kind: .mach, threadID: threadID, code: 0)
+    if let type = fields.exception.int32(in: bytes) {
+      exception.code = UInt32(bitPattern: type)
+      exception.codes = [UInt64(bitPattern: Int64(type))]
+    }
+    readCodes(fields.codes, into: &exception, bytes)
+    if let thread = threadFields(id: threadID, in: threads, bytes) {
+      loadContext(from: thread, fields, into: &exception, bytes)
+    }
+    return exception
+  }
+
+  private mutating func readCodes(_ codes: DumpField, into exception: inout ExceptionSnapshot, _ bytes: RawSpan) {
+    guard let value = codes.value else { return }
+    guard value.count > 0, value.count % 8 == 0 else {
+      findings.append(
+        Finding(
+          InterpretationRules.badCodes, at: codes.record?.offset, path: "kMachException.kCodes",
+          found: .byteCount(UInt64(value.count))))
+      return
+    }
+    let count = value.count / 8
+    // A minidump's exception record has room for 15 parameters. Crashpad ends itself above that; the first ones matter.
+    let room = 15 - exception.codes.count
+    if count > 14 {
+      findings.append(
+        Finding(
+          InterpretationRules.tooManyCodes, at: codes.record?.offset, path: "kMachException.kCodes",
+          expected: .number(14), found: .number(UInt64(count))))
+    }
+    for index in 0..<min(count, room) { exception.codes.append(bytes.uint64(at: value.offset + 8 * index)) }
+    exception.info = bytes.uint32(at: value.offset)
+    if count >= 2 { exception.address = bytes.uint64(at: value.offset + 8) }
+  }
+
+  /// The first thread with that id.
+  private mutating func threadFields(id: UInt64, in threads: DumpNode?, _ bytes: RawSpan) -> ThreadFields? {
+    if let threads {
+      var records = tree.records(of: threads)
+      while let record = records.next(of: tree, in: bytes) {
+        let fields = ThreadFields(record.node, tree, bytes)
+        if fields.id.uint64(in: bytes) == id { return fields }
+      }
+    }
+    findings.append(Finding(InterpretationRules.exceptionThreadMissing, found: .number(id)))
+    return nil
+  }
+
+  /// The registers at the exception: the thread's, and in their place what the exception itself carries.
+  private mutating func loadContext(
+    from thread: ThreadFields, _ fields: MachExceptionFields, into exception: inout ExceptionSnapshot, _ bytes: RawSpan
+  ) {
+    if let flavor = fields.flavor.uint32(in: bytes), let state = thread.state(architecture), let own = fields.state.value {
+      exception.context = exceptionContext(flavor: flavor, own: own, thread: state, bytes)
+    }
+    // For EXC_BAD_ACCESS the second code is the address that was accessed; it is no address for a general protection
+    // fault on Intel. Every other exception happened at its instruction.
+    let hasAddress =
+      exception.code == ExceptionCode.badAccess
+      && !(architecture == .x86_64
+        && [ExceptionCode.i386GeneralProtectionFault, ExceptionCode.i386BoundFault].contains(exception.info))
+    if !hasAddress { exception.address = exception.context?.instructionPointer ?? 0 }
+  }
+
+  private mutating func exceptionContext(flavor: UInt32, own: ByteRange, thread: DarwinState, _ bytes: RawSpan)
+    -> CPUContext
+  {
+    guard let (part, isUnified) = DarwinStateLayout.part(ofFlavor: flavor, architecture) else {
+      findings.append(
+        Finding(
+          InterpretationRules.unknownFlavor, path: "kMachException.kFlavor", found: .number(UInt64(flavor))))
+      return CPUContext(architecture, thread, bytes)
+    }
+    let size = DarwinStateLayout.of(architecture).size(of: part)
+    let headerSize = isUnified ? 8 : 0
+    if own.count != size + headerSize {
+      findings.append(
+        Finding(
+          InterpretationRules.stateSize, at: own.offset, path: "kMachException.kState",
+          expected: .byteCount(UInt64(size + headerSize)), found: .byteCount(UInt64(own.count))))
+    }
+    // A short state is filled up with zeros, so it has to be made anew; in the arena, as nothing else can hold it.
+    if own.count < size + headerSize { return paddedContext(own, size, isUnified, part, thread, bytes) }
+    if isUnified, !isPlain(part, size, header: own.offset, bytes) { return CPUContext(architecture, thread, bytes) }
+    return CPUContext(
+      architecture, thread.replacing(part, by: ByteRange(offset: own.offset + headerSize, count: size)), bytes)
+  }
+
+  /// Whether the header of a unified state names the plain 64-bit state and counts all of it, in 32-bit words.
+  private func isPlain(_ part: DarwinStateLayout.Part, _ size: Int, header: Int, _ bytes: RawSpan) -> Bool {
+    bytes.uint32(at: header) == DarwinStateLayout.plainFlavor(of: part, architecture)
+      && Int(bytes.uint32(at: header + 4)) >= size / 4
+  }
+
+  private mutating func paddedContext(
+    _ own: ByteRange, _ size: Int, _ isUnified: Bool, _ part: DarwinStateLayout.Part, _ thread: DarwinState,
+    _ bytes: RawSpan
+  ) -> CPUContext {
+    let headerSize = isUnified ? 8 : 0
+    var padded = bytes.array(in: own)
+    padded.append(contentsOf: [UInt8](repeating: 0, count: size + headerSize - own.count))
+    let copy = unsafe padded.span.bytes
+    if isUnified, !isPlain(part, size, header: 0, copy) { return CPUContext(architecture, thread, bytes) }
+    let context = CPUContext(architecture, thread, bytes)
+    let state = DarwinState().replacing(part, by: ByteRange(offset: headerSize, count: size))
+    switch (context, CPUContext(architecture, state, copy)) {
+    case (.arm64(let base), .arm64(let own)): return .arm64(merge(base, own, part, copy))
+    case (.x86_64(let base), .x86_64(let own)): return .x86_64(merge(base, own, part, copy))
+    default: return context
+    }
+  }
+
+  private mutating func merge(
+    _ base: ARM64Context, _ own: ARM64Context, _ part: DarwinStateLayout.Part, _ copy: RawSpan
+  ) -> ARM64Context {
+    var merged = part == .thread ? own : base
+    switch part {
+    case .thread:
+      merged.vectors = base.vectors
+      merged.fpsr = base.fpsr
+      merged.fpcr = base.fpcr
+    case .float:
+      merged.vectors = snapshot.store(copy.array(in: ByteRange(offset: own.vectors.offset, count: own.vectors.count)))
+      merged.fpsr = own.fpsr
+      merged.fpcr = own.fpcr
+    case .debug: break
+    }
+    return merged
+  }
+
+  private mutating func merge(
+    _ base: X86_64Context, _ own: X86_64Context, _ part: DarwinStateLayout.Part, _ copy: RawSpan
+  ) -> X86_64Context {
+    var merged = part == .thread ? own : base
+    switch part {
+    case .thread:
+      merged.fxsave = base.fxsave
+      merged.dr = base.dr
+    case .float:
+      merged.fxsave = snapshot.store(copy.array(in: ByteRange(offset: own.fxsave.offset, count: own.fxsave.count)))
+    case .debug: merged.dr = own.dr
+    }
+    return merged
+  }
+
+  // MARK: NSException
+
+  private mutating func nsException(_ node: DumpNode, _ threads: DumpNode?, _ bytes: RawSpan) -> ExceptionSnapshot? {
+    let fields = MachExceptionFields(node, tree, bytes)
+    guard let threadID = fields.threadID.uint64(in: bytes) else { return nil }
+    var exception = ExceptionSnapshot(kind: .nsException, threadID: threadID, code: ExceptionCode.nsException)
+    guard let thread = threadFields(id: threadID, in: threads, bytes) else { return exception }
+    guard let frames = thread.exceptionFrames.value else {
+      loadContext(from: thread, fields, into: &exception, bytes)
+      return exception
+    }
+    guard frames.count >= 16 else { return exception }
+    let first = bytes.uint64(at: frames.offset)
+    let second = bytes.uint64(at: frames.offset + 8)
+    if architecture == .x86_64 {
+      var context = X86_64Context()
+      context.rip = first
+      context.rsp = second
+      exception.context = .x86_64(context)
+    } else {
+      var context = ARM64Context()
+      context.pc = first
+      context.lr = second
+      context.fp = 8  // The first frame record of the synthetic stack.
+      exception.context = .arm64(context)
+    }
+    exception.address = first
+    return exception
+  }
+}
+
+extension DarwinState {
+  func replacing(_ part: DarwinStateLayout.Part, by range: ByteRange) -> DarwinState {
+    var state = self
+    switch part {
+    case .thread: state.thread = range
+    case .float: state.float = range
+    case .debug: state.debug = range
+    }
+    return state
+  }
+}

@@ -1,0 +1,151 @@
+internal import BinaryFormat
+internal import IntermediateDump
+internal import Snapshot
+
+extension DumpInterpreter {
+  /// Crashpad's limits of a typed annotation, in bytes (`client/annotation.h`).
+  private static var nameLengths: ClosedRange<Int> { 1...256 }
+  private static var valueLengths: ClosedRange<Int> { 1...20480 }
+
+  mutating func readModules(_ array: DumpNode, _ bytes: RawSpan) {
+    var records = tree.records(of: array)
+    while let record = records.next(of: tree, in: bytes) {
+      if snapshot.modules.count == maximumEntries {
+        findings.append(
+          Finding(
+            InterpretationRules.tooManyEntries, at: record.offset, path: "kModules",
+            expected: .number(UInt64(maximumEntries))))
+        return
+      }
+      readModule(record.node, bytes)
+    }
+  }
+
+  private mutating func readModule(_ node: DumpNode, _ bytes: RawSpan) {
+    var module = ModuleSnapshot()
+    var objects = DumpField()
+    var simpleMap = DumpField()
+    var crashInfo = DumpField()
+    var dyldError = DumpField()
+    var extraMemory = DumpField()
+    var intermediateDumpMemory = DumpField()
+    var records = tree.records(of: node)
+    while let record = records.next(of: tree, in: bytes) {
+      var field = DumpField()
+      field.record = record
+      switch record.key {
+      case .name: module.name = field.content()
+      case .address: module.address = field.uint64(in: bytes)
+      case .size: module.size = field.uint64(in: bytes)
+      case .fileType: module.fileType = field.uint32(in: bytes).map(ModuleSnapshot.FileType.init(machO:))
+      case .timestamp: module.timestamp = field.uint64(in: bytes)
+      case .dylibCurrentVersion: module.dylibVersion = field.uint32(in: bytes)
+      case .sourceVersion: module.sourceVersion = field.uint64(in: bytes)
+      case .uuid: module.identity = field.value(ofSize: 16).map { identity(at: $0.offset, bytes) }
+      case .annotationObjects: objects = field
+      case .annotationsSimpleMap: simpleMap = field
+      case .annotationsCrashInfo: crashInfo = field
+      case .annotationsDyldErrorString: dyldError = field
+      case .moduleExtraMemoryRegions: extraMemory = field
+      case .moduleIntermediateDumpExtraMemoryRegions: intermediateDumpMemory = field
+      default: break
+      }
+    }
+    // The version of a dylib means nothing in another kind of file.
+    if module.fileType != .sharedLibrary { module.dylibVersion = nil }
+    module.debugName = module.name.map { Self.baseName($0, bytes) }
+    if let objects = objects.array { module.annotationObjects = annotationObjects(of: objects, bytes) }
+    if let simpleMap = simpleMap.array {
+      appendSimpleAnnotations(of: simpleMap, to: &module.simpleAnnotations, bytes)
+      sortAnnotations(&module.simpleAnnotations, bytes)
+    }
+    module.messages = messages(crashInfo: crashInfo.map, dyldError: dyldError, bytes)
+    if let regions = extraMemory.array {
+      appendMemory(
+        of: regions, .moduleExtraMemoryRegionAddress, .moduleExtraMemoryRegionData, to: &snapshot.extraMemory, bytes)
+    }
+    if let regions = intermediateDumpMemory.array {
+      appendMemory(
+        of: regions, .moduleIntermediateDumpExtraMemoryRegionAddress, .moduleIntermediateDumpExtraMemoryRegionData,
+        to: &snapshot.intermediateDumpExtraMemory, bytes)
+    }
+    snapshot.modules.append(module)
+  }
+
+  private func identity(at offset: Int, _ bytes: RawSpan) -> ModuleSnapshot.Identity {
+    .uuid(UUIDBytes(high: bytes.uint64(at: offset).byteSwapped, low: bytes.uint64(at: offset + 8).byteSwapped), age: 0)
+  }
+
+  private func messages(crashInfo: DumpNode?, dyldError: DumpField, _ bytes: RawSpan) -> [Content] {
+    var first = DumpField()
+    var second = DumpField()
+    if let crashInfo {
+      var records = tree.records(of: crashInfo)
+      while let record = records.next(of: tree, in: bytes) {
+        switch record.key {
+        case .annotationsCrashInfoMessage1: first.record = record
+        case .annotationsCrashInfoMessage2: second.record = record
+        default: break
+        }
+      }
+    }
+    return [first, second, dyldError].compactMap { $0.content() }.filter { !$0.isEmpty }
+  }
+
+  private mutating func annotationObjects(of array: DumpNode, _ bytes: RawSpan) -> [AnnotationObject] {
+    var objects: [AnnotationObject] = []
+    var elements = tree.records(of: array)
+    while let element = elements.next(of: tree, in: bytes) {
+      var name = DumpField()
+      var type = DumpField()
+      var value = DumpField()
+      var records = tree.records(of: element.node)
+      while let record = records.next(of: tree, in: bytes) {
+        switch record.key {
+        case .annotationName: name.record = record
+        case .annotationType: type.record = record
+        case .annotationValue: value.record = record
+        default: break
+        }
+      }
+      if let name = name.content(), Self.nameLengths.contains(name.count), let type = type.uint16(in: bytes),
+        let value = value.content(), Self.valueLengths.contains(value.count)
+      {
+        objects.append(AnnotationObject(name: name, type: type, value: value))
+      } else {
+        let path = DumpPath().appending(.modules).appending(index: snapshot.modules.count).appending(.annotationObjects)
+        findings.append(Finding(InterpretationRules.badAnnotation, at: element.offset, path: path.text))
+      }
+    }
+    return objects
+  }
+
+  /// The last component of a path, as `base::FilePath::BaseName` finds it: the path ends at its first NUL, slashes at
+  /// its end do not count, and a path of nothing but slashes is one slash; but two slashes stay two.
+  static func baseName(_ path: Content, _ bytes: RawSpan) -> Content {
+    let slash = UInt8(ascii: "/")
+    func byte(_ index: Int) -> UInt8 { bytes.uint8(at: path.offset + index) }
+    var end = 0
+    while end < path.count, byte(end) != 0 { end += 1 }
+    guard end > 0 else { return path.prefix(0) }
+    if end == 2, byte(0) == slash, byte(1) == slash { return path.prefix(2) }
+    while end > 1, byte(end - 1) == slash { end -= 1 }
+    if end == 1 { return path.prefix(1) }
+    var start = end
+    while start > 0, byte(start - 1) != slash { start -= 1 }
+    return path.part(at: start, count: end - start)
+  }
+}
+
+extension ModuleSnapshot.FileType {
+  /// Mach-O file types, `mach-o/loader.h`.
+  init(machO fileType: UInt32) {
+    switch fileType {
+    case 2: self = .executable  // MH_EXECUTE
+    case 6: self = .sharedLibrary  // MH_DYLIB
+    case 7: self = .dynamicLoader  // MH_DYLINKER
+    case 8: self = .loadableModule  // MH_BUNDLE
+    default: self = .other
+    }
+  }
+}

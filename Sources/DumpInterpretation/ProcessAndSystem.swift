@@ -1,0 +1,195 @@
+internal import BinaryFormat
+internal import IntermediateDump
+internal import Snapshot
+
+extension DumpField {
+  func content() -> Content? { value.map { Content(inputOffset: $0.offset, count: $0.count) } }
+
+  /// Darwin's `timeval`.
+  func time(in bytes: RawSpan) -> Timestamp? {
+    value(ofSize: 16).map {
+      Timestamp(
+        seconds: Int64(bitPattern: bytes.uint64(at: $0.offset)), microseconds: bytes.int32(at: $0.offset + 8))
+    }
+  }
+
+  /// Mach's `time_value_t`.
+  func duration(in bytes: RawSpan) -> Timestamp? {
+    value(ofSize: 8).map {
+      Timestamp(seconds: Int64(bytes.int32(at: $0.offset)), microseconds: bytes.int32(at: $0.offset + 4))
+    }
+  }
+}
+
+extension DumpInterpreter {
+  mutating func readSystem(_ node: DumpNode, _ bytes: RawSpan) {
+    var hasDaylightSaving = DumpField()
+    var isDaylightSaving = DumpField()
+    var vmStat = DumpField()
+    var records = tree.records(of: node)
+    while let record = records.next(of: tree, in: bytes) {
+      var field = DumpField()
+      field.record = record
+      switch record.key {
+      case .osVersionMajor: snapshot.system.osMajor = field.int32(in: bytes)
+      case .osVersionMinor: snapshot.system.osMinor = field.int32(in: bytes)
+      case .osVersionBugfix: snapshot.system.osBugfix = field.int32(in: bytes)
+      case .osVersionBuild: snapshot.system.osBuild = field.content()
+      case .machineDescription: snapshot.system.machine = field.content()
+      case .cpuVendor: snapshot.system.cpuVendor = field.content()
+      case .cpuCount: snapshot.system.cpuCount = field.int32(in: bytes)
+      case .pageSize: snapshot.system.pageSize = field.uint64(in: bytes)
+      case .addressMask: snapshot.system.addressMask = field.uint64(in: bytes)
+      case .crashpadUptime: snapshot.system.crashpadUptime = field.uint64(in: bytes)
+      case .standardOffsetSeconds: snapshot.system.timeZone.standardOffset = field.int32(in: bytes)
+      case .daylightOffsetSeconds: snapshot.system.timeZone.daylightOffset = field.int32(in: bytes)
+      case .standardName: snapshot.system.timeZone.standardName = field.content()
+      case .daylightName: snapshot.system.timeZone.daylightName = field.content()
+      case .hasDaylightSavingTime: hasDaylightSaving = field
+      case .isDaylightSavingTime: isDaylightSaving = field
+      case .vmStat: vmStat = field
+      default: break
+      }
+    }
+    snapshot.system.timeZone.daylightSaving = daylightSaving(
+      has: hasDaylightSaving.bool(in: bytes), observes: isDaylightSaving.bool(in: bytes))
+    if let node = vmStat.map { snapshot.system.memory = readMemoryUse(node, bytes) }
+  }
+
+  private func daylightSaving(has: Bool?, observes: Bool?) -> TimeZoneSnapshot.DaylightSaving? {
+    guard let has else { return nil }
+    if !has { return .doesNotObserve }
+    // Crashpad reads a variable that nobody set if only this one is missing; a zero there is standard time.
+    return observes == true ? .daylightTime : .standardTime
+  }
+
+  private func readMemoryUse(_ node: DumpNode, _ bytes: RawSpan) -> SystemMemory {
+    var memory = SystemMemory(active: nil, inactive: nil, wired: nil, free: nil)
+    var records = tree.records(of: node)
+    while let record = records.next(of: tree, in: bytes) {
+      var field = DumpField()
+      field.record = record
+      switch record.key {
+      case .active: memory.active = field.uint32(in: bytes)
+      case .inactive: memory.inactive = field.uint32(in: bytes)
+      case .wired: memory.wired = field.uint32(in: bytes)
+      case .free: memory.free = field.uint32(in: bytes)
+      default: break
+      }
+    }
+    return memory
+  }
+
+  mutating func readProcess(_ node: DumpNode, _ bytes: RawSpan) {
+    var basicInfo = DumpField()
+    var threadTimes = DumpField()
+    var simpleMap = DumpField()
+    var records = tree.records(of: node)
+    while let record = records.next(of: tree, in: bytes) {
+      var field = DumpField()
+      field.record = record
+      switch record.key {
+      case .pid: snapshot.processID = field.int32(in: bytes)
+      case .parentPID: snapshot.parentProcessID = field.int32(in: bytes)
+      case .startTime: snapshot.startTime = field.time(in: bytes)
+      case .snapshotTime: snapshot.snapshotTime = field.time(in: bytes)
+      case .taskBasicInfo: basicInfo = field
+      case .taskThreadTimes: threadTimes = field
+      case .annotationsSimpleMap: simpleMap = field
+      default: break
+      }
+    }
+    let ended = readTimes(basicInfo.map, bytes)
+    let living = readTimes(threadTimes.map, bytes)
+    snapshot.userTime = Self.sum(ended.user, living.user)
+    snapshot.systemTime = Self.sum(ended.system, living.system)
+    snapshot.annotations = processAnnotations(simpleMap.array, bytes)
+  }
+
+  private func readTimes(_ node: DumpNode?, _ bytes: RawSpan) -> (user: Timestamp?, system: Timestamp?) {
+    guard let node else { return (nil, nil) }
+    var user = DumpField()
+    var system = DumpField()
+    var records = tree.records(of: node)
+    while let record = records.next(of: tree, in: bytes) {
+      switch record.key {
+      case .userTime: user.record = record
+      case .systemTime: system.record = record
+      default: break
+      }
+    }
+    return (user.duration(in: bytes), system.duration(in: bytes))
+  }
+
+  /// As the BSD macro `timeradd`: one second is carried at most. Nil if both are.
+  private static func sum(_ a: Timestamp?, _ b: Timestamp?) -> Timestamp? {
+    if a == nil, b == nil { return nil }
+    let a = a ?? Timestamp(seconds: 0)
+    let b = b ?? Timestamp(seconds: 0)
+    var total = Timestamp(seconds: a.seconds &+ b.seconds, microseconds: a.microseconds &+ b.microseconds)
+    if total.microseconds >= 1_000_000 {
+      total.seconds &+= 1
+      total.microseconds &-= 1_000_000
+    }
+    return total
+  }
+
+  /// Crashpad's order of who wins: the caller's, then the mark of an incomplete dump, then the dump's own; the handler's
+  /// uptime replaces whatever has its name.
+  private mutating func processAnnotations(_ array: DumpNode?, _ bytes: RawSpan) -> [Annotation] {
+    var outside: [String: String] = [:]
+    for annotation in options.annotations { outside[annotation.name] = annotation.value }
+    if !snapshot.isComplete { outside["crashpad_intermediate_dump_incomplete"] = "yes" }
+    let uptimeName = "crashpad_uptime_ns"
+    outside[uptimeName] = String(snapshot.system.crashpadUptime ?? 0)
+    var annotations = outside.map { name, value in
+      Annotation(name: snapshot.store(name.utf8), value: snapshot.store(value.utf8))
+    }
+    if let array { appendSimpleAnnotations(of: array, to: &annotations, bytes) }
+    sortAnnotations(&annotations, bytes)
+    return annotations
+  }
+
+  /// Adds the entries that have both a name and a value, in file order.
+  func appendSimpleAnnotations(of array: DumpNode, to annotations: inout [Annotation], _ bytes: RawSpan) {
+    var elements = tree.records(of: array)
+    while let element = elements.next(of: tree, in: bytes) {
+      var name = DumpField()
+      var value = DumpField()
+      var records = tree.records(of: element.node)
+      while let record = records.next(of: tree, in: bytes) {
+        switch record.key {
+        case .annotationName: name.record = record
+        case .annotationValue: value.record = record
+        default: break
+        }
+      }
+      if let name = name.content(), let value = value.content() {
+        annotations.append(Annotation(name: name, value: value))
+      }
+    }
+  }
+
+  /// Sorts by the bytes of the names; of equal names only the first stays.
+  func sortAnnotations(_ annotations: inout [Annotation], _ bytes: RawSpan) {
+    guard annotations.count > 1 else { return }
+    let arena = unsafe snapshot.arena.span.bytes
+    func compare(_ a: Annotation, _ b: Annotation) -> Int {
+      let left = ByteRange(offset: a.name.offset, count: a.name.count)
+      let right = ByteRange(offset: b.name.offset, count: b.name.count)
+      return (a.name.isInArena ? arena : bytes).compare(left, right, in: b.name.isInArena ? arena : bytes)
+    }
+    // The standard library's sort is stable in fact, but does not promise it: so the place decides between equal names.
+    let order = annotations.indices.sorted { a, b in
+      let result = compare(annotations[a], annotations[b])
+      return result != 0 ? result < 0 : a < b
+    }
+    var unique: [Annotation] = []
+    unique.reserveCapacity(order.count)
+    for index in order {
+      if let last = unique.last, compare(last, annotations[index]) == 0 { continue }
+      unique.append(annotations[index])
+    }
+    annotations = unique
+  }
+}

@@ -1,0 +1,145 @@
+internal import BinaryFormat
+internal import IntermediateDump
+internal import Snapshot
+
+/// The members of a thread's map that need more than reading.
+struct ThreadFields {
+  var threadState = DumpField()
+  var floatState = DumpField()
+  var debugState = DumpField()
+  var stackAddress = DumpField()
+  var stackData = DumpField()
+  var exceptionFrames = DumpField()
+  var contextMemory = DumpField()
+  var id = DumpField()
+
+  init(_ node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan, also: (DumpRecord) -> Void = { _ in }) {
+    var records = tree.records(of: node)
+    while let record = records.next(of: tree, in: bytes) {
+      switch record.key {
+      case .threadState: threadState.record = record
+      case .floatState: floatState.record = record
+      case .debugState: debugState.record = record
+      case .stackRegionAddress: stackAddress.record = record
+      case .stackRegionData: stackData.record = record
+      case .threadUncaughtNSExceptionFrames: exceptionFrames.record = record
+      case .threadContextMemoryRegions: contextMemory.record = record
+      case .threadID: id.record = record
+      default: also(record)
+      }
+    }
+  }
+
+  /// The three states, if all have the size of this architecture. Crashpad uses none of them otherwise.
+  func state(_ architecture: CPUArchitecture) -> DarwinState? {
+    let layout = DarwinStateLayout.of(architecture)
+    guard let thread = threadState.value(ofSize: layout.threadSize), let float = floatState.value(ofSize: layout.floatSize),
+      let debug = debugState.value(ofSize: layout.debugSize)
+    else { return nil }
+    return DarwinState(thread: thread, float: float, debug: debug)
+  }
+}
+
+extension DumpInterpreter {
+  mutating func readThreads(_ array: DumpNode, _ bytes: RawSpan) {
+    var records = tree.records(of: array)
+    while let record = records.next(of: tree, in: bytes) {
+      if snapshot.threads.count == maximumEntries {
+        findings.append(
+          Finding(
+            InterpretationRules.tooManyEntries, at: record.offset, path: "kThreads",
+            expected: .number(UInt64(maximumEntries))))
+        return
+      }
+      readThread(record.node, bytes)
+    }
+  }
+
+  private mutating func readThread(_ node: DumpNode, _ bytes: RawSpan) {
+    var thread = ThreadSnapshot()
+    let fields = ThreadFields(node, tree, bytes) { record in
+      var field = DumpField()
+      field.record = record
+      switch record.key {
+      case .suspendCount: thread.suspendCount = field.int32(in: bytes)
+      case .priority: thread.priority = field.int32(in: bytes)
+      case .threadDataAddress: thread.dataAddress = field.uint64(in: bytes)
+      case .threadName: thread.name = field.content()
+      default: break
+      }
+    }
+    let path = DumpPath().appending(.threads).appending(index: snapshot.threads.count)
+    thread.id = fields.id.uint64(in: bytes)
+    thread.stack = stack(of: fields, at: node.start, path, bytes)
+    if let state = fields.state(architecture) {
+      thread.context = CPUContext(architecture, state, bytes)
+    } else if fields.exceptionFrames.value == nil {
+      findings.append(Finding(InterpretationRules.noRegisters, at: node.start, path: path.text))
+    }
+    if let regions = fields.contextMemory.array {
+      appendMemory(
+        of: regions, .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, to: &snapshot.extraMemory, bytes)
+    }
+    snapshot.threads.append(thread)
+  }
+
+  private mutating func stack(
+    of fields: ThreadFields, at offset: Int, _ path: @autoclosure () -> DumpPath, _ bytes: RawSpan
+  ) -> ThreadSnapshot.Stack? {
+    if let data = fields.stackData.content() {
+      if fields.exceptionFrames.value != nil {
+        findings.append(Finding(InterpretationRules.stackAndFrames, at: offset, path: path().text))
+      }
+      let address = fields.stackAddress.uint64(in: bytes)
+      if address == nil, !data.isEmpty {
+        findings.append(
+          Finding(
+            InterpretationRules.stackWithoutAddress, at: fields.stackData.record?.offset,
+            path: path().appending(.stackRegionData).text))
+      }
+      return ThreadSnapshot.Stack(region: MemoryRegion(address: address ?? 0, content: data))
+    }
+    guard let frames = fields.exceptionFrames.value, frames.count >= 16 else { return nil }
+    let stack = snapshot.store(syntheticStack(frames: frames, bytes))
+    return ThreadSnapshot.Stack(region: MemoryRegion(address: 0, content: stack), isSynthetic: true)
+  }
+
+  /// A stack of frame records from return addresses alone, so that a frame pointer walk finds them again.
+  ///
+  /// An uncaught NSException has lost its stack when it is caught; what is left are its return addresses. Frame 0 becomes
+  /// the program counter and frame 1 the link register; the rest lies on this stack, which pretends to be at address 0.
+  private func syntheticStack(frames: ByteRange, _ bytes: RawSpan) -> [UInt8] {
+    let count = frames.count / 8
+    var words = [UInt64](repeating: 0, count: 2 * (count - 1) + 1)
+    // Word 2j-1 and 2j are the frame record of frame j: the caller's frame pointer and its return address.
+    for frame in 1..<max(1, count - 1) {
+      words[2 * frame - 1] = UInt64(8 * (2 * frame + 1))
+      words[2 * frame] = bytes.uint64(at: frames.offset + 8 * (frame + 1))
+    }
+    var stack: [UInt8] = []
+    stack.reserveCapacity(words.count * 8)
+    for word in words {
+      for shift in 0..<UInt64(8) { stack.append(UInt8(truncatingIfNeeded: word >> (8 * shift))) }
+    }
+    return stack
+  }
+
+  /// Adds the regions of an array that have an address of eight bytes and data.
+  func appendMemory(
+    of array: DumpNode, _ addressKey: DumpKey, _ dataKey: DumpKey, to regions: inout [MemoryRegion], _ bytes: RawSpan
+  ) {
+    var elements = tree.records(of: array)
+    while let element = elements.next(of: tree, in: bytes) {
+      var address = DumpField()
+      var data = DumpField()
+      var records = tree.records(of: element.node)
+      while let record = records.next(of: tree, in: bytes) {
+        if record.key == addressKey { address.record = record }
+        if record.key == dataKey { data.record = record }
+      }
+      if let address = address.uint64(in: bytes), let data = data.content(), !data.isEmpty {
+        regions.append(MemoryRegion(address: address, content: data))
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Glibc
+public import SystemPackage
+
+/// What a path names, without following a symbolic link at its end.
+public enum FileKind: Sendable, Equatable {
+  case regular(size: Int)
+  case directory
+  case symbolicLink
+  case other
+
+  /// Throws `Errno`.
+  public init(at path: FilePath, followingLink: Bool = false) throws {
+    var status = stat()
+    let result = unsafe path.withPlatformString {
+      unsafe followingLink ? stat($0, &status) : lstat($0, &status)
+    }
+    guard result == 0 else { throw Errno(rawValue: errno) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: self = .regular(size: Int(status.st_size))
+    case S_IFDIR: self = .directory
+    case S_IFLNK: self = .symbolicLink
+    default: self = .other
+    }
+  }
+}
+
+/// The regular files of a directory, sorted by name bytes; symbolic links are not followed.
+///
+/// - Parameters:
+///   - recursive: also those of its subdirectories; names that begin with a dot are left out.
+/// - Returns: the files, and the directories that could not be read with the reason.
+public func regularFiles(in directory: FilePath, recursive: Bool) throws -> (
+  files: [FilePath], unreadable: [(path: FilePath, error: Errno)]
+) {
+  var files: [FilePath] = []
+  var unreadable: [(path: FilePath, error: Errno)] = []
+  var pending: [FilePath] = []
+  for entry in try names(in: directory) {
+    let path = directory.appending(entry)
+    switch try? FileKind(at: path) {
+    case .regular: files.append(path)
+    case .directory where recursive: pending.append(path)
+    default: break
+    }
+  }
+  for folder in pending {
+    do {
+      let below = try regularFiles(in: folder, recursive: true)
+      files += below.files
+      unreadable += below.unreadable
+    } catch let error as Errno {
+      unreadable.append((folder, error))
+    }
+  }
+  return (files, unreadable)
+}
+
+/// The entries of a directory that do not begin with a dot, sorted.
+private func names(in directory: FilePath) throws -> [FilePath.Component] {
+  guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else {
+    throw Errno(rawValue: errno)
+  }
+  defer { unsafe closedir(stream) }
+  var names: [FilePath.Component] = []
+  while let entry = unsafe readdir(stream) {
+    let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+      unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe FilePath(platformString: $0) }
+    }
+    guard let component = name.lastComponent, component.kind == .regular, !component.string.hasPrefix(".") else { continue }
+    names.append(component)
+  }
+  return names.sorted { $0.string < $1.string }
+}

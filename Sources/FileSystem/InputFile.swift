@@ -1,0 +1,112 @@
+import Glibc
+public import SystemPackage
+
+/// The bytes of one input, for as long as this object lives.
+///
+/// A small file is read, a large one is mapped: below `mappingThreshold` a read(2) costs less than the page faults. Only
+/// regular files are mapped; pipes and terminals are read to their end. The file is opened read-only and never changed.
+@safe
+public final class InputFile: Sendable {
+  /// Files of at least this many bytes are mapped.
+  public static let mappingThreshold = 1 << 20
+
+  /// Pipes and other inputs without a size are refused above this many bytes, as they have to be held in memory.
+  public static let maximumUnmappedSize = 4 << 30
+
+  /// The input is a directory, a socket or a device, or a pipe with more than `maximumUnmappedSize` bytes.
+  public struct NotReadable: Error {
+    public enum Reason: Sendable { case directory, notAFile, tooLarge }
+    public let reason: Reason
+  }
+
+  // Safe to share: nobody writes to the memory after init, and deinit alone unmaps it.
+  private nonisolated(unsafe) let base: UnsafeRawBufferPointer
+  private let isMapped: Bool
+
+  /// Opens and reads or maps the file at `path`. Throws `Errno` or `NotReadable`.
+  public convenience init(_ path: FilePath) throws {
+    // Without O_NONBLOCK the open of a FIFO that nobody writes to would wait for ever.
+    let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+    defer { try? descriptor.close() }
+    try self.init(descriptor, allowPipe: false)
+  }
+
+  /// Standard input.
+  public static func standardInput() throws -> InputFile { try InputFile(.standardInput, allowPipe: true) }
+
+  private init(_ descriptor: FileDescriptor, allowPipe: Bool) throws {
+    var status = stat()
+    guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
+    let size = Int(status.st_size)
+    switch status.st_mode & S_IFMT {
+    case S_IFREG where size >= Self.mappingThreshold:
+      let mapping = unsafe mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor.rawValue, 0)
+      guard let mapping = unsafe mapping, unsafe mapping != MAP_FAILED else { throw Errno(rawValue: errno) }
+      unsafe base = UnsafeRawBufferPointer(start: mapping, count: size)
+      isMapped = true
+    case S_IFREG:
+      unsafe base = try Self.readAll(descriptor, sizeHint: size)
+      isMapped = false
+    case S_IFDIR:
+      throw NotReadable(reason: .directory)
+    case S_IFIFO, S_IFSOCK, S_IFCHR:
+      guard allowPipe else { throw NotReadable(reason: .notAFile) }
+      unsafe base = try Self.readAll(descriptor, sizeHint: 64 * 1024)
+      isMapped = false
+    default:
+      throw NotReadable(reason: .notAFile)
+    }
+  }
+
+  /// Bytes that are in memory already.
+  public init(bytes: [UInt8]) {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+    unsafe bytes.withUnsafeBytes { unsafe copy.copyMemory(from: $0) }
+    unsafe base = UnsafeRawBufferPointer(copy)
+    isMapped = false
+  }
+
+  /// Reads to the end, however many bytes come: the file may grow or shrink while it is read.
+  private static func readAll(_ descriptor: FileDescriptor, sizeHint: Int) throws -> UnsafeRawBufferPointer {
+    var capacity = sizeHint + 1
+    var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+    var count = 0
+    do {
+      while true {
+        if count == capacity {
+          guard capacity < maximumUnmappedSize else { throw NotReadable(reason: .tooLarge) }
+          capacity *= 2
+          let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+          unsafe larger.copyMemory(from: UnsafeRawBufferPointer(memory))
+          unsafe memory.deallocate()
+          unsafe memory = larger
+        }
+        let got = try unsafe descriptor.read(
+          into: UnsafeMutableRawBufferPointer(rebasing: memory[count...]), retryOnInterrupt: true)
+        if got == 0 { break }
+        count += got
+      }
+    } catch {
+      unsafe memory.deallocate()
+      throw error
+    }
+    return unsafe UnsafeRawBufferPointer(start: memory.baseAddress, count: count)
+  }
+
+  deinit {
+    if isMapped {
+      unsafe _ = munmap(UnsafeMutableRawPointer(mutating: base.baseAddress), base.count)
+    } else {
+      unsafe base.deallocate()
+    }
+  }
+
+  public var byteCount: Int { unsafe base.count }
+
+  /// Calls `body` with all bytes.
+  @inline(__always)
+  public func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
+    let span = unsafe RawSpan(_unsafeBytes: base)
+    return try body(span)
+  }
+}

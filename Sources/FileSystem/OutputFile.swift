@@ -1,0 +1,126 @@
+import Glibc
+public import SystemPackage
+
+/// A file that appears whole or not at all: written under a temporary name in the same directory, then renamed.
+///
+/// An object that goes away without `commit()` leaves nothing behind. Where the file system has nameless files
+/// (O_TMPFILE), not even SIGKILL leaves anything.
+@safe
+public final class OutputFile {
+  private let path: FilePath
+  private let descriptor: FileDescriptor
+  private var temporaryPath: FilePath?
+  private var isDone = false
+
+  /// Prepares to make `path`. Throws `Errno`.
+  ///
+  /// - Parameter permissions: of a new file, before the umask; default 0666, as other tools do.
+  public init(_ path: FilePath, permissions: FilePermissions = FilePermissions(rawValue: 0o666)) throws {
+    self.path = path
+    let directory = path.removingLastComponent()
+    let folder = directory.isEmpty ? FilePath(".") : directory
+    let nameless = unsafe folder.withPlatformString {
+      unsafe Glibc.open($0, O_TMPFILE_ | O_RDWR | O_CLOEXEC, permissions.rawValue)
+    }
+    if nameless >= 0 {
+      descriptor = FileDescriptor(rawValue: nameless)
+      return
+    }
+    switch Errno(rawValue: errno) {
+    case .notSupported, .isDirectory, .invalidArgument: break
+    case let failure: throw failure
+    }
+    let temporary = Self.temporaryName(for: path)
+    descriptor = try FileDescriptor.open(
+      temporary, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec], permissions: permissions)
+    temporaryPath = temporary
+  }
+
+  deinit {
+    try? descriptor.close()
+    if !isDone, let temporaryPath { unsafe temporaryPath.withPlatformString { unsafe _ = unlink($0) } }
+  }
+
+  private static func temporaryName(for path: FilePath) -> FilePath {
+    var generator = SystemRandomNumberGenerator()
+    let name = path.lastComponent?.string ?? "output"
+    let suffix = String(generator.next(), radix: 36)
+    // A name may take 255 bytes; the suffix has to fit too.
+    let stem = String(decoding: name.utf8.prefix(200), as: UTF8.self)
+    return path.removingLastComponent().appending(".\(stem).\(suffix).tmp")
+  }
+
+  /// Writes all bytes at the end. Throws `Errno`.
+  public func write(_ bytes: RawSpan) throws {
+    try writeAll(bytes, to: descriptor)
+  }
+
+  /// Makes the file appear under its name, in place of one that was there. Throws `Errno`.
+  ///
+  /// - Parameter durable: also wait until data and name are on the disk (fsync of file and directory).
+  public func commit(durable: Bool) throws {
+    if durable { try check(fsync(descriptor.rawValue)) }
+    if let temporaryPath {
+      try rename(temporaryPath, to: path)
+    } else {
+      try link(to: path)
+    }
+    isDone = true
+    if durable {
+      let folder = path.removingLastComponent()
+      let directory = try FileDescriptor.open(
+        folder.isEmpty ? FilePath(".") : folder, .readOnly, options: [.directory, .closeOnExec])
+      defer { try? directory.close() }
+      try check(fsync(directory.rawValue))
+    }
+  }
+
+  private func link(to path: FilePath) throws {
+    let source = "/proc/self/fd/\(descriptor.rawValue)"
+    func linkat(_ target: FilePath) -> Int32 {
+      unsafe target.withPlatformString { name in
+        unsafe Glibc.linkat(AT_FDCWD, source, AT_FDCWD, name, AT_SYMLINK_FOLLOW)
+      }
+    }
+    if linkat(path) == 0 { return }
+    guard errno == EEXIST else { throw Errno(rawValue: errno) }
+    // linkat() does not replace: give the file a temporary name, and rename that over the old file.
+    let temporary = Self.temporaryName(for: path)
+    try check(linkat(temporary))
+    do {
+      try rename(temporary, to: path)
+    } catch {
+      unsafe temporary.withPlatformString { unsafe _ = unlink($0) }
+      throw error
+    }
+  }
+
+  private func rename(_ from: FilePath, to target: FilePath) throws {
+    let result = unsafe from.withPlatformString { old in
+      unsafe target.withPlatformString { new in unsafe Glibc.rename(old, new) }
+    }
+    try check(result)
+  }
+
+  private func check(_ result: Int32) throws {
+    guard result == 0 else { throw Errno(rawValue: errno) }
+  }
+}
+
+// The macro has a cast that Swift does not import: __O_TMPFILE | O_DIRECTORY of <fcntl.h>.
+#if arch(arm64)
+  private let O_TMPFILE_: Int32 = 0o20000000 | 0o40000
+#else
+  private let O_TMPFILE_: Int32 = 0o20000000 | 0o200000
+#endif
+
+/// Writes all bytes, however many calls that takes. Throws `Errno`.
+public func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
+  try unsafe bytes.withUnsafeBytes { buffer in
+    var rest = unsafe buffer[...]
+    while unsafe !rest.isEmpty {
+      let count = try unsafe descriptor.write(UnsafeRawBufferPointer(rebasing: rest), retryOnInterrupt: true)
+      unsafe rest = rest.dropFirst(count)
+    }
+  }
+}

@@ -1,0 +1,225 @@
+internal import BinaryFormat
+
+/// The one pass over a dump's bytes: follows Crashpad's reader command by command, and stops where it stops.
+///
+/// Source: Crashpad, `util/ios/ios_intermediate_dump_reader.cc`. The order of the checks matters: it decides what is kept.
+struct DumpScanner {
+  let limits: Limits
+  /// Containers of at least this many bytes get an index entry.
+  let indexThreshold: Int
+
+  var index: [DumpTree.Entry] = []
+  var failure: Finding?
+  /// Where reading stopped.
+  var offset = 0
+  /// Where the root map's records end.
+  var contentEnd = 0
+
+  /// One open container. Its index entry exists from its start on, and is taken back if it turns out to be short.
+  private struct Open {
+    let isArray: Bool
+    let key: DumpKey
+    let start: Int
+    let entry: Int
+    /// Elements so far, for the path of a finding.
+    var elements = 0
+  }
+
+  private var stack: [Open] = []
+
+  init(limits: Limits, indexThreshold: Int) {
+    self.limits = limits
+    self.indexThreshold = indexThreshold
+    stack.reserveCapacity(limits.maximumDepth + 2)
+  }
+
+  mutating func scan(_ bytes: RawSpan) {
+    let size = bytes.byteCount
+    guard size > 0 else {
+      failure = Finding(DumpRules.emptyFile)
+      return
+    }
+    guard bytes.uint8(at: 0) == DumpCommand.rootMapStart else {
+      failure = Finding(DumpRules.badStart, at: 0, expected: .number(6), found: .number(UInt64(bytes.uint8(at: 0))))
+      return
+    }
+    offset = 1
+    stack.append(Open(isArray: false, key: KeyTable.root, start: 0, entry: -1))
+    while offset < size {
+      guard step(bytes, size) else {
+        closeAll()
+        return
+      }
+      if stack.isEmpty { return }
+    }
+    failure = finding(DumpRules.noRootEnd)
+    closeAll()
+  }
+
+  /// Reads one command. Returns false where Crashpad's reader stops with an error.
+  private mutating func step(_ bytes: RawSpan, _ size: Int) -> Bool {
+    if stack.count > limits.maximumDepth { return stop(DumpRules.tooDeep) }
+    let top = stack.count - 1
+    let inArray = stack[top].isArray
+    let command = bytes.uint8(at: offset)
+    switch command {
+    case DumpCommand.property:
+      if inArray { return stop(DumpRules.recordInArray) }
+      guard let key = key(bytes, size) else { return false }
+      guard size - offset >= 11 else { return stop(DumpRules.truncatedLength, key) }
+      let length = bytes.uint64(at: offset + 3)
+      guard length <= UInt64(limits.maximumPropertyLength) else {
+        return stop(
+          DumpRules.valueTooLong, key, expected: .byteCount(UInt64(limits.maximumPropertyLength)), found: .byteCount(length))
+      }
+      let remaining = size - offset - 11
+      guard length <= UInt64(remaining) else {
+        return stop(DumpRules.truncatedValue, key, expected: .byteCount(length), found: .byteCount(UInt64(remaining)))
+      }
+      offset += 11 + Int(length)
+    case DumpCommand.mapStart:
+      if inArray {
+        stack[top].elements += 1
+        open(isArray: false, key: stack[top].key, headerSize: 1)
+      } else {
+        guard let key = key(bytes, size) else { return false }
+        open(isArray: false, key: key, headerSize: 3)
+      }
+    case DumpCommand.arrayStart:
+      if inArray { return stop(DumpRules.recordInArray) }
+      guard let key = key(bytes, size) else { return false }
+      open(isArray: true, key: key, headerSize: 3)
+    case DumpCommand.mapEnd, DumpCommand.arrayEnd:
+      if stack.count < 2 { return stop(DumpRules.endAtRoot) }
+      if inArray != (command == DumpCommand.arrayEnd) { return stop(DumpRules.wrongEnd) }
+      close()
+      offset += 1
+    case DumpCommand.rootMapEnd:
+      if stack.count != 1 { return stop(DumpRules.rootEndNested) }
+      contentEnd = offset
+      offset += 1
+      stack.removeAll(keepingCapacity: true)
+      if offset != size {
+        failure = Finding(DumpRules.trailingBytes, at: offset, found: .byteCount(UInt64(size - offset)))
+      }
+    case DumpCommand.rootMapStart:
+      return stop(DumpRules.secondRoot)
+    default:
+      return stop(DumpRules.badCommand, found: .number(UInt64(command)))
+    }
+    return true
+  }
+
+  private mutating func key(_ bytes: RawSpan, _ size: Int) -> DumpKey? {
+    guard size - offset >= 3 else {
+      _ = stop(DumpRules.truncatedKey)
+      return nil
+    }
+    let key = DumpKey(bytes.uint16(at: offset + 1))
+    if key == .invalid {
+      _ = stop(DumpRules.zeroKey)
+      return nil
+    }
+    return key
+  }
+
+  private mutating func open(isArray: Bool, key: DumpKey, headerSize: Int) {
+    stack.append(Open(isArray: isArray, key: key, start: offset, entry: index.count))
+    index.append(DumpTree.Entry(start: offset, contentEnd: 0, next: 0))
+    offset += headerSize
+  }
+
+  private mutating func close() {
+    let container = stack.removeLast()
+    if offset - container.start < indexThreshold {
+      // What is inside of a short container is shorter still, and has no entry either.
+      index.removeLast(index.count - container.entry)
+    } else {
+      index[container.entry].contentEnd = offset
+      index[container.entry].next = index.count
+    }
+  }
+
+  /// Reading stopped: what is open ends here.
+  private mutating func closeAll() {
+    while let container = stack.popLast() {
+      if container.entry >= 0 {
+        index[container.entry].contentEnd = offset
+        index[container.entry].next = index.count
+      }
+    }
+    contentEnd = offset
+  }
+
+  private mutating func stop(
+    _ rule: Rule, _ key: DumpKey? = nil, expected: Finding.Value? = nil, found: Finding.Value? = nil
+  ) -> Bool {
+    failure = finding(rule, key, expected: expected, found: found)
+    return false
+  }
+
+  private func finding(
+    _ rule: Rule, _ key: DumpKey? = nil, expected: Finding.Value? = nil, found: Finding.Value? = nil
+  ) -> Finding {
+    var path = DumpPath()
+    for (depth, container) in stack.enumerated() where depth > 0 {
+      if stack[depth - 1].isArray {
+        path.append(index: stack[depth - 1].elements - 1)
+      } else {
+        path.append(container.key)
+      }
+    }
+    if let key { path.append(key) }
+    return Finding(rule, at: offset, path: path.text, expected: expected, found: found)
+  }
+
+  /// The offset of the end command of a container that has no index entry, and is therefore known to be well-formed.
+  static func endOfShortContainer(from start: Int, isArray: Bool, upTo limit: Int, in bytes: RawSpan) -> Int {
+    var offset = start
+    var depth = 0
+    // Bit n: the container at depth n is an array. Depth is bounded, so a word is enough.
+    var arrays: UInt64 = isArray ? 1 : 0
+    while offset < limit {
+      switch bytes.uint8(at: offset) {
+      case DumpCommand.property:
+        offset += 11 + Int(truncatingIfNeeded: bytes.uint64(at: offset + 3))
+      case DumpCommand.mapEnd, DumpCommand.arrayEnd:
+        if depth == 0 { return offset }
+        depth -= 1
+        offset += 1
+      case let command:
+        offset += arrays >> UInt64(depth) & 1 == 1 ? 1 : 3
+        depth += 1
+        let bit: UInt64 = 1 << UInt64(depth)
+        arrays = command == DumpCommand.arrayStart ? arrays | bit : arrays & ~bit
+      }
+    }
+    return limit
+  }
+}
+
+/// The key path of a finding, as `kThreads[2].kStackRegionData`.
+public struct DumpPath: Sendable {
+  public private(set) var text = ""
+
+  public init() {}
+
+  public mutating func append(_ key: DumpKey) {
+    if !text.isEmpty { text += "." }
+    text += KeyTable.name(of: key)
+  }
+
+  public mutating func append(index: Int) { text += "[\(index)]" }
+
+  public func appending(_ key: DumpKey) -> DumpPath {
+    var longer = self
+    longer.append(key)
+    return longer
+  }
+
+  public func appending(index: Int) -> DumpPath {
+    var longer = self
+    longer.append(index: index)
+    return longer
+  }
+}

@@ -1,0 +1,132 @@
+public import BinaryFormat
+
+/// Writes an intermediate dump. Maps and arrays are closures, so that none can be left open.
+///
+///     try DumpWriter.write(to: output) { root in
+///       root.property(.version, uint8: 1)
+///       root.array(.threads) { threads in
+///         threads.map { $0.property(.threadID, uint64: 7) }
+///       }
+///     }
+public enum DumpWriter {
+  /// Writes the root map with what `body` puts into it. Throws what `body` or the output throws.
+  public static func write(to output: any ByteOutput, _ body: (inout MapScope) throws -> Void) throws {
+    let sink = Sink(ByteWriter(to: output))
+    sink.writer.uint8(DumpCommand.rootMapStart)
+    var root = MapScope(sink)
+    try body(&root)
+    sink.writer.uint8(DumpCommand.rootMapEnd)
+    try sink.writer.finish()
+  }
+
+  final class Sink {
+    var writer: ByteWriter
+    init(_ writer: consuming ByteWriter) { self.writer = writer }
+  }
+
+  /// An open map.
+  public struct MapScope: ~Copyable {
+    private let sink: Sink
+
+    init(_ sink: Sink) { self.sink = sink }
+
+    private func begin(_ command: UInt8, _ key: DumpKey) {
+      // The reader takes key 0 for the end of a dump's sense.
+      precondition(key != .invalid)
+      sink.writer.uint8(command)
+      sink.writer.uint16(key.rawValue)
+    }
+
+    public mutating func property(_ key: DumpKey, _ value: RawSpan) {
+      begin(DumpCommand.property, key)
+      sink.writer.uint64(UInt64(value.byteCount))
+      sink.writer.bytes(value)
+    }
+
+    public mutating func property(_ key: DumpKey, bytes: [UInt8]) { unsafe property(key, bytes.span.bytes) }
+    public mutating func property(_ key: DumpKey, text: String) { property(key, bytes: Array(text.utf8)) }
+    public mutating func property(_ key: DumpKey, uint8 value: UInt8) { property(key, bytes: [value]) }
+    public mutating func property(_ key: DumpKey, uint16 value: UInt16) { property(key, integer: UInt64(value), size: 2) }
+    public mutating func property(_ key: DumpKey, uint32 value: UInt32) { property(key, integer: UInt64(value), size: 4) }
+    public mutating func property(_ key: DumpKey, uint64 value: UInt64) { property(key, integer: value, size: 8) }
+
+    private mutating func property(_ key: DumpKey, integer: UInt64, size: Int) {
+      property(key, bytes: littleEndian(integer, size: size))
+    }
+
+    public mutating func map(_ key: DumpKey, _ body: (inout MapScope) throws -> Void) rethrows {
+      begin(DumpCommand.mapStart, key)
+      defer { sink.writer.uint8(DumpCommand.mapEnd) }
+      var map = MapScope(sink)
+      try body(&map)
+    }
+
+    public mutating func array(_ key: DumpKey, _ body: (inout ArrayScope) throws -> Void) rethrows {
+      begin(DumpCommand.arrayStart, key)
+      defer { sink.writer.uint8(DumpCommand.arrayEnd) }
+      var array = ArrayScope(sink)
+      try body(&array)
+    }
+  }
+
+  /// An open array. Its elements are maps.
+  public struct ArrayScope: ~Copyable {
+    private let sink: Sink
+
+    init(_ sink: Sink) { self.sink = sink }
+
+    public mutating func map(_ body: (inout MapScope) throws -> Void) rethrows {
+      sink.writer.uint8(DumpCommand.mapStart)
+      defer { sink.writer.uint8(DumpCommand.mapEnd) }
+      var map = MapScope(sink)
+      try body(&map)
+    }
+  }
+}
+
+/// The lowest `size` bytes of `value`.
+func littleEndian(_ value: UInt64, size: Int) -> [UInt8] {
+  (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+}
+
+extension DumpTree {
+  /// Writes all that was read as a whole dump. Of a complete dump these are its own bytes.
+  ///
+  /// - Returns: how many bytes were written.
+  public func write(to output: any ByteOutput, _ bytes: RawSpan) throws -> Int {
+    if incomplete == nil {
+      try output.write(bytes)
+      return bytes.byteCount
+    }
+    var writer = ByteWriter(to: output)
+    writer.uint8(DumpCommand.rootMapStart)
+    if !isEmpty { writer.bytes(bytes.extracting(root.contentStart..<root.contentEnd)) }
+    for isArray in openContainers(in: bytes).reversed() {
+      writer.uint8(isArray ? DumpCommand.arrayEnd : DumpCommand.mapEnd)
+    }
+    writer.uint8(DumpCommand.rootMapEnd)
+    let count = writer.position
+    try writer.finish()
+    return count
+  }
+
+  /// The containers below the root that had no end where reading stopped, outermost first: whether each is an array.
+  private func openContainers(in bytes: RawSpan) -> [Bool] {
+    var open: [Bool] = []
+    var node = root
+    while let last = lastRecord(of: node, in: bytes), last.kind != .property, last.value.end == root.contentEnd,
+      last.value.end == node.contentEnd
+    {
+      open.append(last.kind == .array)
+      node = last.node
+    }
+    return open
+  }
+
+  private func lastRecord(of node: DumpNode, in bytes: RawSpan) -> DumpRecord? {
+    var last: DumpRecord?
+    var records = records(of: node)
+    while let record = records.next(of: self, in: bytes) { last = record }
+    return last
+  }
+}

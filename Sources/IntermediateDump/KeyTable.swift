@@ -1,0 +1,266 @@
+/// What is known of one key. The reader's sizes, the validator's rules, the tree printer, JSON and the man page all follow
+/// from these rows.
+public struct KeyDescriptor: Sendable {
+  /// How the value of a property is laid out, or that the key opens a container.
+  public enum Shape: Sendable, Hashable {
+    case map
+    /// An array; its elements are maps.
+    case array
+    case boolean
+    /// Little-endian two's complement of `bytes` bytes.
+    case integer(bytes: Int, signed: Bool)
+    /// Darwin's `timeval`: i64 seconds, i32 microseconds, 4 bytes of padding with any value.
+    case time
+    /// Mach's `time_value_t`: i32 seconds, i32 microseconds.
+    case duration
+    case uuid
+    /// UTF-8 without a terminator. Any length, 0 included.
+    case text
+    case bytes
+    /// Little-endian u64 words.
+    case words
+    /// A Darwin thread state: its size depends on the architecture.
+    case state(arm64: Int, x86_64: Int)
+  }
+
+  public enum Unit: String, Sendable {
+    case none = ""
+    case address = "address"
+    case byteCount = "bytes"
+    case pages = "pages"
+    case seconds = "seconds"
+    case nanoseconds = "nanoseconds"
+    case mask = "bit mask"
+  }
+
+  public enum Presence: Sendable {
+    /// Crashpad makes no minidump without it.
+    case required
+    /// Crashpad's handler always writes it.
+    case expected
+    case optional
+  }
+
+  public let key: DumpKey
+  /// Crashpad's name, with the leading k.
+  public let name: String
+  /// The maps that it belongs in, named by the key of the map, or of the array whose elements they are.
+  public let containers: [DumpKey]
+  public let shape: Shape
+  public let unit: Unit
+  public let presence: Presence
+  public let summary: String
+
+  /// Sizes in bytes that Crashpad's reader accepts; nil if any will do.
+  public var sizes: [Int]? {
+    switch shape {
+    case .map, .array, .text, .bytes, .words: nil
+    case .boolean: [1]
+    case .integer(let bytes, _): [bytes]
+    case .time, .uuid: [16]
+    case .duration: [8]
+    case .state(let arm64, let x86_64): [arm64, x86_64]
+    }
+  }
+}
+
+/// All keys, as data.
+public enum KeyTable {
+  /// Stands for the root map in `containers`.
+  public static let root = DumpKey.invalid
+
+  /// In the order of their numbers.
+  public static let all: [KeyDescriptor] = exceptionKeys + moduleKeys + processKeys + systemKeys + threadKeys
+
+  private static let byNumber: [UInt16: Int] = Dictionary(
+    uniqueKeysWithValues: all.enumerated().map { ($1.key.rawValue, $0) })
+  private static let byName: [String: Int] = Dictionary(
+    uniqueKeysWithValues: all.enumerated().map { ($1.name, $0) })
+
+  public static subscript(key: DumpKey) -> KeyDescriptor? { byNumber[key.rawValue].map { all[$0] } }
+  public static subscript(name name: String) -> KeyDescriptor? { byName[name].map { all[$0] } }
+
+  /// Crashpad's name, or the number of an unknown key.
+  public static func name(of key: DumpKey) -> String { self[key]?.name ?? String(key.rawValue) }
+
+  /// The keys that belong in the map `container` and have that presence.
+  public static func keys(in container: DumpKey, _ presence: KeyDescriptor.Presence) -> [KeyDescriptor] {
+    all.filter { $0.presence == presence && $0.containers.contains(container) }
+  }
+}
+
+private typealias Shape = KeyDescriptor.Shape
+
+private func row(
+  _ key: DumpKey, _ name: String, in containers: [DumpKey], _ shape: Shape, _ unit: KeyDescriptor.Unit = .none,
+  _ presence: KeyDescriptor.Presence = .expected, _ summary: String
+) -> KeyDescriptor {
+  KeyDescriptor(
+    key: key, name: name, containers: containers, shape: shape, unit: unit, presence: presence, summary: summary)
+}
+
+private let i32 = Shape.integer(bytes: 4, signed: true)
+private let u32 = Shape.integer(bytes: 4, signed: false)
+private let u64 = Shape.integer(bytes: 8, signed: false)
+
+private let exceptionKeys: [KeyDescriptor] = [
+  row(.version, "kVersion", in: [KeyTable.root], .integer(bytes: 1, signed: false), .none, .required, "Format version: 1"),
+  row(.machException, "kMachException", in: [KeyTable.root], .map, .none, .optional, "A Mach exception"),
+  row(.codes, "kCodes", in: [.machException], .words, .none, .expected, "Exception codes, 8 bytes each; usually two"),
+  row(.exception, "kException", in: [.machException], i32, .none, .expected, "Exception type, EXC_*"),
+  row(.flavor, "kFlavor", in: [.machException], i32, .none, .expected, "Thread state flavor of kState"),
+  row(.state, "kState", in: [.machException], .bytes, .none, .expected, "Thread state of the exception, by flavor"),
+  row(.signalException, "kSignalException", in: [KeyTable.root], .map, .none, .optional, "A POSIX signal"),
+  row(.signalNumber, "kSignalNumber", in: [.signalException], i32, .none, .expected, "si_signo"),
+  row(.signalCode, "kSignalCode", in: [.signalException], i32, .none, .expected, "si_code"),
+  row(.signalAddress, "kSignalAddress", in: [.signalException], u64, .address, .expected, "si_addr"),
+  row(.nsException, "kNSException", in: [KeyTable.root], .map, .none, .optional, "An uncaught NSException"),
+]
+
+private let moduleKeys: [KeyDescriptor] = [
+  row(.modules, "kModules", in: [KeyTable.root], .array, .none, .expected, "Loaded modules; the loader is the last"),
+  row(.address, "kAddress", in: [.modules], u64, .address, .expected, "Load address"),
+  row(.fileType, "kFileType", in: [.modules], u32, .none, .expected, "Mach-O file type, MH_*"),
+  row(.name, "kName", in: [.modules], .text, .none, .expected, "Path"),
+  row(.size, "kSize", in: [.modules], u64, .byteCount, .expected, "Size of __TEXT in memory"),
+  row(
+    .dylibCurrentVersion, "kDylibCurrentVersion", in: [.modules], u32, .none, .optional,
+    "LC_ID_DYLIB current version: 16, 8 and 8 bits"),
+  row(
+    .sourceVersion, "kSourceVersion", in: [.modules], u64, .none, .optional,
+    "LC_SOURCE_VERSION, read by Crashpad as four 16-bit parts"),
+  row(.timestamp, "kTimestamp", in: [.modules], u64, .seconds, .optional, "Modification time of the file"),
+  row(.uuid, "kUUID", in: [.modules], .uuid, .none, .expected, "LC_UUID"),
+  row(.annotationObjects, "kAnnotationObjects", in: [.modules], .array, .none, .optional, "Typed annotations"),
+  row(
+    .annotationsSimpleMap, "kAnnotationsSimpleMap", in: [.processInfo, .modules], .array, .none, .optional,
+    "Annotations with text values"),
+  row(
+    .annotationsVector, "kAnnotationsVector", in: [.modules], .array, .none, .optional,
+    "Reserved by Crashpad; it neither writes nor reads it"),
+  row(
+    .annotationType, "kAnnotationType", in: [.annotationObjects], .integer(bytes: 2, signed: false), .none, .expected,
+    "1 for text; from 0x8000 on the application's own"),
+  row(
+    .annotationName, "kAnnotationName", in: [.annotationObjects, .annotationsSimpleMap], .text, .none, .expected,
+    "Name; of a typed annotation 1 to 256 bytes"),
+  row(
+    .annotationValue, "kAnnotationValue", in: [.annotationObjects, .annotationsSimpleMap], .bytes, .none, .expected,
+    "Value; of a typed annotation 1 to 20,480 bytes"),
+  row(
+    .annotationsCrashInfo, "kAnnotationsCrashInfo", in: [.modules], .map, .none, .optional,
+    "Messages of the module's __crash_info section"),
+  row(
+    .annotationsCrashInfoMessage1, "kAnnotationsCrashInfoMessage1", in: [.annotationsCrashInfo], .text, .none, .optional,
+    "First message"),
+  row(
+    .annotationsCrashInfoMessage2, "kAnnotationsCrashInfoMessage2", in: [.annotationsCrashInfo], .text, .none, .optional,
+    "Second message"),
+  row(
+    .annotationsDyldErrorString, "kAnnotationsDyldErrorString", in: [.modules], .text, .none, .optional,
+    "Error message of the dynamic loader"),
+  row(
+    .moduleExtraMemoryRegions, "kModuleExtraMemoryRegions", in: [.modules], .array, .none, .optional,
+    "Memory that the application asked to capture"),
+  row(
+    .moduleExtraMemoryRegionAddress, "kModuleExtraMemoryRegionAddress", in: [.moduleExtraMemoryRegions], u64, .address,
+    .expected, "Address of the first byte"),
+  row(
+    .moduleExtraMemoryRegionData, "kModuleExtraMemoryRegionData", in: [.moduleExtraMemoryRegions], .bytes, .none,
+    .expected, "The bytes"),
+  row(
+    .moduleIntermediateDumpExtraMemoryRegions, "kModuleIntermediateDumpExtraMemoryRegions", in: [.modules], .array, .none,
+    .optional, "Memory for the intermediate dump alone; it never reaches a minidump"),
+  row(
+    .moduleIntermediateDumpExtraMemoryRegionAddress, "kModuleIntermediateDumpExtraMemoryRegionAddress",
+    in: [.moduleIntermediateDumpExtraMemoryRegions], u64, .address, .expected, "Address of the first byte"),
+  row(
+    .moduleIntermediateDumpExtraMemoryRegionData, "kModuleIntermediateDumpExtraMemoryRegionData",
+    in: [.moduleIntermediateDumpExtraMemoryRegions], .bytes, .none, .expected, "The bytes"),
+]
+
+private let processKeys: [KeyDescriptor] = [
+  row(.processInfo, "kProcessInfo", in: [KeyTable.root], .map, .none, .required, "The process"),
+  row(.parentPID, "kParentPID", in: [.processInfo], i32, .none, .expected, "Process id of the parent"),
+  row(.pid, "kPID", in: [.processInfo], i32, .none, .expected, "Process id"),
+  row(.startTime, "kStartTime", in: [.processInfo], .time, .none, .expected, "When the process started"),
+  row(.snapshotTime, "kSnapshotTime", in: [.processInfo], .time, .none, .expected, "When the dump was written"),
+  row(.taskBasicInfo, "kTaskBasicInfo", in: [.processInfo], .map, .none, .expected, "Times of threads that ended"),
+  row(.taskThreadTimes, "kTaskThreadTimes", in: [.processInfo], .map, .none, .expected, "Times of threads that live"),
+  row(
+    .systemTime, "kSystemTime", in: [.taskBasicInfo, .taskThreadTimes], .duration, .none, .expected,
+    "CPU time in the kernel"),
+  row(
+    .userTime, "kUserTime", in: [.taskBasicInfo, .taskThreadTimes], .duration, .none, .expected, "CPU time in user mode"),
+]
+
+private let systemKeys: [KeyDescriptor] = [
+  row(.systemInfo, "kSystemInfo", in: [KeyTable.root], .map, .none, .required, "The machine and its system"),
+  row(.cpuCount, "kCpuCount", in: [.systemInfo], i32, .none, .expected, "Number of processors"),
+  row(.cpuVendor, "kCpuVendor", in: [.systemInfo], .text, .none, .expected, "Vendor; empty on arm64"),
+  row(.daylightName, "kDaylightName", in: [.systemInfo], .text, .none, .expected, "Time zone's name in summer"),
+  row(
+    .daylightOffsetSeconds, "kDaylightOffsetSeconds", in: [.systemInfo], i32, .seconds, .expected,
+    "East of UTC, in summer"),
+  row(
+    .hasDaylightSavingTime, "kHasDaylightSavingTime", in: [.systemInfo], .boolean, .none, .expected,
+    "Whether the zone has summer time"),
+  row(
+    .isDaylightSavingTime, "kIsDaylightSavingTime", in: [.systemInfo], .boolean, .none, .expected,
+    "Whether it was in force"),
+  row(.machineDescription, "kMachineDescription", in: [.systemInfo], .text, .none, .expected, "Model, as iPhone14,2"),
+  row(.osVersionBugfix, "kOSVersionBugfix", in: [.systemInfo], i32, .none, .expected, "Third part of the OS version"),
+  row(.osVersionBuild, "kOSVersionBuild", in: [.systemInfo], .text, .none, .expected, "Build of the OS, as 21E236"),
+  row(.osVersionMajor, "kOSVersionMajor", in: [.systemInfo], i32, .none, .expected, "First part of the OS version"),
+  row(.osVersionMinor, "kOSVersionMinor", in: [.systemInfo], i32, .none, .expected, "Second part of the OS version"),
+  row(.pageSize, "kPageSize", in: [.systemInfo], u64, .byteCount, .expected, "Size of a memory page"),
+  row(.standardName, "kStandardName", in: [.systemInfo], .text, .none, .expected, "Time zone's name in winter"),
+  row(
+    .standardOffsetSeconds, "kStandardOffsetSeconds", in: [.systemInfo], i32, .seconds, .expected,
+    "East of UTC, in winter"),
+  row(.vmStat, "kVMStat", in: [.systemInfo], .map, .none, .expected, "Use of physical memory"),
+  row(.active, "kActive", in: [.vmStat], u32, .pages, .expected, "Active"),
+  row(.free, "kFree", in: [.vmStat], u32, .pages, .expected, "Free"),
+  row(.inactive, "kInactive", in: [.vmStat], u32, .pages, .expected, "Inactive"),
+  row(.wired, "kWired", in: [.vmStat], u32, .pages, .expected, "Wired down"),
+  row(
+    .addressMask, "kAddressMask", in: [.systemInfo], u64, .mask, .expected,
+    "Bits of a pointer that are not part of the address"),
+  row(
+    .crashpadUptime, "kCrashpadUptime", in: [.systemInfo], u64, .nanoseconds, .expected,
+    "Time since the handler was started"),
+]
+
+private let threadKeys: [KeyDescriptor] = [
+  row(.threads, "kThreads", in: [KeyTable.root], .array, .none, .expected, "All threads"),
+  row(.debugState, "kDebugState", in: [.threads], .state(arm64: 520, x86_64: 64), .none, .expected, "Debug registers"),
+  row(
+    .floatState, "kFloatState", in: [.threads, .signalException], .state(arm64: 528, x86_64: 524), .none, .expected,
+    "Floating-point and vector registers"),
+  row(
+    .threadState, "kThreadState", in: [.threads, .signalException], .state(arm64: 272, x86_64: 168), .none, .expected,
+    "General registers"),
+  row(.priority, "kPriority", in: [.threads], i32, .none, .expected, "Scheduling importance"),
+  row(
+    .stackRegionAddress, "kStackRegionAddress", in: [.threads], u64, .address, .optional,
+    "Address of the first byte of the stack's captured part"),
+  row(.stackRegionData, "kStackRegionData", in: [.threads], .bytes, .none, .optional, "The stack's captured part"),
+  row(.suspendCount, "kSuspendCount", in: [.threads], i32, .none, .expected, "How often it was suspended"),
+  row(
+    .threadID, "kThreadID", in: [.threads, .machException, .signalException, .nsException], u64, .none, .required,
+    "Thread id; an exception without one is refused"),
+  row(.threadDataAddress, "kThreadDataAddress", in: [.threads], u64, .address, .expected, "Address of thread-local data"),
+  row(
+    .threadUncaughtNSExceptionFrames, "kThreadUncaughtNSExceptionFrames", in: [.threads], .words, .address, .optional,
+    "Return addresses of an uncaught NSException, innermost first"),
+  row(
+    .threadContextMemoryRegions, "kThreadContextMemoryRegions", in: [.threads, .signalException], .array, .none, .optional,
+    "Memory around the pointers in the registers"),
+  row(
+    .threadContextMemoryRegionAddress, "kThreadContextMemoryRegionAddress", in: [.threadContextMemoryRegions], u64,
+    .address, .expected, "Address of the first byte"),
+  row(
+    .threadContextMemoryRegionData, "kThreadContextMemoryRegionData", in: [.threadContextMemoryRegions], .bytes, .none,
+    .expected, "The bytes"),
+  row(.threadName, "kThreadName", in: [.threads], .text, .none, .optional, "Name; empty for most"),
+]

@@ -1,0 +1,184 @@
+/// Writes one JSON document as it is told, without holding it: text goes to `sink` in blocks.
+///
+/// The caller keeps objects and arrays balanced. The first failure of the sink sticks, and `finish()` throws it.
+public struct JSONWriter: ~Copyable {
+  public enum Layout: Sendable {
+    /// One line.
+    case compact
+    /// Two spaces for each level.
+    case indented
+  }
+
+  private let layout: Layout
+  private let sink: (RawSpan) throws -> Void
+  private var buffer: [UInt8] = []
+  private var failure: (any Error)?
+  /// For each open object or array: whether it has members already.
+  private var hasMembers: [Bool] = []
+  private var afterKey = false
+
+  private static let blockSize = 64 * 1024
+
+  public init(_ layout: Layout, to sink: @escaping (RawSpan) throws -> Void) {
+    self.layout = layout
+    self.sink = sink
+    buffer.reserveCapacity(Self.blockSize + 4096)
+  }
+
+  /// Ends the document with a line feed and empties the buffer.
+  public mutating func finish() throws {
+    buffer.append(UInt8(ascii: "\n"))
+    drain()
+    if let failure { throw failure }
+  }
+
+  private mutating func drain() {
+    if failure == nil {
+      do { try unsafe sink(buffer.span.bytes) } catch { failure = error }
+    }
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Structure
+
+  public mutating func object(_ body: (inout JSONWriter) -> Void) {
+    open("{")
+    body(&self)
+    close("}")
+  }
+
+  public mutating func array(_ body: (inout JSONWriter) -> Void) {
+    open("[")
+    body(&self)
+    close("]")
+  }
+
+  public mutating func object(_ key: String, _ body: (inout JSONWriter) -> Void) {
+    self.key(key)
+    object(body)
+  }
+
+  public mutating func array(_ key: String, _ body: (inout JSONWriter) -> Void) {
+    self.key(key)
+    array(body)
+  }
+
+  public mutating func open(_ bracket: Unicode.Scalar) {
+    beginValue()
+    buffer.append(UInt8(truncatingIfNeeded: bracket.value))
+    hasMembers.append(false)
+  }
+
+  public mutating func close(_ bracket: Unicode.Scalar) {
+    let had = hasMembers.removeLast()
+    if had { newLine() }
+    buffer.append(UInt8(truncatingIfNeeded: bracket.value))
+    if buffer.count >= Self.blockSize { drain() }
+  }
+
+  private mutating func newLine() {
+    guard layout == .indented else { return }
+    buffer.append(UInt8(ascii: "\n"))
+    for _ in hasMembers {
+      buffer.append(UInt8(ascii: " "))
+      buffer.append(UInt8(ascii: " "))
+    }
+  }
+
+  private mutating func separate() {
+    guard let last = hasMembers.indices.last else { return }
+    if hasMembers[last] { buffer.append(UInt8(ascii: ",")) }
+    hasMembers[last] = true
+    newLine()
+  }
+
+  private mutating func beginValue() {
+    if afterKey { afterKey = false } else { separate() }
+  }
+
+  public mutating func key(_ key: String) {
+    separate()
+    quote(key)
+    buffer.append(UInt8(ascii: ":"))
+    if layout == .indented { buffer.append(UInt8(ascii: " ")) }
+    afterKey = true
+  }
+
+  // MARK: Values
+
+  public mutating func string(_ value: String) {
+    beginValue()
+    quote(value)
+  }
+
+  public mutating func number(_ value: some BinaryInteger) {
+    beginValue()
+    buffer.append(contentsOf: String(value).utf8)
+  }
+
+  public mutating func bool(_ value: Bool) {
+    beginValue()
+    buffer.append(contentsOf: (value ? "true" : "false").utf8)
+  }
+
+  public mutating func null() {
+    beginValue()
+    buffer.append(contentsOf: "null".utf8)
+  }
+
+  /// The bytes as a string of hexadecimal digits.
+  public mutating func hex(_ bytes: RawSpan) {
+    beginValue()
+    buffer.append(UInt8(ascii: "\""))
+    for index in 0..<bytes.byteCount {
+      let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      buffer.append(Self.hexDigit(byte >> 4))
+      buffer.append(Self.hexDigit(byte & 15))
+      if buffer.count >= Self.blockSize { drain() }
+    }
+    buffer.append(UInt8(ascii: "\""))
+  }
+
+  // MARK: Members of an object
+
+  public mutating func member(_ key: String, _ value: String?) {
+    self.key(key)
+    if let value { string(value) } else { null() }
+  }
+
+  public mutating func member(_ key: String, _ value: (some BinaryInteger)?) {
+    self.key(key)
+    if let value { number(value) } else { null() }
+  }
+
+  public mutating func member(_ key: String, _ value: Bool) {
+    self.key(key)
+    bool(value)
+  }
+
+  // MARK: Text
+
+  private static func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+  }
+
+  private mutating func quote(_ text: String) {
+    buffer.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""): buffer.append(contentsOf: #"\""#.utf8)
+      case UInt8(ascii: "\\"): buffer.append(contentsOf: #"\\"#.utf8)
+      case UInt8(ascii: "\n"): buffer.append(contentsOf: #"\n"#.utf8)
+      case UInt8(ascii: "\r"): buffer.append(contentsOf: #"\r"#.utf8)
+      case UInt8(ascii: "\t"): buffer.append(contentsOf: #"\t"#.utf8)
+      case 0..<0x20, 0x7f:
+        buffer.append(contentsOf: #"\u00"#.utf8)
+        buffer.append(Self.hexDigit(byte >> 4))
+        buffer.append(Self.hexDigit(byte & 15))
+      default: buffer.append(byte)
+      }
+    }
+    buffer.append(UInt8(ascii: "\""))
+    if buffer.count >= Self.blockSize { drain() }
+  }
+}

@@ -1,0 +1,93 @@
+/// Numbers of the minidump format.
+///
+/// Sources: Microsoft, `minidumpapiset.h`; Breakpad, `google_breakpad/common/minidump_format.h`; Crashpad,
+/// `minidump/minidump_extensions.h`.
+enum MinidumpFormat {
+  /// "MDMP"
+  static let signature: UInt32 = 0x504d_444d
+  static let version: UInt32 = 0x0000_a793
+  static let headerSize = 32
+  static let directoryEntrySize = 12
+
+  static let threadSize = 48
+  static let moduleSize = 108
+  static let memoryDescriptorSize = 16
+  static let exceptionStreamSize = 168
+  static let systemInfoSize = 56
+  static let miscInfo5Size = 1364
+  static let miscInfo4Size = 832
+  static let threadNameSize = 12
+  static let crashpadInfoSize = 64
+  static let moduleCrashpadInfoSize = 28
+
+  static let contextARM64Size = 912
+  static let contextAMD64Size = 1232
+  static let contextX86Size = 716
+
+  static let fixedFileInfoSignature: UInt32 = 0xfeef_04bd
+
+  /// "RSDS": a CodeView record with GUID, age and file name.
+  static let codeViewPDB70: UInt32 = 0x5344_5352
+  /// "BpEL": a CodeView record with an ELF build id, Breakpad's.
+  static let codeViewELFBuildID: UInt32 = 0x4270_454c
+  /// "NB10": an older CodeView record with a time stamp.
+  static let codeViewPDB20: UInt32 = 0x3031_424e
+}
+
+/// Streams of a minidump, by their numbers.
+public struct MinidumpStreamType: RawRepresentable, Hashable, Sendable {
+  public let rawValue: UInt32
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+  init(_ rawValue: UInt32) { self.rawValue = rawValue }
+
+  public static let unused = MinidumpStreamType(0)
+  public static let threadList = MinidumpStreamType(3)
+  public static let moduleList = MinidumpStreamType(4)
+  public static let memoryList = MinidumpStreamType(5)
+  public static let exception = MinidumpStreamType(6)
+  public static let systemInfo = MinidumpStreamType(7)
+  public static let memory64List = MinidumpStreamType(9)
+  public static let handleData = MinidumpStreamType(12)
+  public static let unloadedModuleList = MinidumpStreamType(14)
+  public static let miscInfo = MinidumpStreamType(15)
+  public static let memoryInfoList = MinidumpStreamType(16)
+  public static let threadNames = MinidumpStreamType(24)
+  public static let crashpadInfo = MinidumpStreamType(0x4350_0001)
+  public static let breakpadInfo = MinidumpStreamType(0x4767_0001)
+  public static let linuxCPUInfo = MinidumpStreamType(0x4767_0003)
+  public static let linuxProcessStatus = MinidumpStreamType(0x4767_0004)
+  public static let linuxRelease = MinidumpStreamType(0x4767_0005)
+  public static let linuxCommandLine = MinidumpStreamType(0x4767_0006)
+  public static let linuxEnvironment = MinidumpStreamType(0x4767_0007)
+  public static let linuxAuxiliaryVector = MinidumpStreamType(0x4767_0008)
+  public static let linuxMaps = MinidumpStreamType(0x4767_0009)
+  public static let linuxDSODebug = MinidumpStreamType(0x4767_000a)
+
+  private static let names: [MinidumpStreamType: String] = [
+    .unused: "Unused", .threadList: "ThreadList", .moduleList: "ModuleList", .memoryList: "MemoryList",
+    .exception: "Exception", .systemInfo: "SystemInfo", .memory64List: "Memory64List", .handleData: "HandleData",
+    .unloadedModuleList: "UnloadedModuleList", .miscInfo: "MiscInfo", .memoryInfoList: "MemoryInfoList",
+    .threadNames: "ThreadNames", .crashpadInfo: "CrashpadInfo", .breakpadInfo: "BreakpadInfo",
+    .linuxCPUInfo: "LinuxCPUInfo", .linuxProcessStatus: "LinuxProcStatus", .linuxRelease: "LinuxLSBRelease",
+    .linuxCommandLine: "LinuxCmdLine", .linuxEnvironment: "LinuxEnviron", .linuxAuxiliaryVector: "LinuxAuxv",
+    .linuxMaps: "LinuxMaps", .linuxDSODebug: "LinuxDSODebug",
+    MinidumpStreamType(8): "ThreadExList", MinidumpStreamType(10): "CommentA", MinidumpStreamType(11): "CommentW",
+    MinidumpStreamType(13): "FunctionTable", MinidumpStreamType(17): "ThreadInfoList",
+    MinidumpStreamType(18): "HandleOperationList", MinidumpStreamType(19): "Token",
+    MinidumpStreamType(21): "SystemMemoryInfo", MinidumpStreamType(22): "ProcessVmCounters",
+  ]
+
+  /// The format's name, or the number in hexadecimal.
+  public var name: String { Self.names[self] ?? "0x" + String(rawValue, radix: 16) }
+}
+
+/// A place in the file: 32-bit size and offset ("RVA").
+struct LocationDescriptor {
+  var size: Int
+  var rva: Int
+
+  static let none = LocationDescriptor(size: 0, rva: 0)
+}
+
+/// Translations between the format's numbers and a snapshot's values.
+enum MinidumpNumbers {}

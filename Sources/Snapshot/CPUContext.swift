@@ -1,0 +1,106 @@
+/// The registers of one thread.
+public enum CPUContext: Sendable {
+  case arm64(ARM64Context)
+  case x86_64(X86_64Context)
+  /// An architecture whose registers are only shown, in the order of its own context record.
+  case named(CPUArchitecture, registers: [NamedRegister], instructionPointer: UInt64, stackPointer: UInt64)
+
+  public struct NamedRegister: Sendable, Hashable {
+    public let name: String
+    public let value: UInt64
+    public init(name: String, value: UInt64) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  public var instructionPointer: UInt64 {
+    switch self {
+    case .arm64(let context): context.pc
+    case .x86_64(let context): context.rip
+    case .named(_, _, let instructionPointer, _): instructionPointer
+    }
+  }
+
+  public var stackPointer: UInt64 {
+    switch self {
+    case .arm64(let context): context.sp
+    case .x86_64(let context): context.rsp
+    case .named(_, _, _, let stackPointer): stackPointer
+    }
+  }
+
+  public var architecture: CPUArchitecture {
+    switch self {
+    case .arm64: .arm64
+    case .x86_64: .x86_64
+    case .named(let architecture, _, _, _): architecture
+    }
+  }
+
+  /// The general registers in the order in which debuggers print them.
+  public var generalRegisters: [NamedRegister] {
+    switch self {
+    case .arm64(let context): context.generalRegisters
+    case .x86_64(let context): context.generalRegisters
+    case .named(_, let registers, _, _): registers
+    }
+  }
+}
+
+public struct ARM64Context: Sendable {
+  public var x = InlineArray<29, UInt64>(repeating: 0)
+  public var fp: UInt64 = 0
+  public var lr: UInt64 = 0
+  public var sp: UInt64 = 0
+  public var pc: UInt64 = 0
+  public var cpsr: UInt32 = 0
+  public var fpsr: UInt32 = 0
+  public var fpcr: UInt32 = 0
+  /// v0 to v31, 16 bytes each, little endian: 512 bytes, or nothing if all are zero.
+  public var vectors: Content = .empty
+
+  public init() {}
+
+  var generalRegisters: [CPUContext.NamedRegister] {
+    var registers = (0..<29).map { CPUContext.NamedRegister(name: "x\($0)", value: x[$0]) }
+    for (name, value) in [("fp", fp), ("lr", lr), ("sp", sp), ("pc", pc), ("cpsr", UInt64(cpsr))] {
+      registers.append(CPUContext.NamedRegister(name: name, value: value))
+    }
+    return registers
+  }
+}
+
+public struct X86_64Context: Sendable {
+  public var rax: UInt64 = 0
+  public var rbx: UInt64 = 0
+  public var rcx: UInt64 = 0
+  public var rdx: UInt64 = 0
+  public var rdi: UInt64 = 0
+  public var rsi: UInt64 = 0
+  public var rbp: UInt64 = 0
+  public var rsp: UInt64 = 0
+  /// r8 to r15
+  public var r = InlineArray<8, UInt64>(repeating: 0)
+  public var rip: UInt64 = 0
+  public var rflags: UInt64 = 0
+  public var cs: UInt64 = 0
+  public var fs: UInt64 = 0
+  public var gs: UInt64 = 0
+  /// dr0 to dr7
+  public var dr = InlineArray<8, UInt64>(repeating: 0)
+  /// The image that the FXSAVE instruction writes: 512 bytes, or nothing if all are zero.
+  public var fxsave: Content = .empty
+
+  public init() {}
+
+  var generalRegisters: [CPUContext.NamedRegister] {
+    let first = [
+      ("rax", rax), ("rbx", rbx), ("rcx", rcx), ("rdx", rdx), ("rdi", rdi), ("rsi", rsi), ("rbp", rbp), ("rsp", rsp),
+    ]
+    let last = [("rip", rip), ("rflags", rflags), ("cs", cs), ("fs", fs), ("gs", gs)]
+    return first.map { CPUContext.NamedRegister(name: $0.0, value: $0.1) }
+      + (0..<8).map { CPUContext.NamedRegister(name: "r\($0 + 8)", value: r[$0]) }
+      + last.map { CPUContext.NamedRegister(name: $0.0, value: $0.1) }
+  }
+}

@@ -1,0 +1,74 @@
+/// Some bytes of a snapshot: a range of the input that it was read from, or of the snapshot's own `arena`.
+///
+/// Nothing is copied out of an input while it is interpreted; the arena holds only what had to be made (a stack made
+/// from exception frames, a name translated from UTF-16).
+@frozen
+public struct Content: Sendable, Hashable {
+  @usableFromInline let rawOffset: UInt64
+  /// Bytes.
+  public let count: Int
+
+  @usableFromInline static let arenaBit: UInt64 = 1 << 63
+
+  @inlinable
+  public init(inputOffset: Int, count: Int) {
+    rawOffset = UInt64(truncatingIfNeeded: inputOffset)
+    self.count = count
+  }
+
+  @inlinable
+  public init(arenaOffset: Int, count: Int) {
+    rawOffset = UInt64(truncatingIfNeeded: arenaOffset) | Self.arenaBit
+    self.count = count
+  }
+
+  public static let empty = Content(inputOffset: 0, count: 0)
+
+  @inlinable public var isInArena: Bool { rawOffset & Self.arenaBit != 0 }
+  @inlinable public var offset: Int { Int(rawOffset & ~Self.arenaBit) }
+  @inlinable public var isEmpty: Bool { count == 0 }
+
+  /// The first `count` bytes.
+  public func prefix(_ count: Int) -> Content { part(at: 0, count: count) }
+
+  /// `count` bytes from `start` on, which must lie inside.
+  public func part(at start: Int, count: Int) -> Content {
+    precondition(start >= 0 && count >= 0 && start + count <= self.count)
+    return isInArena
+      ? Content(arenaOffset: offset + start, count: count) : Content(inputOffset: offset + start, count: count)
+  }
+}
+
+extension ProcessSnapshot {
+  /// Calls `body` with the bytes of `content`. `input` is what the snapshot was read from.
+  @inlinable @inline(__always)
+  public func withBytes<Result>(of content: Content, in input: RawSpan, _ body: (RawSpan) throws -> Result) rethrows
+    -> Result
+  {
+    let range = content.offset..<content.offset + content.count
+    if content.isInArena { return try unsafe body(arena.span.bytes.extracting(range)) }
+    return try body(input.extracting(range))
+  }
+
+  /// A copy of the bytes.
+  public func bytes(of content: Content, in input: RawSpan) -> [UInt8] {
+    withBytes(of: content, in: input) { span in
+      var copy: [UInt8] = []
+      copy.reserveCapacity(span.byteCount)
+      for index in 0..<span.byteCount { copy.append(unsafe span.unsafeLoad(fromByteOffset: index, as: UInt8.self)) }
+      return copy
+    }
+  }
+
+  /// The bytes as text; every maximal ill-formed part becomes one U+FFFD. For display, not for round trips.
+  public func text(_ content: Content, in input: RawSpan) -> String {
+    String(decoding: bytes(of: content, in: input), as: UTF8.self)
+  }
+
+  /// Puts bytes into the arena.
+  public mutating func store(_ bytes: some Sequence<UInt8>) -> Content {
+    let start = arena.count
+    arena.append(contentsOf: bytes)
+    return Content(arenaOffset: start, count: arena.count - start)
+  }
+}

@@ -1,0 +1,57 @@
+public struct ThreadSnapshot: Sendable {
+  public var id: UInt64?
+  public var name: Content?
+  public var suspendCount: Int32?
+  public var priority: Int32?
+  /// Address of the thread's own data (TSD, TLS or TEB).
+  public var dataAddress: UInt64?
+  public var context: CPUContext?
+  public var stack: Stack?
+
+  /// A stack, and where it came from.
+  public struct Stack: Sendable {
+    public var region: MemoryRegion
+    /// Made from the return addresses of an uncaught NSException, not captured. Its address is 0.
+    public var isSynthetic: Bool
+
+    public init(region: MemoryRegion, isSynthetic: Bool = false) {
+      self.region = region
+      self.isSynthetic = isSynthetic
+    }
+  }
+
+  public init() {}
+}
+
+public struct ExceptionSnapshot: Sendable {
+  /// Who reported the crash. It decides how `code`, `info` and `codes` read.
+  public enum Kind: Sendable {
+    /// A Mach exception: `code` is its type (EXC_*), `codes` the type and then the codes of the kernel.
+    case mach
+    /// A POSIX signal in Crashpad's form: `code` is EXC_SOFT_SIGNAL 0x10003, `info` the signal, codes[2] si_code.
+    case softSignal
+    /// An uncaught NSException: `code` is 0x43506e78, "CPnx".
+    case nsException
+    /// A signal as Linux minidumps carry it: `code` is the signal, `info` si_code.
+    case linuxSignal
+    /// A Windows exception code.
+    case windows
+  }
+
+  public var kind: Kind
+  public var threadID: UInt64
+  public var code: UInt32
+  public var info: UInt32
+  public var address: UInt64
+  public var codes: [UInt64]
+  public var context: CPUContext?
+
+  public init(kind: Kind, threadID: UInt64, code: UInt32) {
+    self.kind = kind
+    self.threadID = threadID
+    self.code = code
+    info = 0
+    address = 0
+    codes = []
+  }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+
+@main
+struct Crashpadctl: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "crashpadctl",
+    abstract: "Reads, checks and converts crash dumps that were written inside the crashing process.",
+    discussion: """
+      Examples:
+        crashpadctl inspect crash.idump            what crashed, why, where
+        crashpadctl convert crash.idump            crash.dmp, a minidump
+        crashpadctl validate --strict artifacts/   for CI
+
+      Exit status: 0 done; 1 done, with error findings or some inputs failed; 64 usage; 65 no usable data; 66 no such
+      input; 73 cannot create output; 74 I/O error; 75 busy, try again; 77 not permitted.
+      """,
+    version: "crashpadctl \(toolVersion)",
+    subcommands: [ConvertCommand.self])
+}
+
+/// The version of this tool.
+let toolVersion = "0.1.0"

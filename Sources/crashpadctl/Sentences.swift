@@ -1,0 +1,88 @@
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import IntermediateDump
+import JSONFormat
+import Minidump
+import Snapshot
+import SystemPackage
+
+/// Every sentence that the tool says about an input. Facts come in, text goes out.
+enum Sentences {
+  /// `crash.idump:0x1f3: error: … [truncated-value]`: the form that compilers use and editors read.
+  static func line(_ finding: Finding, input: String) -> String {
+    let place = finding.offset.map { "\(input):0x\(String($0, radix: 16))" } ?? input
+    return "\(place): \(finding.severity.rawValue): \(sentence(finding)) [\(finding.rule.code)]"
+  }
+
+  static func sentence(_ finding: Finding) -> String {
+    let summary = finding.rule.summary
+    var text = finding.path.isEmpty ? summary : "\(finding.path): \(lowercasingFirst(summary))"
+    switch (finding.expected, finding.found) {
+    case (let expected?, let found?): text += ": \(say(expected)) expected, \(say(found)) found"
+    case (let expected?, nil): text += ": \(say(expected)) expected"
+    case (nil, let found?): text += ": \(say(found))"
+    case (nil, nil): break
+    }
+    return text
+  }
+
+  private static func lowercasingFirst(_ text: String) -> String {
+    // "A value …" becomes "a value …", but names keep their case.
+    guard let first = text.first, let second = text.dropFirst().first, second == " " || second.isLowercase else {
+      return text
+    }
+    return first.lowercased() + text.dropFirst()
+  }
+
+  private static func say(_ value: Finding.Value) -> String {
+    switch value {
+    case .number(let number): String(number)
+    case .byteCount(let count): count == 1 ? "1 byte" : "\(count) bytes"
+    case .address(let address): "0x" + String(address, radix: 16)
+    case .text(let text): text
+    }
+  }
+
+  /// Why an input or output failed, and the exit status for it.
+  static func failure(_ error: any Error, creating: Bool) -> (text: String, status: ExitStatus) {
+    switch error {
+    case let errno as Errno: (errno.description, ExitStatus(errno, creating: creating))
+    case let failure as InputFile.NotReadable: (notReadable(failure.reason), .noInput)
+    case let failure as DumpJSON.Failure: ("not the JSON form of a dump: \(json(failure))", .noData)
+    case let failure as Conversion.UnsupportedInput:
+      ("is a \(failure.format.rawValue) already; only intermediate dumps and their JSON form are converted", .noData)
+    case MinidumpWriter.Failure.tooLarge(let count):
+      ("the minidump would take \(count) bytes; its format ends at 4294967295", .noData)
+    case MinidumpWriter.Failure.unsupportedArchitecture(let architecture):
+      ("registers of \(architecture.rawValue) can't be written", .noData)
+    default: ("\(error)", .ioError)
+    }
+  }
+
+  private static func notReadable(_ reason: InputFile.NotReadable.Reason) -> String {
+    switch reason {
+    case .directory: "is a directory; --recursive reads directories"
+    case .notAFile: "is no regular file"
+    case .tooLarge: "has more than \(InputFile.maximumUnmappedSize >> 30) GiB, too much for a pipe"
+    }
+  }
+
+  private static func json(_ failure: DumpJSON.Failure) -> String {
+    let reason =
+      switch failure.reason {
+      case .json(.expected(let what)): "\(what) expected"
+      case .json(.badString): "a string that is not allowed"
+      case .json(.badNumber): "a number that is not allowed; only integers are"
+      case .json(.tooDeep), .tooDeep: "nested too deep"
+      case .json(.trailingText), .trailing: "text behind the end of the document"
+      case .notADump: "no \"format\": \"\(DumpJSON.formatName)\" with \"root\""
+      case .unsupportedVersion: "\"version\" is not \(DumpJSON.formatVersion)"
+      case .keyFirst: "a record does not begin with \"key\""
+      case .unknownKey(let key): "the format has no key \(key); a key of your own is a number from 1 to 65535"
+      case .unknownMember(let member): "unexpected member \"\(member)\""
+      case .badValue(let key): "the value of \(key) does not fit its key; any bytes may stand in \"hex\""
+      }
+    return "\(reason), at byte \(failure.offset)"
+  }
+}

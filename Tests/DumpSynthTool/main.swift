@@ -1,0 +1,4 @@
+import DumpSynth
+import Glibc
+
+exit(run(Array(CommandLine.arguments.dropFirst())))
