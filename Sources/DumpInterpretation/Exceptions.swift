@@ -129,11 +129,11 @@ extension DumpInterpreter {
     let count = value.count / 8
     // A minidump's exception record has room for 15 parameters. Crashpad ends itself above that; the first ones matter.
     let room = 15 - exception.codes.count
-    if count > 14 {
+    if count > room {
       findings.append(
         Finding(
           InterpretationRules.tooManyCodes, at: codes.record?.offset, path: "kMachException.kCodes",
-          expected: .number(14), found: .number(UInt64(count))))
+          expected: .number(UInt64(room)), found: .number(UInt64(count))))
     }
     for index in 0..<min(count, room) { exception.codes.append(bytes.uint64(at: value.offset + 8 * index)) }
     exception.info = bytes.uint32(at: value.offset)
@@ -141,15 +141,13 @@ extension DumpInterpreter {
   }
 
   /// The first thread with that id.
-  private mutating func threadFields(id: UInt64, in threads: DumpNode?, _ bytes: RawSpan) -> ThreadFields? {
-    if let threads {
-      var records = tree.records(of: threads)
-      while let record = records.next(of: tree, in: bytes) {
-        let fields = ThreadFields(record.node, tree, bytes)
-        if fields.id.uint64(in: bytes) == id { return fields }
-      }
+  private func threadFields(id: UInt64, in threads: DumpNode?, _ bytes: RawSpan) -> ThreadFields? {
+    guard let threads else { return nil }
+    var records = tree.records(of: threads)
+    while let record = records.next(of: tree, in: bytes) {
+      let fields = ThreadFields(record.node, tree, bytes)
+      if fields.id.uint64(in: bytes) == id { return fields }
     }
-    findings.append(Finding(InterpretationRules.exceptionThreadMissing, found: .number(id)))
     return nil
   }
 

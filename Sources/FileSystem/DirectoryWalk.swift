@@ -71,3 +71,30 @@ private func names(in directory: FilePath) throws -> [FilePath.Component] {
   }
   return names.sorted { $0.string < $1.string }
 }
+
+/// Whether both paths name one file, through whatever links.
+public func isSameFile(_ a: FilePath, _ b: FilePath) -> Bool {
+  var first = stat()
+  var second = stat()
+  guard unsafe a.withPlatformString({ unsafe stat($0, &first) }) == 0,
+    unsafe b.withPlatformString({ unsafe stat($0, &second) }) == 0
+  else { return false }
+  return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+}
+
+/// Makes a directory and those above it that are missing. Throws `Errno`.
+public func createDirectories(_ path: FilePath) throws {
+  if path.isEmpty { return }
+  let result = unsafe path.withPlatformString { unsafe mkdir($0, 0o777) }
+  if result == 0 { return }
+  switch Errno(rawValue: errno) {
+  case .fileExists:
+    guard try FileKind(at: path, followingLink: true) == .directory else { throw Errno.notDirectory }
+  case .noSuchFileOrDirectory:
+    let parent = path.removingLastComponent()
+    guard !parent.isEmpty, parent != path else { throw Errno.noSuchFileOrDirectory }
+    try createDirectories(parent)
+    try createDirectories(path)
+  case let failure: throw failure
+  }
+}

@@ -66,6 +66,15 @@ public final class InputFile: Sendable {
     isMapped = false
   }
 
+  /// The first bytes of the file at `path`, at most `count`. Throws `Errno`.
+  public static func prefix(of path: FilePath, count: Int) throws -> [UInt8] {
+    let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+    defer { try? descriptor.close() }
+    return try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      initialized = try unsafe descriptor.read(into: UnsafeMutableRawBufferPointer(buffer), retryOnInterrupt: true)
+    }
+  }
+
   /// Reads to the end, however many bytes come: the file may grow or shrink while it is read.
   private static func readAll(_ descriptor: FileDescriptor, sizeHint: Int) throws -> UnsafeRawBufferPointer {
     var capacity = sizeHint + 1

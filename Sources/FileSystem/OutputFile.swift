@@ -124,3 +124,9 @@ public func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
     }
   }
 }
+
+/// Writes all of `text` as UTF-8. Throws `Errno`.
+public func writeAll(_ text: String, to descriptor: FileDescriptor) throws {
+  let bytes = Array(text.utf8)
+  try unsafe writeAll(bytes.span.bytes, to: descriptor)
+}

@@ -167,7 +167,7 @@ private let moduleKeys: [KeyDescriptor] = [
     .expected, "Address of the first byte"),
   row(
     .moduleExtraMemoryRegionData, "kModuleExtraMemoryRegionData", in: [.moduleExtraMemoryRegions], .bytes, .none,
-    .expected, "The bytes"),
+    .optional, "The bytes; missing where the memory could not be read"),
   row(
     .moduleIntermediateDumpExtraMemoryRegions, "kModuleIntermediateDumpExtraMemoryRegions", in: [.modules], .array, .none,
     .optional, "Memory for the intermediate dump alone; it never reaches a minidump"),
@@ -176,7 +176,7 @@ private let moduleKeys: [KeyDescriptor] = [
     in: [.moduleIntermediateDumpExtraMemoryRegions], u64, .address, .expected, "Address of the first byte"),
   row(
     .moduleIntermediateDumpExtraMemoryRegionData, "kModuleIntermediateDumpExtraMemoryRegionData",
-    in: [.moduleIntermediateDumpExtraMemoryRegions], .bytes, .none, .expected, "The bytes"),
+    in: [.moduleIntermediateDumpExtraMemoryRegions], .bytes, .none, .optional, "The bytes; missing where the memory could not be read"),
 ]
 
 private let processKeys: [KeyDescriptor] = [
@@ -261,6 +261,6 @@ private let threadKeys: [KeyDescriptor] = [
     .address, .expected, "Address of the first byte"),
   row(
     .threadContextMemoryRegionData, "kThreadContextMemoryRegionData", in: [.threadContextMemoryRegions], .bytes, .none,
-    .expected, "The bytes"),
+    .optional, "The bytes; missing where the memory could not be read"),
   row(.threadName, "kThreadName", in: [.threads], .text, .none, .optional, "Name; empty for most"),
 ]

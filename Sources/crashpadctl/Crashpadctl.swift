@@ -15,7 +15,7 @@ struct Crashpadctl: ParsableCommand {
       input; 73 cannot create output; 74 I/O error; 75 busy, try again; 77 not permitted.
       """,
     version: "crashpadctl \(toolVersion)",
-    subcommands: [ConvertCommand.self])
+    subcommands: [InspectCommand.self, ValidateCommand.self, ConvertCommand.self])
 }
 
 /// The version of this tool.

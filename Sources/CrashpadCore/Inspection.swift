@@ -1,0 +1,88 @@
+public import BinaryFormat
+internal import DumpInterpretation
+public import FileSystem
+public import IntermediateDump
+public import Minidump
+public import Snapshot
+
+/// Everything that one input tells, ready to be shown.
+public struct Inspection: Sendable {
+  public let format: InputFormat
+  public let file: InputFile
+  /// The records of an intermediate dump; nil of a minidump.
+  public let tree: DumpTree?
+  /// The streams of a minidump; empty of an intermediate dump.
+  public let streams: [MinidumpReader.Stream]
+  /// Nil if the input has no meaning that could be shown; `findings` says why.
+  public let snapshot: ProcessSnapshot?
+  public let findings: FindingList
+
+  /// - Parameter architecture: overrides what an intermediate dump says of it. Without it, a dump whose threads do not
+  ///   tell is taken for what the system looks like.
+  public init(_ input: DumpInput, architecture: CPUArchitecture? = nil, limits: Limits = Limits()) {
+    format = input.format
+    file = input.file
+    if input.format == .minidump {
+      let reading = input.file.withBytes { MinidumpReader.read($0, limits: limits) }
+      tree = nil
+      streams = reading.streams
+      snapshot = reading.snapshot
+      findings = reading.findings
+      return
+    }
+    let tree = input.file.withBytes { DumpTree(parsing: $0, limits: limits) }
+    var options = DumpInterpreter.Options()
+    options.architecture = architecture
+    options.guessesArchitecture = true
+    options.limits = limits
+    let interpretation = input.file.withBytes { DumpInterpreter.interpret(tree, in: $0, options: options) }
+    self.tree = tree
+    streams = []
+    snapshot = interpretation.snapshot
+    findings = interpretation.findings
+  }
+
+  /// The thread that crashed, as an index of `snapshot.threads`.
+  public var crashedThread: Int? {
+    guard let snapshot, let exception = snapshot.exception else { return nil }
+    return snapshot.threads.firstIndex { $0.id == exception.threadID }
+  }
+}
+
+/// Finds the module that an address lies in.
+public struct ModuleMap: Sendable {
+  /// Modules with a size, by address.
+  private let ranges: [(start: UInt64, end: UInt64, index: Int)]
+
+  public init(_ modules: [ModuleSnapshot]) {
+    ranges = modules.enumerated().compactMap { index, module in
+      guard let start = module.address, let size = module.size, size > 0 else { return nil }
+      return (start, start.addingReportingOverflow(size).overflow ? .max : start + size, index)
+    }.sorted { $0.start < $1.start }
+  }
+
+  /// The module's index and the offset in it.
+  public func lookup(_ address: UInt64) -> (module: Int, offset: UInt64)? {
+    var low = 0
+    var high = ranges.count
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].start <= address { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0, address < ranges[low - 1].end else { return nil }
+    return (ranges[low - 1].index, address - ranges[low - 1].start)
+  }
+}
+
+extension ProcessSnapshot {
+  /// All captured memory: the threads' stacks, then the rest. Synthetic stacks are none.
+  public var capturedMemory: [MemoryRegion] {
+    threads.compactMap { $0.stack?.isSynthetic == false ? $0.stack?.region : nil }.filter { !$0.content.isEmpty }
+      + extraMemory
+  }
+}
+
+/// The last component of a path, for display.
+public func lastPathComponent(_ path: String) -> String {
+  path.split(separator: "/").last.map(String.init) ?? path
+}

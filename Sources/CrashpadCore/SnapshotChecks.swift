@@ -1,0 +1,121 @@
+public import BinaryFormat
+internal import Snapshot
+
+/// What a process' snapshot should hold up to, whatever file it came from. Codes are stable; crashpadctl-validate(1) has a
+/// section for each.
+public enum SnapshotRules {
+  public static let noThreads = Rule("no-threads", .warning, "There are no threads")
+  public static let noModules = Rule("no-modules", .warning, "There are no modules")
+  public static let noException = Rule("no-exception", .note, "There is no exception: a dump without a crash")
+  public static let exceptionThreadMissing = Rule(
+    "exception-thread-missing", .warning, "The thread of the exception is not in the list of threads")
+  public static let duplicateThread = Rule("duplicate-thread", .warning, "Two threads have the same id")
+  public static let threadIDCollision = Rule(
+    "thread-id-collision", .note, "Thread ids differ only above 32 bits; a minidump numbers the threads anew")
+  public static let stackPointerOutside = Rule(
+    "stack-pointer-outside", .note, "The stack pointer lies outside of the captured stack")
+  public static let overlappingStacks = Rule("overlapping-stacks", .warning, "The stacks of two threads overlap")
+  public static let overlappingModules = Rule("overlapping-modules", .warning, "Two modules overlap in memory")
+  public static let memoryWraps = Rule("memory-wraps", .warning, "A memory range reaches beyond the end of memory")
+  public static let moduleWithoutName = Rule("module-without-name", .warning, "A module has no name")
+  public static let moduleWithoutIdentity = Rule(
+    "module-without-identity", .note, "A module without UUID or build id finds no symbols")
+  public static let timeOrder = Rule("time-order", .warning, "The process started after it was captured")
+
+  public static let all = [
+    noThreads, noModules, noException, exceptionThreadMissing, duplicateThread, threadIDCollision, stackPointerOutside,
+    overlappingStacks, overlappingModules, memoryWraps, moduleWithoutName, moduleWithoutIdentity, timeOrder,
+  ]
+}
+
+/// Finds what contradicts itself in a snapshot.
+struct SnapshotChecks {
+  private let snapshot: ProcessSnapshot
+  private(set) var findings = FindingList()
+
+  init(_ snapshot: ProcessSnapshot) {
+    self.snapshot = snapshot
+    checkThreads()
+    checkModules()
+    checkMemory()
+    if snapshot.exception == nil { findings.append(Finding(SnapshotRules.noException)) }
+    if let start = snapshot.startTime?.seconds, let end = snapshot.snapshotTime?.seconds, start > end {
+      findings.append(Finding(SnapshotRules.timeOrder))
+    }
+  }
+
+  private mutating func checkThreads() {
+    if snapshot.threads.isEmpty { findings.append(Finding(SnapshotRules.noThreads)) }
+    var ids: Set<UInt64> = []
+    var lowIDs: Set<UInt32> = []
+    for (index, thread) in snapshot.threads.enumerated() {
+      if let id = thread.id {
+        if !ids.insert(id).inserted {
+          findings.append(Finding(SnapshotRules.duplicateThread, path: "threads[\(index)]", found: .number(id)))
+        } else if !lowIDs.insert(UInt32(truncatingIfNeeded: id)).inserted {
+          findings.append(Finding(SnapshotRules.threadIDCollision, path: "threads[\(index)]", found: .number(id)))
+        }
+      }
+      checkStackPointer(of: thread, index)
+    }
+    if let exception = snapshot.exception, !ids.contains(exception.threadID) {
+      findings.append(Finding(SnapshotRules.exceptionThreadMissing, found: .number(exception.threadID)))
+    }
+    checkOverlaps(
+      SnapshotRules.overlappingStacks, "threads",
+      snapshot.threads.map { thread in
+        guard let region = thread.stack?.region, thread.stack?.isSynthetic == false else { return nil }
+        return (region.address, UInt64(region.content.count))
+      })
+  }
+
+  private mutating func checkStackPointer(of thread: ThreadSnapshot, _ index: Int) {
+    guard let context = thread.context, let stack = thread.stack, !stack.isSynthetic, !stack.region.content.isEmpty,
+      let end = stack.region.end
+    else { return }
+    let pointer = context.stackPointer
+    if pointer < stack.region.address || pointer > end {
+      findings.append(
+        Finding(SnapshotRules.stackPointerOutside, path: "threads[\(index)]", found: .address(pointer)))
+    }
+  }
+
+  private mutating func checkModules() {
+    if snapshot.modules.isEmpty { findings.append(Finding(SnapshotRules.noModules)) }
+    for (index, module) in snapshot.modules.enumerated() {
+      if (module.name ?? .empty).isEmpty {
+        findings.append(Finding(SnapshotRules.moduleWithoutName, path: "modules[\(index)]"))
+      }
+      if module.identity == nil {
+        findings.append(Finding(SnapshotRules.moduleWithoutIdentity, path: "modules[\(index)]"))
+      }
+    }
+    checkOverlaps(
+      SnapshotRules.overlappingModules, "modules",
+      snapshot.modules.map { module in
+        guard let address = module.address, let size = module.size else { return nil }
+        return (address, size)
+      })
+  }
+
+  private mutating func checkMemory() {
+    for (index, region) in snapshot.extraMemory.enumerated() where region.end == nil {
+      findings.append(
+        Finding(SnapshotRules.memoryWraps, path: "memory[\(index)]", found: .address(region.address)))
+    }
+  }
+
+  private mutating func checkOverlaps(_ rule: Rule, _ path: String, _ ranges: [(address: UInt64, size: UInt64)?]) {
+    let order = ranges.indices.filter { (ranges[$0]?.size ?? 0) > 0 }
+      .sorted { ranges[$0]!.address < ranges[$1]!.address }
+    for (first, second) in zip(order, order.dropFirst()) {
+      guard let a = ranges[first], let b = ranges[second] else { continue }
+      let (end, overflow) = a.address.addingReportingOverflow(a.size)
+      if overflow {
+        findings.append(Finding(SnapshotRules.memoryWraps, path: "\(path)[\(first)]", found: .address(a.address)))
+      } else if end > b.address {
+        findings.append(Finding(rule, path: "\(path)[\(second)]", found: .text("overlaps \(path)[\(first)]")))
+      }
+    }
+  }
+}

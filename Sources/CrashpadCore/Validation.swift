@@ -1,0 +1,50 @@
+public import BinaryFormat
+internal import DumpInterpretation
+internal import FileSystem
+internal import IntermediateDump
+internal import Minidump
+public import Snapshot
+
+/// Checks one input with all rules of its format.
+public struct Validation: Sendable {
+  /// All rules, in the order of the layers that they belong to.
+  public static let rules =
+    DumpRules.all + InterpretationRules.all + SnapshotRules.all + MinidumpRules.all
+
+  public struct Result: Sendable {
+    public let format: InputFormat
+    public let findings: FindingList
+  }
+
+  public var architecture: CPUArchitecture?
+  public var limits = Limits()
+
+  public init() {}
+
+  public func validate(_ input: DumpInput) -> Result {
+    let findings = input.file.withBytes { bytes in
+      input.format == .minidump ? validateMinidump(bytes) : validateDump(bytes)
+    }
+    return Result(format: input.format, findings: findings)
+  }
+
+  private func validateDump(_ bytes: RawSpan) -> FindingList {
+    let tree = DumpTree(parsing: bytes, limits: limits)
+    var findings = DumpValidator.validate(tree, in: bytes, limits: limits)
+    var options = DumpInterpreter.Options()
+    options.architecture = architecture
+    options.limits = limits
+    let interpretation = DumpInterpreter.interpret(tree, in: bytes, options: options)
+    // The framing's finding is there already, from the tree.
+    for finding in interpretation.findings.findings where finding != tree.incomplete { findings.append(finding) }
+    if let snapshot = interpretation.snapshot { findings.append(contentsOf: SnapshotChecks(snapshot).findings) }
+    return findings
+  }
+
+  private func validateMinidump(_ bytes: RawSpan) -> FindingList {
+    let reading = MinidumpReader.read(bytes, limits: limits)
+    var findings = reading.findings
+    if let snapshot = reading.snapshot { findings.append(contentsOf: SnapshotChecks(snapshot).findings) }
+    return findings
+  }
+}

@@ -1,0 +1,140 @@
+public import BinaryFormat
+
+/// Checks the records of a dump against the key table. Framing was checked when the tree was read.
+public struct DumpValidator {
+  private let tree: DumpTree
+  private var findings: FindingList
+
+  /// All findings on `tree`, which was read from `bytes`: the one that ended the reading, and those on its records.
+  public static func validate(_ tree: DumpTree, in bytes: RawSpan, limits: Limits = Limits()) -> FindingList {
+    var validator = DumpValidator(tree: tree, findings: FindingList(limit: limits.maximumFindings))
+    if let incomplete = tree.incomplete { validator.findings.append(incomplete) }
+    if !tree.isEmpty { validator.check(tree.root, DumpPath(), bytes) }
+    return validator.findings
+  }
+
+  private mutating func check(_ map: DumpNode, _ path: DumpPath, _ bytes: RawSpan) {
+    var seen = KeySet()
+    var records = tree.records(of: map)
+    while let record = records.next(of: tree, in: bytes) {
+      if !seen.insert(record.key) {
+        add(DumpRules.duplicateKey, record, path)
+      }
+      guard let descriptor = KeyTable[record.key] else {
+        add(DumpRules.unknownKey, record, path)
+        continue
+      }
+      if !descriptor.containers.contains(map.key) { add(DumpRules.misplacedKey, record, path) }
+      guard checkKind(record, descriptor, path) else { continue }
+      switch record.kind {
+      case .property: checkValue(record, descriptor, path, bytes)
+      case .map: check(record.node, path.appending(record.key), bytes)
+      case .array: checkElements(of: record.node, path.appending(record.key), bytes)
+      }
+    }
+    checkPresence(map, seen, path)
+  }
+
+  private mutating func checkElements(of array: DumpNode, _ path: DumpPath, _ bytes: RawSpan) {
+    var elements = tree.records(of: array)
+    var index = 0
+    while let element = elements.next(of: tree, in: bytes) {
+      check(element.node, path.appending(index: index), bytes)
+      index += 1
+    }
+  }
+
+  private mutating func checkKind(_ record: DumpRecord, _ descriptor: KeyDescriptor, _ path: DumpPath) -> Bool {
+    let expected: DumpRecord.Kind
+    switch descriptor.shape {
+    case .map: expected = .map
+    case .array: expected = .array
+    default: expected = .property
+    }
+    if record.kind == expected { return true }
+    add(
+      DumpRules.wrongKind, record, path, expected: .text(Self.name(of: expected)), found: .text(Self.name(of: record.kind)))
+    return false
+  }
+
+  private static func name(of kind: DumpRecord.Kind) -> String {
+    switch kind {
+    case .property: "a property"
+    case .map: "a map"
+    case .array: "an array"
+    }
+  }
+
+  private mutating func checkValue(
+    _ record: DumpRecord, _ descriptor: KeyDescriptor, _ path: DumpPath, _ bytes: RawSpan
+  ) {
+    let count = record.value.count
+    if let sizes = descriptor.sizes, !sizes.contains(count) {
+      let expected: Finding.Value =
+        sizes.count == 1
+        ? .byteCount(UInt64(sizes[0])) : .text(sizes.map { String($0) }.joined(separator: " or ") + " bytes")
+      add(DumpRules.wrongSize, record, path, expected: expected, found: .byteCount(UInt64(count)))
+      return
+    }
+    if descriptor.shape == .words, count % 8 != 0 {
+      add(DumpRules.wrongSize, record, path, expected: .text("a multiple of 8 bytes"), found: .byteCount(UInt64(count)))
+    }
+    if descriptor.shape == .boolean, bytes.uint8(at: record.value.offset) > 1 {
+      add(DumpRules.badBoolean, record, path, found: .number(UInt64(bytes.uint8(at: record.value.offset))))
+    }
+    if record.key == .version, bytes.uint8(at: record.value.offset) != 1 {
+      add(
+        DumpRules.badVersion, record, path, expected: .number(1), found: .number(UInt64(bytes.uint8(at: record.value.offset))))
+    }
+  }
+
+  private mutating func checkPresence(_ map: DumpNode, _ seen: KeySet, _ path: DumpPath) {
+    // Where reading stopped, what is missing is no further fault.
+    if tree.incomplete != nil, map.contentEnd == tree.root.contentEnd, tree.incomplete?.rule != DumpRules.trailingBytes {
+      return
+    }
+    let hasFrames = seen.contains(.threadUncaughtNSExceptionFrames)
+    for descriptor in Self.neededKeys[map.key] ?? [] where !seen.contains(descriptor.key) {
+      if hasFrames, case .state = descriptor.shape { continue }
+      let isRequired = descriptor.presence == .required && map.key != .threads
+      findings.append(
+        Finding(
+          isRequired ? DumpRules.missingRequired : DumpRules.missingExpected, at: map.start,
+          path: path.appending(descriptor.key).text))
+    }
+  }
+
+  private static let neededKeys: [DumpKey: [KeyDescriptor]] = {
+    var keys: [DumpKey: [KeyDescriptor]] = [:]
+    for descriptor in KeyTable.all where descriptor.presence != .optional {
+      for container in descriptor.containers { keys[container, default: []].append(descriptor) }
+    }
+    return keys
+  }()
+
+  private mutating func add(
+    _ rule: Rule, _ record: DumpRecord, _ path: DumpPath, expected: Finding.Value? = nil, found: Finding.Value? = nil
+  ) {
+    findings.append(
+      Finding(rule, at: record.offset, path: path.appending(record.key).text, expected: expected, found: found))
+  }
+}
+
+/// The keys of one map. Most maps have few.
+private struct KeySet {
+  private var few: [UInt16] = []
+  private var many: Set<UInt16> = []
+
+  func contains(_ key: DumpKey) -> Bool {
+    many.isEmpty ? few.contains(key.rawValue) : many.contains(key.rawValue)
+  }
+
+  /// Returns false if the key was there.
+  mutating func insert(_ key: DumpKey) -> Bool {
+    if !many.isEmpty { return many.insert(key.rawValue).inserted }
+    if few.contains(key.rawValue) { return false }
+    few.append(key.rawValue)
+    if few.count == 48 { many = Set(few) }
+    return true
+  }
+}

@@ -1,0 +1,81 @@
+internal import BinaryFormat
+internal import Snapshot
+
+/// Modules, loaded and unloaded.
+extension MinidumpReader {
+  mutating func readModuleList(_ range: ByteRange, _ bytes: RawSpan) {
+    let entries = entries(of: range, size: MinidumpFormat.moduleSize, "ModuleList", bytes)
+    snapshot.modules.reserveCapacity(entries.count)
+    for (index, offset) in entries.enumerated() {
+      var module = ModuleSnapshot()
+      module.address = bytes.uint64(at: offset)
+      module.size = UInt64(bytes.uint32(at: offset + 8))
+      module.timestamp = UInt64(bytes.uint32(at: offset + 16))
+      module.name = string(
+        at: Int(bytes.uint32(at: offset + 20)), "ModuleList[\(index)].ModuleNameRva", bytes)
+      if bytes.uint32(at: offset + 24) == MinidumpFormat.fixedFileInfoSignature { readVersion(&module, at: offset + 24, bytes) }
+      readCodeView(&module, location(at: offset + 76, bytes), { "ModuleList[\(index)].CvRecord" }, bytes)
+      snapshot.modules.append(module)
+    }
+  }
+
+  /// VS_FIXEDFILEINFO, in which Crashpad keeps a Mach-O module's versions.
+  private func readVersion(_ module: inout ModuleSnapshot, at offset: Int, _ bytes: RawSpan) {
+    switch bytes.uint32(at: offset + 36) {
+    case 1: module.fileType = .executable
+    case 2: module.fileType = .sharedLibrary
+    default: break
+    }
+    let high = bytes.uint32(at: offset + 8)
+    let low = bytes.uint32(at: offset + 12)
+    if high != 0 || low != 0, high & 0xff00 == 0 {
+      module.dylibVersion = high & 0xffff_0000 | high << 8 & 0xff00 | low >> 16 & 0xff
+    }
+    let product = UInt64(bytes.uint32(at: offset + 16)) << 32 | UInt64(bytes.uint32(at: offset + 20))
+    if product != 0 { module.sourceVersion = product }
+  }
+
+  private mutating func readCodeView(
+    _ module: inout ModuleSnapshot, _ place: LocationDescriptor, _ path: () -> String, _ bytes: RawSpan
+  ) {
+    if place.size == 0 { return }
+    guard let range = range(rva: place.rva, count: place.size, bytes), range.count >= 4 else {
+      findings.append(
+        Finding(
+          MinidumpRules.codeViewOutside, at: place.rva, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
+          found: .byteCount(UInt64(place.rva + place.size))))
+      return
+    }
+    switch bytes.uint32(at: range.offset) {
+    case MinidumpFormat.codeViewPDB70 where range.count >= 24:
+      let uuid = guid(at: range.offset + 4, bytes)
+      if uuid != .zero { module.identity = .uuid(uuid, age: bytes.uint32(at: range.offset + 20)) }
+      module.debugName = name(from: range.offset + 24, to: range.end, bytes)
+    case MinidumpFormat.codeViewELFBuildID:
+      module.identity = .buildID(Content(inputOffset: range.offset + 4, count: range.count - 4))
+    case MinidumpFormat.codeViewPDB20 where range.count >= 16:
+      module.debugName = name(from: range.offset + 16, to: range.end, bytes)
+    case let kind:
+      findings.append(
+        Finding(MinidumpRules.unknownCodeView, at: range.offset, path: path(), found: .number(UInt64(kind))))
+    }
+  }
+
+  /// Bytes up to the first NUL.
+  private func name(from start: Int, to end: Int, _ bytes: RawSpan) -> Content {
+    var stop = start
+    while stop < end, bytes.uint8(at: stop) != 0 { stop += 1 }
+    return Content(inputOffset: start, count: stop - start)
+  }
+
+  mutating func readUnloadedModuleList(_ range: ByteRange, _ bytes: RawSpan) {
+    let path = "UnloadedModuleList"
+    for offset in extendedEntries(of: range, minimumSize: 24, countBytes: 4, path, bytes).offsets {
+      guard let name = string(at: Int(bytes.uint32(at: offset + 20)), path, bytes) else { continue }
+      snapshot.unloadedModules.append(
+        UnloadedModuleSnapshot(
+          name: name, address: bytes.uint64(at: offset), size: bytes.uint32(at: offset + 8),
+          timestamp: bytes.uint32(at: offset + 16)))
+    }
+  }
+}

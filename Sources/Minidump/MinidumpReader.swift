@@ -1,0 +1,174 @@
+public import BinaryFormat
+public import Snapshot
+
+/// Reads a minidump into a snapshot, whoever wrote it: every stream that we write, and those of Breakpad and Windows.
+///
+/// A damaged file gives what can be read of it; a range that leaves the file is a finding and reads as nothing.
+public struct MinidumpReader {
+  public struct Stream: Sendable {
+    public let type: MinidumpStreamType
+    /// Where it lies in the file.
+    public let range: ByteRange
+  }
+
+  public struct Result: Sendable {
+    /// Nil if the file has no minidump header.
+    public let snapshot: ProcessSnapshot?
+    /// The streams of the directory that lie in the file, in its order.
+    public let streams: [Stream]
+    public let findings: FindingList
+  }
+
+  var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .unknown, operatingSystem: .unknown))
+  var findings: FindingList
+  var streams: [Stream] = []
+  /// List entries that may still be read. Entries may share what they point to, so without this a small file could
+  /// describe a snapshot of any size.
+  var entryBudget: Int
+  /// The stacks of the threads, which the memory list names again.
+  lazy var stackContents = Set(snapshot.threads.compactMap { $0.stack?.region })
+  /// Strings that were translated already, by their offsets.
+  var strings: [Int: Content] = [:]
+  /// Bytes of strings that may still be translated.
+  var stringBudget: Int
+
+  /// Reads all of `bytes`.
+  public static func read(_ bytes: RawSpan, limits: Limits = Limits()) -> Result {
+    var reader = MinidumpReader(bytes.byteCount, limits)
+    guard reader.readHeader(bytes) else { return Result(snapshot: nil, streams: [], findings: reader.findings) }
+    reader.readStreams(bytes)
+    return Result(snapshot: reader.snapshot, streams: reader.streams, findings: reader.findings)
+  }
+
+  private init(_ size: Int, _ limits: Limits) {
+    findings = FindingList(limit: limits.maximumFindings)
+    // An entry costs up to some 400 bytes of memory, and the smallest takes 8 bytes of a file.
+    entryBudget = (size + 32 << 20) / 512
+    stringBudget = size + 8 << 20
+  }
+
+  private mutating func readHeader(_ bytes: RawSpan) -> Bool {
+    guard bytes.byteCount >= MinidumpFormat.headerSize else {
+      findings.append(
+        Finding(
+          MinidumpRules.tooShort, expected: .byteCount(UInt64(MinidumpFormat.headerSize)),
+          found: .byteCount(UInt64(bytes.byteCount))))
+      return false
+    }
+    guard bytes.uint32(at: 0) == MinidumpFormat.signature else {
+      findings.append(Finding(MinidumpRules.badSignature, at: 0))
+      return false
+    }
+    // The upper half of the version belongs to whoever writes the file.
+    if bytes.uint32(at: 4) & 0xffff != MinidumpFormat.version {
+      findings.append(Finding(MinidumpRules.badVersion, at: 4, found: .number(UInt64(bytes.uint32(at: 4)))))
+    }
+    let count = Int(bytes.uint32(at: 8))
+    let directory = Int(bytes.uint32(at: 12))
+    let fitting = max(0, bytes.byteCount - directory) / MinidumpFormat.directoryEntrySize
+    if count > fitting {
+      findings.append(
+        Finding(
+          MinidumpRules.directoryOutside, at: 8, path: "Header.NumberOfStreams", expected: .number(UInt64(fitting)),
+          found: .number(UInt64(count))))
+    }
+    let stamp = bytes.uint32(at: 20)
+    if stamp != 0 { snapshot.snapshotTime = Timestamp(seconds: Int64(stamp)) }
+    for index in 0..<min(count, fitting) {
+      guard spendEntry(at: directory, path: "Directory") else { break }
+      readDirectoryEntry(index, at: directory + MinidumpFormat.directoryEntrySize * index, bytes)
+    }
+    return true
+  }
+
+  private mutating func readDirectoryEntry(_ index: Int, at offset: Int, _ bytes: RawSpan) {
+    let type = MinidumpStreamType(bytes.uint32(at: offset))
+    // Writers reserve entries and leave the last ones unused.
+    if type == .unused { return }
+    let path = "Directory[\(index)].\(type.name)"
+    let size = Int(bytes.uint32(at: offset + 4))
+    let rva = Int(bytes.uint32(at: offset + 8))
+    guard rva + size <= bytes.byteCount else {
+      findings.append(
+        Finding(
+          MinidumpRules.streamOutside, at: offset, path: path, expected: .byteCount(UInt64(bytes.byteCount)),
+          found: .byteCount(UInt64(rva + size))))
+      return
+    }
+    if rva % 4 != 0 { findings.append(Finding(MinidumpRules.misaligned, at: rva, path: path)) }
+    streams.append(Stream(type: type, range: ByteRange(offset: rva, count: size)))
+  }
+
+  // MARK: Streams
+
+  /// What each stream is read by, in an order in which each finds what it needs.
+  private static var readers: [(type: MinidumpStreamType, read: (inout MinidumpReader, ByteRange, RawSpan) -> Void)] {
+    [
+      (.systemInfo, { $0.readSystemInfo($1, $2) }),
+      (.miscInfo, { $0.readMiscInfo($1, $2) }),
+      (.threadList, { $0.readThreadList($1, $2) }),
+      (.threadNames, { $0.readThreadNames($1, $2) }),
+      (.exception, { $0.readException($1, $2) }),
+      (.moduleList, { $0.readModuleList($1, $2) }),
+      (.unloadedModuleList, { $0.readUnloadedModuleList($1, $2) }),
+      (.crashpadInfo, { $0.readCrashpadInfo($1, $2) }),
+      (.memoryList, { $0.readMemoryList($1, $2) }),
+      (.memory64List, { $0.readMemory64List($1, $2) }),
+      (.memoryInfoList, { $0.readMemoryInfoList($1, $2) }),
+    ]
+  }
+
+  /// Without these a minidump tells nobody what happened.
+  private static var needed: [MinidumpStreamType] { [.systemInfo, .threadList, .moduleList] }
+
+  private mutating func readStreams(_ bytes: RawSpan) {
+    checkOverlaps()
+    var first: [MinidumpStreamType: ByteRange] = [:]
+    for stream in streams {
+      if first[stream.type] == nil {
+        first[stream.type] = stream.range
+      } else {
+        findings.append(Finding(MinidumpRules.duplicateStream, at: stream.range.offset, path: stream.type.name))
+      }
+    }
+    for type in Self.needed where first[type] == nil {
+      findings.append(Finding(MinidumpRules.missingStream, path: type.name))
+    }
+    if first[.memoryList] == nil, first[.memory64List] == nil {
+      findings.append(Finding(MinidumpRules.missingStream, path: MinidumpStreamType.memoryList.name))
+    }
+    for (type, read) in Self.readers {
+      if let range = first[type] { read(&self, range, bytes) }
+    }
+    readLinuxStreams(first)
+  }
+
+  private mutating func checkOverlaps() {
+    let sorted = streams.filter { $0.range.count > 0 }.sorted { $0.range.offset < $1.range.offset }
+    var furthest = sorted.first
+    for stream in sorted.dropFirst() {
+      if let previous = furthest, previous.range.end > stream.range.offset {
+        findings.append(
+          Finding(
+            MinidumpRules.overlappingStreams, at: stream.range.offset, path: stream.type.name,
+            found: .text(previous.type.name)))
+      }
+      if stream.range.end > (furthest?.range.end ?? 0) { furthest = stream }
+    }
+  }
+
+  private mutating func readLinuxStreams(_ ranges: [MinidumpStreamType: ByteRange]) {
+    func content(_ type: MinidumpStreamType) -> Content? {
+      ranges[type].map { Content(inputOffset: $0.offset, count: $0.count) }
+    }
+    var linux = LinuxSnapshot()
+    linux.cpuInfo = content(.linuxCPUInfo)
+    linux.processStatus = content(.linuxProcessStatus)
+    linux.release = content(.linuxRelease)
+    linux.commandLine = content(.linuxCommandLine)
+    linux.environment = content(.linuxEnvironment)
+    linux.auxiliaryVector = content(.linuxAuxiliaryVector)
+    linux.maps = content(.linuxMaps)
+    if ranges.keys.contains(where: { (0x4767_0003...0x4767_000a).contains($0.rawValue) }) { snapshot.linux = linux }
+  }
+}

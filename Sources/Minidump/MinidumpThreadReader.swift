@@ -1,0 +1,103 @@
+internal import BinaryFormat
+internal import Snapshot
+
+/// Threads, their names, the exception.
+extension MinidumpReader {
+  mutating func readThreadList(_ range: ByteRange, _ bytes: RawSpan) {
+    let entries = entries(of: range, size: MinidumpFormat.threadSize, "ThreadList", bytes)
+    snapshot.threads.reserveCapacity(entries.count)
+    for (index, offset) in entries.enumerated() {
+      var thread = ThreadSnapshot()
+      thread.id = UInt64(bytes.uint32(at: offset))
+      thread.suspendCount = bytes.int32(at: offset + 4)
+      thread.priority = bytes.int32(at: offset + 12)
+      thread.dataAddress = bytes.uint64(at: offset + 16)
+      if let region = memoryRegion(at: offset + 24, { "ThreadList[\(index)].Stack" }, bytes), !region.content.isEmpty {
+        thread.stack = ThreadSnapshot.Stack(region: region)
+      }
+      thread.context = context(location(at: offset + 40, bytes), { "ThreadList[\(index)].ThreadContext" }, bytes)
+      snapshot.threads.append(thread)
+    }
+  }
+
+  /// MINIDUMP_MEMORY_DESCRIPTOR
+  mutating func memoryRegion(at offset: Int, _ path: () -> String, _ bytes: RawSpan) -> MemoryRegion? {
+    let place = location(at: offset + 8, bytes)
+    guard let range = range(rva: place.rva, count: place.size, bytes) else {
+      findings.append(
+        Finding(
+          MinidumpRules.memoryOutside, at: offset, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
+          found: .byteCount(UInt64(place.rva + place.size))))
+      return nil
+    }
+    return MemoryRegion(
+      address: bytes.uint64(at: offset), content: Content(inputOffset: range.offset, count: range.count))
+  }
+
+  mutating func readThreadNames(_ range: ByteRange, _ bytes: RawSpan) {
+    var names: [UInt64: Content] = [:]
+    for (index, offset) in entries(of: range, size: MinidumpFormat.threadNameSize, "ThreadNames", bytes).enumerated() {
+      let rva = Int(clamping: bytes.uint64(at: offset + 4))
+      guard rva <= bytes.byteCount else {
+        findings.append(Finding(MinidumpRules.stringOutside, at: offset, path: "ThreadNames[\(index)]"))
+        continue
+      }
+      names[UInt64(bytes.uint32(at: offset))] = string(at: rva, "ThreadNames[\(index)]", bytes)
+    }
+    for index in snapshot.threads.indices {
+      if let id = snapshot.threads[index].id { snapshot.threads[index].name = names[id] }
+    }
+  }
+
+  mutating func readException(_ range: ByteRange, _ bytes: RawSpan) {
+    guard check(range, has: MinidumpFormat.exceptionStreamSize, "Exception") else { return }
+    let offset = range.offset
+    let code = bytes.uint32(at: offset + 8)
+    let count = Int(bytes.uint32(at: offset + 32))
+    if count > 15 {
+      findings.append(
+        Finding(
+          MinidumpRules.countTooLarge, at: offset + 32, path: "Exception.NumberParameters", expected: .number(15),
+          found: .number(UInt64(count))))
+    }
+    let codes = (0..<min(count, 15)).map { bytes.uint64(at: offset + 40 + 8 * $0) }
+    var exception = ExceptionSnapshot(
+      kind: exceptionKind(code, codes), threadID: UInt64(bytes.uint32(at: offset)), code: code)
+    exception.info = bytes.uint32(at: offset + 12)
+    exception.address = bytes.uint64(at: offset + 24)
+    exception.codes = codes
+    exception.context = context(location(at: offset + 160, bytes), { "Exception.ThreadContext" }, bytes)
+    snapshot.exception = exception
+  }
+
+  /// What the code means depends on the system, and on Apple's on who wrote it.
+  private func exceptionKind(_ code: UInt32, _ codes: [UInt64]) -> ExceptionSnapshot.Kind {
+    switch snapshot.system.operatingSystem {
+    case .ios, .macos:
+      if code == 0x4350_6e78 { return .nsException }
+      return code == 0x10003 && codes.count == 3 ? .softSignal : .mach
+    case .linux, .android: return .linuxSignal
+    case .windows, .fuchsia, .unknown: return .windows
+    }
+  }
+
+  // MARK: Registers
+
+  mutating func context(_ place: LocationDescriptor, _ path: () -> String, _ bytes: RawSpan) -> CPUContext? {
+    if place.size == 0 { return nil }
+    guard let range = range(rva: place.rva, count: place.size, bytes) else {
+      findings.append(
+        Finding(
+          MinidumpRules.contextOutside, at: place.rva, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
+          found: .byteCount(UInt64(place.rva + place.size))))
+      return nil
+    }
+    let context = MinidumpContext.read(snapshot.system.architecture, range, bytes)
+    if context == nil {
+      findings.append(
+        Finding(
+          MinidumpRules.unknownContext, at: range.offset, path: path(), found: .byteCount(UInt64(range.count))))
+    }
+    return context
+  }
+}

@@ -1,0 +1,139 @@
+public import ArgumentParser
+import BinaryFormat
+public import CrashpadCore
+import DumpInterpretation
+import FileSystem
+import JSONFormat
+import Snapshot
+import SystemPackage
+
+extension Conversion.Target: ExpressibleByArgument {}
+
+struct ConvertCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "convert",
+    abstract: "Make minidumps of intermediate dumps.",
+    discussion: """
+      The minidumps are byte for byte those that Crashpad makes. The input is never changed, and an output appears whole or
+      not at all. Of a directory all dumps in it are converted; - is standard input or output.
+
+      Examples:
+        crashpadctl convert crash.idump                         makes crash.dmp
+        crashpadctl convert crash.idump -o - | minidump_stackwalk -
+        crashpadctl convert --to json crash.idump               makes crash.json
+        crashpadctl convert --to idump edited.json -o new.idump
+        crashpadctl convert --recursive --keep-going dumps/ -o minidumps/ --format json
+      """)
+
+  @Argument(help: "Dumps, their JSON form, or directories of dumps; - is standard input.", completion: .file())
+  var dumps: [String]
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "The output: a file, - for standard output, or a directory. Without it, a file beside each input.", valueName: "path"),
+    completion: .file())
+  var output: String?
+
+  @Option(name: .long, help: "What to make.")
+  var to: Conversion.Target = .minidump
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Add a process annotation, which wins over one of the dump. May be repeated.", valueName: "name=value"))
+  var annotation: [AnnotationArgument] = []
+
+  @Option(name: .customLong("report-id"), help: ArgumentHelp("The report id to write.", valueName: "uuid"))
+  var reportID: UUIDBytes = .zero
+
+  @Option(name: .customLong("client-id"), help: ArgumentHelp("The client id to write.", valueName: "uuid"))
+  var clientID: UUIDBytes = .zero
+
+  @Option(
+    name: .long,
+    help: "The architecture, where a dump does not tell; guess takes what its system looks like.")
+  var arch: ArchitectureArgument?
+
+  @Option(name: .shortAndLong, help: ArgumentHelp("How many dumps to convert at once; 0 is one for each CPU.", valueName: "n"))
+  var jobs: Int = 0
+
+  @Flag(name: .shortAndLong, help: "Convert the dumps in subdirectories too.")
+  var recursive = false
+
+  @Flag(name: .shortAndLong, help: "Go on with the other dumps when one fails.")
+  var keepGoing = false
+
+  @Flag(name: .long, help: "Wait until each output is on the disk.")
+  var fsync = false
+
+  @Option(name: .long, help: "Print findings as text, or one JSON document a line for each dump.")
+  var format: ReportFormat = .text
+
+  @Flag(name: .shortAndLong, help: "Print only errors.")
+  var quiet = false
+
+  func validate() throws {
+    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    if output == "-", format == .json {
+      throw ValidationError("-o - and --format json both go to standard output.")
+    }
+  }
+
+  func run() throws {
+    let list = InputList(dumps, recursive: recursive, accepting: [.intermediateDump])
+    let plan = try OutputPlan(list, output: output, target: to)
+    let status = ConvertRun(command: self, list: list, plan: plan).run()
+    throw ExitCode(status.rawValue)
+  }
+
+  var conversion: Conversion {
+    var options = DumpInterpreter.Options()
+    options.annotations = annotation.map { ($0.name, $0.value) }
+    options.reportID = reportID
+    options.clientID = clientID
+    options.architecture = arch?.architecture
+    options.guessesArchitecture = arch == .guess
+    return Conversion(to: to, options: options)
+  }
+}
+
+/// Where each output goes.
+struct OutputPlan {
+  /// For each input its output; nil is standard output.
+  let paths: [FilePath?]
+
+  init(_ list: InputList, output: String?, target: Conversion.Target) throws {
+    let isMany = list.inputs.count != 1 || list.hasDirectories
+    if output == "-" || (output == nil && !isMany && list.inputs[0].argument == "-") {
+      if isMany { throw ValidationError("-o - takes one dump; \(list.inputs.count) were named.") }
+      paths = [nil]
+      return
+    }
+    let isDirectory = output.map { output in
+      isMany || output.hasSuffix("/") || (try? FileKind(at: FilePath(output), followingLink: true)) == .directory
+    }
+    if isDirectory == true, let output, let kind = try? FileKind(at: FilePath(output), followingLink: true), kind != .directory {
+      throw ValidationError("\(output) is no directory, and several dumps do not go into one file.")
+    }
+    paths = list.inputs.map { input in
+      if isDirectory == false, let output { return FilePath(output) }
+      let folder = output.map { FilePath($0) }
+      let place = folder?.pushing(input.relativePath) ?? FilePath(input.argument)
+      return Self.named(place, target)
+    }
+    var seen: [FilePath: String] = [:]
+    for (path, input) in zip(paths, list.inputs) {
+      guard let path else { continue }
+      if let other = seen.updateValue(input.name, forKey: path) {
+        throw ValidationError("\(other) and \(input.name) would both become \(path).")
+      }
+    }
+  }
+
+  /// Replaces the extension if it is one of a dump; a bundle id's last part is none.
+  private static func named(_ path: FilePath, _ target: Conversion.Target) -> FilePath {
+    let name = path.lastComponent?.string ?? "dump"
+    let known = [".idump", ".json", ".locked"].first { name.hasSuffix($0) && name.count > $0.count }
+    return path.removingLastComponent().appending("\(name.dropLast(known?.count ?? 0)).\(target.fileExtension)")
+  }
+}

@@ -1,0 +1,148 @@
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import IntermediateDump
+import JSONFormat
+import SystemPackage
+
+/// One run of `convert`: every input, in order of the command line, as many at once as there are jobs.
+struct ConvertRun {
+  let command: ConvertCommand
+  let list: InputList
+  let plan: OutputPlan
+
+  enum Report: Sendable {
+    case done(Conversion.Result)
+    case failed(text: String, status: ExitStatus)
+
+    /// The exit status if this were the only input.
+    var status: ExitStatus {
+      switch self {
+      case .done(let result):
+        switch result.outcome {
+        case .converted: .success
+        case .incomplete: .findings
+        case .rejected: .noData
+        }
+      case .failed(_, let status): status
+      }
+    }
+
+    var hasOutput: Bool {
+      if case .done(let result) = self { result.outcome != .rejected } else { false }
+    }
+  }
+
+  func run() -> ExitStatus {
+    for failure in list.failures { Terminal.error("\(failure.name): error: \(failure.text)") }
+    if !list.failures.isEmpty, !command.keepGoing { return list.failures[0].status }
+    if list.inputs.isEmpty {
+      if list.failures.isEmpty { Terminal.error("crashpadctl: no dumps found\(skippedNote)") }
+      return list.failures.first?.status ?? .noData
+    }
+    let conversion = command.conversion
+    var counts: [Conversion.Outcome: Int] = [:]
+    var failures = list.failures.count
+    var firstFailure: ExitStatus?
+    var worst = ExitStatus.success
+    let progress = Progress(total: list.inputs.count, isShown: command.format == .text && !command.quiet)
+    inOrder(
+      count: list.inputs.count, jobs: command.jobs,
+      work: { convert($0, conversion) },
+      report: { index, report in
+        progress.clear()
+        tell(index, report)
+        if case .done(let result) = report { counts[result.outcome, default: 0] += 1 } else { failures += 1 }
+        if report.status != .success { worst = .findings }
+        if !report.hasOutput, firstFailure == nil { firstFailure = report.status }
+        progress.advance()
+        return report.hasOutput || command.keepGoing
+      })
+    progress.clear()
+    if list.inputs.count > 1 || list.hasDirectories, command.format == .text, !command.quiet {
+      summarize(counts, failures)
+    }
+    if list.inputs.count == 1, let firstFailure { return firstFailure }
+    if let firstFailure, !command.keepGoing { return firstFailure }
+    return failures > 0 ? .findings : worst
+  }
+
+  private func convert(_ index: Int, _ conversion: Conversion) -> Report {
+    let input: DumpInput
+    do {
+      input = try DumpInput.open(list.inputs[index].argument)
+    } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      return .failed(text: text, status: status)
+    }
+    do {
+      guard let path = plan.paths[index] else { return .done(try conversion.convert(input, to: StandardOutput())) }
+      if isSameFile(FilePath(list.inputs[index].argument), path) {
+        return .failed(text: "would become its own output; -o names another", status: .usage)
+      }
+      if command.output != nil { try createDirectories(path.removingLastComponent()) }
+      return .done(try conversion.convert(input, to: path, durable: command.fsync))
+    } catch {
+      let (text, status) = Sentences.failure(error, creating: true)
+      guard error is Errno else { return .failed(text: text, status: status) }
+      return .failed(text: "\(plan.paths[index]?.string ?? "<standard output>"): \(text)", status: status)
+    }
+  }
+
+  // MARK: Telling
+
+  private func tell(_ index: Int, _ report: Report) {
+    let name = list.inputs[index].name
+    if command.format == .json {
+      writeJSON(index, name, report)
+      return
+    }
+    switch report {
+    case .failed(let text, _): Terminal.error("\(name): error: \(text)")
+    case .done(let result):
+      for finding in result.findings.findings where !command.quiet || finding.severity == .error {
+        Terminal.error(Sentences.line(finding, input: name))
+      }
+      if result.outcome == .rejected {
+        Terminal.error("\(name): error: rejected; no \(command.to.rawValue) was written")
+      } else if let path = plan.paths[index], !command.quiet, list.inputs.count == 1 {
+        let how = result.outcome == .incomplete ? "what could be read was converted to" : "converted to"
+        Terminal.error("\(name): \(how) \(path.string) (\(Wording.grouped(result.byteCount)) bytes)")
+      }
+    }
+  }
+
+  private func writeJSON(_ index: Int, _ name: String, _ report: Report) {
+    JSONWriter.standardOutput(.compact) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-convert/1")
+        json.member("input", name)
+        json.member("output", report.hasOutput ? plan.paths[index]?.string : nil)
+        switch report {
+        case .failed(let text, let status):
+          json.member("outcome", "failed")
+          json.member("error", text)
+          json.member("status", status.rawValue)
+        case .done(let result):
+          json.member("outcome", result.outcome.rawValue)
+          json.member("bytes", result.byteCount)
+          FindingJSON.write(result.findings, to: &json)
+        }
+      }
+    }
+  }
+
+  private var skippedNote: String {
+    list.skipped > 0 ? "; \(Wording.count(list.skipped, "other file")) skipped" : ""
+  }
+
+  private func summarize(_ counts: [Conversion.Outcome: Int], _ failures: Int) {
+    var parts = ["\(Wording.grouped(counts[.converted, default: 0])) converted"]
+    if let incomplete = counts[.incomplete] { parts.append("\(Wording.grouped(incomplete)) incomplete") }
+    if let rejected = counts[.rejected] { parts.append("\(Wording.grouped(rejected)) rejected") }
+    if failures > 0 { parts.append("\(Wording.grouped(failures)) failed") }
+    let done = counts.values.reduce(0, +) + failures - list.failures.count
+    if done < list.inputs.count { parts.append("\(Wording.grouped(list.inputs.count - done)) not tried") }
+    Terminal.error("crashpadctl: " + parts.joined(separator: ", ") + skippedNote)
+  }
+}

@@ -1,0 +1,85 @@
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import SystemPackage
+
+/// The inputs that a command line names: files as they are, directories by the dumps in them.
+struct InputList {
+  struct Input: Sendable {
+    /// What messages call it.
+    let name: String
+    /// The argument, `-` for standard input.
+    let argument: String
+    /// Below which directory it was found, and where there.
+    let relativePath: FilePath
+  }
+
+  struct Failure: Sendable {
+    let name: String
+    let text: String
+    let status: ExitStatus
+  }
+
+  private(set) var inputs: [Input] = []
+  private(set) var failures: [Failure] = []
+  /// Files of directories that are no dumps by name and first byte.
+  private(set) var skipped = 0
+  private(set) var hasDirectories = false
+
+  init(_ arguments: [String], recursive: Bool, accepting: Set<InputFormat>) {
+    for argument in arguments {
+      let path = FilePath(argument)
+      guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory else {
+        inputs.append(
+          Input(name: displayName(argument), argument: argument, relativePath: FilePath(path.lastComponent?.string ?? "")))
+        continue
+      }
+      hasDirectories = true
+      addDumps(in: path, recursive, accepting)
+    }
+  }
+
+  private mutating func addDumps(in directory: FilePath, _ recursive: Bool, _ accepting: Set<InputFormat>) {
+    do {
+      let (files, unreadable) = try regularFiles(in: directory, recursive: recursive)
+      for file in files {
+        guard Self.looksLikeDump(file, accepting) else {
+          skipped += 1
+          continue
+        }
+        var relative = file
+        _ = relative.removePrefix(directory)
+        inputs.append(Input(name: file.string, argument: file.string, relativePath: relative))
+      }
+      for (path, error) in unreadable { add(path, error) }
+    } catch {
+      add(directory, error)
+    }
+  }
+
+  private mutating func add(_ path: FilePath, _ error: any Error) {
+    let (text, status) = Sentences.failure(error, creating: false)
+    failures.append(Failure(name: path.string, text: text, status: status))
+  }
+
+  /// In a directory there may be anything. A dump has the name of one, or begins like one.
+  private static func looksLikeDump(_ path: FilePath, _ accepting: Set<InputFormat>) -> Bool {
+    switch path.extension {
+    case "idump": return accepting.contains(.intermediateDump)
+    case "dmp", "mdmp": return accepting.contains(.minidump)
+    default: break
+    }
+    if isPendingName(path.lastComponent?.string ?? "") { return accepting.contains(.intermediateDump) }
+    guard let start = try? InputFile.prefix(of: path, count: 4), let first = start.first else { return false }
+    if first == 0x06 { return accepting.contains(.intermediateDump) }
+    return accepting.contains(.minidump) && start == Array("MDMP".utf8)
+  }
+
+  /// `<bundle-id>@<uuid>`, locked or not: a dump in the database's directory of pending ones.
+  private static func isPendingName(_ name: String) -> Bool {
+    let stem = name.hasSuffix(".locked") ? name.dropLast(7) : name[...]
+    guard let at = stem.lastIndex(of: "@") else { return false }
+    let uuid = stem[stem.index(after: at)...]
+    return uuid.utf8.count == 36 && uuid.allSatisfy { $0.isHexDigit || $0 == "-" }
+  }
+}

@@ -1,0 +1,151 @@
+import ArgumentParser
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import JSONFormat
+import Snapshot
+
+struct InspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Show what crashed, why and where.",
+    discussion: """
+      Takes intermediate dumps, their JSON form, and minidumps; - is standard input. Without options it prints one screen;
+      the options ask for more, in the order in which they are listed here.
+
+      Examples:
+        crashpadctl inspect crash.idump
+        crashpadctl inspect --threads --modules crash.dmp
+        crashpadctl inspect --memory 0x16b007000 --length 256 crash.idump
+        crashpadctl inspect --tree crash.idump | less
+        crashpadctl inspect --format json crash.idump | jq .exception.description
+      """)
+
+  @Argument(help: "Dumps to show; - is standard input.", completion: .file())
+  var dumps: [String]
+
+  @Flag(name: .long, help: "List the threads.")
+  var threads = false
+
+  @Flag(name: .long, help: "List the modules.")
+  var modules = false
+
+  @Flag(name: .long, help: "Print the registers of the exception and of every thread.")
+  var registers = false
+
+  @Flag(name: .customLong("memory-list"), help: "List the captured memory ranges.")
+  var memoryList = false
+
+  @Option(name: .long, help: ArgumentHelp("Print captured memory from an address on.", valueName: "address"))
+  var memory: AddressArgument?
+
+  @Option(name: .long, help: ArgumentHelp("How many bytes --memory prints.", valueName: "bytes"))
+  var length: UInt32 = 256
+
+  @Flag(name: .long, help: "Print every record of an intermediate dump with its offset and decoded value.")
+  var tree = false
+
+  @Flag(name: .long, help: "Print the bytes of the file.")
+  var hex = false
+
+  @Option(name: .long, help: "Print text, or a JSON document (one on each line for several dumps).")
+  var format: ReportFormat = .text
+
+  @Option(name: .long, help: "Take the registers for those of this architecture.")
+  var arch: ArchitectureArgument = .guess
+
+  func validate() throws {
+    if format == .json, threads || modules || registers || memoryList || memory != nil || tree || hex {
+      throw ValidationError("--format json prints everything; it does not go with options that choose parts of it.")
+    }
+  }
+
+  func run() throws {
+    var status = ExitStatus.success
+    for (index, dump) in dumps.enumerated() {
+      if index > 0, format == .text { Terminal.output("\n") }
+      let result = inspect(dump)
+      if result != .success { status = dumps.count == 1 ? result : .findings }
+    }
+    throw ExitCode(status.rawValue)
+  }
+
+  private func inspect(_ dump: String) -> ExitStatus {
+    let name = displayName(dump)
+    let inspection: Inspection
+    do {
+      inspection = Inspection(try DumpInput.open(dump), architecture: arch.architecture)
+    } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      Terminal.error("\(name): error: \(text)")
+      return status
+    }
+    let view = inspection.snapshot.map { InspectionView(inspection, $0) }
+    if format == .json {
+      JSONWriter.standardOutput(dumps.count == 1 ? .indented : .compact) {
+        InspectionJSON.write(inspection, view, name: name, to: &$0)
+      }
+    } else {
+      for finding in inspection.findings.findings { Terminal.error(Sentences.line(finding, input: name)) }
+      writeText(inspection, view, name)
+    }
+    if view == nil { return .noData }
+    return inspection.findings.count(of: .error) > 0 ? .findings : .success
+  }
+
+  private func writeText(_ inspection: Inspection, _ view: InspectionView?, _ name: String) {
+    let asksForParts = threads || modules || registers || memoryList || memory != nil || tree || hex
+    if let view {
+      if !asksForParts { Terminal.output(OverviewText.text(view, name: name)) }
+      if threads { Terminal.output(DetailText.threads(view)) }
+      if modules { Terminal.output(DetailText.modules(view)) }
+      if registers { Terminal.output(DetailText.registers(view)) }
+      if memoryList { Terminal.output(DetailText.memory(view)) }
+      if let memory {
+        if let text = DetailText.memory(view, at: memory.address, count: Int(length)) {
+          Terminal.output(text)
+        } else {
+          Terminal.error("\(name): \(Wording.hex(memory.address)) was not captured; --memory-list lists what was")
+        }
+      }
+    }
+    if tree { writeTree(inspection, name) }
+    if hex {
+      inspection.file.withBytes { bytes in
+        for start in stride(from: 0, to: bytes.byteCount, by: 4096) {
+          let part = bytes.extracting(start..<min(start + 4096, bytes.byteCount))
+          Terminal.output(HexDump.text(part, address: UInt64(start)))
+        }
+      }
+    }
+  }
+
+  private func writeTree(_ inspection: Inspection, _ name: String) {
+    guard let tree = inspection.tree else {
+      Terminal.error("\(name): --tree shows intermediate dumps; this is a minidump")
+      return
+    }
+    var block = ""
+    inspection.file.withBytes { bytes in
+      TreeText.write(tree, bytes) { line in
+        block += line
+        if block.utf8.count > 64 * 1024 {
+          Terminal.output(block)
+          block = ""
+        }
+      }
+    }
+    Terminal.output(block)
+  }
+}
+
+/// A number in decimal, or in hexadecimal with 0x in front.
+struct AddressArgument: ExpressibleByArgument {
+  let address: UInt64
+
+  init?(argument: String) {
+    let value = argument.hasPrefix("0x") ? UInt64(argument.dropFirst(2), radix: 16) : UInt64(argument)
+    guard let value else { return nil }
+    address = value
+  }
+}

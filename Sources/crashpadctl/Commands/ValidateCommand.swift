@@ -1,0 +1,124 @@
+import ArgumentParser
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import JSONFormat
+import Snapshot
+
+enum ValidationFormat: String, ExpressibleByArgument, CaseIterable {
+  case text
+  case json
+  case junit
+  case sarif
+}
+
+struct ValidateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "validate",
+    abstract: "Check dumps against the rules of their format.",
+    discussion: """
+      Takes intermediate dumps, their JSON form, minidumps, and directories, whose dumps it finds by name and first byte.
+      Every rule has a stable code; crashpadctl-validate(1) explains each. The exit status is 0 if there is no error, 1 if
+      there is one.
+
+      Examples:
+        crashpadctl validate crash.idump
+        crashpadctl validate --strict --ignore missing-expected artifacts/
+        crashpadctl validate --format junit artifacts/ > report.xml
+        crashpadctl validate --format sarif artifacts/ > report.sarif
+        crashpadctl validate --rules
+      """)
+
+  @Argument(help: "Dumps or directories; - is standard input.", completion: .file())
+  var dumps: [String] = []
+
+  @Option(name: .long, help: "How to print the findings.")
+  var format: ValidationFormat = .text
+
+  @Flag(name: .long, help: "Count warnings as errors.")
+  var strict = false
+
+  @Option(name: .long, help: ArgumentHelp("Fail when there are more warnings than this.", valueName: "n"))
+  var maxWarnings: Int?
+
+  @Option(name: .long, help: ArgumentHelp("Leave out the findings of a rule. May be repeated.", valueName: "code"))
+  var ignore: [String] = []
+
+  @Option(name: .long, help: "Take the registers for those of this architecture.")
+  var arch: ArchitectureArgument?
+
+  @Flag(name: .long, help: "Leave out notes in text.")
+  var noNotes = false
+
+  @Flag(name: .long, help: "List all rules, and stop.")
+  var rules = false
+
+  func validate() throws {
+    if dumps.isEmpty, !rules { throw ValidationError("Missing expected argument '<dumps> ...'") }
+    if let maxWarnings, maxWarnings < 0 { throw ValidationError("--max-warnings takes 0 or more.") }
+    let codes = Set(Validation.rules.map(\.code))
+    for code in ignore where !codes.contains(code) {
+      throw ValidationError("There is no rule \(code); --rules lists all.")
+    }
+  }
+
+  func run() throws {
+    if rules {
+      listRules()
+      return
+    }
+    let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump])
+    var validation = Validation()
+    validation.architecture = arch?.architecture
+    var results = list.failures.map { ValidatedInput(name: $0.name, failure: $0) }
+    results += list.inputs.map { validate($0, validation) }
+    if results.isEmpty {
+      Terminal.error("crashpadctl: no dumps found; \(Wording.count(list.skipped, "other file")) skipped")
+      throw ExitCode(ExitStatus.noData.rawValue)
+    }
+    let report = ValidationReport(results: results, strict: strict, maxWarnings: maxWarnings, skipped: list.skipped)
+    switch format {
+    case .text: report.writeText(withNotes: !noNotes)
+    case .json: report.writeJSON()
+    case .junit: report.writeJUnit()
+    case .sarif: report.writeSARIF()
+    }
+    throw ExitCode(report.status.rawValue)
+  }
+
+  private func validate(_ input: InputList.Input, _ validation: Validation) -> ValidatedInput {
+    do {
+      let result = validation.validate(try DumpInput.open(input.argument))
+      var findings = result.findings
+      findings.removeAll { ignore.contains($0.rule.code) }
+      return ValidatedInput(name: input.name, format: result.format, findings: findings)
+    } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      return ValidatedInput(
+        name: input.name, failure: InputList.Failure(name: input.name, text: text, status: status))
+    }
+  }
+
+  private func listRules() {
+    if format == .json {
+      JSONWriter.standardOutput(.indented) { json in
+        json.object { json in
+          json.member("schema", "crashpadctl-rules/1")
+          json.array("rules") { json in
+            for rule in Validation.rules {
+              json.object {
+                $0.member("code", rule.code)
+                $0.member("severity", rule.severity.rawValue)
+                $0.member("summary", rule.summary)
+              }
+            }
+          }
+        }
+      }
+      return
+    }
+    var table = TextTable([("code", .left), ("severity", .left), ("what is wrong", .left)])
+    for rule in Validation.rules { table.add([rule.code, rule.severity.rawValue, rule.summary]) }
+    Terminal.output(table.text)
+  }
+}

@@ -1,0 +1,136 @@
+import BinaryFormat
+import CrashpadCore
+import Snapshot
+
+/// The tables: threads, modules, memory, registers.
+enum DetailText {
+  // MARK: Threads
+
+  static func threads(_ view: InspectionView) -> String {
+    var table = TextTable([
+      ("", .left), ("#", .right), ("id", .right), ("name", .left), ("priority", .right), ("suspended", .right),
+      ("pc", .left), ("sp", .left), ("stack", .left), ("bytes", .right),
+    ])
+    let crashed = view.inspection.crashedThread
+    for (index, thread) in view.snapshot.threads.enumerated() {
+      let pc = thread.context.map { context in
+        view.location(context.instructionPointer) ?? Wording.hex(context.instructionPointer)
+      }
+      let stack = thread.stack.map { $0.isSynthetic ? "from NSException" : Wording.hex($0.region.address) }
+      table.add([
+        index == crashed ? "*" : "", String(index), thread.id.map { String($0) } ?? "-", view.text(thread.name) ?? "",
+        thread.priority.map { String($0) } ?? "-", thread.suspendCount.map { String($0) } ?? "-", pc ?? "-",
+        thread.context.map { Wording.hex($0.stackPointer) } ?? "-", stack ?? "-",
+        thread.stack.map { Wording.grouped($0.region.content.count) } ?? "-",
+      ])
+    }
+    return table.text
+  }
+
+  // MARK: Modules
+
+  static func modules(_ view: InspectionView) -> String {
+    var table = TextTable([
+      ("#", .right), ("address", .left), ("end", .left), ("type", .left), ("version", .left), ("identity", .left),
+      ("name", .left),
+    ])
+    for (index, module) in view.snapshot.modules.enumerated() {
+      let end = module.address.flatMap { address in module.size.map { address &+ $0 } }
+      table.add([
+        String(index), module.address.map(Wording.hex) ?? "-", end.map(Wording.hex) ?? "-", type(module.fileType),
+        view.version(module) ?? "-", view.identity(module) ?? "-", view.text(module.name) ?? "-",
+      ])
+    }
+    var text = table.text
+    if !view.snapshot.unloadedModules.isEmpty {
+      text += "\nUnloaded\n"
+      for module in view.snapshot.unloadedModules {
+        text += "\(Wording.hex(module.address))  \(view.text(module.name) ?? "-")\n"
+      }
+    }
+    return text
+  }
+
+  private static func type(_ type: ModuleSnapshot.FileType?) -> String {
+    switch type {
+    case .executable: "executable"
+    case .sharedLibrary: "library"
+    case .loadableModule: "bundle"
+    case .dynamicLoader: "loader"
+    case .other: "other"
+    case nil: "-"
+    }
+  }
+
+  // MARK: Registers
+
+  static func registers(_ view: InspectionView) -> String {
+    var text = ""
+    if let context = view.snapshot.exception?.context {
+      text += "Exception\n" + registers(context, view) + "\n"
+    }
+    for (index, thread) in view.snapshot.threads.enumerated() {
+      let name = view.text(thread.name).map { " \"\($0)\"" } ?? ""
+      text += "Thread \(index)\(name)\n"
+      text += thread.context.map { registers($0, view) } ?? "  not recorded\n"
+      text += "\n"
+    }
+    return text
+  }
+
+  /// Four in a row; below them the ones that point into a module.
+  private static func registers(_ context: CPUContext, _ view: InspectionView) -> String {
+    let registers = context.generalRegisters
+    var text = ""
+    for start in stride(from: 0, to: registers.count, by: 4) {
+      let row = registers[start..<min(start + 4, registers.count)].map { register in
+        String(repeating: " ", count: max(0, 6 - register.name.count)) + register.name + " "
+          + hexadecimal(register.value, width: 16)
+      }
+      text += " " + row.joined(separator: " ") + "\n"
+    }
+    for register in registers where register.value > 0xfff {
+      if let location = view.location(register.value) {
+        text += String(repeating: " ", count: max(0, 7 - register.name.count)) + register.name + " = " + location + "\n"
+      }
+    }
+    return text
+  }
+
+  // MARK: Memory
+
+  /// All captured ranges, by address.
+  static func memory(_ view: InspectionView) -> String {
+    var table = TextTable([("address", .left), ("end", .left), ("bytes", .right), ("what", .left)])
+    var owners: [(region: MemoryRegion, what: String)] = []
+    for (index, thread) in view.snapshot.threads.enumerated() {
+      guard let stack = thread.stack, !stack.isSynthetic, !stack.region.content.isEmpty else { continue }
+      owners.append((stack.region, "stack of thread \(index)"))
+    }
+    owners += view.snapshot.extraMemory.map { ($0, view.location($0.address) ?? "") }
+    owners += view.snapshot.intermediateDumpExtraMemory.map { ($0, "for the intermediate dump only") }
+    owners.sort { $0.region.address < $1.region.address }
+    for (region, what) in owners {
+      table.add([
+        Wording.hex(region.address), region.end.map(Wording.hex) ?? "beyond 2^64", Wording.grouped(region.content.count),
+        what,
+      ])
+    }
+    return table.text
+  }
+
+  /// A hex dump of up to `count` bytes of captured memory from `address` on; nil if that byte was not captured.
+  static func memory(_ view: InspectionView, at address: UInt64, count: Int) -> String? {
+    let regions = view.snapshot.capturedMemory + view.snapshot.intermediateDumpExtraMemory
+    guard
+      let region = regions.first(where: { region in
+        region.address <= address && address - region.address < UInt64(region.content.count)
+      })
+    else { return nil }
+    let start = Int(address - region.address)
+    let part = region.content.part(at: start, count: min(count, region.content.count - start))
+    return view.input.withBytes { bytes in
+      view.snapshot.withBytes(of: part, in: bytes) { HexDump.text($0, address: address) }
+    }
+  }
+}

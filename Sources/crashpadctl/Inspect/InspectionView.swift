@@ -1,0 +1,79 @@
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import Snapshot
+
+/// What the views of one inspection share: its text, and names for its addresses.
+struct InspectionView {
+  let inspection: Inspection
+  let snapshot: ProcessSnapshot
+  let input: RawSpanSource
+  let modules: ModuleMap
+
+  /// Hands out the bytes of the input.
+  struct RawSpanSource {
+    let inspection: Inspection
+    func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
+      try inspection.file.withBytes(body)
+    }
+  }
+
+  init(_ inspection: Inspection, _ snapshot: ProcessSnapshot) {
+    self.inspection = inspection
+    self.snapshot = snapshot
+    input = RawSpanSource(inspection: inspection)
+    modules = ModuleMap(snapshot.modules)
+  }
+
+  /// A text of the snapshot; nil if it is missing or empty.
+  func text(_ content: Content?) -> String? {
+    guard let content, !content.isEmpty else { return nil }
+    return Wording.printable(input.withBytes { snapshot.text(content, in: $0) })
+  }
+
+  func moduleName(_ index: Int) -> String {
+    lastPathComponent(text(snapshot.modules[index].name) ?? "module \(index)")
+  }
+
+  /// "MyApp + 0x1234", or nil if no module is there.
+  func location(_ address: UInt64) -> String? {
+    let stripped = strip(address)
+    guard let (module, offset) = modules.lookup(stripped) else { return nil }
+    return "\(moduleName(module)) + \(Wording.hex(offset))"
+  }
+
+  /// Takes off what is not part of the address: on arm64 pointers carry an authentication code.
+  func strip(_ address: UInt64) -> UInt64 {
+    guard let mask = snapshot.system.addressMask, mask != 0 else { return address }
+    return address & ~mask
+  }
+
+  func identity(_ module: ModuleSnapshot) -> String? {
+    switch module.identity {
+    case .uuid(let uuid, let age): return age == 0 ? uuid.text : "\(uuid.text) age \(age)"
+    case .buildID(let content):
+      let bytes = input.withBytes { snapshot.bytes(of: content, in: $0) }
+      return bytes.map { hexadecimal(UInt64($0), width: 2) }.joined()
+    case nil: return nil
+    }
+  }
+
+  /// "17.4.1"
+  var osVersion: String? {
+    let system = snapshot.system
+    if system.osMajor == nil, system.osMinor == nil, system.osBugfix == nil { return nil }
+    return [system.osMajor, system.osMinor, system.osBugfix].map { $0.map(String.init) ?? "?" }.joined(separator: ".")
+  }
+
+  func version(_ module: ModuleSnapshot) -> String? {
+    if let version = module.dylibVersion { return "\(version >> 16).\(version >> 8 & 0xff).\(version & 0xff)" }
+    guard let version = module.sourceVersion else { return nil }
+    guard [.ios, .macos].contains(snapshot.system.operatingSystem) else {
+      return [48, 32, 16, 0].map { String(version >> UInt64($0) & 0xffff) }.joined(separator: ".")
+    }
+    // LC_SOURCE_VERSION has 24 bits and four times 10; parts of zero at the end are not said.
+    var parts = [version >> 40] + [30, 20, 10, 0].map { version >> UInt64($0) & 0x3ff }
+    while parts.count > 2, parts.last == 0 { parts.removeLast() }
+    return parts.map { String($0) }.joined(separator: ".")
+  }
+}

@@ -1,0 +1,184 @@
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import IntermediateDump
+import Minidump
+import Snapshot
+
+/// One screen: what crashed, why, where, when, and whether the dump is whole.
+struct OverviewText {
+  private let view: InspectionView
+  private let name: String
+  private var lines: [(label: String, text: String)] = []
+
+  static func text(_ view: InspectionView, name: String) -> String {
+    var overview = OverviewText(view: view, name: name)
+    overview.describe()
+    let width = overview.lines.map(\.label.count).max() ?? 0
+    var text = overview.heading + "\n\n"
+    for (label, line) in overview.lines {
+      text += label + String(repeating: " ", count: width - label.count + 2) + line + "\n"
+    }
+    return text
+  }
+
+  private init(view: InspectionView, name: String) {
+    self.view = view
+    self.name = name
+  }
+
+  private var heading: String {
+    let kind =
+      switch view.inspection.format {
+      case .intermediateDump: "intermediate dump"
+      case .minidump: "minidump"
+      case .json: "intermediate dump, from JSON"
+      }
+    let state: String
+    if let cause = view.inspection.tree?.incomplete {
+      state = "INCOMPLETE: reading stopped at byte \(Wording.grouped(cause.offset ?? 0)) (\(cause.rule.code))"
+    } else if !view.snapshot.isComplete {
+      state = "made from an INCOMPLETE intermediate dump"
+    } else if view.inspection.findings.count(of: .error) > 0 {
+      state = "DAMAGED: \(Wording.count(view.inspection.findings.count(of: .error), "error"))"
+    } else {
+      state = "complete"
+    }
+    return "\(name): \(kind), \(Wording.grouped(view.inspection.file.byteCount)) bytes, \(state)"
+  }
+
+  private mutating func add(_ label: String, _ text: String?) {
+    if let text { lines.append((label, text)) }
+  }
+
+  private mutating func describe() {
+    describeCrash()
+    describeProcess()
+    describeSystem()
+    describeMessages()
+    describeContents()
+  }
+
+  private mutating func describeCrash() {
+    let snapshot = view.snapshot
+    guard let exception = snapshot.exception else {
+      add("Crash", "none: the dump has no exception")
+      return
+    }
+    let description = ExceptionDescription(exception, snapshot.system)
+    add("Crash", description.title)
+    add("", description.explanation)
+    if let context = exception.context {
+      let pc = context.instructionPointer
+      let place = view.location(pc) ?? (pc == 0 ? "unknown" : "no module")
+      add("Where", "\(place) (pc \(Wording.hex(pc)))")
+    } else {
+      add("Where", "unknown: the exception has no registers")
+    }
+    let id = "id \(exception.threadID)"
+    if let index = view.inspection.crashedThread {
+      let name = view.text(snapshot.threads[index].name).map { " \"\($0)\"" } ?? ""
+      add("Thread", "\(index) of \(Wording.grouped(snapshot.threads.count)), \(id)\(name)")
+    } else {
+      add("Thread", "\(id), which is not among the \(Wording.count(snapshot.threads.count, "thread"))")
+    }
+  }
+
+  private mutating func describeProcess() {
+    let snapshot = view.snapshot
+    let executable = snapshot.modules.firstIndex { $0.fileType == .executable }
+    var process = executable.map { view.moduleName($0) + ", " } ?? ""
+    process += snapshot.processID.map { "pid \($0)" } ?? "pid unknown"
+    if let parent = snapshot.parentProcessID { process += ", parent \(parent)" }
+    if let user = snapshot.userTime, let system = snapshot.systemTime {
+      process += ", CPU \(Wording.cpuTime(user)) user, \(Wording.cpuTime(system)) system"
+    }
+    add("Process", process)
+    if let executable { add("", view.identity(snapshot.modules[executable]).map { "UUID \($0)" }) }
+    if let time = snapshot.snapshotTime { add("When", Wording.date(time) + zone) }
+    if let start = snapshot.startTime {
+      var text = "since \(Wording.date(start))"
+      if let end = snapshot.snapshotTime { text += ", for \(Wording.duration(seconds: end.seconds &- start.seconds))" }
+      add("Running", text)
+    }
+    if let uptime = snapshot.system.crashpadUptime {
+      add("Handler", "installed for \(Wording.duration(seconds: Int64(clamping: uptime / 1_000_000_000)))")
+    }
+  }
+
+  private var zone: String {
+    let zone = view.snapshot.system.timeZone
+    let isSummer = zone.daylightSaving == .daylightTime
+    guard let offset = isSummer ? zone.daylightOffset : zone.standardOffset else { return "" }
+    let name = view.text(isSummer ? zone.daylightName : zone.standardName)
+    return " (local zone \([name, Wording.offset(seconds: offset)].compactMap { $0 }.joined(separator: ", ")))"
+  }
+
+  private mutating func describeSystem() {
+    let system = view.snapshot.system
+    let cpus = system.cpuCount.map { Wording.count(Int($0), "CPU") }
+    let machine = [view.text(system.machine), system.architecture.rawValue, view.text(system.cpuVendor), cpus]
+    add("Device", machine.compactMap { $0 }.joined(separator: ", "))
+    var os = system.operatingSystem.rawValue
+    if let version = view.osVersion { os += " \(version)" }
+    if let build = view.text(system.osBuild) { os += " (\(build))" }
+    add("System", os)
+    if let memory = system.memory, let page = system.pageSize {
+      let parts = [("free", memory.free), ("active", memory.active), ("inactive", memory.inactive), ("wired", memory.wired)]
+      let known = parts.compactMap { part in
+        part.1.map { "\(Wording.grouped(UInt64($0).multipliedReportingOverflow(by: page).partialValue >> 20)) MiB \(part.0)" }
+      }
+      if !known.isEmpty { add("Memory", known.joined(separator: ", ")) }
+    }
+  }
+
+  private mutating func describeMessages() {
+    let snapshot = view.snapshot
+    var label = "Messages"
+    for (index, module) in snapshot.modules.enumerated() {
+      for message in module.messages {
+        guard let text = view.text(message) else { continue }
+        add(label, "\(view.moduleName(index)): \(Wording.shortened(text, to: 300))")
+        label = ""
+      }
+    }
+    label = "Annotations"
+    for annotation in snapshot.annotations {
+      add(label, "\(view.text(annotation.name) ?? "\"\"") = \(Wording.shortened(view.text(annotation.value) ?? "", to: 200))")
+      label = ""
+    }
+    for (index, module) in snapshot.modules.enumerated() {
+      for annotation in module.simpleAnnotations {
+        let name = view.text(annotation.name) ?? "\"\""
+        let value = Wording.shortened(view.text(annotation.value) ?? "", to: 200)
+        add(label, "\(view.moduleName(index)): \(name) = \(value)")
+        label = ""
+      }
+      for object in module.annotationObjects {
+        let name = view.text(object.name) ?? "\"\""
+        let value =
+          object.type == 1
+          ? Wording.shortened(view.text(object.value) ?? "", to: 200)
+          : "\(Wording.count(object.value.count, "byte")) of type \(Wording.hex(UInt64(object.type)))"
+        add(label, "\(view.moduleName(index)): \(name) = \(value)")
+        label = ""
+      }
+    }
+  }
+
+  private mutating func describeContents() {
+    let snapshot = view.snapshot
+    let memory = snapshot.capturedMemory
+    let bytes = memory.reduce(0) { $0 + $1.content.count }
+    let parts = [
+      Wording.count(snapshot.threads.count, "thread"), Wording.count(snapshot.modules.count, "module"),
+      "\(Wording.count(memory.count, "memory range")) with \(Wording.grouped(bytes)) bytes",
+    ]
+    add("Contents", parts.joined(separator: ", "))
+    if !view.inspection.streams.isEmpty {
+      add("Streams", view.inspection.streams.map(\.type.name).joined(separator: " "))
+    }
+    if snapshot.reportID != .zero { add("Report", snapshot.reportID.text) }
+    if snapshot.clientID != .zero { add("Client", snapshot.clientID.text) }
+  }
+}

@@ -1,0 +1,34 @@
+import BinaryFormat
+import JSONFormat
+
+/// Findings as they stand in every JSON document of the tool.
+enum FindingJSON {
+  /// Writes the member `"findings"`, and `"findings_dropped"` if there were too many to keep.
+  static func write(_ findings: FindingList, to json: inout JSONWriter) {
+    json.array("findings") { json in
+      for finding in findings.findings { write(finding, to: &json) }
+    }
+    let dropped = findings.dropped.values.reduce(0, +)
+    if dropped > 0 { json.member("findings_dropped", dropped) }
+  }
+
+  private static func write(_ finding: Finding, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("code", finding.rule.code)
+      json.member("severity", finding.severity.rawValue)
+      json.member("offset", finding.offset)
+      json.member("path", finding.path.isEmpty ? nil : finding.path)
+      json.member("message", Sentences.sentence(finding))
+      if let expected = finding.expected { write("expected", expected, to: &json) }
+      if let found = finding.found { write("found", found, to: &json) }
+    }
+  }
+
+  private static func write(_ key: String, _ value: Finding.Value, to json: inout JSONWriter) {
+    switch value {
+    case .number(let number), .byteCount(let number): json.member(key, number)
+    case .address(let address): json.member(key, "0x" + String(address, radix: 16))
+    case .text(let text): json.member(key, text)
+    }
+  }
+}

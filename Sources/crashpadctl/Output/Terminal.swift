@@ -1,0 +1,62 @@
+import BinaryFormat
+import FileSystem
+import Glibc
+import SystemPackage
+
+/// The exit statuses, from sysexits.h where it has one.
+enum ExitStatus: Int32 {
+  case success = 0
+  case findings = 1
+  case usage = 64
+  case noData = 65
+  case noInput = 66
+  case cannotCreate = 73
+  case ioError = 74
+  case temporaryFailure = 75
+  case notPermitted = 77
+
+  /// What a failed system call means for the exit status.
+  init(_ errno: Errno, creating: Bool) {
+    switch errno {
+    case .noSuchFileOrDirectory, .notDirectory: self = creating ? .cannotCreate : .noInput
+    case .permissionDenied, .notPermitted: self = .notPermitted
+    case .readOnlyFileSystem, .fileExists, .isDirectory, .fileNameTooLong: self = creating ? .cannotCreate : .noInput
+    case .resourceBusy, .wouldBlock: self = .temporaryFailure
+    default: self = .ioError
+    }
+  }
+}
+
+/// Standard output and standard error.
+enum Terminal {
+  static let isErrorTerminal = isatty(2) == 1
+
+  /// A line for people, on standard error. Whoever closed it does not want it.
+  static func error(_ line: String) {
+    errorPart(line + "\n")
+  }
+
+  /// Text without a line feed, on standard error.
+  static func errorPart(_ text: String) {
+    try? writeAll(text, to: .standardError)
+  }
+
+  /// Data, on standard output. A failure there is lost data, and ends the tool.
+  static func output(_ text: String) {
+    do { try writeAll(text, to: .standardOutput) } catch { fail(writing: error) }
+  }
+
+  static func writeOutput(_ bytes: RawSpan) throws { try writeAll(bytes, to: .standardOutput) }
+
+  /// Ends the tool: quietly if the reader of a pipe went away, as it has all that it wanted.
+  static func fail(writing error: any Error) -> Never {
+    if error as? Errno == .brokenPipe { exit(ExitStatus.success.rawValue) }
+    self.error("crashpadctl: standard output: \((error as? Errno)?.description ?? "\(error)")")
+    exit(ExitStatus.ioError.rawValue)
+  }
+}
+
+/// Standard output as a place for bytes.
+final class StandardOutput: ByteOutput {
+  func write(_ bytes: RawSpan) throws { try Terminal.writeOutput(bytes) }
+}

@@ -1,0 +1,104 @@
+import Snapshot
+
+/// Numbers, times and sizes as people read them.
+enum Wording {
+  /// 1,234,567
+  static func grouped(_ value: some BinaryInteger) -> String {
+    let digits = String(value.magnitude)
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+      text.append(digit)
+    }
+    return (value < 0 ? "-" : "") + text
+  }
+
+  static func count(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+    "\(grouped(count)) \(count == 1 ? noun : plural ?? noun + "s")"
+  }
+
+  static func hex(_ value: UInt64) -> String { "0x" + hexadecimal(value) }
+
+  /// "2023-11-23 03:31:29 UTC", in UTC. Years beyond four digits, from a damaged dump, as the bare number of seconds.
+  static func date(_ time: Timestamp) -> String {
+    guard let date = civilDate(time.seconds) else { return "\(time.seconds) s since 1970" }
+    return "\(date.day) \(date.time) UTC"
+  }
+
+  /// RFC 3339, with microseconds where there are any.
+  static func rfc3339(_ time: Timestamp) -> String? {
+    guard let date = civilDate(time.seconds) else { return nil }
+    guard (1..<1_000_000).contains(time.microseconds) else { return "\(date.day)T\(date.time)Z" }
+    return "\(date.day)T\(date.time).\(padded(Int(time.microseconds), 6))Z"
+  }
+
+  private static func civilDate(_ seconds: Int64) -> (day: String, time: String)? {
+    guard seconds > -62_135_596_800, seconds < 253_402_300_800 else { return nil }
+    let days = Int((seconds >= 0 ? seconds : seconds - 86399) / 86400)
+    let rest = Int(seconds - Int64(days) * 86400)
+    // Days since 0000-03-01, so that the leap day is the last of its year.
+    let shifted = days + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthIndex = (5 * dayOfYear + 2) / 153
+    let day = dayOfYear - (153 * monthIndex + 2) / 5 + 1
+    let month = monthIndex < 10 ? monthIndex + 3 : monthIndex - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    return (
+      "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))",
+      "\(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))"
+    )
+  }
+
+  static func padded(_ value: Int, _ width: Int) -> String {
+    let digits = String(value)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+
+  /// "1 d 3 h 16 m 44 s"
+  static func duration(seconds: Int64) -> String {
+    guard seconds >= 0 else { return "\(seconds) s" }
+    let parts: [(Int64, String)] = [
+      (seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s"),
+    ]
+    let text = parts.drop { $0.0 == 0 }.map { "\($0.0) \($0.1)" }.joined(separator: " ")
+    return text.isEmpty ? "0 s" : text
+  }
+
+  /// "1.2 s"
+  static func cpuTime(_ time: Timestamp) -> String {
+    guard time.seconds >= 0, (0..<1_000_000).contains(time.microseconds) else { return "\(time.seconds) s" }
+    return "\(time.seconds).\(padded(Int(time.microseconds) / 10000, 2)) s"
+  }
+
+  /// "UTC-05:00"
+  static func offset(seconds: Int32) -> String {
+    let minutes = abs(Int(seconds)) / 60
+    return "UTC\(seconds < 0 ? "-" : "+")\(padded(minutes / 60, 2)):\(padded(minutes % 60, 2))"
+  }
+
+  /// One line, without what would move a terminal's cursor or change its colours.
+  static func printable(_ text: String) -> String {
+    var line = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\n": line += "\\n"
+      case "\t": line += "\\t"
+      case "\r": line += "\\r"
+      case "\0": line += "\\0"
+      case _ where scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format:
+        line += "\\u{\(String(scalar.value, radix: 16))}"
+      default: line.unicodeScalars.append(scalar)
+      }
+    }
+    return line
+  }
+
+  /// Cut to `limit` characters, with an ellipsis that says how much is missing.
+  static func shortened(_ text: String, to limit: Int) -> String {
+    guard text.count > limit else { return text }
+    return "\(text.prefix(limit))… (\(grouped(text.count)) characters)"
+  }
+}

@@ -1,0 +1,130 @@
+import BinaryFormat
+import DumpInterpretation
+import DumpSynth
+import Snapshot
+import Testing
+
+@Suite("DumpInterpreter: architecture")
+struct ArchitectureTests {
+  /// Threads with the states of these architectures, nil for threads without any.
+  private func dump(
+    _ threads: [SynthArchitecture?], system: SmallDump.Part = { _ in }, root: SmallDump.Part = { _ in }
+  ) -> [UInt8] {
+    var builder = DumpBuilder()
+    builder.root { dump in
+      dump.property(.version, [1])
+      dump.map(.processInfo) { _ in }
+      dump.map(.systemInfo, system)
+      dump.array(.threads) { array in
+        for (id, architecture) in threads.enumerated() {
+          array.mapInArray {
+            $0.property(.threadID, uint64: UInt64(id))
+            if let architecture { States.write(architecture, to: &$0) }
+          }
+        }
+      }
+      root(&dump)
+    }
+    return builder.bytes
+  }
+
+  private func guessing() -> DumpInterpreter.Options {
+    var options = DumpInterpreter.Options()
+    options.guessesArchitecture = true
+    return options
+  }
+
+  @Test("The states of most threads decide", arguments: SynthArchitecture.allCases)
+  func decided(_ architecture: SynthArchitecture) {
+    let result = Interpreted(dump([architecture, nil, architecture]))
+    #expect(result.snapshot?.system.architecture == (architecture == .arm64 ? .arm64 : .x86_64))
+    #expect(result.codes == ["no-registers"])
+  }
+
+  @Test("Of mixed states the larger number counts, with a finding")
+  func mixed() {
+    let result = Interpreted(dump([.x86_64, .arm64, .x86_64]))
+    #expect(result.snapshot?.system.architecture == .x86_64)
+    #expect(result.codes == ["mixed-architecture", "no-registers"])
+    #expect(result.findings.first?.found == .text("x86_64"))
+    #expect(result.findings.first?.path == "kThreads")
+  }
+
+  @Test("Without a majority the dump is rejected, unless a guess is asked for")
+  func undecided() {
+    let undecided: [[SynthArchitecture?]] = [[], [nil, nil, .arm64], [.arm64, .x86_64]]
+    for threads in undecided {
+      let result = Interpreted(dump(threads))
+      #expect(result.snapshot == nil)
+      #expect(result.codes == ["unknown-architecture"])
+      let guessed = Interpreted(dump(threads), guessing())
+      #expect(guessed.snapshot?.system.architecture == .arm64)
+      #expect(guessed.codes.first == "guessed-architecture")
+    }
+  }
+
+  /// What a system without threads looks like.
+  @Test("A guess goes by page size, vendor and address mask")
+  func hints() {
+    func guess(_ system: @escaping SmallDump.Part) -> (text: Finding.Value?, architecture: CPUArchitecture?) {
+      let rejected = Interpreted(dump([], system: system))
+      #expect(rejected.snapshot == nil)
+      return (rejected.findings.last?.found, Interpreted(dump([], system: system), guessing()).snapshot?.system.architecture)
+    }
+    #expect(guess { _ in } == (nil, .arm64))
+    #expect(guess { $0.property(.pageSize, uint64: 0x1000) } == (.text("it looks like x86_64"), .x86_64))
+    #expect(guess { $0.property(.pageSize, uint64: 0x4000) } == (.text("it looks like arm64"), .arm64))
+    #expect(guess { $0.property(.pageSize, uint32: 0x1000) } == (nil, .arm64))
+    #expect(guess { $0.property(.cpuVendor, "GenuineIntel") } == (.text("it looks like x86_64"), .x86_64))
+    #expect(guess { $0.property(.cpuVendor, "") } == (nil, .arm64))
+    #expect(
+      guess {
+        $0.property(.addressMask, uint64: ~0)
+        $0.property(.pageSize, uint64: 0x1000)
+        $0.property(.cpuVendor, "GenuineIntel")
+      } == (.text("it looks like x86_64"), .x86_64))
+  }
+
+  @Test("A Mach exception's state decides as well")
+  func exceptionState() {
+    let root: SmallDump.Part = {
+      $0.map(.machException) {
+        $0.property(.flavor, uint32: 7)
+        $0.property(.state, [UInt8](repeating: 0, count: 176))
+        $0.property(.threadID, uint64: 0)
+      }
+    }
+    #expect(Interpreted(dump([], root: root)).snapshot?.system.architecture == .x86_64)
+    #expect(Interpreted(dump([nil], root: root)).snapshot == nil)
+  }
+
+  @Test("What the caller says overrides what the dump says", arguments: [CPUArchitecture.arm64, .x86_64])
+  func override(_ architecture: CPUArchitecture) {
+    let result = Interpreted(dump([.arm64, .arm64]), architecture: architecture)
+    #expect(result.snapshot?.system.architecture == architecture)
+    #expect(result.codes == (architecture == .arm64 ? [] : ["no-registers", "no-registers"]))
+    #expect(result.snapshot?.threads.map { $0.context == nil } == [architecture != .arm64, architecture != .arm64])
+    #expect(Interpreted(dump([]), architecture: architecture).snapshot?.system.architecture == architecture)
+  }
+
+  @Test("Registers count only if all three states have their size", arguments: 0..<8, SynthArchitecture.allCases)
+  func states(_ present: Int, _ architecture: SynthArchitecture) {
+    var builder = DumpBuilder()
+    builder.root { dump in
+      dump.property(.version, [1])
+      dump.map(.processInfo) { _ in }
+      dump.map(.systemInfo) { _ in }
+      dump.array(.threads) {
+        $0.mapInArray {
+          let thread = States.thread(architecture)
+          $0.property(.threadState, present & 1 != 0 ? thread : Array(thread.dropLast()))
+          $0.property(.floatState, present & 2 != 0 ? States.float(architecture) : [])
+          if present & 4 != 0 { $0.property(.debugState, States.debug(architecture)) }
+        }
+      }
+    }
+    let result = Interpreted(builder.bytes, architecture: architecture == .arm64 ? .arm64 : .x86_64)
+    #expect((result.snapshot?.threads.first?.context != nil) == (present == 7))
+    #expect(result.codes == (present == 7 ? [] : ["no-registers"]))
+  }
+}

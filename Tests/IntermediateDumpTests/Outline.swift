@@ -1,0 +1,67 @@
+import BinaryFormat
+@testable import IntermediateDump
+
+/// Hands an array's bytes to `body`.
+func withBytes<Result>(_ array: [UInt8], _ body: (RawSpan) throws -> Result) rethrows -> Result {
+  try unsafe body(array.span.bytes)
+}
+
+/// One record of a tree, in the order of the file.
+struct FlatRecord: Equatable {
+  enum Kind: Equatable { case property, map, array }
+  var kind: Kind
+  var key: UInt16
+  var offset: Int
+  /// Of a property its value, of a container what is inside.
+  var contentStart: Int
+  var contentEnd: Int
+  var depth: Int
+}
+
+extension DumpTree {
+  /// Reads the whole tree through the cursors, as every user of it does.
+  func flattened(_ bytes: RawSpan) -> [FlatRecord] {
+    var list: [FlatRecord] = []
+    flatten(root, 1, bytes, into: &list)
+    return list
+  }
+
+  private func flatten(_ node: DumpNode, _ depth: Int, _ bytes: RawSpan, into list: inout [FlatRecord]) {
+    var records = records(of: node)
+    while let record = records.next(of: self, in: bytes) {
+      let kind: FlatRecord.Kind =
+        switch record.kind {
+        case .property: .property
+        case .map: .map
+        case .array: .array
+        }
+      list.append(
+        FlatRecord(
+          kind: kind, key: record.key.rawValue, offset: record.offset, contentStart: record.value.offset,
+          contentEnd: record.value.end, depth: depth))
+      if record.kind != .property { flatten(record.node, depth + 1, bytes, into: &list) }
+    }
+  }
+}
+
+/// What a tree holds, as one line: `kVersion:1 kThreads[{kThreadID:8}{}]`, sizes behind the colons.
+func outline(_ array: [UInt8]) -> String {
+  withBytes(array) { bytes in
+    let tree = DumpTree(parsing: bytes)
+    return outline(of: tree.root, tree, bytes)
+  }
+}
+
+private func outline(of node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) -> String {
+  var parts: [String] = []
+  var records = tree.records(of: node)
+  while let record = records.next(of: tree, in: bytes) {
+    let name = node.isArray ? "" : KeyTable.name(of: record.key)
+    switch record.kind {
+    case .property: parts.append("\(name):\(record.value.count)")
+    case .map: parts.append("\(name){\(outline(of: record.node, tree, bytes))}")
+    case .array: parts.append("\(name)[\(outline(of: record.node, tree, bytes))]")
+    }
+  }
+  return parts.joined(separator: node.isArray ? "" : " ")
+}
