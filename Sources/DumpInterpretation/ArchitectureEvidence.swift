@@ -5,13 +5,15 @@ internal import Snapshot
 /// What a dump tells of its architecture. Crashpad knows it when it is compiled; a dump does not name it.
 ///
 /// Thread states have the size of one architecture, so most threads' states decide. Where they do not, because the dump
-/// broke off before the threads or is damaged, facts about the system allow a guess, which the caller has to ask for: a
-/// wrong one would put other registers, or none, into the minidump.
+/// broke off before the threads or is damaged, the model of a device does: all that run iOS 11 and later are arm64. For a
+/// simulator, other facts about the system allow a guess, which the caller has to ask for: a wrong one would put other
+/// registers, or none, into the minidump.
 struct ArchitectureEvidence {
   /// Threads and exceptions whose states have the sizes of one architecture.
   private var votes: [CPUArchitecture: Int] = [:]
   /// Threads and exceptions that were looked at.
   private var voters = 0
+  private var isDevice = false
   /// Facts about the system that are typical of one architecture.
   private var hints: [CPUArchitecture: Int] = [:]
 
@@ -32,8 +34,11 @@ struct ArchitectureEvidence {
     if let system = root.systemInfo.map { countHints(of: system, tree, bytes) }
   }
 
-  /// What most of the threads are of; nil if there is no such.
-  var decided: CPUArchitecture? { votes.first { $0.value * 2 > voters }?.key }
+  /// What most of the threads are of, or what the device is; nil if neither tells.
+  var decided: CPUArchitecture? {
+    if let majority = votes.first(where: { $0.value * 2 > voters })?.key { return majority }
+    return isDevice && votes[.x86_64] == nil ? .arm64 : nil
+  }
 
   /// What the system looks like; nil if it looks like nothing.
   var guess: CPUArchitecture? { Self.winner(votes) ?? Self.winner(hints) }
@@ -88,6 +93,9 @@ struct ArchitectureEvidence {
         case 4096: hints[.x86_64, default: 0] += 1
         default: break
         }
+      case .machineDescription:
+        let model = bytes.text(in: ByteRange(offset: value.offset, count: min(value.count, 16)))
+        isDevice = ["iPhone", "iPad", "iPod", "AppleTV", "Watch", "RealityDevice"].contains { model.hasPrefix($0) }
       case .cpuVendor:
         switch bytes.text(in: ByteRange(offset: value.offset, count: min(value.count, 16))) {
         case "GenuineIntel", "AuthenticAMD": hints[.x86_64, default: 0] += 2

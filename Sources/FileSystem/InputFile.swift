@@ -4,7 +4,7 @@ public import SystemPackage
 /// The bytes of one input, for as long as this object lives.
 ///
 /// A small file is read, a large one is mapped: below `mappingThreshold` a read(2) costs less than the page faults. Only
-/// regular files are mapped; pipes and terminals are read to their end. The file is opened read-only and never changed.
+/// regular files are mapped; a pipe is read to its end. The file is opened read-only and never changed.
 @safe
 public final class InputFile: Sendable {
   /// Files of at least this many bytes are mapped.
@@ -25,16 +25,17 @@ public final class InputFile: Sendable {
 
   /// Opens and reads or maps the file at `path`. Throws `Errno` or `NotReadable`.
   public convenience init(_ path: FilePath) throws {
-    // Without O_NONBLOCK the open of a FIFO that nobody writes to would wait for ever.
+    // Without O_NONBLOCK the open of a FIFO that nobody writes to would wait for ever; so it reads as empty.
     let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     defer { try? descriptor.close() }
-    try self.init(descriptor, allowPipe: false)
+    _ = fcntl(descriptor.rawValue, F_SETFL, 0)
+    try self.init(descriptor)
   }
 
   /// Standard input.
-  public static func standardInput() throws -> InputFile { try InputFile(.standardInput, allowPipe: true) }
+  public static func standardInput() throws -> InputFile { try InputFile(.standardInput) }
 
-  private init(_ descriptor: FileDescriptor, allowPipe: Bool) throws {
+  private init(_ descriptor: FileDescriptor) throws {
     var status = stat()
     guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
     let size = Int(status.st_size)
@@ -50,7 +51,6 @@ public final class InputFile: Sendable {
     case S_IFDIR:
       throw NotReadable(reason: .directory)
     case S_IFIFO, S_IFSOCK, S_IFCHR:
-      guard allowPipe else { throw NotReadable(reason: .notAFile) }
       unsafe base = try Self.readAll(descriptor, sizeHint: 64 * 1024)
       isMapped = false
     default:

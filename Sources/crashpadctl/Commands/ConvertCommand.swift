@@ -101,12 +101,15 @@ struct ConvertCommand: ParsableCommand {
 struct OutputPlan {
   /// For each input its output; nil is standard output.
   let paths: [FilePath?]
+  /// Whether the outputs go into a directory that may have to be made.
+  let makesDirectories: Bool
 
   init(_ list: InputList, output: String?, target: Conversion.Target) throws {
     let isMany = list.inputs.count != 1 || list.hasDirectories
     if output == "-" || (output == nil && !isMany && list.inputs[0].argument == "-") {
       if isMany { throw ValidationError("-o - takes one dump; \(list.inputs.count) were named.") }
       paths = [nil]
+      makesDirectories = false
       return
     }
     let isDirectory = output.map { output in
@@ -115,6 +118,7 @@ struct OutputPlan {
     if isDirectory == true, let output, let kind = try? FileKind(at: FilePath(output), followingLink: true), kind != .directory {
       throw ValidationError("\(output) is no directory, and several dumps do not go into one file.")
     }
+    makesDirectories = isDirectory == true
     paths = list.inputs.map { input in
       if isDirectory == false, let output { return FilePath(output) }
       let folder = output.map { FilePath($0) }

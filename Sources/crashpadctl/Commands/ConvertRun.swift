@@ -80,7 +80,7 @@ struct ConvertRun {
       if isSameFile(FilePath(list.inputs[index].argument), path) {
         return .failed(text: "would become its own output; -o names another", status: .usage)
       }
-      if command.output != nil { try createDirectories(path.removingLastComponent()) }
+      if plan.makesDirectories { try createDirectories(path.removingLastComponent()) }
       return .done(try conversion.convert(input, to: path, durable: command.fsync))
     } catch {
       let (text, status) = Sentences.failure(error, creating: true)

@@ -16,15 +16,20 @@ enum Sentences {
   }
 
   static func sentence(_ finding: Finding) -> String {
-    let summary = finding.rule.summary
-    var text = finding.path.isEmpty ? summary : "\(finding.path): \(lowercasingFirst(summary))"
-    switch (finding.expected, finding.found) {
-    case (let expected?, let found?): text += ": \(say(expected)) expected, \(say(found)) found"
-    case (let expected?, nil): text += ": \(say(expected)) expected"
-    case (nil, let found?): text += ": \(say(found))"
-    case (nil, nil): break
+    let text = finding.path.isEmpty ? finding.rule.summary : lowercasingFirst(finding.rule.summary)
+    let subject = finding.path.isEmpty ? "" : "\(finding.path): "
+    switch (finding.rule, finding.expected, finding.found) {
+    case (DumpRules.truncatedValue, let expected?, let found?):
+      return "\(finding.path) says \(say(expected)), but \(say(found)) remain"
+    case (DumpRules.valueTooLong, let expected?, let found?):
+      return "\(finding.path) says \(say(found)); more than \(say(expected)) are not allowed"
+    case (DumpRules.trailingBytes, _, let found?):
+      return "\(say(found)) behind the end of the root map"
+    case (_, let expected?, let found?): return "\(subject)\(text): \(say(expected)) expected, \(say(found)) found"
+    case (_, let expected?, nil): return "\(subject)\(text): \(say(expected)) expected"
+    case (_, nil, let found?): return "\(subject)\(text): \(say(found))"
+    case (_, nil, nil): return subject + text
     }
-    return text
   }
 
   private static func lowercasingFirst(_ text: String) -> String {

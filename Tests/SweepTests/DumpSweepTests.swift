@@ -1,0 +1,67 @@
+import BinaryFormat
+import DumpSynth
+import IntermediateDump
+import Testing
+
+@Suite("Sweep: intermediate dumps")
+struct DumpSweepTests {
+  @Test("Every prefix of a dump goes through", arguments: SynthArchitecture.allCases)
+  func prefixes(_ architecture: SynthArchitecture) throws {
+    let dump = Sweep.smallDump(architecture, .abort)
+    for prefix in Damage.prefixes(of: dump) {
+      do { try Pipeline.check(dump: prefix) } catch { Issue.record("prefix of \(prefix.count): \(error)") }
+    }
+  }
+
+  @Test("Every byte of the framing changed to each of some values goes through", arguments: SynthArchitecture.allCases)
+  func framing(_ architecture: SynthArchitecture) throws {
+    let dump = Sweep.smallDump(architecture, .badAccess)
+    for offset in Damage.framingOffsets(of: dump) {
+      for value in [UInt8]([0, 1, 2, 3, 5, 0x7f, 0xff]) where dump[offset] != value {
+        do { try Pipeline.check(dump: Damage.replacing(dump, at: offset, with: value)) } catch {
+          Issue.record("byte \(offset) as \(value): \(error)")
+        }
+      }
+    }
+  }
+
+  @Test("Every byte flipped goes through", arguments: [UInt8]([0x01, 0x80, 0xff]))
+  func everyByte(_ mask: UInt8) throws {
+    let dump = Sweep.smallDump(.x86_64, .badAccess)
+    for offset in dump.indices {
+      do { try Pipeline.check(dump: Damage.flipping(dump, at: offset, mask: mask)) } catch {
+        Issue.record("byte \(offset) ^ \(mask): \(error)")
+      }
+    }
+  }
+
+  /// Eighths of the count, so that they run side by side.
+  @Test("Mutated dumps go through", arguments: Sweep.bases.indices)
+  func mutations(_ part: Int) throws {
+    let base = Sweep.bases[part]
+    for round in 0..<Sweep.count / Sweep.bases.count {
+      var random = SplitMix64(seed: Sweep.seed &+ UInt64(round), area: UInt64(part))
+      var (bytes, applied) = Mutation.several(random.between(1, 4), on: base, using: &random)
+      if random.oneIn(4) { bytes = Damage.flippingAnywhere(bytes, count: random.between(1, 8), using: &random) }
+      if random.oneIn(8) { bytes.removeLast(random.below(bytes.count)) }
+      do { try Pipeline.check(dump: bytes) } catch {
+        Issue.record("CRASHPADCTL_SEED=\(Sweep.seed &+ UInt64(round)) CRASHPADCTL_SWEEP=\(Sweep.bases.count) (part \(part), \(applied)): \(error)")
+        applied = []
+      }
+    }
+    print("sweep: \(Sweep.count / Sweep.bases.count) mutations of base \(part), CRASHPADCTL_SEED=\(Sweep.seed)")
+  }
+
+  @Test("Mutations that leave a dump whole or broken both occur")
+  func variety() {
+    var codes: Set<String> = []
+    for round in 0..<2000 {
+      var random = SplitMix64(seed: UInt64(round))
+      let bytes = Mutation.several(2, on: Sweep.bases[round % Sweep.bases.count], using: &random).bytes
+      codes.insert(withBytes(bytes) { DumpTree(parsing: $0).incomplete?.rule.code ?? "whole" })
+    }
+    for code in ["whole", "bad-command", "truncated-value", "value-too-long", "too-deep", "wrong-end", "trailing-bytes", "zero-key"] {
+      #expect(codes.contains(code), "\(code)")
+    }
+  }
+}
