@@ -15,14 +15,19 @@ public final class MemoryOutput: ByteOutput {
 ///
 /// The first failure of the output sticks: later writes do nothing, and `finish()` throws it. So the code that lays out a
 /// file needs no `try` at each field.
+///
+/// Safe although it owns raw memory: nobody else sees `buffer`, and every store is behind `reserve`, which makes room for
+/// at most `capacity` bytes behind `used`.
+@safe
 public struct ByteWriter: ~Copyable {
-  /// Bytes written so far: the offset of the next one.
-  public private(set) var position = 0
-  private var buffer: [UInt8]
-  private var used = 0
   /// Nil if this writer only measures.
-  private let output: (any ByteOutput)?
+  @usableFromInline let output: (any ByteOutput)?
   private var failure: (any Error)?
+  @usableFromInline let buffer: UnsafeMutableRawBufferPointer
+  /// Bytes in the buffer.
+  @usableFromInline var used = 0
+  /// Bytes that left the buffer, or never were in it.
+  @usableFromInline var passed = 0
 
   /// Runs of at least this many bytes are not copied into the buffer.
   private static let bypass = 32 * 1024
@@ -30,19 +35,33 @@ public struct ByteWriter: ~Copyable {
 
   public init(to output: any ByteOutput) {
     self.output = output
-    buffer = [UInt8](repeating: 0, count: Self.capacity)
+    unsafe buffer = .allocate(byteCount: Self.capacity, alignment: 16)
   }
 
   private init() {
     output = nil
-    buffer = []
+    unsafe buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   }
+
+  deinit { unsafe buffer.deallocate() }
+
+  /// Bytes written so far: the offset of the next one.
+  @inlinable public var position: Int { passed + used }
 
   /// How many bytes `body` writes. Nothing is written, and fields cost next to nothing.
   public static func measure(_ body: (inout ByteWriter) -> Void) -> Int {
     var writer = ByteWriter()
     body(&writer)
     return writer.position
+  }
+
+  /// Whether this writer only counts bytes. What is dear to make may then be given to `skip` by its size.
+  @inlinable public var isMeasuring: Bool { output == nil }
+
+  /// Counts bytes without writing them. Only for a writer that measures.
+  public mutating func skip(_ count: Int) {
+    precondition(isMeasuring)
+    passed += count
   }
 
   /// Empties the buffer. Throws the first failure that the output had.
@@ -53,83 +72,106 @@ public struct ByteWriter: ~Copyable {
 
   private mutating func flush() {
     if let output, used > 0, failure == nil {
-      do { try unsafe output.write(buffer.span.bytes.extracting(0..<used)) } catch { failure = error }
+      do {
+        try unsafe output.write(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(buffer)).extracting(0..<used))
+      } catch {
+        failure = error
+      }
     }
+    passed += used
     used = 0
   }
 
-  @inline(__always)
-  private mutating func reserve(_ count: Int) {
-    if used + count > Self.capacity { flush() }
-  }
-
-  @inline(__always)
-  private mutating func store<T: FixedWidthInteger & BitwiseCopyable>(_ value: T) {
-    position += MemoryLayout<T>.size
-    if output == nil { return }
-    reserve(MemoryLayout<T>.size)
+  /// Makes room for `count` bytes, at most `capacity`, and returns where. Nil if this writer only measures.
+  @inlinable @inline(__always)
+  mutating func reserve(_ count: Int) -> Int? {
+    if unsafe used + count > buffer.count {
+      guard makeRoom(count) else { return nil }
+    }
     let place = used
-    var span = buffer.mutableSpan
-    var bytes = unsafe span.mutableBytes
-    bytes.storeBytes(of: value, toByteOffset: place, as: T.self)
-    used += MemoryLayout<T>.size
+    used += count
+    return place
   }
 
-  public mutating func uint8(_ value: UInt8) { store(value) }
-  public mutating func uint16(_ value: UInt16) { store(value.littleEndian) }
-  public mutating func uint32(_ value: UInt32) { store(value.littleEndian) }
-  public mutating func uint64(_ value: UInt64) { store(value.littleEndian) }
-  public mutating func int32(_ value: Int32) { store(UInt32(bitPattern: value).littleEndian) }
+  /// The buffer is full, or there is none.
+  @usableFromInline @inline(never)
+  mutating func makeRoom(_ count: Int) -> Bool {
+    guard output == nil else {
+      flush()
+      return true
+    }
+    passed += count
+    return false
+  }
+
+  @inlinable @inline(__always)
+  mutating func store<T: FixedWidthInteger & BitwiseCopyable>(_ value: T) {
+    guard let place = reserve(MemoryLayout<T>.size) else { return }
+    unsafe buffer.storeBytes(of: value, toByteOffset: place, as: T.self)
+  }
+
+  @inlinable public mutating func uint8(_ value: UInt8) { store(value) }
+  @inlinable public mutating func uint16(_ value: UInt16) { store(value.littleEndian) }
+  @inlinable public mutating func uint32(_ value: UInt32) { store(value.littleEndian) }
+  @inlinable public mutating func uint64(_ value: UInt64) { store(value.littleEndian) }
+  @inlinable public mutating func int32(_ value: Int32) { store(UInt32(bitPattern: value).littleEndian) }
 
   /// `count` zero bytes.
   public mutating func zeros(_ count: Int) {
-    position += count
-    if output == nil { return }
     var left = count
     while left > 0 {
-      reserve(1)
-      let step = min(left, Self.capacity - used)
-      let range = used..<used + step
-      var span = buffer.mutableSpan
-      for index in range { span[index] = 0 }
-      used += step
+      let step = min(left, Self.capacity)
+      if let place = reserve(step) {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[place..<place + step])
+          .initializeMemory(as: UInt8.self, repeating: 0)
+      }
       left -= step
     }
   }
 
-  /// Zero bytes up to the next multiple of `alignment`, a power of two.
+  /// Zero bytes up to the next multiple of `alignment`, a power of two of at most 16.
+  @inlinable @inline(__always)
   public mutating func align(to alignment: Int) {
-    let padding = -position & (alignment - 1)
-    if padding > 0 { zeros(padding) }
+    var padding = -position & (alignment - 1)
+    while padding > 0 {
+      uint8(0)
+      padding -= 1
+    }
   }
 
   public mutating func bytes(_ bytes: RawSpan) {
     let count = bytes.byteCount
-    position += count
-    guard let output else { return }
-    if count >= Self.bypass {
+    if count >= Self.bypass, let output {
       flush()
+      passed += count
       if failure == nil {
         do { try output.write(bytes) } catch { failure = error }
       }
       return
     }
-    reserve(count)
-    let place = used
-    var span = buffer.mutableSpan
-    var target = unsafe span.mutableBytes
-    var index = 0
-    while index + 8 <= count {
-      unsafe target.storeBytes(
-        of: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self), toByteOffset: place + index, as: UInt64.self)
-      index += 8
+    if count == 0 { return }
+    if isMeasuring {
+      passed += count
+    } else if let place = reserve(count) {
+      unsafe bytes.withUnsafeBytes { source in
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[place..<place + count]).copyMemory(from: source)
+      }
     }
-    while index < count {
-      target.storeBytes(of: bytes.uint8(at: index), toByteOffset: place + index, as: UInt8.self)
-      index += 1
-    }
-    used += count
   }
 
   public mutating func bytes(_ array: [UInt8]) { unsafe bytes(array.span.bytes) }
+
+  /// Eight ASCII characters, given as they lie in memory, as UTF-16 units.
+  @inlinable @inline(__always)
+  public mutating func utf16(ascii characters: UInt64) {
+    uint64(Self.spread(characters & 0xffff_ffff))
+    uint64(Self.spread(characters >> 32))
+  }
+
+  /// Four bytes, each in the lower half of 16 bits.
+  @inlinable @inline(__always)
+  static func spread(_ four: UInt64) -> UInt64 {
+    let pairs = (four | four << 16) & 0x0000_ffff_0000_ffff
+    return (pairs | pairs << 8) & 0x00ff_00ff_00ff_00ff
+  }
 }

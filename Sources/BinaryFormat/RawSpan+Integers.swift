@@ -49,6 +49,20 @@ extension RawSpan {
     String(decoding: array(in: range), as: UTF8.self)
   }
 
+  /// The offset of the first zero byte of `range`, or the range's end.
+  public func firstZero(in range: ByteRange) -> Int {
+    var offset = range.offset
+    while offset + 8 <= range.end {
+      let eight = uint64(at: offset)
+      // A byte borrows from its top bit only if it is zero, or if a lower one was: so the lowest set bit is right.
+      let zeros = (eight &- 0x0101_0101_0101_0101) & ~eight & 0x8080_8080_8080_8080
+      if zeros != 0 { return offset + zeros.trailingZeroBitCount / 8 }
+      offset += 8
+    }
+    while offset < range.end, uint8(at: offset) != 0 { offset += 1 }
+    return offset
+  }
+
   /// Byte-wise order, a shorter prefix first: the order of `std::string`.
   public func compare(_ a: ByteRange, _ b: ByteRange, in other: RawSpan) -> Int {
     let count = min(a.count, b.count)

@@ -125,8 +125,7 @@ extension DumpInterpreter {
   static func baseName(_ path: Content, _ bytes: RawSpan) -> Content {
     let slash = UInt8(ascii: "/")
     func byte(_ index: Int) -> UInt8 { bytes.uint8(at: path.offset + index) }
-    var end = 0
-    while end < path.count, byte(end) != 0 { end += 1 }
+    var end = bytes.firstZero(in: ByteRange(offset: path.offset, count: path.count)) - path.offset
     guard end > 0 else { return path.prefix(0) }
     if end == 2, byte(0) == slash, byte(1) == slash { return path.prefix(2) }
     while end > 1, byte(end - 1) == slash { end -= 1 }

@@ -15,11 +15,12 @@ struct DumpScanner {
   /// Where the root map's records end.
   var contentEnd = 0
 
-  /// One open container. Its index entry exists from its start on, and is taken back if it turns out to be short.
+  /// One open container.
   private struct Open {
     let isArray: Bool
     let key: DumpKey
     let start: Int
+    /// Where its entry goes into the index, if it turns out to be long.
     let entry: Int
     /// Elements so far, for the path of a finding.
     var elements = 0
@@ -45,7 +46,9 @@ struct DumpScanner {
     }
     offset = 1
     stack.append(Open(isArray: false, key: KeyTable.root, start: 0, entry: -1))
-    while offset < size {
+    while true {
+      if !stack[stack.count - 1].isArray, stack.count <= limits.maximumDepth { skipProperties(bytes, size) }
+      if offset >= size { break }
       guard step(bytes, size) else {
         closeAll()
         return
@@ -54,6 +57,18 @@ struct DumpScanner {
     }
     failure = finding(DumpRules.noRootEnd)
     closeAll()
+  }
+
+  /// Steps over the whole properties that come next: nearly all records are, and they need nothing but their length.
+  private mutating func skipProperties(_ bytes: RawSpan, _ size: Int) {
+    var offset = offset
+    let limit = UInt64(limits.maximumPropertyLength)
+    while size - offset >= 11, bytes.uint8(at: offset) == DumpCommand.property, bytes.uint16(at: offset + 1) != 0 {
+      let length = bytes.uint64(at: offset + 3)
+      guard length <= limit, length <= UInt64(size - offset - 11) else { break }
+      offset += 11 + Int(length)
+    }
+    self.offset = offset
   }
 
   /// Reads one command. Returns false where Crashpad's reader stops with an error.
@@ -125,28 +140,27 @@ struct DumpScanner {
 
   private mutating func open(isArray: Bool, key: DumpKey, headerSize: Int) {
     stack.append(Open(isArray: isArray, key: key, start: offset, entry: index.count))
-    index.append(DumpTree.Entry(start: offset, contentEnd: 0, next: 0))
     offset += headerSize
   }
 
   private mutating func close() {
     let container = stack.removeLast()
-    if offset - container.start < indexThreshold {
-      // What is inside of a short container is shorter still, and has no entry either.
-      index.removeLast(index.count - container.entry)
-    } else {
-      index[container.entry].contentEnd = offset
-      index[container.entry].next = index.count
-    }
+    // What is inside of a short container is shorter still, and has no entry either.
+    if offset - container.start >= indexThreshold { addEntry(container) }
+  }
+
+  private mutating func addEntry(_ container: Open) {
+    // Entries of what is inside are there already, and move back by one. They are counted relative to their own place,
+    // so that they need no change; and as containers nest only ten deep, each moves at most nine times.
+    let entry = DumpTree.Entry(
+      start: container.start, contentEnd: offset, descendants: index.count - container.entry)
+    index.insert(entry, at: container.entry)
   }
 
   /// Reading stopped: what is open ends here.
   private mutating func closeAll() {
     while let container = stack.popLast() {
-      if container.entry >= 0 {
-        index[container.entry].contentEnd = offset
-        index[container.entry].next = index.count
-      }
+      if container.entry >= 0 { addEntry(container) }
     }
     contentEnd = offset
   }

@@ -26,7 +26,7 @@ public struct DumpNode: Sendable, Hashable {
   /// Offset behind its last record: its end command, or where reading stopped.
   public let contentEnd: Int
   /// Where the index goes on with what is inside.
-  let indexCursor: Int
+  @usableFromInline let indexCursor: Int
 }
 
 /// One record of a map or an array.
@@ -41,7 +41,16 @@ public struct DumpRecord: Sendable {
   public let offset: Int
   /// Of a property its bytes. Of a map or array everything between the start and the end command.
   public let value: ByteRange
-  let indexCursor: Int
+  @usableFromInline let indexCursor: Int
+
+  @inlinable
+  init(kind: Kind, key: DumpKey, offset: Int, value: ByteRange, indexCursor: Int) {
+    self.kind = kind
+    self.key = key
+    self.offset = offset
+    self.value = value
+    self.indexCursor = indexCursor
+  }
 
   /// The map or array that this record opens.
   public var node: DumpNode {
@@ -61,9 +70,9 @@ public struct DumpTree: Sendable {
   struct Entry: Sendable {
     let start: Int
     /// Offset of its end command, or where reading stopped.
-    var contentEnd: Int
-    /// The next entry that is not inside of this one.
-    var next: Int
+    let contentEnd: Int
+    /// How many entries follow that are inside of this one.
+    let descendants: Int
   }
 
   private(set) var index: [Entry] = []
@@ -95,29 +104,39 @@ public struct DumpTree: Sendable {
   /// The records of a map or an array, in file order.
   @inline(__always)
   public func records(of node: DumpNode) -> RecordCursor {
-    RecordCursor(node: node, offset: node.contentStart, indexCursor: node.indexCursor)
+    RecordCursor(node: node)
   }
 
   /// Walks the records of one map or array.
+  @frozen
   public struct RecordCursor: Sendable {
-    let node: DumpNode
-    var offset: Int
-    var indexCursor: Int
+    @usableFromInline let node: DumpNode
+    @usableFromInline var offset: Int
+    @usableFromInline var indexCursor: Int
+
+    init(node: DumpNode) {
+      self.node = node
+      offset = node.contentStart
+      indexCursor = node.indexCursor
+    }
 
     /// The next record, or nil behind the last.
+    @inlinable @inline(__always)
     public mutating func next(of tree: borrowing DumpTree, in bytes: RawSpan) -> DumpRecord? {
       guard offset < node.contentEnd else { return nil }
       let start = offset
-      let command = bytes.uint8(at: start)
-      if command == DumpCommand.property {
-        let key = DumpKey(bytes.uint16(at: start + 1))
-        let count = Int(truncatingIfNeeded: bytes.uint64(at: start + 3))
-        offset = start + 11 + count
-        return DumpRecord(
-          kind: .property, key: key, offset: start, value: ByteRange(offset: start + 11, count: count),
-          indexCursor: indexCursor)
-      }
-      let isArray = command == DumpCommand.arrayStart
+      guard bytes.uint8(at: start) == DumpCommand.property else { return nextContainer(of: tree, in: bytes) }
+      let count = Int(truncatingIfNeeded: bytes.uint64(at: start + 3))
+      offset = start + 11 + count
+      return DumpRecord(
+        kind: .property, key: DumpKey(bytes.uint16(at: start + 1)), offset: start,
+        value: ByteRange(offset: start + 11, count: count), indexCursor: indexCursor)
+    }
+
+    @usableFromInline
+    mutating func nextContainer(of tree: borrowing DumpTree, in bytes: RawSpan) -> DumpRecord {
+      let start = offset
+      let isArray = bytes.uint8(at: start) == DumpCommand.arrayStart
       let contentStart = start + (node.isArray ? 1 : 3)
       let key = node.isArray ? node.key : DumpKey(bytes.uint16(at: start + 1))
       let inner: Int
@@ -125,7 +144,7 @@ public struct DumpTree: Sendable {
       if indexCursor < tree.index.count, tree.index[indexCursor].start == start {
         contentEnd = tree.index[indexCursor].contentEnd
         inner = indexCursor + 1
-        indexCursor = tree.index[indexCursor].next
+        indexCursor = inner + tree.index[indexCursor].descendants
       } else {
         contentEnd = DumpScanner.endOfShortContainer(
           from: contentStart, isArray: isArray, upTo: node.contentEnd, in: bytes)

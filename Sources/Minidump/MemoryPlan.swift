@@ -21,24 +21,26 @@ struct MemoryPlan {
   init(_ snapshot: ProcessSnapshot) {
     var regions = snapshot.extraMemory
     dropRegionsAtStacks(&regions, snapshot)
-    if !Self.isSorted(regions) {
-      // Of regions with the same address and size Crashpad keeps either; here the order of the dump decides.
-      let order = regions.indices.sorted {
-        Self.precedes(regions[$0], regions[$1]) || (!Self.precedes(regions[$1], regions[$0]) && $0 < $1)
-      }
-      regions = order.map { regions[$0] }
-    }
+    Self.sort(&regions)
     pieces.reserveCapacity(regions.count)
     blocks.reserveCapacity(regions.count)
     for region in regions where !region.content.isEmpty { add(region) }
   }
 
-  private static func precedes(_ a: MemoryRegion, _ b: MemoryRegion) -> Bool {
-    a.address == b.address ? a.content.count < b.content.count : a.address < b.address
-  }
-
-  private static func isSorted(_ regions: [MemoryRegion]) -> Bool {
-    regions.indices.dropFirst().allSatisfy { !precedes(regions[$0], regions[$0 - 1]) }
+  /// By address, then by size. Of regions that have both in common Crashpad keeps either; here the dump's order decides.
+  private static func sort(_ regions: inout [MemoryRegion]) {
+    func precedes(_ a: MemoryRegion, _ b: MemoryRegion) -> Bool {
+      a.address == b.address ? a.content.count < b.content.count : a.address < b.address
+    }
+    if regions.indices.dropFirst().allSatisfy({ !precedes(regions[$0], regions[$0 - 1]) }) { return }
+    let order = regions.indices.sorted { a, b in
+      let first = regions[a].address
+      let second = regions[b].address
+      if first != second { return first < second }
+      let sizes = (regions[a].content.count, regions[b].content.count)
+      return sizes.0 != sizes.1 ? sizes.0 < sizes.1 : a < b
+    }
+    regions = order.map { regions[$0] }
   }
 
   /// A region that overlaps or touches a stack is left out whole. A range that reaches 2^64 touches nothing.

@@ -74,8 +74,18 @@ extension ByteWriter {
   /// MINIDUMP_STRING: byte count, UTF-16 units, a NUL that does not count.
   mutating func utf16String(_ text: RawSpan) {
     align(to: 4)
-    uint32(UInt32(truncatingIfNeeded: 2 * UTF16Translation.unitCount(text)))
-    UTF16Translation.forEachUnit(text) { unit in
+    let units = UTF16Translation.unitCount(text)
+    if isMeasuring {
+      skip(4 + 2 * units + 2)
+      return
+    }
+    uint32(UInt32(truncatingIfNeeded: 2 * units))
+    var index = 0
+    while index + 8 <= text.byteCount, case let eight = text.uint64(at: index), eight & 0x8080_8080_8080_8080 == 0 {
+      utf16(ascii: eight)
+      index += 8
+    }
+    UTF16Translation.forEachUnit(text.extracting(index..<text.byteCount)) { unit in
       uint16(unit)
       return true
     }
@@ -97,6 +107,10 @@ extension ByteWriter {
 
   /// A field of `units` UTF-16 units: cut so that a NUL fits, ended at the first NUL, filled with zeros.
   mutating func fixedUTF16(_ text: RawSpan, units: Int) {
+    if isMeasuring {
+      skip(2 * units)
+      return
+    }
     var left = units - 1
     UTF16Translation.forEachUnit(text) { unit in
       guard left > 0, unit != 0 else { return false }

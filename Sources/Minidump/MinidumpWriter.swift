@@ -17,6 +17,7 @@ public struct MinidumpWriter {
   let snapshot: ProcessSnapshot
   let plan: MemoryPlan
   let threadIDs: ThreadIDMap
+  private let streams: [(type: MinidumpStreamType, size: Int)]
   /// Where the streams begin, in their order.
   private var streamPlaces: [Int] = []
   /// Where memory begins: behind everything else.
@@ -32,14 +33,14 @@ public struct MinidumpWriter {
     self.snapshot = snapshot
     plan = MemoryPlan(snapshot)
     threadIDs = ThreadIDMap(snapshot.threads)
+    streams = Self.streams(of: snapshot, plan)
     var places: [Int] = []
-    let streams = streams
     memoryStart = ByteWriter.measure { writer in
       writer.zeros(MinidumpFormat.headerSize + MinidumpFormat.directoryEntrySize * streams.count)
       for stream in streams {
         writer.align(to: 4)
         places.append(writer.position)
-        stream.write(&writer, input)
+        write(stream.type, to: &writer, input)
       }
     }
     streamPlaces = places
@@ -74,34 +75,42 @@ public struct MinidumpWriter {
   /// Where memory is: the stacks first, in the order of their threads.
   func memoryPlacement() -> Placement { Placement(at: memoryStart) }
 
-  private typealias Stream = (type: MinidumpStreamType, size: Int, write: (inout ByteWriter, RawSpan) -> Void)
-
   /// The streams in their order, with the size that the directory says: that of the stream without what it points to.
-  private var streams: [Stream] {
-    let hasThreadNames = snapshot.threads.contains { !($0.name ?? .empty).isEmpty }
-    var streams: [Stream] = [
-      (.systemInfo, MinidumpFormat.systemInfoSize, writeSystemInfo),
-      (.miscInfo, MinidumpFormat.miscInfo4Size, writeMiscInfo),
-      (.threadList, 4 + MinidumpFormat.threadSize * snapshot.threads.count, writeThreadList),
+  private static func streams(of snapshot: ProcessSnapshot, _ plan: MemoryPlan) -> [(type: MinidumpStreamType, size: Int)] {
+    let threadCount = snapshot.threads.count
+    var streams: [(type: MinidumpStreamType, size: Int)] = [
+      (.systemInfo, MinidumpFormat.systemInfoSize),
+      (.miscInfo, MinidumpFormat.miscInfo4Size),
+      (.threadList, 4 + MinidumpFormat.threadSize * threadCount),
     ]
-    if hasThreadNames {
-      streams.append(
-        (.threadNames, 4 + MinidumpFormat.threadNameSize * snapshot.threads.count, writeThreadNames))
+    if snapshot.threads.contains(where: { !($0.name ?? .empty).isEmpty }) {
+      streams.append((.threadNames, 4 + MinidumpFormat.threadNameSize * threadCount))
     }
-    if let exception = snapshot.exception {
-      streams.append(
-        (.exception, MinidumpFormat.exceptionStreamSize, { writeException(exception, to: &$0, $1) }))
-    }
+    if snapshot.exception != nil { streams.append((.exception, MinidumpFormat.exceptionStreamSize)) }
+    let memoryCount = snapshot.threads.count { !($0.stack?.region.content ?? .empty).isEmpty } + plan.blocks.count
     streams += [
-      (.moduleList, 4 + MinidumpFormat.moduleSize * snapshot.modules.count, writeModuleList),
-      (.crashpadInfo, MinidumpFormat.crashpadInfoSize, writeCrashpadInfo),
-      (.memoryList, 4 + MinidumpFormat.memoryDescriptorSize * memoryCount, writeMemoryList),
+      (.moduleList, 4 + MinidumpFormat.moduleSize * snapshot.modules.count),
+      (.crashpadInfo, MinidumpFormat.crashpadInfoSize),
+      (.memoryList, 4 + MinidumpFormat.memoryDescriptorSize * memoryCount),
     ]
     return streams
   }
 
+  private func write(_ type: MinidumpStreamType, to writer: inout ByteWriter, _ input: RawSpan) {
+    switch type {
+    case .systemInfo: writeSystemInfo(to: &writer, input)
+    case .miscInfo: writeMiscInfo(to: &writer, input)
+    case .threadList: writeThreadList(to: &writer, input)
+    case .threadNames: writeThreadNames(to: &writer, input)
+    case .exception: writeException(to: &writer, input)
+    case .moduleList: writeModuleList(to: &writer, input)
+    case .crashpadInfo: writeCrashpadInfo(to: &writer, input)
+    case .memoryList: writeMemoryList(to: &writer, input)
+    default: preconditionFailure("\(type.name) is not in the list of streams")
+    }
+  }
+
   private func writeStructure(to writer: inout ByteWriter, _ input: RawSpan) {
-    let streams = streams
     writer.uint32(MinidumpFormat.signature)
     writer.uint32(MinidumpFormat.version)
     writer.uint32(UInt32(streams.count))
@@ -116,19 +125,20 @@ public struct MinidumpWriter {
     for (stream, place) in zip(streams, streamPlaces) {
       writer.align(to: 4)
       precondition(writer.position == place)
-      stream.write(&writer, input)
+      write(stream.type, to: &writer, input)
     }
   }
 
   // MARK: Memory list
 
-  private var memoryCount: Int {
-    snapshot.threads.count { ($0.stack?.region.content.count ?? 0) > 0 } + plan.blocks.count
-  }
-
   private func writeMemoryList(to writer: inout ByteWriter, _: RawSpan) {
+    let size = streams[streams.count - 1].size
+    if writer.isMeasuring {
+      writer.skip(size)
+      return
+    }
     var placement = memoryPlacement()
-    writer.uint32(UInt32(memoryCount))
+    writer.uint32(UInt32((size - 4) / MinidumpFormat.memoryDescriptorSize))
     for thread in snapshot.threads {
       guard let region = thread.stack?.region, !region.content.isEmpty else { continue }
       writeMemoryDescriptor(region.address, region.content.count, &placement, to: &writer)

@@ -5,25 +5,30 @@ internal import Snapshot
 /// simple_string_dictionary,annotation,rva_list}_writer.cc`.
 extension MinidumpWriter {
   func writeModuleList(to writer: inout ByteWriter, _ input: RawSpan) {
-    let modules = snapshot.modules
+    // A span lends its elements; iterating over the array would copy each module, with its three lists.
+    let modules = snapshot.modules.span
     var placement = Placement(at: writer.position + 4 + MinidumpFormat.moduleSize * modules.count)
     writer.uint32(UInt32(modules.count))
-    for module in modules {
-      let nameSize = snapshot.withBytes(of: module.name ?? .empty, in: input) { ByteWriter.utf16StringSize($0) }
-      let nameRVA = placement.place(nameSize)
-      let recordSize = codeViewSize(module)
-      writeModule(
-        module, nameRVA: nameRVA,
-        codeView: LocationDescriptor(size: recordSize, rva: placement.place(recordSize)), to: &writer)
+    if writer.isMeasuring {
+      writer.skip(MinidumpFormat.moduleSize * modules.count)
+    } else {
+      for index in modules.indices {
+        let name = modules[index].name ?? .empty
+        let nameRVA = placement.place(snapshot.withBytes(of: name, in: input) { ByteWriter.utf16StringSize($0) })
+        let recordSize = codeViewSize(modules[index])
+        writeModule(
+          modules[index], nameRVA: nameRVA,
+          codeView: LocationDescriptor(size: recordSize, rva: placement.place(recordSize)), to: &writer)
+      }
     }
-    for module in modules {
-      snapshot.withBytes(of: module.name ?? .empty, in: input) { writer.utf16String($0) }
-      writeCodeView(module, to: &writer, input)
+    for index in modules.indices {
+      snapshot.withBytes(of: modules[index].name ?? .empty, in: input) { writer.utf16String($0) }
+      writeCodeView(modules[index], to: &writer, input)
     }
   }
 
   private func writeModule(
-    _ module: ModuleSnapshot, nameRVA: Int, codeView: LocationDescriptor, to writer: inout ByteWriter
+    _ module: borrowing ModuleSnapshot, nameRVA: Int, codeView: LocationDescriptor, to writer: inout ByteWriter
   ) {
     let start = writer.position
     writer.uint64(module.address ?? 0)
@@ -49,13 +54,17 @@ extension MinidumpWriter {
     writer.fill(from: start, to: MinidumpFormat.moduleSize)  // MiscRecord and reserved
   }
 
-  private func codeViewSize(_ module: ModuleSnapshot) -> Int {
+  private func codeViewSize(_ module: borrowing ModuleSnapshot) -> Int {
     if case .buildID(let id)? = module.identity { return 4 + id.count }
     return 24 + (module.debugName?.count ?? 0) + 1
   }
 
-  private func writeCodeView(_ module: ModuleSnapshot, to writer: inout ByteWriter, _ input: RawSpan) {
+  private func writeCodeView(_ module: borrowing ModuleSnapshot, to writer: inout ByteWriter, _ input: RawSpan) {
     writer.align(to: 4)
+    if writer.isMeasuring {
+      writer.skip(codeViewSize(module))
+      return
+    }
     switch module.identity {
     case .buildID(let id):
       writer.uint32(MinidumpFormat.codeViewELFBuildID)
@@ -84,7 +93,8 @@ extension MinidumpWriter {
       annotations = LocationDescriptor(size: dictionary, rva: placement.place(dictionary))
       placeEntries(of: snapshot.annotations, &placement)
     }
-    let useful = snapshot.modules.indices.filter { snapshot.modules[$0].hasAnnotations }
+    let allModules = snapshot.modules.span
+    let useful = allModules.indices.filter { allModules[$0].hasAnnotations }
     var modules = LocationDescriptor.none
     if !useful.isEmpty { modules = LocationDescriptor(size: 4 + 12 * useful.count, rva: placement.place(4 + 12 * useful.count)) }
     writer.uint32(1)  // Version
@@ -99,6 +109,7 @@ extension MinidumpWriter {
   }
 
   private func writeModuleInfos(_ useful: [Int], to writer: inout ByteWriter, _ input: RawSpan) {
+    let modules = snapshot.modules.span
     writer.align(to: 4)
     writer.uint32(UInt32(useful.count))
     var placement = Placement(at: writer.position + 12 * useful.count)
@@ -106,27 +117,34 @@ extension MinidumpWriter {
       writer.uint32(UInt32(index))
       let rva = placement.place(MinidumpFormat.moduleCrashpadInfoSize)
       writer.location(LocationDescriptor(size: MinidumpFormat.moduleCrashpadInfoSize, rva: rva))
-      _ = placeAnnotations(of: snapshot.modules[index], &placement)
+      _ = placeAnnotations(of: modules[index], &placement)
     }
     for index in useful {
-      let module = snapshot.modules[index]
-      writer.align(to: 4)
-      var placement = Placement(at: writer.position + MinidumpFormat.moduleCrashpadInfoSize)
-      let places = placeAnnotations(of: module, &placement)
-      writer.uint32(1)  // Version
-      writer.location(places.messages)
-      writer.location(places.simple)
-      writer.location(places.objects)
-      if !module.messages.isEmpty { writeMessages(module.messages, to: &writer, input) }
-      if !module.simpleAnnotations.isEmpty { writeDictionary(module.simpleAnnotations, to: &writer, input) }
-      if !module.annotationObjects.isEmpty { writeObjects(module.annotationObjects, to: &writer, input) }
+      writeModuleInfo(modules[index], to: &writer, input)
     }
+  }
+
+  private func writeModuleInfo(_ module: borrowing ModuleSnapshot, to writer: inout ByteWriter, _ input: RawSpan) {
+    writer.align(to: 4)
+    var placement = Placement(at: writer.position + MinidumpFormat.moduleCrashpadInfoSize)
+    let places = placeAnnotations(of: module, &placement)
+    if writer.isMeasuring {
+      writer.skip(placement.end - writer.position)
+      return
+    }
+    writer.uint32(1)  // Version
+    writer.location(places.messages)
+    writer.location(places.simple)
+    writer.location(places.objects)
+    if !module.messages.isEmpty { writeMessages(module.messages, to: &writer, input) }
+    if !module.simpleAnnotations.isEmpty { writeDictionary(module.simpleAnnotations, to: &writer, input) }
+    if !module.annotationObjects.isEmpty { writeObjects(module.annotationObjects, to: &writer, input) }
   }
 
   private typealias AnnotationPlaces = (messages: LocationDescriptor, simple: LocationDescriptor, objects: LocationDescriptor)
 
   /// Where a module's three kinds of annotations come to lie; `placement` moves behind them.
-  private func placeAnnotations(of module: ModuleSnapshot, _ placement: inout Placement) -> AnnotationPlaces {
+  private func placeAnnotations(of module: borrowing ModuleSnapshot, _ placement: inout Placement) -> AnnotationPlaces {
     var places: AnnotationPlaces = (.none, .none, .none)
     if !module.messages.isEmpty {
       let size = 4 + 4 * module.messages.count

@@ -10,11 +10,17 @@ extension MinidumpWriter {
   private var contextAlignment: Int { snapshot.system.architecture == .x86_64 ? 16 : 4 }
 
   func writeThreadList(to writer: inout ByteWriter, _ input: RawSpan) {
-    let threads = snapshot.threads
+    let threads = snapshot.threads.span
     var contexts = Placement(at: writer.position + 4 + MinidumpFormat.threadSize * threads.count)
+    if writer.isMeasuring {
+      for _ in threads.indices { _ = contexts.place(contextSize, alignment: contextAlignment) }
+      writer.skip(contexts.end - writer.position)
+      return
+    }
     var memory = memoryPlacement()
     writer.uint32(UInt32(threads.count))
-    for thread in threads {
+    for index in threads.indices {
+      let thread = threads[index]
       writer.uint32(threadIDs[thread.id ?? 0])
       writer.int32(thread.suspendCount ?? 0)
       writer.uint32(0)  // PriorityClass
@@ -28,27 +34,29 @@ extension MinidumpWriter {
       writer.location(
         LocationDescriptor(size: contextSize, rva: contexts.place(contextSize, alignment: contextAlignment)))
     }
-    for thread in threads {
+    for index in threads.indices {
       writer.align(to: contextAlignment)
-      writeContext(thread.context, to: &writer, input)
+      writeContext(threads[index].context, to: &writer, input)
     }
   }
 
   func writeThreadNames(to writer: inout ByteWriter, _ input: RawSpan) {
-    let threads = snapshot.threads
+    let threads = snapshot.threads.span
     var names = Placement(at: writer.position + 4 + MinidumpFormat.threadNameSize * threads.count)
     writer.uint32(UInt32(threads.count))
-    for thread in threads {
-      let size = snapshot.withBytes(of: thread.name ?? .empty, in: input) { ByteWriter.utf16StringSize($0) }
-      writer.uint32(threadIDs[thread.id ?? 0])
-      writer.uint64(UInt64(names.place(size)))  // RvaOfThreadName has 64 bits
+    for index in threads.indices {
+      let name = threads[index].name ?? .empty
+      writer.uint32(threadIDs[threads[index].id ?? 0])
+      // RvaOfThreadName has 64 bits.
+      writer.uint64(UInt64(names.place(snapshot.withBytes(of: name, in: input) { ByteWriter.utf16StringSize($0) })))
     }
-    for thread in threads {
-      snapshot.withBytes(of: thread.name ?? .empty, in: input) { writer.utf16String($0) }
+    for index in threads.indices {
+      snapshot.withBytes(of: threads[index].name ?? .empty, in: input) { writer.utf16String($0) }
     }
   }
 
-  func writeException(_ exception: ExceptionSnapshot, to writer: inout ByteWriter, _ input: RawSpan) {
+  func writeException(to writer: inout ByteWriter, _ input: RawSpan) {
+    guard let exception = snapshot.exception else { return }
     let start = writer.position
     // The format has room for 15 parameters.
     let codes = exception.codes.prefix(15)

@@ -5,17 +5,16 @@ import Testing
 
 @Suite("Sweep: intermediate dumps")
 struct DumpSweepTests {
-  @Test("Every prefix of a dump goes through", arguments: SynthArchitecture.allCases)
-  func prefixes(_ architecture: SynthArchitecture) throws {
-    let dump = Sweep.smallDump(architecture, .abort)
-    for prefix in Damage.prefixes(of: dump) {
+  @Test("Every prefix of a dump goes through")
+  func prefixes() throws {
+    for prefix in Damage.prefixes(of: Sweep.smallDump(.arm64, .nsException(frames: 3))) {
       do { try Pipeline.check(dump: prefix) } catch { Issue.record("prefix of \(prefix.count): \(error)") }
     }
   }
 
-  @Test("Every byte of the framing changed to each of some values goes through", arguments: SynthArchitecture.allCases)
-  func framing(_ architecture: SynthArchitecture) throws {
-    let dump = Sweep.smallDump(architecture, .badAccess)
+  @Test("Every byte of the framing changed to each of some values goes through")
+  func framing() throws {
+    let dump = Sweep.smallDump(.x86_64, .badAccess)
     for offset in Damage.framingOffsets(of: dump) {
       for value in [UInt8]([0, 1, 2, 3, 5, 0x7f, 0xff]) where dump[offset] != value {
         do { try Pipeline.check(dump: Damage.replacing(dump, at: offset, with: value)) } catch {
@@ -25,12 +24,12 @@ struct DumpSweepTests {
     }
   }
 
-  @Test("Every byte flipped goes through", arguments: [UInt8]([0x01, 0x80, 0xff]))
-  func everyByte(_ mask: UInt8) throws {
-    let dump = Sweep.smallDump(.x86_64, .badAccess)
+  @Test("Every byte flipped goes through")
+  func everyByte() throws {
+    let dump = Sweep.smallDump(.arm64, .abort)
     for offset in dump.indices {
-      do { try Pipeline.check(dump: Damage.flipping(dump, at: offset, mask: mask)) } catch {
-        Issue.record("byte \(offset) ^ \(mask): \(error)")
+      do { try Pipeline.check(dump: Damage.flipping(dump, at: offset)) } catch {
+        Issue.record("byte \(offset) flipped: \(error)")
       }
     }
   }

@@ -4,10 +4,29 @@ import Testing
 
 @Suite("Sweep: JSON")
 struct JSONSweepTests {
-  /// The JSON form of a dump of some kilobytes.
+  /// The JSON form of a dump with each shape of value.
   private static let text: [UInt8] = {
-    let dump = Sweep.smallDump(.arm64, .nsException(frames: 3))
-    return withBytes(dump) { (try? Pipeline.json(DumpTree(parsing: $0), $0)) ?? [] }
+    var builder = DumpBuilder()
+    builder.root { dump in
+      dump.property(.version, [1])
+      dump.map(.processInfo) {
+        $0.property(.pid, int32: -7)
+        $0.property(.startTime, Bytes.of([5, 6]))
+        $0.map(.taskBasicInfo) { $0.property(.userTime, Bytes.of([7])) }
+      }
+      dump.property(.isDaylightSavingTime, [1])
+      dump.array(.threads) { threads in
+        threads.mapInArray { $0.property(.threadName, "a\"é\n") }
+        threads.mapInArray {
+          $0.property(.threadUncaughtNSExceptionFrames, Bytes.of([1, 0xff]))
+          $0.property(.stackRegionAddress, uint64: 0x7000)
+          $0.property(.stackRegionData, [0, 1, 2])
+        }
+      }
+      dump.property(.uuid, Bytes.of([1, 2]))
+      dump.property(number: 9999, [1])
+    }
+    return withBytes(builder.bytes) { (try? Pipeline.json(DumpTree(parsing: $0), $0)) ?? [] }
   }()
 
   @Test("The text is read, and no prefix of it but the last is")

@@ -1,0 +1,99 @@
+import DumpSynth
+
+/// Minidumps of several systems, and damaged ones, whose names say the rule that must find the fault.
+extension Samples {
+  static func smallMinidump(
+    _ processor: MinidumpProcessor, _ system: MinidumpSystem, seed: UInt64 = 1
+  ) -> SynthMinidumpParameters {
+    var parameters = SynthMinidumpParameters(processor, system, seed: seed)
+    parameters.threadCount = 2
+    parameters.stackBytes = 256
+    parameters.moduleCount = 4
+    parameters.memoryRegions = 1
+    parameters.memoryRegionBytes = 32
+    parameters.annotations = 1
+    return parameters
+  }
+
+  static let minidumps: [String: [UInt8]] = [
+    "crash.dmp": SynthMinidump(smallMinidump(.arm64, .ios)).bytes,
+    "macos.dmp": SynthMinidump(smallMinidump(.x86_64, .macos)).bytes,
+    "linux.dmp": SynthMinidump(smallMinidump(.x86_64, .linux)).bytes,
+    "android.dmp": SynthMinidump(smallMinidump(.arm, .android)).bytes,
+    "android-old.dmp": SynthMinidump(smallMinidump(.arm64Old, .android)).bytes,
+    "windows.dmp": SynthMinidump(smallMinidump(.x86_64, .windows)).bytes,
+    "windows-x86.mdmp": SynthMinidump(smallMinidump(.x86, .windows)).bytes,
+    "windows-full.dmp": {
+      var parameters = smallMinidump(.x86_64, .windows)
+      parameters.usesMemory64 = true
+      return SynthMinidump(parameters).bytes
+    }(),
+  ]
+
+  private static func changed(
+    _ change: (inout SynthMinidumpParameters) -> Void = { _ in }, _ edit: (SynthMinidump, inout [UInt8]) -> Void
+  ) -> [UInt8] {
+    var parameters = smallMinidump(.x86_64, .linux)
+    change(&parameters)
+    let dump = SynthMinidump(parameters)
+    var bytes = dump.bytes
+    edit(dump, &bytes)
+    return bytes
+  }
+
+  /// Writes over a field that the synthesiser noted.
+  private static func field(_ path: String, _ value: UInt64) -> [UInt8] {
+    changed { dump, bytes in
+      guard let field = dump.fields.first(where: { $0.path == path }) else { preconditionFailure("no field \(path)") }
+      bytes.overwrite(value, width: field.width, at: field.offset)
+    }
+  }
+
+  /// The value of a field, for what it points to.
+  private static func place(_ path: String, _ dump: SynthMinidump) -> Int {
+    guard let field = dump.fields.first(where: { $0.path == path }) else { preconditionFailure("no field \(path)") }
+    return Int(dump.bytes.little(at: field.offset, width: field.width) ?? 0)
+  }
+
+  private static func pointedTo(_ path: String, offset: Int = 0, _ value: UInt64, width: Int) -> [UInt8] {
+    changed { dump, bytes in bytes.overwrite(value, width: width, at: place(path, dump) + offset) }
+  }
+
+  static let damagedMinidumps: [String: [UInt8]] = [
+    "damaged-too-short.dmp": Array("MDMP".utf8) + [0x93, 0xa7, 0, 0, 1, 0, 0, 0],
+    "damaged-signature.dmp": changed { _, bytes in bytes.overwrite(0x4d44_4d50, width: 4, at: 0) },
+    "damaged-version.dmp": changed { _, bytes in bytes.overwrite(0xa794, width: 2, at: 4) },
+    "damaged-directory-outside.dmp": changed { _, bytes in bytes.overwrite(4000, width: 4, at: 8) },
+    "damaged-stream-outside.dmp": field("miscInfo.rva", 0xffff_0000),
+    "damaged-stream-too-short.dmp": field("miscInfo.size", 20),
+    "damaged-duplicate-stream.dmp": changed({ $0.damage = [.duplicates] }) { _, _ in },
+    "damaged-overlapping-streams.dmp": changed { dump, bytes in
+      guard let field = dump.fields.first(where: { $0.path == "linuxCommandLine.rva" }) else { return }
+      bytes.overwrite(UInt64(place("linuxEnvironment.rva", dump)), width: 4, at: field.offset)
+    },
+    "damaged-missing-stream.dmp": changed({ $0.streams = [.systemInfo, .threadList, .memoryList] }) { _, _ in },
+    "damaged-misaligned.dmp": changed({
+      $0.damage = [.odd]
+      $0.moduleCount = 1
+      $0.threadCount = 1
+    }) { _, _ in },
+    "damaged-count-too-large.dmp": field("threadList.count", 5000),
+    // A directory of unused entries, more than a file of that size may have.
+    "damaged-too-many-entries.dmp": Array("MDMP".utf8) + Bytes.of(UInt32(0xa793)) + Bytes.of(UInt32(68_000))
+      + Bytes.of(UInt32(32)) + [UInt8](repeating: 0, count: 16 + 12 * 68_000),
+    "damaged-string-outside.dmp": field("moduleList[1].name.rva", 0xffff_0000),
+    "damaged-string-length.dmp": pointedTo("moduleList[1].name.rva", 21, width: 4),
+    "damaged-string-encoding.dmp": pointedTo("moduleList[1].name.rva", offset: 6, 0xd83d, width: 2),
+    "damaged-string-unterminated.dmp": pointedTo("moduleList[1].name.rva", 20, width: 4),
+    "damaged-context-outside.dmp": field("threadList[1].context.rva", 0xffff_0000),
+    "damaged-unknown-context.dmp": field("threadList[1].context.size", 100),
+    "damaged-memory-outside.dmp": field("memoryList[2].rva", 0xffff_0000),
+    "damaged-minidump-architecture.dmp": pointedTo("systemInfo.rva", 77, width: 2),
+    "damaged-codeview-outside.dmp": field("moduleList[1].codeView.rva", 0xffff_0000),
+    "damaged-unknown-codeview.dmp": pointedTo("moduleList[1].codeView.rva", 0x3133_4e42, width: 4),
+    "damaged-annotation-outside.dmp": field("crashpadInfo.annotations[0].value.rva", 0xffff_0000),
+    "damaged-module-index.dmp": pointedTo("crashpadInfo.modules.rva", offset: 4, 40, width: 4),
+    "damaged-parameters.dmp": field("exception.parameters.count", 16),
+    "damaged-truncated.dmp": Array(SynthMinidump(smallMinidump(.x86_64, .linux)).bytes.prefix(2000)),
+  ]
+}

@@ -1,0 +1,91 @@
+public import Foundation
+import Synchronization
+
+/// A directory for one test, which takes it away again.
+///
+/// `work` is where commands run; what the runner itself needs is kept out of its sight.
+public final class TemporaryFolder: Sendable {
+  public let work: URL
+  /// On the commands' PATH: `crashpadctl`, and `as-nobody`, which gives up the rights of root.
+  public let commands: String
+  private let root: URL
+  private let counter = Mutex(0)
+
+  public init() throws {
+    root = FileManager.default.temporaryDirectory.appending(path: "crashpadctl-test-\(UUID().uuidString)")
+    work = root.appending(path: "work")
+    let bin = root.appending(path: "bin")
+    commands = bin.path
+    for folder in [work, bin, root.appending(path: "scratch")] {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+    try FileManager.default.createSymbolicLink(
+      atPath: bin.appending(path: "crashpadctl").path, withDestinationPath: Tool.path)
+    let asNobody = """
+      #!/bin/sh
+      if [ "$(id -u)" = 0 ]; then exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; fi
+      exec "$@"
+      """
+    let script = bin.appending(path: "as-nobody")
+    try Data(asNobody.utf8).write(to: script)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script.path)
+  }
+
+  deinit {
+    // Some tests take away the right to look into a directory.
+    let walk = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
+    while let entry = walk?.nextObject() as? URL {
+      if (try? entry.resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true {
+        try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: entry.path)
+      }
+    }
+    try? FileManager.default.removeItem(at: root)
+  }
+
+  /// An empty file outside of `work`.
+  public func scratchFile() throws -> URL {
+    let number = counter.withLock {
+      $0 += 1
+      return $0
+    }
+    let file = root.appending(path: "scratch/\(number)")
+    try Data().write(to: file)
+    return file
+  }
+
+  public func url(_ name: String) -> URL { work.appending(path: name) }
+
+  public func write(_ bytes: [UInt8], to name: String) throws {
+    let file = url(name)
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(bytes).write(to: file)
+  }
+
+  public func bytes(of name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: url(name))) }
+
+  public func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: url(name).path) }
+
+  /// Names in a folder below `work`, those that begin with a dot too, sorted.
+  public func names(in folder: String = "") throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: url(folder).path).sorted()
+  }
+}
+
+/// What this machine lets a test do.
+public enum Machine {
+  public static let isRoot = geteuid() == 0
+  public static let hasSetpriv = FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")
+
+  /// Whether a file system of a chosen size can be mounted, in a namespace of its own.
+  public static let canMount: Bool = {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", "unshare --mount \(mapping) sh -c 'mount -t tmpfs -o size=64k none /mnt' 2>/dev/null"]
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
+
+  /// Who is not root may mount in a user namespace, where it is allowed.
+  public static var mapping: String { isRoot ? "" : "--map-root-user" }
+}

@@ -1,0 +1,81 @@
+public import Foundation
+
+/// The tool under test, run as a process of its own.
+public enum Tool {
+  /// What a command left.
+  public struct Result: Sendable {
+    public let output: Data
+    public let errors: Data
+    /// The exit status; that of a signal is 128 more than its number, as shells have it.
+    public let status: Int32
+
+    public var text: String { String(decoding: output, as: UTF8.self) }
+    public var errorText: String { String(decoding: errors, as: UTF8.self) }
+    public var outputLines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+  }
+
+  /// `CRASHPADCTL`, or the product beside the test bundle.
+  public static let path: String = {
+    if let path = ProcessInfo.processInfo.environment["CRASHPADCTL"] { return path }
+    let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../.build/debug")
+    let places = [bundle, sources].map { $0.appending(path: "crashpadctl").standardizedFileURL.path }
+    return places.first { FileManager.default.isExecutableFile(atPath: $0) } ?? places[0]
+  }()
+
+  /// Nothing of the caller's environment gets in: neither its language, nor the width of its terminal.
+  private static func environment(_ folder: TemporaryFolder) -> [String: String] {
+    ["PATH": "\(folder.commands):/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C", "HOME": "/", "TZ": "UTC"]
+  }
+
+  /// A shell command in the folder; `crashpadctl` is the tool. It is ended after `limit` seconds with status 124.
+  public static func shell(_ command: String, in folder: TemporaryFolder, limit: Int = 60) throws -> Result {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
+    process.arguments = ["\(limit)", "/bin/sh", "-c", command]
+    return try run(process, in: folder)
+  }
+
+  public static func run(_ arguments: [String], in folder: TemporaryFolder, input: Data? = nil) throws -> Result {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    return try run(process, in: folder, input: input)
+  }
+
+  /// Starts the tool and does not wait for it.
+  public static func start(_ arguments: [String], in folder: TemporaryFolder) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    prepare(process, folder)
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    return process
+  }
+
+  private static func prepare(_ process: Process, _ folder: TemporaryFolder) {
+    process.currentDirectoryURL = folder.work
+    process.environment = environment(folder)
+    process.standardInput = FileHandle.nullDevice
+  }
+
+  private static func run(_ process: Process, in folder: TemporaryFolder, input: Data? = nil) throws -> Result {
+    prepare(process, folder)
+    // Files in place of pipes: nobody has to empty them while the command runs.
+    let output = try folder.scratchFile()
+    let errors = try folder.scratchFile()
+    if let input {
+      let file = try folder.scratchFile()
+      try input.write(to: file)
+      process.standardInput = try FileHandle(forReadingFrom: file)
+    }
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    process.standardError = try FileHandle(forWritingTo: errors)
+    try process.run()
+    process.waitUntilExit()
+    let status = process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
+    return Result(output: try Data(contentsOf: output), errors: try Data(contentsOf: errors), status: status)
+  }
+}

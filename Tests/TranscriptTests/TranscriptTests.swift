@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+import ToolRunner
+
+@Suite("Transcripts")
+struct TranscriptTests {
+  @Test("The tool prints what its transcripts say", arguments: Transcript.names.filter { $0 != "not-permitted" })
+  func transcript(_ name: String) throws { try check(name) }
+
+  @Test(
+    "The tool says what it is not permitted to do",
+    .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "root may do everything, and setpriv is not installed"))
+  func notPermitted() throws { try check("not-permitted") }
+
+  private func check(_ name: String) throws {
+    let transcript = try Transcript(name)
+    #expect(!transcript.steps.isEmpty, "\(name).txt has no command")
+    let actual = try transcript.run()
+    if actual == transcript.text { return }
+    if Transcript.isUpdating {
+      try actual.write(to: Transcript.file(name), atomically: true, encoding: .utf8)
+      return
+    }
+    Issue.record(
+      """
+      \(name).txt, \(Transcript.firstDifference(transcript.text, actual))
+      If the tool is right: CRASHPADCTL_UPDATE_TRANSCRIPTS=1 swift test --filter TranscriptTests, and review the diff.
+      """)
+  }
+
+  @Test("The transcripts of validate show every rule", .disabled(if: Transcript.isUpdating, "they are being written"))
+  func everyRule() throws {
+    let rules = try JSONDocument(Tool.run(["validate", "--rules", "--format", "json"], in: TemporaryFolder()).output)
+    let codes = rules["rules"].array.compactMap { $0["code"].string }
+    #expect(codes.count > 50)
+    #expect(Set(codes).count == codes.count, "a code has two rules")
+    let shown = try Self.codes(in: Transcript.names.filter { $0.hasPrefix("validate") })
+    let shownElsewhere = try Self.codes(in: Transcript.names)
+    for code in codes where !shown.contains(code) {
+      let note = shownElsewhere.contains(code) ? "only other commands show it" : "no transcript shows it"
+      Issue.record("\(code): \(note)")
+    }
+    for code in shownElsewhere where !codes.contains(code) { Issue.record("\(code): --rules does not list it") }
+  }
+
+  /// The codes behind findings in text: `… [code]`.
+  private static func codes(in names: [String]) throws -> Set<String> {
+    var codes: Set<String> = []
+    for name in names {
+      for line in try Transcript(name).text.split(separator: "\n") {
+        guard line.hasSuffix("]"), let start = line.lastIndex(of: "["),
+          ["note: ", "warning: ", "error: "].contains(where: { line.contains($0) })
+        else { continue }
+        let code = line[line.index(after: start)...].dropLast()
+        if !code.isEmpty, code.allSatisfy({ $0.isLowercase || $0.isNumber || $0 == "-" }) { codes.insert(String(code)) }
+      }
+    }
+    return codes
+  }
+
+  @Test("Every option that --help lists is in a transcript", arguments: ["inspect", "validate", "convert"])
+  func everyOption(_ command: String) throws {
+    let help = try Tool.run([command, "--help"], in: TemporaryFolder()).text
+    let commands = try Transcript.names.flatMap { try Transcript($0).steps.map(\.command) }
+      .filter { $0.contains("crashpadctl \(command)") }
+    for line in help.split(separator: "\n") where line.hasPrefix("  -") {
+      let names = line.split(separator: " ").prefix(2).filter { $0.hasPrefix("-") }.map { $0.filter { $0 != "," } }
+      #expect(!names.isEmpty)
+      for name in names {
+        #expect(commands.contains { $0.split(separator: " ").contains(Substring(name)) }, "\(command) \(name)")
+      }
+    }
+  }
+
+  @Test("Every exit status of the manual that a command can reach is in a transcript")
+  func everyStatus() throws {
+    let lines = try Set(Transcript.names.flatMap { try Transcript($0).text.split(separator: "\n").map(String.init) })
+    for status in [0, 1, 64, 65, 66, 73, 74, 77] { #expect(lines.contains("status \(status)")) }
+  }
+}
