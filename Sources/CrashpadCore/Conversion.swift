@@ -78,8 +78,9 @@ public struct Conversion: Sendable {
     -> Result
   {
     let interpretation = DumpInterpreter.interpret(tree, in: bytes, options: options)
+    let findings = interpretation.findings
     guard let snapshot = interpretation.snapshot else {
-      return Result(outcome: .rejected, findings: interpretation.findings, byteCount: 0)
+      return Result(outcome: .rejected, findings: findings, byteCount: 0)
     }
     let plan = try MinidumpWriter(snapshot, input: bytes)
     let output = try makeOutput()
@@ -88,8 +89,7 @@ public struct Conversion: Sendable {
     try writer.finish()
     try output.finish()
     return Result(
-      outcome: tree.incomplete == nil ? .converted : .incomplete, findings: interpretation.findings,
-      byteCount: plan.byteCount)
+      outcome: tree.incomplete == nil ? .converted : .incomplete, findings: findings, byteCount: plan.byteCount)
   }
 
   private func json(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {

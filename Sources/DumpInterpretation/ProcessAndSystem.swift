@@ -179,17 +179,13 @@ extension DumpInterpreter {
       let right = ByteRange(offset: b.name.offset, count: b.name.count)
       return (a.name.isInArena ? arena : bytes).compare(left, right, in: b.name.isInArena ? arena : bytes)
     }
-    // The standard library's sort is stable in fact, but does not promise it: so the place decides between equal names.
-    let order = annotations.indices.sorted { a, b in
-      let result = compare(annotations[a], annotations[b])
-      return result != 0 ? result < 0 : a < b
+    // The sort is stable, so the first of equal names stays the first.
+    annotations.sort { compare($0, $1) < 0 }
+    var count = 1
+    for index in 1..<annotations.count where compare(annotations[count - 1], annotations[index]) != 0 {
+      annotations[count] = annotations[index]
+      count += 1
     }
-    var unique: [Annotation] = []
-    unique.reserveCapacity(order.count)
-    for index in order {
-      if let last = unique.last, compare(last, annotations[index]) == 0 { continue }
-      unique.append(annotations[index])
-    }
-    annotations = unique
+    annotations.removeLast(annotations.count - count)
   }
 }

@@ -4,48 +4,33 @@ internal import Snapshot
 ///
 /// Source: Crashpad, `minidump/minidump_memory_writer.cc` (`CoalesceOwnedMemory`), `MergeWithOtherSnapshot`.
 struct MemoryPlan {
-  /// One run of memory in the file, made of pieces that follow one another.
+  /// What is written, by address. Pieces that touch one another make one block, a run of memory in the minidump; only a
+  /// range that reaches 2^64 stays alone, as nothing touches it.
+  private(set) var pieces: [MemoryRegion]
+
+  /// One run of memory of the minidump.
   struct Block {
     let address: UInt64
-    var size: Int
-    let firstPiece: Int
-    var pieceCount: Int
-
-    var region: Range<Int> { firstPiece..<firstPiece + pieceCount }
+    let size: Int
+    let pieces: Range<Int>
   }
 
-  /// Blocks in the order of their addresses.
-  private(set) var blocks: [Block] = []
-  private(set) var pieces: [Content] = []
-
-  init(_ snapshot: ProcessSnapshot) {
-    var regions = snapshot.extraMemory
-    dropRegionsAtStacks(&regions, snapshot)
-    Self.sort(&regions)
-    pieces.reserveCapacity(regions.count)
-    blocks.reserveCapacity(regions.count)
-    for region in regions where !region.content.isEmpty { add(region) }
-  }
-
-  /// By address, then by size. Of regions that have both in common Crashpad keeps either; here the dump's order decides.
-  private static func sort(_ regions: inout [MemoryRegion]) {
-    func precedes(_ a: MemoryRegion, _ b: MemoryRegion) -> Bool {
+  /// Plans `regions`, beside the stacks of `threads`. Works in the array's own memory: there may be a million regions.
+  init(_ regions: consuming [MemoryRegion], beside threads: [ThreadSnapshot]) {
+    var regions = regions
+    Self.dropRegionsAtStacks(&regions, threads)
+    // Of regions that have both address and size in common Crashpad keeps either; here, as the sort is stable, the dump's
+    // order decides.
+    regions.sort { a, b in
       a.address == b.address ? a.content.count < b.content.count : a.address < b.address
     }
-    if regions.indices.dropFirst().allSatisfy({ !precedes(regions[$0], regions[$0 - 1]) }) { return }
-    let order = regions.indices.sorted { a, b in
-      let first = regions[a].address
-      let second = regions[b].address
-      if first != second { return first < second }
-      let sizes = (regions[a].content.count, regions[b].content.count)
-      return sizes.0 != sizes.1 ? sizes.0 < sizes.1 : a < b
-    }
-    regions = order.map { regions[$0] }
+    Self.merge(&regions)
+    pieces = regions
   }
 
   /// A region that overlaps or touches a stack is left out whole. A range that reaches 2^64 touches nothing.
-  private func dropRegionsAtStacks(_ regions: inout [MemoryRegion], _ snapshot: ProcessSnapshot) {
-    var stacks: [(start: UInt64, reach: UInt64)] = snapshot.threads.compactMap { thread in
+  private static func dropRegionsAtStacks(_ regions: inout [MemoryRegion], _ threads: [ThreadSnapshot]) {
+    var stacks: [(start: UInt64, reach: UInt64)] = threads.compactMap { thread in
       guard let region = thread.stack?.region, !region.content.isEmpty, let end = region.end else { return nil }
       return (region.address, end)
     }
@@ -65,44 +50,48 @@ struct MemoryPlan {
     }
   }
 
-  /// Adds the next region of the sorted list: merged into the last block if they overlap or touch.
-  private mutating func add(_ region: MemoryRegion) {
-    let last = blocks.count - 1
-    guard last >= 0, let end = region.end, let lastEnd = blocks[last].end, region.address <= lastEnd else {
-      blocks.append(
-        Block(address: region.address, size: region.content.count, firstPiece: pieces.count, pieceCount: 1))
-      pieces.append(region.content)
-      return
-    }
-    // What is inside of the block already is kept as it is there. Otherwise the block's beginning stays, and the region
-    // replaces the rest.
-    if end <= lastEnd { return }
-    let kept = Int(region.address - blocks[last].address)
-    truncate(last, to: kept)
-    pieces.append(region.content)
-    blocks[last].pieceCount += 1
-    blocks[last].size = kept + region.content.count
-  }
-
-  private mutating func truncate(_ block: Int, to size: Int) {
-    var excess = blocks[block].size - size
-    while excess > 0, let piece = pieces.last {
-      pieces.removeLast()
-      if piece.count <= excess {
-        excess -= piece.count
-        blocks[block].pieceCount -= 1
-      } else {
-        pieces.append(piece.prefix(piece.count - excess))
-        excess = 0
+  /// Turns sorted regions into pieces, in place. A region that overlaps or touches the block before it is merged: what is
+  /// inside of the block is kept as it is there; otherwise the block's beginning stays, and the region replaces the rest.
+  private static func merge(_ regions: inout [MemoryRegion]) {
+    var count = 0
+    var blockStart = 0
+    for index in regions.indices {
+      let region = regions[index]
+      if region.content.isEmpty { continue }
+      guard count > 0, let end = region.end, let blockEnd = regions[count - 1].end, region.address <= blockEnd else {
+        blockStart = count
+        regions[count] = region
+        count += 1
+        continue
       }
+      if end <= blockEnd { continue }
+      while count > blockStart, regions[count - 1].address >= region.address { count -= 1 }
+      if count > blockStart {
+        let last = regions[count - 1]
+        let kept = min(last.content.count, Int(region.address - last.address))
+        regions[count - 1] = MemoryRegion(address: last.address, content: last.content.prefix(kept))
+      }
+      regions[count] = region
+      count += 1
     }
+    regions.removeLast(regions.count - count)
   }
-}
 
-extension MemoryPlan.Block {
-  /// Nil where that is 2^64 or more.
-  var end: UInt64? {
-    let (end, overflow) = address.addingReportingOverflow(UInt64(size))
-    return overflow ? nil : end
+  /// Calls `body` with each block, by address.
+  @inline(__always)
+  func forEachBlock(_ body: (Block) -> Void) {
+    var start = 0
+    while start < pieces.count {
+      var end = start + 1
+      var reach = pieces[start].end
+      var size = pieces[start].content.count
+      while end < pieces.count, pieces[end].address == reach, let next = pieces[end].end {
+        reach = next
+        size += pieces[end].content.count
+        end += 1
+      }
+      body(Block(address: pieces[start].address, size: size, pieces: start..<end))
+      start = end
+    }
   }
 }

@@ -26,12 +26,16 @@ public struct MinidumpWriter {
   public private(set) var byteCount = 0
 
   /// Plans the file. `input` is what the snapshot was read from.
-  public init(_ snapshot: ProcessSnapshot, input: RawSpan) throws(Failure) {
+  public init(_ snapshot: consuming ProcessSnapshot, input: RawSpan) throws(Failure) {
+    var snapshot = snapshot
     guard [.arm64, .x86_64].contains(snapshot.system.architecture) else {
       throw .unsupportedArchitecture(snapshot.system.architecture)
     }
+    // The regions are planned in their own memory, so nobody else may hold them.
+    let regions = snapshot.extraMemory
+    snapshot.extraMemory = []
+    plan = MemoryPlan(regions, beside: snapshot.threads)
     self.snapshot = snapshot
-    plan = MemoryPlan(snapshot)
     threadIDs = ThreadIDMap(snapshot.threads)
     streams = Self.streams(of: snapshot, plan)
     var places: [Int] = []
@@ -48,7 +52,7 @@ public struct MinidumpWriter {
     for thread in snapshot.threads {
       if let size = thread.stack?.region.content.count, size > 0 { _ = placement.place(size, alignment: 16) }
     }
-    for block in plan.blocks { _ = placement.place(block.size, alignment: 16) }
+    plan.forEachBlock { _ = placement.place($0.size, alignment: 16) }
     byteCount = placement.end
     guard byteCount <= Int(UInt32.max) else { throw .tooLarge(byteCount: byteCount) }
   }
@@ -62,9 +66,9 @@ public struct MinidumpWriter {
       writer.align(to: 16)
       append(content, to: &writer, input)
     }
-    for block in plan.blocks {
+    plan.forEachBlock { block in
       writer.align(to: 16)
-      for piece in block.region { append(plan.pieces[piece], to: &writer, input) }
+      for piece in block.pieces { append(plan.pieces[piece].content, to: &writer, input) }
     }
   }
 
@@ -87,7 +91,8 @@ public struct MinidumpWriter {
       streams.append((.threadNames, 4 + MinidumpFormat.threadNameSize * threadCount))
     }
     if snapshot.exception != nil { streams.append((.exception, MinidumpFormat.exceptionStreamSize)) }
-    let memoryCount = snapshot.threads.count { !($0.stack?.region.content ?? .empty).isEmpty } + plan.blocks.count
+    var memoryCount = snapshot.threads.count { !($0.stack?.region.content ?? .empty).isEmpty }
+    plan.forEachBlock { _ in memoryCount += 1 }
     streams += [
       (.moduleList, 4 + MinidumpFormat.moduleSize * snapshot.modules.count),
       (.crashpadInfo, MinidumpFormat.crashpadInfoSize),
@@ -143,7 +148,7 @@ public struct MinidumpWriter {
       guard let region = thread.stack?.region, !region.content.isEmpty else { continue }
       writeMemoryDescriptor(region.address, region.content.count, &placement, to: &writer)
     }
-    for block in plan.blocks { writeMemoryDescriptor(block.address, block.size, &placement, to: &writer) }
+    plan.forEachBlock { writeMemoryDescriptor($0.address, $0.size, &placement, to: &writer) }
   }
 
   func writeMemoryDescriptor(

@@ -1,2 +1,128 @@
+import Foundation
 import Testing
-@Test func placeholder() {}
+
+/// The examples do what the documents say.
+struct ExampleTests {
+  // MARK: Man pages
+
+  @Test(arguments: Repository.manPages)
+  func `The examples of a man page run`(name: String) throws {
+    for example in try Repository.manPage(name).section("EXAMPLES").examples {
+      try Self.check(example.lines, status: Self.documentedStatus(example.introduction), name)
+    }
+  }
+
+  @Test(arguments: ["", "inspect", "validate", "convert"])
+  func `The examples of a command's help run`(command: String) throws {
+    let overview = try Tool.help(command).overview.components(separatedBy: "\n")
+    let lines = overview.filter { $0.hasPrefix("  crashpadctl ") }
+    try #require(!lines.isEmpty)
+    for line in lines {
+      // What stands behind two blanks is said about the command.
+      let command = line.trimmingCharacters(in: .whitespaces).components(separatedBy: "  ")[0]
+      try Self.check([command], status: 0, "help")
+    }
+  }
+
+  /// "…, which exits with 1:"
+  private static func documentedStatus(_ text: String) -> Int32 {
+    guard let match = text.firstMatch(of: #/exits with (\d+)/#) else { return 0 }
+    return Int32(match.output.1) ?? 0
+  }
+
+  /// Runs what calls the tool, all in one directory; the last command has the status.
+  private static func check(_ lines: [String], status: Int32, _ place: String) throws {
+    let samples = try Samples()
+    let commands = Self.commands(in: lines)
+    for (index, command) in commands.enumerated() {
+      let output = try Tool.run("set -o pipefail; " + cut(command) + " 2>&1", in: samples.folder)
+      let expected = index == commands.count - 1 ? status : 0
+      #expect(output.status == expected, "\(place): \(command)\n\(output.text)")
+      // A warning of the tool about what the example asks for.
+      #expect(!output.text.contains("was not captured"), "\(place): \(command)")
+    }
+  }
+
+  /// The command lines among `lines`: those that begin with the tool, and in YAML those behind "run:" or a dash.
+  private static func commands(in lines: [String]) -> [String] {
+    lines.compactMap { line in
+      let start = line.firstMatch(of: #/^\s*(- )?(run: )?(?=crashpadctl )/#)
+      return start.map { String(line[$0.range.upperBound...]) }
+    }
+  }
+
+  /// The command up to the first pipe into a program that is not installed.
+  private static func cut(_ command: String) -> String {
+    var kept: [String] = []
+    for part in command.components(separatedBy: " | ") {
+      let program = part.split(separator: " ").first.map(String.init) ?? ""
+      if !kept.isEmpty, !isInstalled(program) { break }
+      kept.append(part)
+    }
+    return kept.joined(separator: " | ")
+  }
+
+  private static func isInstalled(_ program: String) -> Bool {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
+  }
+
+  // MARK: README
+
+  @Test func `The commands of README.md print what it says`() throws {
+    let source = try Repository.text("README.md")
+    var updated = ""
+    var session: [String]?
+    for line in source.components(separatedBy: "\n") {
+      if line == "```", let lines = session {
+        let fresh = try Self.rerun(lines)
+        if !Repository.isUpdating { #expect(lines == fresh, "UPDATE_DOCS=1 writes it anew") }
+        updated += fresh.joined(separator: "\n") + "\n"
+        session = nil
+      }
+      if session != nil {
+        session?.append(line)
+        continue
+      }
+      updated += line + "\n"
+      if line == "```console" { session = [] }
+    }
+    if Repository.isUpdating { try Repository.write(String(updated.dropLast()), to: "README.md") }
+  }
+
+  /// Runs the lines that begin with "$ " in one shell, and returns them with what they print.
+  private static func rerun(_ session: [String]) throws -> [String] {
+    let samples = try Samples()
+    let mark = "--- the next command ---"
+    // The status of a command is there for the next one, as in a terminal.
+    var script = "status=0\n"
+    let commands = session.filter { $0.hasPrefix("$ ") }.map { String($0.dropFirst(2)) }
+    for command in commands { script += "(exit $status); { \(command)\n} 2>&1; status=$?; echo '\(mark)'\n" }
+    let output = try Tool.run(script, in: samples.folder)
+    let parts = output.text.components(separatedBy: mark + "\n")
+    try #require(parts.count == commands.count + 1, "\(output.text)")
+    var lines: [String] = []
+    for (command, text) in zip(commands, parts) {
+      lines.append("$ " + command)
+      if !text.isEmpty { lines += (text.hasSuffix("\n") ? text.dropLast() : text[...]).components(separatedBy: "\n") }
+    }
+    return lines
+  }
+
+  @Test(arguments: ["yaml", "sh"])
+  func `What README.md gives to CI systems and shells runs`(language: String) throws {
+    var block: [String]?
+    var blocks = 0
+    for line in try Repository.text("README.md").components(separatedBy: "\n") {
+      if line == "```", let lines = block {
+        let commands = Self.commands(in: lines)
+        if !commands.isEmpty { try Self.check(commands, status: 0, "README.md") }
+        blocks += commands.isEmpty ? 0 : 1
+        block = nil
+      }
+      block?.append(line)
+      if line == "```" + language { block = [] }
+    }
+    #expect(blocks > 0)
+  }
+}

@@ -8,7 +8,7 @@ struct DumpSweepTests {
   @Test("Every prefix of a dump goes through")
   func prefixes() throws {
     for prefix in Damage.prefixes(of: Sweep.smallDump(.arm64, .nsException(frames: 3))) {
-      do { try Pipeline.check(dump: prefix) } catch { Issue.record("prefix of \(prefix.count): \(error)") }
+      do { try Pipeline.check(dump: prefix, round: prefix.count) } catch { Issue.record("prefix of \(prefix.count): \(error)") }
     }
   }
 
@@ -16,8 +16,8 @@ struct DumpSweepTests {
   func framing() throws {
     let dump = Sweep.smallDump(.x86_64, .badAccess)
     for offset in Damage.framingOffsets(of: dump) {
-      for value in [UInt8]([0, 1, 2, 3, 5, 0x7f, 0xff]) where dump[offset] != value {
-        do { try Pipeline.check(dump: Damage.replacing(dump, at: offset, with: value)) } catch {
+      for (round, value) in [UInt8]([0, 1, 2, 3, 5, 0x7f, 0xff]).enumerated() where dump[offset] != value {
+        do { try Pipeline.check(dump: Damage.replacing(dump, at: offset, with: value), round: offset + round) } catch {
           Issue.record("byte \(offset) as \(value): \(error)")
         }
       }
@@ -28,7 +28,7 @@ struct DumpSweepTests {
   func everyByte() throws {
     let dump = Sweep.smallDump(.arm64, .abort)
     for offset in dump.indices {
-      do { try Pipeline.check(dump: Damage.flipping(dump, at: offset)) } catch {
+      do { try Pipeline.check(dump: Damage.flipping(dump, at: offset), round: offset) } catch {
         Issue.record("byte \(offset) flipped: \(error)")
       }
     }
@@ -40,12 +40,12 @@ struct DumpSweepTests {
     let base = Sweep.bases[part]
     for round in 0..<Sweep.count / Sweep.bases.count {
       var random = SplitMix64(seed: Sweep.seed &+ UInt64(round), area: UInt64(part))
-      var (bytes, applied) = Mutation.several(random.between(1, 4), on: base, using: &random)
+      let (mutated, applied) = Mutation.several(random.between(1, 4), on: base, using: &random)
+      var bytes = mutated
       if random.oneIn(4) { bytes = Damage.flippingAnywhere(bytes, count: random.between(1, 8), using: &random) }
       if random.oneIn(8) { bytes.removeLast(random.below(bytes.count)) }
-      do { try Pipeline.check(dump: bytes) } catch {
+      do { try Pipeline.check(dump: bytes, round: round &+ Int(truncatingIfNeeded: Sweep.seed)) } catch {
         Issue.record("CRASHPADCTL_SEED=\(Sweep.seed &+ UInt64(round)) CRASHPADCTL_SWEEP=\(Sweep.bases.count) (part \(part), \(applied)): \(error)")
-        applied = []
       }
     }
     print("sweep: \(Sweep.count / Sweep.bases.count) mutations of base \(part), CRASHPADCTL_SEED=\(Sweep.seed)")

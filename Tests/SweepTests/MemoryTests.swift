@@ -111,7 +111,7 @@ struct MemoryTests {
   /// In a process of its own, as the highest use of memory is one number for a process.
   @Test("A hostile input takes less than its own size and 64 MiB", arguments: HostileInput.allCases)
   func bounded(_ input: HostileInput) async {
-    await #expect(processExitsWith: .success) { [input = input.rawValue as String] in
+    let child = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { [input = input.rawValue as String] in
       guard let input = HostileInput(rawValue: input) else { exit(2) }
       let bytes = input.bytes
       // Forget how much the making of the input took.
@@ -119,9 +119,11 @@ struct MemoryTests {
       let before = MemoryTests.status("VmRSS")
       try input.convert(bytes)
       let taken = MemoryTests.status("VmHWM") - before
-      print("memory: \(input) of \(bytes.count >> 10) KiB took \(taken) KiB")
+      print("\nmemory: \(input) of \(bytes.count >> 10) KiB took \(taken) KiB")
       // The input is in memory already.
       exit(before > 0 && taken < 64 << 10 ? EXIT_SUCCESS : EXIT_FAILURE)
     }
+    let text = String(decoding: child?.standardOutputContent ?? [], as: UTF8.self)
+    for line in text.split(separator: "\n") where line.hasPrefix("memory:") { print(line) }
   }
 }

@@ -1,0 +1,155 @@
+import DumpSynth
+import Foundation
+import Testing
+
+/// The built tool.
+enum Tool {
+  /// `CRASHPADCTL`, or what was built together with these tests.
+  static let path: String = {
+    if let path = ProcessInfo.processInfo.environment["CRASHPADCTL"] { return path }
+    let folders = [
+      URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
+      Repository.root.appendingPathComponent(".build/debug"),
+    ]
+    let paths = folders.map { $0.appendingPathComponent("crashpadctl").path }
+    return paths.first { FileManager.default.isExecutableFile(atPath: $0) } ?? "crashpadctl"
+  }()
+
+  struct Output {
+    /// Standard output, and with `2>&1` in the script standard error too.
+    let text: String
+    let status: Int32
+  }
+
+  /// Runs a script with bash in `folder`. `crashpadctl` is on its path; its standard input is empty.
+  static func run(_ script: String, in folder: URL) throws -> Output {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    process.arguments = ["-c", script]
+    process.currentDirectoryURL = folder
+    let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    process.environment = [
+      "PATH": URL(fileURLWithPath: path).deletingLastPathComponent().path + ":" + search, "LC_ALL": "C.UTF-8",
+      "COLUMNS": "1000",
+    ]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardInput = FileHandle.nullDevice
+    process.standardError = script.contains("2>&1") ? pipe : FileHandle.nullDevice
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Output(text: String(decoding: data, as: UTF8.self), status: process.terminationStatus)
+  }
+
+  static func help(_ command: String = "") throws -> Help {
+    let output = try run("crashpadctl \(command) --help", in: FileManager.default.temporaryDirectory)
+    try #require(output.status == 0)
+    return Help(output.text)
+  }
+}
+
+/// What `--help` prints.
+struct Help {
+  struct Entry {
+    /// "-o, --output <path>"
+    let label: String
+    var text: String
+
+    /// What may stand behind the option, and what does if nothing is said.
+    var values: [String] { parenthesis("values: ")?.components(separatedBy: ", ") ?? [] }
+    var defaultValue: String? { parenthesis("default: ") }
+
+    private func parenthesis(_ start: String) -> String? {
+      guard let open = text.range(of: "(", options: .backwards), text.hasSuffix(")") else { return nil }
+      return text[open.upperBound...].dropLast().components(separatedBy: "; ").first { $0.hasPrefix(start) }
+        .map { String($0.dropFirst(start.count)) }
+    }
+  }
+
+  private(set) var overview = ""
+  private(set) var options: [Entry] = []
+  private(set) var subcommands: [Entry] = []
+
+  init(_ text: String) {
+    var heading = "OVERVIEW"
+    for line in text.components(separatedBy: "\n") {
+      if let word = ["USAGE", "ARGUMENTS", "OPTIONS", "SUBCOMMANDS"].first(where: { line.hasPrefix($0 + ":") }) {
+        heading = word
+      } else if heading == "OVERVIEW" {
+        overview += line + "\n"
+      } else if heading == "OPTIONS" {
+        Self.add(line, to: &options)
+      } else if heading == "SUBCOMMANDS", !line.contains("See '") {
+        Self.add(line, to: &subcommands)
+      }
+    }
+  }
+
+  private static func add(_ line: String, to entries: inout [Entry]) {
+    let text = line.trimmingCharacters(in: .whitespaces)
+    if text.isEmpty { return }
+    if line.hasPrefix("   ") {
+      if !entries.isEmpty { entries[entries.count - 1].text += text }
+      return
+    }
+    let parts = text.components(separatedBy: "  ").filter { !$0.isEmpty }
+    entries.append(
+      Entry(label: parts[0], text: parts.dropFirst().joined(separator: " ").trimmingCharacters(in: .whitespaces)))
+  }
+}
+
+/// A directory with the files that the documents' examples name.
+struct Samples: ~Copyable {
+  let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("documentation-\(UUID().uuidString)")
+    let artifacts = folder.appendingPathComponent("artifacts")
+    let dumps = folder.appendingPathComponent("dumps/older")
+    let scripts = folder.appendingPathComponent("scripts")
+    for directory in [artifacts, dumps, scripts] {
+      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+    try writeCrash()
+    try write(Data(contentsOf: folder.appendingPathComponent("crash.idump")).prefix(4000), "damaged.idump")
+    try write(Self.dump(seed: 11), "artifacts/first.idump")
+    try write(Self.dump(seed: 12), "dumps/first.idump")
+    try write(Self.dump(seed: 13), "dumps/older/second.idump")
+    let output = try Tool.run(
+      """
+      set -e
+      crashpadctl convert crash.idump
+      crashpadctl convert --to json crash.idump -o edited.json
+      crashpadctl convert artifacts/first.idump -o artifacts/first.dmp
+      """, in: folder)
+    try #require(output.status == 0)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  /// The sample of `make demo`; without it, a made one.
+  private func writeCrash() throws {
+    let sample = Repository.root.appendingPathComponent("scripts/sample.json")
+    guard FileManager.default.fileExists(atPath: sample.path) else {
+      try write(Self.dump(seed: 3), "crash.idump")
+      return
+    }
+    try FileManager.default.copyItem(at: sample, to: folder.appendingPathComponent("scripts/sample.json"))
+    let output = try Tool.run("crashpadctl convert --to idump scripts/sample.json -o crash.idump", in: folder)
+    try #require(output.status == 0)
+  }
+
+  private static func dump(seed: UInt64) -> Data {
+    var parameters = SynthParameters(seed: seed)
+    parameters.threadCount = 3
+    parameters.stackBytes = 1024
+    parameters.moduleCount = 4
+    parameters.contextRegionsPerThread = 2
+    parameters.processAnnotations = 0
+    parameters.annotationsPerModule = 0
+    return Data(SynthDump(parameters).bytes)
+  }
+
+  private func write(_ data: Data, _ path: String) throws { try data.write(to: folder.appendingPathComponent(path)) }
+}
