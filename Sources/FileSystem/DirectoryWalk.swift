@@ -35,11 +35,18 @@ public func regularFiles(in directory: FilePath, recursive: Bool) throws -> (
   var files: [FilePath] = []
   var unreadable: [(path: FilePath, error: Errno)] = []
   var pending: [FilePath] = []
-  for entry in try names(in: directory) {
+  for (entry, type) in try entries(of: directory) {
     let path = directory.appending(entry)
-    switch try? FileKind(at: path) {
-    case .regular: files.append(path)
-    case .directory where recursive: pending.append(path)
+    switch type {
+    case DT_REG: files.append(path)
+    case DT_DIR: if recursive { pending.append(path) }
+    case DT_UNKNOWN:
+      // Some file systems do not say in the directory what an entry is.
+      switch try? FileKind(at: path) {
+      case .regular: files.append(path)
+      case .directory where recursive: pending.append(path)
+      default: break
+      }
     default: break
     }
   }
@@ -55,29 +62,29 @@ public func regularFiles(in directory: FilePath, recursive: Bool) throws -> (
   return (files, unreadable)
 }
 
-/// The entries of a directory that do not begin with a dot, sorted.
-private func names(in directory: FilePath) throws -> [FilePath.Component] {
+/// The entries of a directory that do not begin with a dot, sorted by name, with the type that the directory says.
+private func entries(of directory: FilePath) throws -> [(name: FilePath.Component, type: Int)] {
   guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else {
     throw Errno(rawValue: errno)
   }
   defer { unsafe closedir(stream) }
-  var names: [FilePath.Component] = []
+  var entries: [(name: FilePath.Component, type: Int)] = []
   while let entry = unsafe readdir(stream) {
     let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
       unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe FilePath(platformString: $0) }
     }
     guard let component = name.lastComponent, component.kind == .regular, !component.string.hasPrefix(".") else { continue }
-    names.append(component)
+    entries.append((component, unsafe Int(entry.pointee.d_type)))
   }
-  return names.sorted { $0.string < $1.string }
+  return entries.sorted { $0.name.string < $1.name.string }
 }
 
 /// Whether both paths name one file, through whatever links.
 public func isSameFile(_ a: FilePath, _ b: FilePath) -> Bool {
   var first = stat()
   var second = stat()
-  guard unsafe a.withPlatformString({ unsafe stat($0, &first) }) == 0,
-    unsafe b.withPlatformString({ unsafe stat($0, &second) }) == 0
+  guard unsafe b.withPlatformString({ unsafe stat($0, &second) }) == 0,
+    unsafe a.withPlatformString({ unsafe stat($0, &first) }) == 0
   else { return false }
   return first.st_dev == second.st_dev && first.st_ino == second.st_ino
 }

@@ -28,7 +28,6 @@ public final class InputFile: Sendable {
     // Without O_NONBLOCK the open of a FIFO that nobody writes to would wait for ever; so it reads as empty.
     let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     defer { try? descriptor.close() }
-    _ = fcntl(descriptor.rawValue, F_SETFL, 0)
     try self.init(descriptor)
   }
 
@@ -46,12 +45,13 @@ public final class InputFile: Sendable {
       unsafe base = UnsafeRawBufferPointer(start: mapping, count: size)
       isMapped = true
     case S_IFREG:
-      unsafe base = try Self.readAll(descriptor, sizeHint: size)
+      unsafe base = try Self.readAll(descriptor, sizeHint: size, isRegular: true)
       isMapped = false
     case S_IFDIR:
       throw NotReadable(reason: .directory)
     case S_IFIFO, S_IFSOCK, S_IFCHR:
-      unsafe base = try Self.readAll(descriptor, sizeHint: 64 * 1024)
+      _ = fcntl(descriptor.rawValue, F_SETFL, 0)  // From here on, wait for what is written to the pipe.
+      unsafe base = try Self.readAll(descriptor, sizeHint: 64 * 1024, isRegular: false)
       isMapped = false
     default:
       throw NotReadable(reason: .notAFile)
@@ -76,7 +76,9 @@ public final class InputFile: Sendable {
   }
 
   /// Reads to the end, however many bytes come: the file may grow or shrink while it is read.
-  private static func readAll(_ descriptor: FileDescriptor, sizeHint: Int) throws -> UnsafeRawBufferPointer {
+  private static func readAll(_ descriptor: FileDescriptor, sizeHint: Int, isRegular: Bool) throws
+    -> UnsafeRawBufferPointer
+  {
     var capacity = sizeHint + 1
     var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
     var count = 0
@@ -92,8 +94,9 @@ public final class InputFile: Sendable {
         }
         let got = try unsafe descriptor.read(
           into: UnsafeMutableRawBufferPointer(rebasing: memory[count...]), retryOnInterrupt: true)
-        if got == 0 { break }
         count += got
+        // A regular file gives less than was asked for only at its end.
+        if got == 0 || (isRegular && count < capacity) { break }
       }
     } catch {
       unsafe memory.deallocate()

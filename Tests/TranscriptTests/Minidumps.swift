@@ -63,7 +63,9 @@ extension Samples {
     "damaged-too-short.dmp": Array("MDMP".utf8) + [0x93, 0xa7, 0, 0, 1, 0, 0, 0],
     "damaged-signature.dmp": changed { _, bytes in bytes.overwrite(0x4d44_4d50, width: 4, at: 0) },
     "damaged-version.dmp": changed { _, bytes in bytes.overwrite(0xa794, width: 2, at: 4) },
-    "damaged-directory-outside.dmp": changed { _, bytes in bytes.overwrite(4000, width: 4, at: 8) },
+    "damaged-directory-outside.dmp": changed { _, bytes in
+      bytes.overwrite(UInt64(bytes.count - 8), width: 4, at: 12)
+    },
     "damaged-stream-outside.dmp": field("miscInfo.rva", 0xffff_0000),
     "damaged-stream-too-short.dmp": field("miscInfo.size", 20),
     "damaged-duplicate-stream.dmp": changed({ $0.damage = [.duplicates] }) { _, _ in },

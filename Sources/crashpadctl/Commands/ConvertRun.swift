@@ -80,8 +80,12 @@ struct ConvertRun {
       if isSameFile(FilePath(list.inputs[index].argument), path) {
         return .failed(text: "would become its own output; -o names another", status: .usage)
       }
-      if plan.makesDirectories { try createDirectories(path.removingLastComponent()) }
-      return .done(try conversion.convert(input, to: path, durable: command.fsync))
+      do {
+        return .done(try conversion.convert(input, to: path, durable: command.fsync))
+      } catch Errno.noSuchFileOrDirectory where plan.makesDirectories {
+        try createDirectories(path.removingLastComponent())
+        return .done(try conversion.convert(input, to: path, durable: command.fsync))
+      }
     } catch {
       let (text, status) = Sentences.failure(error, creating: true)
       guard error is Errno else { return .failed(text: text, status: status) }
