@@ -45,6 +45,18 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// The fuzz targets have libFuzzer's main, and everything is compiled for it: `make fuzz` asks for them.
+if Context.environment["CRASHPADCTL_FUZZ"] != nil {
+  for name in ["FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump"] {
+    package.targets.append(
+      .executableTarget(
+        name: name,
+        dependencies: ["BinaryFormat", "DumpInterpretation", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot"],
+        path: "Tests/Fuzz/\(name)",
+        swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
+  }
+}
+
 // One list of settings for every Swift target.
 for target in package.targets where target.type != .system && target.type != .plugin {
   target.swiftSettings = (target.swiftSettings ?? []) + [

@@ -40,21 +40,27 @@ public enum DumpJSON {
         write(recordsOf: record.node, tree, bytes, to: &json)
         continue
       }
-      json.open("{")
-      json.key("key")
-      if let descriptor = KeyTable[record.key] { json.string(descriptor.name) } else { json.number(record.key.rawValue) }
-      switch record.kind {
-      case .property: write(DumpValue(of: record, in: bytes), bytes, KeyTable[record.key]?.unit, to: &json)
-      case .map:
-        json.key("map")
-        write(recordsOf: record.node, tree, bytes, to: &json)
-      case .array:
-        json.key("array")
-        write(recordsOf: record.node, tree, bytes, to: &json)
+      if record.kind == .property {
+        json.inline { json in
+          json.object { json in
+            writeKey(record.key, to: &json)
+            write(DumpValue(of: record, in: bytes), bytes, KeyTable[record.key]?.unit, to: &json)
+          }
+        }
+        continue
       }
+      json.open("{")
+      writeKey(record.key, to: &json)
+      json.key(record.kind == .map ? "map" : "array")
+      write(recordsOf: record.node, tree, bytes, to: &json)
       json.close("}")
     }
     json.close("]")
+  }
+
+  private static func writeKey(_ key: DumpKey, to json: inout JSONWriter) {
+    json.key("key")
+    if let descriptor = KeyTable[key] { json.string(descriptor.name) } else { json.number(key.rawValue) }
   }
 
   private static func write(

@@ -16,6 +16,7 @@ public struct JSONWriter: ~Copyable {
   /// For each open object or array: whether it has members already.
   private var hasMembers: [Bool] = []
   private var afterKey = false
+  private var isInline = false
 
   private static let blockSize = 64 * 1024
 
@@ -40,6 +41,15 @@ public struct JSONWriter: ~Copyable {
   }
 
   // MARK: Structure
+
+  /// What `body` writes stays on one line, in either layout.
+  public mutating func inline(_ body: (inout JSONWriter) -> Void) {
+    beginValue()
+    let wasInline = isInline
+    (isInline, afterKey) = (true, true)
+    body(&self)
+    isInline = wasInline
+  }
 
   public mutating func object(_ body: (inout JSONWriter) -> Void) {
     open("{")
@@ -77,7 +87,7 @@ public struct JSONWriter: ~Copyable {
   }
 
   private mutating func newLine() {
-    guard layout == .indented else { return }
+    guard layout == .indented, !isInline else { return }
     buffer.append(UInt8(ascii: "\n"))
     for _ in hasMembers {
       buffer.append(UInt8(ascii: " "))
@@ -87,7 +97,10 @@ public struct JSONWriter: ~Copyable {
 
   private mutating func separate() {
     guard let last = hasMembers.indices.last else { return }
-    if hasMembers[last] { buffer.append(UInt8(ascii: ",")) }
+    if hasMembers[last] {
+      buffer.append(UInt8(ascii: ","))
+      if layout == .indented, isInline { buffer.append(UInt8(ascii: " ")) }
+    }
     hasMembers[last] = true
     newLine()
   }

@@ -1,4 +1,6 @@
+import CrashpadCore
 import Foundation
+import SystemPackage
 import Testing
 
 /// The examples do what the documents say.
@@ -54,12 +56,25 @@ struct ExampleTests {
   /// The command up to the first pipe into a program that is not installed.
   private static func cut(_ command: String) -> String {
     var kept: [String] = []
-    for part in command.components(separatedBy: " | ") {
+    for part in parts(command) {
       let program = part.split(separator: " ").first.map(String.init) ?? ""
       if !kept.isEmpty, !isInstalled(program) { break }
       kept.append(part)
     }
     return kept.joined(separator: " | ")
+  }
+
+  /// The parts of a pipeline; a bar in quotes is none.
+  private static func parts(_ command: String) -> [String] {
+    var parts: [String] = []
+    for piece in command.components(separatedBy: " | ") {
+      if let last = parts.last, last.count(where: { $0 == "'" }) % 2 == 1 {
+        parts[parts.count - 1] = last + " | " + piece
+      } else {
+        parts.append(piece)
+      }
+    }
+    return parts
   }
 
   private static func isInstalled(_ program: String) -> Bool {
@@ -124,5 +139,21 @@ struct ExampleTests {
       if line == "```" + language { block = [] }
     }
     #expect(blocks > 0)
+  }
+
+  @Test func `The program in README.md compiles and converts`() throws {
+    let samples = try Samples()
+    let path = FilePath(samples.folder.appendingPathComponent("crash.idump").path)
+    let output = FilePath(samples.folder.appendingPathComponent("new.dmp").path)
+    // begin
+    let conversion = Conversion(to: .minidump)
+    let result = try conversion.convert(DumpInput(path), to: output)
+    // end
+    #expect(result.outcome == .converted)
+    let lines = try Repository.text("Tests/DocumentationTests/ExampleTests.swift").components(separatedBy: "\n")
+    let start = try #require(lines.firstIndex(of: "    // begin"))
+    let stop = try #require(lines.firstIndex(of: "    // end"))
+    let readme = try Repository.text("README.md")
+    for line in lines[(start + 1)..<stop] { #expect(readme.contains("\n\(line.dropFirst(4))\n")) }
   }
 }

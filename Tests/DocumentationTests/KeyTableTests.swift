@@ -3,7 +3,7 @@ import IntermediateDump
 import Testing
 
 /// crashpadctl-dump(5) repeats the key table.
-struct KeyTableTests {
+@Suite(.serialized) struct KeyTableTests {
   private static let page = "man/crashpadctl-dump.5"
 
   @Test(arguments: ["keys", "structure"])
@@ -33,7 +33,7 @@ enum KeyTableText {
       if group != heading { text += ".SS \(group)\n" }
       heading = group
       text += ".TP\n.B \(key.key.rawValue) \(key.name)\n"
-      text += "In \(containers(of: key)): \(shape(of: key)), \(presence(of: key)).\n"
+      text += "In \(containers(of: key)):\n\(shape(of: key)), \(presence(of: key)).\n"
       text += "\(key.summary).\n".replacingOccurrences(of: "\\", with: "\\e")
     }
     return text
@@ -71,7 +71,7 @@ enum KeyTableText {
   }
 
   private static func shape(of key: KeyDescriptor) -> String {
-    let unit = key.unit == .none ? "" : " (\(key.unit.rawValue))"
+    let unit = key.unit == .none ? "" : ", unit \(key.unit.rawValue)"
     let shape =
       switch key.shape {
       case .map: "map"

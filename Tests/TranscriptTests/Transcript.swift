@@ -39,7 +39,10 @@ struct Transcript {
     var steps: [Step] = []
     var next = Step()
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      if line.hasPrefix("# ") {
+      if line.hasPrefix("status ") {
+        // What the tool printed may look like a comment; one of ours stands between two steps.
+        next = Step()
+      } else if line.hasPrefix("# ") {
         next.comments.append(String(line))
       } else if line.hasPrefix("$ ") {
         next.command = String(line.dropFirst(2))

@@ -81,6 +81,7 @@ enum Wording {
 
   /// One line, without what would move a terminal's cursor or change its colours.
   static func printable(_ text: String) -> String {
+    if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
     var line = ""
     for scalar in text.unicodeScalars {
       switch scalar {

@@ -1,0 +1,86 @@
+# Every target works on a fresh clone; what is missing on the machine, scripts/dependencies installs.
+SWIFT ?= swift
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 600
+SWEEP ?=
+BENCH_ARGUMENTS ?=
+
+# An import of a sibling that the manifest does not name builds by chance; this makes it an error.
+STRICT = --explicit-target-dependency-import-check error
+# The tool carries its Swift runtime with it: what it needs beyond that, every slim Debian has.
+RELEASE = -c release --static-swift-stdlib -Xlinker -s $(STRICT)
+TOOL = .build/release/crashpadctl
+FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump
+LIBRARIES = BinaryFormat Snapshot JSONFormat FileSystem IntermediateDump DumpInterpretation Minidump CrashpadCore
+
+.PHONY: help demo build test lint format check all bench fuzz docs man install uninstall clean
+
+help:
+	@echo "make demo       explain a sample dump and turn it into a minidump"
+	@echo "make build      build the tool: $(TOOL)"
+	@echo "make test       build and run all tests (SWEEP=1000000 for the long sweep)"
+	@echo "make check      formatting, man pages, house rules"
+	@echo "make all        build, test, check, docs, man"
+	@echo "make bench      measure against cp and /bin/true, side by side"
+	@echo "make fuzz       fuzz each input format for FUZZ_SECONDS=$(FUZZ_SECONDS)"
+	@echo "make docs man   documentation of the libraries; man pages as text"
+	@echo "make format     rewrite the sources in the house's format"
+	@echo "make install uninstall    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
+
+demo: build
+	scripts/demo $(TOOL)
+
+build:
+	scripts/dependencies build
+	$(SWIFT) build $(RELEASE) --product crashpadctl
+
+test:
+	scripts/dependencies build
+	$(SWIFT) build --build-tests $(STRICT)
+	CRASHPADCTL_SWEEP=$(SWEEP) $(SWIFT) test --skip-build
+
+lint:
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+
+format:
+	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests
+
+check: lint man
+	scripts/house-rules
+
+all: build test check docs man
+
+bench: build
+	$(SWIFT) build $(RELEASE) --product bench
+	.build/release/bench --tool $(TOOL) $(BENCH_ARGUMENTS)
+
+fuzz:
+	scripts/fuzz $(FUZZ_SECONDS) $(FUZZERS)
+
+docs:
+	scripts/docs $(LIBRARIES)
+
+man:
+	scripts/dependencies man
+	scripts/man .build/man
+
+install: build
+	install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/crashpadctl
+	for page in man/*.[15]; do \
+	  install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
+	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	$(TOOL) --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/crashpadctl
+	$(TOOL) --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl
+	$(TOOL) --generate-completion-script fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/crashpadctl.fish
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/crashpadctl
+	for page in man/*.[15]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/crashpadctl \
+	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl \
+	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/crashpadctl.fish
+
+clean:
+	rm -rf .build .build-fuzz

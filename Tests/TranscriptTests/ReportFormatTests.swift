@@ -1,0 +1,162 @@
+import Foundation
+import FoundationXML
+import Testing
+import ToolRunner
+
+@Suite("Reports for CI")
+struct ReportFormatTests {
+  private static let inputs = [
+    "artifacts", "odd-text.idump", "damaged-unknown-key.idump", "damaged-misplaced-key.idump", "no-such.idump",
+    "damaged-unknown-codeview.dmp", "doubtful-time-order.idump", "broken-format.json",
+  ]
+
+  private func report(_ format: String, _ options: String = "") throws -> Tool.Result {
+    let folder = try TemporaryFolder()
+    let names = Self.inputs.joined(separator: " ")
+    try Samples.write(namedIn: names, to: folder)
+    return try Tool.shell("crashpadctl validate --format \(format) \(options) \(names)", in: folder)
+  }
+
+  /// Counts of what the text form says, which the others have to agree with.
+  private func jsonDocuments() throws -> [JSONDocument] {
+    try report("json").text.split(separator: "\n").map { try JSONDocument(Data($0.utf8)) }
+  }
+
+  // MARK: SARIF
+
+  @Test("SARIF has what GitHub's code scanning requires")
+  func sarif() throws {
+    let sarif = try JSONDocument(report("sarif").output)
+    #expect(sarif["version"].string == "2.1.0")
+    #expect(sarif["$schema"].string?.contains("sarif") == true)
+    #expect(sarif["runs"].array.count == 1)
+    let driver = sarif["runs"][0]["tool"]["driver"]
+    #expect(driver["name"].string == "crashpadctl")
+    let rules = driver["rules"].array
+    let identifiers = rules.compactMap { $0["id"].string }
+    #expect(identifiers.count == rules.count)
+    for rule in rules {
+      #expect(rule["shortDescription"]["text"].string?.isEmpty == false)
+      #expect(["note", "warning", "error"].contains(rule["defaultConfiguration"]["level"].string))
+    }
+    let results = sarif["runs"][0]["results"].array
+    #expect(results.count > 5)
+    for result in results {
+      #expect(identifiers.contains(result["ruleId"].string ?? ""))
+      #expect(["note", "warning", "error"].contains(result["level"].string))
+      #expect(result["message"]["text"].string?.isEmpty == false)
+      #expect(result["locations"].array.count == 1)
+      let place = result["locations"][0]["physicalLocation"]
+      let uri = place["artifactLocation"]["uri"].string ?? ""
+      #expect(!uri.isEmpty && !uri.hasPrefix("/") && URL(string: uri) != nil)
+      if !place["region"].isNull { #expect(place["region"]["byteOffset"].int.map { $0 >= 0 } == true) }
+    }
+  }
+
+  @Test("SARIF says what the JSON reports say")
+  func sarifAgrees() throws {
+    let results = try JSONDocument(report("sarif").output)["runs"][0]["results"].array
+    let findings = try jsonDocuments().flatMap { $0["findings"].array }
+    #expect(results.count == findings.count)
+    for (result, finding) in zip(results, findings) {
+      #expect(result["ruleId"].string == finding["code"].string)
+      #expect(result["level"].string == finding["severity"].string)
+      #expect(result["message"]["text"].string == finding["message"].string)
+      let region = result["locations"][0]["physicalLocation"]["region"]
+      #expect(region["byteOffset"].int == finding["offset"].int)
+    }
+  }
+
+  @Test("An input that can't be read makes SARIF say that the run did not succeed")
+  func sarifInvocation() throws {
+    let invocation = try JSONDocument(report("sarif").output)["runs"][0]["invocations"][0]
+    #expect(invocation["executionSuccessful"].bool == false)
+    let notes = invocation["toolExecutionNotifications"].array.compactMap { $0["message"]["text"].string }
+    #expect(notes.count == 2)
+    #expect(notes.contains { $0.hasPrefix("no-such.idump") } && notes.contains { $0.hasPrefix("broken-format.json") })
+  }
+
+  // MARK: JUnit
+
+  @Test("JUnit is XML whose counts are right", arguments: ["", "--strict", "--ignore unknown-key"])
+  func junit(_ options: String) throws {
+    let suite = try JUnitReader.read(report("junit", options).output)
+    #expect(suite.declared == ["tests": suite.cases.count, "failures": suite.failures, "errors": suite.errors])
+    #expect(Set(suite.cases).count == suite.cases.count)
+    #expect(suite.errors == 2)
+    #expect(suite.failures == (options == "--strict" ? 5 : 2))
+  }
+
+  @Test("A run that fails has a failure or an error in JUnit", arguments: ["--strict", "--max-warnings 0", ""])
+  func junitFailure(_ options: String) throws {
+    let folder = try TemporaryFolder()
+    try Samples.write(namedIn: "damaged-unknown-key.idump", to: folder)
+    let result = try Tool.shell("crashpadctl validate --format junit \(options) damaged-unknown-key.idump", in: folder)
+    let suite = try JUnitReader.read(result.output)
+    #expect((result.status != 0) == (suite.failures + suite.errors > 0))
+  }
+
+  @Test("Names that XML must not have as they are come out of it again")
+  func junitNames() throws {
+    let folder = try TemporaryFolder()
+    let name = "<a> & \"b\" 'c' \u{1f642}.idump"
+    try folder.write([], to: name)
+    let suite = try JUnitReader.read(Tool.run(["validate", "--format", "junit", name], in: folder).output)
+    #expect(suite.cases == [name])
+    #expect(suite.texts.contains { $0.hasPrefix(name + ": error: ") })
+  }
+
+  @Test("A run passes in every format or in none", arguments: ["", "--strict", "--max-warnings 3", "--max-warnings 100"])
+  func sameStatus(_ options: String) throws {
+    let status = try report("text", options).status
+    for format in ["json", "junit", "sarif"] { #expect(try report(format, options).status == status) }
+  }
+
+  @Test("JSON counts what it lists")
+  func jsonCounts() throws {
+    for document in try jsonDocuments() {
+      for (member, severity) in [("errors", "error"), ("warnings", "warning"), ("notes", "note")] {
+        #expect(document[member].int == document["findings"].array.count { $0["severity"].string == severity })
+      }
+      #expect(document["schema"].string == "crashpadctl-validate/1")
+      let isBad = document["errors"].int != 0 || !document["error"].isNull
+      #expect(document["passed"].bool == !isBad)
+    }
+  }
+}
+
+/// Reads the parts of a JUnit report that CI systems show.
+private final class JUnitReader: NSObject, XMLParserDelegate {
+  private(set) var cases: [String] = []
+  private(set) var failures = 0
+  private(set) var errors = 0
+  private(set) var texts: [String] = []
+  private(set) var declared: [String: Int] = [:]
+
+  static func read(_ data: Data) throws -> JUnitReader {
+    let reader = JUnitReader()
+    let parser = XMLParser(data: data)
+    parser.delegate = reader
+    guard parser.parse() else { throw parser.parserError ?? CocoaError(.fileReadCorruptFile) }
+    return reader
+  }
+
+  func parser(
+    _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+    attributes: [String: String]
+  ) {
+    switch name {
+    case "testsuite": declared = attributes.compactMapValues { Int($0) }
+    case "testcase": cases.append(attributes["name"] ?? "")
+    case "failure":
+      failures += 1
+      texts.append("")
+    case "error": errors += 1
+    default: break
+    }
+  }
+
+  func parser(_ parser: XMLParser, foundCharacters text: String) {
+    if !texts.isEmpty { texts[texts.count - 1] += text }
+  }
+}

@@ -1,0 +1,98 @@
+import DumpSynth
+import Foundation
+import Testing
+import ToolRunner
+
+@Suite("Standard streams")
+struct StandardStreamTests {
+  private func folder() throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    try folder.write(SynthDump(SynthParameters(seed: 12)).bytes, to: "crash.idump")
+    for seed in UInt64(0)..<60 {
+      let dump = SynthDump(Samples.small(seed: seed)).bytes
+      try folder.write(dump.setting(.isDaylightSavingTime, to: [2]).without(.threadState), to: "many/\(seed + 10).idump")
+    }
+    return folder
+  }
+
+  @Test(
+    "Who closes the pipe has seen enough: status 0, and not a word",
+    arguments: [
+      "inspect --tree crash.idump", "inspect --hex crash.idump", "inspect --format json crash.idump",
+      "validate --format json many", "validate --format sarif many", "validate many", "validate --rules",
+      "convert -o - crash.idump", "convert --to json -o - crash.idump", "convert --format json -k many -o out",
+      "--help",
+    ])
+  func closedPipe(_ command: String) throws {
+    // The reader is gone before the first byte.
+    let result = try Tool.shell(
+      "mkfifo pipe; : < pipe & { sleep 0.2; crashpadctl \(command); echo status $? >&2; } > pipe", in: folder())
+    let status = result.errorText.split(separator: "\n").last
+    #expect(status == "status 0")
+    let words = result.errorText.split(separator: "\n").dropLast().filter { !$0.hasPrefix("crashpadctl: ") }
+    #expect(words.isEmpty, "\(words)")
+  }
+
+  @Test("head gets its first lines")
+  func head() throws {
+    let result = try Tool.shell("crashpadctl inspect --tree crash.idump | head -n 2", in: folder())
+    #expect(result.outputLines.count == 3)
+    #expect(result.errorText == "")
+  }
+
+  @Test("A stream that is closed is no place for an output", arguments: [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+  func closedStreams(_ closed: String) throws {
+    let folder = try folder()
+    #expect(try Tool.shell("crashpadctl convert -q -k many -o right", in: folder).status == 0)
+    let names = try folder.names(in: "right")
+    #expect(names.count == 60)
+    // A report that goes to a closed stream must not end up in the file that got its number.
+    for round in 0..<5 {
+      for format in ["text", "json"] {
+        _ = try Tool.shell("crashpadctl convert --format \(format) -k -j 8 many -o out \(closed)", in: folder)
+        let wrong = try names.filter {
+          try folder.exists("out/\($0)") && folder.bytes(of: "out/\($0)") != folder.bytes(of: "right/\($0)")
+        }
+        #expect(wrong.isEmpty, "round \(round), \(format): these hold something else")
+      }
+    }
+  }
+
+  @Test("A full disk behind standard output is status 74", arguments: ["-o - crash.idump", "--to json -o - crash.idump"])
+  func fullStandardOutput(_ arguments: String) throws {
+    let result = try Tool.shell("crashpadctl convert \(arguments) > /dev/full", in: folder())
+    #expect(result.status == 74)
+    #expect(result.errorText == "crash.idump: error: <standard output>: No space left on device\n")
+  }
+
+  @Test("Standard input is read to its end, however small its pieces are")
+  func slowInput() throws {
+    let folder = try folder()
+    #expect(try Tool.run(["convert", "crash.idump"], in: folder).status == 0)
+    let command = "{ head -c 1000 crash.idump; sleep 0.2; tail -c +1001 crash.idump; } | crashpadctl convert - | cmp - crash.dmp"
+    #expect(try Tool.shell(command, in: folder).status == 0)
+  }
+
+  @Test("Nothing is written to standard output that a terminal would obey")
+  func controlCharacters() throws {
+    let folder = try TemporaryFolder()
+    try Samples.write(namedIn: "odd-text.idump", to: folder)
+    for options in ["", "--threads", "--modules", "--registers", "--memory-list", "--tree", "--hex", "--format json"] {
+      let result = try Tool.shell("crashpadctl inspect \(options) odd-text.idump", in: folder)
+      // JSON keeps what only changes the direction of writing.
+      let categories: [Unicode.GeneralCategory] = options.hasSuffix("json") ? [.control] : [.control, .format]
+      let bad = result.text.unicodeScalars.filter { $0 != "\n" && categories.contains($0.properties.generalCategory) }
+      #expect(bad.isEmpty, "\(options)")
+    }
+  }
+
+  @Test("A file name with control characters is quoted in messages")
+  func fileNames() throws {
+    let folder = try folder()
+    try folder.write(Samples.crash, to: "red\u{1b}[31m.idump")
+    try folder.write([], to: "two\nlines.idump")
+    let result = try Tool.shell("crashpadctl inspect red*; crashpadctl validate two* red*; crashpadctl inspect two*", in: folder)
+    #expect(!result.text.contains("\u{1b}") && !result.errorText.contains("\u{1b}"))
+    #expect(!result.text.contains("two\nlines") && !result.errorText.contains("two\nlines"))
+  }
+}
