@@ -34,7 +34,8 @@ let package = Package(
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
-        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot",
+        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat",
+        "Minidump", "Snapshot",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -59,11 +60,12 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
 
 // One list of settings for every Swift target.
 for target in package.targets where target.type != .system && target.type != .plugin {
-  target.swiftSettings = (target.swiftSettings ?? []) + [
-    .strictMemorySafety(),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .treatAllWarnings(as: .error),
-  ]
+  target.swiftSettings =
+    (target.swiftSettings ?? []) + [
+      .strictMemorySafety(),
+      .enableUpcomingFeature("ExistentialAny"),
+      .enableUpcomingFeature("InternalImportsByDefault"),
+      .enableUpcomingFeature("MemberImportVisibility"),
+      .treatAllWarnings(as: .error),
+    ]
 }

@@ -92,7 +92,9 @@ public struct Conversion: Sendable {
       outcome: tree.incomplete == nil ? .converted : .incomplete, findings: findings, byteCount: plan.byteCount)
   }
 
-  private func json(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
+  private func json(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws
+    -> Result
+  {
     var findings = FindingList()
     if let cause = tree.incomplete { findings.append(cause) }
     if tree.isEmpty, tree.incomplete != nil { return Result(outcome: .rejected, findings: findings, byteCount: 0) }
@@ -109,7 +111,8 @@ public struct Conversion: Sendable {
   }
 
   /// A whole dump of what could be read: open maps and arrays are closed, and what follows the root map's end is gone.
-  private func intermediateDump(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws
+  private func intermediateDump(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput)
+    throws
     -> Result
   {
     var findings = FindingList()

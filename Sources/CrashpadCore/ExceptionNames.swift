@@ -74,7 +74,8 @@ public struct ExceptionDescription: Sendable, Hashable {
       let name = known?.name ?? "code \(hex(code))"
       return ("\(type) / \(name) at \(hex(exception.address))", known?.meaning)
     case 2:
-      let name = architecture == .x86_64 && code == 1 ? "EXC_I386_INVOP" : code == 1 ? "EXC_ARM_UNDEFINED" : "code \(hex(code))"
+      let name =
+        architecture == .x86_64 && code == 1 ? "EXC_I386_INVOP" : code == 1 ? "EXC_ARM_UNDEFINED" : "code \(hex(code))"
       return ("\(type) / \(name)", "an instruction that the processor does not know, or a trap of the compiler")
     case 3:
       let name = code == 1 && architecture == .x86_64 ? "EXC_I386_DIV" : "code \(hex(code))"
@@ -91,7 +92,10 @@ public struct ExceptionDescription: Sendable, Hashable {
       if let name = machTypes[original] { title += " from \(name)" }
       return (title, signal == 6 ? "abort(), or a failed assertion" : nil)
     case 11:
-      return ("\(type) / \(resourceTypes[first >> 61 & 7] ?? "type \(first >> 61 & 7)")", "more of a resource than the system allows")
+      return (
+        "\(type) / \(resourceTypes[first >> 61 & 7] ?? "type \(first >> 61 & 7)")",
+        "more of a resource than the system allows"
+      )
     case 12:
       return ("\(type) / \(guardTypes[first >> 61 & 7] ?? "type \(first >> 61 & 7)")", "a guarded resource was misused")
     case 0x43507378: return (type, "a dump without a crash (DumpWithoutCrash)")
@@ -102,7 +106,9 @@ public struct ExceptionDescription: Sendable, Hashable {
 
   // MARK: Signals
 
-  private static func signal(_ number: UInt32, _ code: Int32, _ address: UInt64, _ names: SignalNames) -> (String, String?) {
+  private static func signal(_ number: UInt32, _ code: Int32, _ address: UInt64, _ names: SignalNames) -> (
+    String, String?
+  ) {
     var title = names.name(of: number)
     if number == 0xffff_ffff { return ("Simulated exception", "a dump without a crash (DumpWithoutCrash)") }
     let codeName = names.codeName(code, of: number)

@@ -58,7 +58,8 @@ public struct DumpInterpreter: Sendable {
         Finding(InterpretationRules.noProcessInfo, at: root.processInfo.record?.offset, path: "kProcessInfo"))
     }
     guard let systemInfo = root.systemInfo.map else {
-      return rejected(Finding(InterpretationRules.noSystemInfo, at: root.systemInfo.record?.offset, path: "kSystemInfo"))
+      return rejected(
+        Finding(InterpretationRules.noSystemInfo, at: root.systemInfo.record?.offset, path: "kSystemInfo"))
     }
     let evidence = ArchitectureEvidence(tree, root, bytes)
     guard let architecture = Self.architecture(from: evidence, options, &findings) else { return rejected(nil) }

@@ -95,7 +95,8 @@ extension DumpInterpreter {
     }
     if let regions = fields.contextMemory.array {
       appendMemory(
-        of: regions, .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, to: &snapshot.extraMemory, bytes)
+        of: regions, .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, to: &snapshot.extraMemory, bytes
+      )
     }
     return exception
   }
@@ -155,7 +156,9 @@ extension DumpInterpreter {
   private mutating func loadContext(
     from thread: ThreadFields, _ fields: MachExceptionFields, into exception: inout ExceptionSnapshot, _ bytes: RawSpan
   ) {
-    if let flavor = fields.flavor.uint32(in: bytes), let state = thread.state(architecture), let own = fields.state.value {
+    if let flavor = fields.flavor.uint32(in: bytes), let state = thread.state(architecture),
+      let own = fields.state.value
+    {
       exception.context = exceptionContext(flavor: flavor, own: own, thread: state, bytes)
     }
     // For EXC_BAD_ACCESS the second code is the address that was accessed; it is no address for a general protection

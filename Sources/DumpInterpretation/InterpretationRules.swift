@@ -22,7 +22,8 @@ public enum InterpretationRules {
     "several-exceptions", .warning, "More than one exception; a signal counts first, then Mach, then NSException")
   public static let tooManyCodes = Rule(
     "too-many-codes", .warning, "A minidump has no room for so many exception codes; the last are left out")
-  public static let badCodes = Rule("bad-codes", .warning, "kCodes is empty or no whole number of 8-byte codes; ignored")
+  public static let badCodes = Rule(
+    "bad-codes", .warning, "kCodes is empty or no whole number of 8-byte codes; ignored")
   public static let unknownFlavor = Rule(
     "unknown-flavor", .warning, "kFlavor is no state of this architecture; the thread's own registers are used")
   public static let stateSize = Rule(

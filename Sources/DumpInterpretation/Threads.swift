@@ -33,7 +33,8 @@ struct ThreadFields {
   /// The three states, if all have the size of this architecture. Crashpad uses none of them otherwise.
   func state(_ architecture: CPUArchitecture) -> DarwinState? {
     let layout = DarwinStateLayout.of(architecture)
-    guard let thread = threadState.value(ofSize: layout.threadSize), let float = floatState.value(ofSize: layout.floatSize),
+    guard let thread = threadState.value(ofSize: layout.threadSize),
+      let float = floatState.value(ofSize: layout.floatSize),
       let debug = debugState.value(ofSize: layout.debugSize)
     else { return nil }
     return DarwinState(thread: thread, float: float, debug: debug)
@@ -78,7 +79,8 @@ extension DumpInterpreter {
     }
     if let regions = fields.contextMemory.array {
       appendMemory(
-        of: regions, .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, to: &snapshot.extraMemory, bytes)
+        of: regions, .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, to: &snapshot.extraMemory, bytes
+      )
     }
     snapshot.threads.append(thread)
   }

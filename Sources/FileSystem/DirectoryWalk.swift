@@ -73,7 +73,9 @@ private func entries(of directory: FilePath) throws -> [(name: FilePath.Componen
     let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
       unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe FilePath(platformString: $0) }
     }
-    guard let component = name.lastComponent, component.kind == .regular, !component.string.hasPrefix(".") else { continue }
+    guard let component = name.lastComponent, component.kind == .regular, !component.string.hasPrefix(".") else {
+      continue
+    }
     entries.append((component, unsafe Int(entry.pointee.d_type)))
   }
   return entries.sorted { $0.name.string < $1.name.string }

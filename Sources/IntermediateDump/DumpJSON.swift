@@ -90,7 +90,9 @@ public enum DumpJSON {
         $0.member("microseconds", microseconds)
       }
     case .uuid(let high, let low):
-      let digits = [high, low].map { String(repeating: "0", count: 16 - String($0, radix: 16).count) + String($0, radix: 16) }
+      let digits = [high, low].map {
+        String(repeating: "0", count: 16 - String($0, radix: 16).count) + String($0, radix: 16)
+      }
       json.string(digits.joined())
     case .text(let text): json.string(text)
     case .words(let words):

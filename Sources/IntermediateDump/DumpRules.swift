@@ -3,7 +3,8 @@ public import BinaryFormat
 /// The rules of the wire format. Codes are stable; crashpadctl-validate(1) has a section for each.
 public enum DumpRules {
   // Framing: Crashpad's reader stops there, keeps what it has, and calls the dump incomplete.
-  public static let emptyFile = Rule("empty-file", .error, "The file has no bytes, as a process leaves it that did not crash")
+  public static let emptyFile = Rule(
+    "empty-file", .error, "The file has no bytes, as a process leaves it that did not crash")
   public static let badStart = Rule("bad-start", .error, "The first byte is not a root map start (0x06)")
   public static let badCommand = Rule("bad-command", .error, "A byte that should begin a record is no known command")
   public static let noRootEnd = Rule("no-root-end", .error, "The file ends before the root map does")
@@ -26,18 +27,23 @@ public enum DumpRules {
 
   // Keys and values: Crashpad's reader goes on, and takes a value that it can't use for missing.
   public static let unknownKey = Rule("unknown-key", .warning, "The format has no such key; readers skip it")
-  public static let misplacedKey = Rule("misplaced-key", .warning, "The key does not belong in this map; readers skip it")
-  public static let wrongKind = Rule("wrong-kind", .error, "A map, an array or a property stands where the key has another")
+  public static let misplacedKey = Rule(
+    "misplaced-key", .warning, "The key does not belong in this map; readers skip it")
+  public static let wrongKind = Rule(
+    "wrong-kind", .error, "A map, an array or a property stands where the key has another")
   public static let wrongSize = Rule("wrong-size", .error, "The value does not have the size that its key has")
   public static let duplicateKey = Rule("duplicate-key", .warning, "A map has the same key twice; the last one counts")
-  public static let missingRequired = Rule("missing-required", .error, "A key is missing without which there is no minidump")
+  public static let missingRequired = Rule(
+    "missing-required", .error, "A key is missing without which there is no minidump")
   public static let missingExpected = Rule("missing-expected", .note, "A key is missing that the handler always writes")
   public static let badVersion = Rule("bad-version", .error, "The format version is not 1")
   public static let badBoolean = Rule("bad-boolean", .warning, "A boolean is neither 0 nor 1")
 
   public static let all = [
-    emptyFile, badStart, badCommand, noRootEnd, truncatedKey, truncatedLength, truncatedValue, trailingBytes, secondRoot,
-    rootEndNested, recordInArray, wrongEnd, endAtRoot, zeroKey, valueTooLong, tooDeep, unknownKey, misplacedKey, wrongKind,
+    emptyFile, badStart, badCommand, noRootEnd, truncatedKey, truncatedLength, truncatedValue, trailingBytes,
+    secondRoot,
+    rootEndNested, recordInArray, wrongEnd, endAtRoot, zeroKey, valueTooLong, tooDeep, unknownKey, misplacedKey,
+    wrongKind,
     wrongSize, duplicateKey, missingRequired, missingExpected, badVersion, badBoolean,
   ]
 }

@@ -85,7 +85,8 @@ struct DumpScanner {
       let length = bytes.uint64(at: offset + 3)
       guard length <= UInt64(limits.maximumPropertyLength) else {
         return stop(
-          DumpRules.valueTooLong, key, expected: .byteCount(UInt64(limits.maximumPropertyLength)), found: .byteCount(length))
+          DumpRules.valueTooLong, key, expected: .byteCount(UInt64(limits.maximumPropertyLength)),
+          found: .byteCount(length))
       }
       let remaining = size - offset - 11
       guard length <= UInt64(remaining) else {

@@ -53,7 +53,8 @@ public struct DumpValidator {
     }
     if record.kind == expected { return true }
     add(
-      DumpRules.wrongKind, record, path, expected: .text(Self.name(of: expected)), found: .text(Self.name(of: record.kind)))
+      DumpRules.wrongKind, record, path, expected: .text(Self.name(of: expected)),
+      found: .text(Self.name(of: record.kind)))
     return false
   }
 
@@ -84,13 +85,15 @@ public struct DumpValidator {
     }
     if record.key == .version, bytes.uint8(at: record.value.offset) != 1 {
       add(
-        DumpRules.badVersion, record, path, expected: .number(1), found: .number(UInt64(bytes.uint8(at: record.value.offset))))
+        DumpRules.badVersion, record, path, expected: .number(1),
+        found: .number(UInt64(bytes.uint8(at: record.value.offset))))
     }
   }
 
   private mutating func checkPresence(_ map: DumpNode, _ seen: KeySet, _ path: DumpPath) {
     // Where reading stopped, what is missing is no further fault.
-    if tree.incomplete != nil, map.contentEnd == tree.root.contentEnd, tree.incomplete?.rule != DumpRules.trailingBytes {
+    if tree.incomplete != nil, map.contentEnd == tree.root.contentEnd, tree.incomplete?.rule != DumpRules.trailingBytes
+    {
       return
     }
     let hasFrames = seen.contains(.threadUncaughtNSExceptionFrames)

@@ -46,8 +46,12 @@ public enum DumpWriter {
     public mutating func property(_ key: DumpKey, bytes: [UInt8]) { unsafe property(key, bytes.span.bytes) }
     public mutating func property(_ key: DumpKey, text: String) { property(key, bytes: Array(text.utf8)) }
     public mutating func property(_ key: DumpKey, uint8 value: UInt8) { property(key, bytes: [value]) }
-    public mutating func property(_ key: DumpKey, uint16 value: UInt16) { property(key, integer: UInt64(value), size: 2) }
-    public mutating func property(_ key: DumpKey, uint32 value: UInt32) { property(key, integer: UInt64(value), size: 4) }
+    public mutating func property(_ key: DumpKey, uint16 value: UInt16) {
+      property(key, integer: UInt64(value), size: 2)
+    }
+    public mutating func property(_ key: DumpKey, uint32 value: UInt32) {
+      property(key, integer: UInt64(value), size: 4)
+    }
     public mutating func property(_ key: DumpKey, uint64 value: UInt64) { property(key, integer: value, size: 8) }
 
     private mutating func property(_ key: DumpKey, integer: UInt64, size: Int) {

@@ -104,7 +104,8 @@ private let u32 = Shape.integer(bytes: 4, signed: false)
 private let u64 = Shape.integer(bytes: 8, signed: false)
 
 private let exceptionKeys: [KeyDescriptor] = [
-  row(.version, "kVersion", in: [KeyTable.root], .integer(bytes: 1, signed: false), .none, .required, "Format version: 1"),
+  row(
+    .version, "kVersion", in: [KeyTable.root], .integer(bytes: 1, signed: false), .none, .required, "Format version: 1"),
   row(.machException, "kMachException", in: [KeyTable.root], .map, .none, .optional, "A Mach exception"),
   row(.codes, "kCodes", in: [.machException], .words, .none, .expected, "Exception codes, 8 bytes each; usually two"),
   row(.exception, "kException", in: [.machException], i32, .none, .expected, "Exception type, EXC_*"),
@@ -151,10 +152,12 @@ private let moduleKeys: [KeyDescriptor] = [
     .annotationsCrashInfo, "kAnnotationsCrashInfo", in: [.modules], .map, .none, .optional,
     "Messages of the module's __crash_info section"),
   row(
-    .annotationsCrashInfoMessage1, "kAnnotationsCrashInfoMessage1", in: [.annotationsCrashInfo], .text, .none, .optional,
+    .annotationsCrashInfoMessage1, "kAnnotationsCrashInfoMessage1", in: [.annotationsCrashInfo], .text, .none,
+    .optional,
     "First message"),
   row(
-    .annotationsCrashInfoMessage2, "kAnnotationsCrashInfoMessage2", in: [.annotationsCrashInfo], .text, .none, .optional,
+    .annotationsCrashInfoMessage2, "kAnnotationsCrashInfoMessage2", in: [.annotationsCrashInfo], .text, .none,
+    .optional,
     "Second message"),
   row(
     .annotationsDyldErrorString, "kAnnotationsDyldErrorString", in: [.modules], .text, .none, .optional,
@@ -169,14 +172,16 @@ private let moduleKeys: [KeyDescriptor] = [
     .moduleExtraMemoryRegionData, "kModuleExtraMemoryRegionData", in: [.moduleExtraMemoryRegions], .bytes, .none,
     .optional, "The bytes; missing where the memory could not be read"),
   row(
-    .moduleIntermediateDumpExtraMemoryRegions, "kModuleIntermediateDumpExtraMemoryRegions", in: [.modules], .array, .none,
+    .moduleIntermediateDumpExtraMemoryRegions, "kModuleIntermediateDumpExtraMemoryRegions", in: [.modules], .array,
+    .none,
     .optional, "Memory for the intermediate dump alone; it never reaches a minidump"),
   row(
     .moduleIntermediateDumpExtraMemoryRegionAddress, "kModuleIntermediateDumpExtraMemoryRegionAddress",
     in: [.moduleIntermediateDumpExtraMemoryRegions], u64, .address, .expected, "Address of the first byte"),
   row(
     .moduleIntermediateDumpExtraMemoryRegionData, "kModuleIntermediateDumpExtraMemoryRegionData",
-    in: [.moduleIntermediateDumpExtraMemoryRegions], .bytes, .none, .optional, "The bytes; missing where the memory could not be read"),
+    in: [.moduleIntermediateDumpExtraMemoryRegions], .bytes, .none, .optional,
+    "The bytes; missing where the memory could not be read"),
 ]
 
 private let processKeys: [KeyDescriptor] = [
@@ -191,7 +196,8 @@ private let processKeys: [KeyDescriptor] = [
     .systemTime, "kSystemTime", in: [.taskBasicInfo, .taskThreadTimes], .duration, .none, .expected,
     "CPU time in the kernel"),
   row(
-    .userTime, "kUserTime", in: [.taskBasicInfo, .taskThreadTimes], .duration, .none, .expected, "CPU time in user mode"),
+    .userTime, "kUserTime", in: [.taskBasicInfo, .taskThreadTimes], .duration, .none, .expected, "CPU time in user mode"
+  ),
 ]
 
 private let systemKeys: [KeyDescriptor] = [
@@ -249,12 +255,14 @@ private let threadKeys: [KeyDescriptor] = [
   row(
     .threadID, "kThreadID", in: [.threads, .machException, .signalException, .nsException], u64, .none, .required,
     "Thread id; an exception without one is refused"),
-  row(.threadDataAddress, "kThreadDataAddress", in: [.threads], u64, .address, .expected, "Address of thread-local data"),
+  row(
+    .threadDataAddress, "kThreadDataAddress", in: [.threads], u64, .address, .expected, "Address of thread-local data"),
   row(
     .threadUncaughtNSExceptionFrames, "kThreadUncaughtNSExceptionFrames", in: [.threads], .words, .address, .optional,
     "Return addresses of an uncaught NSException, innermost first"),
   row(
-    .threadContextMemoryRegions, "kThreadContextMemoryRegions", in: [.threads, .signalException], .array, .none, .optional,
+    .threadContextMemoryRegions, "kThreadContextMemoryRegions", in: [.threads, .signalException], .array, .none,
+    .optional,
     "Memory around the pointers in the registers"),
   row(
     .threadContextMemoryRegionAddress, "kThreadContextMemoryRegionAddress", in: [.threadContextMemoryRegions], u64,

@@ -180,7 +180,8 @@ public struct JSONReader {
   private mutating func fourDigits(in text: RawSpan) throws(Failure) -> UInt32 {
     var value: UInt32 = 0
     for _ in 0..<4 {
-      guard offset < text.byteCount, let digit = Character(Unicode.Scalar(byte(at: offset, in: text))).hexDigitValue else {
+      guard offset < text.byteCount, let digit = Character(Unicode.Scalar(byte(at: offset, in: text))).hexDigitValue
+      else {
         throw failure(.badString)
       }
       value = value << 4 | UInt32(digit)

@@ -49,7 +49,8 @@ extension MinidumpReader {
         continue
       }
       let info = location(at: entry + 4, bytes)
-      guard info.size >= MinidumpFormat.moduleCrashpadInfoSize, let range = range(rva: info.rva, count: info.size, bytes)
+      guard info.size >= MinidumpFormat.moduleCrashpadInfoSize,
+        let range = range(rva: info.rva, count: info.size, bytes)
       else {
         findings.append(Finding(MinidumpRules.annotationOutside, at: info.rva, path: path))
         continue

@@ -16,7 +16,8 @@ enum MinidumpContext {
 
   private static func readAMD64(_ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
     // With extended state the record is longer, and that state follows.
-    guard range.count >= MinidumpFormat.contextAMD64Size, bytes.uint32(at: range.offset + 0x30) & 0x0010_0000 != 0 else {
+    guard range.count >= MinidumpFormat.contextAMD64Size, bytes.uint32(at: range.offset + 0x30) & 0x0010_0000 != 0
+    else {
       return nil
     }
     func word(_ offset: Int) -> UInt64 { bytes.uint64(at: range.offset + offset) }
@@ -88,7 +89,9 @@ enum MinidumpContext {
   private static func readARM(_ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
     guard range.count >= 72, bytes.uint32(at: range.offset) & 0x4020_0000 != 0 else { return nil }
     let names = (0..<13).map { (name: "r\($0)", offset: 4 + 4 * $0) }
-    let last = [(name: "sp", offset: 56), (name: "lr", offset: 60), (name: "pc", offset: 64), (name: "cpsr", offset: 68)]
+    let last = [
+      (name: "sp", offset: 56), (name: "lr", offset: 60), (name: "pc", offset: 64), (name: "cpsr", offset: 68),
+    ]
     return named(.arm, names + last, instructionPointer: 64, stackPointer: 56, range, bytes)
   }
 

@@ -78,7 +78,8 @@ extension MinidumpReader {
   /// A MINIDUMP_STRING, as UTF-8. Nil, with a finding, if it is not in the file.
   mutating func string(at rva: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content? {
     if let known = strings[rva] { return known }
-    guard rva + 4 <= bytes.byteCount, case let count = Int(bytes.uint32(at: rva)), count <= bytes.byteCount - rva - 4 else {
+    guard rva + 4 <= bytes.byteCount, case let count = Int(bytes.uint32(at: rva)), count <= bytes.byteCount - rva - 4
+    else {
       findings.append(Finding(MinidumpRules.stringOutside, at: rva, path: path()))
       return nil
     }
@@ -138,7 +139,8 @@ extension MinidumpReader {
 
   /// Crashpad's MinidumpUTF8String or MinidumpByteArray: a byte count and the bytes, which stay where they are.
   mutating func byteArray(at rva: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content? {
-    guard rva + 4 <= bytes.byteCount, case let count = Int(bytes.uint32(at: rva)), count <= bytes.byteCount - rva - 4 else {
+    guard rva + 4 <= bytes.byteCount, case let count = Int(bytes.uint32(at: rva)), count <= bytes.byteCount - rva - 4
+    else {
       findings.append(Finding(MinidumpRules.annotationOutside, at: rva, path: path()))
       return nil
     }

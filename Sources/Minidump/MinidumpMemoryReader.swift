@@ -4,7 +4,9 @@ internal import Snapshot
 /// Memory, and what is said about the address space.
 extension MinidumpReader {
   mutating func readMemoryList(_ range: ByteRange, _ bytes: RawSpan) {
-    for (index, offset) in entries(of: range, size: MinidumpFormat.memoryDescriptorSize, "MemoryList", bytes).enumerated() {
+    for (index, offset) in entries(of: range, size: MinidumpFormat.memoryDescriptorSize, "MemoryList", bytes)
+      .enumerated()
+    {
       if let region = memoryRegion(at: offset, { "MemoryList[\(index)]" }, bytes) { add(region) }
     }
   }
@@ -24,8 +26,9 @@ extension MinidumpReader {
             expected: .byteCount(UInt64(bytes.byteCount)), found: .byteCount(UInt64(size))))
         return
       }
-      add(MemoryRegion(
-        address: bytes.uint64(at: offset), content: Content(inputOffset: place.offset, count: place.count)))
+      add(
+        MemoryRegion(
+          address: bytes.uint64(at: offset), content: Content(inputOffset: place.offset, count: place.count)))
       rva += size
     }
   }

@@ -13,7 +13,9 @@ extension MinidumpReader {
       module.timestamp = UInt64(bytes.uint32(at: offset + 16))
       module.name = string(
         at: Int(bytes.uint32(at: offset + 20)), "ModuleList[\(index)].ModuleNameRva", bytes)
-      if bytes.uint32(at: offset + 24) == MinidumpFormat.fixedFileInfoSignature { readVersion(&module, at: offset + 24, bytes) }
+      if bytes.uint32(at: offset + 24) == MinidumpFormat.fixedFileInfoSignature {
+        readVersion(&module, at: offset + 24, bytes)
+      }
       readCodeView(&module, location(at: offset + 76, bytes), { "ModuleList[\(index)].CvRecord" }, bytes)
       snapshot.modules.append(module)
     }

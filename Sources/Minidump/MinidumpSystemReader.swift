@@ -74,7 +74,9 @@ extension MinidumpReader {
   private mutating func readBuildString(_ range: ByteRange, _ bytes: RawSpan) {
     let build = fixedString(range, "MiscInfo.BuildString", bytes)
     let text = snapshot.bytes(of: build, in: bytes)
-    guard let separator = text.indices.dropLast().first(where: { text[$0] == 0x3b && text[$0 + 1] == 0x20 }) else { return }
+    guard let separator = text.indices.dropLast().first(where: { text[$0] == 0x3b && text[$0 + 1] == 0x20 }) else {
+      return
+    }
     snapshot.system.machine = build.part(at: separator + 2, count: build.count - separator - 2)
   }
 }

@@ -80,7 +80,9 @@ public struct MinidumpWriter {
   func memoryPlacement() -> Placement { Placement(at: memoryStart) }
 
   /// The streams in their order, with the size that the directory says: that of the stream without what it points to.
-  private static func streams(of snapshot: ProcessSnapshot, _ plan: MemoryPlan) -> [(type: MinidumpStreamType, size: Int)] {
+  private static func streams(of snapshot: ProcessSnapshot, _ plan: MemoryPlan) -> [(
+    type: MinidumpStreamType, size: Int
+  )] {
     let threadCount = snapshot.threads.count
     var streams: [(type: MinidumpStreamType, size: Int)] = [
       (.systemInfo, MinidumpFormat.systemInfoSize),

@@ -96,7 +96,9 @@ extension MinidumpWriter {
     let allModules = snapshot.modules.span
     let useful = allModules.indices.filter { allModules[$0].hasAnnotations }
     var modules = LocationDescriptor.none
-    if !useful.isEmpty { modules = LocationDescriptor(size: 4 + 12 * useful.count, rva: placement.place(4 + 12 * useful.count)) }
+    if !useful.isEmpty {
+      modules = LocationDescriptor(size: 4 + 12 * useful.count, rva: placement.place(4 + 12 * useful.count))
+    }
     writer.uint32(1)  // Version
     writer.guid(snapshot.reportID)
     writer.guid(snapshot.clientID)
@@ -141,7 +143,9 @@ extension MinidumpWriter {
     if !module.annotationObjects.isEmpty { writeObjects(module.annotationObjects, to: &writer, input) }
   }
 
-  private typealias AnnotationPlaces = (messages: LocationDescriptor, simple: LocationDescriptor, objects: LocationDescriptor)
+  private typealias AnnotationPlaces = (
+    messages: LocationDescriptor, simple: LocationDescriptor, objects: LocationDescriptor
+  )
 
   /// Where a module's three kinds of annotations come to lie; `placement` moves behind them.
   private func placeAnnotations(of module: borrowing ModuleSnapshot, _ placement: inout Placement) -> AnnotationPlaces {
@@ -196,7 +200,9 @@ extension MinidumpWriter {
     writer.align(to: 4)
     writer.uint32(UInt32(messages.count))
     var placement = Placement(at: writer.position + 4 * messages.count)
-    for message in messages { writer.uint32(UInt32(truncatingIfNeeded: placement.place(ByteWriter.utf8StringSize(message.count)))) }
+    for message in messages {
+      writer.uint32(UInt32(truncatingIfNeeded: placement.place(ByteWriter.utf8StringSize(message.count))))
+    }
     for message in messages { snapshot.withBytes(of: message, in: input) { writer.utf8String($0) } }
   }
 

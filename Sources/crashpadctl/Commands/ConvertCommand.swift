@@ -31,7 +31,8 @@ struct ConvertCommand: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "The output: a file, - for standard output, or a directory. Without it, a file beside each input.", valueName: "path"),
+      "The output: a file, - for standard output, or a directory. Without it, a file beside each input.",
+      valueName: "path"),
     completion: .file())
   var output: String?
 
@@ -40,7 +41,8 @@ struct ConvertCommand: ParsableCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Add a process annotation, which wins over one of the dump. May be repeated.", valueName: "name=value"))
+    help: ArgumentHelp(
+      "Add a process annotation, which wins over one of the dump. May be repeated.", valueName: "name=value"))
   var annotation: [AnnotationArgument] = []
 
   @Option(name: .customLong("report-id"), help: ArgumentHelp("The report id to write.", valueName: "uuid"))
@@ -54,7 +56,9 @@ struct ConvertCommand: ParsableCommand {
     help: "The architecture, where a dump does not tell; guess takes what its system looks like.")
   var arch: ArchitectureArgument?
 
-  @Option(name: .shortAndLong, help: ArgumentHelp("How many dumps to convert at once; 0 is one for each CPU.", valueName: "n"))
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("How many dumps to convert at once; 0 is one for each CPU.", valueName: "n")
+  )
   var jobs: Int = 0
 
   @Flag(name: .shortAndLong, help: "Convert the dumps in subdirectories too.")
@@ -115,7 +119,9 @@ struct OutputPlan {
     let isDirectory = output.map { output in
       isMany || output.hasSuffix("/") || (try? FileKind(at: FilePath(output), followingLink: true)) == .directory
     }
-    if isDirectory == true, let output, let kind = try? FileKind(at: FilePath(output), followingLink: true), kind != .directory {
+    if isDirectory == true, let output, let kind = try? FileKind(at: FilePath(output), followingLink: true),
+      kind != .directory
+    {
       throw ValidationError("\(output) is no directory, and several dumps do not go into one file.")
     }
     makesDirectories = isDirectory == true

@@ -31,7 +31,8 @@ struct InputList {
       let path = FilePath(argument)
       guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory else {
         inputs.append(
-          Input(name: displayName(argument), argument: argument, relativePath: FilePath(path.lastComponent?.string ?? "")))
+          Input(
+            name: displayName(argument), argument: argument, relativePath: FilePath(path.lastComponent?.string ?? "")))
         continue
       }
       hasDirectories = true

@@ -112,7 +112,8 @@ enum DetailText {
     owners.sort { $0.region.address < $1.region.address }
     for (region, what) in owners {
       table.add([
-        Wording.hex(region.address), region.end.map(Wording.hex) ?? "beyond 2^64", Wording.grouped(region.content.count),
+        Wording.hex(region.address), region.end.map(Wording.hex) ?? "beyond 2^64",
+        Wording.grouped(region.content.count),
         what,
       ])
     }

@@ -45,7 +45,9 @@ struct InspectionView {
   /// Takes off what is not part of the address: on arm64 pointers carry an authentication code.
   func strip(_ address: UInt64) -> UInt64 {
     // Simulators on Intel say a mask of all bits, which would leave nothing.
-    guard snapshot.system.architecture == .arm64, let mask = snapshot.system.addressMask, mask != .max else { return address }
+    guard snapshot.system.architecture == .arm64, let mask = snapshot.system.addressMask, mask != .max else {
+      return address
+    }
     return address & ~mask
   }
 

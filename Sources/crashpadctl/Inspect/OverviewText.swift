@@ -124,9 +124,13 @@ struct OverviewText {
     if let build = view.text(system.osBuild) { os += " (\(build))" }
     add("System", os)
     if let memory = system.memory, let page = system.pageSize {
-      let parts = [("free", memory.free), ("active", memory.active), ("inactive", memory.inactive), ("wired", memory.wired)]
+      let parts = [
+        ("free", memory.free), ("active", memory.active), ("inactive", memory.inactive), ("wired", memory.wired),
+      ]
       let known = parts.compactMap { part in
-        part.1.map { "\(Wording.grouped(UInt64($0).multipliedReportingOverflow(by: page).partialValue >> 20)) MiB \(part.0)" }
+        part.1.map {
+          "\(Wording.grouped(UInt64($0).multipliedReportingOverflow(by: page).partialValue >> 20)) MiB \(part.0)"
+        }
       }
       if !known.isEmpty { add("Memory", known.joined(separator: ", ")) }
     }
@@ -144,7 +148,9 @@ struct OverviewText {
     }
     label = "Annotations"
     for annotation in snapshot.annotations {
-      add(label, "\(view.text(annotation.name) ?? "\"\"") = \(Wording.shortened(view.text(annotation.value) ?? "", to: 200))")
+      add(
+        label,
+        "\(view.text(annotation.name) ?? "\"\"") = \(Wording.shortened(view.text(annotation.value) ?? "", to: 200))")
       label = ""
     }
     for (index, module) in snapshot.modules.enumerated() {

@@ -46,7 +46,8 @@ struct ValidationReport {
 
   /// Whether this input alone makes the run fail.
   func isBad(_ result: ValidatedInput) -> Bool {
-    result.failure != nil || result.findings.count(of: .error) > 0 || (strict && result.findings.count(of: .warning) > 0)
+    result.failure != nil || result.findings.count(of: .error) > 0
+      || (strict && result.findings.count(of: .warning) > 0)
   }
 
   // MARK: Text
@@ -69,7 +70,8 @@ struct ValidationReport {
       Terminal.output(text)
     }
     let counts = [
-      Wording.count(results.count, "dump"), Wording.count(count(.error), "error"), Wording.count(count(.warning), "warning"),
+      Wording.count(results.count, "dump"), Wording.count(count(.error), "error"),
+      Wording.count(count(.warning), "warning"),
       Wording.count(count(.note), "note"),
     ]
     let unread = results.count { $0.failure != nil }
