@@ -16,7 +16,8 @@ extension MinidumpWriter {
     writer.int32(system.osMinor ?? 0)
     writer.int32(system.osBugfix ?? 0)
     writer.uint32(MinidumpNumbers.platformID(of: system.operatingSystem))
-    writer.uint32(UInt32(truncatingIfNeeded: start + MinidumpFormat.systemInfoSize))  // CSDVersionRva: the string follows
+    // CSDVersionRva: the string follows.
+    writer.uint32(UInt32(truncatingIfNeeded: start + MinidumpFormat.systemInfoSize))
     writer.uint16(0)  // SuiteMask
     writer.uint16(0)  // Reserved2
     // ProcessorFeatures: of AMD64 those that every such processor has, PF_COMPARE_EXCHANGE_DOUBLE and PF_NX_ENABLED.
