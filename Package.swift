@@ -42,6 +42,12 @@ let package = Package(
     // Tests
     .target(name: "DumpSynth", path: "Tests/DumpSynth"),
     .executableTarget(name: "dump-synth", dependencies: ["DumpSynth"], path: "Tests/DumpSynthTool"),
+    .testTarget(
+      name: "DocumentationTests",
+      dependencies: [
+        "BinaryFormat", "CrashpadCore", "DumpSynth", "IntermediateDump", "crashpadctl",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -8,7 +8,9 @@ public protocol ByteOutput: AnyObject {
 public final class MemoryOutput: ByteOutput {
   public private(set) var bytes: [UInt8] = []
   public init() {}
-  public func write(_ bytes: RawSpan) { self.bytes.append(contentsOf: bytes.array()) }
+  public func write(_ bytes: RawSpan) {
+    unsafe bytes.withUnsafeBytes { unsafe self.bytes.append(contentsOf: $0) }
+  }
 }
 
 /// Little-endian writing through one fixed buffer; long runs bypass the buffer and go straight from where they lie.

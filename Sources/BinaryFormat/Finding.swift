@@ -75,9 +75,17 @@ public struct FindingList: Sendable {
     if findings.count < limit { findings.append(finding) } else { dropped[finding.severity, default: 0] += 1 }
   }
 
+  /// Whether the next finding will be kept. If not, its particulars need not be made: of a hostile input there are millions.
+  public var hasRoom: Bool { findings.count < limit }
+
   public mutating func append(contentsOf other: FindingList) {
     for finding in other.findings { append(finding) }
     for (severity, count) in other.dropped { dropped[severity, default: 0] += count }
+  }
+
+  /// Takes the offsets away, where they are not offsets in the input that the user named.
+  public mutating func removeOffsets() {
+    for index in findings.indices { findings[index].offset = nil }
   }
 
   public mutating func removeAll(where condition: (Finding) -> Bool) { findings.removeAll(where: condition) }

@@ -34,7 +34,7 @@ public struct Conversion: Sendable {
 
   public struct Result: Sendable {
     public let outcome: Outcome
-    public let findings: FindingList
+    public internal(set) var findings: FindingList
     /// Bytes written.
     public let byteCount: Int
   }
@@ -52,7 +52,7 @@ public struct Conversion: Sendable {
 
   /// Converts `input` into the file `path`, which appears whole or not at all.
   ///
-  /// - Parameter durable: wait until the file is on the disk.
+  /// If `durable`, the call waits until the file is on the disk.
   public func convert(_ input: DumpInput, to path: FilePath, durable: Bool = false) throws -> Result {
     try convert(input) { try FileOutput(path, durable: durable) }
   }
@@ -64,14 +64,16 @@ public struct Conversion: Sendable {
 
   private func convert(_ input: DumpInput, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
     guard input.format != .minidump else { throw UnsupportedInput(format: input.format) }
-    return try input.file.withBytes { bytes in
+    var result = try input.file.withBytes { bytes in
       let tree = DumpTree(parsing: bytes, limits: options.limits)
-      switch target {
-      case .minidump: return try minidump(from: tree, bytes, makeOutput)
-      case .json: return try json(from: tree, bytes, makeOutput)
-      case .idump: return try intermediateDump(from: tree, bytes, makeOutput)
+      return switch target {
+      case .minidump: try minidump(from: tree, bytes, makeOutput)
+      case .json: try json(from: tree, bytes, makeOutput)
+      case .idump: try intermediateDump(from: tree, bytes, makeOutput)
       }
     }
+    if input.format == .json { result.findings.removeOffsets() }
+    return result
   }
 
   private func minidump(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws

@@ -17,8 +17,8 @@ public struct Inspection: Sendable {
   public let snapshot: ProcessSnapshot?
   public let findings: FindingList
 
-  /// - Parameter architecture: overrides what an intermediate dump says of it. Without it, a dump whose threads do not
-  ///   tell is taken for what the system looks like.
+  /// `architecture` overrides what an intermediate dump says of it. Without it, a dump whose threads do not tell is taken
+  /// for what the system looks like.
   public init(_ input: DumpInput, architecture: CPUArchitecture? = nil, limits: Limits = Limits()) {
     format = input.format
     file = input.file
@@ -39,7 +39,9 @@ public struct Inspection: Sendable {
     self.tree = tree
     streams = []
     snapshot = interpretation.snapshot
-    findings = interpretation.findings
+    var findings = interpretation.findings
+    if input.format == .json { findings.removeOffsets() }
+    self.findings = findings
   }
 
   /// The thread that crashed, as an index of `snapshot.threads`.

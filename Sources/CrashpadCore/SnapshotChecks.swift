@@ -108,14 +108,20 @@ struct SnapshotChecks {
   private mutating func checkOverlaps(_ rule: Rule, _ path: String, _ ranges: [(address: UInt64, size: UInt64)?]) {
     let order = ranges.indices.filter { (ranges[$0]?.size ?? 0) > 0 }
       .sorted { ranges[$0]!.address < ranges[$1]!.address }
-    for (first, second) in zip(order, order.dropFirst()) {
-      guard let a = ranges[first], let b = ranges[second] else { continue }
-      let (end, overflow) = a.address.addingReportingOverflow(a.size)
+    // The range so far that reaches furthest: it is the one that a later range may lie inside of.
+    var furthest: (index: Int, end: UInt64)?
+    for index in order {
+      guard let range = ranges[index] else { continue }
+      let (end, overflow) = range.address.addingReportingOverflow(range.size)
       if overflow {
-        findings.append(Finding(SnapshotRules.memoryWraps, path: "\(path)[\(first)]", found: .address(a.address)))
-      } else if end > b.address {
-        findings.append(Finding(rule, path: "\(path)[\(second)]", found: .text("overlaps \(path)[\(first)]")))
+        findings.append(
+          Finding(SnapshotRules.memoryWraps, path: "\(path)[\(index)]", found: .address(range.address)))
       }
+      if let furthest, furthest.end > range.address {
+        findings.append(
+          Finding(rule, path: "\(path)[\(index)]", found: .text("overlaps \(path)[\(furthest.index)]")))
+      }
+      if end > furthest?.end ?? 0 || overflow { furthest = (index, overflow ? .max : end) }
     }
   }
 }

@@ -17,14 +17,17 @@ public struct Validation: Sendable {
   }
 
   public var architecture: CPUArchitecture?
+  /// Takes what the system looks like where the threads do not tell the architecture.
+  public var guessesArchitecture = false
   public var limits = Limits()
 
   public init() {}
 
   public func validate(_ input: DumpInput) -> Result {
-    let findings = input.file.withBytes { bytes in
+    var findings = input.file.withBytes { bytes in
       input.format == .minidump ? validateMinidump(bytes) : validateDump(bytes)
     }
+    if input.format == .json { findings.removeOffsets() }
     return Result(format: input.format, findings: findings)
   }
 
@@ -33,6 +36,7 @@ public struct Validation: Sendable {
     var findings = DumpValidator.validate(tree, in: bytes, limits: limits)
     var options = DumpInterpreter.Options()
     options.architecture = architecture
+    options.guessesArchitecture = guessesArchitecture
     options.limits = limits
     let interpretation = DumpInterpreter.interpret(tree, in: bytes, options: options)
     // The framing's finding is there already, from the tree.

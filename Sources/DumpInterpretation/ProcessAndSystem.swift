@@ -152,6 +152,7 @@ extension DumpInterpreter {
 
   /// Adds the entries that have both a name and a value, in file order.
   func appendSimpleAnnotations(of array: DumpNode, to annotations: inout [Annotation], _ bytes: RawSpan) {
+    annotations.reserveCapacityForMore(tree.count(of: array, in: bytes))
     var elements = tree.records(of: array)
     while let element = elements.next(of: tree, in: bytes) {
       var name = DumpField()

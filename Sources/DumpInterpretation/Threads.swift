@@ -43,6 +43,7 @@ struct ThreadFields {
 
 extension DumpInterpreter {
   mutating func readThreads(_ array: DumpNode, _ bytes: RawSpan) {
+    snapshot.threads.reserveCapacity(min(tree.count(of: array, in: bytes), maximumEntries))
     var records = tree.records(of: array)
     while let record = records.next(of: tree, in: bytes) {
       if snapshot.threads.count == maximumEntries {
@@ -69,13 +70,13 @@ extension DumpInterpreter {
       default: break
       }
     }
-    let path = DumpPath().appending(.threads).appending(index: snapshot.threads.count)
     thread.id = fields.id.uint64(in: bytes)
-    thread.stack = stack(of: fields, at: node.start, path, bytes)
+    thread.stack = stack(of: fields, at: node.start, bytes)
     if let state = fields.state(architecture) {
       thread.context = CPUContext(architecture, state, bytes)
     } else if fields.exceptionFrames.value == nil {
-      findings.append(Finding(InterpretationRules.noRegisters, at: node.start, path: path.text))
+      let rule = InterpretationRules.noRegisters
+      findings.append(findings.hasRoom ? Finding(rule, at: node.start, path: nextThreadPath.text) : Finding(rule))
     }
     if let regions = fields.contextMemory.array {
       appendMemory(
@@ -85,19 +86,19 @@ extension DumpInterpreter {
     snapshot.threads.append(thread)
   }
 
-  private mutating func stack(
-    of fields: ThreadFields, at offset: Int, _ path: @autoclosure () -> DumpPath, _ bytes: RawSpan
-  ) -> ThreadSnapshot.Stack? {
+  private var nextThreadPath: DumpPath { DumpPath().appending(.threads).appending(index: snapshot.threads.count) }
+
+  private mutating func stack(of fields: ThreadFields, at offset: Int, _ bytes: RawSpan) -> ThreadSnapshot.Stack? {
     if let data = fields.stackData.content() {
       if fields.exceptionFrames.value != nil {
-        findings.append(Finding(InterpretationRules.stackAndFrames, at: offset, path: path().text))
+        findings.append(Finding(InterpretationRules.stackAndFrames, at: offset, path: nextThreadPath.text))
       }
       let address = fields.stackAddress.uint64(in: bytes)
       if address == nil, !data.isEmpty {
         findings.append(
           Finding(
             InterpretationRules.stackWithoutAddress, at: fields.stackData.record?.offset,
-            path: path().appending(.stackRegionData).text))
+            path: nextThreadPath.appending(.stackRegionData).text))
       }
       return ThreadSnapshot.Stack(region: MemoryRegion(address: address ?? 0, content: data))
     }
@@ -130,6 +131,7 @@ extension DumpInterpreter {
   func appendMemory(
     of array: DumpNode, _ addressKey: DumpKey, _ dataKey: DumpKey, to regions: inout [MemoryRegion], _ bytes: RawSpan
   ) {
+    regions.reserveCapacityForMore(tree.count(of: array, in: bytes))
     var elements = tree.records(of: array)
     while let element = elements.next(of: tree, in: bytes) {
       var address = DumpField()
@@ -143,5 +145,13 @@ extension DumpInterpreter {
         regions.append(MemoryRegion(address: address, content: data))
       }
     }
+  }
+}
+
+extension Array {
+  /// Makes room for `count` further elements. Exactly so for many, which have memory to save; for few the array grows as it
+  /// does by itself, so that many calls do not copy it each time.
+  mutating func reserveCapacityForMore(_ count: Int) {
+    if count > 4096 { reserveCapacity(self.count + count) }
   }
 }

@@ -26,9 +26,8 @@ public enum FileKind: Sendable, Equatable {
 
 /// The regular files of a directory, sorted by name bytes; symbolic links are not followed.
 ///
-/// - Parameters:
-///   - recursive: also those of its subdirectories; names that begin with a dot are left out.
-/// - Returns: the files, and the directories that could not be read with the reason.
+/// Names that begin with a dot are left out. If `recursive`, those of its subdirectories come too; of them that could not be
+/// read, path and reason are returned.
 public func regularFiles(in directory: FilePath, recursive: Bool) throws -> (
   files: [FilePath], unreadable: [(path: FilePath, error: Errno)]
 ) {

@@ -22,6 +22,8 @@ public final class InputFile: Sendable {
   // Safe to share: nobody writes to the memory after init, and deinit alone unmaps it.
   private nonisolated(unsafe) let base: UnsafeRawBufferPointer
   private let isMapped: Bool
+  /// Bytes that were in memory already, in place of `base`.
+  private let array: [UInt8]?
 
   /// Opens and reads or maps the file at `path`. Throws `Errno` or `NotReadable`.
   public convenience init(_ path: FilePath) throws {
@@ -35,6 +37,7 @@ public final class InputFile: Sendable {
   public static func standardInput() throws -> InputFile { try InputFile(.standardInput) }
 
   private init(_ descriptor: FileDescriptor) throws {
+    array = nil
     var status = stat()
     guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
     let size = Int(status.st_size)
@@ -58,12 +61,11 @@ public final class InputFile: Sendable {
     }
   }
 
-  /// Bytes that are in memory already.
+  /// Bytes that are in memory already; they are not copied.
   public init(bytes: [UInt8]) {
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
-    unsafe bytes.withUnsafeBytes { unsafe copy.copyMemory(from: $0) }
-    unsafe base = UnsafeRawBufferPointer(copy)
+    array = bytes
     isMapped = false
+    unsafe base = UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
   /// The first bytes of the file at `path`, at most `count`. Throws `Errno`.
@@ -113,11 +115,12 @@ public final class InputFile: Sendable {
     }
   }
 
-  public var byteCount: Int { unsafe base.count }
+  public var byteCount: Int { unsafe array?.count ?? base.count }
 
   /// Calls `body` with all bytes.
   @inline(__always)
   public func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
+    if let array { return try unsafe body(array.span.bytes) }
     let span = unsafe RawSpan(_unsafeBytes: base)
     return try body(span)
   }

@@ -12,9 +12,7 @@ public final class OutputFile {
   private var temporaryPath: FilePath?
   private var isDone = false
 
-  /// Prepares to make `path`. Throws `Errno`.
-  ///
-  /// - Parameter permissions: of a new file, before the umask; default 0666, as other tools do.
+  /// Prepares to make `path` with `permissions`, from which the umask takes its bits. Throws `Errno`.
   public init(_ path: FilePath, permissions: FilePermissions = FilePermissions(rawValue: 0o666)) throws {
     self.path = path
     let directory = path.removingLastComponent()
@@ -55,9 +53,8 @@ public final class OutputFile {
     try writeAll(bytes, to: descriptor)
   }
 
-  /// Makes the file appear under its name, in place of one that was there. Throws `Errno`.
-  ///
-  /// - Parameter durable: also wait until data and name are on the disk (fsync of file and directory).
+  /// Makes the file appear under its name, in place of one that was there. If `durable`, waits until data and name are on
+  /// the disk (fsync of file and directory). Throws `Errno`.
   public func commit(durable: Bool) throws {
     if durable { try check(fsync(descriptor.rawValue)) }
     if let temporaryPath {

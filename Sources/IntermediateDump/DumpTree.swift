@@ -107,6 +107,14 @@ public struct DumpTree: Sendable {
     RecordCursor(node: node)
   }
 
+  /// How many records a map or an array has. Takes a walk over them.
+  public func count(of node: DumpNode, in bytes: RawSpan) -> Int {
+    var cursor = records(of: node)
+    var count = 0
+    while cursor.next(of: self, in: bytes) != nil { count += 1 }
+    return count
+  }
+
   /// Walks the records of one map or array.
   @frozen
   public struct RecordCursor: Sendable {

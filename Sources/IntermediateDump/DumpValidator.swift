@@ -4,47 +4,56 @@ public import BinaryFormat
 public struct DumpValidator {
   private let tree: DumpTree
   private var findings: FindingList
+  /// From the root to the map that is being checked. It becomes text only where there is a finding.
+  private var path: [Step] = []
+
+  private enum Step {
+    case key(DumpKey)
+    case index(Int)
+  }
 
   /// All findings on `tree`, which was read from `bytes`: the one that ended the reading, and those on its records.
   public static func validate(_ tree: DumpTree, in bytes: RawSpan, limits: Limits = Limits()) -> FindingList {
     var validator = DumpValidator(tree: tree, findings: FindingList(limit: limits.maximumFindings))
     if let incomplete = tree.incomplete { validator.findings.append(incomplete) }
-    if !tree.isEmpty { validator.check(tree.root, DumpPath(), bytes) }
+    if !tree.isEmpty { validator.check(tree.root, bytes) }
     return validator.findings
   }
 
-  private mutating func check(_ map: DumpNode, _ path: DumpPath, _ bytes: RawSpan) {
+  private mutating func check(_ map: DumpNode, _ bytes: RawSpan) {
     var seen = KeySet()
     var records = tree.records(of: map)
     while let record = records.next(of: tree, in: bytes) {
-      if !seen.insert(record.key) {
-        add(DumpRules.duplicateKey, record, path)
-      }
+      if !seen.insert(record.key) { add(DumpRules.duplicateKey, record) }
       guard let descriptor = KeyTable[record.key] else {
-        add(DumpRules.unknownKey, record, path)
+        add(DumpRules.unknownKey, record)
         continue
       }
-      if !descriptor.containers.contains(map.key) { add(DumpRules.misplacedKey, record, path) }
-      guard checkKind(record, descriptor, path) else { continue }
-      switch record.kind {
-      case .property: checkValue(record, descriptor, path, bytes)
-      case .map: check(record.node, path.appending(record.key), bytes)
-      case .array: checkElements(of: record.node, path.appending(record.key), bytes)
+      if !descriptor.containers.contains(map.key) { add(DumpRules.misplacedKey, record) }
+      guard checkKind(record, descriptor) else { continue }
+      if record.kind == .property {
+        checkValue(record, descriptor, bytes)
+        continue
       }
+      path.append(.key(record.key))
+      if record.kind == .map { check(record.node, bytes) } else { checkElements(of: record.node, bytes) }
+      path.removeLast()
     }
-    checkPresence(map, seen, path)
+    checkPresence(map, seen)
   }
 
-  private mutating func checkElements(of array: DumpNode, _ path: DumpPath, _ bytes: RawSpan) {
+  private mutating func checkElements(of array: DumpNode, _ bytes: RawSpan) {
     var elements = tree.records(of: array)
     var index = 0
     while let element = elements.next(of: tree, in: bytes) {
-      check(element.node, path.appending(index: index), bytes)
+      path.append(.index(index))
+      check(element.node, bytes)
+      path.removeLast()
       index += 1
     }
   }
 
-  private mutating func checkKind(_ record: DumpRecord, _ descriptor: KeyDescriptor, _ path: DumpPath) -> Bool {
+  private mutating func checkKind(_ record: DumpRecord, _ descriptor: KeyDescriptor) -> Bool {
     let expected: DumpRecord.Kind
     switch descriptor.shape {
     case .map: expected = .map
@@ -53,7 +62,7 @@ public struct DumpValidator {
     }
     if record.kind == expected { return true }
     add(
-      DumpRules.wrongKind, record, path, expected: .text(Self.name(of: expected)),
+      DumpRules.wrongKind, record, expected: .text(Self.name(of: expected)),
       found: .text(Self.name(of: record.kind)))
     return false
   }
@@ -66,31 +75,29 @@ public struct DumpValidator {
     }
   }
 
-  private mutating func checkValue(
-    _ record: DumpRecord, _ descriptor: KeyDescriptor, _ path: DumpPath, _ bytes: RawSpan
-  ) {
+  private mutating func checkValue(_ record: DumpRecord, _ descriptor: KeyDescriptor, _ bytes: RawSpan) {
     let count = record.value.count
     if let sizes = descriptor.sizes, !sizes.contains(count) {
       let expected: Finding.Value =
         sizes.count == 1
         ? .byteCount(UInt64(sizes[0])) : .text(sizes.map { String($0) }.joined(separator: " or ") + " bytes")
-      add(DumpRules.wrongSize, record, path, expected: expected, found: .byteCount(UInt64(count)))
+      add(DumpRules.wrongSize, record, expected: expected, found: .byteCount(UInt64(count)))
       return
     }
     if descriptor.shape == .words, count % 8 != 0 {
-      add(DumpRules.wrongSize, record, path, expected: .text("a multiple of 8 bytes"), found: .byteCount(UInt64(count)))
+      add(DumpRules.wrongSize, record, expected: .text("a multiple of 8 bytes"), found: .byteCount(UInt64(count)))
     }
     if descriptor.shape == .boolean, bytes.uint8(at: record.value.offset) > 1 {
-      add(DumpRules.badBoolean, record, path, found: .number(UInt64(bytes.uint8(at: record.value.offset))))
+      add(DumpRules.badBoolean, record, found: .number(UInt64(bytes.uint8(at: record.value.offset))))
     }
     if record.key == .version, bytes.uint8(at: record.value.offset) != 1 {
       add(
-        DumpRules.badVersion, record, path, expected: .number(1),
+        DumpRules.badVersion, record, expected: .number(1),
         found: .number(UInt64(bytes.uint8(at: record.value.offset))))
     }
   }
 
-  private mutating func checkPresence(_ map: DumpNode, _ seen: KeySet, _ path: DumpPath) {
+  private mutating func checkPresence(_ map: DumpNode, _ seen: KeySet) {
     // Where reading stopped, what is missing is no further fault.
     if tree.incomplete != nil, map.contentEnd == tree.root.contentEnd, tree.incomplete?.rule != DumpRules.trailingBytes
     {
@@ -100,10 +107,8 @@ public struct DumpValidator {
     for descriptor in Self.neededKeys[map.key] ?? [] where !seen.contains(descriptor.key) {
       if hasFrames, case .state = descriptor.shape { continue }
       let isRequired = descriptor.presence == .required && map.key != .threads
-      findings.append(
-        Finding(
-          isRequired ? DumpRules.missingRequired : DumpRules.missingExpected, at: map.start,
-          path: path.appending(descriptor.key).text))
+      let rule = isRequired ? DumpRules.missingRequired : DumpRules.missingExpected
+      findings.append(findings.hasRoom ? Finding(rule, at: map.start, path: pathText(descriptor.key)) : Finding(rule))
     }
   }
 
@@ -116,10 +121,23 @@ public struct DumpValidator {
   }()
 
   private mutating func add(
-    _ rule: Rule, _ record: DumpRecord, _ path: DumpPath, expected: Finding.Value? = nil, found: Finding.Value? = nil
+    _ rule: Rule, _ record: DumpRecord, expected: Finding.Value? = nil, found: Finding.Value? = nil
   ) {
     findings.append(
-      Finding(rule, at: record.offset, path: path.appending(record.key).text, expected: expected, found: found))
+      findings.hasRoom
+        ? Finding(rule, at: record.offset, path: pathText(record.key), expected: expected, found: found) : Finding(rule))
+  }
+
+  private func pathText(_ key: DumpKey) -> String {
+    var text = DumpPath()
+    for step in path {
+      switch step {
+      case .key(let key): text.append(key)
+      case .index(let index): text.append(index: index)
+      }
+    }
+    text.append(key)
+    return text.text
   }
 }
 

@@ -194,7 +194,10 @@ public struct JSONReader {
   public mutating func hex(in text: RawSpan) throws(Failure) -> [UInt8] {
     guard peek(in: text) == "\"" else { throw failure(.expected("a string of hexadecimal digits")) }
     offset += 1
+    var end = offset
+    while end < text.byteCount, byte(at: end, in: text) != UInt8(ascii: "\"") { end += 1 }
     var result: [UInt8] = []
+    result.reserveCapacity((end - offset) / 2)
     while offset < text.byteCount, byte(at: offset, in: text) != UInt8(ascii: "\"") {
       guard offset + 1 < text.byteCount, let high = Self.hexValue(byte(at: offset, in: text)),
         let low = Self.hexValue(byte(at: offset + 1, in: text))

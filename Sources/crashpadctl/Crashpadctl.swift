@@ -11,11 +11,17 @@ struct Crashpadctl: ParsableCommand {
         crashpadctl convert crash.idump            crash.dmp, a minidump
         crashpadctl validate --strict artifacts/   for CI
 
-      Exit status: 0 done; 1 done, with error findings or some inputs failed; 64 usage; 65 no usable data; 66 no such
-      input; 73 cannot create output; 74 I/O error; 75 busy, try again; 77 not permitted.
+      Exit status: 0 done; 1 done, with error findings or some inputs failed;
+      64 usage; 65 no usable data; 66 no such input; 73 cannot create output;
+      74 I/O error; 75 busy, try again; 77 not permitted.
       """,
     version: "crashpadctl \(toolVersion)",
     subcommands: [InspectCommand.self, ValidateCommand.self, ConvertCommand.self])
+
+  static func main() {
+    Signals.install()
+    main(nil)
+  }
 }
 
 /// The version of this tool.

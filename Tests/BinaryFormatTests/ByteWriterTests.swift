@@ -75,7 +75,8 @@ struct ByteWriterTests {
       $0.bytes(some)
       $0.uint16(0xabcd)
     }
-    #expect(bytes == [UInt8](repeating: 0, count: lead) + Bytes.of(UInt64(0x1122_3344_5566_7788)) + some + [0xcd, 0xab])
+    #expect(
+      bytes == [UInt8](repeating: 0, count: lead) + Bytes.of(UInt64(0x1122_3344_5566_7788)) + some + [0xcd, 0xab])
   }
 
   @Test("Runs of every length around the bypass come through in their order", arguments: [-9, -8, -7, -1, 0, 1, 8])
@@ -124,7 +125,8 @@ struct ByteWriterTests {
     var steps: [(inout ByteWriter) -> Void] = []
     for _ in 0..<300 {
       let number = random.next()
-      let run = random.bytes([random.below(40), random.below(3000), 32_767, 32_768, 40_000][random.below(random.oneIn(20) ? 5 : 2)])
+      let run = random.bytes(
+        [random.below(40), random.below(3000), 32_767, 32_768, 40_000][random.below(random.oneIn(20) ? 5 : 2)])
       switch random.below(6) {
       case 0:
         expected.append(UInt8(truncatingIfNeeded: number))

@@ -54,7 +54,8 @@ struct RawSpanTests {
   @Test("The order is that of the bytes, a shorter prefix first")
   func compare() {
     let texts: [[UInt8]] = [
-      [], [0], [0, 0], [1], [0x7f], [0x80], [0xff], Array("abcdefg".utf8), Array("abcdefgh".utf8), Array("abcdefgi".utf8),
+      [], [0], [0, 0], [1], [0x7f], [0x80], [0xff], Array("abcdefg".utf8), Array("abcdefgh".utf8),
+      Array("abcdefgi".utf8),
       Array("abcdefghi".utf8), Array("bbcdefgh".utf8), Array("abcdefgh\u{0}".utf8), [UInt8](repeating: 0xff, count: 9),
       [0x80] + [UInt8](repeating: 0, count: 7), [0x7f] + [UInt8](repeating: 0xff, count: 7),
     ]

@@ -36,13 +36,17 @@ struct Corpus: Decodable, Sendable {
     (loaded?.dumps.filter { $0.value.outcome == outcome }.keys).map { $0.sorted() } ?? []
   }
 
-  static func bytes(_ path: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: directory.appendingPathComponent(path))) }
+  static func bytes(_ path: String) throws -> [UInt8] {
+    try [UInt8](Data(contentsOf: directory.appendingPathComponent(path)))
+  }
 }
 
 @Suite("Corpus: Crashpad's own minidumps", .enabled(if: Corpus.exists))
 struct CorpusTests {
   /// The library's minidump of a dump; nil if it is rejected, and then the findings say why.
-  private func convert(_ name: String, _ architecture: CPUArchitecture? = nil) throws -> (minidump: [UInt8]?, findings: [Finding]) {
+  private func convert(_ name: String, _ architecture: CPUArchitecture? = nil) throws -> (
+    minidump: [UInt8]?, findings: [Finding]
+  ) {
     let corpus = try #require(Corpus.loaded)
     let entry = try #require(corpus.dumps[name])
     var options = DumpInterpreter.Options()

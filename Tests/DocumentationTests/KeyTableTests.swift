@@ -77,7 +77,8 @@ enum KeyTableText {
       case .map: "map"
       case .array: "array"
       case .boolean: "boolean, 1 byte"
-      case .integer(let bytes, let signed): "\(signed ? "i" : "u")\(8 * bytes), \(bytes == 1 ? "1 byte" : "\(bytes) bytes")"
+      case .integer(let bytes, let signed):
+        "\(signed ? "i" : "u")\(8 * bytes), \(bytes == 1 ? "1 byte" : "\(bytes) bytes")"
       case .time: "time, 16 bytes"
       case .duration: "duration, 8 bytes"
       case .uuid: "UUID, 16 bytes"

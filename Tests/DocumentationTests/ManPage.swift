@@ -104,7 +104,8 @@ struct ManPage {
       case "f": _ = rest.popFirst()
       case "&": break
       case "e": plain.append("\\")
-      case "(": plain.append(["aq": "'", "dq": "\"", "co": "©"][String(rest.prefix(2))] ?? "?"); rest = rest.dropFirst(2)
+      case "(":
+        plain.append(["aq": "'", "dq": "\"", "co": "©"][String(rest.prefix(2))] ?? "?"); rest = rest.dropFirst(2)
       default: plain.append(escape)
       }
     }

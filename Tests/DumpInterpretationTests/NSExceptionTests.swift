@@ -37,7 +37,9 @@ struct NSExceptionTests {
   private func walk(_ context: ARM64Context, _ stack: [UInt8]) -> [UInt64] {
     var frames = [context.pc, context.lr]
     var frame = context.fp
-    while let next = stack.little(at: Int(frame), width: 8), let address = stack.little(at: Int(frame) + 8, width: 8), address != 0 {
+    while let next = stack.little(at: Int(frame), width: 8), let address = stack.little(at: Int(frame) + 8, width: 8),
+      address != 0
+    {
       frames.append(address)
       guard next > frame else { break }
       frame = next
@@ -102,7 +104,8 @@ struct NSExceptionTests {
       })
     let snapshot = try #require(result.snapshot)
     #expect(result.codes == ["stack-and-frames"])
-    #expect(result.regions(snapshot.threads.compactMap { $0.stack?.region }) == [.init(address: 0x5000, bytes: [1, 2, 3])])
+    #expect(
+      result.regions(snapshot.threads.compactMap { $0.stack?.region }) == [.init(address: 0x5000, bytes: [1, 2, 3])])
     #expect(snapshot.threads[1].stack?.isSynthetic == false)
     #expect(Interpreted.values(snapshot.threads[1].context)?.first == 0x1000)
     #expect(snapshot.exception?.context?.arm64?.pc == 0xa0)

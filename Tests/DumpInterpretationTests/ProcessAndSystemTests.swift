@@ -95,7 +95,9 @@ struct ProcessAndSystemTests {
 
   @Test("The padding of a time does not matter")
   func padding() {
-    let result = process { $0.property(.startTime, Bytes.of(UInt64(bitPattern: -9)) + Bytes.of(Int32(-1)) + [9, 9, 9, 9]) }
+    let result = process {
+      $0.property(.startTime, Bytes.of(UInt64(bitPattern: -9)) + Bytes.of(Int32(-1)) + [9, 9, 9, 9])
+    }
     #expect(result.snapshot?.startTime == Timestamp(seconds: -9, microseconds: -1))
     #expect(process { $0.property(.startTime, Bytes.of([1])) }.snapshot?.startTime == nil)
   }
@@ -119,7 +121,8 @@ struct ProcessAndSystemTests {
   func annotations() {
     let result = process(
       simpleMap([
-        ("b", "1"), ("é", "2"), ("a", "3"), ("b", "4"), ("", "empty name"), ("z", ""), (nil, "x"), ("only a name", nil), ("B", "5"),
+        ("b", "1"), ("é", "2"), ("a", "3"), ("b", "4"), ("", "empty name"), ("z", ""), (nil, "x"), ("only a name", nil),
+        ("B", "5"),
         ("ab", "6"), ("a\u{0}", "7"),
       ]))
     #expect(
@@ -131,7 +134,8 @@ struct ProcessAndSystemTests {
   func callerAnnotations() {
     var options = DumpInterpreter.Options()
     options.annotations = [
-      ("prod", "caller"), ("crashpad_uptime_ns", "caller"), ("prod", "last"), ("crashpad_intermediate_dump_incomplete", "no"),
+      ("prod", "caller"), ("crashpad_uptime_ns", "caller"), ("prod", "last"),
+      ("crashpad_intermediate_dump_incomplete", "no"),
     ]
     let entries: SmallDump.Part = simpleMap([("prod", "dump"), ("crashpad_uptime_ns", "dump"), ("ver", "1")])
     let whole = process(entries, options)

@@ -37,8 +37,11 @@ private let rejections: [RejectionCase] = [
   RejectionCase(name: "an open root map", code: "no-root-end", bytes: [6]),
   RejectionCase(name: "no version", code: "no-version", bytes: without(.version), path: "kVersion"),
   RejectionCase(name: "version 2", code: "no-version", bytes: behind { $0.property(.version, [2]) }, path: "kVersion"),
-  RejectionCase(name: "a version of 4 bytes", code: "no-version", bytes: behind { $0.property(.version, [1, 0, 0, 0]) }, path: "kVersion"),
-  RejectionCase(name: "a version that is a map", code: "no-version", bytes: behind { $0.map(.version) { _ in } }, path: "kVersion"),
+  RejectionCase(
+    name: "a version of 4 bytes", code: "no-version", bytes: behind { $0.property(.version, [1, 0, 0, 0]) },
+    path: "kVersion"),
+  RejectionCase(
+    name: "a version that is a map", code: "no-version", bytes: behind { $0.map(.version) { _ in } }, path: "kVersion"),
   RejectionCase(name: "no process", code: "no-process-info", bytes: without(.processInfo), path: "kProcessInfo"),
   RejectionCase(
     name: "a process that is a property", code: "no-process-info", bytes: behind { $0.property(.processInfo, []) },
@@ -52,7 +55,8 @@ private let rejections: [RejectionCase] = [
     path: "kSystemInfo"),
   RejectionCase(name: "no threads to tell the architecture", code: "unknown-architecture", bytes: without(.threads)),
   RejectionCase(
-    name: "a signal without thread", code: "exception-without-thread", bytes: behind { $0.map(.signalException) { _ in } },
+    name: "a signal without thread", code: "exception-without-thread",
+    bytes: behind { $0.map(.signalException) { _ in } },
     path: "kSignalException.kThreadID"),
   RejectionCase(
     name: "a Mach exception with a thread id of 4 bytes", code: "exception-without-thread",
@@ -135,7 +139,8 @@ struct RejectionTests {
     #expect(!snapshot.isComplete)
     #expect(result.codes.first == "no-root-end")
     #expect(snapshot.threads.count == 1)
-    #expect(result.texts(snapshot.annotations) == ["crashpad_intermediate_dump_incomplete=yes", "crashpad_uptime_ns=0"])
+    #expect(
+      result.texts(snapshot.annotations) == ["crashpad_intermediate_dump_incomplete=yes", "crashpad_uptime_ns=0"])
   }
 
   @Test("Every rule of the interpreter has a code of its own")

@@ -10,7 +10,8 @@ struct TruthCase: Sendable, CustomTestStringConvertible {
   var testDescription: String { "\(parameters.architecture), seed \(parameters.seed), \(parameters.exception)" }
 
   static let all: [TruthCase] = SynthArchitecture.allCases.flatMap { architecture in
-    [SynthException.none, .badAccess, .simulated, .abort, .nsException(frames: 12)].enumerated().map { index, exception in
+    [SynthException.none, .badAccess, .simulated, .abort, .nsException(frames: 12)].enumerated().map {
+      index, exception in
       var parameters = SynthParameters(architecture: architecture, seed: UInt64(20 + index))
       parameters.exception = exception
       parameters.crashedThread = index
@@ -39,7 +40,8 @@ struct SynthTruthTests {
       snapshot.startTime == Timestamp(seconds: dump.process.startSeconds, microseconds: dump.process.startMicroseconds))
     #expect(snapshot.userTime == sum(dump.process.basicUser, dump.process.threadUser))
     #expect(snapshot.systemTime == sum(dump.process.basicSystem, dump.process.threadSystem))
-    let expected = dump.process.annotations.map { "\($0.name)=\($0.value)" }
+    let expected =
+      dump.process.annotations.map { "\($0.name)=\($0.value)" }
       + ["crashpad_uptime_ns=\(dump.system.crashpadUptimeNanoseconds)"]
     #expect(result.texts(snapshot.annotations) == expected.sorted())
     #expect(snapshot.reportID == .zero)
@@ -98,7 +100,10 @@ struct SynthTruthTests {
       #expect(!stack.isSynthetic)
       #expect(
         result.regions([stack.region])
-          == [.init(address: truth.stackAddress, bytes: dump.memory.bytes(at: truth.stackAddress, count: truth.stackBytes))])
+          == [
+            .init(
+              address: truth.stackAddress, bytes: dump.memory.bytes(at: truth.stackAddress, count: truth.stackBytes))
+          ])
     }
   }
 
@@ -145,7 +150,9 @@ struct SynthTruthTests {
     let result = Interpreted(dump.bytes)
     let snapshot = try #require(result.snapshot)
     func expected(_ regions: [(address: UInt64, count: Int)]) -> [Interpreted.Region] {
-      regions.filter { $0.count > 0 }.map { .init(address: $0.address, bytes: dump.memory.bytes(at: $0.address, count: $0.count)) }
+      regions.filter { $0.count > 0 }.map {
+        .init(address: $0.address, bytes: dump.memory.bytes(at: $0.address, count: $0.count))
+      }
     }
     let threads = expected(dump.threads.filter(\.hasState).flatMap(\.contextRegions))
     let modules = expected(dump.modules.flatMap(\.extraMemory))
@@ -158,12 +165,14 @@ struct SynthTruthTests {
       let pc = try #require(dump.exceptionRegisters?.pc)
       #expect(
         signal
-          == expected(crashed.contextRegions.map { $0.address == crashed.registers.pc &- 128 ? (pc &- 128, $0.count) : $0 }))
+          == expected(
+            crashed.contextRegions.map { $0.address == crashed.registers.pc &- 128 ? (pc &- 128, $0.count) : $0 }))
       #expect(!signal.isEmpty)
     } else {
       #expect(signal.isEmpty)
     }
-    #expect(result.regions(snapshot.intermediateDumpExtraMemory) == expected(dump.modules.flatMap(\.intermediateOnlyMemory)))
+    #expect(
+      result.regions(snapshot.intermediateDumpExtraMemory) == expected(dump.modules.flatMap(\.intermediateOnlyMemory)))
   }
 
   @Test("The exception is that of the dump, with its own registers", arguments: TruthCase.all)

@@ -23,7 +23,8 @@ struct ThreadAndModuleTests {
   @Test("A stack without an address lies at 0, with a finding if it has bytes")
   func stackWithoutAddress() throws {
     let result = thread { $0.property(.stackRegionData, [1, 2]) }
-    #expect(result.regions(result.snapshot?.threads.compactMap { $0.stack?.region }) == [.init(address: 0, bytes: [1, 2])])
+    #expect(
+      result.regions(result.snapshot?.threads.compactMap { $0.stack?.region }) == [.init(address: 0, bytes: [1, 2])])
     #expect(result.codes == ["stack-without-address"])
     #expect(result.findings.first?.path == "kThreads[0].kStackRegionData")
     #expect(thread { $0.property(.stackRegionData, []) }.codes == [])
@@ -81,7 +82,8 @@ struct ThreadAndModuleTests {
 
   // MARK: Modules
 
-  @Test("Mach-O file types become the snapshot's", arguments: [(2, 0), (6, 1), (8, 2), (7, 3), (1, 4), (UInt32.max, 4)])
+  @Test(
+    "Mach-O file types become the snapshot's", arguments: [(2, 0), (6, 1), (8, 2), (7, 3), (1, 4), (UInt32.max, 4)])
   func fileType(_ machO: UInt32, _ expected: Int) {
     let types: [ModuleSnapshot.FileType] = [.executable, .sharedLibrary, .loadableModule, .dynamicLoader, .other]
     let module = module {
@@ -95,8 +97,10 @@ struct ThreadAndModuleTests {
   @Test("The debug name is the last part of the path, up to its first NUL")
   func debugName() {
     let cases: [(String, String)] = [
-      ("/usr/lib/dyld", "dyld"), ("dyld", "dyld"), ("/usr/lib/", "lib"), ("/usr/lib///", "lib"), ("", ""), ("/", "/"), ("//", "//"),
-      ("///", "/"), ("/a", "a"), ("a/", "a"), ("/usr/lib\u{0}/dyld", "lib"), ("\u{0}/usr", ""), ("//a", "a"), ("//\u{0}x", "//"),
+      ("/usr/lib/dyld", "dyld"), ("dyld", "dyld"), ("/usr/lib/", "lib"), ("/usr/lib///", "lib"), ("", ""), ("/", "/"),
+      ("//", "//"),
+      ("///", "/"), ("/a", "a"), ("a/", "a"), ("/usr/lib\u{0}/dyld", "lib"), ("\u{0}/usr", ""), ("//a", "a"),
+      ("//\u{0}x", "//"),
       ("/usr/é", "é"),
     ]
     for (path, name) in cases {

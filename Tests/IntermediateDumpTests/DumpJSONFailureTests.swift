@@ -124,7 +124,8 @@ struct DumpJSONFailureTests {
 
   @Test("Every prefix of a text is refused")
   func prefixes() throws {
-    let text = DumpJSONFormTests.head
+    let text =
+      DumpJSONFormTests.head
       + #"{"key":"kProcessInfo","map":[{"key":"kPID","value":-12},{"key":"kStartTime","value":{"seconds":1,"microseconds":2}}]},"#
       + #"{"key":"kThreads","array":[[{"key":"kThreadName","value":"\ud83d\ude00"},{"key":9999,"hex":"00ff"}]]}]}"#
     #expect(try failure(text) == nil)

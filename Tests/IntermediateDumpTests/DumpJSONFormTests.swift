@@ -31,7 +31,8 @@ struct DumpJSONFormTests {
       $0.property(.startTime, Bytes.of(UInt64(bitPattern: -1)) + Bytes.of(Int32(5)) + [0, 0, 0, 0])
       $0.property(.snapshotTime, Bytes.of(UInt64(2)) + Bytes.of(Int32(-3)) + [1, 0, 0, 0])
       $0.property(.userTime, Bytes.of(Int32(-1)) + Bytes.of(Int32(999_999)))
-      $0.property(.uuid, [0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff])
+      $0.property(
+        .uuid, [0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff])
       $0.property(.threadName, "naïve \"x\"")
       $0.property(.codes, Bytes.of([1, 0x10]))
       $0.property(.annotationType, [0x04, 0x80])
@@ -106,7 +107,9 @@ struct DumpJSONFormTests {
     #expect(try content(#"{"key":"kPID","value":-2147483648}"#) == property(4002, [0, 0, 0, 128]))
     #expect(try content(#"{"key":"kAddressMask","value":255}"#) == property(5020, [255, 0, 0, 0, 0, 0, 0, 0]))
     #expect(try content(#"{"key":"kCodes","value":[1,"0xff",-1]}"#) == property(1001, Bytes.of([1, 255, .max])))
-    #expect(try content(#"{"key":"kUserTime","value":{"microseconds":2,"seconds":1}}"#) == property(4008, [1, 0, 0, 0, 2, 0, 0, 0]))
+    #expect(
+      try content(#"{"key":"kUserTime","value":{"microseconds":2,"seconds":1}}"#)
+        == property(4008, [1, 0, 0, 0, 2, 0, 0, 0]))
     #expect(try content(#"{"key":"kPID","hex":"0A0b"}"#) == property(4002, [10, 11]))
     #expect(try content(#"{"key":"kStackRegionData","value":"text"}"#) == property(6006, Bytes.of("text")))
     #expect(try content(#"{"key":"kUUID","value":"00112233445566778899AABBCCDDEEFF"}"#).suffix(2) == [0xee, 0xff])

@@ -39,7 +39,8 @@ private let framingCases: [FramingCase] = [
   FramingCase(code: "bad-command", bytes: [6, 0], offset: 1, found: .number(0)),
   FramingCase(code: "bad-command", bytes: [6] + version + [8], offset: 13, kept: "kVersion:1", found: .number(8)),
   FramingCase(
-    code: "bad-command", bytes: [6, 3, 0x70, 0x17, 255], offset: 4, path: "kThreads", kept: "kThreads[]", found: .number(255)),
+    code: "bad-command", bytes: [6, 3, 0x70, 0x17, 255], offset: 4, path: "kThreads", kept: "kThreads[]",
+    found: .number(255)),
   FramingCase(code: "truncated-key", bytes: [6, 5], offset: 1),
   FramingCase(code: "truncated-key", bytes: [6, 5, 1], offset: 1),
   FramingCase(code: "truncated-key", bytes: [6, 1, 0xa0], offset: 1),
@@ -73,8 +74,10 @@ private let framingCases: [FramingCase] = [
   FramingCase(
     code: "record-in-array", bytes: [6, 3, 0x70, 0x17] + version, offset: 4, path: "kThreads", kept: "kThreads[]"),
   FramingCase(
-    code: "record-in-array", bytes: [6, 3, 0x70, 0x17, 1, 2, 3, 1, 0], offset: 6, path: "kThreads", kept: "kThreads[{}]"),
-  FramingCase(code: "wrong-end", bytes: [6, 1, 0xa0, 0x0f, 4], offset: 4, path: "kProcessInfo", kept: "kProcessInfo{}"),
+    code: "record-in-array", bytes: [6, 3, 0x70, 0x17, 1, 2, 3, 1, 0], offset: 6, path: "kThreads", kept: "kThreads[{}]"
+  ),
+  FramingCase(
+    code: "wrong-end", bytes: [6, 1, 0xa0, 0x0f, 4], offset: 4, path: "kProcessInfo", kept: "kProcessInfo{}"),
   FramingCase(code: "wrong-end", bytes: [6, 3, 0x70, 0x17, 2], offset: 4, path: "kThreads", kept: "kThreads[]"),
   FramingCase(code: "end-at-root", bytes: [6] + version + [2], offset: 13, kept: "kVersion:1"),
   FramingCase(code: "end-at-root", bytes: [6, 4], offset: 1),
@@ -82,7 +85,8 @@ private let framingCases: [FramingCase] = [
   FramingCase(code: "zero-key", bytes: [6, 1, 0, 0, 2, 7], offset: 1),
   FramingCase(code: "zero-key", bytes: [6, 3, 0, 0, 4, 7], offset: 1),
   FramingCase(
-    code: "value-too-long", bytes: dump { $0.propertyHeader(number: 4002, length: 64 << 20 + 1) }, offset: 1, path: "kPID",
+    code: "value-too-long", bytes: dump { $0.propertyHeader(number: 4002, length: 64 << 20 + 1) }, offset: 1,
+    path: "kPID",
     expected: .byteCount(64 << 20), found: .byteCount(64 << 20 + 1)),
   FramingCase(
     code: "value-too-long", bytes: dump { $0.propertyHeader(number: 9999, length: .max) }, offset: 1, path: "9999",

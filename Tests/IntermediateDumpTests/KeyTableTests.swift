@@ -61,7 +61,9 @@ struct KeyTableTests {
     #expect(descriptor.sizes == Self.sizes.first { $0.keys.contains(key) }?.sizes)
   }
 
-  @Test("Every record of a synthetic dump stands where its key belongs, with its kind and size", arguments: SynthArchitecture.allCases)
+  @Test(
+    "Every record of a synthetic dump stands where its key belongs, with its kind and size",
+    arguments: SynthArchitecture.allCases)
   func synthetic(_ architecture: SynthArchitecture) {
     for exception in [SynthException.badAccess, .abort, .nsException(frames: 5)] {
       var parameters = SynthParameters(architecture: architecture, seed: 3)

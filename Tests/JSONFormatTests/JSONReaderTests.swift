@@ -60,30 +60,38 @@ private func text(_ string: String) -> JSONValue { .string(Array(string.utf8)) }
 private let accepted: [(String, JSONValue)] = [
   ("0", .integer(0)), ("-0", .integer(0)), ("7", .integer(7)), ("-12", .integer(-12)), (" \t\r\n1 \t\r\n", .integer(1)),
   ("18446744073709551615", .integer(Int128(UInt64.max))), ("-9223372036854775808", .integer(Int128(Int64.min))),
-  ("true", .bool(true)), ("false", .bool(false)), ("[]", .array([])), ("{}", .object([])), ("[ ]", .array([])), ("{ }", .object([])),
-  ("[1,2]", .array([.integer(1), .integer(2)])), ("[ 1 , 2 ]", .array([.integer(1), .integer(2)])), ("[[],[]]", .array([.array([]), .array([])])),
+  ("true", .bool(true)), ("false", .bool(false)), ("[]", .array([])), ("{}", .object([])), ("[ ]", .array([])),
+  ("{ }", .object([])),
+  ("[1,2]", .array([.integer(1), .integer(2)])), ("[ 1 , 2 ]", .array([.integer(1), .integer(2)])),
+  ("[[],[]]", .array([.array([]), .array([])])),
   (#"{"a":1}"#, .object([.init(key: "a", value: .integer(1))])),
   (#" { "a" : 1 , "" : [ ] } "#, .object([.init(key: "a", value: .integer(1)), .init(key: "", value: .array([]))])),
   (#"{"a":1,"a":2}"#, .object([.init(key: "a", value: .integer(1)), .init(key: "a", value: .integer(2))])),
-  (#""""#, text("")), (#""abc""#, text("abc")), (#""é€😀""#, text("é€😀")), (#""\"\\\/\b\f\n\r\t""#, text("\"\\/\u{8}\u{c}\n\r\t")),
-  (#""\u0041\u00e9\u20AC""#, text("Aé€")), (#""\u0000""#, text("\u{0}")), (#""\ud83d\ude00""#, text("😀")), (#""\uD83D\uDE00x""#, text("😀x")),
-  (#""\ud800\udc00\udbff\udfff""#, text("\u{10000}\u{10ffff}")), (#""\ud7ff\ue000\uffff""#, text("\u{d7ff}\u{e000}\u{ffff}")),
+  (#""""#, text("")), (#""abc""#, text("abc")), (#""é€😀""#, text("é€😀")),
+  (#""\"\\\/\b\f\n\r\t""#, text("\"\\/\u{8}\u{c}\n\r\t")),
+  (#""\u0041\u00e9\u20AC""#, text("Aé€")), (#""\u0000""#, text("\u{0}")), (#""\ud83d\ude00""#, text("😀")),
+  (#""\uD83D\uDE00x""#, text("😀x")),
+  (#""\ud800\udc00\udbff\udfff""#, text("\u{10000}\u{10ffff}")),
+  (#""\ud7ff\ue000\uffff""#, text("\u{d7ff}\u{e000}\u{ffff}")),
   ("\"\u{7f}\u{2028}\"", text("\u{7f}\u{2028}")), (#"{"\u0061":[]}"#, .object([.init(key: "a", value: .array([]))])),
 ]
 
 private let refused: [String] = [
-  "", " ", "[", "{", "]", "}", "[1", "[1,", "[1,]", "[,]", "[,1]", "[1 2]", "[1}", "[}", "{]", "[1]]", "{}}", "[] []", "1 2", "{1:1}", "{a:1}",
+  "", " ", "[", "{", "]", "}", "[1", "[1,", "[1,]", "[,]", "[,1]", "[1 2]", "[1}", "[}", "{]", "[1]]", "{}}", "[] []",
+  "1 2", "{1:1}", "{a:1}",
   #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{,}"#, #"{"a" 1}"#, #"{"a":1 "b":2}"#, #"{"a"::1}"#, #"{"a":1]"#,
   "+1", "01", "-01", "00", "-", "--1", ".5", "1.", "1e", "0x10", "1a", "NaN", "Infinity", "-Infinity",
   "True", "tru", "truee", "fals", "nul",
   #"""#, #""a"#, #""\"#, #""\x""#, #""\u""#, #""\u12""#, #""\u12g4""#, #""\u 123""#, #""\U0041""#, #""\'""#, #"'a'"#,
-  #""\ud800""#, #""\udc00""#, #""\ud800\ud800""#, #""\ud800x""#, #""\ud800\n""#, #""\ud800\u0041""#, #""\udc00\ud800""#, #""\ud83d\ude""#,
+  #""\ud800""#, #""\udc00""#, #""\ud800\ud800""#, #""\ud800x""#, #""\ud800\n""#, #""\ud800\u0041""#, #""\udc00\ud800""#,
+  #""\ud83d\ude""#,
   "\"\n\"", "\"\t\"", "\"\u{0}\"", "\"\u{1f}\"", "\u{feff}1", "\u{a0}1", "1\u{c}", "/**/1", "// 1",
 ]
 
 /// JSON, but no integer of 64 bits.
 private let unsupported = [
-  "1.0", "1.5", "1e5", "1E+2", "-0.0", "18446744073709551616", "-9223372036854775809", "99999999999999999999999999999999999999999999",
+  "1.0", "1.5", "1e5", "1E+2", "-0.0", "18446744073709551616", "-9223372036854775809",
+  "99999999999999999999999999999999999999999999",
 ]
 
 @Suite("JSONReader")
@@ -150,7 +158,9 @@ struct JSONReaderTests {
     }
     #expect(try read(#""""#) == [])
     #expect(try read(#" "00ffAb9C" "#) == [0, 255, 0xab, 0x9c])
-    for text in ["", "1", #"""#, #""0"#, #""0""#, #""00"#, #""000""#, #""0g""#, #""g0""#, #""0 0""#, #""\u0030\u0030""#] {
+    for text in [
+      "", "1", #"""#, #""0"#, #""0""#, #""00"#, #""000""#, #""0g""#, #""g0""#, #""0 0""#, #""\u0030\u0030""#,
+    ] {
       #expect(throws: JSONReader.Failure.self, "\(text)") { try read(text) }
     }
   }

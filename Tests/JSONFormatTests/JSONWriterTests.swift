@@ -114,7 +114,8 @@ struct JSONWriterTests {
     }
     try writer.finish()
     #expect(sink.blocks > 3)
-    let expected = "[\"\(Hex.digits(bytes))\",\"\(long)\"," + (0..<20_000).map { "[\($0)]" }.joined(separator: ",") + "]\n"
+    let expected =
+      "[\"\(Hex.digits(bytes))\",\"\(long)\"," + (0..<20_000).map { "[\($0)]" }.joined(separator: ",") + "]\n"
     #expect(sink.bytes == Array(expected.utf8))
   }
 
@@ -157,7 +158,8 @@ struct JSONWriterTests {
     case 2: return .string(Array(text(&random).utf8))
     case 3: return .array((0..<random.below(6)).map { _ in value(&random, depth: depth + 1) })
     default:
-      return .object((0..<random.below(6)).map { _ in .init(key: text(&random), value: value(&random, depth: depth + 1)) })
+      return .object(
+        (0..<random.below(6)).map { _ in .init(key: text(&random), value: value(&random, depth: depth + 1)) })
     }
   }
 

@@ -158,7 +158,8 @@ struct MinidumpContentTests {
       #expect(dictionary(file, file.number(info + 40)) == expected)
       let useful = dump.modules.indices.filter { index in
         let module = dump.modules[index]
-        return module.message1 != nil || module.message2 != nil || !module.simpleAnnotations.isEmpty || !module.annotationObjects.isEmpty
+        return module.message1 != nil || module.message2 != nil || !module.simpleAnnotations.isEmpty
+          || !module.annotationObjects.isEmpty
       }
       let list = file.number(info + 48)
       #expect((list == 0 ? 0 : file.number(list)) == useful.count)
@@ -166,9 +167,12 @@ struct MinidumpContentTests {
         let link = list + 4 + 12 * index
         #expect(file.number(link) == module)
         let own = file.number(link + 8)
-        #expect(messages(file, file.number(own + 8)) == [dump.modules[module].message1, dump.modules[module].message2].filter { $0 != nil })
         #expect(
-          dictionary(file, file.number(own + 16)) == dump.modules[module].simpleAnnotations.map { "\($0.name)=\($0.value)" }.sorted())
+          messages(file, file.number(own + 8))
+            == [dump.modules[module].message1, dump.modules[module].message2].filter { $0 != nil })
+        #expect(
+          dictionary(file, file.number(own + 16))
+            == dump.modules[module].simpleAnnotations.map { "\($0.name)=\($0.value)" }.sorted())
         expectObjects(file, file.number(own + 24), dump.modules[module])
       }
     }

@@ -25,7 +25,9 @@ func minidump(of array: [UInt8], architecture: CPUArchitecture? = nil) throws ->
 
 struct LayoutCase: Sendable, CustomTestStringConvertible {
   let parameters: SynthParameters
-  var testDescription: String { "\(parameters.architecture), \(parameters.exception), \(parameters.threadCount) threads" }
+  var testDescription: String {
+    "\(parameters.architecture), \(parameters.exception), \(parameters.threadCount) threads"
+  }
 
   static let all: [LayoutCase] = SynthArchitecture.allCases.flatMap { architecture in
     let exceptions: [SynthException] = [.none, .badAccess, .abort, .nsException(frames: 5)]
@@ -57,7 +59,8 @@ struct MinidumpLayoutTests {
     #expect(try reader(example.parameters).faults == [])
   }
 
-  @Test("Objects follow one another without overlaps, and only padding of zeros is between them", arguments: LayoutCase.all)
+  @Test(
+    "Objects follow one another without overlaps, and only padding of zeros is between them", arguments: LayoutCase.all)
   func gapless(_ example: LayoutCase) throws {
     let file = try reader(example.parameters)
     // A stack is named by its thread and by the memory list; contexts and all else once.
@@ -92,14 +95,18 @@ struct MinidumpLayoutTests {
     #expect(file.number(24, 8) == 0)
   }
 
-  @Test("Memory comes last: the stacks in the order of the threads, then the rest by address", arguments: LayoutCase.all)
+  @Test(
+    "Memory comes last: the stacks in the order of the threads, then the rest by address", arguments: LayoutCase.all)
   func memory(_ example: LayoutCase) throws {
     let dump = SynthDump(example.parameters)
     let file = try reader(example.parameters)
     let list = try #require(file.stream(5))
     let regions = (0..<file.number(list)).map { index in
-      (address: UInt64(bitPattern: Int64(file.number(list + 4 + 16 * index, 8))), size: file.number(list + 12 + 16 * index),
-       rva: file.number(list + 16 + 16 * index))
+      (
+        address: UInt64(bitPattern: Int64(file.number(list + 4 + 16 * index, 8))),
+        size: file.number(list + 12 + 16 * index),
+        rva: file.number(list + 16 + 16 * index)
+      )
     }
     let threads = try #require(file.stream(3))
     for index in 0..<file.number(threads) {
@@ -142,7 +149,8 @@ struct MinidumpLayoutTests {
     let input = [UInt8](repeating: 0, count: 1 << 20)
     var snapshot = emptySnapshot(.arm64)
     var thread = ThreadSnapshot()
-    thread.stack = ThreadSnapshot.Stack(region: MemoryRegion(address: 0x1000, content: Content(inputOffset: 0, count: 1 << 20)))
+    thread.stack = ThreadSnapshot.Stack(
+      region: MemoryRegion(address: 0x1000, content: Content(inputOffset: 0, count: 1 << 20)))
     snapshot.threads = Array(repeating: thread, count: 4090)
     #expect(try plan(snapshot, input) < 1 << 32)
     snapshot.threads = Array(repeating: thread, count: 4096)

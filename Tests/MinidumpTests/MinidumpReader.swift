@@ -104,7 +104,9 @@ struct MinidumpReader {
       note("module info \(index)", info, number(rva + 4 + 12 * index + 4))
       if number(info + 8) != 0 {
         note("messages \(index)", number(info + 8), number(info + 4))
-        for text in 0..<number(number(info + 8)) { utf8("message \(index).\(text)", number(number(info + 8) + 4 + 4 * text)) }
+        for text in 0..<number(number(info + 8)) {
+          utf8("message \(index).\(text)", number(number(info + 8) + 4 + 4 * text))
+        }
       }
       dictionary("annotations of module \(index)", number(info + 12), number(info + 16))
       guard number(info + 24) != 0 else { continue }

@@ -8,7 +8,9 @@ struct DumpSweepTests {
   @Test("Every prefix of a dump goes through")
   func prefixes() throws {
     for prefix in Damage.prefixes(of: Sweep.smallDump(.arm64, .nsException(frames: 3))) {
-      do { try Pipeline.check(dump: prefix, round: prefix.count) } catch { Issue.record("prefix of \(prefix.count): \(error)") }
+      do { try Pipeline.check(dump: prefix, round: prefix.count) } catch {
+        Issue.record("prefix of \(prefix.count): \(error)")
+      }
     }
   }
 
@@ -45,7 +47,9 @@ struct DumpSweepTests {
       if random.oneIn(4) { bytes = Damage.flippingAnywhere(bytes, count: random.between(1, 8), using: &random) }
       if random.oneIn(8) { bytes.removeLast(random.below(bytes.count)) }
       do { try Pipeline.check(dump: bytes, round: round &+ Int(truncatingIfNeeded: Sweep.seed)) } catch {
-        Issue.record("CRASHPADCTL_SEED=\(Sweep.seed &+ UInt64(round)) CRASHPADCTL_SWEEP=\(Sweep.bases.count) (part \(part), \(applied)): \(error)")
+        Issue.record(
+          "CRASHPADCTL_SEED=\(Sweep.seed &+ UInt64(round)) CRASHPADCTL_SWEEP=\(Sweep.bases.count) (part \(part), \(applied)): \(error)"
+        )
       }
     }
     print("sweep: \(Sweep.count / Sweep.bases.count) mutations of base \(part), CRASHPADCTL_SEED=\(Sweep.seed)")
@@ -59,7 +63,10 @@ struct DumpSweepTests {
       let bytes = Mutation.several(2, on: Sweep.bases[round % Sweep.bases.count], using: &random).bytes
       codes.insert(withBytes(bytes) { DumpTree(parsing: $0).incomplete?.rule.code ?? "whole" })
     }
-    for code in ["whole", "bad-command", "truncated-value", "value-too-long", "too-deep", "wrong-end", "trailing-bytes", "zero-key"] {
+    for code in [
+      "whole", "bad-command", "truncated-value", "value-too-long", "too-deep", "wrong-end", "trailing-bytes",
+      "zero-key",
+    ] {
       #expect(codes.contains(code), "\(code)")
     }
   }

@@ -40,7 +40,8 @@ struct JSONSweepTests {
     }
   }
 
-  @Test("Every byte changed to each of some values goes through", arguments: Array("\"\\{},[:]0- x".utf8) + [0, 0x80, 0xff])
+  @Test(
+    "Every byte changed to each of some values goes through", arguments: Array("\"\\{},[:]0- x".utf8) + [0, 0x80, 0xff])
   func everyByte(_ value: UInt8) throws {
     for offset in Self.text.indices where Self.text[offset] != value {
       do { try Pipeline.check(json: Damage.replacing(Self.text, at: offset, with: value)) } catch {
@@ -67,7 +68,8 @@ struct JSONSweepTests {
   private static func mutate(_ text: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
     let tokens = [
       "{", "}", "[", "]", ",", ":", "\"", "\\", #""key":"kPID""#, #"{"key":9999,"hex":""}"#, #"{"key":8000,"map":[]}"#,
-      #"{"key":"kThreads","array":[[]]}"#, "null", "true", "-1", "18446744073709551615", "1e9", "\"0x1\"", " ", "\\ud800", "\u{0}", "é",
+      #"{"key":"kThreads","array":[[]]}"#, "null", "true", "-1", "18446744073709551615", "1e9", "\"0x1\"", " ",
+      "\\ud800", "\u{0}", "é",
     ]
     let place = random.below(text.count)
     let length = min(random.below(20), text.count - place)

@@ -10,7 +10,8 @@ import Testing
 
 /// Inputs that ask for more than they bring.
 enum HostileInput: String, CaseIterable, Codable, Sendable {
-  case emptyThreads, emptyModules, emptyThreadsAndModules, emptyMaps, hugeLengths, deepNesting, annotations, objects, regions, overlaps
+  case emptyThreads, emptyModules, emptyThreadsAndModules, emptyMaps, hugeLengths, deepNesting, annotations, objects,
+    regions, overlaps
 
   var bytes: [UInt8] {
     var builder = DumpBuilder(capacity: 5 << 20)
@@ -101,7 +102,8 @@ enum HostileInput: String, CaseIterable, Codable, Sendable {
 struct MemoryTests {
   /// A number of kilobytes in /proc/self/status.
   static func status(_ name: String) -> Int {
-    let text = (try? FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/status")).readToEnd()).flatMap { $0 } ?? Data()
+    let text =
+      (try? FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/status")).readToEnd()).flatMap { $0 } ?? Data()
     for line in String(decoding: text, as: UTF8.self).split(separator: "\n") where line.hasPrefix(name) {
       return Int(line.filter(\.isNumber)) ?? 0
     }
@@ -111,7 +113,8 @@ struct MemoryTests {
   /// In a process of its own, as the highest use of memory is one number for a process.
   @Test("A hostile input takes less than its own size and 64 MiB", arguments: HostileInput.allCases)
   func bounded(_ input: HostileInput) async {
-    let child = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { [input = input.rawValue as String] in
+    let child = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+      [input = input.rawValue as String] in
       guard let input = HostileInput(rawValue: input) else { exit(2) }
       let bytes = input.bytes
       // Forget how much the making of the input took.

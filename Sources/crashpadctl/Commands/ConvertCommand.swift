@@ -14,15 +14,16 @@ struct ConvertCommand: ParsableCommand {
     commandName: "convert",
     abstract: "Make minidumps of intermediate dumps.",
     discussion: """
-      The minidumps are byte for byte those that Crashpad makes. The input is never changed, and an output appears whole or
-      not at all. Of a directory all dumps in it are converted; - is standard input or output.
+      The minidumps are byte for byte those that Crashpad makes. The input is
+      never changed, and an output appears whole or not at all. Of a directory all
+      dumps in it are converted; - is standard input or output.
 
       Examples:
-        crashpadctl convert crash.idump                         makes crash.dmp
+        crashpadctl convert crash.idump                 makes crash.dmp
         crashpadctl convert crash.idump -o - | minidump_stackwalk -
-        crashpadctl convert --to json crash.idump               makes crash.json
+        crashpadctl convert --to json crash.idump       makes crash.json
         crashpadctl convert --to idump edited.json -o new.idump
-        crashpadctl convert --recursive --keep-going dumps/ -o minidumps/ --format json
+        crashpadctl convert --recursive --keep-going dumps/ -o minidumps/
       """)
 
   @Argument(help: "Dumps, their JSON form, or directories of dumps; - is standard input.", completion: .file())
@@ -36,7 +37,7 @@ struct ConvertCommand: ParsableCommand {
     completion: .file())
   var output: String?
 
-  @Option(name: .long, help: "What to make.")
+  @Option(name: .long, help: ArgumentHelp("What to make.", valueName: "target"))
   var to: Conversion.Target = .minidump
 
   @Option(
@@ -70,7 +71,9 @@ struct ConvertCommand: ParsableCommand {
   @Flag(name: .long, help: "Wait until each output is on the disk.")
   var fsync = false
 
-  @Option(name: .long, help: "Print findings as text, or one JSON document a line for each dump.")
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Print findings as text, or one JSON document a line for each dump.", valueName: "form"))
   var format: ReportFormat = .text
 
   @Flag(name: .shortAndLong, help: "Print only errors.")

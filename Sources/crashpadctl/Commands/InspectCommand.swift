@@ -10,15 +10,16 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Show what crashed, why and where.",
     discussion: """
-      Takes intermediate dumps, their JSON form, and minidumps; - is standard input. Without options it prints one screen;
-      the options ask for more, in the order in which they are listed here.
+      Takes intermediate dumps, their JSON form, and minidumps; - is standard
+      input. Without options it prints one screen; the options ask for more, and
+      what they ask for is printed in the order in which they are listed here.
 
       Examples:
         crashpadctl inspect crash.idump
         crashpadctl inspect --threads --modules crash.dmp
-        crashpadctl inspect --memory 0x16b007000 --length 256 crash.idump
+        crashpadctl inspect --memory 0x16b007000 --length 64 crash.idump
         crashpadctl inspect --tree crash.idump | less
-        crashpadctl inspect --format json crash.idump | jq .exception.description
+        crashpadctl inspect --format json crash.idump | jq .exception
       """)
 
   @Argument(help: "Dumps to show; - is standard input.", completion: .file())
@@ -48,10 +49,13 @@ struct InspectCommand: ParsableCommand {
   @Flag(name: .long, help: "Print the bytes of the file.")
   var hex = false
 
-  @Option(name: .long, help: "Print text, or a JSON document (one on each line for several dumps).")
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Print text, or a JSON document (one on each line for several dumps).", valueName: "form"))
   var format: ReportFormat = .text
 
-  @Option(name: .long, help: "Take the registers for those of this architecture.")
+  @Option(
+    name: .long, help: "The architecture, where a dump does not tell; guess takes what its system looks like.")
   var arch: ArchitectureArgument = .guess
 
   func validate() throws {
@@ -87,13 +91,15 @@ struct InspectCommand: ParsableCommand {
       }
     } else {
       for finding in inspection.findings.findings { Terminal.error(Sentences.line(finding, input: name)) }
-      writeText(inspection, view, name)
+      guard writeText(inspection, view, name) else { return .noData }
     }
     if view == nil { return .noData }
     return inspection.findings.count(of: .error) > 0 ? .findings : .success
   }
 
-  private func writeText(_ inspection: Inspection, _ view: InspectionView?, _ name: String) {
+  /// Returns false if something that was asked for is not there.
+  private func writeText(_ inspection: Inspection, _ view: InspectionView?, _ name: String) -> Bool {
+    var hasAll = true
     let asksForParts = threads || modules || registers || memoryList || memory != nil || tree || hex
     if let view {
       if !asksForParts { Terminal.output(OverviewText.text(view, name: name)) }
@@ -105,11 +111,12 @@ struct InspectCommand: ParsableCommand {
         if let text = DetailText.memory(view, at: memory.address, count: Int(length)) {
           Terminal.output(text)
         } else {
-          Terminal.error("\(name): \(Wording.hex(memory.address)) was not captured; --memory-list lists what was")
+          Terminal.error("\(name): error: \(Wording.hex(memory.address)) was not captured; --memory-list lists what was")
+          hasAll = false
         }
       }
     }
-    if tree { writeTree(inspection, name) }
+    if tree, !writeTree(inspection, name) { hasAll = false }
     if hex {
       inspection.file.withBytes { bytes in
         for start in stride(from: 0, to: bytes.byteCount, by: 4096) {
@@ -118,12 +125,13 @@ struct InspectCommand: ParsableCommand {
         }
       }
     }
+    return hasAll
   }
 
-  private func writeTree(_ inspection: Inspection, _ name: String) {
+  private func writeTree(_ inspection: Inspection, _ name: String) -> Bool {
     guard let tree = inspection.tree else {
-      Terminal.error("\(name): --tree shows intermediate dumps; this is a minidump")
-      return
+      Terminal.error("\(name): error: --tree shows intermediate dumps; this is a minidump")
+      return false
     }
     var block = ""
     inspection.file.withBytes { bytes in
@@ -136,6 +144,7 @@ struct InspectCommand: ParsableCommand {
       }
     }
     Terminal.output(block)
+    return true
   }
 }
 

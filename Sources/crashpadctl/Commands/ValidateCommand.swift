@@ -17,9 +17,10 @@ struct ValidateCommand: ParsableCommand {
     commandName: "validate",
     abstract: "Check dumps against the rules of their format.",
     discussion: """
-      Takes intermediate dumps, their JSON form, minidumps, and directories, whose dumps it finds by name and first byte.
-      Every rule has a stable code; crashpadctl-validate(1) explains each. The exit status is 0 if there is no error, 1 if
-      there is one.
+      Takes intermediate dumps, their JSON form, minidumps, and directories, whose
+      dumps it finds by name and first byte. Every rule has a stable code, which
+      crashpadctl-validate(1) explains. The exit status is 0 if there is no error,
+      and 1 if there is one.
 
       Examples:
         crashpadctl validate crash.idump
@@ -32,7 +33,7 @@ struct ValidateCommand: ParsableCommand {
   @Argument(help: "Dumps or directories; - is standard input.", completion: .file())
   var dumps: [String] = []
 
-  @Option(name: .long, help: "How to print the findings.")
+  @Option(name: .long, help: ArgumentHelp("How to print the findings.", valueName: "form"))
   var format: ValidationFormat = .text
 
   @Flag(name: .long, help: "Count warnings as errors.")
@@ -44,7 +45,8 @@ struct ValidateCommand: ParsableCommand {
   @Option(name: .long, help: ArgumentHelp("Leave out the findings of a rule. May be repeated.", valueName: "code"))
   var ignore: [String] = []
 
-  @Option(name: .long, help: "Take the registers for those of this architecture.")
+  @Option(
+    name: .long, help: "The architecture, where a dump does not tell; guess takes what its system looks like.")
   var arch: ArchitectureArgument?
 
   @Flag(name: .long, help: "Leave out notes in text.")
@@ -70,6 +72,7 @@ struct ValidateCommand: ParsableCommand {
     let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump])
     var validation = Validation()
     validation.architecture = arch?.architecture
+    validation.guessesArchitecture = arch == .guess
     var results = list.failures.map { ValidatedInput(name: $0.name, failure: $0) }
     results += list.inputs.map { validate($0, validation) }
     if results.isEmpty {

@@ -174,11 +174,16 @@ struct OverviewText {
 
   private mutating func describeContents() {
     let snapshot = view.snapshot
-    let memory = snapshot.capturedMemory
-    let bytes = memory.reduce(0) { $0 + $1.content.count }
+    // Added up without a list of them, of which there may be a million.
+    var ranges = snapshot.extraMemory.count
+    var bytes = snapshot.extraMemory.reduce(0) { $0 + $1.content.count }
+    for stack in snapshot.threads.compactMap(\.stack) where !stack.isSynthetic && !stack.region.content.isEmpty {
+      ranges += 1
+      bytes += stack.region.content.count
+    }
     let parts = [
       Wording.count(snapshot.threads.count, "thread"), Wording.count(snapshot.modules.count, "module"),
-      "\(Wording.count(memory.count, "memory range")) with \(Wording.grouped(bytes)) bytes",
+      "\(Wording.count(ranges, "memory range")) with \(Wording.grouped(bytes)) bytes",
     ]
     add("Contents", parts.joined(separator: ", "))
     if !view.inspection.streams.isEmpty {

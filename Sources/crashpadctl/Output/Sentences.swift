@@ -67,7 +67,7 @@ enum Sentences {
 
   private static func notReadable(_ reason: InputFile.NotReadable.Reason) -> String {
     switch reason {
-    case .directory: "is a directory; --recursive reads directories"
+    case .directory: "is a directory"
     case .notAFile: "is no regular file"
     case .tooLarge: "has more than \(InputFile.maximumUnmappedSize >> 30) GiB, too much for a pipe"
     }

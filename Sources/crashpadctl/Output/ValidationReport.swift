@@ -34,8 +34,10 @@ struct ValidationReport {
 
   func count(_ severity: Severity) -> Int { results.reduce(0) { $0 + $1.findings.count(of: severity) } }
 
+  private var hasTooManyWarnings: Bool { maxWarnings.map { count(.warning) > $0 } ?? false }
+
   private var hasFailed: Bool {
-    count(.error) > 0 || (strict && count(.warning) > 0) || maxWarnings.map { count(.warning) > $0 } ?? false
+    count(.error) > 0 || (strict && count(.warning) > 0) || hasTooManyWarnings
   }
 
   var status: ExitStatus {
@@ -118,7 +120,7 @@ struct ValidationReport {
       if let failure = result.failure {
         xml += "      <error message=\"\(Self.escaped(failure.text))\"/>\n"
       } else if isBad(result) {
-        let first = result.findings.findings.first { $0.severity == .error } ?? result.findings.findings[0]
+        let first = result.findings.findings.max { $0.severity < $1.severity } ?? result.findings.findings[0]
         xml += "      <failure type=\"\(first.rule.code)\" message=\"\(Self.escaped(Sentences.sentence(first)))\">"
         xml += Self.escaped(lines.joined(separator: "\n")) + "</failure>\n"
       } else if !lines.isEmpty {
@@ -210,8 +212,10 @@ struct ValidationReport {
         json.object { json in
           json.object("physicalLocation") { json in
             json.object("artifactLocation") { $0.member("uri", percentEncoded(input)) }
-            if let offset = finding.offset {
-              json.object("region") {
+            json.object("region") {
+              // A dump has no lines, but code scanning shows nothing without one.
+              $0.member("startLine", 1)
+              if let offset = finding.offset {
                 $0.member("byteOffset", offset)
                 $0.member("byteLength", 0)
               }

@@ -1,0 +1,35 @@
+import FoundationEssentials
+
+/// Counts instructions: the same on every machine and in every run, whatever else the machine does.
+struct Callgrind {
+  private let workspace: Workspace
+  private let valgrind: String
+  /// The tool without its debugging information: Callgrind 3.19 gives up on clang's DWARF 5.
+  let tool: String
+
+  /// Nil, and says why, where the programs for it are not installed.
+  init?(_ workspace: Workspace) throws {
+    guard let valgrind = Command.find("valgrind"), let strip = Command.find("strip") else {
+      print("  valgrind or strip is not installed: no instructions are counted.")
+      return nil
+    }
+    self.workspace = workspace
+    self.valgrind = valgrind
+    tool = workspace.file("crashpadctl-stripped")
+    try workspace.run(Command(strip, ["-o", tool, workspace.tool]))
+  }
+
+  /// User-space instructions of a program from its start to its end.
+  func instructions(of command: Command) throws -> Int {
+    let counts = workspace.file("counts")
+    try workspace.run(
+      Command(
+        valgrind, ["--tool=callgrind", "--callgrind-out-file=\(counts)", command.path] + command.arguments,
+        accepting: command.accepted))
+    for line in workspace.errors().split(separator: "\n").reversed() {
+      let parts = line.split(separator: ":")
+      if parts.count == 2, parts[0].hasSuffix("Collected "), let count = Int(parts[1].drop { $0 == " " }) { return count }
+    }
+    throw BenchError(text: "valgrind did not say how many instructions it saw\n\(workspace.errors())")
+  }
+}

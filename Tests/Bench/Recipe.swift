@@ -1,0 +1,113 @@
+import DumpSynth
+import FoundationEssentials
+
+/// The inputs, each with a number of its own meaning.
+enum Recipe: String {
+  /// Bytes: nearly all of them in 80 stacks, as a large application leaves it.
+  case large
+  /// Bytes: regions of 64 bytes and annotations.
+  case smallRecords
+  /// Dumps of 30 to 90 KB in a directory, named as Crashpad names them.
+  case directory
+  /// The shapes of small_mach.arm64, medium.x86_64 and modules_heavy.arm64 of the corpus; the number is nothing.
+  case smallShape, mediumShape, moduleHeavyShape
+  /// The smallest dump with this many of one thing.
+  case threads, modules, annotations, processAnnotations, regions, shuffledRegions
+
+  /// Followed by a recipe, a number and a path, makes this program write that input and nothing else.
+  static let option = "--make"
+
+  func write(_ number: Int, to path: String) throws {
+    if self == .directory {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      for index in 0..<number {
+        let (bytes, name) = Self.pending(index)
+        try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+      }
+    } else {
+      try Data(bytes(number)).write(to: URL(fileURLWithPath: path))
+    }
+  }
+
+  private static func pending(_ index: Int) -> (bytes: [UInt8], name: String) {
+    var parameters = SynthParameters(seed: UInt64(index) + 1)
+    var random = SplitMix64(seed: parameters.seed, area: 98)
+    parameters.threadCount = random.between(2, 6)
+    let uuid = Hex.uuid(random.bytes(16))
+    return (SynthDump(parameters.scaled(to: random.between(30_000, 90_000))).bytes, "com.example.app@\(uuid)")
+  }
+
+  private func bytes(_ number: Int) -> [UInt8] {
+    if self == .shuffledRegions { return Self.shuffled(number) }
+    return SynthDump(parameters(number)).bytes
+  }
+
+  private func parameters(_ number: Int) -> SynthParameters {
+    var parameters = SynthParameters.tiny()
+    parameters.contextRegionsPerThread = 2
+    parameters.contextRegionBytes = 64
+    switch self {
+    case .threads: parameters.threadCount = number
+    case .modules: parameters.moduleCount = number
+    case .annotations:
+      parameters.moduleCount = 2
+      parameters.annotatedModules = 1
+      parameters.annotationsPerModule = number
+    case .processAnnotations: parameters.processAnnotations = number
+    case .regions: parameters.contextRegionsPerThread = number
+    case .large:
+      parameters = SynthParameters()
+      parameters.threadCount = 80
+      parameters.moduleCount = 400
+      return parameters.scaled(to: number)
+    case .smallRecords: return SynthParameters().scaled(to: number, smallRecords: true)
+    case .smallShape:
+      parameters = SynthParameters()
+      parameters.threadCount = 4
+      parameters.moduleCount = 21
+      return parameters.scaled(to: 66_000)
+    case .mediumShape:
+      parameters = SynthParameters(architecture: .x86_64)
+      parameters.threadCount = 40
+      parameters.moduleCount = 501
+      parameters.annotatedModules = 5
+      parameters.contextRegionsPerThread = 10
+      return parameters.scaled(to: 1_170_000)
+    case .moduleHeavyShape:
+      parameters = SynthParameters()
+      parameters.threadCount = 4
+      parameters.stackBytes = 16_384
+      parameters.moduleCount = 2001
+      parameters.annotatedModules = 200
+    case .directory, .shuffledRegions: break
+    }
+    return parameters
+  }
+
+  /// Regions that overlap a little and come in no order: what a list that is kept sorted pays for.
+  private static func shuffled(_ count: Int) -> [UInt8] {
+    var random = SplitMix64(seed: 1, area: 97)
+    var addresses = (0..<UInt64(count)).map { 0x1_0000_0000 + $0 * 60 }
+    for index in addresses.indices { addresses.swapAt(index, index + random.below(addresses.count - index)) }
+    var dump = DumpBuilder(capacity: 4096 + count * 128)
+    dump.root {
+      $0.property(.version, [1])
+      $0.map(.processInfo) { $0.property(.pid, uint32: 42) }
+      $0.map(.systemInfo) { $0.property(.machineDescription, "iPhone14,2") }
+      $0.array(.threads) {
+        $0.mapInArray {
+          $0.property(.threadID, uint64: 1)
+          $0.array(.threadContextMemoryRegions) { regions in
+            for address in addresses {
+              regions.mapInArray {
+                $0.property(.threadContextMemoryRegionAddress, uint64: address)
+                $0.property(.threadContextMemoryRegionData, [UInt8](repeating: 1, count: 64))
+              }
+            }
+          }
+        }
+      }
+    }
+    return dump.bytes
+  }
+}

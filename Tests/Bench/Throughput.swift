@@ -1,0 +1,82 @@
+import FoundationEssentials
+
+/// Questions 1 and 2: how far conversion is from copying.
+extension Bench {
+  func large() throws {
+    let size = full(40_000_000, quick: 10_000_000)
+    let rounds = full(15, quick: 7)
+    try large("large records: 80 threads, 400 modules", .large, size, rounds, hasGoal: true)
+    try large("small records: 64-byte regions, annotations", .smallRecords, size, rounds, hasGoal: false)
+  }
+
+  private func large(_ what: String, _ recipe: Recipe, _ size: Int, _ rounds: Int, hasGoal: Bool) throws {
+    let input = try workspace.make(recipe, size, "large")
+    let bytes = try workspace.size(input)
+    title("Convert one dump of \(Text.grouped(bytes)) bytes, \(what); \(rounds) runs")
+    let (copied, converted, theirs) = (workspace.file("copy"), workspace.file("large.dmp"), workspace.file("peer.dmp"))
+    var contenders = [
+      Contender("cp", Command(try need("cp"), [input, copied]), output: copied),
+      Contender("convert", Command(workspace.tool, ["convert", "-q", input, "-o", converted]), output: converted),
+    ]
+    // The peer takes seconds for small records, and there is no goal for them.
+    if hasGoal, let peer = peer("arm64") {
+      contenders.append(Contender("peer", peerCommand(peer, input, theirs), output: theirs))
+    }
+    let results = try workspace.interleave(contenders, rounds: rounds)
+    var table = Table("", "median ms", "min ms", "to cp", "to cp, min", "user ms", "system ms", "MB/s", "peak MiB", "beyond input MiB")
+    for result in results {
+      table.add(
+        columns(result, results[0]) + [
+          Text.fixed(Double(bytes) / 1e6 / result.wall.median, 0),
+          // What cp takes is less than where the count starts: see `Measurement.peakBytes`.
+          result.name == "cp" ? "" : Text.mebibytes(result.peakBytes),
+          result.name == "cp" ? "" : Text.mebibytes(result.peakBytes - bytes),
+        ])
+    }
+    table.show()
+    let ratio = results[1].wall.median / results[0].wall.median
+    if hasGoal {
+      let beyond = results[1].peakBytes - bytes
+      print("  \(Text.goal("1.5x cp", ratio <= 1.5)); \(Text.goal("16 MiB beyond the input", beyond <= 16 << 20))")
+    } else {
+      print("  No goal: every record costs, and a copy has none.")
+    }
+    try workspace.remove(input)
+  }
+
+  func directory() throws {
+    let count = full(2000, quick: 400)
+    let rounds = full(7, quick: 5)
+    let input = try workspace.make(.directory, count, "pending")
+    let bytes = try workspace.total(input)
+    title("Convert a directory of \(count) dumps of 30 to 90 KB, \(Text.grouped(bytes)) bytes; \(rounds) runs")
+    let (copied, all, one) = (workspace.file("copies"), workspace.file("all"), workspace.file("one"))
+    let results = try workspace.interleave(
+      [
+        Contender("cp -r", Command(try need("cp"), ["-r", input, copied]), output: copied),
+        Contender("convert", Command(workspace.tool, ["convert", "-q", input, "-o", all]), output: all),
+        Contender("convert -j 1", Command(workspace.tool, ["convert", "-q", "-j", "1", input, "-o", one]), output: one),
+      ], rounds: rounds)
+    var table = Table("", "median ms", "min ms", "to cp", "to cp, min", "user ms", "system ms", "dumps/s")
+    for result in results {
+      table.add(
+        columns(result, results[0]) + [Text.fixed(Double(count) / result.wall.median, 0)])
+    }
+    table.show()
+    print("  " + Text.goal("2x cp -r", results[1].wall.median <= 2 * results[0].wall.median))
+    try workspace.remove(input)
+  }
+
+  private func columns(_ result: Result, _ base: Result) -> [String] {
+    [
+      result.name, Text.milliseconds(result.wall.median), Text.milliseconds(result.wall.minimum),
+      Text.ratio(result.wall.median / base.wall.median), Text.ratio(result.wall.minimum / base.wall.minimum),
+      Text.milliseconds(result.user.median), Text.milliseconds(result.system.median),
+    ]
+  }
+
+  func need(_ name: String) throws -> String {
+    guard let path = Command.find(name) else { throw BenchError(text: "there is no \(name) on the PATH") }
+    return path
+  }
+}

@@ -1,0 +1,4 @@
+import Glibc
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+exit(bench(arguments))

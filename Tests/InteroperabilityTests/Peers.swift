@@ -1,0 +1,30 @@
+import Foundation
+import ToolRunner
+
+/// Other programs that read minidumps. A part of the tests runs where its program is installed.
+enum Peers {
+  /// Debian's LLDB; `LLDB` names another. The one of a Swift toolchain may not start.
+  static let lldb: String? = program(
+    environment: "LLDB", ["lldb", "lldb-14", "lldb-15", "lldb-16", "lldb-17", "lldb-18", "lldb-19"], check: "--version")
+
+  /// Breakpad's `minidump_dump` and `minidump_stackwalk`; `MINIDUMP_DUMP` and `MINIDUMP_STACKWALK` name others.
+  static let minidumpDump: String? = program(environment: "MINIDUMP_DUMP", ["minidump_dump"], check: nil)
+  static let minidumpStackwalk: String? = program(environment: "MINIDUMP_STACKWALK", ["minidump_stackwalk"], check: nil)
+
+  /// A Python that can import the package `minidump` of PyPI; `MINIDUMP_PYTHON` names one.
+  static let python: String? = program(environment: "MINIDUMP_PYTHON", ["python3"], check: "-c 'import minidump'")
+
+  private static func program(environment: String, _ names: [String], check: String?) -> String? {
+    let variables = ProcessInfo.processInfo.environment
+    // /usr/bin first: a toolchain in front of it brings its own lldb.
+    let folders = ["/usr/bin"] + (variables["PATH"] ?? "").split(separator: ":").map(String.init)
+    var candidates: [String] = []
+    for name in names { candidates += folders.map { "\($0)/\(name)" } }
+    if let path = variables[environment] { candidates = [path] }
+    return candidates.first { path in
+      guard FileManager.default.isExecutableFile(atPath: path) else { return false }
+      guard let check else { return true }
+      return (try? Tool.shell("'\(path)' \(check)", in: TemporaryFolder()).status) == 0
+    }
+  }
+}
