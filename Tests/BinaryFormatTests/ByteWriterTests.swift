@@ -151,6 +151,26 @@ struct ByteWriterTests {
     #expect(try written { writer in for step in steps { step(&writer) } } == expected)
   }
 
+  @Test("Eight ASCII characters become eight units")
+  func ascii() throws {
+    let eight = Array("az09 ~\u{1}\u{7f}".utf8).little(at: 0, width: 8)
+    let bytes = try written { $0.utf16(ascii: eight ?? 0) }
+    #expect(bytes == Array("az09 ~\u{1}\u{7f}".utf8).flatMap { [$0, 0] })
+  }
+
+  @Test("A writer that measures may be told sizes")
+  func skip() {
+    #expect(
+      ByteWriter.measure {
+        $0.uint8(1)
+        if $0.isMeasuring { $0.skip(1 << 40) }
+        $0.align(to: 4)
+      } == 1 << 40 + 4)
+    let writer = ByteWriter(to: MemoryOutput())
+    let isMeasuring = writer.isMeasuring
+    #expect(!isMeasuring)
+  }
+
   @Test("Nothing is handed over before it must be, and finish hands over the rest")
   func buffering() throws {
     let output = CountingOutput()

@@ -28,6 +28,19 @@ struct RawSpanTests {
     }
   }
 
+  @Test("The first zero byte of a range is found wherever it is, and none beyond the range")
+  func firstZero() {
+    var random = SplitMix64(seed: 12)
+    for round in 0..<2000 {
+      // 0x01 and 0x80 are what a search of eight bytes at a time could take for zero.
+      let array = (0..<40).map { _ in random.oneIn(12) ? 0 : [UInt8]([1, 0x80, 0xff, 0x41])[random.below(4)] }
+      let start = random.below(20)
+      let range = ByteRange(offset: start, count: random.below(41 - start))
+      let expected = array[range.offset..<range.end].firstIndex(of: 0) ?? range.end
+      #expect(withBytes(array) { $0.firstZero(in: range) } == expected, "round \(round)")
+    }
+  }
+
   @Test("A range has its end behind its last byte")
   func ranges() {
     #expect(ByteRange(offset: 3, count: 4).end == 7)

@@ -56,7 +56,9 @@ struct BreakpadDumpTests {
     #expect(modules.map { $0["size_of_image"]?.hex } == truth.modules.map { $0.size })
     let names = lines.filter { $0.hasPrefix("  (code_file)") }.compactMap { $0.split(separator: "\"").last }
     #expect(names.map(String.init) == truth.modules.map(\.path))
-    let identifiers = lines.filter { $0.hasPrefix("  (debug_identifier)") }.compactMap { $0.split(separator: "\"").last }
+    let identifiers = lines.filter { $0.hasPrefix("  (debug_identifier)") }.compactMap {
+      $0.split(separator: "\"").last
+    }
     #expect(identifiers.map { $0.dropLast().lowercased() } == truth.modules.map { Hex.digits($0.uuid) })
   }
 
@@ -101,7 +103,8 @@ struct BreakpadDumpTests {
   }
 }
 
-@Suite("Breakpad's minidump_stackwalk", .enabled(if: Peers.minidumpStackwalk != nil, "minidump_stackwalk is not installed"))
+@Suite(
+  "Breakpad's minidump_stackwalk", .enabled(if: Peers.minidumpStackwalk != nil, "minidump_stackwalk is not installed"))
 struct BreakpadStackwalkTests {
   private func walk(in folder: TemporaryFolder) throws -> [[Substring]] {
     let result = try Tool.shell("'\(Peers.minidumpStackwalk ?? "")' -m crash.dmp 2>/dev/null", in: folder)

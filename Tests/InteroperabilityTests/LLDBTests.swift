@@ -109,7 +109,8 @@ struct LLDBTests {
       let isCrashed = thread["id"].int == exceptionThread
       let registers = isCrashed ? json["exception"]["registers"] : thread["registers"]
       let pc = registers["pc"].hex ?? registers["rip"].hex ?? 0
-      #expect(line.contains(" 0x" + String(repeating: "0", count: 16 - String(pc, radix: 16).count) + String(pc, radix: 16)))
+      #expect(
+        line.contains(" 0x" + String(repeating: "0", count: 16 - String(pc, radix: 16).count) + String(pc, radix: 16)))
       #expect(line.contains("tid = 0x" + String(thread["id"].int ?? -1, radix: 16)))
     }
     let images = (answers["image list"] ?? []).filter { $0.hasPrefix("[") }

@@ -4,7 +4,8 @@ import Testing
 import ToolRunner
 
 /// The package `minidump` of PyPI reads x86 alone, so the dumps are those of a simulator.
-@Suite("Python's minidump", .enabled(if: Peers.python != nil, "no python3 that can import minidump: pip install minidump"))
+@Suite(
+  "Python's minidump", .enabled(if: Peers.python != nil, "no python3 that can import minidump: pip install minidump"))
 struct PythonTests {
   private static let script = """
     import json, sys

@@ -59,7 +59,8 @@ extension SynthDump {
       registers.architecture == .arm64
       ? (0...28).map { "x\($0)" } + ["fp", "lr", "sp", "pc"]
       : [
-        "rax", "rbx", "rcx", "rdx", "rdi", "rsi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip",
+        "rax", "rbx", "rcx", "rdx", "rdi", "rsi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+        "rip",
         "rflags", "cs", "fs", "gs",
       ]
     return Dictionary(uniqueKeysWithValues: zip(names, registers.values))

@@ -85,6 +85,26 @@ struct JSONWriterTests {
         """)
   }
 
+  @Test("What is inline stays on one line, whatever the layout, and is spaced in the indented one")
+  func inline() throws {
+    func body(_ json: inout JSONWriter) {
+      json.array {
+        $0.inline { json in
+          json.object {
+            $0.member("a", 1)
+            $0.array("b") {
+              $0.number(1)
+              $0.number(2)
+            }
+          }
+        }
+        $0.array { $0.null() }
+      }
+    }
+    #expect(try written(.compact, body) == #"[{"a":1,"b":[1,2]},[null]]"# + "\n")
+    #expect(try written(.indented, body) == "[\n  {\"a\": 1, \"b\": [1, 2]},\n  [\n    null\n  ]\n]\n")
+  }
+
   @Test("Quotes, backslashes and control characters are escaped, nothing else is")
   func escapes() throws {
     #expect(

@@ -4,10 +4,10 @@ import Testing
 /// Fields of the streams against the synthesiser's truth. The corpus has them all, but is not always there.
 @Suite("MinidumpWriter: content")
 struct MinidumpContentTests {
-  private func files() throws -> [(dump: SynthDump, file: MinidumpReader)] {
+  private func files() throws -> [(dump: SynthDump, file: LayoutReader)] {
     try LayoutCase.all.map { example in
       let dump = SynthDump(example.parameters)
-      return (dump, MinidumpReader(try minidump(of: dump.bytes), isAMD64: example.parameters.architecture == .x86_64))
+      return (dump, LayoutReader(try minidump(of: dump.bytes), isAMD64: example.parameters.architecture == .x86_64))
     }
   }
 
@@ -44,7 +44,7 @@ struct MinidumpContentTests {
     return (total + 500_000) / 1_000_000
   }
 
-  private func fixed(_ file: MinidumpReader, _ offset: Int, _ units: Int) -> String {
+  private func fixed(_ file: LayoutReader, _ offset: Int, _ units: Int) -> String {
     let all = (0..<units).map { UInt16(file.number(offset + 2 * $0, 2)) }
     return String(decoding: all.prefix { $0 != 0 }, as: UTF16.self)
   }
@@ -68,7 +68,7 @@ struct MinidumpContentTests {
     }
   }
 
-  private func expectContext(_ file: MinidumpReader, _ rva: Int, _ registers: SynthRegisters, _ float: [UInt8]) {
+  private func expectContext(_ file: LayoutReader, _ rva: Int, _ registers: SynthRegisters, _ float: [UInt8]) {
     func word(_ offset: Int) -> UInt64 { UInt64(bitPattern: Int64(file.number(rva + offset, 8))) }
     let values = registers.values
     if registers.architecture == .arm64 {
@@ -178,18 +178,18 @@ struct MinidumpContentTests {
     }
   }
 
-  private func dictionary(_ file: MinidumpReader, _ rva: Int) -> [String] {
+  private func dictionary(_ file: LayoutReader, _ rva: Int) -> [String] {
     guard rva != 0 else { return [] }
     return (0..<file.number(rva)).map {
       file.utf8Text(file.number(rva + 4 + 8 * $0)) + "=" + file.utf8Text(file.number(rva + 8 + 8 * $0))
     }
   }
 
-  private func messages(_ file: MinidumpReader, _ rva: Int) -> [String?] {
+  private func messages(_ file: LayoutReader, _ rva: Int) -> [String?] {
     rva == 0 ? [] : (0..<file.number(rva)).map { file.utf8Text(file.number(rva + 4 + 4 * $0)) }
   }
 
-  private func expectObjects(_ file: MinidumpReader, _ rva: Int, _ module: SynthModule) {
+  private func expectObjects(_ file: LayoutReader, _ rva: Int, _ module: SynthModule) {
     guard rva != 0 else {
       #expect(module.annotationObjects.isEmpty)
       return

@@ -50,8 +50,8 @@ struct LayoutCase: Sendable, CustomTestStringConvertible {
 
 @Suite("MinidumpWriter: layout")
 struct MinidumpLayoutTests {
-  private func reader(_ parameters: SynthParameters) throws -> MinidumpReader {
-    MinidumpReader(try minidump(of: SynthDump(parameters).bytes), isAMD64: parameters.architecture == .x86_64)
+  private func reader(_ parameters: SynthParameters) throws -> LayoutReader {
+    LayoutReader(try minidump(of: SynthDump(parameters).bytes), isAMD64: parameters.architecture == .x86_64)
   }
 
   @Test("Every object lies inside of the file, aligned", arguments: LayoutCase.all)
@@ -171,7 +171,7 @@ struct MinidumpLayoutTests {
       try writer.finish()
       return output.bytes
     }
-    let file = MinidumpReader(bytes, isAMD64: architecture == .x86_64)
+    let file = LayoutReader(bytes, isAMD64: architecture == .x86_64)
     #expect(file.faults == [])
     #expect(file.streams.map(\.type) == [7, 15, 3, 4, 0x4350_0001, 5])
     #expect(file.places.map(\.range.upperBound).max() == bytes.count)

@@ -147,6 +147,20 @@ struct UTF16TranslationTests {
     #expect(withBytes(text) { ByteWriter.utf16StringSize($0) } == bytes.count)
   }
 
+  @Test("UTF-16 strings of every length and place of the first other character are right")
+  func utf16Strings() throws {
+    for count in 0..<40 {
+      for place in 0...count {
+        let text = String(repeating: "a", count: place) + "é" + String(repeating: "b", count: count - place)
+        let bytes = try withBytes(Array(text.utf8)) { span in try written { $0.utf16String(span) } }
+        let units = Array(text.utf16).flatMap { Bytes.of($0) }
+        #expect(bytes == Bytes.of(UInt32(units.count)) + units + [0, 0])
+        let measured = withBytes(Array(text.utf8)) { span in ByteWriter.measure { $0.utf16String(span) } }
+        #expect(measured == bytes.count)
+      }
+    }
+  }
+
   @Test("A UTF-8 string has its bytes as they are, NULs and ill-formed ones too")
   func utf8String() throws {
     let text: [UInt8] = [0x61, 0, 0xff]

@@ -40,7 +40,8 @@ struct ExceptionTests {
 
   private static func signal(_ number: Int32, _ code: Int32) -> Case {
     Case(
-      label: "signal darwin \(number) \(code)", bytes: SynthDump(Samples.small(.signal(number: number, code: code))).bytes)
+      label: "signal darwin \(number) \(code)",
+      bytes: SynthDump(Samples.small(.signal(number: number, code: code))).bytes)
   }
 
   private static let signalCases: [Case] = {
@@ -63,7 +64,8 @@ struct ExceptionTests {
     bytes.overwrite(UInt64(info), width: 4, at: start + 12)
     bytes.overwrite(UInt64(parameters.count), width: 4, at: start + 32)
     for (index, value) in parameters.enumerated() { bytes.overwrite(value, width: 8, at: start + 40 + 8 * index) }
-    let words = ["0x" + String(code, radix: 16), "0x" + String(info, radix: 16)] + parameters.map { "0x" + String($0, radix: 16) }
+    let words =
+      ["0x" + String(code, radix: 16), "0x" + String(info, radix: 16)] + parameters.map { "0x" + String($0, radix: 16) }
     return Case(label: "\(system.rawValue) " + words.joined(separator: " "), bytes: bytes)
   }
 
@@ -71,15 +73,20 @@ struct ExceptionTests {
     var cases = (1...32).map { minidump(.linux, code: $0, info: 0) }
     for number in [UInt32(4), 5, 7, 8, 11] { cases += (1...9).map { minidump(.linux, code: number, info: $0) } }
     cases += [0x80, ~0, ~1, ~2, ~3, ~5].map { minidump(.linux, code: 6, info: $0) }
-    cases += [minidump(.linux, code: 31, info: 1), minidump(.linux, code: ~0, info: 0), minidump(.android, code: 11, info: 2)]
+    cases += [
+      minidump(.linux, code: 31, info: 1), minidump(.linux, code: ~0, info: 0), minidump(.android, code: 11, info: 2),
+    ]
     let codes: [UInt32] = [
-      0x8000_0003, 0x8000_0004, 0xc000_0006, 0xc000_0008, 0xc000_0017, 0xc000_001d, 0xc000_0094, 0xc000_0095, 0xc000_00fd,
+      0x8000_0003, 0x8000_0004, 0xc000_0006, 0xc000_0008, 0xc000_0017, 0xc000_001d, 0xc000_0094, 0xc000_0095,
+      0xc000_00fd,
       0xc000_0374, 0xc000_0409, 0xe06d_7363, 0x0517_a7ed, 0x4001_0005,
     ]
     cases += codes.map { minidump(.windows, code: $0, info: 0) }
     cases += [0, 1, 8].map { minidump(.windows, code: 0xc000_0005, info: 0, parameters: [$0, 0x10]) }
     cases.append(minidump(.windows, code: 0xc000_0005, info: 0))
-    cases += [minidump(.macos, code: 1, info: 2, parameters: [1, 2, 0x10]), minidump(.macos, code: 0x4350_6e78, info: 0)]
+    cases += [
+      minidump(.macos, code: 1, info: 2, parameters: [1, 2, 0x10]), minidump(.macos, code: 0x4350_6e78, info: 0),
+    ]
     return cases
   }()
 

@@ -100,11 +100,14 @@ struct OutputFileTests {
     let folder = try TemporaryFolder()
     try folder.write(SynthDump(SynthParameters(seed: 9)).bytes, to: "crash.idump")
     let result = try onSmallDisk(
-      folder, "echo old > disk/out; crashpadctl convert crash.idump -o disk/out; echo status $?; ls -A disk; cat disk/out")
+      folder,
+      "echo old > disk/out; crashpadctl convert crash.idump -o disk/out; echo status $?; ls -A disk; cat disk/out")
     #expect(result.text == "status 74\nout\nold\n")
   }
 
-  @Test("One output after another fills the disk: those before it are whole", .enabled(if: Machine.canMount, "no rights to mount"))
+  @Test(
+    "One output after another fills the disk: those before it are whole",
+    .enabled(if: Machine.canMount, "no rights to mount"))
   func fullDiskOfMany() throws {
     let folder = try TemporaryFolder()
     for number in 0..<20 { try folder.write(Samples.crash, to: "in/\(number + 10).idump") }
@@ -118,7 +121,8 @@ struct OutputFileTests {
     #expect(lines.dropFirst().first.flatMap { Int($0) }.map { (2..<20).contains($0) } == true)
   }
 
-  @Test("A disk that is read-only is no place to create an output", .enabled(if: Machine.canMount, "no rights to mount"))
+  @Test(
+    "A disk that is read-only is no place to create an output", .enabled(if: Machine.canMount, "no rights to mount"))
   func readOnlyDisk() throws {
     let folder = try TemporaryFolder()
     try folder.write(Samples.crash, to: "crash.idump")
@@ -168,7 +172,8 @@ struct OutputFileTests {
   func rights() throws {
     let folder = try TemporaryFolder()
     try folder.write(Samples.crash, to: "crash.idump")
-    #expect(try Tool.shell("umask 027; crashpadctl convert -q crash.idump; stat -c %a crash.dmp", in: folder).text == "640\n")
+    #expect(
+      try Tool.shell("umask 027; crashpadctl convert -q crash.idump; stat -c %a crash.dmp", in: folder).text == "640\n")
   }
 
   @Test("A minidump that would pass 4 GiB is refused before anything is written")
@@ -178,7 +183,9 @@ struct OutputFileTests {
     let size = 60 << 20
     let thread = Samples.crash.firstElement(of: .threads)
     let stack = Samples.crash.record(.stackRegionData)
-    let head = Array(Samples.crash[thread.lowerBound..<stack.start]) + [5] + Bytes.of(DumpKey.stackRegionData.rawValue) + Bytes.of(UInt64(size))
+    let head =
+      Array(Samples.crash[thread.lowerBound..<stack.start]) + [5] + Bytes.of(DumpKey.stackRegionData.rawValue)
+      + Bytes.of(UInt64(size))
     let tail = Array(Samples.crash[stack.end..<thread.upperBound])
     try folder.write(Array(Samples.crash[..<thread.lowerBound]), to: "large.idump")
     let file = try FileHandle(forUpdating: folder.url("large.idump"))

@@ -10,7 +10,8 @@ struct StandardStreamTests {
     try folder.write(SynthDump(SynthParameters(seed: 12)).bytes, to: "crash.idump")
     for seed in UInt64(0)..<60 {
       let dump = SynthDump(Samples.small(seed: seed)).bytes
-      try folder.write(dump.setting(.isDaylightSavingTime, to: [2]).without(.threadState), to: "many/\(seed + 10).idump")
+      try folder.write(
+        dump.setting(.isDaylightSavingTime, to: [2]).without(.threadState), to: "many/\(seed + 10).idump")
     }
     return folder
   }
@@ -58,7 +59,8 @@ struct StandardStreamTests {
     }
   }
 
-  @Test("A full disk behind standard output is status 74", arguments: ["-o - crash.idump", "--to json -o - crash.idump"])
+  @Test(
+    "A full disk behind standard output is status 74", arguments: ["-o - crash.idump", "--to json -o - crash.idump"])
   func fullStandardOutput(_ arguments: String) throws {
     let result = try Tool.shell("crashpadctl convert \(arguments) > /dev/full", in: folder())
     #expect(result.status == 74)
@@ -69,7 +71,8 @@ struct StandardStreamTests {
   func slowInput() throws {
     let folder = try folder()
     #expect(try Tool.run(["convert", "crash.idump"], in: folder).status == 0)
-    let command = "{ head -c 1000 crash.idump; sleep 0.2; tail -c +1001 crash.idump; } | crashpadctl convert - | cmp - crash.dmp"
+    let command =
+      "{ head -c 1000 crash.idump; sleep 0.2; tail -c +1001 crash.idump; } | crashpadctl convert - | cmp - crash.dmp"
     #expect(try Tool.shell(command, in: folder).status == 0)
   }
 
@@ -91,7 +94,8 @@ struct StandardStreamTests {
     let folder = try folder()
     try folder.write(Samples.crash, to: "red\u{1b}[31m.idump")
     try folder.write([], to: "two\nlines.idump")
-    let result = try Tool.shell("crashpadctl inspect red*; crashpadctl validate two* red*; crashpadctl inspect two*", in: folder)
+    let result = try Tool.shell(
+      "crashpadctl inspect red*; crashpadctl validate two* red*; crashpadctl inspect two*", in: folder)
     #expect(!result.text.contains("\u{1b}") && !result.errorText.contains("\u{1b}"))
     #expect(!result.text.contains("two\nlines") && !result.errorText.contains("two\nlines"))
   }

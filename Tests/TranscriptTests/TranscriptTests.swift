@@ -49,7 +49,6 @@ struct TranscriptTests {
 
   /// Rules that validate never shows in text, and why.
   private static let notFromValidate = [
-    "guessed-architecture": "validate --arch guess does not guess",
     "minidump-signature": "a file with another signature is taken for an intermediate dump",
     "too-many-entries": "the notes on so many entries fill the list of findings before",
   ]

@@ -1,7 +1,7 @@
 import DumpSynth
 
 /// Walks a minidump from its header on, with the format's numbers spelled here once more, and notes each object's place.
-struct MinidumpReader {
+struct LayoutReader {
   struct Place: Equatable {
     let name: String
     let range: Range<Int>
