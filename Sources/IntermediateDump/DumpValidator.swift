@@ -125,7 +125,8 @@ public struct DumpValidator {
   ) {
     findings.append(
       findings.hasRoom
-        ? Finding(rule, at: record.offset, path: pathText(record.key), expected: expected, found: found) : Finding(rule))
+        ? Finding(rule, at: record.offset, path: pathText(record.key), expected: expected, found: found) : Finding(rule)
+    )
   }
 
   private func pathText(_ key: DumpKey) -> String {

@@ -36,7 +36,8 @@ struct Bench {
   func run() throws {
     let processors = ProcessInfo.processInfo.activeProcessorCount
     print("\(workspace.tool) on \(processors) processors, files in \(workspace.path)")
-    print("Runs are interleaved after one that is not counted. A ratio is that of the medians, then that of the minima.")
+    print(
+      "Runs are interleaved after one that is not counted. A ratio is that of the medians, then that of the minima.")
     for question in options.questions {
       switch question {
       case .large: try large()

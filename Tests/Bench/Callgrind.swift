@@ -28,7 +28,9 @@ struct Callgrind {
         accepting: command.accepted))
     for line in workspace.errors().split(separator: "\n").reversed() {
       let parts = line.split(separator: ":")
-      if parts.count == 2, parts[0].hasSuffix("Collected "), let count = Int(parts[1].drop { $0 == " " }) { return count }
+      if parts.count == 2, parts[0].hasSuffix("Collected "), let count = Int(parts[1].drop { $0 == " " }) {
+        return count
+      }
     }
     throw BenchError(text: "valgrind did not say how many instructions it saw\n\(workspace.errors())")
   }

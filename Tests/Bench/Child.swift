@@ -17,7 +17,9 @@ struct Command {
   /// A program of this system.
   static func find(_ name: String) -> String? {
     let folders = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-    return folders.split(separator: ":").map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    return folders.split(separator: ":").map { "\($0)/\(name)" }.first {
+      FileManager.default.isExecutableFile(atPath: $0)
+    }
   }
 }
 
@@ -57,10 +59,10 @@ extension Command {
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
 
     var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-    defer { for unsafe word in unsafe words { unsafe free(word) } }
+    defer { for unsafeword in unsafe words { unsafe free(word) } }
     let fixed = ["PATH=/usr/bin:/bin", "LC_ALL=C", "SWIFT_DETERMINISTIC_HASHING=1", "SWIFT_BACKTRACE=enable=no"]
     var environment = unsafe fixed.map { unsafe strdup($0) } + [nil]
-    defer { for unsafe word in unsafe environment { unsafe free(word) } }
+    defer { for unsafeword in unsafe environment { unsafe free(word) } }
 
     var child: pid_t = 0
     var status: Int32 = 0
@@ -85,7 +87,8 @@ extension Command {
     let signal = status & 0x7f
     if signal == 0, accepted.contains(status >> 8 & 0xff) { return }
     let how = signal == 0 ? "ended with status \(status >> 8 & 0xff)" : "was ended by signal \(signal)"
-    let said = FileManager.default.contents(atPath: errors).map { String(decoding: $0.suffix(1000), as: UTF8.self) } ?? ""
+    let said =
+      FileManager.default.contents(atPath: errors).map { String(decoding: $0.suffix(1000), as: UTF8.self) } ?? ""
     throw BenchError(text: "\(([path] + arguments).joined(separator: " ")) \(how)\n\(said)")
   }
 }

@@ -11,6 +11,7 @@ extension Bench {
   private static let kinds = [
     Kind(name: "threads", recipe: .threads, unit: 30, fewest: 1),
     Kind(name: "modules", recipe: .modules, unit: 100, fewest: 1),
+    Kind(name: "modules with a memory region", recipe: .moduleRegions, unit: 100, fewest: 1),
     Kind(name: "module annotations, both kinds", recipe: .annotations, unit: 100, fewest: 0),
     Kind(name: "process annotations", recipe: .processAnnotations, unit: 100, fewest: 0),
     Kind(name: "memory regions in order", recipe: .regions, unit: 100, fewest: 2),

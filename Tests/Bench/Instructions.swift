@@ -50,7 +50,8 @@ extension Bench {
     let counts = try [2, 6].map { count in
       let folder = try workspace.copies(count, of: dump, "copies")
       let output = workspace.file("converted")
-      let count = try callgrind.instructions(of: Command(callgrind.tool, ["convert", "-j", "1", "-q", folder, "-o", output]))
+      let count = try callgrind.instructions(
+        of: Command(callgrind.tool, ["convert", "-j", "1", "-q", folder, "-o", output]))
       try workspace.remove(folder)
       try workspace.remove(output)
       return count

@@ -12,7 +12,7 @@ enum Recipe: String {
   /// The shapes of small_mach.arm64, medium.x86_64 and modules_heavy.arm64 of the corpus; the number is nothing.
   case smallShape, mediumShape, moduleHeavyShape
   /// The smallest dump with this many of one thing.
-  case threads, modules, annotations, processAnnotations, regions, shuffledRegions
+  case threads, modules, moduleRegions, annotations, processAnnotations, regions, shuffledRegions
 
   /// Followed by a recipe, a number and a path, makes this program write that input and nothing else.
   static let option = "--make"
@@ -49,6 +49,12 @@ enum Recipe: String {
     switch self {
     case .threads: parameters.threadCount = number
     case .modules: parameters.moduleCount = number
+    case .moduleRegions:
+      parameters.moduleCount = number
+      parameters.annotatedModules = number
+      parameters.annotationsPerModule = 0
+      parameters.extraMemoryRegionsPerModule = 1
+      parameters.extraMemoryRegionBytes = 64
     case .annotations:
       parameters.moduleCount = 2
       parameters.annotatedModules = 1

@@ -15,7 +15,8 @@ extension Bench {
     for result in results {
       table.add(
         result.name, Text.milliseconds(result.wall.median), Text.milliseconds(result.wall.minimum),
-        Text.fixed((result.wall.median - base.median) * 1000, 2), Text.fixed((result.wall.minimum - base.minimum) * 1000, 2))
+        Text.fixed((result.wall.median - base.median) * 1000, 2),
+        Text.fixed((result.wall.minimum - base.minimum) * 1000, 2))
     }
     table.show()
     print("  " + Text.goal("3 ms beyond /bin/true", results[1...].allSatisfy { $0.wall.median - base.median <= 0.003 }))

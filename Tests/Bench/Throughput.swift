@@ -23,7 +23,8 @@ extension Bench {
       contenders.append(Contender("peer", peerCommand(peer, input, theirs), output: theirs))
     }
     let results = try workspace.interleave(contenders, rounds: rounds)
-    var table = Table("", "median ms", "min ms", "to cp", "to cp, min", "user ms", "system ms", "MB/s", "peak MiB", "beyond input MiB")
+    var table = Table(
+      "", "median ms", "min ms", "to cp", "to cp, min", "user ms", "system ms", "MB/s", "peak MiB", "beyond input MiB")
     for result in results {
       table.add(
         columns(result, results[0]) + [
@@ -55,7 +56,8 @@ extension Bench {
       [
         Contender("cp -r", Command(try need("cp"), ["-r", input, copied]), output: copied),
         Contender("convert", Command(workspace.tool, ["convert", "-q", input, "-o", all]), output: all),
-        Contender("convert -j 1", Command(workspace.tool, ["convert", "-q", "-j", "1", input, "-o", one]), output: one),
+        Contender(
+          "convert -j 1", Command(workspace.tool, ["convert", "-q", "-j", "1", input, "-o", one]), output: one),
       ], rounds: rounds)
     var table = Table("", "median ms", "min ms", "to cp", "to cp, min", "user ms", "system ms", "dumps/s")
     for result in results {

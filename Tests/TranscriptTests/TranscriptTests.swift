@@ -89,4 +89,13 @@ struct TranscriptTests {
     let lines = try Set(Transcript.names.flatMap { try Transcript($0).text.split(separator: "\n").map(String.init) })
     for status in [0, 1, 64, 65, 66, 73, 74, 77] { #expect(lines.contains("status \(status)")) }
   }
+
+  @Test(
+    "A finding that is an error makes the status 1",
+    arguments: ["inspect", "validate", "convert", "convert --format json"])
+  func errorFindings(_ command: String) throws {
+    let folder = try TemporaryFolder()
+    try Samples.write(namedIn: "damaged-too-many-modules.idump", to: folder)
+    #expect(try Tool.shell("crashpadctl \(command) damaged-too-many-modules.idump", in: folder).status == 1)
+  }
 }

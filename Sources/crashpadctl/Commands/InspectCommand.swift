@@ -111,7 +111,8 @@ struct InspectCommand: ParsableCommand {
         if let text = DetailText.memory(view, at: memory.address, count: Int(length)) {
           Terminal.output(text)
         } else {
-          Terminal.error("\(name): error: \(Wording.hex(memory.address)) was not captured; --memory-list lists what was")
+          Terminal.error(
+            "\(name): error: \(Wording.hex(memory.address)) was not captured; --memory-list lists what was")
           hasAll = false
         }
       }

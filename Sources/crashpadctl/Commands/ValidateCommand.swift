@@ -42,7 +42,9 @@ struct ValidateCommand: ParsableCommand {
   @Option(name: .long, help: ArgumentHelp("Fail when there are more warnings than this.", valueName: "n"))
   var maxWarnings: Int?
 
-  @Option(name: .long, help: ArgumentHelp("Leave out the findings of a rule. May be repeated.", valueName: "code"))
+  @Option(
+    name: .long, help: ArgumentHelp("Leave out the findings of a rule. May be repeated.", valueName: "code"),
+    completion: .list(Validation.rules.map(\.code)))
   var ignore: [String] = []
 
   @Option(
