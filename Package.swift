@@ -42,6 +42,12 @@ let package = Package(
     // Tests
     .target(name: "DumpSynth", path: "Tests/DumpSynth"),
     .executableTarget(name: "dump-synth", dependencies: ["DumpSynth"], path: "Tests/DumpSynthTool"),
+    .executableTarget(name: "bench", dependencies: ["DumpSynth"], path: "Tests/Bench"),
+    .target(name: "ToolRunner", path: "Tests/ToolRunner"),
+    .testTarget(
+      name: "TranscriptTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"],
+      exclude: ["Transcripts"]),
+    .testTarget(name: "InteroperabilityTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [

@@ -33,7 +33,7 @@ public struct ByteWriter: ~Copyable {
 
   /// Runs of at least this many bytes are not copied into the buffer.
   private static let bypass = 32 * 1024
-  private static let capacity = 128 * 1024
+  private static let capacity = 64 * 1024
 
   public init(to output: any ByteOutput) {
     self.output = output

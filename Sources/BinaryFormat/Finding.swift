@@ -40,6 +40,8 @@ public struct Finding: Sendable, Hashable {
     case number(UInt64)
     case byteCount(UInt64)
     case address(UInt64)
+    /// A number that is known by its hexadecimal digits.
+    case code(UInt64)
     case text(String)
   }
 
@@ -62,25 +64,33 @@ public struct Finding: Sendable, Hashable {
   public var severity: Severity { rule.severity }
 }
 
-/// Findings in the order in which they were made; beyond `limit` they are only counted, so a hostile input cannot fill memory.
+/// Findings in the order in which they were made. Of each severity only so many are kept, so that a hostile input can
+/// neither fill memory nor hide its errors behind notes; further ones are counted.
 public struct FindingList: Sendable {
   public private(set) var findings: [Finding] = []
-  /// How many were made beyond the limit, by severity.
-  public private(set) var dropped: [Severity: Int] = [:]
+  private var kept: [Severity: Int] = [:]
+  private var droppedByRule: [Rule: Int] = [:]
   private let limit: Int
 
+  /// - Parameter limit: how many of each severity are kept.
   public init(limit: Int = Limits().maximumFindings) { self.limit = limit }
 
   public mutating func append(_ finding: Finding) {
-    if findings.count < limit { findings.append(finding) } else { dropped[finding.severity, default: 0] += 1 }
+    if hasRoom(for: finding.rule) {
+      kept[finding.severity, default: 0] += 1
+      findings.append(finding)
+    } else {
+      droppedByRule[finding.rule, default: 0] += 1
+    }
   }
 
-  /// Whether the next finding will be kept. If not, its particulars need not be made: of a hostile input there are millions.
-  public var hasRoom: Bool { findings.count < limit }
+  /// Whether the next finding of that rule will be kept. If not, its particulars need not be made: of a hostile input there
+  /// are millions.
+  public func hasRoom(for rule: Rule) -> Bool { kept[rule.severity, default: 0] < limit }
 
   public mutating func append(contentsOf other: FindingList) {
     for finding in other.findings { append(finding) }
-    for (severity, count) in other.dropped { dropped[severity, default: 0] += count }
+    for (rule, count) in other.droppedByRule { droppedByRule[rule, default: 0] += count }
   }
 
   /// Takes the offsets away, where they are not offsets in the input that the user named.
@@ -88,11 +98,22 @@ public struct FindingList: Sendable {
     for index in findings.indices { findings[index].offset = nil }
   }
 
-  public mutating func removeAll(where condition: (Finding) -> Bool) { findings.removeAll(where: condition) }
+  /// Takes away all findings of these rules, the counted ones too.
+  public mutating func remove(rules codes: Set<String>) {
+    findings.removeAll { codes.contains($0.rule.code) }
+    droppedByRule = droppedByRule.filter { !codes.contains($0.key.code) }
+  }
 
   public func count(of severity: Severity) -> Int {
     findings.count { $0.severity == severity } + dropped[severity, default: 0]
   }
 
-  public var isEmpty: Bool { findings.isEmpty && dropped.isEmpty }
+  /// How many were made beyond the limit, by severity.
+  public var dropped: [Severity: Int] {
+    var dropped: [Severity: Int] = [:]
+    for (rule, count) in droppedByRule { dropped[rule.severity, default: 0] += count }
+    return dropped
+  }
+
+  public var isEmpty: Bool { findings.isEmpty && droppedByRule.isEmpty }
 }

@@ -3,26 +3,28 @@ public import FileSystem
 internal import IntermediateDump
 public import SystemPackage
 
-/// What an input is, by its first bytes.
+/// What an input is, by its first bytes. A file with others is taken for a damaged one of the format that its name says, or
+/// else for a damaged intermediate dump: then its bytes get explained.
 public enum InputFormat: String, Sendable {
   case intermediateDump = "intermediate-dump"
   case minidump
   /// The JSON form of an intermediate dump.
   case json
 
-  /// A file that is none of the others is taken for a damaged intermediate dump: then its bytes get explained.
-  public static func of(_ bytes: RawSpan) -> InputFormat {
+  /// Nil if they are those of no format.
+  public static func of(_ bytes: RawSpan) -> InputFormat? {
     let count = bytes.byteCount
+    if count >= 1, bytes.uint8(at: 0) == 0x06 { return .intermediateDump }
     if count >= 4, bytes.uint32(at: 0) == 0x504d_444d { return .minidump }
     var index = 0
     while index < count, index < 1024 {
       switch bytes.uint8(at: index) {
       case 0x20, 0x0a, 0x0d, 0x09: index += 1
       case UInt8(ascii: "{"): return .json
-      default: return .intermediateDump
+      default: return nil
       }
     }
-    return .intermediateDump
+    return nil
   }
 }
 
@@ -33,12 +35,17 @@ public struct DumpInput: Sendable {
   public let file: InputFile
 
   /// Opens the file at `path`; throws `Errno`, `InputFile.NotReadable` or `DumpJSON.Failure`.
-  public init(_ path: FilePath) throws { try self.init(InputFile(path)) }
+  public init(_ path: FilePath) throws {
+    let isNamedMinidump = ["dmp", "mdmp"].contains(path.extension)
+    try self.init(InputFile(path), unknownIs: isNamedMinidump ? .minidump : .intermediateDump)
+  }
 
   public static func standardInput() throws -> DumpInput { try DumpInput(InputFile.standardInput()) }
 
-  public init(_ file: InputFile) throws {
-    format = file.withBytes { InputFormat.of($0) }
+  public init(_ file: InputFile) throws { try self.init(file, unknownIs: .intermediateDump) }
+
+  private init(_ file: InputFile, unknownIs unknown: InputFormat) throws {
+    format = file.withBytes { InputFormat.of($0) ?? unknown }
     guard format == .json else {
       self.file = file
       return

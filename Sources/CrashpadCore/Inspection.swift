@@ -84,7 +84,8 @@ extension ProcessSnapshot {
   }
 }
 
-/// The last component of a path, for display.
+/// The last component of a path, for display. Windows' paths have backslashes.
 public func lastPathComponent(_ path: String) -> String {
-  path.split(separator: "/").last.map(String.init) ?? path
+  let isWindows = path.dropFirst().hasPrefix(":\\") || path.hasPrefix("\\\\")
+  return path.split { $0 == "/" || (isWindows && $0 == "\\") }.last.map(String.init) ?? path
 }

@@ -50,16 +50,16 @@ public struct DumpInterpreter: Sendable {
     guard root.version.uint8(in: bytes) == 1 else {
       return rejected(
         Finding(
-          InterpretationRules.noVersion, at: root.version.record?.offset, path: "kVersion", expected: .number(1),
+          InterpretationRules.noVersion, at: root.version.record?.offset, expected: .number(1),
           found: root.version.uint8(in: bytes).map { .number(UInt64($0)) }))
     }
     guard let processInfo = root.processInfo.map else {
       return rejected(
-        Finding(InterpretationRules.noProcessInfo, at: root.processInfo.record?.offset, path: "kProcessInfo"))
+        Finding(InterpretationRules.noProcessInfo, at: root.processInfo.record?.offset))
     }
     guard let systemInfo = root.systemInfo.map else {
       return rejected(
-        Finding(InterpretationRules.noSystemInfo, at: root.systemInfo.record?.offset, path: "kSystemInfo"))
+        Finding(InterpretationRules.noSystemInfo, at: root.systemInfo.record?.offset))
     }
     let evidence = ArchitectureEvidence(tree, root, bytes)
     guard let architecture = Self.architecture(from: evidence, options, &findings) else { return rejected(nil) }

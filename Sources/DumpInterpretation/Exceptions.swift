@@ -94,7 +94,7 @@ extension DumpInterpreter {
       findings.append(Finding(InterpretationRules.noRegisters, at: node.start, path: "kSignalException"))
     }
     if let regions = fields.contextMemory.array {
-      appendMemory(
+      tree.appendMemory(
         of: regions, .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, to: &snapshot.extraMemory, bytes
       )
     }

@@ -57,16 +57,16 @@ extension DumpInterpreter {
     module.debugName = module.name.map { Self.baseName($0, bytes) }
     if let objects = objects.array { module.annotationObjects = annotationObjects(of: objects, bytes) }
     if let simpleMap = simpleMap.array {
-      appendSimpleAnnotations(of: simpleMap, to: &module.simpleAnnotations, bytes)
+      tree.appendSimpleAnnotations(of: simpleMap, to: &module.simpleAnnotations, bytes)
       sortAnnotations(&module.simpleAnnotations, bytes)
     }
     module.messages = messages(crashInfo: crashInfo.map, dyldError: dyldError, bytes)
     if let regions = extraMemory.array {
-      appendMemory(
+      tree.appendMemory(
         of: regions, .moduleExtraMemoryRegionAddress, .moduleExtraMemoryRegionData, to: &snapshot.extraMemory, bytes)
     }
     if let regions = intermediateDumpMemory.array {
-      appendMemory(
+      tree.appendMemory(
         of: regions, .moduleIntermediateDumpExtraMemoryRegionAddress, .moduleIntermediateDumpExtraMemoryRegionData,
         to: &snapshot.intermediateDumpExtraMemory, bytes)
     }

@@ -145,30 +145,9 @@ extension DumpInterpreter {
     var annotations = outside.map { name, value in
       Annotation(name: snapshot.store(name.utf8), value: snapshot.store(value.utf8))
     }
-    if let array { appendSimpleAnnotations(of: array, to: &annotations, bytes) }
+    if let array { tree.appendSimpleAnnotations(of: array, to: &annotations, bytes) }
     sortAnnotations(&annotations, bytes)
     return annotations
-  }
-
-  /// Adds the entries that have both a name and a value, in file order.
-  func appendSimpleAnnotations(of array: DumpNode, to annotations: inout [Annotation], _ bytes: RawSpan) {
-    annotations.reserveCapacityForMore(tree.count(of: array, in: bytes))
-    var elements = tree.records(of: array)
-    while let element = elements.next(of: tree, in: bytes) {
-      var name = DumpField()
-      var value = DumpField()
-      var records = tree.records(of: element.node)
-      while let record = records.next(of: tree, in: bytes) {
-        switch record.key {
-        case .annotationName: name.record = record
-        case .annotationValue: value.record = record
-        default: break
-        }
-      }
-      if let name = name.content(), let value = value.content() {
-        annotations.append(Annotation(name: name, value: value))
-      }
-    }
   }
 
   /// Sorts by the bytes of the names; of equal names only the first stays.

@@ -76,10 +76,11 @@ extension DumpInterpreter {
       thread.context = CPUContext(architecture, state, bytes)
     } else if fields.exceptionFrames.value == nil {
       let rule = InterpretationRules.noRegisters
-      findings.append(findings.hasRoom ? Finding(rule, at: node.start, path: nextThreadPath.text) : Finding(rule))
+      findings.append(
+        findings.hasRoom(for: rule) ? Finding(rule, at: node.start, path: nextThreadPath.text) : Finding(rule))
     }
     if let regions = fields.contextMemory.array {
-      appendMemory(
+      tree.appendMemory(
         of: regions, .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, to: &snapshot.extraMemory, bytes
       )
     }
@@ -125,33 +126,5 @@ extension DumpInterpreter {
       for shift in 0..<UInt64(8) { stack.append(UInt8(truncatingIfNeeded: word >> (8 * shift))) }
     }
     return stack
-  }
-
-  /// Adds the regions of an array that have an address of eight bytes and data.
-  func appendMemory(
-    of array: DumpNode, _ addressKey: DumpKey, _ dataKey: DumpKey, to regions: inout [MemoryRegion], _ bytes: RawSpan
-  ) {
-    regions.reserveCapacityForMore(tree.count(of: array, in: bytes))
-    var elements = tree.records(of: array)
-    while let element = elements.next(of: tree, in: bytes) {
-      var address = DumpField()
-      var data = DumpField()
-      var records = tree.records(of: element.node)
-      while let record = records.next(of: tree, in: bytes) {
-        if record.key == addressKey { address.record = record }
-        if record.key == dataKey { data.record = record }
-      }
-      if let address = address.uint64(in: bytes), let data = data.content(), !data.isEmpty {
-        regions.append(MemoryRegion(address: address, content: data))
-      }
-    }
-  }
-}
-
-extension Array {
-  /// Makes room for `count` further elements. Exactly so for many, which have memory to save; for few the array grows as it
-  /// does by itself, so that many calls do not copy it each time.
-  mutating func reserveCapacityForMore(_ count: Int) {
-    if count > 4096 { reserveCapacity(self.count + count) }
   }
 }

@@ -27,8 +27,8 @@ public final class InputFile: Sendable {
 
   /// Opens and reads or maps the file at `path`. Throws `Errno` or `NotReadable`.
   public convenience init(_ path: FilePath) throws {
-    // Without O_NONBLOCK the open of a FIFO that nobody writes to would wait for ever; so it reads as empty.
-    let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+    // Of a FIFO this waits for a writer, as a shell's <(…) needs it.
+    let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec], retryOnInterrupt: true)
     defer { try? descriptor.close() }
     try self.init(descriptor)
   }
@@ -53,7 +53,6 @@ public final class InputFile: Sendable {
     case S_IFDIR:
       throw NotReadable(reason: .directory)
     case S_IFIFO, S_IFSOCK, S_IFCHR:
-      _ = fcntl(descriptor.rawValue, F_SETFL, 0)  // From here on, wait for what is written to the pipe.
       unsafe base = try Self.readAll(descriptor, sizeHint: 64 * 1024, isRegular: false)
       isMapped = false
     default:

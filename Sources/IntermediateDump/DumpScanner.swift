@@ -41,7 +41,7 @@ struct DumpScanner {
       return
     }
     guard bytes.uint8(at: 0) == DumpCommand.rootMapStart else {
-      failure = Finding(DumpRules.badStart, at: 0, expected: .number(6), found: .number(UInt64(bytes.uint8(at: 0))))
+      failure = Finding(DumpRules.badStart, at: 0, expected: .code(6), found: .code(UInt64(bytes.uint8(at: 0))))
       return
     }
     offset = 1
@@ -121,7 +121,7 @@ struct DumpScanner {
     case DumpCommand.rootMapStart:
       return stop(DumpRules.secondRoot)
     default:
-      return stop(DumpRules.badCommand, found: .number(UInt64(command)))
+      return stop(DumpRules.badCommand, found: .code(UInt64(command)))
     }
     return true
   }

@@ -108,7 +108,8 @@ public struct DumpValidator {
       if hasFrames, case .state = descriptor.shape { continue }
       let isRequired = descriptor.presence == .required && map.key != .threads
       let rule = isRequired ? DumpRules.missingRequired : DumpRules.missingExpected
-      findings.append(findings.hasRoom ? Finding(rule, at: map.start, path: pathText(descriptor.key)) : Finding(rule))
+      findings.append(
+        findings.hasRoom(for: rule) ? Finding(rule, at: map.start, path: pathText(descriptor.key)) : Finding(rule))
     }
   }
 
@@ -124,7 +125,7 @@ public struct DumpValidator {
     _ rule: Rule, _ record: DumpRecord, expected: Finding.Value? = nil, found: Finding.Value? = nil
   ) {
     findings.append(
-      findings.hasRoom
+      findings.hasRoom(for: rule)
         ? Finding(rule, at: record.offset, path: pathText(record.key), expected: expected, found: found) : Finding(rule)
     )
   }

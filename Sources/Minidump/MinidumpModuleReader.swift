@@ -59,7 +59,7 @@ extension MinidumpReader {
       module.debugName = name(from: range.offset + 16, to: range.end, bytes)
     case let kind:
       findings.append(
-        Finding(MinidumpRules.unknownCodeView, at: range.offset, path: path(), found: .number(UInt64(kind))))
+        Finding(MinidumpRules.unknownCodeView, at: range.offset, path: path(), found: .code(UInt64(kind))))
     }
   }
 

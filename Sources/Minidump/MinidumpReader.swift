@@ -61,7 +61,7 @@ public struct MinidumpReader {
     }
     // The upper half of the version belongs to whoever writes the file.
     if bytes.uint32(at: 4) & 0xffff != MinidumpFormat.version {
-      findings.append(Finding(MinidumpRules.badVersion, at: 4, found: .number(UInt64(bytes.uint32(at: 4)))))
+      findings.append(Finding(MinidumpRules.badVersion, at: 4, found: .code(UInt64(bytes.uint32(at: 4)))))
     }
     let count = Int(bytes.uint32(at: 8))
     let directory = Int(bytes.uint32(at: 12))

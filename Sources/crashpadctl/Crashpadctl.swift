@@ -19,7 +19,8 @@ struct Crashpadctl: ParsableCommand {
     subcommands: [InspectCommand.self, ValidateCommand.self, ConvertCommand.self])
 
   static func main() {
-    Signals.install()
+    ProcessSetup.openStandardStreams()
+    ProcessSetup.installSignalHandlers()
     main(nil)
   }
 }

@@ -59,10 +59,10 @@ extension Command {
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
 
     var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-    defer { for unsafeword in unsafe words { unsafe free(word) } }
+    defer { unsafe words.forEach { unsafe free($0) } }
     let fixed = ["PATH=/usr/bin:/bin", "LC_ALL=C", "SWIFT_DETERMINISTIC_HASHING=1", "SWIFT_BACKTRACE=enable=no"]
     var environment = unsafe fixed.map { unsafe strdup($0) } + [nil]
-    defer { for unsafeword in unsafe environment { unsafe free(word) } }
+    defer { unsafe environment.forEach { unsafe free($0) } }
 
     var child: pid_t = 0
     var status: Int32 = 0

@@ -19,33 +19,38 @@ extension Bench {
   ]
 
   func growth() throws {
+    title("Growth: the cost of one unit; a dump with the fewest is subtracted")
     let meter = try Callgrind(workspace)
     let runs = full(15, quick: 5)
-    let what = meter == nil ? "nanoseconds of user time, least of \(runs) runs" : "instructions, one run each"
-    title("Growth: the cost of one unit in \(what); a dump with the fewest is subtracted")
+    print(
+      "  In \(meter == nil ? "nanoseconds from start to end, least of \(runs) runs" : "instructions, one run each").")
     var table = Table("", "units at 1x", "at 1x", "at 10x", "at 100x", "100x to 10x", "")
     for kind in Self.kinds {
       let unit = full(kind.unit, quick: kind.unit / 3)
-      let base = try cost(kind, kind.fewest, meter, runs)
-      let costs = try [1, 10, 100].map { factor in
-        try (cost(kind, unit * factor, meter, runs) - base) / Double(unit * factor - kind.fewest)
-      }
-      let ratio = costs[2] / costs[1]
+      let counts = [kind.fewest, unit, unit * 10, unit * 100]
+      let costs = try costs(kind, counts, meter, runs)
+      let perUnit = (1...3).map { (costs[$0] - costs[0]) / Double(counts[$0] - counts[0]) }
+      let ratio = perUnit[2] / perUnit[1]
+      // Below half a millisecond, time says nothing; instructions always do.
+      let isClear = meter != nil || costs[2] - costs[0] > 500_000
       table.add(
-        kind.name, "\(unit)", Text.fixed(costs[0], 0), Text.fixed(costs[1], 0), Text.fixed(costs[2], 0),
-        Text.ratio(ratio), ratio <= 1.3 ? "linear" : "NOT LINEAR")
+        kind.name, "\(unit)", Text.fixed(perUnit[0], 0), Text.fixed(perUnit[1], 0), Text.fixed(perUnit[2], 0),
+        isClear ? Text.ratio(ratio) : "-", isClear ? ratio <= 1.3 ? "linear" : "NOT LINEAR" : "too short to tell")
     }
     table.show()
     print("  Linear: a unit costs at 100x at most 1.3 times what it costs at 10x.")
   }
 
-  private func cost(_ kind: Kind, _ count: Int, _ meter: Callgrind?, _ runs: Int) throws -> Double {
-    let input = try workspace.make(kind.recipe, count, "growth.idump")
+  /// What the conversion of a dump with each of these counts takes.
+  private func costs(_ kind: Kind, _ counts: [Int], _ meter: Callgrind?, _ runs: Int) throws -> [Double] {
     let output = workspace.file("growth.dmp")
-    let arguments = ["convert", "-q", "-j", "1", "--arch", "arm64", input, "-o", output]
-    if let meter { return Double(try meter.instructions(of: Command(meter.tool, arguments))) }
-    let results = try workspace.interleave(
-      [Contender(kind.name, Command(workspace.tool, arguments), output: output)], rounds: runs)
-    return results[0].user.minimum * 1e9
+    let commands = try counts.map { count in
+      let input = try workspace.make(kind.recipe, count, "growth.\(count)")
+      let arguments = ["convert", "-q", "-j", "1", "--arch", "arm64", input, "-o", output]
+      return Command(meter?.tool ?? workspace.tool, arguments)
+    }
+    if let meter { return try commands.map { Double(try meter.instructions(of: $0)) } }
+    let contenders = commands.map { Contender(kind.name, $0, output: output) }
+    return try workspace.interleave(contenders, rounds: runs).map { $0.wall.minimum * 1e9 }
   }
 }

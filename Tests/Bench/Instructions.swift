@@ -6,9 +6,9 @@ extension Bench {
     let name: String
     let architecture: String
     let shape: Recipe
-    /// What Crashpad's own C++ takes: user-space instructions for one conversion, process start excluded, of the corpus's
-    /// dump, counted with Callgrind at revision 48b459d7 (x86_64, clang -O2; `README.md` of the corpus). The medium dump
-    /// was one of 1.4 MB. They are there so that a machine without the peer has something to compare with.
+    /// What Crashpad's own C++ takes at revision 48b459d7: user-space instructions for one conversion, process start
+    /// excluded. Source: the README.md of the corpus, for the dumps of these names; its medium dump had 1.4 MB. They are
+    /// here so that a machine without the peer has something to compare with.
     let crashpad: Int
   }
 
@@ -62,7 +62,7 @@ extension Bench {
   /// The peer converts one dump in a process; what it takes to reject an empty file is its start.
   private func one(_ dump: String, peer: String, _ callgrind: Callgrind) throws -> Int {
     let empty = workspace.file("empty")
-    try Data().write(to: URL(fileURLWithPath: empty))
+    try writeFile(empty, [])
     let output = workspace.file("peer.dmp")
     let start = try callgrind.instructions(of: peerCommand(peer, empty, output, accepting: Set(0...255)))
     let whole = try callgrind.instructions(of: peerCommand(peer, dump, output))

@@ -22,10 +22,10 @@ enum Recipe: String {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
       for index in 0..<number {
         let (bytes, name) = Self.pending(index)
-        try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+        try writeFile("\(path)/\(name)", bytes)
       }
     } else {
-      try Data(bytes(number)).write(to: URL(fileURLWithPath: path))
+      try writeFile(path, bytes(number))
     }
   }
 

@@ -62,3 +62,15 @@ struct Workspace {
     try? FileManager.default.removeItem(atPath: path)
   }
 }
+
+func writeFile(_ path: String, _ bytes: [UInt8]) throws {
+  let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+  defer { close(descriptor) }
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+    guard count > 0 else { break }
+    rest = rest.dropFirst(count)
+  }
+  guard descriptor >= 0, rest.isEmpty else { throw BenchError(text: "cannot write \(path)") }
+}

@@ -6,16 +6,18 @@ struct FindingListTests {
   private static let error = Rule("an-error", .error, "An error")
   private static let note = Rule("a-note", .note, "A note")
 
-  @Test("Up to the limit findings are kept in their order, beyond it they are counted")
+  @Test("Of each severity as many as the limit are kept in their order, further ones are counted")
   func limit() {
-    var list = FindingList(limit: 3)
+    var list = FindingList(limit: 2)
     #expect(list.isEmpty)
-    for offset in 0..<5 { list.append(Finding(offset.isMultiple(of: 2) ? Self.error : Self.note, at: offset)) }
-    #expect(list.findings.map(\.offset) == [0, 1, 2])
-    #expect(list.dropped == [.note: 1, .error: 1])
+    for offset in 0..<7 { list.append(Finding(offset < 4 ? Self.note : Self.error, at: offset)) }
+    #expect(list.findings.map(\.offset) == [0, 1, 4, 5], "notes do not hide errors")
+    #expect(list.dropped == [.note: 2, .error: 1])
     #expect(list.count(of: .error) == 3)
-    #expect(list.count(of: .note) == 2)
+    #expect(list.count(of: .note) == 4)
     #expect(list.count(of: .warning) == 0)
+    #expect(!list.hasRoom(for: Self.note))
+    #expect(list.hasRoom(for: Rule("a-warning", .warning, "A warning")))
   }
 
   @Test("The limit is a thousand unless another is given")
@@ -42,18 +44,24 @@ struct FindingListTests {
     var second = FindingList(limit: 2)
     for offset in 2..<6 { second.append(Finding(Self.note, at: offset)) }
     first.append(contentsOf: second)
-    #expect(first.findings.map(\.offset) == [1, 2])
+    #expect(first.findings.map(\.offset) == [1, 2, 3])
     #expect(first.count(of: .note) == 4)
     #expect(first.count(of: .error) == 1)
   }
 
-  @Test("Findings can be taken out by their rule")
+  @Test("Findings are taken away by their rule, the counted ones too")
   func removal() {
-    var list = FindingList()
-    list.append(Finding(Self.error))
-    list.append(Finding(Self.note))
-    list.removeAll { $0.rule.code == "an-error" }
+    var list = FindingList(limit: 1)
+    for _ in 0..<3 {
+      list.append(Finding(Self.error))
+      list.append(Finding(Self.note))
+    }
+    list.remove(rules: ["an-error", "no-such-rule"])
     #expect(list.findings.map(\.rule.code) == ["a-note"])
+    #expect(list.dropped == [.note: 2])
+    #expect(list.count(of: .error) == 0)
+    list.remove(rules: ["a-note"])
+    #expect(list.isEmpty)
   }
 
   @Test("Severities are ordered, and rules are the same if their codes are")

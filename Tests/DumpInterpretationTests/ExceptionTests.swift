@@ -100,6 +100,8 @@ struct ExceptionTests {
     let context = try #require(short.snapshot?.exception?.context)
     #expect(short.bytes(of: context.arm64?.vectors ?? context.x86_64?.fxsave) == [UInt8](repeating: 0x11, count: 512))
 
+    if let debug = context.x86_64?.dr { #expect(debug[7] == 0xd007, "the debug registers stay the thread's") }
+
     let long = mach(architecture, flavor: flavor, state: own(architecture) + [1, 2, 3])
     #expect(long.codes == ["state-size"])
     #expect(Interpreted.values(long.snapshot?.exception?.context) == words(0x9000, architecture))

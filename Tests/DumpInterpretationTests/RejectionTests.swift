@@ -35,24 +35,20 @@ private let rejections: [RejectionCase] = [
   RejectionCase(name: "no dump", code: "bad-start", bytes: [1, 2, 3]),
   RejectionCase(name: "an empty root map", code: "empty-dump", bytes: [6, 7]),
   RejectionCase(name: "an open root map", code: "no-root-end", bytes: [6]),
-  RejectionCase(name: "no version", code: "no-version", bytes: without(.version), path: "kVersion"),
-  RejectionCase(name: "version 2", code: "no-version", bytes: behind { $0.property(.version, [2]) }, path: "kVersion"),
+  RejectionCase(name: "no version", code: "no-version", bytes: without(.version)),
+  RejectionCase(name: "version 2", code: "no-version", bytes: behind { $0.property(.version, [2]) }),
   RejectionCase(
-    name: "a version of 4 bytes", code: "no-version", bytes: behind { $0.property(.version, [1, 0, 0, 0]) },
-    path: "kVersion"),
+    name: "a version of 4 bytes", code: "no-version", bytes: behind { $0.property(.version, [1, 0, 0, 0]) }),
   RejectionCase(
-    name: "a version that is a map", code: "no-version", bytes: behind { $0.map(.version) { _ in } }, path: "kVersion"),
-  RejectionCase(name: "no process", code: "no-process-info", bytes: without(.processInfo), path: "kProcessInfo"),
+    name: "a version that is a map", code: "no-version", bytes: behind { $0.map(.version) { _ in } }),
+  RejectionCase(name: "no process", code: "no-process-info", bytes: without(.processInfo)),
   RejectionCase(
-    name: "a process that is a property", code: "no-process-info", bytes: behind { $0.property(.processInfo, []) },
-    path: "kProcessInfo"),
+    name: "a process that is a property", code: "no-process-info", bytes: behind { $0.property(.processInfo, []) }),
   RejectionCase(
-    name: "a process that is an array", code: "no-process-info", bytes: behind { $0.array(.processInfo) { _ in } },
-    path: "kProcessInfo"),
-  RejectionCase(name: "no system", code: "no-system-info", bytes: without(.systemInfo), path: "kSystemInfo"),
+    name: "a process that is an array", code: "no-process-info", bytes: behind { $0.array(.processInfo) { _ in } }),
+  RejectionCase(name: "no system", code: "no-system-info", bytes: without(.systemInfo)),
   RejectionCase(
-    name: "a system that is a property", code: "no-system-info", bytes: behind { $0.property(.systemInfo, []) },
-    path: "kSystemInfo"),
+    name: "a system that is a property", code: "no-system-info", bytes: behind { $0.property(.systemInfo, []) }),
   RejectionCase(name: "no threads to tell the architecture", code: "unknown-architecture", bytes: without(.threads)),
   RejectionCase(
     name: "a signal without thread", code: "exception-without-thread",
@@ -85,7 +81,7 @@ struct RejectionTests {
     #expect(result.snapshot == nil)
     let last = try #require(result.findings.last { $0.severity == .error })
     #expect(last.rule.code == example.code)
-    if !example.path.isEmpty { #expect(last.path == example.path) }
+    #expect(last.path == example.path)
   }
 
   @Test("The small dump of these tests is accepted as it is")

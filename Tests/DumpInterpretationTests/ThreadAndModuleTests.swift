@@ -199,7 +199,7 @@ struct ThreadAndModuleTests {
     }
     let result = Interpreted(builder.bytes, architecture: .arm64)
     let snapshot = try #require(result.snapshot)
-    let limit = (builder.bytes.count + (32 << 20)) / 512
+    let limit = builder.bytes.count / 512 + 16384
     #expect(key == .threads ? snapshot.threads.count == limit : snapshot.modules.count == limit)
     let list = result.findings.first { $0.rule.code == "too-many-entries" }
     #expect(key == .threads || list?.path == "kModules")

@@ -90,6 +90,11 @@ struct DumpTreeContentTests {
       let containers = tree.flattened(bytes).count { $0.kind != .property }
       #expect(tree.index.count > 100, "the index must take part in this test")
       #expect(tree.index.count < containers, "some containers must be too short for it")
+      // Each entry knows how many lie inside of it: a wrong number would only make reading slow.
+      for (place, entry) in tree.index.enumerated() {
+        let inside = tree.index[(place + 1)...].prefix { $0.start < entry.contentEnd }.count
+        #expect(entry.descendants == inside)
+      }
     }
     // The same, broken off within the last thread: what is open then is indexed however short it is.
     expectSameAsNaive(Array(builder.bytes.prefix(builder.bytes.count - threshold / 2 - 3)))

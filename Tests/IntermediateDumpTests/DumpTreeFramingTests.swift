@@ -27,8 +27,8 @@ private let version: [UInt8] = [5, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1]
 
 private let framingCases: [FramingCase] = [
   FramingCase(code: "empty-file", bytes: [], offset: nil),
-  FramingCase(code: "bad-start", bytes: [7], offset: 0, expected: .number(6), found: .number(7)),
-  FramingCase(code: "bad-start", bytes: [0x7b, 6], offset: 0, expected: .number(6), found: .number(0x7b)),
+  FramingCase(code: "bad-start", bytes: [7], offset: 0, expected: .code(6), found: .code(7)),
+  FramingCase(code: "bad-start", bytes: [0x7b, 6], offset: 0, expected: .code(6), found: .code(0x7b)),
   FramingCase(code: "no-root-end", bytes: [6], offset: 1),
   FramingCase(code: "no-root-end", bytes: [6] + version, offset: 13, kept: "kVersion:1"),
   FramingCase(
@@ -36,11 +36,11 @@ private let framingCases: [FramingCase] = [
     kept: "kVersion:1 kThreads[{}]"),
   FramingCase(
     code: "no-root-end", bytes: [6, 3, 0x70, 0x17, 1, 2, 1, 2], offset: 8, path: "kThreads", kept: "kThreads[{}{}]"),
-  FramingCase(code: "bad-command", bytes: [6, 0], offset: 1, found: .number(0)),
-  FramingCase(code: "bad-command", bytes: [6] + version + [8], offset: 13, kept: "kVersion:1", found: .number(8)),
+  FramingCase(code: "bad-command", bytes: [6, 0], offset: 1, found: .code(0)),
+  FramingCase(code: "bad-command", bytes: [6] + version + [8], offset: 13, kept: "kVersion:1", found: .code(8)),
   FramingCase(
     code: "bad-command", bytes: [6, 3, 0x70, 0x17, 255], offset: 4, path: "kThreads", kept: "kThreads[]",
-    found: .number(255)),
+    found: .code(255)),
   FramingCase(code: "truncated-key", bytes: [6, 5], offset: 1),
   FramingCase(code: "truncated-key", bytes: [6, 5, 1], offset: 1),
   FramingCase(code: "truncated-key", bytes: [6, 1, 0xa0], offset: 1),

@@ -62,6 +62,7 @@ struct MemoryPlanTests {
       var bytes: [UInt8] = []
       for piece in plan.pieces[block.pieces] {
         // Each piece lies where the one before it ends.
+        #expect(!piece.content.isEmpty)
         #expect(piece.address == block.address &+ UInt64(bytes.count))
         bytes += snapshot.arena[piece.content.offset..<piece.content.offset + piece.content.count]
       }

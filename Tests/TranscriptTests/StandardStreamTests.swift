@@ -50,7 +50,8 @@ struct StandardStreamTests {
     // A report that goes to a closed stream must not end up in the file that got its number.
     for round in 0..<5 {
       for format in ["text", "json"] {
-        _ = try Tool.shell("rm -rf out; crashpadctl convert --format \(format) -k -j 8 many -o out \(closed)", in: folder)
+        let command = "crashpadctl convert --format \(format) -k -j 8 many -o out \(closed)"
+        _ = try Tool.shell("rm -rf out; \(command)", in: folder)
         let wrong = try names.filter {
           try folder.exists("out/\($0)") && folder.bytes(of: "out/\($0)") != folder.bytes(of: "right/\($0)")
         }

@@ -52,9 +52,7 @@ struct ConvertCommand: ParsableCommand {
   @Option(name: .customLong("client-id"), help: ArgumentHelp("The client id to write.", valueName: "uuid"))
   var clientID: UUIDBytes = .zero
 
-  @Option(
-    name: .long,
-    help: "The architecture, where a dump does not tell; guess takes what its system looks like.")
+  @Option(name: .long, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument?
 
   @Option(
@@ -80,6 +78,7 @@ struct ConvertCommand: ParsableCommand {
   var quiet = false
 
   func validate() throws {
+    try checkInputs(dumps)
     if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
     if output == "-", format == .json {
       throw ValidationError("-o - and --format json both go to standard output.")
@@ -88,7 +87,13 @@ struct ConvertCommand: ParsableCommand {
 
   func run() throws {
     let list = InputList(dumps, recursive: recursive, accepting: [.intermediateDump])
-    let plan = try OutputPlan(list, output: output, target: to)
+    let plan: OutputPlan
+    do {
+      plan = try OutputPlan(list, output: output, target: to)
+    } catch {
+      Terminal.error("crashpadctl: error: \(error.text)")
+      throw ExitCode(ExitStatus.usage.rawValue)
+    }
     let status = ConvertRun(command: self, list: list, plan: plan).run()
     throw ExitCode(status.rawValue)
   }
@@ -111,10 +116,13 @@ struct OutputPlan {
   /// Whether the outputs go into a directory that may have to be made.
   let makesDirectories: Bool
 
-  init(_ list: InputList, output: String?, target: Conversion.Target) throws {
+  /// The command line asks for outputs that can't be.
+  struct Impossible: Error { let text: String }
+
+  init(_ list: InputList, output: String?, target: Conversion.Target) throws(Impossible) {
     let isMany = list.inputs.count != 1 || list.hasDirectories
     if output == "-" || (output == nil && !isMany && list.inputs[0].argument == "-") {
-      if isMany { throw ValidationError("-o - takes one dump; \(list.inputs.count) were named.") }
+      if isMany { throw Impossible(text: "-o - takes one dump, and no directory") }
       paths = [nil]
       makesDirectories = false
       return
@@ -125,7 +133,7 @@ struct OutputPlan {
     if isDirectory == true, let output, let kind = try? FileKind(at: FilePath(output), followingLink: true),
       kind != .directory
     {
-      throw ValidationError("\(output) is no directory, and several dumps do not go into one file.")
+      throw Impossible(text: "\(displayName(output)) is no directory")
     }
     makesDirectories = isDirectory == true
     paths = list.inputs.map { input in
@@ -137,8 +145,8 @@ struct OutputPlan {
     var seen: [FilePath: String] = [:]
     for (path, input) in zip(paths, list.inputs) {
       guard let path else { continue }
-      if let other = seen.updateValue(input.name, forKey: path) {
-        throw ValidationError("\(other) and \(input.name) would both become \(path).")
+      if let other = seen.updateValue(input.name, forKey: path.lexicallyNormalized()) {
+        throw Impossible(text: "\(other) and \(input.name) would both become \(displayName(path.string))")
       }
     }
   }

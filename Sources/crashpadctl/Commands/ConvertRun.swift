@@ -20,9 +20,9 @@ struct ConvertRun {
       switch self {
       case .done(let result):
         switch result.outcome {
-        case .converted: .success
-        case .incomplete: .findings
         case .rejected: .noData
+        case .incomplete: .findings
+        case .converted: result.findings.count(of: .error) > 0 ? .findings : .success
         }
       case .failed(_, let status): status
       }
@@ -76,7 +76,13 @@ struct ConvertRun {
       return .failed(text: text, status: status)
     }
     do {
-      guard let path = plan.paths[index] else { return .done(try conversion.convert(input, to: StandardOutput())) }
+      guard let path = plan.paths[index] else {
+        do {
+          return .done(try conversion.convert(input, to: StandardOutput()))
+        } catch Errno.brokenPipe {
+          Terminal.fail(writing: Errno.brokenPipe)
+        }
+      }
       if isSameFile(FilePath(list.inputs[index].argument), path) {
         return .failed(text: "would become its own output; -o names another", status: .usage)
       }

@@ -50,7 +50,7 @@ struct InputList {
         }
         var relative = file
         _ = relative.removePrefix(directory)
-        inputs.append(Input(name: file.string, argument: file.string, relativePath: relative))
+        inputs.append(Input(name: Wording.printable(file.string), argument: file.string, relativePath: relative))
       }
       for (path, error) in unreadable { add(path, error) }
     } catch {
@@ -60,7 +60,7 @@ struct InputList {
 
   private mutating func add(_ path: FilePath, _ error: any Error) {
     let (text, status) = Sentences.failure(error, creating: false)
-    failures.append(Failure(name: path.string, text: text, status: status))
+    failures.append(Failure(name: Wording.printable(path.string), text: text, status: status))
   }
 
   /// In a directory there may be anything. A dump has the name of one, or begins like one.

@@ -54,11 +54,11 @@ struct InspectCommand: ParsableCommand {
     help: ArgumentHelp("Print text, or a JSON document (one on each line for several dumps).", valueName: "form"))
   var format: ReportFormat = .text
 
-  @Option(
-    name: .long, help: "The architecture, where a dump does not tell; guess takes what its system looks like.")
+  @Option(name: .long, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument = .guess
 
   func validate() throws {
+    try checkInputs(dumps)
     if format == .json, threads || modules || registers || memoryList || memory != nil || tree || hex {
       throw ValidationError("--format json prints everything; it does not go with options that choose parts of it.")
     }
@@ -67,14 +67,13 @@ struct InspectCommand: ParsableCommand {
   func run() throws {
     var status = ExitStatus.success
     for (index, dump) in dumps.enumerated() {
-      if index > 0, format == .text { Terminal.output("\n") }
-      let result = inspect(dump)
+      let result = inspect(dump, isFirst: index == 0)
       if result != .success { status = dumps.count == 1 ? result : .findings }
     }
     throw ExitCode(status.rawValue)
   }
 
-  private func inspect(_ dump: String) -> ExitStatus {
+  private func inspect(_ dump: String, isFirst: Bool) -> ExitStatus {
     let name = displayName(dump)
     let inspection: Inspection
     do {
@@ -90,6 +89,7 @@ struct InspectCommand: ParsableCommand {
         InspectionJSON.write(inspection, view, name: name, to: &$0)
       }
     } else {
+      if !isFirst { Terminal.output("\n") }
       for finding in inspection.findings.findings { Terminal.error(Sentences.line(finding, input: name)) }
       guard writeText(inspection, view, name) else { return .noData }
     }

@@ -43,4 +43,16 @@ extension DumpInput {
 }
 
 /// The name of an input in messages.
-func displayName(_ argument: String) -> String { argument == "-" ? "<standard input>" : argument }
+func displayName(_ argument: String) -> String {
+  argument == "-" ? "<standard input>" : Wording.printable(argument)
+}
+
+/// Standard input can be read once.
+func checkInputs(_ arguments: [String]) throws {
+  if arguments.count(where: { $0 == "-" }) > 1 { throw ValidationError("Standard input, -, can be named only once.") }
+}
+
+enum ArchitectureHelp {
+  static let text: ArgumentHelp =
+    "Take the registers for those of this architecture; guess asks what the system looks like where they do not tell."
+}

@@ -47,8 +47,7 @@ struct ValidateCommand: ParsableCommand {
     completion: .list(Validation.rules.map(\.code)))
   var ignore: [String] = []
 
-  @Option(
-    name: .long, help: "The architecture, where a dump does not tell; guess takes what its system looks like.")
+  @Option(name: .long, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument?
 
   @Flag(name: .long, help: "Leave out notes in text.")
@@ -58,6 +57,7 @@ struct ValidateCommand: ParsableCommand {
   var rules = false
 
   func validate() throws {
+    try checkInputs(dumps)
     if dumps.isEmpty, !rules { throw ValidationError("Missing expected argument '<dumps> ...'") }
     if let maxWarnings, maxWarnings < 0 { throw ValidationError("--max-warnings takes 0 or more.") }
     let codes = Set(Validation.rules.map(\.code))
@@ -95,7 +95,7 @@ struct ValidateCommand: ParsableCommand {
     do {
       let result = validation.validate(try DumpInput.open(input.argument))
       var findings = result.findings
-      findings.removeAll { ignore.contains($0.rule.code) }
+      findings.remove(rules: Set(ignore))
       return ValidatedInput(name: input.name, format: result.format, findings: findings)
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)

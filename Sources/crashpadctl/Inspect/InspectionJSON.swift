@@ -110,7 +110,7 @@ struct InspectionJSON {
   }
 
   private func writeLocation(of address: UInt64, _ view: InspectionView, to json: inout JSONWriter) {
-    guard let (module, offset) = view.modules.lookup(view.strip(address)) else {
+    guard let (module, offset) = view.lookup(address) else {
       json.member("module", nil as String?)
       return
     }

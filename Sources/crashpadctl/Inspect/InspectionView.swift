@@ -37,13 +37,17 @@ struct InspectionView {
 
   /// "MyApp + 0x1234", or nil if no module is there.
   func location(_ address: UInt64) -> String? {
-    let stripped = strip(address)
-    guard let (module, offset) = modules.lookup(stripped) else { return nil }
+    guard let (module, offset) = lookup(address) else { return nil }
     return "\(moduleName(module)) + \(Wording.hex(offset))"
   }
 
+  /// The module at `address`, or where the address points without its authentication code.
+  func lookup(_ address: UInt64) -> (module: Int, offset: UInt64)? {
+    modules.lookup(address) ?? modules.lookup(strip(address))
+  }
+
   /// Takes off what is not part of the address: on arm64 pointers carry an authentication code.
-  func strip(_ address: UInt64) -> UInt64 {
+  private func strip(_ address: UInt64) -> UInt64 {
     // Simulators on Intel say a mask of all bits, which would leave nothing.
     guard snapshot.system.architecture == .arm64, let mask = snapshot.system.addressMask, mask != .max else {
       return address

@@ -27,7 +27,7 @@ enum FindingJSON {
   private static func write(_ key: String, _ value: Finding.Value, to json: inout JSONWriter) {
     switch value {
     case .number(let number), .byteCount(let number): json.member(key, number)
-    case .address(let address): json.member(key, "0x" + String(address, radix: 16))
+    case .address(let value), .code(let value): json.member(key, "0x" + String(value, radix: 16))
     case .text(let text): json.member(key, text)
     }
   }

@@ -44,7 +44,7 @@ enum Sentences {
     switch value {
     case .number(let number): String(number)
     case .byteCount(let count): count == 1 ? "1 byte" : "\(count) bytes"
-    case .address(let address): "0x" + String(address, radix: 16)
+    case .address(let value), .code(let value): "0x" + String(value, radix: 16)
     case .text(let text): text
     }
   }

@@ -18,7 +18,7 @@ enum ExitStatus: Int32 {
   /// What a failed system call means for the exit status.
   init(_ errno: Errno, creating: Bool) {
     switch errno {
-    case .noSuchFileOrDirectory, .notDirectory: self = creating ? .cannotCreate : .noInput
+    case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels: self = creating ? .cannotCreate : .noInput
     case .permissionDenied, .notPermitted: self = .notPermitted
     case .readOnlyFileSystem, .fileExists, .isDirectory, .fileNameTooLong: self = creating ? .cannotCreate : .noInput
     case .resourceBusy, .wouldBlock: self = .temporaryFailure

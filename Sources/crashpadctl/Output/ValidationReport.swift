@@ -49,7 +49,7 @@ struct ValidationReport {
   /// Whether this input alone makes the run fail.
   func isBad(_ result: ValidatedInput) -> Bool {
     result.failure != nil || result.findings.count(of: .error) > 0
-      || (strict && result.findings.count(of: .warning) > 0)
+      || ((strict || hasTooManyWarnings) && result.findings.count(of: .warning) > 0)
   }
 
   // MARK: Text
@@ -71,12 +71,12 @@ struct ValidationReport {
       }
       Terminal.output(text)
     }
+    let unread = results.count { $0.failure != nil }
     let counts = [
-      Wording.count(results.count, "dump"), Wording.count(count(.error), "error"),
+      Wording.count(results.count - unread, "dump"), Wording.count(count(.error), "error"),
       Wording.count(count(.warning), "warning"),
       Wording.count(count(.note), "note"),
     ]
-    let unread = results.count { $0.failure != nil }
     let more =
       (unread > 0 ? ", \(unread) not readable" : "")
       + (skipped > 0 ? "; \(Wording.count(skipped, "other file")) skipped" : "")
@@ -199,6 +199,8 @@ struct ValidationReport {
     json.object { json in
       json.member("id", rule.code)
       json.object("shortDescription") { $0.member("text", rule.summary) }
+      json.object("fullDescription") { $0.member("text", rule.summary) }
+      json.object("help") { $0.member("text", "crashpadctl-validate(1) says what to make of \(rule.code).") }
       json.object("defaultConfiguration") { $0.member("level", rule.severity.rawValue) }
     }
   }
@@ -208,6 +210,10 @@ struct ValidationReport {
       json.member("ruleId", finding.rule.code)
       json.member("level", finding.severity.rawValue)
       json.object("message") { $0.member("text", Sentences.sentence(finding)) }
+      // What makes a finding the same one in the next run.
+      json.object("partialFingerprints") {
+        $0.member("crashpadctl/v1", "\(input):\(finding.path):\(finding.rule.code)")
+      }
       json.array("locations") { json in
         json.object { json in
           json.object("physicalLocation") { json in

@@ -1,8 +1,16 @@
 import Glibc
 
-/// The signals that this tool has an answer to.
-enum Signals {
-  static func install() {
+/// What has to be in order before anything is opened.
+enum ProcessSetup {
+  /// A standard stream that is closed would be the next file that is opened, and messages would go into that.
+  static func openStandardStreams() {
+    for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
+      // The lowest free number is given out, and that is this one. Opened the wrong way round, it fails as a closed one does.
+      _ = unsafe open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
+    }
+  }
+
+  static func installSignalHandlers() {
     // A reader that goes away gives EPIPE, and that is told apart from lost data where it happens.
     _ = signal(SIGPIPE, SIG_IGN)
     // A mapped input that another program cuts short has no bytes behind its new end, and reading them raises SIGBUS. There

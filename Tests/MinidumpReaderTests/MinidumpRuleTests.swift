@@ -1,0 +1,102 @@
+import BinaryFormat
+import DumpSynth
+import Minidump
+import Snapshot
+import Testing
+
+@Suite("MinidumpReader: rules")
+struct MinidumpRuleTests {
+  @Test("Each fault gives its finding, with its offset and its path", arguments: RuleCase.all)
+  func finding(_ example: RuleCase) {
+    let reading = Reading(example.bytes)
+    let found = reading.findings.map { "\($0.rule.code) \($0.path) \($0.offset ?? -1)" }
+    let expected = "\(example.rule.code) \(example.path) \(example.offset ?? -1)"
+    #expect(found.contains(expected), "expected \(expected), found \(found.prefix(8))")
+  }
+
+  @Test("Each rule has a fault here")
+  func complete() {
+    #expect(Set(MinidumpRules.all.map(\.code)).subtracting(RuleCase.all.map(\.rule.code)) == [])
+    #expect(Set(MinidumpRules.all.map(\.code)).count == MinidumpRules.all.count)
+  }
+
+  @Test("Without a header there is no snapshot; any other fault leaves one", arguments: RuleCase.all)
+  func snapshot(_ example: RuleCase) {
+    let hasHeader = ![MinidumpRules.tooShort, MinidumpRules.badSignature].contains(example.rule)
+    #expect((Reading(example.bytes).snapshot != nil) == hasHeader)
+  }
+
+  @Test("A finding lies in the file", arguments: RuleCase.all)
+  func offsetInside(_ example: RuleCase) {
+    for finding in Reading(example.bytes).findings {
+      #expect(
+        finding.offset ?? 0 <= example.bytes.count, "\(finding.rule.code) \(finding.path) at \(finding.offset ?? 0)")
+    }
+  }
+
+  @Test("A fault of one entry does not cost the others")
+  func others() throws {
+    let dump = Example.small(.x86_64, .linux)
+    let modules = try #require(Reading(dump.setting("moduleList[1].name.rva", to: 0xffff_0000)).snapshot?.modules)
+    #expect(modules.map { $0.name == nil } == [false, true, false, false])
+    #expect(modules.map(\.address) == dump.modules.map(\.base))
+    let reading = Reading(dump.setting("memoryList[2].rva", to: 0xffff_0000))
+    #expect(reading.snapshot?.extraMemory.map(\.address) == [dump.regions[1].address])
+    let names = Reading(dump.setting("threadNames[0].rva", to: 0xffff_0000))
+    #expect(names.snapshot?.threads.map { names.text($0.name) } == [nil, dump.threads[1].name])
+  }
+
+  @Test("A list that says too much is read as far as it goes")
+  func shortList() {
+    let dump = Example.small(.x86_64, .linux)
+    for (field, count) in [("threadList", 2), ("moduleList", 4)] {
+      let reading = Reading(dump.setting("\(field).count", to: 0xffff_ffff))
+      let snapshot = reading.snapshot
+      #expect((field == "threadList" ? snapshot?.threads.count : snapshot?.modules.count) == count)
+    }
+  }
+
+  @Test("Strings with faults are read as text all the same")
+  func strings() {
+    let dump = Example.small(.x86_64, .linux)
+    let name = dump.value("moduleList[0].name.rva")
+    func text(_ bytes: [UInt8]) -> String? {
+      let reading = Reading(bytes)
+      return reading.text(reading.snapshot?.modules.first?.name)
+    }
+    #expect(text(dump.bytes) == "/usr/bin/example")
+    #expect(text(dump.writing(0xd800, width: 2, at: name + 4)) == "\u{fffd}usr/bin/example")
+    #expect(text(dump.writing(0xdc00, width: 2, at: name + 4)) == "\u{fffd}usr/bin/example")
+    #expect(text(dump.writing(0xdc00_d83d, width: 4, at: name + 4)) == "\u{1f400}sr/bin/example")
+    #expect(text(dump.writing(0xd83d_d83d, width: 4, at: name + 4)) == "\u{fffd}\u{fffd}sr/bin/example")
+    #expect(text(dump.writing(7, width: 4, at: name)) == "/us")
+    #expect(text(dump.writing(0, width: 4, at: name)) == "")
+  }
+
+  @Test("Findings beyond the limit are counted")
+  func limit() {
+    var parameters = SynthMinidumpParameters(.x86_64, .linux)
+    parameters.moduleCount = 40
+    let dump = SynthMinidump(parameters)
+    var bytes = dump.bytes
+    for field in dump.fields where field.path.hasPrefix("moduleList[") && field.path.hasSuffix("name.rva") {
+      bytes.overwrite(0xffff_ffff, width: 4, at: field.offset)
+    }
+    var limits = Limits()
+    limits.maximumFindings = 3
+    let reading = Reading(bytes, limits: limits)
+    #expect(reading.findings.count == 3)
+    #expect(reading.list.count(of: .error) == 40)
+  }
+
+  @Test("Of two streams of a type the first counts")
+  func duplicates() throws {
+    let dump = Example.small(.x86_64, .linux) { $0.damage = [.duplicates] }
+    let reading = Reading(dump.bytes)
+    #expect(Set(reading.codes) == ["duplicate-stream"])
+    #expect(reading.codes.count == dump.streams.count)
+    let second = dump.value(dump.fields.filter { $0.path == "miscInfo.rva" }[1])
+    let changed = Reading(dump.writing(1, width: 4, at: second + 8))
+    #expect(changed.snapshot?.processID == 4200)
+  }
+}
