@@ -42,7 +42,7 @@ extension Workspace {
     var results = contenders.map { Result(name: $0.name) }
     for round in 0...rounds {
       for (index, contender) in contenders.enumerated() {
-        if let output = contender.output { try remove(output) }
+        if let output = contender.output { try putAside(output) }
         let measurement = try run(contender.command)
         guard round > 0 else { continue }
         results[index].wall.values.append(measurement.seconds)
@@ -52,8 +52,9 @@ extension Workspace {
       }
     }
     for contender in contenders {
-      if let output = contender.output { try remove(output) }
+      if let output = contender.output { try putAside(output) }
     }
+    try remove(aside)
     return results
   }
 }

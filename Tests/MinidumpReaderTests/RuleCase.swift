@@ -137,6 +137,9 @@ struct RuleCase: Sendable, CustomTestStringConvertible {
     let size = UInt64(linux.bytes.count)
     let threadName = linux.value("threadNames.rva") + 4 + 12
     let zone = linux.value("miscInfo.rva")
+    // A string of two bytes where the first unit of another was.
+    var shifted = linux.setting("moduleList[1].name.rva", to: UInt64(name + 2))
+    shifted.overwrite(2, width: 4, at: name + 2)
     return [
       RuleCase(
         MinidumpRules.stringOutside, path, at: Int(size) - 3, linux.setting("moduleList[1].name.rva", to: size - 3)),
@@ -157,8 +160,7 @@ struct RuleCase: Sendable, CustomTestStringConvertible {
         MinidumpRules.stringEncoding, "MiscInfo.TimeZone.StandardName", at: zone + 64,
         linux.writing(0xd800, width: 2, at: zone + 64)),
       RuleCase(MinidumpRules.stringUnterminated, path, at: name, linux.writing(20, width: 4, at: name)),
-      RuleCase(
-        MinidumpRules.misaligned, path, at: name + 2, linux.setting("moduleList[1].name.rva", to: UInt64(name + 2))),
+      RuleCase(MinidumpRules.misaligned, path, at: name + 2, shifted),
     ]
   }()
 }
