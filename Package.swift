@@ -43,6 +43,24 @@ let package = Package(
     .target(name: "DumpSynth", path: "Tests/DumpSynth"),
     .executableTarget(name: "dump-synth", dependencies: ["DumpSynth"], path: "Tests/DumpSynthTool"),
     .executableTarget(name: "bench", dependencies: ["DumpSynth"], path: "Tests/Bench"),
+    .testTarget(name: "BinaryFormatTests", dependencies: ["BinaryFormat", "DumpSynth"]),
+    .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
+    .testTarget(
+      name: "IntermediateDumpTests", dependencies: ["BinaryFormat", "DumpSynth", "IntermediateDump", "JSONFormat"]),
+    .testTarget(
+      name: "DumpInterpretationTests",
+      dependencies: ["BinaryFormat", "DumpInterpretation", "DumpSynth", "IntermediateDump", "Snapshot"]),
+    .testTarget(
+      name: "MinidumpTests",
+      dependencies: ["BinaryFormat", "DumpInterpretation", "DumpSynth", "IntermediateDump", "Minidump", "Snapshot"]),
+    .testTarget(
+      name: "SweepTests",
+      dependencies: [
+        "BinaryFormat", "DumpInterpretation", "DumpSynth", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot",
+      ]),
+    .testTarget(
+      name: "CorpusTests",
+      dependencies: ["BinaryFormat", "DumpInterpretation", "IntermediateDump", "Minidump", "Snapshot"]),
     .target(name: "ToolRunner", path: "Tests/ToolRunner"),
     .testTarget(
       name: "TranscriptTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"],

@@ -21,8 +21,13 @@ struct ArchitectureEvidence {
   private static let enoughThreads = 64
 
   init(_ tree: DumpTree, _ root: RootFields, _ bytes: RawSpan) {
-    if let exception = root.signalException.map { vote(states(of: exception, tree, bytes)) }
-    if let exception = root.machException.map { vote(exceptionStates(of: exception, tree, bytes)) }
+    // An exception need not have a state; of a thread it is a fault if it has none.
+    for states in [
+      root.signalException.map.map { states(of: $0, tree, bytes) },
+      root.machException.map.map { exceptionStates(of: $0, tree, bytes) },
+    ] {
+      if let states, Self.winner(states) != nil { vote(states) }
+    }
     if let threads = root.threads.array {
       var records = tree.records(of: threads)
       var seen = 0

@@ -24,20 +24,26 @@ public enum DumpJSON {
     if let cause = tree.incomplete {
       json.object("incomplete") {
         $0.member("code", cause.rule.code)
-        $0.member("offset", cause.offset)
+        if let offset = cause.offset { $0.member("offset", offset) }
       }
     }
     json.key("root")
-    write(recordsOf: tree.root, tree, bytes, to: &json)
+    write(recordsOf: tree.root, depth: 1, tree, bytes, to: &json)
     json.close("}")
   }
 
-  private static func write(recordsOf node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan, to json: inout JSONWriter) {
+  /// How deep maps and arrays may be nested, the root among them. What is nested deeper, no reader of dumps accepts.
+  private static let maximumDepth = Limits().maximumDepth
+
+  private static func write(
+    recordsOf node: DumpNode, depth: Int, _ tree: DumpTree, _ bytes: RawSpan, to json: inout JSONWriter
+  ) {
     json.open("[")
     var records = tree.records(of: node)
     while let record = records.next(of: tree, in: bytes) {
+      if record.kind != .property, depth == maximumDepth { continue }
       if node.isArray {
-        write(recordsOf: record.node, tree, bytes, to: &json)
+        write(recordsOf: record.node, depth: depth + 1, tree, bytes, to: &json)
         continue
       }
       if record.kind == .property {
@@ -52,7 +58,7 @@ public enum DumpJSON {
       json.open("{")
       writeKey(record.key, to: &json)
       json.key(record.kind == .map ? "map" : "array")
-      write(recordsOf: record.node, tree, bytes, to: &json)
+      write(recordsOf: record.node, depth: depth + 1, tree, bytes, to: &json)
       json.close("}")
     }
     json.close("]")
@@ -157,8 +163,7 @@ public enum DumpJSON {
   private static func readRecords(
     into map: inout DumpWriter.MapScope, depth: Int, _ reader: inout JSONReader, _ text: RawSpan
   ) throws {
-    // What is nested deeper no reader of dumps accepts, and this one's stack is not endless.
-    guard depth <= Limits().maximumDepth + 1 else { throw Failure(reason: .tooDeep, offset: reader.offset) }
+    guard depth <= maximumDepth else { throw Failure(reason: .tooDeep, offset: reader.offset) }
     try reader.open("[", in: text)
     while try reader.nextElement(in: text) {
       try reader.open("{", in: text)
@@ -172,6 +177,7 @@ public enum DumpJSON {
       case "hex": map.property(key, bytes: try reader.hex(in: text))
       case "map": try map.map(key) { try readRecords(into: &$0, depth: depth + 1, &reader, text) }
       case "array":
+        guard depth < maximumDepth else { throw Failure(reason: .tooDeep, offset: reader.offset) }
         try map.array(key) { array in
           try reader.open("[", in: text)
           while try reader.nextElement(in: text) {
@@ -247,7 +253,9 @@ public enum DumpJSON {
   private static func readInteger(_ reader: inout JSONReader, _ text: RawSpan, _ bad: Failure) throws -> Int128 {
     guard reader.peek(in: text) == "\"" else { return try reader.integer(in: text) }
     let digits = String(decoding: try reader.string(in: text), as: UTF8.self)
-    guard digits.hasPrefix("0x"), let value = UInt64(digits.dropFirst(2), radix: 16) else { throw bad }
+    guard digits.hasPrefix("0x"), digits.dropFirst(2).allSatisfy(\.isHexDigit),
+      let value = UInt64(digits.dropFirst(2), radix: 16)
+    else { throw bad }
     return Int128(value)
   }
 }

@@ -29,6 +29,8 @@ struct DumpScanner {
   private var stack: [Open] = []
 
   init(limits: Limits, indexThreshold: Int) {
+    // `endOfShortContainer` keeps a bit for each level.
+    precondition(limits.maximumDepth < 60)
     self.limits = limits
     self.indexThreshold = indexThreshold
     stack.reserveCapacity(limits.maximumDepth + 2)

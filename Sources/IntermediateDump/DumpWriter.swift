@@ -104,25 +104,29 @@ extension DumpTree {
     }
     var writer = ByteWriter(to: output)
     writer.uint8(DumpCommand.rootMapStart)
-    if !isEmpty { writer.bytes(bytes.extracting(root.contentStart..<root.contentEnd)) }
-    for isArray in openContainers(in: bytes).reversed() {
-      writer.uint8(isArray ? DumpCommand.arrayEnd : DumpCommand.mapEnd)
+    var open = openContainers(in: bytes)
+    var end = root.contentEnd
+    if incomplete?.rule == DumpRules.tooDeep, let innermost = open.popLast() {
+      // No reader goes on behind the start of that one, so it has no place in a whole dump.
+      end = innermost.start
     }
+    if end > root.contentStart { writer.bytes(bytes.extracting(root.contentStart..<end)) }
+    for container in open.reversed() { writer.uint8(container.isArray ? DumpCommand.arrayEnd : DumpCommand.mapEnd) }
     writer.uint8(DumpCommand.rootMapEnd)
     let count = writer.position
     try writer.finish()
     return count
   }
 
-  /// The containers below the root that had no end where reading stopped, outermost first: whether each is an array.
-  private func openContainers(in bytes: RawSpan) -> [Bool] {
-    var open: [Bool] = []
+  /// The containers below the root that had no end where reading stopped, outermost first.
+  private func openContainers(in bytes: RawSpan) -> [DumpNode] {
+    var open: [DumpNode] = []
     var node = root
     while let last = lastRecord(of: node, in: bytes), last.kind != .property, last.value.end == root.contentEnd,
       last.value.end == node.contentEnd
     {
-      open.append(last.kind == .array)
       node = last.node
+      open.append(node)
     }
     return open
   }

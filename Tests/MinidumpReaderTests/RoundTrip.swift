@@ -73,7 +73,7 @@ struct RoundTripCase: Sendable, CustomTestStringConvertible {
   static let all: [RoundTripCase] = SynthArchitecture.allCases.flatMap { architecture in
     exceptions.enumerated().flatMap { index, exception in
       [1, 40, 900].map { seed in
-        var parameters = SynthParameters(architecture: architecture, seed: seed + UInt64(index))
+        var parameters = SynthParameters(architecture: architecture, seed: UInt64(seed + index))
         parameters.exception = exception
         parameters.threadCount = 4
         parameters.crashedThread = index % 4

@@ -39,19 +39,10 @@ struct TranscriptTests {
     let shown = try Self.codes(in: Transcript.names.filter { $0.hasPrefix("validate") })
     let shownElsewhere = try Self.codes(in: Transcript.names)
     for code in codes {
-      switch Self.notFromValidate[code] {
-      case nil: #expect(shown.contains(code), "\(code) is in no transcript of validate")
-      case let reason?: #expect(!shown.contains(code), "\(code) does occur, although it should not: \(reason)")
-      }
+      #expect(shown.contains(code), "\(code) is in no transcript of validate")
     }
     for code in shownElsewhere where !codes.contains(code) { Issue.record("\(code): --rules does not list it") }
   }
-
-  /// Rules that validate never shows in text, and why.
-  private static let notFromValidate = [
-    "minidump-signature": "a file with another signature is taken for an intermediate dump",
-    "too-many-entries": "the notes on so many entries fill the list of findings before",
-  ]
 
   /// The codes behind findings in text: `… [code]`.
   private static func codes(in names: [String]) throws -> Set<String> {
