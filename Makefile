@@ -3,7 +3,7 @@ SWIFT ?= swift
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 600
-SWEEP ?=
+SWEEP ?= 1000000
 BENCH_ARGUMENTS ?=
 
 # An import of a sibling that the manifest does not name builds by chance; this makes it an error.
@@ -14,12 +14,13 @@ TOOL = .build/release/crashpadctl
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump
 LIBRARIES = BinaryFormat Snapshot JSONFormat FileSystem IntermediateDump DumpInterpretation Minidump CrashpadCore
 
-.PHONY: help demo build test lint format check all bench fuzz docs man install uninstall clean
+.PHONY: help demo build test sweep lint format check all bench fuzz docs man install uninstall clean
 
 help:
 	@echo "make demo       explain a sample dump and turn it into a minidump"
 	@echo "make build      build the tool: $(TOOL)"
-	@echo "make test       build and run all tests (SWEEP=1000000 for the long sweep)"
+	@echo "make test       build and run all tests"
+	@echo "make sweep      $(SWEEP) mutations of dumps through everything, as SWEEP=$(SWEEP) says"
 	@echo "make check      formatting, man pages, house rules"
 	@echo "make all        build, test, check, docs, man"
 	@echo "make bench      measure against cp and /bin/true, side by side"
@@ -38,7 +39,11 @@ build:
 test:
 	scripts/dependencies build
 	$(SWIFT) build --build-tests $(STRICT)
-	CRASHPADCTL_SWEEP=$(SWEEP) $(SWIFT) test --skip-build
+	$(SWIFT) test --skip-build
+
+sweep:
+	CRASHPADCTL_SWEEP=$(SWEEP) $(SWIFT) test -c release --scratch-path .build-sweep -Xswiftc -enable-testing \
+	  --filter SweepTests
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
@@ -83,4 +88,4 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/crashpadctl.fish
 
 clean:
-	rm -rf .build .build-fuzz
+	rm -rf .build .build-fuzz .build-sweep

@@ -6,7 +6,12 @@ let package = Package(
   name: "crashpadctl",
   products: [
     .executable(name: "crashpadctl", targets: ["crashpadctl"]),
-    .library(name: "CrashpadCore", targets: ["CrashpadCore"]),
+    .library(
+      name: "CrashpadCore",
+      targets: [
+        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump",
+        "Snapshot",
+      ]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

@@ -23,8 +23,8 @@ enum HostileMinidump: String, CaseIterable, Codable, Sendable {
     case .sharedNamedContexts: file.threads(60_000, .x86)
     case .sharedStacks: file.threads(60_000, .arm64, stackBytes: 1 << 20)
     case .sharedCodeView:
-      let record = file.block(Array("RSDS".utf8) + [UInt8](repeating: 7, count: 4096))
-      file.modules(60_000, codeView: (4100, record)) { _ in 0 }
+      let record = file.block(Array("RSDS".utf8) + [UInt8](repeating: 7, count: 1 << 15))
+      file.modules(60_000, codeView: (4 + (1 << 15), record)) { _ in 0 }
     case .sharedAnnotations, .repeatedModuleInfos: crashpad(&file)
     case .threadNames:
       file.threads(30_000, .arm64)
