@@ -48,6 +48,9 @@ let package = Package(
     .target(name: "DumpSynth", path: "Tests/DumpSynth"),
     .executableTarget(name: "dump-synth", dependencies: ["DumpSynth"], path: "Tests/DumpSynthTool"),
     .executableTarget(name: "bench", dependencies: ["DumpSynth"], path: "Tests/Bench"),
+    .testTarget(
+      name: "FileSystemTests",
+      dependencies: ["FileSystem", "ToolRunner", .product(name: "SystemPackage", package: "swift-system")]),
     .testTarget(name: "BinaryFormatTests", dependencies: ["BinaryFormat", "DumpSynth"]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
     .testTarget(

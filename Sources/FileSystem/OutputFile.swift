@@ -13,20 +13,26 @@ public final class OutputFile {
   private var isDone = false
 
   /// Prepares to make `path` with `permissions`, from which the umask takes its bits. Throws `Errno`.
-  public init(_ path: FilePath, permissions: FilePermissions = FilePermissions(rawValue: 0o666)) throws {
+  public convenience init(_ path: FilePath, permissions: FilePermissions = FilePermissions(rawValue: 0o666)) throws {
+    try self.init(path, permissions: permissions, nameless: Self.canNameFiles)
+  }
+
+  init(_ path: FilePath, permissions: FilePermissions, nameless: Bool) throws {
     self.path = path
     let directory = path.removingLastComponent()
     let folder = directory.isEmpty ? FilePath(".") : directory
-    let nameless = unsafe folder.withPlatformString {
-      unsafe Glibc.open($0, O_TMPFILE_ | O_RDWR | O_CLOEXEC, permissions.rawValue)
-    }
-    if nameless >= 0 {
-      descriptor = FileDescriptor(rawValue: nameless)
-      return
-    }
-    switch Errno(rawValue: errno) {
-    case .notSupported, .isDirectory, .invalidArgument: break
-    case let failure: throw failure
+    if nameless {
+      let number = unsafe folder.withPlatformString {
+        unsafe Glibc.open($0, O_TMPFILE_ | O_RDWR | O_CLOEXEC, permissions.rawValue)
+      }
+      if number >= 0 {
+        descriptor = FileDescriptor(rawValue: number)
+        return
+      }
+      switch Errno(rawValue: errno) {
+      case .notSupported, .isDirectory, .invalidArgument: break
+      case let failure: throw failure
+      }
     }
     let temporary = Self.temporaryName(for: path)
     descriptor = try FileDescriptor.open(
@@ -38,6 +44,9 @@ public final class OutputFile {
     try? descriptor.close()
     if !isDone, let temporaryPath { unsafe temporaryPath.withPlatformString { unsafe _ = unlink($0) } }
   }
+
+  /// A nameless file gets its name by its path in /proc, which a chroot may lack.
+  private static let canNameFiles = unsafe access("/proc/self/fd", X_OK) == 0
 
   private static func temporaryName(for path: FilePath) -> FilePath {
     var generator = SystemRandomNumberGenerator()

@@ -20,6 +20,7 @@ struct Crashpadctl: ParsableCommand {
 
   static func main() {
     ProcessSetup.openStandardStreams()
+    ProcessSetup.checkCommandLine()
     ProcessSetup.installSignalHandlers()
     main(nil)
   }

@@ -24,7 +24,9 @@ struct Described: Sendable, CustomTestStringConvertible {
   }
 
   /// As Crashpad has it: the type in front of the kernel's codes.
-  static func mach(_ type: UInt32, _ code: UInt64, at subcode: UInt64 = 0, _ title: String, _ architecture: CPUArchitecture)
+  static func mach(
+    _ type: UInt32, _ code: UInt64, at subcode: UInt64 = 0, _ title: String, _ architecture: CPUArchitecture
+  )
     -> Described
   {
     Described(
@@ -81,7 +83,7 @@ struct ExceptionDescriptionTests {
 
   private static let otherTypes: [Described] = [
     // A signal in bits 24 to 31, what it came from in bits 20 to 23.
-    Described.both(10, 0x0600_0000, "EXC_CRASH (SIGABRT)"), 
+    Described.both(10, 0x0600_0000, "EXC_CRASH (SIGABRT)"),
     Described.both(10, 0x0b10_0001, "EXC_CRASH (SIGSEGV) from EXC_BAD_ACCESS"),
     Described.both(10, 0x0560_0001, "EXC_CRASH (SIGTRAP) from EXC_BREAKPOINT"), Described.both(10, 0, "EXC_CRASH"),
     Described.both(11, 1 << 61, "EXC_RESOURCE / CPU"), Described.both(11, 2 << 61, "EXC_RESOURCE / WAKEUPS"),

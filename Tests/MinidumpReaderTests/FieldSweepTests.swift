@@ -95,7 +95,8 @@ struct FieldSweepTests {
     case "memoryList", "memory64List": return ["memory", stream]
     case "exception": return ["exception", stream]
     // The architecture says how registers are read, the system what an exception is.
-    case "systemInfo": return field.path.contains("csd") ? ["system.build"] : ["system", "threads", "exception", stream]
+    case "systemInfo":
+      return field.path.contains("csd") ? ["system.build"] : ["system", "threads", "exception", stream]
     case "miscInfo": return ["process", stream]
     case "unloadedModuleList": return ["unloaded", stream]
     case "memoryInfoList": return ["map", stream]
@@ -114,7 +115,9 @@ struct FieldSweepTests {
           let field = base.dump.fields[random.below(base.dump.fields.count)]
           let old = UInt64(base.dump.value(field))
           let other = UInt64(base.dump.value(base.dump.fields[random.below(base.dump.fields.count)]))
-          let values: [UInt64] = [0, 1, old &+ 1, old &- 1, .max, other, 1 << 31, 0x7fff_ffff, UInt64(bytes.count), 1 << 63]
+          let values: [UInt64] = [
+            0, 1, old &+ 1, old &- 1, .max, other, 1 << 31, 0x7fff_ffff, UInt64(bytes.count), 1 << 63,
+          ]
           bytes.overwrite(values[random.below(values.count)], width: field.width, at: field.offset)
         }
         Sweep.touch(Reading(bytes))

@@ -30,7 +30,8 @@ enum HostileMinidump: String, CaseIterable, Codable, Sendable {
       file.threads(30_000, .arm64)
       let name = file.text(0x41, units: 8)
       file.list(24, count: 60_000) { Bytes.of(UInt32($0)) + Bytes.of(UInt64(name)) }
-    case .memory: file.list(5, count: 1 << 20) { Bytes.of(UInt64($0) << 8) + Bytes.of(UInt32(32)) + Bytes.of(UInt32(0)) }
+    case .memory:
+      file.list(5, count: 1 << 20) { Bytes.of(UInt64($0) << 8) + Bytes.of(UInt32(32)) + Bytes.of(UInt32(0)) }
     case .memory64:
       let head = Bytes.of(UInt64(1 << 20)) + Bytes.of(UInt64(0))
       file.stream(9, head + (0..<1 << 20).flatMap { Bytes.of(UInt64($0) << 8) + Bytes.of(UInt64(1)) })
@@ -124,7 +125,8 @@ struct StreamFile {
     let place = block(Array(dump.bytes[context..<context + processor.contextSize]))
     let stack = block([UInt8](repeating: 9, count: stackBytes))
     list(3, count: count) {
-      Bytes.of(UInt32($0)) + [UInt8](repeating: 0, count: 20) + Bytes.of(UInt64($0) << 32) + Bytes.of(UInt32(stackBytes))
+      Bytes.of(UInt32($0)) + [UInt8](repeating: 0, count: 20) + Bytes.of(UInt64($0) << 32)
+        + Bytes.of(UInt32(stackBytes))
         + Bytes.of(UInt32(stack)) + Bytes.of(UInt32(processor.contextSize)) + Bytes.of(UInt32(place))
     }
   }

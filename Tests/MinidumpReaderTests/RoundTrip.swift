@@ -65,7 +65,8 @@ struct RoundTripCase: Sendable, CustomTestStringConvertible {
   }
 
   static let exceptions: [SynthException] = [
-    .none, .badAccess, .simulated, .abort, .nsException(frames: 12), .nsException(frames: 1), .signal(number: 11, code: 2),
+    .none, .badAccess, .simulated, .abort, .nsException(frames: 12), .nsException(frames: 1),
+    .signal(number: 11, code: 2),
     .mach(type: 1, codes: [13, 0]), .mach(type: 6, codes: [1, 0]), .mach(type: 10, codes: [0x0b10_0001, 0x10]),
     .mach(type: 11, codes: [Int64(bitPattern: 0x6000_0000_0000_0000), -1]), .mach(type: 12, codes: []),
   ]

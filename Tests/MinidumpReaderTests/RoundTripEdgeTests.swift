@@ -37,7 +37,9 @@ struct RoundTripEdgeTests {
     var bytes = dump.bytes
     // The third thread's id becomes that of the second, with a bit above.
     for record in DumpRecords.walk(bytes).records where record.key == DumpKey.threadID.rawValue {
-      guard let value = record.value, bytes.little(at: value.lowerBound, width: 8) == dump.threads[2].id else { continue }
+      guard let value = record.value, bytes.little(at: value.lowerBound, width: 8) == dump.threads[2].id else {
+        continue
+      }
       bytes.overwrite(dump.threads[1].id | 1 << 40, width: 8, at: value.lowerBound)
     }
     let trip = try RoundTrip(bytes)

@@ -136,9 +136,12 @@ struct RoundTripTests {
       #expect(after.messages.map { trip.reading.text($0) } == before.messages.map { trip.text($0) })
       #expect(trip.reading.texts(after.simpleAnnotations) == trip.texts(before.simpleAnnotations))
       #expect(after.annotationObjects.map(\.type) == before.annotationObjects.map(\.type))
-      #expect(after.annotationObjects.map { trip.reading.data($0.name) } == before.annotationObjects.map { trip.data($0.name) })
       #expect(
-        after.annotationObjects.map { trip.reading.data($0.value) } == before.annotationObjects.map { trip.data($0.value) })
+        after.annotationObjects.map { trip.reading.data($0.name) }
+          == before.annotationObjects.map { trip.data($0.name) })
+      #expect(
+        after.annotationObjects.map { trip.reading.data($0.value) }
+          == before.annotationObjects.map { trip.data($0.value) })
     }
   }
 

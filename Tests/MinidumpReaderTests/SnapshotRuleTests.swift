@@ -71,12 +71,14 @@ struct SnapshotRuleCase: Sendable, CustomTestStringConvertible {
         $0.hasException = false
       }.bytes, others: ["no-exception"]),
     SnapshotRuleCase(
-      rule: SnapshotRules.noException, name: "minidump", bytes: Example.small(.arm64, .ios) { $0.hasException = false }.bytes),
+      rule: SnapshotRules.noException, name: "minidump",
+      bytes: Example.small(.arm64, .ios) { $0.hasException = false }.bytes),
     SnapshotRuleCase(rule: SnapshotRules.noException, name: "dump", bytes: dump { $0.exception = .none }.bytes),
     SnapshotRuleCase(
       rule: SnapshotRules.exceptionThreadMissing, name: "minidump",
       bytes: linux.writing(1, width: 4, at: linux.value("exception.rva"))),
-    SnapshotRuleCase(rule: SnapshotRules.exceptionThreadMissing, name: "dump", bytes: dump { $0.crashedThread = 2 }.bytes),
+    SnapshotRuleCase(
+      rule: SnapshotRules.exceptionThreadMissing, name: "dump", bytes: dump { $0.crashedThread = 2 }.bytes),
     SnapshotRuleCase(
       rule: SnapshotRules.duplicateThread, name: "minidump",
       bytes: linux.writing(UInt64(linux.threads[0].id), width: 4, at: list + 48), path: "threads[1]"),
@@ -105,7 +107,8 @@ struct SnapshotRuleCase: Sendable, CustomTestStringConvertible {
 
   private static let moduleCases: [SnapshotRuleCase] = [
     SnapshotRuleCase(
-      rule: SnapshotRules.noModules, name: "minidump", bytes: Example.small(.arm, .android) { $0.moduleCount = 0 }.bytes),
+      rule: SnapshotRules.noModules, name: "minidump", bytes: Example.small(.arm, .android) { $0.moduleCount = 0 }.bytes
+    ),
     SnapshotRuleCase(
       rule: SnapshotRules.overlappingModules, name: "one byte",
       bytes: linux.writing(linux.modules[1].base + UInt64(linux.modules[1].size) - 1, width: 8, at: modules + 216),

@@ -10,6 +10,14 @@ enum ProcessSetup {
     }
   }
 
+  /// Swift reads the command line from /proc. Where that is not mounted there would be none, and a script that asked for a
+  /// conversion would get the help and status 0.
+  static func checkCommandLine() {
+    guard CommandLine.arguments.isEmpty else { return }
+    Terminal.error("crashpadctl: error: the command line can't be read, as /proc is not mounted")
+    exit(ExitStatus.ioError.rawValue)
+  }
+
   static func installSignalHandlers() {
     // A reader that goes away gives EPIPE, and that is told apart from lost data where it happens.
     _ = signal(SIGPIPE, SIG_IGN)
