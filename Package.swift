@@ -9,7 +9,8 @@ let package = Package(
     .library(
       name: "CrashpadCore",
       targets: [
-        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump",
+        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat",
+        "Minidump",
         "Snapshot",
       ]),
   ],
@@ -52,6 +53,12 @@ let package = Package(
       name: "FileSystemTests",
       dependencies: ["FileSystem", "ToolRunner", .product(name: "SystemPackage", package: "swift-system")]),
     .testTarget(name: "BinaryFormatTests", dependencies: ["BinaryFormat", "DumpSynth"]),
+    .testTarget(
+      name: "MinidumpReaderTests",
+      dependencies: [
+        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "DumpSynth", "FileSystem", "IntermediateDump", "Minidump",
+        "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
     .testTarget(
       name: "IntermediateDumpTests", dependencies: ["BinaryFormat", "DumpSynth", "IntermediateDump", "JSONFormat"]),

@@ -9,8 +9,5 @@ public struct Limits: Sendable {
   /// Findings that are kept with their details; further ones are only counted.
   public var maximumFindings = 1000
 
-  /// Entries of one minidump list that are read. Windows and Crashpad stay far below.
-  public var maximumListEntries = 1 << 20
-
   public init() {}
 }

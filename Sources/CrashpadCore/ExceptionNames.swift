@@ -38,7 +38,8 @@ public struct ExceptionDescription: Sendable, Hashable {
   private static let kernelReturns: [UInt32: (name: String, meaning: String)] = [
     1: ("KERN_INVALID_ADDRESS", "an access to memory that is not mapped"),
     2: ("KERN_PROTECTION_FAILURE", "an access that the memory's protection forbids"),
-    8: ("KERN_FAILURE", "an access that failed in the kernel"),
+    5: ("KERN_FAILURE", "an access that failed in the kernel"),
+    8: ("KERN_NO_ACCESS", "an access that the memory's protection forbids"),
     9: ("KERN_MEMORY_FAILURE", "a page that could not be read in"),
     10: ("KERN_MEMORY_ERROR", "a page that could not be read in"),
     50: ("KERN_CODESIGN_ERROR", "code whose signature is not valid"),
@@ -81,7 +82,13 @@ public struct ExceptionDescription: Sendable, Hashable {
       let name = code == 1 && architecture == .x86_64 ? "EXC_I386_DIV" : "code \(hex(code))"
       return ("\(type) / \(name)", "a division by zero, or another arithmetic error")
     case 6:
-      let name = code == 1 ? (architecture == .x86_64 ? "EXC_I386_SGL" : "EXC_ARM_BREAKPOINT") : "code \(hex(code))"
+      let name =
+        switch (architecture, code) {
+        case (.x86_64, 1): "EXC_I386_SGL"
+        case (.x86_64, 2): "EXC_I386_BPT"
+        case (.arm64, 1): "EXC_ARM_BREAKPOINT"
+        default: "code \(hex(code))"
+        }
       return ("\(type) / \(name)", "a breakpoint, or a trap of the compiler (a Swift runtime failure, __builtin_trap)")
     case 10:
       // The signal and the exception that it came from are packed into the first code.
@@ -113,7 +120,7 @@ public struct ExceptionDescription: Sendable, Hashable {
     if number == 0xffff_ffff { return ("Simulated exception", "a dump without a crash (DumpWithoutCrash)") }
     let codeName = names.codeName(code, of: number)
     if let codeName { title += " / \(codeName)" } else if code != 0 { title += " / code \(code)" }
-    if names.hasAddress(number), code > 0 { title += " at \(hex(address))" }
+    if names.hasAddress(number), names.isFault(code) { title += " at \(hex(address))" }
     return (title, names.meaning(of: number))
   }
 

@@ -13,6 +13,9 @@ struct SignalNames: Sendable {
     return common[code]
   }
 
+  /// Whether the kernel raised the signal for what the thread did, and not for what a process asked.
+  func isFault(_ code: Int32) -> Bool { code > 0 && (common[code] == nil || common[code] == "SI_KERNEL") }
+
   /// Whether `si_addr` means something.
   func hasAddress(_ number: UInt32) -> Bool {
     ["SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP"].contains(name(of: number))

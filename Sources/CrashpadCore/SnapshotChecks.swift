@@ -31,10 +31,11 @@ public enum SnapshotRules {
 /// Finds what contradicts itself in a snapshot.
 struct SnapshotChecks {
   private let snapshot: ProcessSnapshot
-  private(set) var findings = FindingList()
+  private(set) var findings: FindingList
 
-  init(_ snapshot: ProcessSnapshot) {
+  init(_ snapshot: ProcessSnapshot, limits: Limits) {
     self.snapshot = snapshot
+    findings = FindingList(limit: limits.maximumFindings)
     checkThreads()
     checkModules()
     checkMemory()
@@ -99,7 +100,9 @@ struct SnapshotChecks {
   }
 
   private mutating func checkMemory() {
-    for (index, region) in snapshot.extraMemory.enumerated() where region.end == nil {
+    // A region whose last byte is the last of the address space does not wrap.
+    for (index, region) in snapshot.extraMemory.enumerated()
+    where region.address.addingReportingOverflow(UInt64(max(region.content.count, 1)) - 1).overflow {
       findings.append(
         Finding(SnapshotRules.memoryWraps, path: "memory[\(index)]", found: .address(region.address)))
     }
@@ -109,19 +112,20 @@ struct SnapshotChecks {
     let order = ranges.indices.filter { (ranges[$0]?.size ?? 0) > 0 }
       .sorted { ranges[$0]!.address < ranges[$1]!.address }
     // The range so far that reaches furthest: it is the one that a later range may lie inside of.
-    var furthest: (index: Int, end: UInt64)?
+    var furthest: (index: Int, last: UInt64)?
     for index in order {
       guard let range = ranges[index] else { continue }
-      let (end, overflow) = range.address.addingReportingOverflow(range.size)
+      // The last byte, which may be the last of the address space.
+      let (last, overflow) = range.address.addingReportingOverflow(range.size - 1)
       if overflow {
         findings.append(
           Finding(SnapshotRules.memoryWraps, path: "\(path)[\(index)]", found: .address(range.address)))
       }
-      if let furthest, furthest.end > range.address {
+      if let furthest, furthest.last >= range.address {
         findings.append(
           Finding(rule, path: "\(path)[\(index)]", found: .text("overlaps \(path)[\(furthest.index)]")))
       }
-      if end > furthest?.end ?? 0 || overflow { furthest = (index, overflow ? .max : end) }
+      if furthest.map({ last > $0.last }) ?? true || overflow { furthest = (index, overflow ? .max : last) }
     }
   }
 }

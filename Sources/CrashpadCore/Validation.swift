@@ -41,14 +41,18 @@ public struct Validation: Sendable {
     let interpretation = DumpInterpreter.interpret(tree, in: bytes, options: options)
     // The framing's finding is there already, from the tree.
     for finding in interpretation.findings.findings where finding != tree.incomplete { findings.append(finding) }
-    if let snapshot = interpretation.snapshot { findings.append(contentsOf: SnapshotChecks(snapshot).findings) }
+    if let snapshot = interpretation.snapshot {
+      findings.append(contentsOf: SnapshotChecks(snapshot, limits: limits).findings)
+    }
     return findings
   }
 
   private func validateMinidump(_ bytes: RawSpan) -> FindingList {
     let reading = MinidumpReader.read(bytes, limits: limits)
     var findings = reading.findings
-    if let snapshot = reading.snapshot { findings.append(contentsOf: SnapshotChecks(snapshot).findings) }
+    if let snapshot = reading.snapshot {
+      findings.append(contentsOf: SnapshotChecks(snapshot, limits: limits).findings)
+    }
     return findings
   }
 }

@@ -9,39 +9,45 @@ extension MinidumpReader {
     let offset = range.offset
     snapshot.reportID = guid(at: offset + 4, bytes)
     snapshot.clientID = guid(at: offset + 20, bytes)
-    snapshot.annotations = dictionary(location(at: offset + 36, bytes), "CrashpadInfo.SimpleAnnotations", bytes)
+    snapshot.annotations = dictionary(at: offset + 36, "CrashpadInfo.SimpleAnnotations", bytes)
     if range.count >= 64 { snapshot.system.addressMask = bytes.uint64(at: offset + 56) }
-    readModuleList(location(at: offset + 44, bytes), bytes)
-    if let uptime = snapshot.annotations.first(where: { snapshot.text($0.name, in: bytes) == "crashpad_uptime_ns" }) {
-      snapshot.system.crashpadUptime = UInt64(snapshot.text(uptime.value, in: bytes))
-    }
-    snapshot.isComplete = !snapshot.annotations.contains {
-      snapshot.text($0.name, in: bytes) == "crashpad_intermediate_dump_incomplete"
+    readModuleList(at: offset + 44, bytes)
+    for annotation in snapshot.annotations {
+      if isNamed(annotation, "crashpad_uptime_ns", bytes), annotation.value.count <= 20 {
+        snapshot.system.crashpadUptime = UInt64(snapshot.text(annotation.value, in: bytes))
+      }
+      if isNamed(annotation, "crashpad_intermediate_dump_incomplete", bytes) { snapshot.isComplete = false }
     }
   }
 
-  private mutating func list(_ place: LocationDescriptor, size: Int, _ path: String, _ bytes: RawSpan) -> [Int] {
+  /// Compares lengths first: many annotations may share one long name.
+  private func isNamed(_ annotation: Annotation, _ name: String, _ bytes: RawSpan) -> Bool {
+    annotation.name.count == name.utf8.count && snapshot.text(annotation.name, in: bytes) == name
+  }
+
+  private mutating func list(at field: Int, size: Int, _ path: String, _ bytes: RawSpan) -> [Int] {
+    let place = location(at: field, bytes)
     if place.size == 0 { return [] }
     guard let range = range(rva: place.rva, count: place.size, bytes) else {
-      findings.append(Finding(MinidumpRules.annotationOutside, at: place.rva, path: path))
+      findings.append(Finding(MinidumpRules.annotationOutside, at: field, path: path))
       return []
     }
-    return entries(of: range, size: size, path, bytes)
+    return entries(of: range, size: size, price: Price.annotation, path, bytes)
   }
 
-  private mutating func dictionary(_ place: LocationDescriptor, _ path: String, _ bytes: RawSpan) -> [Annotation] {
+  private mutating func dictionary(at field: Int, _ path: String, _ bytes: RawSpan) -> [Annotation] {
     var annotations: [Annotation] = []
-    for offset in list(place, size: 8, path, bytes) {
-      guard let name = byteArray(at: Int(bytes.uint32(at: offset)), path, bytes),
-        let value = byteArray(at: Int(bytes.uint32(at: offset + 4)), path, bytes)
+    for offset in list(at: field, size: 8, path, bytes) {
+      guard let name = byteArray(field: offset, path, bytes),
+        let value = byteArray(field: offset + 4, path, bytes)
       else { continue }
       annotations.append(Annotation(name: name, value: value))
     }
     return annotations
   }
 
-  private mutating func readModuleList(_ place: LocationDescriptor, _ bytes: RawSpan) {
-    for entry in list(place, size: 12, "CrashpadInfo.ModuleList", bytes) {
+  private mutating func readModuleList(at field: Int, _ bytes: RawSpan) {
+    for entry in list(at: field, size: 12, "CrashpadInfo.ModuleList", bytes) {
       let index = Int(bytes.uint32(at: entry))
       let path = "CrashpadInfo.ModuleList[\(index)]"
       guard snapshot.modules.indices.contains(index) else {
@@ -52,7 +58,7 @@ extension MinidumpReader {
       guard info.size >= MinidumpFormat.moduleCrashpadInfoSize,
         let range = range(rva: info.rva, count: info.size, bytes)
       else {
-        findings.append(Finding(MinidumpRules.annotationOutside, at: info.rva, path: path))
+        findings.append(Finding(MinidumpRules.annotationOutside, at: entry + 4, path: path))
         continue
       }
       readModuleInfo(range.offset, into: index, path, bytes)
@@ -61,16 +67,16 @@ extension MinidumpReader {
 
   private mutating func readModuleInfo(_ offset: Int, into index: Int, _ path: String, _ bytes: RawSpan) {
     var messages: [Content] = []
-    for entry in list(location(at: offset + 4, bytes), size: 4, path + ".ListAnnotations", bytes) {
-      if let message = byteArray(at: Int(bytes.uint32(at: entry)), path, bytes) { messages.append(message) }
+    for entry in list(at: offset + 4, size: 4, path + ".ListAnnotations", bytes) {
+      if let message = byteArray(field: entry, path, bytes) { messages.append(message) }
     }
     snapshot.modules[index].messages = messages
     snapshot.modules[index].simpleAnnotations = dictionary(
-      location(at: offset + 12, bytes), path + ".SimpleAnnotations", bytes)
+      at: offset + 12, path + ".SimpleAnnotations", bytes)
     var objects: [AnnotationObject] = []
-    for entry in list(location(at: offset + 20, bytes), size: 12, path + ".AnnotationObjects", bytes) {
-      guard let name = byteArray(at: Int(bytes.uint32(at: entry)), path, bytes),
-        let value = byteArray(at: Int(bytes.uint32(at: entry + 8)), path, bytes)
+    for entry in list(at: offset + 20, size: 12, path + ".AnnotationObjects", bytes) {
+      guard let name = byteArray(field: entry, path, bytes),
+        let value = byteArray(field: entry + 8, path, bytes)
       else { continue }
       objects.append(AnnotationObject(name: name, type: bytes.uint16(at: entry + 4), value: value))
     }

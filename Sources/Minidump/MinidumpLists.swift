@@ -3,11 +3,25 @@ internal import Snapshot
 
 /// What all streams' readers share: bounded ranges, lists, strings.
 extension MinidumpReader {
-  /// Takes one entry off the budget. Returns false, with a finding, when there is none left.
-  mutating func spendEntry(at offset: Int, path: String) -> Bool {
-    entryBudget -= 1
-    if entryBudget == -1 { findings.append(Finding(MinidumpRules.tooManyEntries, at: offset, path: path)) }
-    return entryBudget >= 0
+  /// What an entry of each kind costs of memory, in bytes, rounded up.
+  enum Price {
+    static let directoryEntry = 48
+    static let thread = 1024
+    static let threadName = 64
+    static let module = 512
+    static let memory = 32
+    static let annotation = 48
+  }
+
+  /// Takes one entry off the budget. Returns false, with a finding, when there is not enough left.
+  mutating func spend(_ price: Int, at offset: Int, path: String) -> Bool {
+    if memoryBudget < price {
+      if !isExhausted { findings.append(Finding(MinidumpRules.tooManyEntries, at: offset, path: path)) }
+      isExhausted = true
+      return false
+    }
+    memoryBudget -= price
+    return true
   }
 
   /// A place that the file says, if it lies in the file.
@@ -30,16 +44,20 @@ extension MinidumpReader {
     return false
   }
 
-  /// The offsets of the entries of a list with a 32-bit count in front. Some writers pad the count to eight bytes.
-  mutating func entries(of range: ByteRange, size: Int, _ path: String, _ bytes: RawSpan) -> [Int] {
+  /// The offsets of the entries of a list with a 32-bit count in front. Some writers pad the count of the lists whose
+  /// entries have 64-bit members to eight bytes.
+  mutating func entries(
+    of range: ByteRange, size: Int, price: Int, mayBePadded: Bool = false, _ path: String, _ bytes: RawSpan
+  ) -> [Int] {
     guard check(range, has: 4, path) else { return [] }
     let count = Int(bytes.uint32(at: range.offset))
-    let isPadded = range.count == 8 + count * size
-    return entries(from: range.offset + (isPadded ? 8 : 4), to: range.end, count: count, size: size, path)
+    let isPadded = mayBePadded && range.count == 8 + count * size
+    return entries(
+      from: range.offset + (isPadded ? 8 : 4), to: range.end, count: count, size: size, price: price, path)
   }
 
   /// The offsets of `count` entries of `size` bytes, as many as there is room for.
-  mutating func entries(from start: Int, to end: Int, count: Int, size: Int, _ path: String) -> [Int] {
+  mutating func entries(from start: Int, to end: Int, count: Int, size: Int, price: Int, _ path: String) -> [Int] {
     let fitting = size > 0 ? max(0, end - start) / size : 0
     if count > fitting {
       findings.append(
@@ -48,9 +66,9 @@ extension MinidumpReader {
           found: .number(UInt64(count))))
     }
     var offsets: [Int] = []
-    offsets.reserveCapacity(min(count, fitting, max(0, entryBudget)))
+    offsets.reserveCapacity(min(count, fitting, memoryBudget / price))
     for index in 0..<min(count, fitting) {
-      guard spendEntry(at: start + index * size, path: path) else { break }
+      guard spend(price, at: start + index * size, path: path) else { break }
       offsets.append(start + index * size)
     }
     return offsets
@@ -58,7 +76,7 @@ extension MinidumpReader {
 
   /// The entries of a list of Windows' newer form, whose header has its own size, the entries' size, and a count.
   mutating func extendedEntries(
-    of range: ByteRange, minimumSize: Int, countBytes: Int, _ path: String, _ bytes: RawSpan
+    of range: ByteRange, minimumSize: Int, countBytes: Int, price: Int, _ path: String, _ bytes: RawSpan
   ) -> (offsets: [Int], size: Int) {
     guard check(range, has: 8 + countBytes, path) else { return ([], 0) }
     let headerSize = Int(bytes.uint32(at: range.offset))
@@ -69,18 +87,22 @@ extension MinidumpReader {
       return ([], 0)
     }
     let offsets = entries(
-      from: range.offset + headerSize, to: range.end, count: Int(clamping: count), size: entrySize, path)
+      from: range.offset + headerSize, to: range.end, count: Int(clamping: count), size: entrySize, price: price, path)
     return (offsets, entrySize)
   }
 
   // MARK: Strings
 
-  /// A MINIDUMP_STRING, as UTF-8. Nil, with a finding, if it is not in the file.
-  mutating func string(at rva: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content? {
+  /// A MINIDUMP_STRING, as UTF-8. Nil, with a finding, if it is not in the file. `field` is where its place is said.
+  mutating func string(at rva: Int, field: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content? {
     if let known = strings[rva] { return known }
-    guard rva + 4 <= bytes.byteCount, case let count = Int(bytes.uint32(at: rva)), count <= bytes.byteCount - rva - 4
-    else {
-      findings.append(Finding(MinidumpRules.stringOutside, at: rva, path: path()))
+    guard rva <= bytes.byteCount - 4 else {
+      findings.append(Finding(MinidumpRules.stringOutside, at: field, path: path()))
+      return nil
+    }
+    let count = Int(bytes.uint32(at: rva))
+    guard count <= bytes.byteCount - rva - 4 else {
+      findings.append(Finding(MinidumpRules.stringOutside, at: rva, path: path(), found: .byteCount(UInt64(count))))
       return nil
     }
     if count % 2 != 0 {
@@ -90,11 +112,6 @@ extension MinidumpReader {
     let end = rva + 4 + count / 2 * 2
     if end + 2 > bytes.byteCount || bytes.uint16(at: end) != 0 {
       findings.append(Finding(MinidumpRules.stringUnterminated, at: rva, path: path()))
-    }
-    stringBudget -= count
-    guard stringBudget >= 0 else {
-      findings.append(Finding(MinidumpRules.tooManyEntries, at: rva, path: path()))
-      return nil
     }
     let content = translate(ByteRange(offset: rva + 4, count: count / 2 * 2), path(), bytes)
     strings[rva] = content
@@ -108,40 +125,64 @@ extension MinidumpReader {
     return translate(ByteRange(offset: range.offset, count: count), path, bytes)
   }
 
+  /// UTF-16 to UTF-8, straight into the arena. Empty, with a finding, when the memory for strings is used up.
   private mutating func translate(_ range: ByteRange, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content {
-    var text: [UInt8] = []
-    text.reserveCapacity(range.count / 2)
+    var size = 0
+    // Each unit takes a byte at least, so that a name which is too long is not even looked at.
+    if range.count / 2 <= stringBudget { _ = Self.forEachScalar(of: range, bytes) { size += Unicode.UTF8.width($0) } }
+    guard range.count / 2 <= stringBudget, size <= stringBudget else {
+      if !isExhausted { findings.append(Finding(MinidumpRules.tooManyEntries, at: range.offset, path: path())) }
+      isExhausted = true
+      // None of those that follow is looked at either: together they would take for ever.
+      stringBudget = 0
+      return .empty
+    }
+    stringBudget -= size
+    let start = snapshot.arena.count
+    // Exactly what a huge one needs; for the others the arena grows as arrays do.
+    if size > 1 << 20 { snapshot.arena.reserveCapacity(start + size) }
+    let isWellFormed = Self.forEachScalar(of: range, bytes) { scalar in
+      snapshot.arena.append(contentsOf: Unicode.UTF8.encode(scalar)!)
+    }
+    if !isWellFormed { findings.append(Finding(MinidumpRules.stringEncoding, at: range.offset, path: path())) }
+    return Content(arenaOffset: start, count: size)
+  }
+
+  /// Calls `body` with each scalar, U+FFFD for a lone surrogate. Returns whether there was none.
+  private static func forEachScalar(of range: ByteRange, _ bytes: RawSpan, _ body: (Unicode.Scalar) -> Void) -> Bool {
     var isWellFormed = true
     var offset = range.offset
     while offset < range.end {
       let unit = bytes.uint16(at: offset)
       offset += 2
-      if unit < 0x80 {
-        text.append(UInt8(unit))
+      guard unit >> 11 == 0x1b else {
+        body(Unicode.Scalar(unit) ?? "\u{fffd}")
         continue
       }
-      var scalar = UInt32(unit)
-      if unit >> 11 == 0x1b {  // A surrogate: a pair, or damage.
-        let low = unit >> 10 == 0x36 && offset < range.end ? bytes.uint16(at: offset) : 0
-        if low >> 10 == 0x37 {
-          scalar = 0x10000 + (UInt32(unit) & 0x3ff) << 10 + UInt32(low) & 0x3ff
-          offset += 2
-        } else {
-          scalar = 0xfffd
-          isWellFormed = false
-        }
+      let low = unit >> 10 == 0x36 && offset < range.end ? bytes.uint16(at: offset) : 0
+      guard low >> 10 == 0x37 else {
+        isWellFormed = false
+        body("\u{fffd}")
+        continue
       }
-      text.append(contentsOf: Unicode.UTF8.encode(Unicode.Scalar(scalar) ?? "\u{fffd}")!)
+      offset += 2
+      body(Unicode.Scalar(0x10000 + (UInt32(unit) & 0x3ff) << 10 + UInt32(low) & 0x3ff) ?? "\u{fffd}")
     }
-    if !isWellFormed { findings.append(Finding(MinidumpRules.stringEncoding, at: range.offset, path: path())) }
-    return snapshot.store(text)
+    return isWellFormed
   }
 
-  /// Crashpad's MinidumpUTF8String or MinidumpByteArray: a byte count and the bytes, which stay where they are.
-  mutating func byteArray(at rva: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content? {
-    guard rva + 4 <= bytes.byteCount, case let count = Int(bytes.uint32(at: rva)), count <= bytes.byteCount - rva - 4
-    else {
-      findings.append(Finding(MinidumpRules.annotationOutside, at: rva, path: path()))
+  /// Crashpad's MinidumpUTF8String or MinidumpByteArray: a byte count and the bytes, which stay where they are. `field` is
+  /// where its place is said.
+  mutating func byteArray(field: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content? {
+    let rva = Int(bytes.uint32(at: field))
+    guard rva <= bytes.byteCount - 4 else {
+      findings.append(Finding(MinidumpRules.annotationOutside, at: field, path: path()))
+      return nil
+    }
+    let count = Int(bytes.uint32(at: rva))
+    guard count <= bytes.byteCount - rva - 4 else {
+      findings.append(
+        Finding(MinidumpRules.annotationOutside, at: rva, path: path(), found: .byteCount(UInt64(count))))
       return nil
     }
     return Content(inputOffset: rva + 4, count: count)

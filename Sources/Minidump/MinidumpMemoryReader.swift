@@ -4,9 +4,10 @@ internal import Snapshot
 /// Memory, and what is said about the address space.
 extension MinidumpReader {
   mutating func readMemoryList(_ range: ByteRange, _ bytes: RawSpan) {
-    for (index, offset) in entries(of: range, size: MinidumpFormat.memoryDescriptorSize, "MemoryList", bytes)
-      .enumerated()
-    {
+    for (index, offset) in entries(
+      of: range, size: MinidumpFormat.memoryDescriptorSize, price: Price.memory, mayBePadded: true, "MemoryList", bytes
+    )
+    .enumerated() {
       if let region = memoryRegion(at: offset, { "MemoryList[\(index)]" }, bytes) { add(region) }
     }
   }
@@ -16,7 +17,8 @@ extension MinidumpReader {
     guard check(range, has: 16, "Memory64List") else { return }
     let count = Int(clamping: bytes.uint64(at: range.offset))
     var rva = Int(clamping: bytes.uint64(at: range.offset + 8))
-    let offsets = entries(from: range.offset + 16, to: range.end, count: count, size: 16, "Memory64List")
+    let offsets = entries(
+      from: range.offset + 16, to: range.end, count: count, size: 16, price: Price.memory, "Memory64List")
     for (index, offset) in offsets.enumerated() {
       let size = Int(clamping: bytes.uint64(at: offset + 8))
       guard let place = self.range(rva: rva, count: size, bytes) else {
@@ -40,7 +42,8 @@ extension MinidumpReader {
   }
 
   mutating func readMemoryInfoList(_ range: ByteRange, _ bytes: RawSpan) {
-    let (offsets, _) = extendedEntries(of: range, minimumSize: 48, countBytes: 8, "MemoryInfoList", bytes)
+    let (offsets, _) = extendedEntries(
+      of: range, minimumSize: 48, countBytes: 8, price: Price.memory, "MemoryInfoList", bytes)
     snapshot.memoryMap.reserveCapacity(offsets.count)
     for offset in offsets {
       snapshot.memoryMap.append(

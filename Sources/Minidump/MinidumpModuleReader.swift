@@ -4,7 +4,8 @@ internal import Snapshot
 /// Modules, loaded and unloaded.
 extension MinidumpReader {
   mutating func readModuleList(_ range: ByteRange, _ bytes: RawSpan) {
-    let entries = entries(of: range, size: MinidumpFormat.moduleSize, "ModuleList", bytes)
+    let entries = entries(
+      of: range, size: MinidumpFormat.moduleSize, price: Price.module, mayBePadded: true, "ModuleList", bytes)
     snapshot.modules.reserveCapacity(entries.count)
     for (index, offset) in entries.enumerated() {
       var module = ModuleSnapshot()
@@ -12,11 +13,11 @@ extension MinidumpReader {
       module.size = UInt64(bytes.uint32(at: offset + 8))
       module.timestamp = UInt64(bytes.uint32(at: offset + 16))
       module.name = string(
-        at: Int(bytes.uint32(at: offset + 20)), "ModuleList[\(index)].ModuleNameRva", bytes)
+        at: Int(bytes.uint32(at: offset + 20)), field: offset + 20, "ModuleList[\(index)].ModuleNameRva", bytes)
       if bytes.uint32(at: offset + 24) == MinidumpFormat.fixedFileInfoSignature {
         readVersion(&module, at: offset + 24, bytes)
       }
-      readCodeView(&module, location(at: offset + 76, bytes), { "ModuleList[\(index)].CvRecord" }, bytes)
+      readCodeView(&module, at: offset + 76, { "ModuleList[\(index)].CvRecord" }, bytes)
       snapshot.modules.append(module)
     }
   }
@@ -38,13 +39,14 @@ extension MinidumpReader {
   }
 
   private mutating func readCodeView(
-    _ module: inout ModuleSnapshot, _ place: LocationDescriptor, _ path: () -> String, _ bytes: RawSpan
+    _ module: inout ModuleSnapshot, at field: Int, _ path: () -> String, _ bytes: RawSpan
   ) {
+    let place = location(at: field, bytes)
     if place.size == 0 { return }
     guard let range = range(rva: place.rva, count: place.size, bytes), range.count >= 4 else {
       findings.append(
         Finding(
-          MinidumpRules.codeViewOutside, at: place.rva, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
+          MinidumpRules.codeViewOutside, at: field, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
           found: .byteCount(UInt64(place.rva + place.size))))
       return
     }
@@ -53,7 +55,7 @@ extension MinidumpReader {
       let uuid = guid(at: range.offset + 4, bytes)
       if uuid != .zero { module.identity = .uuid(uuid, age: bytes.uint32(at: range.offset + 20)) }
       module.debugName = name(from: range.offset + 24, to: range.end, bytes)
-    case MinidumpFormat.codeViewELFBuildID:
+    case MinidumpFormat.codeViewELFBuildID where range.count > 4:
       module.identity = .buildID(Content(inputOffset: range.offset + 4, count: range.count - 4))
     case MinidumpFormat.codeViewPDB20 where range.count >= 16:
       module.debugName = name(from: range.offset + 16, to: range.end, bytes)
@@ -63,17 +65,20 @@ extension MinidumpReader {
     }
   }
 
-  /// Bytes up to the first NUL.
-  private func name(from start: Int, to end: Int, _ bytes: RawSpan) -> Content {
-    var stop = start
-    while stop < end, bytes.uint8(at: stop) != 0 { stop += 1 }
-    return Content(inputOffset: start, count: stop - start)
+  /// Bytes up to the first NUL. Records may share bytes, so the search is paid for as names are.
+  private mutating func name(from start: Int, to end: Int, _ bytes: RawSpan) -> Content {
+    let reach = min(end, start + max(0, stringBudget))
+    let count = bytes.firstZero(in: ByteRange(offset: start, count: reach - start)) - start
+    stringBudget -= count
+    return Content(inputOffset: start, count: count)
   }
 
   mutating func readUnloadedModuleList(_ range: ByteRange, _ bytes: RawSpan) {
     let path = "UnloadedModuleList"
-    for offset in extendedEntries(of: range, minimumSize: 24, countBytes: 4, path, bytes).offsets {
-      guard let name = string(at: Int(bytes.uint32(at: offset + 20)), path, bytes) else { continue }
+    for offset in extendedEntries(
+      of: range, minimumSize: 24, countBytes: 4, price: Price.annotation, path, bytes
+    ).offsets {
+      guard let name = string(at: Int(bytes.uint32(at: offset + 20)), field: offset + 20, path, bytes) else { continue }
       snapshot.unloadedModules.append(
         UnloadedModuleSnapshot(
           name: name, address: bytes.uint64(at: offset), size: bytes.uint32(at: offset + 8),

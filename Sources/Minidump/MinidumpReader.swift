@@ -22,14 +22,16 @@ public struct MinidumpReader {
   var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .unknown, operatingSystem: .unknown))
   var findings: FindingList
   var streams: [Stream] = []
-  /// List entries that may still be read. Entries may share what they point to, so without this a small file could
+  /// Bytes of memory that lists may still take. Entries may share what they point to, so without this a small file could
   /// describe a snapshot of any size.
-  var entryBudget: Int
+  var memoryBudget: Int
+  /// Whether that was not enough, which is said once.
+  var isExhausted = false
   /// The stacks of the threads, which the memory list names again.
   lazy var stackContents = Set(snapshot.threads.compactMap { $0.stack?.region })
   /// Strings that were translated already, by their offsets.
   var strings: [Int: Content] = [:]
-  /// Bytes of strings that may still be translated.
+  /// Bytes of names that may still be made or searched.
   var stringBudget: Int
 
   /// Reads all of `bytes`.
@@ -42,8 +44,7 @@ public struct MinidumpReader {
 
   private init(_ size: Int, _ limits: Limits) {
     findings = FindingList(limit: limits.maximumFindings)
-    // An entry costs up to some 400 bytes of memory, and the smallest takes 8 bytes of a file.
-    entryBudget = (size + 32 << 20) / 512
+    memoryBudget = size + 32 << 20
     stringBudget = size + 8 << 20
   }
 
@@ -75,7 +76,7 @@ public struct MinidumpReader {
     let stamp = bytes.uint32(at: 20)
     if stamp != 0 { snapshot.snapshotTime = Timestamp(seconds: Int64(stamp)) }
     for index in 0..<min(count, fitting) {
-      guard spendEntry(at: directory, path: "Directory") else { break }
+      guard spend(Price.directoryEntry, at: directory, path: "Directory") else { break }
       readDirectoryEntry(index, at: directory + MinidumpFormat.directoryEntrySize * index, bytes)
     }
     return true

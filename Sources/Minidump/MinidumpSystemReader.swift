@@ -13,7 +13,9 @@ extension MinidumpReader {
     snapshot.system.osBugfix = bytes.int32(at: offset + 16)
     snapshot.system.operatingSystem = MinidumpNumbers.operatingSystem(ofPlatform: bytes.uint32(at: offset + 20))
     let buildRVA = Int(bytes.uint32(at: offset + 24))
-    if buildRVA != 0 { snapshot.system.osBuild = string(at: buildRVA, "SystemInfo.CSDVersionRva", bytes) }
+    if buildRVA != 0 {
+      snapshot.system.osBuild = string(at: buildRVA, field: offset + 24, "SystemInfo.CSDVersionRva", bytes)
+    }
     if [.x86, .x86_64].contains(snapshot.system.architecture), range.count >= 44 {
       // Three registers of CPUID spell the vendor; writers for x86_64 have processor features there instead.
       let vendor = Content(inputOffset: offset + 32, count: 12)

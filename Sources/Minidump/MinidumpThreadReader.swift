@@ -4,7 +4,8 @@ internal import Snapshot
 /// Threads, their names, the exception.
 extension MinidumpReader {
   mutating func readThreadList(_ range: ByteRange, _ bytes: RawSpan) {
-    let entries = entries(of: range, size: MinidumpFormat.threadSize, "ThreadList", bytes)
+    let entries = entries(
+      of: range, size: MinidumpFormat.threadSize, price: Price.thread, mayBePadded: true, "ThreadList", bytes)
     snapshot.threads.reserveCapacity(entries.count)
     for (index, offset) in entries.enumerated() {
       var thread = ThreadSnapshot()
@@ -15,7 +16,7 @@ extension MinidumpReader {
       if let region = memoryRegion(at: offset + 24, { "ThreadList[\(index)].Stack" }, bytes), !region.content.isEmpty {
         thread.stack = ThreadSnapshot.Stack(region: region)
       }
-      thread.context = context(location(at: offset + 40, bytes), { "ThreadList[\(index)].ThreadContext" }, bytes)
+      thread.context = context(at: offset + 40, { "ThreadList[\(index)].ThreadContext" }, bytes)
       snapshot.threads.append(thread)
     }
   }
@@ -36,13 +37,15 @@ extension MinidumpReader {
 
   mutating func readThreadNames(_ range: ByteRange, _ bytes: RawSpan) {
     var names: [UInt64: Content] = [:]
-    for (index, offset) in entries(of: range, size: MinidumpFormat.threadNameSize, "ThreadNames", bytes).enumerated() {
+    for (index, offset) in entries(
+      of: range, size: MinidumpFormat.threadNameSize, price: Price.threadName, "ThreadNames", bytes
+    ).enumerated() {
       let rva = Int(clamping: bytes.uint64(at: offset + 4))
       guard rva <= bytes.byteCount else {
         findings.append(Finding(MinidumpRules.stringOutside, at: offset, path: "ThreadNames[\(index)]"))
         continue
       }
-      names[UInt64(bytes.uint32(at: offset))] = string(at: rva, "ThreadNames[\(index)]", bytes)
+      names[UInt64(bytes.uint32(at: offset))] = string(at: rva, field: offset + 4, "ThreadNames[\(index)]", bytes)
     }
     for index in snapshot.threads.indices {
       if let id = snapshot.threads[index].id { snapshot.threads[index].name = names[id] }
@@ -66,7 +69,7 @@ extension MinidumpReader {
     exception.info = bytes.uint32(at: offset + 12)
     exception.address = bytes.uint64(at: offset + 24)
     exception.codes = codes
-    exception.context = context(location(at: offset + 160, bytes), { "Exception.ThreadContext" }, bytes)
+    exception.context = context(at: offset + 160, { "Exception.ThreadContext" }, bytes)
     snapshot.exception = exception
   }
 
@@ -83,12 +86,13 @@ extension MinidumpReader {
 
   // MARK: Registers
 
-  mutating func context(_ place: LocationDescriptor, _ path: () -> String, _ bytes: RawSpan) -> CPUContext? {
+  mutating func context(at field: Int, _ path: () -> String, _ bytes: RawSpan) -> CPUContext? {
+    let place = location(at: field, bytes)
     if place.size == 0 { return nil }
     guard let range = range(rva: place.rva, count: place.size, bytes) else {
       findings.append(
         Finding(
-          MinidumpRules.contextOutside, at: place.rva, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
+          MinidumpRules.contextOutside, at: field, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
           found: .byteCount(UInt64(place.rva + place.size))))
       return nil
     }

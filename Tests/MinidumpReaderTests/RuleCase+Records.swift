@@ -28,10 +28,11 @@ extension RuleCase {
     let system = linux.value("systemInfo.rva")
     return [
       RuleCase(
-        MinidumpRules.contextOutside, "ThreadList[1].ThreadContext", at: Int(size) - 1231,
+        MinidumpRules.contextOutside, "ThreadList[1].ThreadContext",
+        at: linux.field("threadList[1].context.size").offset,
         linux.setting("threadList[1].context.rva", to: size - 1231)),
       RuleCase(
-        MinidumpRules.contextOutside, "Exception.ThreadContext", at: linux.value("exception.context.rva"),
+        MinidumpRules.contextOutside, "Exception.ThreadContext", at: linux.field("exception.context.size").offset,
         linux.setting("exception.context.size", to: 0xffff_ffff)),
       context(.x86_64, flags: 0x1f, at: 0x30), context(.arm64, flags: 0x0010_001f, at: 0),
       context(.arm64Old, flags: 6, at: 0, width: 8), context(.x86, flags: 0x3f, at: 0), context(.arm, flags: 6, at: 0),
@@ -69,13 +70,14 @@ extension RuleCase {
 
   static let codeView: [RuleCase] = {
     let record = linux.value("moduleList[1].codeView.rva")
+    let place = linux.field("moduleList[1].codeView.size").offset
     let path = "ModuleList[1].CvRecord"
     return [
       RuleCase(
-        MinidumpRules.codeViewOutside, path, at: Int(size), linux.setting("moduleList[1].codeView.rva", to: size)),
+        MinidumpRules.codeViewOutside, path, at: place, linux.setting("moduleList[1].codeView.rva", to: size)),
       RuleCase(
-        MinidumpRules.codeViewOutside, path, at: record, linux.setting("moduleList[1].codeView.size", to: 0xffff_ffff)),
-      RuleCase(MinidumpRules.codeViewOutside, path, at: record, linux.setting("moduleList[1].codeView.size", to: 3)),
+        MinidumpRules.codeViewOutside, path, at: place, linux.setting("moduleList[1].codeView.size", to: 0xffff_ffff)),
+      RuleCase(MinidumpRules.codeViewOutside, path, at: place, linux.setting("moduleList[1].codeView.size", to: 3)),
       RuleCase(MinidumpRules.unknownCodeView, path, at: record, linux.writing(0x3131_424e, width: 4, at: record)),
     ]
   }()
@@ -85,7 +87,11 @@ extension RuleCase {
     let modules = linux.value("crashpadInfo.modules.rva")
     let path = "CrashpadInfo.ModuleList[0]"
     func outside(_ field: String, _ path: String) -> RuleCase {
-      RuleCase(MinidumpRules.annotationOutside, path, at: Int(size), linux.setting("\(field).rva", to: size))
+      // Where a place has a size, that is said first.
+      let isSized = linux.fields.contains { $0.path == "\(field).size" }
+      return RuleCase(
+        MinidumpRules.annotationOutside, path, at: linux.field(isSized ? "\(field).size" : "\(field).rva").offset,
+        linux.setting("\(field).rva", to: size))
     }
     return [
       outside("crashpadInfo.annotations", "CrashpadInfo.SimpleAnnotations"),
@@ -96,7 +102,8 @@ extension RuleCase {
       outside("crashpadInfo.modules[0].list[0]", path), outside("crashpadInfo.modules[0].objects[0].name", path),
       outside("crashpadInfo.modules[0].objects[0].value", path),
       RuleCase(
-        MinidumpRules.annotationOutside, path, at: info, linux.setting("crashpadInfo.modules[0].size", to: 27)),
+        MinidumpRules.annotationOutside, path, at: linux.field("crashpadInfo.modules[0].size").offset,
+        linux.setting("crashpadInfo.modules[0].size", to: 27)),
       RuleCase(
         MinidumpRules.annotationOutside, "CrashpadInfo.SimpleAnnotations",
         at: linux.value("crashpadInfo.annotations[0].key.rva"),

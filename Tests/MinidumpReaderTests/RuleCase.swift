@@ -106,8 +106,8 @@ struct RuleCase: Sendable, CustomTestStringConvertible {
     // A directory of unused entries, more than a file of that size may have.
     RuleCase(
       MinidumpRules.tooManyEntries, "Directory", at: 32,
-      Array("MDMP".utf8) + Bytes.of(UInt32(0xa793)) + Bytes.of(UInt32(70_000)) + Bytes.of(UInt32(32))
-        + [UInt8](repeating: 0, count: 16 + 12 * 70_000)),
+      Array("MDMP".utf8) + Bytes.of(UInt32(0xa793)) + Bytes.of(UInt32(1_000_000)) + Bytes.of(UInt32(32))
+        + [UInt8](repeating: 0, count: 16 + 12 * 1_000_000)),
   ]
 
   /// Windows' newer lists say how large their header and their entries are.
@@ -142,16 +142,18 @@ struct RuleCase: Sendable, CustomTestStringConvertible {
     shifted.overwrite(2, width: 4, at: name + 2)
     return [
       RuleCase(
-        MinidumpRules.stringOutside, path, at: Int(size) - 3, linux.setting("moduleList[1].name.rva", to: size - 3)),
+        MinidumpRules.stringOutside, path, at: linux.field("moduleList[1].name.rva").offset,
+        linux.setting("moduleList[1].name.rva", to: size - 3)),
       RuleCase(MinidumpRules.stringOutside, path, at: name, linux.writing(size, width: 4, at: name)),
       RuleCase(
         MinidumpRules.stringOutside, "ThreadNames[1]", at: threadName,
         linux.setting("threadNames[1].rva", to: 1 << 63)),
       RuleCase(
-        MinidumpRules.stringOutside, "SystemInfo.CSDVersionRva", at: Int(size) - 1,
+        MinidumpRules.stringOutside, "SystemInfo.CSDVersionRva", at: linux.field("systemInfo.csdVersion.rva").offset,
         linux.setting("systemInfo.csdVersion.rva", to: size - 1)),
       RuleCase(
-        MinidumpRules.stringOutside, "UnloadedModuleList", at: windows.bytes.count,
+        MinidumpRules.stringOutside, "UnloadedModuleList",
+        at: windows.field("unloadedModuleList[0].name.rva").offset,
         windows.setting("unloadedModuleList[0].name.rva", to: UInt64(windows.bytes.count))),
       RuleCase(MinidumpRules.stringLength, path, at: name, linux.writing(21, width: 4, at: name)),
       RuleCase(MinidumpRules.stringEncoding, path, at: name + 4, linux.writing(0xd83d, width: 2, at: name + 6)),
