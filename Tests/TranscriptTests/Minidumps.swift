@@ -81,8 +81,8 @@ extension Samples {
     }) { _, _ in },
     "damaged-count-too-large.dmp": field("threadList.count", 5000),
     // A directory of unused entries, more than a file of that size may have.
-    "damaged-too-many-entries.dmp": Array("MDMP".utf8) + Bytes.of(UInt32(0xa793)) + Bytes.of(UInt32(68_000))
-      + Bytes.of(UInt32(32)) + [UInt8](repeating: 0, count: 16 + 12 * 68_000),
+    "damaged-too-many-entries.dmp": Array("MDMP".utf8) + Bytes.of(UInt32(0xa793)) + Bytes.of(UInt32(1_000_000))
+      + Bytes.of(UInt32(32)) + [UInt8](repeating: 0, count: 16 + 12 * 1_000_000),
     "damaged-string-outside.dmp": field("moduleList[1].name.rva", 0xffff_0000),
     "damaged-string-length.dmp": pointedTo("moduleList[1].name.rva", 21, width: 4),
     "damaged-string-encoding.dmp": pointedTo("moduleList[1].name.rva", offset: 6, 0xd83d, width: 2),
