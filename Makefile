@@ -8,8 +8,10 @@ BENCH_ARGUMENTS ?=
 
 # An import of a sibling that the manifest does not name builds by chance; this makes it an error.
 STRICT = --explicit-target-dependency-import-check error
-# The tool carries its Swift runtime with it: what it needs beyond that, every slim Debian has.
-RELEASE = -c release --static-swift-stdlib -Xlinker -s $(STRICT)
+# The tool carries its Swift runtime with it: what it needs beyond that, every slim Debian has. The C++ library that the
+# runtime uses is linked in too, where there is one to link: binding it at each start took 0.4 of 2.8 ms.
+STATIC = .build/static
+RELEASE = -c release --static-swift-stdlib -Xlinker -s -Xlinker -L$(CURDIR)/$(STATIC) $(STRICT)
 TOOL = .build/release/crashpadctl
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump
 LIBRARIES = BinaryFormat Snapshot JSONFormat FileSystem IntermediateDump DumpInterpretation Minidump CrashpadCore
@@ -34,6 +36,7 @@ demo: build
 
 build:
 	scripts/dependencies build
+	scripts/static-libraries $(STATIC)
 	$(SWIFT) build $(RELEASE) --product crashpadctl
 
 test:
