@@ -11,7 +11,7 @@ extension DumpTree {
   func appendMemory(
     of array: DumpNode, _ addressKey: DumpKey, _ dataKey: DumpKey, to regions: inout [MemoryRegion], _ bytes: RawSpan
   ) {
-    regions.reserveCapacityForMore(count(of: array, in: bytes))
+    regions.reserveCapacityForMore(countIfMany(of: array, in: bytes))
     var elements = records(of: array)
     while let element = elements.next(of: self, in: bytes) {
       var address = DumpField()
@@ -29,7 +29,7 @@ extension DumpTree {
 
   /// Adds the entries that have both a name and a value, in file order.
   func appendSimpleAnnotations(of array: DumpNode, to annotations: inout [Annotation], _ bytes: RawSpan) {
-    annotations.reserveCapacityForMore(count(of: array, in: bytes))
+    annotations.reserveCapacityForMore(countIfMany(of: array, in: bytes))
     var elements = records(of: array)
     while let element = elements.next(of: self, in: bytes) {
       var name = DumpField()
@@ -50,10 +50,10 @@ extension DumpTree {
 }
 
 extension Array {
-  /// Makes room for `count` further elements: for many at once exactly, as then there is memory to save. Otherwise the array
-  /// grows as it does by itself, so that many calls do not copy it each time.
+  /// Makes room for `count` further elements: for many at once exactly, as then there is memory to save. But at least half as
+  /// much again as there is, so that many calls do not copy it each time.
   mutating func reserveCapacityForMore(_ count: Int) {
     let needed = self.count + count
-    if count > 4096, needed > capacity { reserveCapacity(Swift.max(needed, capacity + capacity / 2)) }
+    if needed > capacity { reserveCapacity(Swift.max(needed, capacity + capacity / 2)) }
   }
 }

@@ -8,7 +8,7 @@ extension DumpInterpreter {
   private static var valueLengths: ClosedRange<Int> { 1...20480 }
 
   mutating func readModules(_ array: DumpNode, _ bytes: RawSpan) {
-    snapshot.modules.reserveCapacity(min(tree.count(of: array, in: bytes), maximumEntries))
+    snapshot.modules.reserveCapacity(min(tree.countIfMany(of: array, in: bytes), maximumEntries))
     var records = tree.records(of: array)
     while let record = records.next(of: tree, in: bytes) {
       if snapshot.modules.count == maximumEntries {

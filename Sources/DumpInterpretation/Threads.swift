@@ -43,7 +43,7 @@ struct ThreadFields {
 
 extension DumpInterpreter {
   mutating func readThreads(_ array: DumpNode, _ bytes: RawSpan) {
-    snapshot.threads.reserveCapacity(min(tree.count(of: array, in: bytes), maximumEntries))
+    snapshot.threads.reserveCapacity(min(tree.countIfMany(of: array, in: bytes), maximumEntries))
     var records = tree.records(of: array)
     while let record = records.next(of: tree, in: bytes) {
       if snapshot.threads.count == maximumEntries {

@@ -107,8 +107,10 @@ public struct DumpTree: Sendable {
     RecordCursor(node: node)
   }
 
-  /// How many records a map or an array has. Takes a walk over them.
-  public func count(of node: DumpNode, in bytes: RawSpan) -> Int {
+  /// How many records a map or an array has, to make room for them; 0 if it is so short that room is no matter. Takes a walk
+  /// over the records.
+  public func countIfMany(of node: DumpNode, in bytes: RawSpan) -> Int {
+    if node.contentEnd - node.contentStart < 1 << 20 { return 0 }
     var cursor = records(of: node)
     var count = 0
     while cursor.next(of: self, in: bytes) != nil { count += 1 }
