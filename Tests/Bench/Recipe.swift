@@ -5,6 +5,8 @@ import FoundationEssentials
 enum Recipe: String {
   /// Bytes: nearly all of them in 80 stacks, as a large application leaves it.
   case large
+  /// Bytes: threads as the handler writes them, each with a small stack and 24 regions of 512 bytes.
+  case manyThreads
   /// Bytes: regions of 64 bytes and annotations.
   case smallRecords
   /// Dumps of 30 to 90 KB in a directory, named as Crashpad names them.
@@ -66,6 +68,14 @@ enum Recipe: String {
       parameters.threadCount = 80
       parameters.moduleCount = 400
       return parameters.scaled(to: number)
+    case .manyThreads:
+      parameters = SynthParameters()
+      parameters.threadCount = max(1, number / 17_700)
+      parameters.stackBytes = 4096
+      parameters.contextRegionsPerThread = 24
+      parameters.contextRegionBytes = 512
+      parameters.moduleCount = 600
+      return parameters
     case .smallRecords: return SynthParameters().scaled(to: number, smallRecords: true)
     case .smallShape:
       parameters = SynthParameters()

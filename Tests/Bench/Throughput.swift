@@ -6,6 +6,7 @@ extension Bench {
     let size = full(40_000_000, quick: 10_000_000)
     let rounds = full(15, quick: 7)
     try large("large records: 80 threads, 400 modules", .large, size, rounds, hasGoal: true)
+    try large("many threads, 24 regions of 512 bytes each", .manyThreads, size, rounds, hasGoal: true)
     try large("small records: 64-byte regions, annotations", .smallRecords, size, rounds, hasGoal: false)
   }
 
