@@ -14,7 +14,6 @@ enum MinidumpFormat {
   static let memoryDescriptorSize = 16
   static let exceptionStreamSize = 168
   static let systemInfoSize = 56
-  static let miscInfo5Size = 1364
   static let miscInfo4Size = 832
   static let threadNameSize = 12
   static let crashpadInfoSize = 64

@@ -1,5 +1,6 @@
 import BinaryFormat
 import CrashpadCore
+import FileSystem
 import Snapshot
 
 /// The tables: threads, modules, memory, registers.

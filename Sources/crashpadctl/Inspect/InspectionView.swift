@@ -7,21 +7,14 @@ import Snapshot
 struct InspectionView {
   let inspection: Inspection
   let snapshot: ProcessSnapshot
-  let input: RawSpanSource
+  /// What the snapshot was read from.
+  let input: InputFile
   let modules: ModuleMap
-
-  /// Hands out the bytes of the input.
-  struct RawSpanSource {
-    let inspection: Inspection
-    func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
-      try inspection.file.withBytes(body)
-    }
-  }
 
   init(_ inspection: Inspection, _ snapshot: ProcessSnapshot) {
     self.inspection = inspection
     self.snapshot = snapshot
-    input = RawSpanSource(inspection: inspection)
+    input = inspection.file
     modules = ModuleMap(snapshot.modules)
   }
 
