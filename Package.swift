@@ -9,9 +9,8 @@ let package = Package(
     .library(
       name: "CrashpadCore",
       targets: [
-        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat",
-        "Minidump",
-        "Snapshot",
+        "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump",
+        "JSONFormat", "Minidump", "Snapshot",
       ]),
   ],
   dependencies: [
@@ -20,12 +19,18 @@ let package = Package(
   ],
   targets: [
     // Floor 0
+    .systemLibrary(name: "CLinux"),
     .target(name: "BinaryFormat"),
     .target(name: "Snapshot"),
     .target(name: "JSONFormat"),
-    .target(name: "FileSystem", dependencies: [.product(name: "SystemPackage", package: "swift-system")]),
+    .target(name: "FileSystem", dependencies: ["CLinux", .product(name: "SystemPackage", package: "swift-system")]),
     // Floor 1
     .target(name: "IntermediateDump", dependencies: ["BinaryFormat", "JSONFormat"]),
+    .target(
+      name: "CrashDatabase",
+      dependencies: [
+        "BinaryFormat", "FileSystem", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     // Floor 2
     .target(name: "DumpInterpretation", dependencies: ["BinaryFormat", "IntermediateDump", "Snapshot"]),
     .target(name: "Minidump", dependencies: ["BinaryFormat", "Snapshot"]),
@@ -33,15 +38,15 @@ let package = Package(
     .target(
       name: "CrashpadCore",
       dependencies: [
-        "BinaryFormat", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot",
-        .product(name: "SystemPackage", package: "swift-system"),
+        "BinaryFormat", "CrashDatabase", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat",
+        "Minidump", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 4
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
-        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat",
-        "Minidump", "Snapshot",
+        "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump",
+        "JSONFormat", "Minidump", "Snapshot",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

@@ -36,6 +36,11 @@ public final class InputFile: Sendable {
   /// Standard input.
   public static func standardInput() throws -> InputFile { try InputFile(.standardInput) }
 
+  /// Reads or maps a file that is open already; it may be closed afterwards. Throws `Errno` or `NotReadable`.
+  public convenience init(_ file: OpenFile) throws {
+    try self.init(FileDescriptor(rawValue: file.descriptor))
+  }
+
   private init(_ descriptor: FileDescriptor) throws {
     array = nil
     var status = stat()

@@ -67,6 +67,16 @@ public struct UUIDBytes: Sendable, Hashable {
     self.low = low
   }
 
+  /// A random one: version 4 of RFC 9562.
+  public static func random() -> UUIDBytes {
+    UUIDBytes(high: .random(in: .min ... .max), low: .random(in: .min ... .max)).withVersion(4)
+  }
+
+  /// With the bits of RFC 9562 that say how it was made; the others stay.
+  public func withVersion(_ version: UInt64) -> UUIDBytes {
+    UUIDBytes(high: high & ~0xf000 | version << 12, low: low & ~(0b11 << 62) | 0b10 << 62)
+  }
+
   /// Takes 32 hexadecimal digits with or without the four hyphens.
   public init?(text: String) {
     let utf8 = Array(text.utf8)

@@ -1,0 +1,90 @@
+/// SHA-256 of FIPS 180-4, fed piece by piece. It names content; nothing here is kept secret by it.
+public struct SHA256: Sendable {
+  private var state: [UInt32] = [
+    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+  ]
+  private var tail: [UInt8] = []
+  private var byteCount: UInt64 = 0
+
+  public init() {}
+
+  /// The digest of `bytes`: 32 bytes.
+  public static func digest(_ bytes: RawSpan) -> [UInt8] {
+    var hash = SHA256()
+    hash.update(bytes)
+    return hash.finish()
+  }
+
+  public mutating func update(_ bytes: RawSpan) {
+    byteCount += UInt64(bytes.byteCount)
+    var offset = 0
+    if !tail.isEmpty {
+      while tail.count < 64, offset < bytes.byteCount {
+        tail.append(bytes.uint8(at: offset))
+        offset += 1
+      }
+      guard tail.count == 64 else { return }
+      let block = tail
+      tail.removeAll(keepingCapacity: true)
+      unsafe compress(block.span.bytes, at: 0)
+    }
+    while offset + 64 <= bytes.byteCount {
+      compress(bytes, at: offset)
+      offset += 64
+    }
+    while offset < bytes.byteCount {
+      tail.append(bytes.uint8(at: offset))
+      offset += 1
+    }
+  }
+
+  public mutating func finish() -> [UInt8] {
+    let bitCount = byteCount * 8
+    var last = tail + [0x80]
+    while last.count % 64 != 56 { last.append(0) }
+    for shift in stride(from: 56, through: 0, by: -8) { last.append(UInt8(truncatingIfNeeded: bitCount >> shift)) }
+    tail = []
+    for offset in stride(from: 0, to: last.count, by: 64) { unsafe compress(last.span.bytes, at: offset) }
+    return state.flatMap { word in
+      stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
+    }
+  }
+
+  private mutating func compress(_ bytes: RawSpan, at offset: Int) {
+    var w = [UInt32](repeating: 0, count: 64)
+    for index in 0..<16 { w[index] = bytes.uint32(at: offset + 4 * index).byteSwapped }
+    for index in 16..<64 {
+      let a = w[index - 15]
+      let b = w[index - 2]
+      let s0 = a.rotated(7) ^ a.rotated(18) ^ a >> 3
+      let s1 = b.rotated(17) ^ b.rotated(19) ^ b >> 10
+      w[index] = w[index - 16] &+ s0 &+ w[index - 7] &+ s1
+    }
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+    for index in 0..<64 {
+      let s1 = e.rotated(6) ^ e.rotated(11) ^ e.rotated(25)
+      let first = h &+ s1 &+ (e & f ^ ~e & g) &+ Self.constants[index] &+ w[index]
+      let s0 = a.rotated(2) ^ a.rotated(13) ^ a.rotated(22)
+      let second = s0 &+ (a & b ^ a & c ^ b & c)
+      (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+    }
+    for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
+  }
+
+  /// The fractional parts of the cube roots of the first 64 primes.
+  private static let constants: [UInt32] = [
+    0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
+    0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
+    0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
+    0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7, 0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967,
+    0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc, 0x5338_0d13, 0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85,
+    0xa2bf_e8a1, 0xa81a_664b, 0xc24b_8b70, 0xc76c_51a3, 0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070,
+    0x19a4_c116, 0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5, 0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
+    0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
+  ]
+}
+
+extension UInt32 {
+  fileprivate func rotated(_ count: UInt32) -> UInt32 { self >> count | self << (32 - count) }
+}

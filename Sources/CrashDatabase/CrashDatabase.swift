@@ -1,0 +1,95 @@
+public import FileSystem
+public import Snapshot
+public import SystemPackage
+
+/// A Crashpad database directory, to be read. What changes it goes through a `DatabaseSession`.
+///
+/// Nothing is ever removed by reading, and nothing has to be there: a directory that a device left may lack half of it.
+public struct CrashDatabase: Sendable {
+  public var path: FilePath { root.path }
+  let root: Folder
+
+  /// The directory has nothing of a database.
+  public struct NotADatabase: Error, Sendable { public let path: FilePath }
+
+  /// Opens the directory at `path`. Throws `FileFailure` or `NotADatabase`.
+  public init(_ path: FilePath) throws {
+    root = try Folder(path)
+    for name in DatabaseLayout.all where try root.status(name) != nil { return }
+    throw NotADatabase(path: path)
+  }
+
+  /// Opens the database at `path`, after making what is missing of it, mode 0700: the directory too, but not those above.
+  ///
+  /// - Returns: the database, and whether there was none before.
+  public static func create(_ path: FilePath) throws -> (database: CrashDatabase, isNew: Bool) {
+    let root: Folder
+    do { root = try Folder(path) } catch {
+      guard error.errno == .noSuchFileOrDirectory, let name = path.lastComponent.flatMap({ FileName($0.string) }) else {
+        throw error
+      }
+      root = try Folder(path.removingLastComponent()).folderMade(name)
+    }
+    let database = CrashDatabase(root: root)
+    var isNew = false
+    for name in [
+      DatabaseLayout.new, DatabaseLayout.pending, DatabaseLayout.completed, DatabaseLayout.attachments,
+      DatabaseLayout.pendingDumps,
+    ] {
+      if try root.status(name) == nil { isNew = true }
+      _ = try root.folderMade(name)
+    }
+    return (database, isNew)
+  }
+
+  private init(root: Folder) { self.root = root }
+
+  /// The directory of a part of the database; nil if that part is not there.
+  func folder(_ name: FileName) throws(FileFailure) -> Folder? { try root.folderIfPresent(name) }
+
+  // MARK: Reports
+
+  /// All reports in `state`, in the order in which the directory has them. What is no report is left out: `check` tells.
+  public func reports(in state: ReportState) throws(FileFailure) -> [Report] {
+    guard let folder = try folder(state.folderName) else { return [] }
+    let reader = ReportReader(state, folder, attachments: try attachmentFolders())
+    var reports: [Report] = []
+    for name in try folder.names() where name.hasSuffix(DatabaseLayout.reportExtension) {
+      if let report = try reader.read(name) { reports.append(report) }
+    }
+    return reports
+  }
+
+  /// The report `id`, wherever it is; nil if there is none. While a program moves it, it is looked for again.
+  public func report(_ id: UUIDBytes) throws(FileFailure) -> Report? {
+    // Reports go from pending to completed, and back when their upload is asked for.
+    for _ in 0..<3 {
+      for state in ReportState.allCases {
+        if let report = try report(id, in: state) { return report }
+      }
+    }
+    return nil
+  }
+
+  func report(_ id: UUIDBytes, in state: ReportState) throws(FileFailure) -> Report? {
+    guard let folder = try folder(state.folderName) else { return nil }
+    return try ReportReader(state, folder, attachments: nil, root: root).read(
+      DatabaseLayout.report(id))
+  }
+
+  /// The path of a report's file, as a user would name it.
+  public func path(of report: Report) -> FilePath {
+    path.appending(report.state.folderName).appending(report.fileName)
+  }
+
+  /// What is open of a report, to be read. Throws `FileFailure`.
+  public func open(_ report: Report) throws(FileFailure) -> OpenFile {
+    try root.folder(report.state.folderName).open(report.fileName)
+  }
+
+  /// The names of the directories in `attachments/`, so that not every report has to be asked for.
+  private func attachmentFolders() throws(FileFailure) -> AttachmentFolders {
+    guard let folder = try folder(DatabaseLayout.attachments) else { return AttachmentFolders(folder: nil, names: []) }
+    return AttachmentFolders(folder: folder, names: Set(try folder.names()))
+  }
+}

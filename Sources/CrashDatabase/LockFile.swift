@@ -1,0 +1,102 @@
+internal import FileSystem
+internal import SystemPackage
+
+/// Lock files, seen from outside of their owner.
+enum LockFile {
+  enum Fate: Equatable {
+    /// There is no such lock any more.
+    case gone
+    case stands(LockState)
+  }
+
+  /// What the lock `name` says; nil if there is none. Only looks.
+  static func state(_ name: FileName, in folder: Folder) throws(FileFailure) -> LockState? {
+    guard let file = try openLock(name, in: folder) else { return nil }
+    return try state(of: file)
+  }
+
+  private static func state(of file: OpenFile) throws(FileFailure) -> LockState {
+    let content = LockContent(try file.prefix(LockContent.maximumSize))
+    let isOwned: Bool? =
+      switch file.ownership() {
+      case .owned: true
+      case .free: false
+      case .unknown: nil
+      }
+    return .of(content: content, modified: try file.status().modified, isOwned: isOwned)
+  }
+
+  private static func openLock(_ name: FileName, in folder: Folder) throws(FileFailure) -> OpenFile? {
+    do { return try folder.openIfPresent(name, .readAndWrite) } catch {
+      guard error.errno == .permissionDenied || error.errno == .readOnlyFileSystem else { throw error }
+      return try folder.openIfPresent(name)
+    }
+  }
+
+  /// Removes the lock if its owner is dead.
+  static func breakIfAbandoned(_ name: FileName, in folder: Folder) throws(FileFailure) -> Fate {
+    guard let file = try openLock(name, in: folder) else { return .gone }
+    let state = try state(of: file)
+    guard state == .abandoned else { return .stands(state) }
+    return try remove(name, in: folder, file) ? .gone : .stands(.held(since: nil))
+  }
+
+  /// Removes the lock if its owner is dead, or if nobody can tell and it expired.
+  ///
+  /// - Returns: whether it was removed.
+  static func removeExpired(_ name: FileName, in folder: Folder, now: Int64, timeToLive: Int64) throws(FileFailure)
+    -> Bool
+  {
+    guard let file = try openLock(name, in: folder) else { return false }
+    switch try state(of: file) {
+    case .held: return false
+    case .unknown(let since) where !LockExpiry.isExpired(since: since, now: now, timeToLive: timeToLive): return false
+    case .unknown, .abandoned: return try remove(name, in: folder, file)
+    }
+  }
+
+  /// Of several that found the lock dead only one may remove it, or the second would remove a new owner's. So whoever wants to
+  /// takes the dead file's own lock first, and looks whether the name is still that file's.
+  private static func remove(_ name: FileName, in folder: Folder, _ file: OpenFile) throws(FileFailure) -> Bool {
+    guard file.takeOwnership() != .busy else { return false }
+    guard let current = try folder.status(name) else { return true }
+    guard try current.isSameFile(as: file.status()) else { return false }
+    return try folder.remove(name)
+  }
+
+  /// A lock on a file system without hard links: a file of its own. If this process dies between making the file and marking
+  /// it, the lock counts for three days.
+  static func makeAlone(_ name: FileName, in folder: Folder, now: Int64) throws(FileFailure) -> ReportLock? {
+    let file: OpenFile
+    do { file = try folder.open(name, .create) } catch {
+      if error.errno == .fileExists { return nil }
+      throw error
+    }
+    do {
+      try file.write(LockContent(time: now, isMarked: file.takeOwnership() == .taken).bytes)
+    } catch {
+      _ = try? folder.remove(name)
+      throw error
+    }
+    return ReportLock(name: name, folder: folder, file: file)
+  }
+}
+
+/// A report's lock, for as long as this object lives.
+public final class ReportLock: Sendable {
+  private let name: FileName
+  private let folder: Folder
+  /// Holds the open-file-description lock.
+  private let file: OpenFile
+
+  init(name: FileName, folder: Folder, file: OpenFile) {
+    self.name = name
+    self.folder = folder
+    self.file = file
+  }
+
+  deinit {
+    // Where this fails, the next run finds the owner gone, and removes it.
+    _ = try? folder.remove(name)
+  }
+}

@@ -1,0 +1,77 @@
+public import FileSystem
+public import Snapshot
+internal import SystemPackage
+
+/// A report that is being made: its id is claimed by the report's lock, its bytes go into a file in `new/`, and `publish`
+/// puts it into `pending/`, metadata first, as Crashpad does. An object that goes away before leaves nothing.
+public final class NewReport {
+  public let id: UUIDBytes
+  /// To be written.
+  public let file: OpenFile
+  private let lock: ReportLock
+  private let session: DatabaseSession
+  private let temporaryName: FileName
+  private var isPublished = false
+  private var attachmentNames: [FileName] = []
+
+  /// Claims `id`. Throws `DatabaseSession.Busy` and `FileFailure`.
+  public convenience init(_ id: UUIDBytes, in session: DatabaseSession) throws {
+    try self.init(id, lock: session.lock(id, in: .pending), in: session)
+  }
+
+  /// - Parameter lock: that of the report in `pending/`; it is released with this object.
+  public init(_ id: UUIDBytes, lock: ReportLock, in session: DatabaseSession) throws(FileFailure) {
+    self.id = id
+    self.lock = lock
+    self.session = session
+    (temporaryName, file) = try session.temporaryFile()
+  }
+
+  deinit {
+    guard !isPublished else { return }
+    _ = try? session.new.remove(temporaryName)
+    try? removeAttachments()
+  }
+
+  /// A name that Crashpad refuses for an attachment: only letters, digits, `_`, `-` and `.` are allowed, and no dots alone.
+  public struct BadAttachmentName: Error, Sendable { public let name: String }
+
+  /// A new attachment, to be written. Throws `BadAttachmentName` and `FileFailure` (`EEXIST` if there is one of that name).
+  public func addAttachment(_ name: String) throws -> OpenFile {
+    func isAllowed(_ byte: UInt8) -> Bool {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+        true
+      default: false
+      }
+    }
+    guard name.utf8.allSatisfy(isAllowed), let fileName = FileName(name) else { throw BadAttachmentName(name: name) }
+    let folder = try session.database.root.folderMade(DatabaseLayout.attachments).folderMade(
+      DatabaseLayout.attachments(of: id))
+    let file = try folder.open(fileName, .create)
+    attachmentNames.append(fileName)
+    return file
+  }
+
+  private func removeAttachments() throws(FileFailure) {
+    guard !attachmentNames.isEmpty, let parent = try session.database.folder(DatabaseLayout.attachments),
+      let folder = try parent.folderIfPresent(DatabaseLayout.attachments(of: id))
+    else { return }
+    for name in attachmentNames { try folder.remove(name) }
+    try parent.removeFolder(DatabaseLayout.attachments(of: id))
+  }
+
+  /// Makes the report appear in `pending/`.
+  ///
+  /// Its bytes have to be on the disk before, by `file.sync()` or by the file system's; if `durable`, that is done here, and
+  /// the names are waited for too.
+  public func publish(_ metadata: ReportMetadata, durable: Bool = false) throws(FileFailure) {
+    if durable { try file.sync() }
+    let pending = try session.database.root.folder(DatabaseLayout.pending)
+    try session.replace(DatabaseLayout.metadata(id), in: pending, with: metadata.bytes, durable: durable)
+    try session.new.move(temporaryName, to: pending, as: DatabaseLayout.report(id))
+    isPublished = true
+    if durable { try pending.sync() }
+  }
+}

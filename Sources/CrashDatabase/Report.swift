@@ -1,0 +1,120 @@
+public import FileSystem
+public import Snapshot
+internal import SystemPackage
+
+/// A report as it stands in the database.
+public struct Report: Sendable, Hashable {
+  public let id: UUIDBytes
+  public let state: ReportState
+  /// `<uuid>.dmp`, as the directory has it.
+  public let fileName: FileName
+  /// Bytes of the report's file.
+  public let size: Int
+  public let attachments: [Attachment]
+  public let metadata: Metadata
+
+  public struct Attachment: Sendable, Hashable {
+    public let name: FileName
+    /// In bytes.
+    public let size: Int
+  }
+
+  public enum Metadata: Sendable, Hashable {
+    /// The content of `.meta`.
+    case file(ReportMetadata)
+    /// Extended attributes, as Crashpad's database on Apple's systems has them; see `AttributeMetadata`.
+    case attributes(ReportMetadata, from: AttributeMetadata.Source)
+    case missing
+    case damaged(ReportMetadata.Damage)
+
+    public var value: ReportMetadata? {
+      switch self {
+      case .file(let metadata), .attributes(let metadata, _): metadata
+      case .missing, .damaged: nil
+      }
+    }
+  }
+
+  /// Bytes of the report with its attachments, as Crashpad counts them.
+  public var totalSize: Int { attachments.reduce(size) { $0 + $1.size } }
+
+  /// Seconds since 1970; the file's time where the metadata does not say.
+  public var creationTime: Int64 { metadata.value?.creationTime ?? modified }
+
+  /// When the file was last changed, in seconds since 1970.
+  public let modified: Int64
+}
+
+/// What is in `attachments/`.
+struct AttachmentFolders {
+  let folder: Folder?
+  let names: Set<FileName>
+}
+
+/// Reads reports of one directory.
+struct ReportReader {
+  private let state: ReportState
+  private let folder: Folder
+  private let attachments: AttachmentFolders?
+  private let root: Folder?
+
+  /// - Parameter attachments: which reports have any; nil to look for each report's, below `root`.
+  init(_ state: ReportState, _ folder: Folder, attachments: AttachmentFolders?, root: Folder? = nil) {
+    self.state = state
+    self.folder = folder
+    self.attachments = attachments
+    self.root = root
+  }
+
+  /// Nil if `name` is no report's, or it is there no more.
+  func read(_ name: FileName) throws(FileFailure) -> Report? {
+    guard let stem = name.removing(suffix: DatabaseLayout.reportExtension),
+      let id = UUIDBytes(text: stem.text), stem.bytes.count == 36,
+      let status = try folder.status(name), status.kind == .regular
+    else { return nil }
+    return Report(
+      id: id, state: state, fileName: name, size: status.size, attachments: try attachments(of: stem),
+      metadata: try metadata(stem, name), modified: status.modified)
+  }
+
+  private func metadata(_ stem: FileName, _ name: FileName) throws(FileFailure) -> Report.Metadata {
+    let metadataName = stem.appending(DatabaseLayout.metadataExtension)
+    let file: OpenFile?
+    do { file = try folder.openIfPresent(metadataName) } catch {
+      // Not a file at all.
+      guard error.errno == .invalidArgument || error.errno == .tooManySymbolicLinkLevels else { throw error }
+      return .missing
+    }
+    guard let file else {
+      let found = try AttributeMetadata.read(name, in: folder)
+      return found.map { .attributes($0.metadata, from: $0.source) } ?? .missing
+    }
+    do { return .file(try ReportMetadata(try Self.content(of: file))) } catch {
+      guard let damage = error as? ReportMetadata.Damage else { throw FileFailure(file.path, .ioError) }
+      return .damaged(damage)
+    }
+  }
+
+  private static func content(of file: OpenFile) throws(FileFailure) -> [UInt8] {
+    // The most have nothing but the fixed part and a short id: one read.
+    let bytes = try file.prefix(256)
+    return bytes.count < 256 ? bytes : try file.prefix(ReportMetadata.maximumSize)
+  }
+
+  private func attachments(of stem: FileName) throws(FileFailure) -> [Report.Attachment] {
+    let parent: Folder?
+    if let attachments {
+      guard attachments.names.contains(stem) else { return [] }
+      parent = attachments.folder
+    } else {
+      parent = try root?.folderIfPresent(DatabaseLayout.attachments)
+    }
+    guard let folder = try? parent?.folderIfPresent(stem) else { return [] }
+    var found: [Report.Attachment] = []
+    for name in try folder.names().sorted() {
+      guard let status = try folder.status(name), status.kind == .regular else { continue }
+      found.append(Report.Attachment(name: name, size: status.size))
+    }
+    return found
+  }
+}

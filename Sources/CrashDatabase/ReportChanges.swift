@@ -1,0 +1,120 @@
+internal import FileSystem
+public import Snapshot
+internal import SystemPackage
+
+/// Why a change of a report was not made.
+public enum ReportChangeFailure: Error, Sendable, Hashable {
+  case notFound
+  /// Some other program has the report's lock.
+  case busy(LockState)
+  /// It was uploaded already, and the server has it.
+  case alreadyUploaded
+  /// The metadata can't be read, so nobody knows whether it was uploaded. Nothing was changed.
+  case damagedMetadata
+}
+
+extension DatabaseSession {
+  /// Finds and locks the report `id`, as Crashpad does: in `pending/`, then in `completed/`.
+  ///
+  /// Throws `ReportChangeFailure` and `FileFailure`.
+  func checkOut(_ id: UUIDBytes) throws -> (report: Report, lock: ReportLock) {
+    for state in ReportState.allCases {
+      // Without the look before it, a stray lock in `pending/` would stand in the way of a completed report.
+      guard try database.report(id, in: state) != nil else { continue }
+      let lock: ReportLock
+      do { lock = try self.lock(id, in: state) } catch let error as Busy {
+        throw ReportChangeFailure.busy(error.state)
+      }
+      if let report = try database.report(id, in: state) { return (report, lock) }
+    }
+    throw ReportChangeFailure.notFound
+  }
+
+  /// Deletes the report `id` with its metadata and attachments: the report first, so that no moment has it half.
+  ///
+  /// Throws `ReportChangeFailure` and `FileFailure`.
+  public func delete(_ id: UUIDBytes) throws {
+    let (report, lock) = try checkOut(id)
+    try withExtendedLifetime(lock) { try remove(report) }
+  }
+
+  /// Deletes a report whose lock is held.
+  func remove(_ report: Report) throws(FileFailure) {
+    let folder = try database.root.folder(report.state.folderName)
+    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
+    try folder.remove(report.fileName)
+    try folder.remove(stem.appending(DatabaseLayout.metadataExtension))
+    // Where a Mac's attributes were kept.
+    if let side = FileName(bytes: Array("._".utf8) + report.fileName.bytes) { try folder.remove(side) }
+    try removeAttachments(stem)
+  }
+
+  /// Removes a directory of `attachments/` with the files in it. What else somebody put there stays.
+  func removeAttachments(_ name: FileName) throws(FileFailure) {
+    guard let parent = try database.folder(DatabaseLayout.attachments) else { return }
+    let folder: Folder?
+    do { folder = try parent.folderIfPresent(name) } catch {
+      if error.errno == .notDirectory || error.errno == .tooManySymbolicLinkLevels { return }
+      throw error
+    }
+    guard let folder else { return }
+    for file in try folder.names() where try folder.status(file)?.kind != .directory { try folder.remove(file) }
+    do { try parent.removeFolder(name) } catch {
+      if error.errno == .directoryNotEmpty { return }
+      throw error
+    }
+  }
+
+  /// Asks for the upload of the report `id`, whatever the settings say; a completed one becomes pending again.
+  ///
+  /// Throws `ReportChangeFailure` and `FileFailure`.
+  public func requestUpload(_ id: UUIDBytes) throws {
+    let (report, lock) = try checkOut(id)
+    guard var metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
+    if metadata.isUploaded { throw ReportChangeFailure.alreadyUploaded }
+    metadata.isUploadExplicitlyRequested = true
+    try withExtendedLifetime(lock) { try change(report, to: .pending, metadata) }
+  }
+
+  /// Gives a report whose lock is held new metadata, and moves it to `state`.
+  ///
+  /// The new metadata is there before the report comes, and the old goes after it: at no moment is the report without.
+  func change(_ report: Report, to state: ReportState, _ metadata: ReportMetadata) throws {
+    let root = database.root
+    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
+    let metadataName = stem.appending(DatabaseLayout.metadataExtension)
+    let target = try root.folder(state.folderName)
+    if report.state == state {
+      try replace(metadataName, in: target, with: metadata.bytes)
+      return
+    }
+    let targetLock: ReportLock
+    do { targetLock = try lock(report.id, in: state) } catch let error as Busy {
+      throw ReportChangeFailure.busy(error.state)
+    }
+    try withExtendedLifetime(targetLock) {
+      let source = try root.folder(report.state.folderName)
+      try replace(metadataName, in: target, with: metadata.bytes)
+      try source.move(report.fileName, to: target, as: report.fileName)
+      try source.remove(metadataName)
+    }
+  }
+
+  /// Ends what dead runs had begun. A lock of a dead owner with a report beside it only stood in the way. Without one, the
+  /// metadata and attachments there are those of a report that was being deleted, moved on, or not published yet.
+  func finishAbandonedChanges() throws {
+    for state in ReportState.allCases {
+      guard let folder = try database.folder(state.folderName) else { continue }
+      for name in try folder.names() where name.hasSuffix(DatabaseLayout.lockExtension) {
+        guard let stem = name.removing(suffix: DatabaseLayout.lockExtension), let id = UUIDBytes(text: stem.text),
+          try LockFile.state(name, in: folder) == .abandoned, let lock = try? lock(id, in: state)
+        else { continue }
+        try withExtendedLifetime(lock) {
+          guard try folder.status(stem.appending(DatabaseLayout.reportExtension)) == nil else { return }
+          try folder.remove(stem.appending(DatabaseLayout.metadataExtension))
+          if try database.report(id) == nil { try removeAttachments(stem) }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+internal import FileSystem
+internal import SystemPackage
+
+/// The file of one run in `new/`: `.crashpadctl-<number>`. For as long as the run lives it holds the file's
+/// open-file-description lock.
+///
+/// The locks that the run takes are hard links of this file, so a lock appears with content, mark and living owner in one
+/// call. What the run writes in between is named after it, `.crashpadctl-<number>-<n>`; whoever comes later and finds that
+/// the run is dead takes all of that away. Crashpad removes such files from `new/` after three days.
+final class RunFile: Sendable {
+  static let prefix = ".crashpadctl-"
+
+  let name: FileName
+  let file: OpenFile
+  let content: LockContent
+  private let folder: Folder
+
+  private init(name: FileName, file: OpenFile, content: LockContent, folder: Folder) {
+    self.name = name
+    self.file = file
+    self.content = content
+    self.folder = folder
+  }
+
+  /// Makes the file of a new run in `folder`, the database's `new/`.
+  static func make(in folder: Folder, now: Int64) throws(FileFailure) -> RunFile {
+    while true {
+      let name = FileName.numbered(prefix, UInt64.random(in: .min ... .max))
+      let file: OpenFile
+      do { file = try folder.open(name, .create) } catch {
+        if error.errno == .fileExists { continue }
+        throw error
+      }
+      let taking = file.takeOwnership()
+      // Whoever cleans up may have come between the two calls and taken it for a dead run's.
+      guard taking != .busy, try file.status().linkCount > 0 else { continue }
+      let content = LockContent(time: now, isMarked: taking == .taken)
+      do { try file.write(content.bytes) } catch {
+        _ = try? folder.remove(name)
+        throw error
+      }
+      return RunFile(name: name, file: file, content: content, folder: folder)
+    }
+  }
+
+  /// Another file of this run.
+  func temporaryName(_ number: Int) -> FileName { name.appending("-\(number)") }
+
+  func remove() { _ = try? folder.remove(name) }
+
+  /// A run that died.
+  struct Abandoned {
+    /// All files of it, its own last.
+    let names: [FileName]
+    /// Held, so that only one of several goes after it; nil if the run's own file is gone.
+    fileprivate let file: OpenFile?
+  }
+
+  /// The dead runs that left something in `folder`.
+  static func abandoned(in folder: Folder) throws(FileFailure) -> [Abandoned] {
+    var runs: [FileName: [FileName]] = [:]
+    for name in try folder.names() where name.hasPrefix(prefix) { runs[runName(of: name), default: []].append(name) }
+    var abandoned: [Abandoned] = []
+    for (run, names) in runs {
+      let others = names.filter { $0 != run }
+      if let file = try? folder.openIfPresent(run, .readAndWrite) {
+        if file.takeOwnership() == .taken { abandoned.append(Abandoned(names: others + [run], file: file)) }
+      } else if (try? folder.status(run)) == .some(nil) {
+        // A run makes its file first and removes it last, so these have no run any more.
+        abandoned.append(Abandoned(names: others, file: nil))
+      }
+    }
+    return abandoned
+  }
+
+  /// Takes away what a dead run left. What cannot be removed stays: it is in nobody's way.
+  static func remove(_ run: Abandoned, in folder: Folder) {
+    for name in run.names { _ = try? folder.remove(name) }
+  }
+
+  /// `.crashpadctl-<number>` of `.crashpadctl-<number>-<n>`.
+  private static func runName(of name: FileName) -> FileName {
+    let rest = name.bytes.dropFirst(prefix.utf8.count)
+    guard let hyphen = rest.firstIndex(of: UInt8(ascii: "-")) else { return name }
+    return FileName(bytes: Array(name.bytes[..<hyphen])) ?? name
+  }
+}
+
+extension FileName {
+  fileprivate static func numbered(_ prefix: String, _ number: UInt64) -> FileName {
+    guard let name = FileName(prefix + String(number, radix: 36)) else { preconditionFailure("digits have no slash") }
+    return name
+  }
+}

@@ -1,0 +1,52 @@
+import Glibc
+public import SystemPackage
+
+/// A system call failed on a file.
+public struct FileFailure: Error, Sendable, Equatable {
+  public let path: FilePath
+  public let errno: Errno
+
+  public init(_ path: FilePath, _ errno: Errno) {
+    self.path = path
+    self.errno = errno
+  }
+}
+
+/// What stat(2) says of a file, without following a symbolic link.
+public struct FileStatus: Sendable, Equatable {
+  public enum Kind: Sendable, Equatable { case regular, directory, symbolicLink, other }
+
+  public let kind: Kind
+  /// In bytes.
+  public let size: Int
+  /// Seconds since 1970.
+  public let modified: Int64
+  public let modifiedNanoseconds: Int64
+  /// Which file this is: two statuses with the same device and number are of one file.
+  public let device: UInt64
+  public let number: UInt64
+  public let linkCount: Int
+  public let owner: UInt32
+  /// The permission bits, without the file's kind.
+  public let permissions: UInt32
+
+  init(_ status: stat) {
+    kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .regular
+      case S_IFDIR: .directory
+      case S_IFLNK: .symbolicLink
+      default: .other
+      }
+    size = Int(status.st_size)
+    modified = Int64(status.st_mtim.tv_sec)
+    modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
+    device = UInt64(status.st_dev)
+    number = UInt64(status.st_ino)
+    linkCount = Int(status.st_nlink)
+    owner = status.st_uid
+    permissions = status.st_mode & 0o7777
+  }
+
+  public func isSameFile(as other: FileStatus) -> Bool { device == other.device && number == other.number }
+}

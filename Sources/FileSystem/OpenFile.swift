@@ -1,0 +1,130 @@
+import CLinux
+import Glibc
+public import SystemPackage
+
+/// A regular file that is open. All calls throw `FileFailure`.
+@safe
+public final class OpenFile: Sendable {
+  /// Under which name it was opened; for messages.
+  public let path: FilePath
+  let descriptor: Int32
+
+  init(path: FilePath, descriptor: Int32) {
+    self.path = path
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+
+  private func failure() -> FileFailure { FileFailure(path, Errno(rawValue: errno)) }
+
+  public func status() throws(FileFailure) -> FileStatus {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw failure() }
+    return FileStatus(status)
+  }
+
+  /// The first bytes, at most `count`; fewer if the file ends before.
+  public func prefix(_ count: Int) throws(FileFailure) -> [UInt8] {
+    var failed = false
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, got in
+      got = 0
+      while got < count {
+        let rest = unsafe UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[got...]))
+        let result = unsafe pread(descriptor, rest.baseAddress, rest.count, off_t(got))
+        if result < 0 && errno == EINTR { continue }
+        if result < 0 { failed = true }
+        if result <= 0 { return }
+        got += result
+      }
+    }
+    if failed { throw failure() }
+    return bytes
+  }
+
+  /// Writes all bytes where the last write ended.
+  public func write(_ bytes: RawSpan) throws(FileFailure) {
+    do { try writeAll(bytes, to: FileDescriptor(rawValue: descriptor)) } catch {
+      throw FileFailure(path, error as? Errno ?? .ioError)
+    }
+  }
+
+  /// Writes all bytes where the last write ended.
+  public func write(_ bytes: [UInt8]) throws(FileFailure) { try unsafe write(bytes.span.bytes) }
+
+  /// Writes `bytes` over the file's beginning; what is behind them stays.
+  public func overwriteStart(_ bytes: [UInt8]) throws(FileFailure) {
+    var done = 0
+    while done < bytes.count {
+      let result = unsafe bytes.withUnsafeBytes { buffer in
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[done...])
+        return unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(done))
+      }
+      if result < 0 && errno == EINTR { continue }
+      guard result > 0 else { throw failure() }
+      done += result
+    }
+  }
+
+  /// Waits until the content is on the disk.
+  public func sync() throws(FileFailure) {
+    guard retrying({ fsync(descriptor) }) == 0 else { throw failure() }
+  }
+
+  /// An extended attribute's bytes; nil if there is none of that name, or the file system has none.
+  public func attribute(_ name: String) -> [UInt8]? {
+    let size = unsafe fgetxattr(descriptor, name, nil, 0)
+    guard size >= 0 else { return nil }
+    if size == 0 { return [] }
+    var value = [UInt8](repeating: 0, count: size)
+    let got = unsafe value.withUnsafeMutableBytes { unsafe fgetxattr(descriptor, name, $0.baseAddress, $0.count) }
+    guard got >= 0 else { return nil }
+    return Array(value.prefix(got))
+  }
+
+  // MARK: Locks
+
+  /// A lock that processes agree on (flock(2)), until the file is closed. Waits for whoever has it.
+  public func lock(exclusive: Bool) throws(FileFailure) {
+    guard retrying({ flock(descriptor, exclusive ? LINUX_LOCK_EX : LINUX_LOCK_SH) }) == 0 else { throw failure() }
+  }
+
+  public enum Ownership: Sendable, Equatable {
+    /// Nobody has it.
+    case free
+    /// A process that lives has it.
+    case owned
+    /// The file system keeps no such locks.
+    case unknown
+  }
+
+  /// Whether an open file description, of whatever process, holds a write lock on the file.
+  public func ownership() -> Ownership {
+    var lock = wholeFile()
+    guard unsafe fcntl(descriptor, LINUX_F_OFD_GETLK, &lock) == 0 else { return .unknown }
+    return lock.l_type == Int16(F_UNLCK) ? .free : .owned
+  }
+
+  public enum Taking: Sendable, Equatable {
+    case taken
+    /// Somebody else holds it.
+    case busy
+    /// The file system keeps no such locks.
+    case unsupported
+  }
+
+  /// Holds the write lock of the whole file until the file is closed, or the process ends in whatever way. The file has to
+  /// be open for writing.
+  public func takeOwnership() -> Taking {
+    var lock = wholeFile()
+    if unsafe fcntl(descriptor, LINUX_F_OFD_SETLK, &lock) == 0 { return .taken }
+    return errno == EAGAIN || errno == EACCES ? .busy : .unsupported
+  }
+
+  private func wholeFile() -> Glibc.flock {
+    var lock = Glibc.flock()
+    lock.l_type = Int16(F_WRLCK)
+    lock.l_whence = Int16(SEEK_SET)
+    return lock
+  }
+}
