@@ -1,4 +1,5 @@
 import BinaryFormat
+import CrashDatabase
 import CrashpadCore
 import FileSystem
 import IntermediateDump
@@ -53,6 +54,9 @@ enum Sentences {
   static func failure(_ error: any Error, creating: Bool) -> (text: String, status: ExitStatus) {
     switch error {
     case let errno as Errno: (errno.description, ExitStatus(errno, creating: creating))
+    case let failure as FileFailure: (description(failure.errno), ExitStatus(failure.errno, creating: creating))
+    case is CrashDatabase.NotADatabase:
+      ("is no Crashpad database: it has none of its directories and no settings.dat", .noInput)
     case let failure as InputFile.NotReadable: (notReadable(failure.reason), .noInput)
     case let failure as DumpJSON.Failure: ("not the JSON form of a dump: \(json(failure))", .noData)
     case let failure as Conversion.UnsupportedInput:
@@ -62,6 +66,20 @@ enum Sentences {
     case MinidumpWriter.Failure.unsupportedArchitecture(let architecture):
       ("registers of \(architecture.rawValue) can't be written", .noData)
     default: ("\(error)", .ioError)
+    }
+  }
+
+  /// Why a database could not be opened, or a file of it not be read or changed: with the path in question.
+  static func databaseFailure(_ error: any Error, _ database: FilePath) -> String {
+    let path = (error as? FileFailure)?.path ?? database
+    return "\(Wording.printable(path)): error: \(failure(error, creating: false).text)"
+  }
+
+  private static func description(_ errno: Errno) -> String {
+    switch errno {
+    case .invalidArgument: "is no regular file"
+    case .tooManySymbolicLinkLevels: "is a symbolic link, which is not followed"
+    default: errno.description
     }
   }
 

@@ -1,4 +1,6 @@
+import Glibc
 import Snapshot
+import SystemPackage
 
 /// Numbers, times and sizes as people read them.
 enum Wording {
@@ -67,6 +69,41 @@ enum Wording {
     return text.isEmpty ? "0 s" : text
   }
 
+  /// "1d12h", as `DurationArgument` reads it.
+  static func shortDuration(_ seconds: Int64) -> String {
+    let parts: [(Int64, String)] = [
+      (seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s"),
+    ]
+    let text = parts.filter { $0.0 != 0 }.map { "\($0.0)\($0.1)" }.joined()
+    return text.isEmpty ? "0s" : text
+  }
+
+  /// An age in its largest unit: "45 s", "12 min", "5 h", "3 d".
+  static func age(_ seconds: Int64) -> String {
+    switch seconds {
+    case ..<0: "in the future"
+    case ..<60: "\(seconds) s"
+    case ..<3600: "\(seconds / 60) min"
+    case ..<86400: "\(seconds / 3600) h"
+    default: "\(grouped(seconds / 86400)) d"
+    }
+  }
+
+  /// "128 MiB", "10.4 KiB", "512 bytes"
+  static func size(_ bytes: UInt64) -> String {
+    guard bytes >= 1024 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
+    let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+    var shift: UInt64 = 10
+    var unit = 0
+    // Rounded, 1023.95 KiB would read as 1024.0.
+    while unit + 1 < units.count, Double(bytes) / Double(UInt64(1) << shift) >= 1023.95 {
+      shift += 10
+      unit += 1
+    }
+    let tenths = UInt64((Double(bytes) / Double(UInt64(1) << shift) * 10).rounded())
+    return tenths % 10 == 0 ? "\(tenths / 10) \(units[unit])" : "\(tenths / 10).\(tenths % 10) \(units[unit])"
+  }
+
   /// "1.2 s"
   static func cpuTime(_ time: Timestamp) -> String {
     guard time.seconds >= 0, (0..<1_000_000).contains(time.microseconds) else { return "\(time.seconds) s" }
@@ -77,6 +114,21 @@ enum Wording {
   static func offset(seconds: Int32) -> String {
     let minutes = abs(Int(seconds)) / 60
     return "UTC\(seconds < 0 ? "-" : "+")\(padded(minutes / 60, 2)):\(padded(minutes % 60, 2))"
+  }
+
+  /// A file's name, with bytes that are not UTF-8 as `\xNN`.
+  static func printable(_ bytes: [UInt8]) -> String {
+    if String(validating: bytes, as: UTF8.self) != nil { return printable(String(decoding: bytes, as: UTF8.self)) }
+    return bytes.map { byte in
+      (0x20..<0x7f).contains(byte) ? String(UnicodeScalar(byte)) : "\\x" + hexadecimal(UInt64(byte), width: 2)
+    }.joined()
+  }
+
+  /// A path, with bytes that are not UTF-8 as `\xNN`.
+  static func printable(_ path: FilePath) -> String {
+    unsafe path.withPlatformString {
+      unsafe printable(Array(UnsafeBufferPointer(start: $0, count: strlen($0)).map { UInt8(bitPattern: $0) }))
+    }
   }
 
   /// One line, without what would move a terminal's cursor or change its colours.
