@@ -71,10 +71,23 @@ public struct CrashDatabase: Sendable {
     return nil
   }
 
+  /// The report `id`, for who holds its lock in `pending/`. A report then does not go from there, but may come there: so
+  /// `completed/` is asked first.
+  public func reportForClaim(_ id: UUIDBytes) throws(FileFailure) -> Report? {
+    if let report = try report(id, in: .completed) { return report }
+    return try report(id, in: .pending)
+  }
+
   func report(_ id: UUIDBytes, in state: ReportState) throws(FileFailure) -> Report? {
     guard let folder = try folder(state.folderName) else { return nil }
     return try ReportReader(state, folder, attachments: nil, root: root).read(
       DatabaseLayout.report(id))
+  }
+
+  /// What a report's lock says; nil if there is none. Nothing is taken or changed. Throws `FileFailure`.
+  public func lockState(_ id: UUIDBytes, in state: ReportState) throws(FileFailure) -> LockState? {
+    guard let folder = try folder(state.folderName) else { return nil }
+    return try LockFile.state(DatabaseLayout.lock(id), in: folder)
   }
 
   /// The path of a report's file, as a user would name it.

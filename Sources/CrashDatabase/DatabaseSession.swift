@@ -10,6 +10,8 @@ internal import SystemPackage
 public final class DatabaseSession: Sendable {
   public let database: CrashDatabase
   let new: Folder
+  private let pending: Folder
+  private let completed: Folder
   private let now: Int64
   private let state: Mutex<State>
 
@@ -25,7 +27,8 @@ public final class DatabaseSession: Sendable {
     self.database = database
     self.now = now
     new = try database.root.folderMade(DatabaseLayout.new)
-    for state in ReportState.allCases { _ = try database.root.folderMade(state.folderName) }
+    pending = try database.root.folderMade(DatabaseLayout.pending)
+    completed = try database.root.folderMade(DatabaseLayout.completed)
     state = Mutex(State(run: try RunFile.make(in: new, now: now)))
     let abandoned = try RunFile.abandoned(in: new)
     if abandoned.isEmpty { return }
@@ -42,6 +45,13 @@ public final class DatabaseSession: Sendable {
     state.withLock { $0.run.remove() }
   }
 
+  func folder(_ state: ReportState) -> Folder {
+    switch state {
+    case .pending: pending
+    case .completed: completed
+    }
+  }
+
   // MARK: Locks
 
   /// A report's lock was refused.
@@ -51,7 +61,7 @@ public final class DatabaseSession: Sendable {
   ///
   /// A lock whose owner is dead is taken over. Throws `Busy` if it is somebody's, or nobody can tell; and `FileFailure`.
   public func lock(_ id: UUIDBytes, in reportState: ReportState) throws -> ReportLock {
-    let folder = try database.root.folder(reportState.folderName)
+    let folder = folder(reportState)
     let name = DatabaseLayout.lock(id)
     // Each turn but the last took away a dead owner's lock; that several programs die meanwhile is not to be expected.
     for _ in 0..<100 {

@@ -2,17 +2,18 @@ public import FileSystem
 public import Snapshot
 internal import SystemPackage
 
-/// A report that is being made: its id is claimed by the report's lock, its bytes go into a file in `new/`, and `publish`
+/// A report that is being made: its id is claimed by the report's lock, its bytes go into a file in `new/`, and `publish()`
 /// puts it into `pending/`, metadata first, as Crashpad does. An object that goes away before leaves nothing.
 public final class NewReport {
   public let id: UUIDBytes
-  /// To be written.
-  public let file: OpenFile
+  /// To be written; nil after `close()`.
+  public private(set) var file: OpenFile?
   private let lock: ReportLock
   private let session: DatabaseSession
   private let temporaryName: FileName
   private var isPublished = false
   private var attachmentNames: [FileName] = []
+  private var stagedMetadata: (name: FileName, file: OpenFile?)?
 
   /// Claims `id`. Throws `DatabaseSession.Busy` and `FileFailure`.
   public convenience init(_ id: UUIDBytes, in session: DatabaseSession) throws {
@@ -30,6 +31,7 @@ public final class NewReport {
   deinit {
     guard !isPublished else { return }
     _ = try? session.new.remove(temporaryName)
+    if let stagedMetadata { _ = try? session.new.remove(stagedMetadata.name) }
     try? removeAttachments()
   }
 
@@ -62,16 +64,44 @@ public final class NewReport {
     try parent.removeFolder(DatabaseLayout.attachments(of: id))
   }
 
-  /// Makes the report appear in `pending/`.
-  ///
-  /// Its bytes have to be on the disk before, by `file.sync()` or by the file system's; if `durable`, that is done here, and
-  /// the names are waited for too.
-  public func publish(_ metadata: ReportMetadata, durable: Bool = false) throws(FileFailure) {
-    if durable { try file.sync() }
-    let pending = try session.database.root.folder(DatabaseLayout.pending)
-    try session.replace(DatabaseLayout.metadata(id), in: pending, with: metadata.bytes, durable: durable)
-    try session.new.move(temporaryName, to: pending, as: DatabaseLayout.report(id))
-    isPublished = true
-    if durable { try pending.sync() }
+  /// Writes the metadata to be, under a temporary name: what is staged becomes a report by renaming alone, so that everything
+  /// can be on the disk before.
+  public func stage(_ metadata: ReportMetadata) throws(FileFailure) {
+    let (name, file) = try session.temporaryFile()
+    stagedMetadata = (name, file)
+    try file.write(metadata.bytes)
   }
+
+  /// Waits until what is staged is on the disk.
+  public func sync() throws(FileFailure) {
+    try file?.sync()
+    try stagedMetadata?.file?.sync()
+  }
+
+  /// Closes the files of what is staged: who has hundreds of reports under way would run out of descriptors. Then
+  /// `DatabaseSession.syncFileSystem()` takes the place of `sync()`.
+  public func close() {
+    file = nil
+    stagedMetadata?.file = nil
+  }
+
+  /// Makes the staged report appear in `pending/`. The name is on the disk after `DatabaseSession.syncPending()`.
+  public func publish() throws(FileFailure) {
+    let pending = session.folder(.pending)
+    guard let (name, _) = stagedMetadata else { preconditionFailure("publish comes after stage") }
+    try session.new.move(name, to: pending, as: DatabaseLayout.metadata(id))
+    do { try session.new.move(temporaryName, to: pending, as: DatabaseLayout.report(id)) } catch {
+      _ = try? pending.remove(DatabaseLayout.metadata(id))
+      throw error
+    }
+    isPublished = true
+  }
+}
+
+extension DatabaseSession {
+  /// Waits until everything that was written to the database's file system is on the disk.
+  public func syncFileSystem() throws(FileFailure) { try new.syncFileSystem() }
+
+  /// Waits until the names in `pending/` are on the disk.
+  public func syncPending() throws(FileFailure) { try folder(.pending).sync() }
 }

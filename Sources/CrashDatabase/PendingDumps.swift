@@ -71,18 +71,16 @@ extension CrashDatabase {
     return PendingDump(name: dump.unlockedName, size: dump.size, modified: dump.modified, isOwned: false)
   }
 
-  /// Removes a dump of which there is a report, or which has no bytes because its program ended in good order. False if it is
-  /// gone already, or if another file has its name by now.
-  public func remove(_ dump: PendingDump, _ file: OpenFile) throws(FileFailure) -> Bool {
-    guard let folder = try folder(DatabaseLayout.pendingDumps), let status = try folder.status(dump.name),
-      try status.isSameFile(as: file.status())
-    else { return false }
-    return try folder.remove(dump.name)
+  /// Whether the dump's name is still that of the file with this status. Throws `FileFailure`.
+  public func isCurrent(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) -> Bool {
+    try folder(DatabaseLayout.pendingDumps)?.status(dump.name)?.isSameFile(as: file) ?? false
   }
 
-  /// Waits until removed dumps are gone from the disk too.
-  public func syncPendingDumps() throws(FileFailure) {
-    try folder(DatabaseLayout.pendingDumps)?.sync()
+  /// Removes a dump of which there is a report, or which has no bytes because its program ended in good order. False if it is
+  /// gone already, or if another file has its name by now.
+  public func remove(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) -> Bool {
+    guard try isCurrent(dump, file) else { return false }
+    return try folder(DatabaseLayout.pendingDumps)?.remove(dump.name) ?? false
   }
 }
 

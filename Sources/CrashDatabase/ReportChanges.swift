@@ -40,7 +40,7 @@ extension DatabaseSession {
 
   /// Deletes a report whose lock is held.
   func remove(_ report: Report) throws(FileFailure) {
-    let folder = try database.root.folder(report.state.folderName)
+    let folder = folder(report.state)
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
     try folder.remove(report.fileName)
     try folder.remove(stem.appending(DatabaseLayout.metadataExtension))
@@ -80,10 +80,9 @@ extension DatabaseSession {
   ///
   /// The new metadata is there before the report comes, and the old goes after it: at no moment is the report without.
   func change(_ report: Report, to state: ReportState, _ metadata: ReportMetadata) throws {
-    let root = database.root
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
     let metadataName = stem.appending(DatabaseLayout.metadataExtension)
-    let target = try root.folder(state.folderName)
+    let target = folder(state)
     if report.state == state {
       try replace(metadataName, in: target, with: metadata.bytes)
       return
@@ -93,7 +92,7 @@ extension DatabaseSession {
       throw ReportChangeFailure.busy(error.state)
     }
     try withExtendedLifetime(targetLock) {
-      let source = try root.folder(report.state.folderName)
+      let source = folder(report.state)
       try replace(metadataName, in: target, with: metadata.bytes)
       try source.move(report.fileName, to: target, as: report.fileName)
       try source.remove(metadataName)
@@ -104,7 +103,7 @@ extension DatabaseSession {
   /// metadata and attachments there are those of a report that was being deleted, moved on, or not published yet.
   func finishAbandonedChanges() throws {
     for state in ReportState.allCases {
-      guard let folder = try database.folder(state.folderName) else { continue }
+      let folder = folder(state)
       for name in try folder.names() where name.hasSuffix(DatabaseLayout.lockExtension) {
         guard let stem = name.removing(suffix: DatabaseLayout.lockExtension), let id = UUIDBytes(text: stem.text),
           try LockFile.state(name, in: folder) == .abandoned, let lock = try? lock(id, in: state)

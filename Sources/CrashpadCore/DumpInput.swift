@@ -44,6 +44,12 @@ public struct DumpInput: Sendable {
 
   public init(_ file: InputFile) throws { try self.init(file, unknownIs: .intermediateDump) }
 
+  /// Takes the bytes for an intermediate dump's, whatever they are.
+  init(dump file: InputFile) {
+    format = .intermediateDump
+    self.file = file
+  }
+
   private init(_ file: InputFile, unknownIs unknown: InputFormat) throws {
     format = file.withBytes { InputFormat.of($0) ?? unknown }
     guard format == .json else {

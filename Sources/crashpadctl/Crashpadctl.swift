@@ -16,7 +16,9 @@ struct Crashpadctl: ParsableCommand {
       74 I/O error; 75 busy, try again; 77 not permitted.
       """,
     version: "crashpadctl \(toolVersion)",
-    subcommands: [InspectCommand.self, ValidateCommand.self, ConvertCommand.self])
+    subcommands: [
+      InspectCommand.self, ValidateCommand.self, ConvertCommand.self, ProcessCommand.self, UnlockCommand.self,
+    ])
 
   static func main() {
     ProcessSetup.openStandardStreams()

@@ -75,6 +75,15 @@ enum Sentences {
     return "\(Wording.printable(path)): error: \(failure(error, creating: false).text)"
   }
 
+  /// "the settings are damaged: 12 bytes, of 40"
+  static func settingsDamage(_ damage: DatabaseSettings.Damage) -> String {
+    switch damage {
+    case .truncated(let count): "the settings are damaged: \(count) of \(DatabaseSettings.size) bytes"
+    case .badMagic(let magic): "the settings are damaged: they begin with \(Wording.hex(UInt64(magic)))"
+    case .unknownVersion(let version): "the settings have version \(version), which nobody knows"
+    }
+  }
+
   private static func description(_ errno: Errno) -> String {
     switch errno {
     case .invalidArgument: "is no regular file"

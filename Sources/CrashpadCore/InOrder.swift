@@ -1,13 +1,13 @@
-import Dispatch
-import FileSystem
-import Synchronization
+internal import Dispatch
+internal import FileSystem
+internal import Synchronization
 
 /// Does `work` for 0..<count on several threads, and hands the results to `report` one at a time and in order.
 ///
 /// - Parameters:
 ///   - jobs: how many at once; 0 is one for each CPU.
 ///   - report: returns false to stop: no further work is begun, and what is under way is not reported.
-func inOrder<Result: Sendable>(
+public func inOrder<Result: Sendable>(
   count: Int, jobs: Int, work: @Sendable (Int) -> Result, report: (Int, Result) -> Bool
 ) {
   let jobs = min(jobs == 0 ? activeProcessorCount() : jobs, count)

@@ -1,0 +1,153 @@
+public import BinaryFormat
+public import CrashDatabase
+internal import DumpInterpretation
+public import FileSystem
+public import Snapshot
+
+/// Turns the pending intermediate dumps of a database into pending reports, as Crashpad's `ProcessIntermediateDumps` does,
+/// each exactly once, however many runs are at work and whichever of them dies.
+///
+/// A run claims a dump by the lock of the report that it will become. The report's id is the dump's own, so whoever comes
+/// later finds the report and only removes the dump. Report and metadata are on the disk before they get their names, and
+/// these are before the dump goes.
+public struct Processing: Sendable {
+  public struct Options: Sendable {
+    /// Whose dumps come first, and whose locks expire after 24 hours.
+    public var bundleIDs: [String] = []
+    /// Takes dumps that are locked too: of these bundles, or of all if there are none. Never one that a program holds.
+    public var includesLocked = false
+    /// At most so many dumps; nil for all. Crashpad takes 20 a run.
+    public var limit: Int?
+    /// Process annotations for every report; where a dump has the same name, these win.
+    public var annotations: [(name: String, value: String)] = []
+    /// How many dumps at once; 0 is one for each CPU.
+    public var jobs = 0
+    /// The time by which locks expire, and that reports are created at; in seconds since 1970.
+    public var now: Int64
+    /// The installation's id, if the settings have none yet.
+    public var newClientID = UUIDBytes.random()
+
+    public init(now: Int64) { self.now = now }
+  }
+
+  /// What became of one dump.
+  public struct Result: Sendable {
+    /// Under the name by which it was found.
+    public let dump: PendingDump
+    public let outcome: Outcome
+    public let findings: FindingList
+
+    init(_ dump: PendingDump, _ outcome: Outcome, findings: FindingList = FindingList()) {
+      self.dump = dump
+      self.outcome = outcome
+      self.findings = findings
+    }
+  }
+
+  public enum Outcome: Sendable {
+    /// It is a report now, of that many bytes.
+    case processed(UUIDBytes, byteCount: Int, isComplete: Bool)
+    /// There was a report of it already; the dump was removed.
+    case repeated(UUIDBytes)
+    /// No report can be made of it. It is in `rejected/` now, under that name.
+    case rejected(keptAs: FileName)
+    /// Its lock expired, and it has no bytes: its program ended in good order. It was removed.
+    case cleanExit
+    /// Another program has the lock of its report.
+    case busy(LockState)
+    /// It stays, to be tried again.
+    case failed(any Error)
+    /// Another run was faster.
+    case gone
+  }
+
+  /// The decision on a locked dump, and whether it lost its lock by it.
+  public struct LockReport: Sendable {
+    public let dump: PendingDump
+    public let decision: PendingDumpLock.Decision
+  }
+
+  /// What is told while it goes on.
+  public enum Event: Sendable {
+    /// How many dumps there are to do.
+    case begins(count: Int)
+    case settings(DatabaseSession.SettingsChange)
+    case lock(LockReport)
+    case result(Result)
+    /// What is in the directory and no dump.
+    case foreign(FileName)
+    case unreadable(FileFailure)
+  }
+
+  let database: CrashDatabase
+  let options: Options
+
+  public init(_ database: CrashDatabase, options: Options) {
+    self.database = database
+    self.options = options
+  }
+
+  /// What a run would take on, in order, without changing anything.
+  public func plan(_ tell: (Event) -> Void) throws(FileFailure) -> [PendingDump] {
+    let pending = try database.pendingDumps()
+    for name in pending.others { tell(.foreign(name)) }
+    for failure in pending.failures { tell(.unreadable(failure)) }
+    var own: [PendingDump] = []
+    var others: [PendingDump] = []
+    for dump in pending.dumps {
+      let decision = PendingDumpLock.decide(dump, bundleIDs: options.bundleIDs, now: options.now)
+      if decision != .notLocked { tell(.lock(LockReport(dump: dump, decision: decision))) }
+      guard isEligible(dump, decision) else { continue }
+      if options.bundleIDs.contains(where: { dump.belongs(to: $0) }) { own.append(dump) } else { others.append(dump) }
+    }
+    let all = own + others
+    return options.limit.map { Array(all.prefix($0)) } ?? all
+  }
+
+  private func isEligible(_ dump: PendingDump, _ decision: PendingDumpLock.Decision) -> Bool {
+    switch decision {
+    case .notLocked, .expired: return true
+    case .owned: return false
+    case .locked, .fromFuture:
+      // A locked dump without a byte has no crash in it yet.
+      guard options.includesLocked, dump.size > 0 else { return false }
+      return options.bundleIDs.isEmpty || options.bundleIDs.contains { dump.belongs(to: $0) }
+    }
+  }
+
+  /// Whether the lock of `dump` expired.
+  func isExpired(_ dump: PendingDump) -> Bool {
+    if case .expired = PendingDumpLock.decide(dump, bundleIDs: options.bundleIDs, now: options.now) {
+      true
+    } else {
+      false
+    }
+  }
+
+  /// Does it, and tells of each dump in order. Throws `FileFailure` if the database itself can't be used.
+  public func run(_ tell: (Event) -> Void) throws(FileFailure) {
+    let dumps = try plan(tell)
+    tell(.begins(count: dumps.count))
+    if dumps.isEmpty { return }
+    let session = try DatabaseSession(database, now: options.now)
+    defer { session.close() }
+    let change = try session.changeSettings(newClientID: options.newClientID)
+    tell(.settings(change))
+    let run = ProcessingRun(self, session, clientID: change.settings.clientID)
+    var start = 0
+    var busy: [Result] = []
+    while start < dumps.count {
+      let batch = Array(dumps[start..<min(start + ProcessingRun.batchSize, dumps.count)])
+      for result in run.process(batch) {
+        if case .busy = result.outcome { busy.append(result) } else { tell(.result(result)) }
+      }
+      start += batch.count
+    }
+    if busy.isEmpty { return }
+    // Meanwhile the others may be done with theirs; and where two dumps have one id, the other was ours.
+    for start in stride(from: 0, to: busy.count, by: ProcessingRun.batchSize) {
+      let batch = busy[start..<min(start + ProcessingRun.batchSize, busy.count)].map(\.dump)
+      for result in run.process(batch) { tell(.result(result)) }
+    }
+  }
+}

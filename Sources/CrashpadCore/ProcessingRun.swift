@@ -1,0 +1,224 @@
+internal import BinaryFormat
+internal import CrashDatabase
+internal import DumpInterpretation
+internal import FileSystem
+internal import IntermediateDump
+internal import Minidump
+internal import Snapshot
+internal import SystemPackage
+
+/// One run of `Processing`: dumps go through it in batches, so that a thousand of them do not wait for the disk a thousand
+/// times.
+struct ProcessingRun: Sendable {
+  /// So many locks are held at once. A larger batch is no faster.
+  static let batchSize = 256
+
+  /// Up to so many reports are waited for one by one; beyond, the whole file system is. That costs about the same, but whoever
+  /// has a few dumps does not flush what other programs write.
+  private static let mostSingleSyncs = 32
+
+  private let processing: Processing
+  private let session: DatabaseSession
+  private let clientID: UUIDBytes
+
+  init(_ processing: Processing, _ session: DatabaseSession, clientID: UUIDBytes) {
+    self.processing = processing
+    self.session = session
+    self.clientID = clientID
+  }
+
+  /// A dump on its way. Its lock is held for as long as this lives.
+  private final class Claim: Sendable {
+    let dump: PendingDump
+    /// Under the name by which it was found.
+    let original: PendingDump
+    /// Which file it is.
+    let file: FileStatus
+    let step: Step
+
+    enum Step: Sendable {
+      /// There is a report of it.
+      case repeated(UUIDBytes, ReportLock)
+      case staged(Staged, byteCount: Int, isComplete: Bool)
+    }
+    let findings: FindingList
+
+    init(
+      _ dump: PendingDump, _ original: PendingDump, _ file: FileStatus, _ step: Step,
+      findings: FindingList = FindingList()
+    ) {
+      self.dump = dump
+      self.original = original
+      self.file = file
+      self.step = step
+      self.findings = findings
+    }
+  }
+
+  /// A report that has to be made to appear. One thread at a time has it.
+  private struct Staged: @unchecked Sendable { let report: NewReport }
+
+  private enum Begun: Sendable {
+    case claimed(Claim)
+    case ended(Processing.Result)
+  }
+
+  func process(_ dumps: [PendingDump]) -> [Processing.Result] {
+    var begun: [Begun] = []
+    let isLarge = dumps.count > Self.mostSingleSyncs
+    inOrder(count: dumps.count, jobs: processing.options.jobs, work: { begin(dumps[$0], isLarge) }) { _, result in
+      begun.append(result)
+      return true
+    }
+    let hasClaims = begun.contains { if case .claimed = $0 { true } else { false } }
+    var failure: FileFailure?
+    let staged = begun.compactMap { begun -> NewReport? in
+      if case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.step { staged.report } else { nil }
+    }
+    do throws(FileFailure) {
+      if isLarge {
+        if !staged.isEmpty { try session.syncFileSystem() }
+      } else {
+        for report in staged { try report.sync() }
+      }
+    } catch { failure = error }
+    var failures: [Int: FileFailure] = [:]
+    for (index, begun) in begun.enumerated() {
+      guard case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.step else { continue }
+      do throws(FileFailure) {
+        if let failure { throw failure }
+        try staged.report.publish()
+      } catch { failures[index] = error }
+    }
+    // The names too, those of earlier runs included, before the dumps go.
+    do throws(FileFailure) { if hasClaims { try session.syncPending() } } catch { failure = error }
+    return begun.enumerated().map { index, begun in
+      switch begun {
+      case .ended(let report): report
+      case .claimed(let claim): end(claim, failures[index] ?? failure)
+      }
+    }
+  }
+
+  // MARK: The beginning: claim, and stage
+
+  private func begin(_ dump: PendingDump, _ isLarge: Bool) -> Begun {
+    do {
+      let begun = try claim(unlocked(dump) ?? dump, original: dump)
+      if isLarge, case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.step {
+        staged.report.close()
+      }
+      return begun
+    } catch let busy as DatabaseSession.Busy {
+      return .ended(Processing.Result(dump, .busy(busy.state)))
+    } catch {
+      return .ended(Processing.Result(dump, .failed(error)))
+    }
+  }
+
+  /// The dump without its lock, if that expired; nil if it has none that did, or if another file has its name.
+  private func unlocked(_ dump: PendingDump) throws -> PendingDump? {
+    // One without a byte goes as it is: there was no crash.
+    guard processing.isExpired(dump), dump.size > 0 else { return nil }
+    do { return try session.database.unlock(dump) } catch {
+      if error.errno == .fileExists { return nil }
+      throw error
+    }
+  }
+
+  private func claim(_ dump: PendingDump, original: PendingDump) throws -> Begun {
+    func ended(_ outcome: Processing.Outcome, _ findings: FindingList = FindingList()) -> Begun {
+      .ended(Processing.Result(original, outcome, findings: findings))
+    }
+    guard let file = try session.database.open(dump) else { return ended(.gone) }
+    // Whoever held it when the directory was read may have ended; whoever did not may have begun.
+    if dump.isLocked, file.ownership() == .owned { return ended(.gone) }
+    let status = try file.status()
+    if status.size == 0, processing.isExpired(dump) {
+      return ended(try session.database.remove(dump, status) ? .cleanExit : .gone)
+    }
+    let input = try DumpInput(dump: InputFile(file))
+    var candidates = [dump.uuid].compactMap(\.self)
+    if candidates.isEmpty { candidates = [input.contentID] }
+    var index = 0
+    while index < candidates.count {
+      let id = candidates[index]
+      let lock = try session.lock(id, in: .pending)
+      // The lock came late: another run may have done it all before.
+      guard try session.database.isCurrent(dump, status) else { return ended(.gone) }
+      guard let existing = try session.database.reportForClaim(id) else {
+        return try stage(dump, original, status, input, id, lock)
+      }
+      if index == 1 || dump.uuid == nil || processing.isSameCrash(input, existing) {
+        return .claimed(Claim(dump, original, status, .repeated(id, lock)))
+      }
+      // Two crashes under one id: somebody copied a name. Neither may be lost.
+      candidates.append(input.contentID)
+      index += 1
+    }
+    return ended(.gone)
+  }
+
+  private func stage(
+    _ dump: PendingDump, _ original: PendingDump, _ file: FileStatus, _ input: DumpInput, _ id: UUIDBytes,
+    _ lock: ReportLock
+  ) throws -> Begun {
+    let report = try NewReport(id, lock: lock, in: session)
+    guard let output = report.file else { preconditionFailure("a new report is open") }
+    let conversion = processing.conversion(reportID: id, clientID: clientID)
+    let result = try conversion.convert(input, to: OpenFileOutput(output))
+    if result.outcome == .rejected {
+      let reason = RejectionReason.text(result.findings, byteCount: input.file.byteCount)
+      let name = try session.reject(dump, reason: reason)
+      return .ended(
+        Processing.Result(original, name.map { .rejected(keptAs: $0) } ?? .gone, findings: result.findings))
+    }
+    try report.stage(ReportMetadata(creationTime: processing.options.now))
+    return .claimed(
+      Claim(
+        dump, original, file,
+        .staged(
+          Staged(report: report), byteCount: result.byteCount, isComplete: result.outcome == .converted),
+        findings: result.findings))
+  }
+
+  // MARK: The end: remove the dump
+
+  private func end(_ claim: Claim, _ failure: FileFailure?) -> Processing.Result {
+    func report(_ outcome: Processing.Outcome) -> Processing.Result {
+      Processing.Result(claim.original, outcome, findings: claim.findings)
+    }
+    if let failure { return report(.failed(failure)) }
+    do {
+      _ = try session.database.remove(claim.dump, claim.file)
+    } catch {
+      return report(.failed(error))
+    }
+    switch claim.step {
+    case .repeated(let id, _): return report(.repeated(id))
+    case .staged(let staged, let byteCount, let isComplete):
+      return report(.processed(staged.report.id, byteCount: byteCount, isComplete: isComplete))
+    }
+  }
+}
+
+/// Why no report can be made of a dump, for the file beside it.
+enum RejectionReason {
+  static func text(_ findings: FindingList, byteCount: Int) -> String {
+    let lines = findings.findings.filter { $0.severity == .error }.map { finding in
+      let place = finding.offset.map { "0x" + String($0, radix: 16) + ": " } ?? ""
+      let path = finding.path.isEmpty ? "" : finding.path + ": "
+      return "\(place)\(path)\(finding.rule.summary) [\(finding.rule.code)]"
+    }
+    return (["\(byteCount) bytes"] + lines).joined(separator: "\n")
+  }
+}
+
+/// An open file as a place for bytes.
+private final class OpenFileOutput: ByteOutput {
+  private let file: OpenFile
+
+  init(_ file: OpenFile) { self.file = file }
+
+  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
+}

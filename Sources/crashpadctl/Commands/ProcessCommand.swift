@@ -1,0 +1,133 @@
+import ArgumentParser
+import CrashDatabase
+import CrashpadCore
+import FileSystem
+import JSONFormat
+import Snapshot
+import SystemPackage
+
+struct ProcessCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "process",
+    abstract: "Make pending reports of pending dumps.",
+    discussion: """
+      Every dump that is not locked, or whose lock expired, becomes a minidump in
+      pending/, exactly once, however many runs are at work and whenever one dies.
+      What no report can be made of goes to rejected/, with the reason beside it.
+      Made for cron: it prints one line, and only if there was something to do.
+
+      Examples:
+        crashpadctl process --database DB
+        crashpadctl process --database DB --bundle-id com.example.app --annotation channel=beta
+        crashpadctl process --database DB --dry-run --verbose
+        crashpadctl process --database DB --metrics-file /var/lib/node_exporter/crashpad.prom
+      """)
+
+  @OptionGroup var database: DatabaseOption
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "A bundle whose dumps come first, and whose locks expire after 24 hours. May be repeated.", valueName: "id"))
+  var bundleID: [String] = []
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Add a process annotation, which wins over one of the dump. May be repeated.", valueName: "name=value"))
+  var annotation: [AnnotationArgument] = []
+
+  @Option(name: .long, help: ArgumentHelp("Take at most so many dumps; Crashpad takes 20.", valueName: "n"))
+  var limit: Int?
+
+  @Flag(
+    name: .long,
+    help: "Take locked dumps too, of the bundles or else of all; never one that a program holds, and no empty one.")
+  var includeLocked = false
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("How many dumps to process at once; 0 is one for each CPU.", valueName: "n")
+  )
+  var jobs: Int = 0
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Write figures of this run for Prometheus' text file collector.", valueName: "file"),
+    completion: .file())
+  var metricsFile: String?
+
+  @Option(name: .long, help: ArgumentHelp("The time to go by: RFC 3339, or seconds since 1970.", valueName: "time"))
+  var now: TimeArgument = TimeArgument(seconds: TimeArgument.now)
+
+  @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
+  var dryRun = false
+
+  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  @Flag(name: .shortAndLong, help: "Print only errors.")
+  var quiet = false
+
+  @Flag(name: .shortAndLong, help: "Say of every dump what became of it, and of every lock why it holds.")
+  var verbose = false
+
+  func validate() throws {
+    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    if let limit, limit < 0 { throw ValidationError("--limit takes 0 or more.") }
+    if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
+  }
+
+  func run() throws {
+    var counts = ProcessCounts()
+    var status = ExitStatus.noInput
+    do {
+      let database = try self.database.open()
+      let processing = Processing(database, options: options)
+      let report = ProcessReport(self, database)
+      let failure =
+        switch format {
+        case .text: report.text(processing)
+        case .json: report.json(processing)
+        }
+      counts = report.counts
+      status = counts.status
+      if let failure {
+        Terminal.error(Sentences.databaseFailure(failure, database.path))
+        status = Sentences.failure(failure, creating: true).status
+      }
+      counts.isSuccess = failure == nil
+      counts.waiting = (try? database.pendingDumps())?.dumps.count
+    } catch let code as ExitCode {
+      // The database could not be opened; it was said why.
+      status = ExitStatus(rawValue: code.rawValue) ?? .noInput
+      counts.isSuccess = false
+    }
+    if let metricsFile, !dryRun, !writeMetrics(counts, to: FilePath(metricsFile)), status == .success {
+      status = .cannotCreate
+    }
+    throw ExitCode(status.rawValue)
+  }
+
+  private var options: Processing.Options {
+    var options = Processing.Options(now: now.seconds)
+    options.bundleIDs = bundleID
+    options.includesLocked = includeLocked
+    options.limit = limit
+    options.annotations = annotation.map { ($0.name, $0.value) }
+    options.jobs = jobs
+    return options
+  }
+
+  private func writeMetrics(_ counts: ProcessCounts, to path: FilePath) -> Bool {
+    do {
+      let file = try OutputFile(path, permissions: FilePermissions(rawValue: 0o644))
+      let bytes = Array(ProcessMetrics.text(counts, now: now.seconds).utf8)
+      try unsafe file.write(bytes.span.bytes)
+      try file.commit(durable: false)
+      return true
+    } catch {
+      Terminal.error("\(Wording.printable(path)): error: \(Sentences.failure(error, creating: true).text)")
+      return false
+    }
+  }
+}
