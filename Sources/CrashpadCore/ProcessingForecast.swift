@@ -1,5 +1,5 @@
 internal import BinaryFormat
-public import CrashDatabase
+internal import CrashDatabase
 internal import DumpInterpretation
 public import FileSystem
 internal import Minidump
