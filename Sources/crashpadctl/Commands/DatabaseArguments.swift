@@ -35,6 +35,15 @@ struct DatabaseOption: ParsableArguments {
   }
 }
 
+/// `--now`, for every command that goes by the time.
+struct ClockOption: ParsableArguments {
+  @Option(name: .long, help: ArgumentHelp("The time to go by: RFC 3339, or seconds since 1970.", valueName: "time"))
+  var now: TimeArgument?
+
+  /// Seconds since 1970: the option's, or the clock's.
+  var seconds: Int64 { now?.seconds ?? TimeArgument.now }
+}
+
 /// A point in time: `now`, seconds since 1970, or RFC 3339 (`2026-11-21`, `2026-11-21T08:30:00Z`, `…+01:00`).
 struct TimeArgument: ExpressibleByArgument, Sendable, Equatable {
   /// Seconds since 1970.
@@ -54,8 +63,8 @@ struct TimeArgument: ExpressibleByArgument, Sendable, Equatable {
     }
   }
 
-  /// The clock's, in seconds since 1970.
-  static var now: Int64 { Int64(time(nil)) }
+  /// The clock's, in seconds since 1970: once for the whole run.
+  static let now = Int64(time(nil))
 }
 
 /// A duration: a number with `s`, `m`, `h`, `d` or `w` behind it, several of them in a row (`1d12h`), or seconds.

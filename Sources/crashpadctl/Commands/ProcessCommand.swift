@@ -20,7 +20,7 @@ struct ProcessCommand: ParsableCommand {
         crashpadctl process --database DB
         crashpadctl process --database DB --bundle-id com.example.app --annotation channel=beta
         crashpadctl process --database DB --dry-run --verbose
-        crashpadctl process --database DB --metrics-file /var/lib/node_exporter/crashpad.prom
+        crashpadctl process --database DB --metrics-file crashpad.prom
       """)
 
   @OptionGroup var database: DatabaseOption
@@ -56,8 +56,7 @@ struct ProcessCommand: ParsableCommand {
     completion: .file())
   var metricsFile: String?
 
-  @Option(name: .long, help: ArgumentHelp("The time to go by: RFC 3339, or seconds since 1970.", valueName: "time"))
-  var now: TimeArgument = TimeArgument(seconds: TimeArgument.now)
+  @OptionGroup var clock: ClockOption
 
   @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
   var dryRun = false
@@ -109,7 +108,7 @@ struct ProcessCommand: ParsableCommand {
   }
 
   private var options: Processing.Options {
-    var options = Processing.Options(now: now.seconds)
+    var options = Processing.Options(now: clock.seconds)
     options.bundleIDs = bundleID
     options.includesLocked = includeLocked
     options.limit = limit
@@ -121,7 +120,7 @@ struct ProcessCommand: ParsableCommand {
   private func writeMetrics(_ counts: ProcessCounts, to path: FilePath) -> Bool {
     do {
       let file = try OutputFile(path, permissions: FilePermissions(rawValue: 0o644))
-      let bytes = Array(ProcessMetrics.text(counts, now: now.seconds).utf8)
+      let bytes = Array(ProcessMetrics.text(counts, now: clock.seconds).utf8)
       try unsafe file.write(bytes.span.bytes)
       try file.commit(durable: false)
       return true

@@ -28,8 +28,7 @@ struct UnlockCommand: ParsableCommand {
     help: ArgumentHelp("A bundle whose locks expire after 24 hours. May be repeated.", valueName: "id"))
   var bundleID: [String] = []
 
-  @Option(name: .long, help: ArgumentHelp("The time to go by: RFC 3339, or seconds since 1970.", valueName: "time"))
-  var now: TimeArgument = TimeArgument(seconds: TimeArgument.now)
+  @OptionGroup var clock: ClockOption
 
   @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
   var dryRun = false
@@ -75,7 +74,7 @@ struct UnlockCommand: ParsableCommand {
 
   private func unlock(_ dump: PendingDump, in database: CrashDatabase) -> Entry {
     var entry = Entry(
-      dump: dump, decision: PendingDumpLock.decide(dump, bundleIDs: bundleID, now: now.seconds))
+      dump: dump, decision: PendingDumpLock.decide(dump, bundleIDs: bundleID, now: clock.seconds))
     guard case .expired = entry.decision, !dryRun else { return entry }
     do throws(FileFailure) { entry.unlockedAs = try database.unlock(dump)?.name } catch { entry.failure = error }
     return entry
@@ -96,7 +95,7 @@ struct UnlockCommand: ParsableCommand {
       }
       if case .expired = entry.decision { unlocked += 1 }
       guard !quiet else { continue }
-      let text = LockText.decision(entry.decision, entry.dump, now: now.seconds, isDryRun: dryRun)
+      let text = LockText.decision(entry.decision, entry.dump, now: clock.seconds, isDryRun: dryRun)
       Terminal.output("\(Wording.printable(entry.dump.name.bytes)): \(text)\n")
     }
     if quiet { return }
@@ -110,12 +109,12 @@ struct UnlockCommand: ParsableCommand {
       json.object { json in
         json.member("schema", "crashpadctl-unlock/1")
         json.member("database", Wording.printable(database.path))
-        json.member("now", Wording.rfc3339(Timestamp(seconds: now.seconds)))
+        json.member("now", Wording.rfc3339(Timestamp(seconds: clock.seconds)))
         json.member("dry_run", dryRun)
         json.array("dumps") { json in
           for entry in entries {
             json.object { json in
-              LockText.write(entry.dump, entry.decision, now: now.seconds, to: &json)
+              LockText.write(entry.dump, entry.decision, now: clock.seconds, to: &json)
               json.member("unlocked", entry.unlockedAs != nil)
               json.member("error", entry.failure.map { $0.errno.description })
             }

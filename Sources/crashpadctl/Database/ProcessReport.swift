@@ -59,7 +59,7 @@ final class ProcessReport {
     case .lock(let report):
       guard command.verbose else { return }
       let text = LockText.decision(
-        report.decision, report.dump, now: command.now.seconds, isDryRun: command.dryRun)
+        report.decision, report.dump, now: command.clock.seconds, isDryRun: command.dryRun)
       Terminal.error("\(name(report.dump)): \(text)")
     case .foreign(let name):
       guard command.verbose else { return }
@@ -123,7 +123,7 @@ final class ProcessReport {
       json.object { json in
         json.member("schema", "crashpadctl-process/1")
         json.member("database", Wording.printable(database.path))
-        json.member("now", Wording.rfc3339(Timestamp(seconds: command.now.seconds)))
+        json.member("now", Wording.rfc3339(Timestamp(seconds: command.clock.seconds)))
         json.member("dry_run", command.dryRun)
         var locks: [Processing.LockReport] = []
         var settings: DatabaseSession.SettingsChange?
@@ -144,7 +144,7 @@ final class ProcessReport {
         }
         json.array("locks") { json in
           for lock in locks {
-            json.object { LockText.write(lock.dump, lock.decision, now: command.now.seconds, to: &$0) }
+            json.object { LockText.write(lock.dump, lock.decision, now: command.clock.seconds, to: &$0) }
           }
         }
         json.member("client_id", settings?.settings.clientID.text)
