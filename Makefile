@@ -14,7 +14,7 @@ STATIC = .build/static
 RELEASE = -c release --static-swift-stdlib -Xlinker -s -Xlinker -L$(CURDIR)/$(STATIC) $(STRICT)
 TOOL = .build/release/crashpadctl
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump
-LIBRARIES = BinaryFormat Snapshot JSONFormat FileSystem IntermediateDump DumpInterpretation Minidump CrashpadCore
+LIBRARIES = BinaryFormat Snapshot JSONFormat FileSystem IntermediateDump CrashDatabase DumpInterpretation Minidump CrashpadCore
 
 .PHONY: help demo build test sweep lint format check all bench fuzz docs man install uninstall clean
 

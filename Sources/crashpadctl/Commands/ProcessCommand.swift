@@ -18,9 +18,10 @@ struct ProcessCommand: ParsableCommand {
 
       Examples:
         crashpadctl process --database DB
-        crashpadctl process --database DB --bundle-id com.example.app --annotation channel=beta
-        crashpadctl process --database DB --dry-run --verbose
-        crashpadctl process --database DB --metrics-file crashpad.prom
+        crashpadctl process -d DB --bundle-id com.example.app
+        crashpadctl process -d DB --annotation channel=beta --limit 20
+        crashpadctl process -d DB --dry-run --verbose     what would be done
+        crashpadctl process -d DB --quiet --metrics-file crashpad.prom
       """)
 
   @OptionGroup var database: DatabaseOption

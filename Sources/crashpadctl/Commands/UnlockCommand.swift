@@ -16,9 +16,9 @@ struct UnlockCommand: ParsableCommand {
       whoever's it is. A dump that a program holds is never unlocked.
 
       Examples:
-        crashpadctl unlock --database DB --dry-run     what would be unlocked, and when the rest
-        crashpadctl unlock --database DB --bundle-id com.example.app
-        crashpadctl unlock --database DB --now 2026-12-31T00:00:00Z --dry-run
+        crashpadctl unlock --database DB --dry-run
+        crashpadctl unlock -d DB --bundle-id com.example.app
+        crashpadctl unlock -d DB --dry-run --now 2026-12-31
       """)
 
   @OptionGroup var database: DatabaseOption

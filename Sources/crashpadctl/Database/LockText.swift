@@ -57,13 +57,15 @@ enum LockText {
   }
 
   /// Who has a report's lock.
-  static func holder(_ state: LockState) -> String {
+  static func holder(_ state: LockState, now: Int64) -> String {
     switch state {
     case .held(let since):
-      "another program works on its report" + (since.map { ", since \(time($0))" } ?? "")
-    case .abandoned: "the lock of its report was left by a program that ended"
+      return "another program works on its report" + (since.map { ", since \(time($0))" } ?? "")
+    case .abandoned: return "the lock of its report was left by a program that ended"
     case .unknown(let since):
-      "the lock of its report was taken at \(time(since)); one of an unknown owner counts three days"
+      let taken = "the lock of its report was taken at \(time(since)) by a program of which nothing is known"
+      return LockExpiry.isExpired(since: since, now: now)
+        ? "\(taken), and expired: crashpadctl prune --clean removes it" : "\(taken); it counts three days"
     }
   }
 }

@@ -93,7 +93,7 @@ final class ProcessReport {
       let path = Wording.printable(database.path.appending(DatabaseLayout.rejected).appending(name))
       return command.dryRun
         ? "error: would be rejected; no report can be made of it" : "error: rejected; kept as \(path)"
-    case .busy(let state): return "busy: \(LockText.holder(state))"
+    case .busy(let state): return "busy: \(LockText.holder(state, now: command.clock.seconds))"
     case .failed(let error):
       let path = (error as? FileFailure).map { " (\(Wording.printable($0.path)))" } ?? ""
       return "error: not processed: \(Sentences.failure(error, creating: true).text)\(path)"
@@ -176,7 +176,7 @@ final class ProcessReport {
       case .cleanExit: json.member("outcome", "clean_exit")
       case .busy(let state):
         json.member("outcome", "busy")
-        json.member("reason", LockText.holder(state))
+        json.member("reason", LockText.holder(state, now: command.clock.seconds))
       case .failed(let error):
         json.member("outcome", "failed")
         json.member("error", Sentences.failure(error, creating: true).text)
