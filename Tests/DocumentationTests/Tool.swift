@@ -116,6 +116,7 @@ struct Samples: ~Copyable {
     try write(Self.dump(seed: 11), "artifacts/first.idump")
     try write(Self.dump(seed: 12), "dumps/first.idump")
     try write(Self.dump(seed: 13), "dumps/older/second.idump")
+    try writeDatabase()
     let output = try Tool.run(
       """
       set -e
@@ -138,6 +139,16 @@ struct Samples: ~Copyable {
     try FileManager.default.copyItem(at: sample, to: folder.appendingPathComponent("scripts/sample.json"))
     let output = try Tool.run("crashpadctl convert --to idump scripts/sample.json -o crash.idump", in: folder)
     try #require(output.status == 0)
+  }
+
+  /// `DB`, with pending dumps of an app.
+  private func writeDatabase() throws {
+    let pending = "DB/pending-serialized-ios-dump"
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent(pending), withIntermediateDirectories: true)
+    try write(Self.dump(seed: 21), "\(pending)/com.example.app@1b4e28ba-2fa1-41d2-883f-0016d3cca427")
+    try write(Self.dump(seed: 22), "\(pending)/com.example.app@2b4e28ba-2fa1-41d2-883f-0016d3cca427")
+    try write(Data(), "\(pending)/com.example.app@3b4e28ba-2fa1-41d2-883f-0016d3cca427.locked")
   }
 
   private static func dump(seed: UInt64) -> Data {
