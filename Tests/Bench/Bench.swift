@@ -45,6 +45,7 @@ struct Bench {
       case .startup: try startup()
       case .instructions: try instructions()
       case .growth: try growth()
+      case .database: try database()
       }
       fflush(nil)
     }

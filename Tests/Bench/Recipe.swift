@@ -11,6 +11,8 @@ enum Recipe: String {
   case smallRecords
   /// Dumps of 30 to 90 KB in a directory, named as Crashpad names them.
   case directory
+  /// Reports in a database, each a few bytes and its metadata.
+  case reports
   /// The shapes of small_mach.arm64, medium.x86_64 and modules_heavy.arm64 of the corpus; the number is nothing.
   case smallShape, mediumShape, moduleHeavyShape
   /// The smallest dump with this many of one thing.
@@ -26,9 +28,23 @@ enum Recipe: String {
         let (bytes, name) = Self.pending(index)
         try writeFile("\(path)/\(name)", bytes)
       }
+    } else if self == .reports {
+      try FileManager.default.createDirectory(atPath: "\(path)/pending", withIntermediateDirectories: true)
+      for index in 0..<number { try Self.writeReport(index, to: "\(path)/pending") }
     } else {
       try writeFile(path, bytes(number))
     }
+  }
+
+  private static func writeReport(_ index: Int, to folder: String) throws {
+    var random = SplitMix64(seed: UInt64(index) + 1, area: 96)
+    let uuid = Hex.uuid(random.bytes(16))
+    var metadata = [UInt8](repeating: 0, count: 32)
+    metadata[0] = 1
+    let creation = 1_700_000_000 + random.below(50_000_000)
+    for byte in 0..<8 { metadata[16 + byte] = UInt8(truncatingIfNeeded: creation >> (8 * byte)) }
+    try writeFile("\(folder)/\(uuid).dmp", Array("MDMP".utf8))
+    try writeFile("\(folder)/\(uuid).meta", metadata)
   }
 
   private static func pending(_ index: Int) -> (bytes: [UInt8], name: String) {
@@ -95,7 +111,7 @@ enum Recipe: String {
       parameters.stackBytes = 16_384
       parameters.moduleCount = 2001
       parameters.annotatedModules = 200
-    case .directory, .shuffledRegions: break
+    case .directory, .reports, .shuffledRegions: break
     }
     return parameters
   }

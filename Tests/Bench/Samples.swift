@@ -18,11 +18,14 @@ struct Contender {
   let command: Command
   /// What stands in the way of the next run, taken away before the clock starts.
   let output: String?
+  /// What has to be there for each run, made before the clock starts.
+  let prepare: (() throws -> Void)?
 
-  init(_ name: String, _ command: Command, output: String? = nil) {
+  init(_ name: String, _ command: Command, output: String? = nil, prepare: (() throws -> Void)? = nil) {
     self.name = name
     self.command = command
     self.output = output
+    self.prepare = prepare
   }
 }
 
@@ -43,6 +46,7 @@ extension Workspace {
     for round in 0...rounds {
       for (index, contender) in contenders.enumerated() {
         if let output = contender.output { try putAside(output) }
+        try contender.prepare?()
         let measurement = try run(contender.command)
         guard round > 0 else { continue }
         results[index].wall.values.append(measurement.seconds)
