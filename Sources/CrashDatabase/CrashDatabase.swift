@@ -1,5 +1,6 @@
 public import FileSystem
 public import Snapshot
+internal import Synchronization
 public import SystemPackage
 
 /// A Crashpad database directory, to be read. What changes it goes through a `DatabaseSession`.
@@ -8,6 +9,7 @@ public import SystemPackage
 public struct CrashDatabase: Sendable {
   public var path: FilePath { root.path }
   let root: Folder
+  private let opened = OpenedFolders()
 
   /// The directory has nothing of a database.
   public struct NotADatabase: Error, Sendable { public let path: FilePath }
@@ -45,7 +47,12 @@ public struct CrashDatabase: Sendable {
   private init(root: Folder) { self.root = root }
 
   /// The directory of a part of the database; nil if that part is not there.
-  func folder(_ name: FileName) throws(FileFailure) -> Folder? { try root.folderIfPresent(name) }
+  func folder(_ name: FileName) throws(FileFailure) -> Folder? {
+    if let folder = opened.folders.withLock({ $0[name] }) { return folder }
+    guard let folder = try root.folderIfPresent(name) else { return nil }
+    opened.folders.withLock { $0[name] = folder }
+    return folder
+  }
 
   // MARK: Reports
 
@@ -97,7 +104,10 @@ public struct CrashDatabase: Sendable {
 
   /// What is open of a report, to be read. Throws `FileFailure`.
   public func open(_ report: Report) throws(FileFailure) -> OpenFile {
-    try root.folder(report.state.folderName).open(report.fileName)
+    guard let folder = try folder(report.state.folderName) else {
+      throw FileFailure(path(of: report), .noSuchFileOrDirectory)
+    }
+    return try folder.open(report.fileName)
   }
 
   /// The names of the directories in `attachments/`, so that not every report has to be asked for.
@@ -105,4 +115,9 @@ public struct CrashDatabase: Sendable {
     guard let folder = try folder(DatabaseLayout.attachments) else { return AttachmentFolders(folder: nil, names: []) }
     return AttachmentFolders(folder: folder, names: Set(try folder.names()))
   }
+}
+
+/// The directories that were asked for, open for as long as the database is: a run asks some times for each report.
+private final class OpenedFolders: Sendable {
+  let folders = Mutex<[FileName: Folder]>([:])
 }

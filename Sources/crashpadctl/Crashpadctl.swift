@@ -4,12 +4,13 @@ import ArgumentParser
 struct Crashpadctl: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "crashpadctl",
-    abstract: "Reads, checks and converts crash dumps that were written inside the crashing process.",
+    abstract: "Reads, checks and converts crash dumps that were written inside the crashing process, and keeps their database.",
     discussion: """
       Examples:
         crashpadctl inspect crash.idump            what crashed, why, where
         crashpadctl convert crash.idump            crash.dmp, a minidump
         crashpadctl validate --strict artifacts/   for CI
+        crashpadctl process --database DB          for cron
 
       Exit status: 0 done; 1 done, with error findings or some inputs failed;
       64 usage; 65 no usable data; 66 no such input; 73 cannot create output;
