@@ -15,7 +15,7 @@ public enum AttributeMetadata {
   static let generations = ["org.chromium.crashpad.database.", "com.googlecode.crashpad."]
 
   /// An AppleDouble file is read up to here; Crashpad's attributes take some hundred bytes.
-  private static let maximumSize = 1 << 20
+  static let maximumSize = 1 << 20
 
   /// The metadata of the report `name`; nil if there is none that Crashpad would take.
   static func read(_ name: FileName, in folder: Folder) throws(FileFailure) -> (
@@ -25,9 +25,7 @@ public enum AttributeMetadata {
     if let file, let metadata = metadata({ file.attribute("user." + $0) ?? file.attribute($0) }) {
       return (metadata, .extendedAttributes)
     }
-    guard let sideName = FileName(bytes: Array("._".utf8) + name.bytes),
-      let side = try? folder.openIfPresent(sideName)
-    else { return nil }
+    guard let side = try? folder.openIfPresent(name.appleDouble) else { return nil }
     let attributes = AppleDouble.attributes(in: try side.prefix(maximumSize))
     return metadata { attributes[$0] }.map { ($0, .appleDouble) }
   }

@@ -18,6 +18,12 @@ public enum DatabaseLayout {
   /// Of whatever is none of these, the database knows nothing.
   public static let all = [new, pending, completed, attachments, settings, pendingDumps, rejected]
 
+  /// Those that every database has; Crashpad makes what is missing of them.
+  static let directories = [new, pending, completed, attachments]
+
+  /// Where files can't be locked, Crashpad makes this while it uses the settings.
+  static let settingsLock = FileName(literal: "settings.dat.__lock__")
+
   public static let reportExtension = ".dmp"
   public static let metadataExtension = ".meta"
   public static let lockExtension = ".lock"

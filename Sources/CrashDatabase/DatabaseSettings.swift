@@ -42,6 +42,11 @@ public struct DatabaseSettings: Sendable, Hashable {
       low: span.uint64(at: 32).byteSwapped)
   }
 
+  /// Whether a file begins as settings do, of whatever version.
+  static func hasMagic(_ bytes: [UInt8]) -> Bool {
+    bytes.count >= 4 && (unsafe bytes.span.bytes.uint32(at: 0)) == magic
+  }
+
   public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: Self.magic)

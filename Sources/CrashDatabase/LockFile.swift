@@ -15,7 +15,7 @@ enum LockFile {
     return try state(of: file)
   }
 
-  private static func state(of file: OpenFile) throws(FileFailure) -> LockState {
+  static func state(of file: OpenFile) throws(FileFailure) -> LockState {
     let content = LockContent(try file.prefix(LockContent.maximumSize))
     let isOwned: Bool? =
       switch file.ownership() {
@@ -26,7 +26,7 @@ enum LockFile {
     return .of(content: content, modified: try file.status().modified, isOwned: isOwned)
   }
 
-  private static func openLock(_ name: FileName, in folder: Folder) throws(FileFailure) -> OpenFile? {
+  static func openLock(_ name: FileName, in folder: Folder) throws(FileFailure) -> OpenFile? {
     do { return try folder.openIfPresent(name, .readAndWrite) } catch {
       guard error.errno == .permissionDenied || error.errno == .readOnlyFileSystem else { throw error }
       return try folder.openIfPresent(name)

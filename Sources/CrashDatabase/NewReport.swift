@@ -38,8 +38,8 @@ public final class NewReport {
   /// A name that Crashpad refuses for an attachment: only letters, digits, `_`, `-` and `.` are allowed, and no dots alone.
   public struct BadAttachmentName: Error, Sendable { public let name: String }
 
-  /// A new attachment, to be written. Throws `BadAttachmentName` and `FileFailure` (`EEXIST` if there is one of that name).
-  public func addAttachment(_ name: String) throws -> OpenFile {
+  /// Whether Crashpad allows an attachment of that name.
+  public static func isAllowed(attachmentName name: String) -> Bool {
     func isAllowed(_ byte: UInt8) -> Bool {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -48,7 +48,14 @@ public final class NewReport {
       default: false
       }
     }
-    guard name.utf8.allSatisfy(isAllowed), let fileName = FileName(name) else { throw BadAttachmentName(name: name) }
+    return name.utf8.allSatisfy(isAllowed) && FileName(name) != nil
+  }
+
+  /// A new attachment, to be written. Throws `BadAttachmentName` and `FileFailure` (`EEXIST` if there is one of that name).
+  public func addAttachment(_ name: String) throws -> OpenFile {
+    guard Self.isAllowed(attachmentName: name), let fileName = FileName(name) else {
+      throw BadAttachmentName(name: name)
+    }
     let folder = try session.database.root.folderMade(DatabaseLayout.attachments).folderMade(
       DatabaseLayout.attachments(of: id))
     let file = try folder.open(fileName, .create)
@@ -72,10 +79,13 @@ public final class NewReport {
     try file.write(metadata.bytes)
   }
 
-  /// Waits until what is staged is on the disk.
+  /// Waits until what is staged is on the disk, and the attachments' names; their bytes are synced by whoever wrote them.
   public func sync() throws(FileFailure) {
     try file?.sync()
     try stagedMetadata?.file?.sync()
+    guard !attachmentNames.isEmpty, let parent = try session.database.folder(DatabaseLayout.attachments) else { return }
+    try parent.folder(DatabaseLayout.attachments(of: id)).sync()
+    try parent.sync()
   }
 
   /// Closes the files of what is staged: who has hundreds of reports under way would run out of descriptors. Then

@@ -45,7 +45,7 @@ extension DatabaseSession {
     try folder.remove(report.fileName)
     try folder.remove(stem.appending(DatabaseLayout.metadataExtension))
     // Where a Mac's attributes were kept.
-    if let side = FileName(bytes: Array("._".utf8) + report.fileName.bytes) { try folder.remove(side) }
+    try folder.remove(report.fileName.appleDouble)
     try removeAttachments(stem)
   }
 
@@ -111,7 +111,7 @@ extension DatabaseSession {
         try withExtendedLifetime(lock) {
           guard try folder.status(stem.appending(DatabaseLayout.reportExtension)) == nil else { return }
           try folder.remove(stem.appending(DatabaseLayout.metadataExtension))
-          if try database.report(id) == nil { try removeAttachments(stem) }
+          if try !database.hasReport(id) { try removeAttachments(stem) }
         }
       }
     }

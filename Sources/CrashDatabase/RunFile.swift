@@ -79,7 +79,7 @@ final class RunFile: Sendable {
   }
 
   /// `.crashpadctl-<number>` of `.crashpadctl-<number>-<n>`.
-  private static func runName(of name: FileName) -> FileName {
+  static func runName(of name: FileName) -> FileName {
     let rest = name.bytes.dropFirst(prefix.utf8.count)
     guard let hyphen = rest.firstIndex(of: UInt8(ascii: "-")) else { return name }
     return FileName(bytes: Array(name.bytes[..<hyphen])) ?? name

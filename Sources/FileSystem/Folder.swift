@@ -63,6 +63,18 @@ public final class Folder: Sendable {
   @discardableResult
   public func removeFolder(_ name: FileName) throws(FileFailure) -> Bool { try unlink(name, AT_REMOVEDIR) }
 
+  /// What stat(2) says of the directory itself.
+  public func status() throws(FileFailure) -> FileStatus {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw failure() }
+    return FileStatus(status)
+  }
+
+  /// Sets the permission bits of the directory itself; the umask has no say.
+  public func setPermissions(_ permissions: UInt32) throws(FileFailure) {
+    guard retrying({ fchmod(descriptor, permissions) }) == 0 else { throw failure() }
+  }
+
   // MARK: Files in it
 
   public enum Access: Sendable {

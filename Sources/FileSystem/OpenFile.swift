@@ -71,6 +71,11 @@ public final class OpenFile: Sendable {
     guard retrying({ fsync(descriptor) }) == 0 else { throw failure() }
   }
 
+  /// Sets the permission bits; the umask has no say.
+  public func setPermissions(_ permissions: UInt32) throws(FileFailure) {
+    guard retrying({ fchmod(descriptor, permissions) }) == 0 else { throw failure() }
+  }
+
   /// An extended attribute's bytes; nil if there is none of that name, or the file system has none.
   public func attribute(_ name: String) -> [UInt8]? {
     let size = unsafe fgetxattr(descriptor, name, nil, 0)

@@ -4,7 +4,8 @@ import ArgumentParser
 struct Crashpadctl: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "crashpadctl",
-    abstract: "Reads, checks and converts crash dumps that were written inside the crashing process, and keeps their database.",
+    abstract:
+      "Reads, checks and converts crash dumps that were written inside the crashing process, and keeps their database.",
     discussion: """
       Examples:
         crashpadctl inspect crash.idump            what crashed, why, where
@@ -19,6 +20,7 @@ struct Crashpadctl: ParsableCommand {
     version: "crashpadctl \(toolVersion)",
     subcommands: [
       InspectCommand.self, ValidateCommand.self, ConvertCommand.self, ProcessCommand.self, UnlockCommand.self,
+      PruneCommand.self, DatabaseCommand.self, FindCommand.self,
     ])
 
   static func main() {

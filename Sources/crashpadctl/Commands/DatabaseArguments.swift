@@ -44,7 +44,8 @@ struct ClockOption: ParsableArguments {
   var seconds: Int64 { now?.seconds ?? TimeArgument.now }
 }
 
-/// A point in time: `now`, seconds since 1970, or RFC 3339 (`2026-11-21`, `2026-11-21T08:30:00Z`, `…+01:00`).
+/// A point in time: `now`, seconds since 1970, or RFC 3339 (`2026-11-21`, `2026-11-21T08:30:00Z`, `…+01:00`); with a blank for
+/// the T too, and without a zone or with ` UTC` behind it in UTC.
 struct TimeArgument: ExpressibleByArgument, Sendable, Equatable {
   /// Seconds since 1970.
   let seconds: Int64
@@ -52,15 +53,21 @@ struct TimeArgument: ExpressibleByArgument, Sendable, Equatable {
   init(seconds: Int64) { self.seconds = seconds }
 
   init?(argument: String) {
-    if argument == "now" {
+    if argument.lowercased() == "now" {
       self.init(seconds: Self.now)
     } else if let seconds = Int64(argument) {
       self.init(seconds: seconds)
-    } else if let seconds = RFC3339.seconds(argument) {
+    } else if let seconds = RFC3339.seconds(argument) ?? RFC3339.seconds(Self.inUTC(argument)) {
       self.init(seconds: seconds)
     } else {
       return nil
     }
+  }
+
+  /// A time of day without a zone, or with its name, is in UTC.
+  private static func inUTC(_ text: String) -> String {
+    for zone in [" UTC", " GMT"] where text.hasSuffix(zone) { return text.dropLast(zone.count) + "Z" }
+    return text + "Z"
   }
 
   /// The clock's, in seconds since 1970: once for the whole run.

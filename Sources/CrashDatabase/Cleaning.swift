@@ -1,0 +1,192 @@
+public import FileSystem
+public import Snapshot
+public import SystemPackage
+
+/// When what was left behind in a database is old enough to go.
+public struct CleaningRules: Sendable, Hashable {
+  /// 60 days, in seconds.
+  public static let defaultRejectedAge: Int64 = 60 * 86400
+
+  /// Seconds after which files in `new/`, reports without metadata and locks of unknown owners are left behind.
+  public var timeToLive: Int64
+  /// Seconds after which rejected dumps go; nil if they never do.
+  public var rejectedAge: Int64?
+
+  public init(timeToLive: Int64 = LockExpiry.timeToLive, rejectedAge: Int64? = Self.defaultRejectedAge) {
+    self.timeToLive = timeToLive
+    self.rejectedAge = rejectedAge
+  }
+
+  func isOld(_ modified: Int64, now: Int64) -> Bool { Self.isOld(modified, timeToLive, now: now) }
+
+  /// Nil for no rejected dump at all.
+  func isRejectedLongAgo(_ time: Int64, now: Int64) -> Bool {
+    rejectedAge.map { Self.isOld(time, $0, now: now) } ?? false
+  }
+
+  private static func isOld(_ time: Int64, _ age: Int64, now: Int64) -> Bool {
+    let (limit, overflow) = now.subtractingReportingOverflow(age)
+    return !overflow && time <= limit
+  }
+}
+
+/// Something in a database that nobody will ask for any more.
+public struct Leftover: Sendable, Hashable {
+  public enum Kind: String, Sendable, CaseIterable {
+    /// In `new/`: of a run of ours that ended without taking it away.
+    case endedRun = "ended-run"
+    /// In `new/`: a report that nobody finished.
+    case newFile = "new-file"
+    /// A report's lock whose owner is gone.
+    case abandonedLock = "abandoned-lock"
+    /// A report's lock that nobody can be asked for, and that expired. The report stays.
+    case expiredLock = "expired-lock"
+    /// With the report's attachments.
+    case reportWithoutMetadata = "report-without-metadata"
+    case metadataWithoutReport = "metadata-without-report"
+    case attachmentsWithoutReport = "attachments-without-report"
+    /// `settings.dat.__lock__`, of systems that lack flock(2), expired.
+    case settingsLock = "settings-lock"
+    /// A rejected dump with the file that says why.
+    case rejectedDump = "rejected-dump"
+  }
+
+  public let kind: Kind
+  /// The directory of the database that it is in; nil for the database itself.
+  public let folder: FileName?
+  public let name: FileName
+  /// Bytes, with those of what goes with it.
+  public let size: UInt64
+  /// When it was last changed, in seconds since 1970: by the file's time; of locks by what they say, of rejected dumps when
+  /// they were rejected.
+  public let since: Int64
+
+  /// The id in its name; nil if there is none.
+  public var id: UUIDBytes? { name.stem.uuid }
+
+  /// Whether this is the file of `report`.
+  public func isFile(of report: Report) -> Bool { name == report.fileName && folder == report.state.folderName }
+}
+
+/// The leftovers of a database, and what could not be looked at.
+public struct Leftovers: Sendable {
+  /// In the order in which they are to be removed.
+  public internal(set) var found: [Leftover] = []
+  public internal(set) var failures: [FileFailure] = []
+}
+
+extension CrashDatabase {
+  /// Looks for what was left behind. Nothing is changed.
+  ///
+  /// The rules are those of Crashpad's `CleanDatabase`, made safe: a report without metadata has to be old, and an expired
+  /// lock costs a report its lock, not its life.
+  ///
+  /// - Parameters:
+  ///   - rules: when something is old.
+  ///   - now: in seconds since 1970.
+  public func leftovers(_ rules: CleaningRules = CleaningRules(), now: Int64) -> Leftovers {
+    var search = LeftoverSearch(self, rules, now: now)
+    search.run()
+    return search.leftovers
+  }
+
+  /// The path of a leftover, as a user would name it.
+  public func path(of leftover: Leftover) -> FilePath {
+    (leftover.folder.map { path.appending($0) } ?? path).appending(leftover.name)
+  }
+}
+
+extension DatabaseSession {
+  /// Removes a leftover, if it still is one. All that decided is looked at again, under the report's lock where it has one.
+  ///
+  /// To remove all, take them in the order of `Leftovers`. What is gone already counts as removed: the beginning of the
+  /// session took away what ended runs had left.
+  ///
+  /// - Parameters:
+  ///   - leftover: what `CrashDatabase.leftovers` found.
+  ///   - rules: the same as for the search.
+  ///   - now: the same as for the search, in seconds since 1970.
+  public func clean(_ leftover: Leftover, _ rules: CleaningRules = CleaningRules(), now: Int64) -> Removal {
+    do {
+      let root = database.root
+      guard let folder = try leftover.folder.map({ name in try root.folderIfPresent(name) }) ?? root,
+        let status = try folder.status(leftover.name)
+      else { return .removed }
+      switch leftover.kind {
+      case .endedRun: return .changed
+      case .newFile:
+        guard status.kind != .directory, rules.isOld(status.modified, now: now) else { return .changed }
+        return try folder.remove(leftover.name) ? .removed : .changed
+      case .abandonedLock, .expiredLock, .settingsLock:
+        let isGone = try LockFile.removeExpired(leftover.name, in: folder, now: now, timeToLive: rules.timeToLive)
+        return isGone ? .removed : .changed
+      case .reportWithoutMetadata: return try cleanReport(leftover, folder, rules, now)
+      case .metadataWithoutReport: return try cleanMetadata(leftover, folder)
+      case .attachmentsWithoutReport: return try cleanAttachments(leftover)
+      case .rejectedDump: return try cleanRejected(leftover, folder, rules, now)
+      }
+    } catch { return Removal(error, database.path(of: leftover)) }
+  }
+
+  private func cleanReport(_ leftover: Leftover, _ folder: Folder, _ rules: CleaningRules, _ now: Int64) throws
+    -> Removal
+  {
+    guard let state = ReportState(folder: leftover.folder), let id = leftover.id else { return .changed }
+    let lock = try self.lock(id, in: state)
+    return try withExtendedLifetime(lock) {
+      let search = LeftoverSearch(database, rules, now: now)
+      guard try search.reportWithoutMetadata(leftover.name, state, folder) != nil else { return .changed }
+      try folder.remove(leftover.name)
+      try folder.remove(leftover.name.appleDouble)
+      if try !search.hasReport(id, leftover.name.stem) { try removeAttachments(leftover.name.stem) }
+      return .removed
+    }
+  }
+
+  private func cleanMetadata(_ leftover: Leftover, _ folder: Folder) throws -> Removal {
+    guard let state = ReportState(folder: leftover.folder), let id = leftover.id else { return .changed }
+    let lock = try self.lock(id, in: state)
+    return try withExtendedLifetime(lock) {
+      let report = leftover.name.stem.appending(DatabaseLayout.reportExtension)
+      guard try folder.status(report) == nil else { return .changed }
+      try folder.remove(leftover.name)
+      return .removed
+    }
+  }
+
+  private func cleanAttachments(_ leftover: Leftover) throws -> Removal {
+    guard let id = leftover.id, let parent = try database.folder(DatabaseLayout.attachments) else { return .changed }
+    let search = LeftoverSearch(database, CleaningRules(), now: 0)
+    // Before the locks: Crashpad gives a report up if it can't lock it when it is whole.
+    if try search.hasReport(id, leftover.name) { return .changed }
+    let locks = try ReportState.allCases.map { try lock(id, in: $0) }
+    return try withExtendedLifetime(locks) {
+      if try search.hasReport(id, leftover.name) { return .changed }
+      try removeAttachments(leftover.name)
+      guard try parent.status(leftover.name) == nil else {
+        return .failed(FileFailure(database.path(of: leftover), .directoryNotEmpty))
+      }
+      return .removed
+    }
+  }
+
+  private func cleanRejected(_ leftover: Leftover, _ folder: Folder, _ rules: CleaningRules, _ now: Int64) throws
+    -> Removal
+  {
+    guard let rejected = try LeftoverSearch.rejected(leftover.name, in: folder),
+      rules.isRejectedLongAgo(rejected.since, now: now)
+    else { return .changed }
+    // The reason last: alone it is found again.
+    try folder.remove(leftover.name)
+    if let reason = rejected.reason { try folder.remove(reason) }
+    return .removed
+  }
+}
+
+extension ReportState {
+  /// Nil if `folder` is no directory of reports.
+  init?(folder: FileName?) {
+    guard let state = ReportState.allCases.first(where: { $0.folderName == folder }) else { return nil }
+    self = state
+  }
+}

@@ -1,0 +1,62 @@
+public import FileSystem
+internal import Snapshot
+public import SystemPackage
+
+/// A file in one of the directories that have no reports: `new/` and `rejected/`.
+public struct DatabaseFile: Sendable, Hashable {
+  public let name: FileName
+  /// Bytes.
+  public let size: Int
+  /// Seconds since 1970.
+  public let modified: Int64
+  /// Whether it belongs to a run of ours that lives. Of the files of other programs nobody knows.
+  public let isInUse: Bool
+}
+
+extension CrashDatabase {
+  /// The parts of a database that the directory at `path` lacks; nil if there is no such directory. Only looks.
+  ///
+  /// Throws `FileFailure`.
+  public static func missingParts(at path: FilePath) throws(FileFailure) -> [FileName]? {
+    let root: Folder
+    do { root = try Folder(path) } catch {
+      if error.errno == .noSuchFileOrDirectory { return nil }
+      throw error
+    }
+    var missing: [FileName] = []
+    for name in DatabaseLayout.all where name != DatabaseLayout.rejected {
+      if try root.status(name) == nil { missing.append(name) }
+    }
+    return missing
+  }
+
+  /// The files in `new/`: what is being written, and what stayed there when a program died. Throws `FileFailure`.
+  public func newFiles() throws(FileFailure) -> [DatabaseFile] {
+    guard let folder = try folder(DatabaseLayout.new) else { return [] }
+    var isLiving: [FileName: Bool] = [:]
+    return try Self.files(in: folder) { name in
+      guard name.hasPrefix(RunFile.prefix) else { return false }
+      let run = RunFile.runName(of: name)
+      if let known = isLiving[run] { return known }
+      let file = try? folder.openIfPresent(run)
+      isLiving[run] = file?.ownership() == .owned
+      return isLiving[run] == true
+    }
+  }
+
+  /// The dumps in `rejected/`, without the files that say why. Throws `FileFailure`.
+  public func rejectedDumps() throws(FileFailure) -> [DatabaseFile] {
+    guard let folder = try folder(DatabaseLayout.rejected) else { return [] }
+    return try Self.files(in: folder) { _ in false }.filter { !$0.name.hasSuffix(DatabaseLayout.reasonExtension) }
+  }
+
+  private static func files(in folder: Folder, isInUse: (FileName) -> Bool) throws(FileFailure) -> [DatabaseFile] {
+    var files: [DatabaseFile] = []
+    for name in try folder.names().sorted() {
+      guard let status = try folder.status(name), status.kind == .regular else { continue }
+      files.append(
+        DatabaseFile(name: name, size: status.size, modified: status.modified, isInUse: isInUse(name)))
+    }
+    return files
+  }
+}

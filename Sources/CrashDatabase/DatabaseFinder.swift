@@ -1,0 +1,125 @@
+public import FileSystem
+internal import Snapshot
+public import SystemPackage
+
+/// Finds Crashpad databases in a tree of directories: in an application's container, in a bundle `.xcappdata`, in a home.
+///
+/// It only reads, follows no symbolic link but the path that it is given, and does not look into databases for further ones.
+public struct DatabaseFinder: Sendable {
+  public static let defaultMaximumDepth = 16
+
+  private let maximumDepth: Int
+
+  /// - Parameter maximumDepth: how many directories deep to look; 0 is the given one alone.
+  public init(maximumDepth: Int = Self.defaultMaximumDepth) { self.maximumDepth = maximumDepth }
+
+  public struct Database: Sendable {
+    public let path: FilePath
+    public var pendingReports = 0
+    public var completedReports = 0
+    public var lockedDumps = 0
+    public var unlockedDumps = 0
+    /// Whether `settings.dat` is there and can be read.
+    public var hasSettings = false
+  }
+
+  public enum Event: Sendable {
+    case found(Database)
+    /// A directory into which nobody could look, or a part of a database that could not be read.
+    case unreadable(FileFailure)
+  }
+
+  /// Looks below `path`, directories in the order of their names. Throws `FileFailure` if `path` is no directory, or may not
+  /// be read.
+  public func find(in path: FilePath, _ tell: (Event) -> Void) throws(FileFailure) {
+    try find(try Folder(path), depth: 0, tell)
+  }
+
+  private func find(_ folder: Folder, depth: Int, _ tell: (Event) -> Void) throws(FileFailure) {
+    let names = try folder.names().sorted()
+    if try isDatabase(folder, names) {
+      return tell(.found(database(folder, tell)))
+    }
+    if depth == maximumDepth { return }
+    for name in names {
+      do throws(FileFailure) {
+        guard try folder.status(name)?.kind == .directory, let inner = try folder.folderIfPresent(name) else {
+          continue
+        }
+        try find(inner, depth: depth + 1, tell)
+      } catch {
+        tell(.unreadable(error))
+      }
+    }
+  }
+
+  // MARK: Evidence
+
+  /// `new`, `pending` and `completed` are words that other programs use too. So there has to be something that only a
+  /// database has: settings, the directory of intermediate dumps, or a report's file; or all the directories, without
+  /// anything foreign in them.
+  private func isDatabase(_ folder: Folder, _ names: [FileName]) throws(FileFailure) -> Bool {
+    func has(_ name: FileName, _ kind: FileStatus.Kind) throws(FileFailure) -> Bool {
+      guard names.contains(name) else { return false }
+      return try folder.status(name)?.kind == kind
+    }
+    if try has(DatabaseLayout.pendingDumps, .directory) { return true }
+    if try has(DatabaseLayout.settings, .regular), Self.isSettings(folder) { return true }
+    var directories = 0
+    var hasReports = false
+    var hasForeign = false
+    for name in DatabaseLayout.directories where try has(name, .directory) {
+      directories += 1
+      // What may not be looked into proves nothing.
+      guard let entries = try? folder.folder(name).names() else { continue }
+      for entry in entries where !entry.hasPrefix(".") {
+        if Self.isReportFile(entry) { hasReports = true } else { hasForeign = true }
+      }
+    }
+    return directories >= 2 && hasReports || directories >= 3 && !hasForeign
+  }
+
+  /// `<uuid>.dmp`, `.meta` or `.lock`, or the attachments of a report.
+  private static func isReportFile(_ name: FileName) -> Bool {
+    if name.uuid != nil { return true }
+    return [DatabaseLayout.reportExtension, DatabaseLayout.metadataExtension, DatabaseLayout.lockExtension].contains {
+      name.removing(suffix: $0)?.uuid != nil
+    }
+  }
+
+  private static func isSettings(_ folder: Folder) -> Bool {
+    guard let bytes = try? folder.openIfPresent(DatabaseLayout.settings)?.prefix(DatabaseSettings.size) else {
+      return false
+    }
+    return DatabaseSettings.hasMagic(bytes)
+  }
+
+  // MARK: Counts
+
+  private func database(_ folder: Folder, _ tell: (Event) -> Void) -> Database {
+    var database = Database(path: folder.path)
+    func names(_ name: FileName) -> [FileName] {
+      do throws(FileFailure) {
+        guard try folder.status(name)?.kind == .directory else { return [] }
+        return try folder.folderIfPresent(name)?.names() ?? []
+      } catch {
+        tell(.unreadable(error))
+        return []
+      }
+    }
+    func reports(_ state: ReportState) -> Int {
+      names(state.folderName).count { $0.removing(suffix: DatabaseLayout.reportExtension)?.uuid != nil }
+    }
+    database.hasSettings = Self.isSettings(folder)
+    database.pendingReports = reports(.pending)
+    database.completedReports = reports(.completed)
+    for name in names(DatabaseLayout.pendingDumps) where !name.hasPrefix(".") {
+      if name.hasSuffix(DatabaseLayout.lockedExtension) {
+        database.lockedDumps += 1
+      } else {
+        database.unlockedDumps += 1
+      }
+    }
+    return database
+  }
+}

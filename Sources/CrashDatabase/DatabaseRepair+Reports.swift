@@ -1,0 +1,168 @@
+internal import BinaryFormat
+internal import FileSystem
+internal import Snapshot
+internal import SystemPackage
+
+// Reports, one by one: their metadata and names.
+extension RepairPass {
+  func mendReports(_ state: ReportState) {
+    trying(state.rawValue) {
+      guard let listing = try ReportFolder(state, database) else { return }
+      for stem in listing.stems where listing.parts[stem]?.contains(.report) == true {
+        let path = listing.path(stem.appending(DatabaseLayout.reportExtension))
+        trying(path) { try mend(stem, path, in: listing) }
+      }
+    }
+  }
+
+  private func mend(_ stem: FileName, _ path: String, in listing: ReportFolder) throws {
+    let name = stem.appending(DatabaseLayout.reportExtension)
+    guard let id = stem.uuid, try listing.folder.status(name)?.kind == .regular else { return }
+    let metadata = try examination.metadata(stem, in: listing.folder)
+    // More metadata than are ever read would be lost with the name.
+    let renames = stem.hasUpperCase && mends(DatabaseRules.upperCaseName) && !metadata.isOversized
+    guard renames || rule(of: metadata) != nil else { return }
+    if try examination.isBusy(stem) || examination.isBusy(id.stem) {
+      // A report that somebody moves has no metadata for a moment.
+      let second = try examination.metadata(stem, in: listing.folder)
+      guard renames || rule(of: second) != nil, try listing.folder.status(name) != nil else { return }
+      return busy(path)
+    }
+    if renames { try claimMetadata(id.stem, for: stem, in: listing) }
+    let lock = try session?.lock(id, in: listing.state)
+    try withExtendedLifetime(lock) {
+      // Under the lock, nobody but us changes it any more; whoever did before is done.
+      guard let status = try listing.folder.status(name) else { return }
+      try mendMetadata(stem, path, status, in: listing)
+      if renames { try rename(stem, to: id, in: listing) }
+    }
+  }
+
+  /// Nil if there is nothing to mend.
+  private func rule(of metadata: Examination.Metadata) -> Rule? {
+    let rule: Rule
+    switch metadata {
+    case .found: return nil
+    case .attributes: rule = DatabaseRules.metadataInAttributes
+    case .missing, .notAFile: rule = DatabaseRules.missingMetadata
+    case .damaged(.truncated): rule = DatabaseRules.truncatedMetadata
+    case .damaged(.unknownVersion): rule = DatabaseRules.unknownMetadataVersion
+    }
+    return mends(rule) ? rule : nil
+  }
+
+  private func mendMetadata(_ stem: FileName, _ path: String, _ status: FileStatus, in listing: ReportFolder) throws {
+    let metadata = try examination.metadata(stem, in: listing.folder)
+    guard let rule = rule(of: metadata) else { return }
+    let name = stem.appending(DatabaseLayout.metadataExtension)
+    switch metadata {
+    case .found, .missing, .attributes: break
+    case .notAFile, .damaged:
+      try keepAside(
+        name, in: listing.folder, path: listing.path(name), as: Self.asideName(stem, listing.state), rule: rule,
+        reason: "\(rule.summary); the report has new metadata")
+    }
+    let attributes = try AttributeMetadata.read(
+      stem.appending(DatabaseLayout.reportExtension), in: listing.folder)
+    let new = attributes?.metadata ?? ReportMetadata(creationTime: status.modified)
+    try session?.replace(name, in: listing.folder, with: new.bytes)
+    done(
+      .init(
+        action: attributes == nil ? .madeMetadata : .tookAttributes, rule: rule, path: path,
+        creationTime: new.creationTime))
+  }
+
+  // MARK: Upper case
+
+  /// Metadata that stand under the name that a report is to get: they are the report's if it has none, and else in the way.
+  /// Before the lock is taken: of a lock without a report, the next session would take them for left over.
+  private func claimMetadata(_ target: FileName, for stem: FileName, in listing: ReportFolder) throws {
+    let folder = listing.folder
+    let name = target.appending(DatabaseLayout.metadataExtension)
+    guard try folder.status(name) != nil,
+      try folder.status(target.appending(DatabaseLayout.reportExtension)) == nil
+    else { return }
+    let own = stem.appending(DatabaseLayout.metadataExtension)
+    if try folder.status(own) == nil, case .found = try examination.metadata(target, in: folder) {
+      if session != nil { try folder.moveWithoutReplacing(name, to: folder, as: own) }
+      return done(
+        .init(
+          action: .renamed, rule: DatabaseRules.upperCaseName, path: listing.path(name), target: listing.path(own)))
+    }
+    try keepAside(
+      name, in: folder, path: listing.path(name), as: Self.asideName(target, listing.state),
+      rule: DatabaseRules.metadataWithoutReport,
+      reason: "\(DatabaseRules.metadataWithoutReport.summary); another report got the name")
+  }
+
+  /// Gives a report the lower-case name of its id. Its lock is held.
+  private func rename(_ stem: FileName, to id: UUIDBytes, in listing: ReportFolder) throws {
+    let folder = listing.folder
+    let name = stem.appending(DatabaseLayout.reportExtension)
+    if try folder.status(DatabaseLayout.report(id)) != nil {
+      return try part(stem, listing.state, from: id.stem, listing.state, rule: DatabaseRules.upperCaseName)
+    }
+    let metadataName = stem.appending(DatabaseLayout.metadataExtension)
+    if let session {
+      if case .found(let metadata, _) = try examination.metadata(stem, in: folder) {
+        try session.replace(DatabaseLayout.metadata(id), in: folder, with: metadata.bytes)
+      }
+      try folder.moveWithoutReplacing(name, to: folder, as: DatabaseLayout.report(id))
+      try folder.remove(metadataName)
+      _ = try? folder.moveWithoutReplacing(name.appleDouble, to: folder, as: DatabaseLayout.report(id).appleDouble)
+    }
+    done(
+      .init(
+        action: .renamed, rule: DatabaseRules.upperCaseName, path: listing.path(name),
+        target: listing.path(DatabaseLayout.report(id))))
+  }
+
+  // MARK: Metadata without a report
+
+  func mendLoneMetadata(_ state: ReportState) {
+    guard mends(DatabaseRules.metadataWithoutReport) else { return }
+    trying(state.rawValue) {
+      guard let listing = try ReportFolder(state, database) else { return }
+      for stem in listing.stems {
+        let parts = listing.parts[stem] ?? []
+        guard parts.contains(.metadata), !parts.contains(.report) else { continue }
+        let path = listing.path(stem.appending(DatabaseLayout.metadataExtension))
+        trying(path) { try mendLone(stem, path, in: listing) }
+      }
+    }
+  }
+
+  /// No lock is taken: if this run died with it, the next session would remove what belongs to a report that is not there,
+  /// and its attachments too. So the metadata are moved away first, and back if a report came meanwhile.
+  private func mendLone(_ stem: FileName, _ path: String, in listing: ReportFolder) throws {
+    let folder = listing.folder
+    let name = stem.appending(DatabaseLayout.metadataExtension)
+    func isAlone() throws(FileFailure) -> Bool {
+      if try examination.isBusy(stem) { return false }
+      return try folder.status(stem.appending(DatabaseLayout.reportExtension)) == nil
+    }
+    guard try isAlone(), try folder.status(name) != nil else { return }
+    let metadata = try examination.metadata(stem, in: folder)
+    if case .found(let value, let byteCount) = metadata, value.serverID.isEmpty, byteCount == ReportMetadata.fixedSize {
+      if let session {
+        let temporary = session.temporaryName()
+        try folder.moveWithoutReplacing(name, to: session.new, as: temporary)
+        guard try isAlone() else { return try session.new.moveWithoutReplacing(temporary, to: folder, as: name) }
+        try session.new.remove(temporary)
+      }
+      return done(.init(action: .removedMetadata, rule: DatabaseRules.metadataWithoutReport, path: path))
+    }
+    let aside = try moveAside(
+      name, in: folder, as: Self.asideName(stem, listing.state),
+      reason: DatabaseRules.metadataWithoutReport.summary)
+    if session != nil, try !isAlone() {
+      let rejected = try database.root.folder(DatabaseLayout.rejected)
+      try rejected.moveWithoutReplacing(aside, to: folder, as: name)
+      try rejected.remove(aside.appending(DatabaseLayout.reasonExtension))
+      return
+    }
+    done(
+      .init(
+        action: .keptAside, rule: DatabaseRules.metadataWithoutReport, path: path, target: rejectedPath(aside)))
+  }
+}

@@ -1,0 +1,247 @@
+public import BinaryFormat
+public import FileSystem
+public import Snapshot
+internal import SystemPackage
+
+/// Mends what `DatabaseCheck` finds, as far as `DatabaseRules.mended` says, without losing a report.
+///
+/// It works beside other programs, under the locks of the reports. Whoever ends it at any moment loses nothing, and the next
+/// repair comes to the same end; a repair of what was repaired changes nothing. What is replaced and may be worth something
+/// is kept in `rejected/`, with the reason beside it.
+public struct DatabaseRepair: Sendable {
+  private let database: CrashDatabase
+  private let now: Int64
+  private let newClientID: UUIDBytes
+  private let ignored: Set<String>
+
+  /// - Parameters:
+  ///   - database: what to mend.
+  ///   - now: the time by which ages are judged, in seconds since 1970.
+  ///   - newClientID: the client id of new settings, where the old ones are damaged.
+  ///   - ignored: codes of rules whose faults stay.
+  public init(
+    _ database: CrashDatabase, now: Int64, newClientID: UUIDBytes, ignoring ignored: Set<String> = []
+  ) {
+    self.database = database
+    self.now = now
+    self.newClientID = newClientID
+    self.ignored = ignored
+  }
+
+  /// What was done to what.
+  public struct Fact: Sendable, Hashable {
+    public enum Action: String, Sendable, CaseIterable {
+      case madeDirectory = "made-directory"
+      /// What a dead run had begun was ended, and its files removed.
+      case endedRun = "ended-run"
+      case replacedSettings = "replaced-settings"
+      case removedLock = "removed-lock"
+      case madeMetadata = "made-metadata"
+      /// Metadata were made of extended attributes or of an AppleDouble file.
+      case tookAttributes = "took-attributes"
+      case keptAside = "kept-aside"
+      /// Metadata that said nothing.
+      case removedMetadata = "removed-metadata"
+      case renamed
+      /// A report whose bytes are those of another.
+      case removedDuplicate = "removed-duplicate"
+      case gaveNewID = "gave-new-id"
+      case setPermissions = "set-permissions"
+    }
+
+    public let action: Action
+    /// Which fault that mended.
+    public let rule: Rule
+    /// Relative to the database, as in the findings of `DatabaseCheck`.
+    public let path: String
+    /// Where it is now, or what stays; relative to the database.
+    public var target: String?
+    /// The creation time that new metadata have, in seconds since 1970.
+    public var creationTime: Int64?
+    /// The new permissions.
+    public var permissions: UInt32?
+  }
+
+  /// Why something was not mended.
+  public enum Obstacle: Sendable, Equatable {
+    /// Some program has the report's lock.
+    case busy
+    case file(FileFailure)
+  }
+
+  public enum Event: Sendable {
+    case done(Fact)
+    /// The path is relative to the database.
+    case notDone(path: String, Obstacle)
+  }
+
+  /// Mends, or with `isDryRun` only tells what would be mended.
+  ///
+  /// Throws `FileFailure` if the database can not be changed at all.
+  public func run(isDryRun: Bool, _ tell: (Event) -> Void) throws(FileFailure) {
+    try withoutActuallyEscaping(tell) { tell throws(FileFailure) in
+      let pass = RepairPass(Examination(database, now: now), ignored, tell)
+      let before = try pass.beforeSession()
+      if !isDryRun {
+        let session = try DatabaseSession(database, now: pass.examination.clock)
+        pass.session = session
+        for name in DatabaseLayout.directories where pass.mends(DatabaseRules.missingDirectory) {
+          _ = try database.root.folderMade(name)
+        }
+      }
+      defer { pass.session?.close() }
+      for fact in before { tell(.done(fact)) }
+      pass.mendSettings(newClientID: newClientID)
+      for state in ReportState.allCases { pass.mendLocks(state) }
+      for state in ReportState.allCases { pass.mendReports(state) }
+      pass.mendDuplicates()
+      for state in ReportState.allCases { pass.mendLoneMetadata(state) }
+      pass.mendAttachments()
+      pass.mendPermissions()
+    }
+  }
+}
+
+/// One run of `DatabaseRepair`.
+final class RepairPass {
+  let examination: Examination
+  /// Nil in a dry run: nothing is changed then.
+  var session: DatabaseSession?
+  private let ignored: Set<String>
+  private let tell: (DatabaseRepair.Event) -> Void
+
+  var database: CrashDatabase { examination.database }
+  var now: Int64 { examination.now }
+
+  init(_ examination: Examination, _ ignored: Set<String>, _ tell: @escaping (DatabaseRepair.Event) -> Void) {
+    self.examination = examination
+    self.ignored = ignored
+    self.tell = tell
+  }
+
+  func mends(_ rule: Rule) -> Bool { !ignored.contains(rule.code) }
+
+  func done(_ fact: DatabaseRepair.Fact) { tell(.done(fact)) }
+
+  func busy(_ path: String) { tell(.notDone(path: path, .busy)) }
+
+  /// Does `body`; that it failed is told, and the repair goes on.
+  func trying(_ path: String, _ body: () throws -> Void) {
+    do { try body() } catch let failure as FileFailure {
+      tell(.notDone(path: path, .file(failure)))
+    } catch is DatabaseSession.Busy {
+      busy(path)
+    } catch {
+      tell(.notDone(path: path, .file(FileFailure(database.path, .ioError))))
+    }
+  }
+
+  // MARK: The root
+
+  /// What the session does by itself.
+  func beforeSession() throws(FileFailure) -> [DatabaseRepair.Fact] {
+    var facts: [DatabaseRepair.Fact] = []
+    for name in DatabaseLayout.directories where mends(DatabaseRules.missingDirectory) {
+      guard try database.root.status(name) == nil else { continue }
+      facts.append(.init(action: .madeDirectory, rule: DatabaseRules.missingDirectory, path: name.text))
+    }
+    guard let new = try database.folder(DatabaseLayout.new) else { return facts }
+    for name in try new.names().sorted() where name.hasPrefix(RunFile.prefix) {
+      guard try examination.isOfDeadRun(name, in: new) else { continue }
+      facts.append(
+        .init(action: .endedRun, rule: DatabaseRules.deadRun, path: DatabaseLayout.new.text + "/" + name.escaped))
+    }
+    return facts
+  }
+
+  func mendSettings(newClientID: UUIDBytes) {
+    let path = DatabaseLayout.settings.text
+    guard mends(DatabaseRules.settingsDamaged) else { return }
+    trying(path) {
+      guard try database.root.status(DatabaseLayout.settings)?.kind == .regular,
+        case .damaged = try database.settings()
+      else { return }
+      var fact = DatabaseRepair.Fact(action: .replacedSettings, rule: DatabaseRules.settingsDamaged, path: path)
+      if let session {
+        guard let damage = try session.changeSettings(newClientID: newClientID).damage else { return }
+        fact.target = damage.keptAs.text
+      }
+      done(fact)
+    }
+  }
+
+  // MARK: Locks
+
+  func mendLocks(_ state: ReportState) {
+    trying(state.rawValue) {
+      guard let listing = try ReportFolder(state, database) else { return }
+      for stem in listing.stems where listing.parts[stem]?.contains(.lock) == true {
+        let name = stem.appending(DatabaseLayout.lockExtension)
+        trying(listing.path(name)) {
+          let rule: Rule
+          switch try examination.lock(name, in: listing.folder) {
+          case .abandoned: rule = DatabaseRules.abandonedLock
+          case .expired: rule = DatabaseRules.expiredLock
+          case .damaged(_, isExpired: true): rule = DatabaseRules.damagedLock
+          default: return
+          }
+          guard mends(rule) else { return }
+          if session != nil {
+            guard
+              try LockFile.removeExpired(
+                name, in: listing.folder, now: now, timeToLive: LockExpiry.timeToLive)
+            else { return }
+          }
+          done(.init(action: .removedLock, rule: rule, path: listing.path(name)))
+        }
+      }
+    }
+  }
+
+  // MARK: Keeping aside
+
+  /// Moves an entry to `rejected/`, with `reason` beside it, and tells.
+  func keepAside(
+    _ name: FileName, in folder: Folder, path: String, as newName: FileName, rule: Rule, reason: String
+  ) throws(FileFailure) {
+    let target = try moveAside(name, in: folder, as: newName, reason: reason)
+    done(.init(action: .keptAside, rule: rule, path: path, target: rejectedPath(target)))
+  }
+
+  func rejectedPath(_ name: FileName) -> String { DatabaseLayout.rejected.text + "/" + name.escaped }
+
+  /// - Returns: the name that it has, or would have.
+  func moveAside(_ name: FileName, in folder: Folder, as newName: FileName, reason: String) throws(FileFailure)
+    -> FileName
+  {
+    let rejected: Folder?
+    if session != nil {
+      rejected = try database.root.folderMade(DatabaseLayout.rejected)
+    } else {
+      rejected = try database.folder(DatabaseLayout.rejected)
+    }
+    for number in 1... {
+      let candidate = number == 1 ? newName : newName.appending("-\(number)")
+      if try rejected?.status(candidate) != nil { continue }
+      guard let session, let rejected else { return candidate }
+      // The reason first: who dies in between leaves a reason alone, and the next repair comes to the same name.
+      let reasonName = candidate.appending(DatabaseLayout.reasonExtension)
+      try session.replace(reasonName, in: rejected, with: Array((reason + "\n").utf8))
+      do { try folder.moveWithoutReplacing(name, to: rejected, as: candidate) } catch {
+        if error.errno == .fileExists { continue }
+        _ = try? rejected.remove(reasonName)
+        throw error
+      }
+      return candidate
+    }
+    preconditionFailure("numbers do not end")
+  }
+
+  /// What metadata of a report are called in `rejected/`.
+  static func asideName(_ stem: FileName, _ state: ReportState) -> FileName {
+    guard let name = FileName(bytes: Array((state.rawValue + "-").utf8) + stem.bytes) else {
+      preconditionFailure("a state has no slash")
+    }
+    return name.appending(DatabaseLayout.metadataExtension)
+  }
+}

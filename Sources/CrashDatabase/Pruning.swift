@@ -1,0 +1,197 @@
+public import FileSystem
+internal import Snapshot
+internal import SystemPackage
+
+/// How much of a database is kept: the rules of Crashpad's `client/prune_crash_reports.cc`, and two of our own.
+///
+/// A report goes if one of the limits says so. The reports are looked at from the newest to the oldest; each counts for the
+/// size and the number of those behind it, whether it goes or not.
+public struct PruneRules: Sendable, Hashable {
+  /// 365 days, in seconds, as in Crashpad's default.
+  public static let defaultAge: Int64 = 365 * day
+  /// 128 MiB, in bytes, as in Crashpad's default.
+  public static let defaultSize: UInt64 = 128 << 20
+
+  private static let day: Int64 = 86400
+
+  /// In seconds, 0 or more; nil for no limit.
+  public var maximumAge: Int64?
+  /// In bytes, of the reports with their attachments, each rounded up to whole KiB; nil for no limit.
+  public var maximumSize: UInt64?
+  /// Ours. Nil for no limit.
+  public var maximumCount: Int?
+  /// Ours: pending reports are counted, but never go. What happens to the completed ones does not depend on it.
+  public var keepsPending: Bool
+
+  public init(
+    maximumAge: Int64? = Self.defaultAge, maximumSize: UInt64? = Self.defaultSize, maximumCount: Int? = nil,
+    keepsPending: Bool = false
+  ) {
+    self.maximumAge = maximumAge
+    self.maximumSize = maximumSize
+    self.maximumCount = maximumCount
+    self.keepsPending = keepsPending
+  }
+
+  /// Reports that were created before this time, in seconds since 1970, are too old; nil if none is.
+  ///
+  /// Crashpad takes whole days, and rounds the time down to the beginning of its day in UTC. The same is done for every age
+  /// that is a day or longer, so that a longer age never keeps less. An age of some hours is taken to the second. 0 is a
+  /// whole number of days too: what was created before today is too old.
+  public func creationLimit(now: Int64) -> Int64? {
+    guard let maximumAge else { return nil }
+    let (limit, overflow) = now.subtractingReportingOverflow(maximumAge)
+    if overflow { return .min }
+    // As in C, towards zero: it makes a difference before 1970 alone.
+    return (1..<Self.day).contains(maximumAge) ? limit : limit / Self.day * Self.day
+  }
+
+  /// Decides about all reports of a database.
+  ///
+  /// - Parameters:
+  ///   - reports: in any order.
+  ///   - now: in seconds since 1970.
+  /// - Returns: a decision for each report, the newest first; of those with the same time the lowest id first.
+  public func decide(_ reports: [Report], now: Int64) -> [PruneDecision] {
+    let creationLimit = creationLimit(now: now)
+    var size: UInt64 = 0
+    var decisions: [PruneDecision] = []
+    decisions.reserveCapacity(reports.count)
+    for report in reports.sorted(by: Self.isNewer) {
+      let kibibytes = report.storedSize / 1024 + (report.storedSize % 1024 == 0 ? 0 : 1)
+      size = size.saturatingSum(kibibytes)
+      let number = decisions.count + 1
+      var reasons: [PruneDecision.Reason] = []
+      if let maximumSize, size > maximumSize / 1024 {
+        reasons.append(.size(kibibytes: size, limit: maximumSize / 1024))
+      }
+      if let creationLimit, report.creationTime < creationLimit { reasons.append(.age(limit: creationLimit)) }
+      if let maximumCount, number > maximumCount { reasons.append(.count(number: number, limit: maximumCount)) }
+      decisions.append(
+        PruneDecision(
+          report: report, number: number, kibibytes: size, reasons: reasons,
+          isKeptAsPending: keepsPending && report.state == .pending && !reasons.isEmpty))
+    }
+    return decisions
+  }
+
+  private static func isNewer(_ a: Report, than b: Report) -> Bool {
+    if a.creationTime != b.creationTime { return a.creationTime > b.creationTime }
+    if a.id.high != b.id.high { return a.id.high < b.id.high }
+    if a.id.low != b.id.low { return a.id.low < b.id.low }
+    // One id twice is nothing that a database makes, but a copy of one may have it.
+    if a.state != b.state { return a.state == .pending }
+    return a.fileName < b.fileName
+  }
+}
+
+/// What the rules say of one report.
+public struct PruneDecision: Sendable, Hashable {
+  public enum Reason: Sendable, Hashable {
+    /// It was created before `limit`, in seconds since 1970.
+    case age(limit: Int64)
+    /// With all newer ones the reports take `kibibytes`, which is more than `limit`, in KiB.
+    case size(kibibytes: UInt64, limit: UInt64)
+    /// It is the report `number`, counted from the newest, of `limit`.
+    case count(number: Int, limit: Int)
+  }
+
+  public let report: Report
+  /// Its place, 1 for the newest.
+  public let number: Int
+  /// The size of this report and all newer ones, each rounded up to whole KiB.
+  public let kibibytes: UInt64
+  /// All limits that it is beyond; none if it is kept.
+  public let reasons: [Reason]
+  /// It is beyond a limit, and stays because it is pending.
+  public let isKeptAsPending: Bool
+
+  public var isPruned: Bool { !reasons.isEmpty && !isKeptAsPending }
+}
+
+/// What became of something that was to be removed.
+public enum Removal: Sendable, Equatable {
+  case removed
+  /// Another program moved or removed it meanwhile, or uses it again. Nothing was done.
+  case changed
+  /// Another program has the lock. Nothing was done.
+  case busy(LockState)
+  case failed(FileFailure)
+}
+
+extension Report {
+  /// Bytes with all attachments. Sizes that some file systems let a file claim do not overflow here.
+  var storedSize: UInt64 {
+    attachments.reduce(UInt64(clamping: size)) { $0.saturatingSum(UInt64(clamping: $1.size)) }
+  }
+}
+
+extension UInt64 {
+  func saturatingSum(_ other: UInt64) -> UInt64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
+}
+
+extension CrashDatabase {
+  /// All reports, pending and completed ones. One that was moved while they were listed comes once. Throws `FileFailure`.
+  public func allReports() throws(FileFailure) -> [Report] {
+    let pending = try reports(in: .pending)
+    let completed = try reports(in: .completed)
+    let ids = Set(completed.map(\.id))
+    var all: [Report] = []
+    for report in pending {
+      // Counted twice, it would push others over a limit.
+      if ids.contains(report.id), try !isThere(report) { continue }
+      all.append(report)
+    }
+    return all + completed
+  }
+
+  fileprivate func isThere(_ report: Report) throws(FileFailure) -> Bool {
+    try folder(report.state.folderName)?.status(report.fileName)?.kind == .regular
+  }
+
+  /// What `DatabaseSession.prune` would say of a report now. Nothing is changed.
+  ///
+  /// - Parameters:
+  ///   - report: one that the rules let go.
+  ///   - expiredLocks: whether expired locks are removed before.
+  ///   - now: in seconds since 1970.
+  public func foreseePruning(of report: Report, removingExpiredLocks expiredLocks: Bool, now: Int64) -> Removal {
+    do {
+      guard let folder = try folder(report.state.folderName) else { return .changed }
+      switch try LockFile.state(DatabaseLayout.lock(report.id), in: folder) {
+      case nil, .abandoned: return .removed
+      case .unknown(let since)? where expiredLocks && LockExpiry.isExpired(since: since, now: now): return .removed
+      case let state?: return .busy(state)
+      }
+    } catch { return .failed(error) }
+  }
+}
+
+extension DatabaseSession {
+  /// Deletes a report that the rules let go, with its metadata and attachments, if nobody has its lock.
+  public func prune(_ report: Report) -> Removal {
+    do {
+      let lock = try self.lock(report.id, in: report.state)
+      return try withExtendedLifetime(lock) {
+        // It may be uploaded by now, and completed; or somebody asked for its upload.
+        guard try database.isThere(report) else { return .changed }
+        try remove(report)
+        return .removed
+      }
+    } catch { return Removal(error, database.path) }
+  }
+}
+
+extension Removal {
+  /// What an error of `DatabaseSession` means.
+  init(_ error: any Error, _ path: FilePath) {
+    switch error {
+    case let busy as DatabaseSession.Busy: self = .busy(busy.state)
+    case let failure as FileFailure: self = .failed(failure)
+    default: self = .failed(FileFailure(path, .ioError))
+    }
+  }
+}

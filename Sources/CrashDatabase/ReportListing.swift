@@ -1,0 +1,41 @@
+public import FileSystem
+public import Snapshot
+
+/// The reports in one state, and what could not be read of them.
+public struct ReportListing: Sendable {
+  /// In the order in which the directory has them.
+  public internal(set) var reports: [Report] = []
+  /// Files of reports that could not be read.
+  public internal(set) var failures: [FileFailure] = []
+  /// The reports that have a lock file beside them; `CrashDatabase.lockState` says what it means.
+  public internal(set) var lockedIDs: Set<UUIDBytes> = []
+}
+
+extension CrashDatabase {
+  /// Lists the reports in `state`; one that can't be read does not hide the others. Throws `FileFailure`.
+  public func listing(of state: ReportState) throws(FileFailure) -> ReportListing {
+    var listing = ReportListing()
+    guard let folder = try folder(state.folderName) else { return listing }
+    let attachments = try self.folder(DatabaseLayout.attachments)
+    let names = try attachments?.names() ?? []
+    let reader = ReportReader(state, folder, attachments: AttachmentFolders(folder: attachments, names: Set(names)))
+    for name in try folder.names() {
+      if name.hasSuffix(DatabaseLayout.reportExtension) {
+        do { if let report = try reader.read(name) { listing.reports.append(report) } } catch {
+          listing.failures.append(error)
+        }
+      } else if name.hasSuffix(DatabaseLayout.lockExtension),
+        let stem = name.removing(suffix: DatabaseLayout.lockExtension), let id = UUIDBytes(text: stem.text)
+      {
+        listing.lockedIDs.insert(id)
+      }
+    }
+    return listing
+  }
+
+  /// What the lock beside a report says about its owner; nil if there is none. Throws `FileFailure`.
+  public func lockState(of report: Report) throws(FileFailure) -> LockState? {
+    guard let folder = try folder(report.state.folderName) else { return nil }
+    return try LockFile.state(DatabaseLayout.lock(report.id), in: folder)
+  }
+}

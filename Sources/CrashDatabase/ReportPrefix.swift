@@ -1,0 +1,52 @@
+public import FileSystem
+public import Snapshot
+
+/// The beginning of a report's id, as people type it: at least four hexadecimal digits, with or without the hyphens.
+public struct ReportPrefix: Sendable, Hashable {
+  public static let minimumDigits = 4
+
+  private let high: UInt64
+  private let low: UInt64
+  private let digitCount: Int
+
+  /// Nil if the text is no beginning of a UUID, or too short a one.
+  public init?(text: String) {
+    var halves: [UInt64] = [0, 0]
+    var count = 0
+    let hasHyphens = text.utf8.contains(UInt8(ascii: "-"))
+    for (index, byte) in text.utf8.enumerated() {
+      if hasHyphens, [8, 13, 18, 23].contains(index) {
+        guard byte == UInt8(ascii: "-") else { return nil }
+        continue
+      }
+      guard count < 32, let value = Character(UnicodeScalar(byte)).hexDigitValue else { return nil }
+      halves[count / 16] |= UInt64(value) << UInt64(60 - 4 * (count % 16))
+      count += 1
+    }
+    guard count >= Self.minimumDigits else { return nil }
+    (high, low, digitCount) = (halves[0], halves[1], count)
+  }
+
+  /// The id, if all 32 digits are there.
+  public var id: UUIDBytes? { digitCount == 32 ? UUIDBytes(high: high, low: low) : nil }
+
+  public func matches(_ id: UUIDBytes) -> Bool {
+    if digitCount <= 16 { return (id.high ^ high) >> UInt64(64 - 4 * digitCount) == 0 }
+    return id.high == high && (digitCount == 32 ? id.low == low : (id.low ^ low) >> UInt64(128 - 4 * digitCount) == 0)
+  }
+}
+
+extension CrashDatabase {
+  /// The ids of all reports by their names alone, sorted; none of them is looked at. Throws `FileFailure`.
+  public func reportIDs() throws(FileFailure) -> [UUIDBytes] {
+    var ids: Set<UUIDBytes> = []
+    for state in ReportState.allCases {
+      guard let folder = try folder(state.folderName) else { continue }
+      for name in try folder.names() where name.bytes.count == 40 {
+        guard let stem = name.removing(suffix: DatabaseLayout.reportExtension) else { continue }
+        if let id = UUIDBytes(text: stem.text) { ids.insert(id) }
+      }
+    }
+    return ids.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+  }
+}

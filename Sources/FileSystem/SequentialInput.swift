@@ -1,0 +1,51 @@
+internal import Glibc
+public import SystemPackage
+
+/// An input that is read once from its beginning to its end, in blocks: a file of any size takes no more memory than a small
+/// one. FIFOs and pipes are read too; for their writers it is waited.
+public final class SequentialInput: Sendable {
+  private let descriptor: FileDescriptor
+  private let isOwned: Bool
+
+  private static let blockSize = 256 * 1024
+
+  /// Opens the file at `path`. Throws `Errno`, or `InputFile.NotReadable` for a directory or a device.
+  public convenience init(_ path: FilePath) throws {
+    let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec], retryOnInterrupt: true)
+    try self.init(descriptor, isOwned: true)
+  }
+
+  /// Standard input.
+  public static func standardInput() throws -> SequentialInput { try SequentialInput(.standardInput, isOwned: false) }
+
+  private init(_ descriptor: FileDescriptor, isOwned: Bool) throws {
+    self.descriptor = descriptor
+    self.isOwned = isOwned
+    var status = stat()
+    guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG, S_IFIFO, S_IFSOCK, S_IFCHR: break
+    case S_IFDIR: throw InputFile.NotReadable(reason: .directory)
+    default: throw InputFile.NotReadable(reason: .notAFile)
+    }
+  }
+
+  deinit { if isOwned { try? descriptor.close() } }
+
+  /// Calls `body` with all bytes, a block at a time. Throws `Errno` if reading fails, and what `body` throws.
+  ///
+  /// - Returns: how many bytes there were.
+  @discardableResult
+  public func forEachBlock(_ body: (RawSpan) throws -> Void) throws -> Int {
+    var block = [UInt8](repeating: 0, count: Self.blockSize)
+    var total = 0
+    while true {
+      let count = try unsafe block.withUnsafeMutableBytes {
+        try unsafe descriptor.read(into: $0, retryOnInterrupt: true)
+      }
+      if count == 0 { return total }
+      try unsafe body(block.span.bytes.extracting(0..<count))
+      total += count
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import BinaryFormat
+import CrashDatabase
+import FileSystem
+import JSONFormat
+import Snapshot
+import SystemPackage
+
+struct DatabaseCheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Check a database against its rules, and mend it.",
+    discussion: """
+      Changes nothing without --repair, and may look while programs work on the
+      database. Every rule has a stable code, which crashpadctl-database(5)
+      explains. The exit status is 0 if there is no error, and 1 if there is one.
+
+      Examples:
+        crashpadctl database check -d DB
+        crashpadctl database check -d DB --strict --ignore foreign-entry
+        crashpadctl database check -d DB --repair --dry-run
+        crashpadctl database check -d DB --repair
+      """)
+
+  @OptionGroup var database: DatabaseOption
+
+  @Flag(name: .long, help: "Mend what can be mended without losing a report, then check.")
+  var repair = false
+
+  @Flag(name: [.customShort("n"), .long], help: "With --repair: only say what would be done.")
+  var dryRun = false
+
+  @OptionGroup var clock: ClockOption
+
+  @Flag(name: .long, help: "Count warnings as errors.")
+  var strict = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Leave out the findings of a rule, and do not mend them. May be repeated.", valueName: "code"),
+    completion: .list(DatabaseRules.all.map(\.code)))
+  var ignore: [String] = []
+
+  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  @Flag(name: .shortAndLong, help: "Print only errors.")
+  var quiet = false
+
+  func validate() throws {
+    if dryRun, !repair { throw ValidationError("--dry-run goes with --repair.") }
+    let codes = Set(DatabaseRules.all.map(\.code))
+    for code in ignore where !codes.contains(code) {
+      throw ValidationError("There is no rule \(code); crashpadctl-database(5) has all.")
+    }
+  }
+
+  func run() throws {
+    let database = try self.database.open()
+    var report = DatabaseCheckReport(self, database)
+    switch format {
+    case .text: report.writeText()
+    case .json: report.writeJSON()
+    }
+    throw ExitCode(report.status.rawValue)
+  }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import CrashDatabase
+import FileSystem
+import JSONFormat
+import Snapshot
+
+struct DatabaseInfoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "info",
+    abstract: "Show what is in a database.",
+    discussion: """
+      Examples:
+        crashpadctl database info -d DB
+      """)
+
+  @Option(name: .long, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  @OptionGroup var clock: ClockOption
+  @OptionGroup var database: DatabaseOption
+
+  func run() throws {
+    let database = try database.open()
+    let summary: DatabaseSummary
+    do { summary = try DatabaseSummary(database, now: clock.seconds) } catch {
+      Terminal.error(Sentences.databaseFailure(error, database.path))
+      throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)
+    }
+    for failure in summary.failures { Terminal.error(Sentences.databaseFailure(failure, database.path)) }
+    switch format {
+    case .text: Terminal.output(summary.text)
+    case .json: JSONWriter.standardOutput(.indented) { summary.write(to: &$0) }
+    }
+    if case .damaged(let damage) = summary.settings {
+      let file = Wording.printable(database.path.appending(DatabaseLayout.settings))
+      Terminal.error("\(file): error: damaged: \(DatabaseSentences.damage(damage))")
+      throw ExitCode(ExitStatus.findings.rawValue)
+    }
+    if !summary.failures.isEmpty { throw ExitCode(ExitStatus.findings.rawValue) }
+  }
+}

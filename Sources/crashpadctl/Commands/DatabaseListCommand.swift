@@ -1,0 +1,122 @@
+import ArgumentParser
+import CrashDatabase
+
+/// Which part of the database is listed.
+enum StateChoice: String, EnumerableFlag {
+  case pending
+  case completed
+
+  static func help(for value: StateChoice) -> ArgumentHelp? {
+    switch value {
+    case .pending: "List pending reports. Without this and the next, all."
+    case .completed: "List completed reports: those that were uploaded or never will be."
+    }
+  }
+
+  var state: ReportState {
+    switch self {
+    case .pending: .pending
+    case .completed: .completed
+    }
+  }
+}
+
+enum UploadChoice: String, EnumerableFlag {
+  case uploaded
+  case notUploaded
+
+  static func help(for value: UploadChoice) -> ArgumentHelp? {
+    switch value {
+    case .uploaded: "Only reports that were uploaded."
+    case .notUploaded: "Only reports that were not uploaded."
+    }
+  }
+}
+
+enum ReportOrder: String, ExpressibleByArgument, CaseIterable {
+  case created
+  case size
+  case id
+  case attempts
+  case state
+}
+
+enum ListFormat: String, ExpressibleByArgument, CaseIterable {
+  case text
+  case tsv
+  case json
+}
+
+struct DatabaseListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List reports.",
+    discussion: """
+      Newest first. --since, --until, --uploaded, --not-uploaded and --requested
+      choose reports, and all that are given have to hold. Times are in UTC.
+
+      Examples:
+        crashpadctl database list -d DB --pending --sort size --limit 10
+        crashpadctl database list -d DB --since 2026-11-01 --long
+        crashpadctl database list -d DB --format tsv --columns id,size --no-header
+      """)
+
+  @Flag
+  var states: [StateChoice] = []
+
+  @Flag(exclusivity: .exclusive)
+  var upload: UploadChoice?
+
+  @Flag(name: .long, help: "Only reports whose upload was asked for.")
+  var requested = false
+
+  @Option(name: .long, help: ArgumentHelp("Only reports that were created at this time or later.", valueName: "time"))
+  var since: TimeArgument?
+
+  @Option(name: .long, help: ArgumentHelp("Only reports that were created before this time.", valueName: "time"))
+  var until: TimeArgument?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The order: newest, largest, first id, most attempts, or pending first.", valueName: "key"))
+  var sort: ReportOrder = .created
+
+  @Flag(name: .shortAndLong, help: "The other way round.")
+  var reverse = false
+
+  @Option(name: [.customShort("n"), .long], help: ArgumentHelp("At most so many reports.", valueName: "n"))
+  var limit: Int?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("What to tell of each, with commas between: \(ColumnList.names).", valueName: "names"),
+    completion: .list(ReportColumn.allCases.map(\.rawValue)))
+  var columns: ColumnList?
+
+  @Flag(name: [.short, .long, .customLong("all")], help: "Tell everything of each report, as show does.")
+  var long = false
+
+  @Flag(name: .long, help: "Leave out the line with the names of the columns.")
+  var noHeader = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Print a table, lines with tabs between values for scripts, or a JSON document.", valueName: "form"))
+  var format: ListFormat = .text
+
+  @OptionGroup var clock: ClockOption
+  @OptionGroup var database: DatabaseOption
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("--limit takes 0 or more.") }
+    if long, columns != nil { throw ValidationError("--long and --columns exclude each other.") }
+    if format == .json, columns != nil { throw ValidationError("--columns is for text and tsv; JSON has everything.") }
+    if format == .tsv, long { throw ValidationError("--long is for text; tsv has every column without --columns.") }
+  }
+
+  func run() throws {
+    let database = try database.open()
+    throw ExitCode(try ListRun(command: self, database: database).run().rawValue)
+  }
+}

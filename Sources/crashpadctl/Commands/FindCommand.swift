@@ -1,0 +1,129 @@
+import ArgumentParser
+import CrashDatabase
+import FileSystem
+import Glibc
+import JSONFormat
+import SystemPackage
+
+struct FindCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "find",
+    abstract: "Find Crashpad databases in directories.",
+    discussion: """
+      Looks through an application's container, a bundle .xcappdata or any other
+      tree, and prints the path of each database. It follows no symbolic links,
+      and does not look into databases for further ones.
+
+      Examples:
+        crashpadctl find MyApp.xcappdata
+        crashpadctl find --format json /var/lib
+        crashpadctl find --print0 containers/ | xargs -0 -n 1 crashpadctl process --database
+      """)
+
+  @Argument(help: "Directories to look through.", completion: .directory)
+  var directories: [String]
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Look at most so many directories deep; 0 is the named ones alone.", valueName: "n"))
+  var maxDepth: Int = DatabaseFinder.defaultMaximumDepth
+
+  @Flag(
+    name: [.customShort("0"), .customLong("print0")], help: "End each path with a NUL, and print it byte for byte.")
+  var print0 = false
+
+  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  func validate() throws {
+    if maxDepth < 0 { throw ValidationError("--max-depth takes 0 or more.") }
+    if print0, format == .json { throw ValidationError("--print0 and --format json exclude each other.") }
+  }
+
+  /// What was found, counted while it is printed.
+  private struct Outcome {
+    var found = 0
+    var failures: [FileFailure] = []
+    /// Arguments that could not be looked through at all.
+    var failedArguments: [FileFailure] = []
+  }
+
+  func run() throws {
+    var outcome = Outcome()
+    switch format {
+    case .text: find(&outcome) { writeText($0) }
+    case .json:
+      JSONWriter.standardOutput(.indented) { json in
+        json.object { json in
+          json.member("schema", "crashpadctl-find/1")
+          json.array("databases") { json in
+            find(&outcome) { Self.write($0, to: &json) }
+          }
+          json.array("unreadable") { json in
+            for failure in outcome.failures + outcome.failedArguments {
+              json.object { json in
+                json.member("path", Wording.printable(failure.path))
+                json.member("error", failure.errno.description)
+              }
+            }
+          }
+        }
+      }
+    }
+    throw ExitCode(status(outcome).rawValue)
+  }
+
+  private func find(_ outcome: inout Outcome, _ tell: (DatabaseFinder.Database) -> Void) {
+    for argument in directories {
+      do throws(FileFailure) {
+        try DatabaseFinder(maximumDepth: maxDepth).find(in: FilePath(argument)) { event in
+          switch event {
+          case .found(let database):
+            outcome.found += 1
+            tell(database)
+          case .unreadable(let failure):
+            outcome.failures.append(failure)
+            Terminal.error(Sentences.databaseFailure(failure, failure.path))
+          }
+        }
+      } catch {
+        outcome.failedArguments.append(error)
+        Terminal.error(Sentences.databaseFailure(error, error.path))
+      }
+    }
+  }
+
+  private func status(_ outcome: Outcome) -> ExitStatus {
+    if let failure = outcome.failedArguments.first, directories.count == 1 {
+      return Sentences.failure(failure, creating: false).status
+    }
+    if outcome.found == 0 {
+      let names = directories.map { Wording.printable($0) }.joined(separator: ", ")
+      Terminal.error("crashpadctl: no database found in \(names)")
+      return .noInput
+    }
+    return outcome.failures.isEmpty && outcome.failedArguments.isEmpty ? .success : .findings
+  }
+
+  private func writeText(_ database: DatabaseFinder.Database) {
+    guard print0 else { return Terminal.output(Wording.printable(database.path) + "\n") }
+    var bytes: [UInt8] = unsafe database.path.withPlatformString { path in
+      unsafe UnsafeBufferPointer(start: path, count: strlen(path)).map { UInt8(bitPattern: $0) }
+    }
+    bytes.append(0)
+    do { try write(bytes) } catch { Terminal.fail(writing: error) }
+  }
+
+  private func write(_ bytes: [UInt8]) throws { try unsafe Terminal.writeOutput(bytes.span.bytes) }
+
+  private static func write(_ database: DatabaseFinder.Database, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("path", Wording.printable(database.path))
+      json.member("settings", database.hasSettings)
+      json.member("pending_reports", database.pendingReports)
+      json.member("completed_reports", database.completedReports)
+      json.member("locked_dumps", database.lockedDumps)
+      json.member("unlocked_dumps", database.unlockedDumps)
+    }
+  }
+}

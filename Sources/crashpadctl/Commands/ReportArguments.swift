@@ -1,0 +1,84 @@
+import ArgumentParser
+import CrashDatabase
+import FileSystem
+import Glibc
+import JSONFormat
+import Snapshot
+import SystemPackage
+
+/// A report, named by its id or the beginning of it.
+struct ReportArgument: ExpressibleByArgument {
+  let text: String
+  let prefix: ReportPrefix
+
+  init?(argument: String) {
+    guard let prefix = ReportPrefix(text: argument) else { return nil }
+    text = argument
+    self.prefix = prefix
+  }
+}
+
+extension ReportArgument {
+  /// The reports that are named, each once; nil in place of one that does not exist, which is told.
+  ///
+  /// Ends the tool if an argument fits several reports: it is wrong, and nothing is to be done.
+  static func resolve(_ arguments: [ReportArgument], in database: CrashDatabase) throws -> [UUIDBytes?] {
+    var all: [UUIDBytes]?
+    var resolved: [UUIDBytes?] = []
+    var isAmbiguous = false
+    for argument in arguments {
+      if let id = argument.prefix.id {
+        if !resolved.contains(id) { resolved.append(id) }
+        continue
+      }
+      do { if all == nil { all = try database.reportIDs() } } catch {
+        Terminal.error(Sentences.databaseFailure(error, database.path))
+        throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)
+      }
+      let candidates = (all ?? []).filter(argument.prefix.matches)
+      switch candidates.count {
+      case 0:
+        Terminal.error("\(argument.text): error: no report has an id that begins so")
+        resolved.append(nil)
+      case 1: if !resolved.contains(candidates[0]) { resolved.append(candidates[0]) }
+      default:
+        isAmbiguous = true
+        Terminal.error("\(argument.text): error: the ids of \(Wording.grouped(candidates.count)) reports begin so:")
+        for id in candidates.prefix(20) { Terminal.error("  \(id.text)") }
+        if candidates.count > 20 { Terminal.error("  and \(Wording.grouped(candidates.count - 20)) more") }
+      }
+    }
+    if isAmbiguous { throw ExitCode(ExitStatus.usage.rawValue) }
+    return resolved
+  }
+
+  /// The ids of the reports of the database that a command line names, for a shell's completion.
+  static let completion = CompletionKind.custom { arguments, _, prefix in
+    var path = unsafe getenv("CRASHPADCTL_DATABASE").map { unsafe String(cString: $0) }
+    for (index, argument) in arguments.enumerated() {
+      if argument == "-d" || argument == "--database", index + 1 < arguments.count { path = arguments[index + 1] }
+      if argument.hasPrefix("--database=") { path = String(argument.dropFirst("--database=".count)) }
+    }
+    guard let path, let database = try? CrashDatabase(FilePath(path)), let ids = try? database.reportIDs() else {
+      return []
+    }
+    return ids.map(\.text).filter { $0.hasPrefix(prefix) }
+  }
+}
+
+extension ExitStatus {
+  /// That of several inputs: the one's own, or 1 if not all ended with 0; 75 if trying again is all that the others need.
+  static func combined(_ statuses: [ExitStatus]) -> ExitStatus {
+    if statuses.count == 1 { return statuses[0] }
+    let failures = statuses.filter { $0 != .success }
+    if failures.isEmpty { return .success }
+    return failures.allSatisfy { $0 == .temporaryFailure } ? .temporaryFailure : .findings
+  }
+}
+
+extension Terminal {
+  /// Data, on standard output. A failure there is lost data, and ends the tool.
+  static func output(_ bytes: [UInt8]) {
+    do { try unsafe writeOutput(bytes.span.bytes) } catch { fail(writing: error) }
+  }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import CrashDatabase
+import FileSystem
+import Snapshot
+import SystemPackage
+
+/// What the tool says about a database and its reports.
+enum DatabaseSentences {
+  /// Why a report or a part of the database could not be read or changed, and the exit status for it.
+  static func failure(_ error: any Error) -> (text: String, status: ExitStatus) {
+    switch error {
+    case ReportChangeFailure.notFound: ("there is no such report", .noInput)
+    case ReportChangeFailure.busy(let state): (lock(state), .temporaryFailure)
+    case ReportChangeFailure.alreadyUploaded: ("was uploaded already; the server has it", .findings)
+    case ReportChangeFailure.damagedMetadata:
+      ("its metadata can't be read, so nobody knows whether it was uploaded", .findings)
+    case let busy as DatabaseSession.Busy: (lock(busy.state), .temporaryFailure)
+    case let failure as FileFailure:
+      (
+        "\(Wording.printable(failure.path)): \(Sentences.failure(failure, creating: true).text)",
+        ExitStatus(failure.errno, creating: true)
+      )
+    default: Sentences.failure(error, creating: true)
+    }
+  }
+
+  /// Says why a session could not begin, or not change something, and ends the tool.
+  static func fail(_ error: any Error, _ database: FilePath) -> ExitCode {
+    var error = error
+    // The names of a run's own files are random, and say nothing: it is their directory that could not be written.
+    if let failure = error as? FileFailure, failure.path.lastComponent?.string.hasPrefix(".crashpadctl-") == true {
+      error = FileFailure(failure.path.removingLastComponent(), failure.errno)
+    }
+    Terminal.error(Sentences.databaseFailure(error, database))
+    return ExitCode(Sentences.failure(error, creating: true).status.rawValue)
+  }
+
+  // MARK: Locks
+
+  /// "locked by a running program"
+  static func adjective(_ state: LockState) -> String {
+    switch state {
+    case .held(let since): "locked by a running program" + (since.map { ", since \(date($0))" } ?? "")
+    case .abandoned: "locked by a program that is gone"
+    case .unknown(let since): "locked since \(date(since)); nobody can tell whether the program still runs"
+    }
+  }
+
+  static func lock(_ state: LockState) -> String { "is " + adjective(state) }
+
+  /// One word for programs.
+  static func word(_ state: LockState) -> String {
+    switch state {
+    case .held: "held"
+    case .abandoned: "abandoned"
+    case .unknown: "unknown"
+    }
+  }
+
+  // MARK: Damage
+
+  static func damage(_ damage: ReportMetadata.Damage) -> String {
+    switch damage {
+    case .truncated(let count): "\(Wording.count(count, "byte")) in place of at least \(ReportMetadata.fixedSize)"
+    case .unknownVersion(let version): "version \(version) in place of \(ReportMetadata.version)"
+    }
+  }
+
+  static func damage(_ damage: DatabaseSettings.Damage) -> String {
+    switch damage {
+    case .truncated(let count): "\(Wording.count(count, "byte")) in place of \(DatabaseSettings.size)"
+    case .badMagic(let magic): "it begins with \(Wording.hex(UInt64(magic))) in place of 0x43506473"
+    case .unknownVersion(let version): "version \(version) in place of 1"
+    }
+  }
+
+  // MARK: Metadata
+
+  /// One word for programs: where the metadata is from, or why there is none.
+  static func word(_ metadata: Report.Metadata) -> String {
+    switch metadata {
+    case .file: "file"
+    case .attributes(_, let source): source.rawValue
+    case .missing: "missing"
+    case .damaged: "damaged"
+    }
+  }
+
+  static func metadata(_ metadata: Report.Metadata) -> String {
+    switch metadata {
+    case .file: "a file beside it"
+    case .attributes(_, .extendedAttributes): "extended attributes of its file"
+    case .attributes(_, .appleDouble): "an AppleDouble file beside it"
+    case .missing: "missing"
+    case .damaged(let damage): "damaged: \(Self.damage(damage))"
+    }
+  }
+
+  /// The upload of a report in few words.
+  static func upload(_ metadata: ReportMetadata?) -> String {
+    guard let metadata else { return "unknown" }
+    if metadata.isUploaded { return "uploaded" }
+    if metadata.isUploadExplicitlyRequested { return "requested" }
+    let attempts = metadata.uploadAttempts
+    return attempts == 0 ? "-" : "\(attempts) failed"
+  }
+
+  // MARK: Times
+
+  static func date(_ seconds: Int64) -> String { Wording.date(Timestamp(seconds: seconds)) }
+
+  /// "2026-11-18 08:30:00 UTC, 3 d ago"
+  static func date(_ seconds: Int64, now: Int64) -> String {
+    let (age, overflow) = now.subtractingReportingOverflow(seconds)
+    if overflow { return date(seconds) }
+    return "\(date(seconds)), \(Wording.age(age))\(age < 0 ? "" : " ago")"
+  }
+
+  /// An attempt to upload; 0 is none.
+  static func attempt(_ seconds: Int64) -> String { seconds == 0 ? "never" : date(seconds) }
+}

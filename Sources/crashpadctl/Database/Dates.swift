@@ -1,0 +1,45 @@
+import Snapshot
+
+/// Dates for long lists: the day's text is made once for all times of the day.
+struct Dates {
+  private var days: [Int64: [UInt8]] = [:]
+
+  /// "2026-11-21 08:30:00" in UTC; years beyond four digits as the bare number of seconds.
+  mutating func append(_ seconds: Int64, to bytes: inout [UInt8], separator: UInt8 = UInt8(ascii: " ")) {
+    let rest = Int(seconds % 86400 >= 0 ? seconds % 86400 : seconds % 86400 + 86400)
+    let (day, overflow) = seconds.subtractingReportingOverflow(Int64(rest))
+    guard !overflow, let text = text(of: day) else {
+      bytes.append(contentsOf: String(seconds).utf8)
+      return
+    }
+    bytes.append(contentsOf: text)
+    bytes.append(separator)
+    Self.append(rest / 3600, to: &bytes)
+    bytes.append(UInt8(ascii: ":"))
+    Self.append(rest / 60 % 60, to: &bytes)
+    bytes.append(UInt8(ascii: ":"))
+    Self.append(rest % 60, to: &bytes)
+  }
+
+  /// RFC 3339; nil for years beyond four digits.
+  mutating func rfc3339(_ seconds: Int64) -> String? {
+    var bytes: [UInt8] = []
+    append(seconds, to: &bytes, separator: UInt8(ascii: "T"))
+    guard bytes.count == 19, bytes[10] == UInt8(ascii: "T") else { return nil }
+    return String(decoding: bytes, as: UTF8.self) + "Z"
+  }
+
+  private mutating func text(of day: Int64) -> [UInt8]? {
+    if let known = days[day] { return known.isEmpty ? nil : known }
+    let text = Wording.rfc3339(Timestamp(seconds: day)).map { Array($0.utf8.prefix(10)) }
+    // Reports of a damaged database may have any time; what was made is not kept without end.
+    if days.count > 10_000 { days.removeAll() }
+    days[day] = text ?? []
+    return text
+  }
+
+  private static func append(_ number: Int, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "0") + UInt8(number / 10))
+    bytes.append(UInt8(ascii: "0") + UInt8(number % 10))
+  }
+}

@@ -1,0 +1,177 @@
+import CrashDatabase
+import FileSystem
+import JSONFormat
+import Snapshot
+import SystemPackage
+
+/// One run of `prune`: first all is done, then it is told, so that whoever closes a pipe early stops nothing half-way.
+struct PruneRun {
+  let command: PruneCommand
+  let database: CrashDatabase
+  /// In seconds since 1970.
+  let now: Int64
+
+  /// What was found, and what became of it.
+  struct Results {
+    var decisions: [PruneDecision] = []
+    var reports: [(decision: PruneDecision, removal: Removal)] = []
+    var leftovers: [(leftover: Leftover, removal: Removal)] = []
+    /// What could not be looked at.
+    var failures: [FileFailure] = []
+
+    var removals: [Removal] { reports.map(\.removal) + leftovers.map(\.removal) }
+
+    var status: ExitStatus {
+      if !failures.isEmpty || removals.contains(where: \.isFailure) { return .findings }
+      return removals.contains(where: \.isBusy) ? .temporaryFailure : .success
+    }
+  }
+
+  /// The database can be read, but not changed.
+  private struct NotStarted: Error { let failure: FileFailure }
+
+  func run() -> ExitStatus {
+    var results = Results()
+    do { try prune(&results) } catch {
+      let notStarted = error as? NotStarted
+      let reason: any Error = notStarted?.failure ?? error
+      Terminal.error(Sentences.databaseFailure(reason, database.path))
+      return Sentences.failure(reason, creating: notStarted != nil).status
+    }
+    let text = PruneText(database: database, isDryRun: command.dryRun)
+    for line in text.errors(results) { Terminal.error(line) }
+    switch command.format {
+    case .text where command.quiet: break
+    case .text:
+      let lines = text.lines(results)
+      if !lines.isEmpty { Terminal.output(lines.joined(separator: "\n") + "\n") }
+    case .json: writeJSON(results)
+    }
+    if !command.quiet { Terminal.error("crashpadctl: " + text.summary(results)) }
+    return results.status
+  }
+
+  /// In Crashpad's order: what was left behind first, then the reports.
+  private func prune(_ results: inout Results) throws {
+    var leftovers: [Leftover] = []
+    if let rules = command.cleaningRules {
+      let found = database.leftovers(rules, now: now)
+      leftovers = found.found
+      results.failures = found.failures
+    }
+    let abandoned = leftovers.filter { $0.kind == .reportWithoutMetadata }
+    let paths = Set(abandoned.map { database.path(of: $0) })
+    let reports = try database.allReports().filter { !paths.contains(database.path(of: $0)) }
+    results.decisions = command.rules.decide(reports, now: now)
+    let pruned = results.decisions.filter(\.isPruned)
+    if command.dryRun {
+      results.leftovers = leftovers.map { ($0, .removed) }
+      results.reports = pruned.map {
+        ($0, database.foreseePruning(of: $0.report, removingExpiredLocks: command.clean, now: now))
+      }
+      return
+    }
+    // A database that needs nothing is not even written to.
+    if leftovers.isEmpty && pruned.isEmpty { return }
+    // Locks are of this time, whatever --now says: others look at them.
+    let session: DatabaseSession
+    do { session = try DatabaseSession(database, now: TimeArgument.now) } catch { throw NotStarted(failure: error) }
+    defer { session.close() }
+    for leftover in leftovers {
+      results.leftovers.append(
+        (leftover, session.clean(leftover, command.cleaningRules ?? CleaningRules(), now: now)))
+    }
+    for decision in pruned { results.reports.append((decision, session.prune(decision.report))) }
+  }
+
+  // MARK: JSON
+
+  private func writeJSON(_ results: Results) {
+    let text = PruneText(database: database, isDryRun: command.dryRun)
+    let counts = PruneCounts(results)
+    JSONWriter.standardOutput(.indented) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-prune/1")
+        json.member("database", database.path.string)
+        json.member("dry_run", command.dryRun)
+        json.member("now", PruneText.rfc3339(now))
+        writeRules(&json)
+        json.object("totals") { json in
+          json.member("reports", results.decisions.count)
+          json.member("reports_kept", counts.kept)
+          json.member("bytes_kept", counts.keptBytes)
+          json.member("reports_removed", counts.removed)
+          json.member("bytes_removed", counts.removedBytes)
+          json.member("leftovers_removed", counts.cleaned)
+          json.member("leftover_bytes_removed", counts.cleanedBytes)
+          json.member("busy", counts.busy)
+          json.member("failed", counts.failed)
+        }
+        json.array("reports") { json in
+          // Whatever a limit speaks of, also what stays because it is pending.
+          var removals = results.reports.makeIterator()
+          for decision in results.decisions where !decision.reasons.isEmpty {
+            let removal = decision.isPruned ? removals.next()?.removal : nil
+            json.object { json in write(decision, removal, text, &json) }
+          }
+        }
+        json.array("leftovers") { json in
+          for (leftover, removal) in results.leftovers {
+            json.object { json in
+              json.member("kind", leftover.kind.rawValue)
+              json.member("path", Self.text(database.path(of: leftover)))
+              json.member("bytes", leftover.size)
+              json.member("since", PruneText.rfc3339(leftover.since))
+              json.member("outcome", text.outcome(removal))
+              json.member("error", text.error(removal))
+            }
+          }
+        }
+        json.array("failures") { json in
+          for failure in results.failures {
+            json.object { json in
+              json.member("path", Self.text(failure.path))
+              json.member("error", Sentences.failure(failure, creating: false).text)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func writeRules(_ json: inout JSONWriter) {
+    let rules = command.rules
+    json.object("rules") { json in
+      json.member("max_age", rules.maximumAge)
+      json.member("created_before", rules.creationLimit(now: now).flatMap(PruneText.rfc3339))
+      json.member("max_size", rules.maximumSize)
+      json.member("max_reports", rules.maximumCount)
+      json.member("keep_pending", rules.keepsPending)
+      json.member("clean", command.clean)
+      json.member("rejected_age", command.cleaningRules?.rejectedAge)
+    }
+  }
+
+  private func write(_ decision: PruneDecision, _ removal: Removal?, _ text: PruneText, _ json: inout JSONWriter) {
+    let report = decision.report
+    json.member("id", report.id.text)
+    json.member("state", report.state.rawValue)
+    json.member("path", Self.text(database.path(of: report)))
+    json.member("created", PruneText.rfc3339(report.creationTime))
+    json.member("bytes", report.totalSize)
+    json.member("number", decision.number)
+    json.member("running_kib", decision.kibibytes)
+    json.array("reasons") { json in
+      for reason in decision.reasons { json.string(PruneText.name(of: reason)) }
+    }
+    json.member("outcome", removal.map(text.outcome) ?? "kept")
+    json.member("error", removal.flatMap(text.error))
+  }
+
+  private static func text(_ path: FilePath) -> String { Wording.printable(path) }
+}
+
+extension Removal {
+  var isFailure: Bool { if case .failed = self { true } else { false } }
+  var isBusy: Bool { if case .busy = self { true } else { false } }
+}

@@ -1,0 +1,136 @@
+import ArgumentParser
+import CrashDatabase
+import Snapshot
+
+/// What a list can say of a report.
+enum ReportColumn: String, CaseIterable {
+  case id
+  case state
+  case created
+  case age
+  case size
+  case totalSize = "total-size"
+  case attachments
+  case upload
+  case uploaded
+  case requested
+  case attempts
+  case lastAttempt = "last-attempt"
+  case serverID = "server-id"
+  case metadata
+  case lock
+  case path
+
+  /// Those that people see if they do not choose.
+  static let usual: [ReportColumn] = [.id, .state, .created, .age, .size, .upload]
+
+  /// Those that programs see if they do not choose: what does not depend on the clock, and nothing twice.
+  static let raw: [ReportColumn] = allCases.filter { $0 != .age && $0 != .upload }
+
+  var title: String {
+    switch self {
+    case .created, .lastAttempt: "\(rawValue) (UTC)"
+    default: rawValue
+    }
+  }
+
+  var isNumber: Bool {
+    switch self {
+    case .age, .size, .totalSize, .attachments, .attempts: true
+    default: false
+    }
+  }
+}
+
+/// `id,size,created`
+struct ColumnList: ExpressibleByArgument {
+  let columns: [ReportColumn]
+
+  init?(argument: String) {
+    let names = argument.split(separator: ",", omittingEmptySubsequences: false)
+    columns = names.compactMap { ReportColumn(rawValue: String($0)) }
+    guard columns.count == names.count else { return nil }
+  }
+
+  static let names = ReportColumn.allCases.map(\.rawValue).joined(separator: ", ")
+}
+
+/// Writes single cells.
+struct ReportCells {
+  let database: CrashDatabase
+  let now: Int64
+  var dates = Dates()
+
+  init(database: CrashDatabase, now: Int64) {
+    self.database = database
+    self.now = now
+  }
+
+  /// As people read it; nothing if there is no value.
+  mutating func appendText(_ column: ReportColumn, _ report: Report, _ lock: LockState?, to bytes: inout [UInt8]) {
+    let metadata = report.metadata.value
+    switch column {
+    case .created: dates.append(report.creationTime, to: &bytes)
+    case .age:
+      let (age, overflow) = now.subtractingReportingOverflow(report.creationTime)
+      if !overflow { bytes.append(contentsOf: Wording.age(age).utf8) }
+    case .size: bytes.append(contentsOf: Wording.size(UInt64(report.size)).utf8)
+    case .totalSize: bytes.append(contentsOf: Wording.size(UInt64(report.totalSize)).utf8)
+    case .upload: bytes.append(contentsOf: DatabaseSentences.upload(metadata).utf8)
+    case .uploaded: if let metadata { bytes.append(contentsOf: (metadata.isUploaded ? "yes" : "no").utf8) }
+    case .requested:
+      if let metadata { bytes.append(contentsOf: (metadata.isUploadExplicitlyRequested ? "yes" : "no").utf8) }
+    case .lastAttempt:
+      guard let metadata else { return }
+      if metadata.lastUploadAttemptTime == 0 {
+        bytes.append(contentsOf: "never".utf8)
+      } else {
+        dates.append(metadata.lastUploadAttemptTime, to: &bytes)
+      }
+    default: appendRaw(column, report, lock, to: &bytes)
+    }
+  }
+
+  /// As programs read it: bytes, RFC 3339, `true` and `false`; nothing if there is no value.
+  mutating func appendRaw(_ column: ReportColumn, _ report: Report, _ lock: LockState?, to bytes: inout [UInt8]) {
+    let metadata = report.metadata.value
+    switch column {
+    case .id: Self.append(report.id, to: &bytes)
+    case .state: bytes.append(contentsOf: report.state.rawValue.utf8)
+    case .created: appendTime(report.creationTime, to: &bytes)
+    case .age:
+      let (age, overflow) = now.subtractingReportingOverflow(report.creationTime)
+      if !overflow { bytes.append(contentsOf: String(age).utf8) }
+    case .size: bytes.append(contentsOf: String(report.size).utf8)
+    case .totalSize: bytes.append(contentsOf: String(report.totalSize).utf8)
+    case .attachments: bytes.append(contentsOf: String(report.attachments.count).utf8)
+    case .upload: bytes.append(contentsOf: DatabaseSentences.upload(metadata).utf8)
+    case .uploaded: if let metadata { bytes.append(contentsOf: "\(metadata.isUploaded)".utf8) }
+    case .requested: if let metadata { bytes.append(contentsOf: "\(metadata.isUploadExplicitlyRequested)".utf8) }
+    case .attempts: if let metadata { bytes.append(contentsOf: String(metadata.uploadAttempts).utf8) }
+    case .lastAttempt:
+      if let metadata, metadata.lastUploadAttemptTime != 0 { appendTime(metadata.lastUploadAttemptTime, to: &bytes) }
+    case .serverID:
+      if let id = metadata?.serverID, !id.isEmpty { bytes.append(contentsOf: Wording.printable(id).utf8) }
+    case .metadata: bytes.append(contentsOf: DatabaseSentences.word(report.metadata).utf8)
+    case .lock: if let lock { bytes.append(contentsOf: DatabaseSentences.word(lock).utf8) }
+    case .path: bytes.append(contentsOf: Wording.printable(database.path(of: report)).utf8)
+    }
+  }
+
+  private mutating func appendTime(_ seconds: Int64, to bytes: inout [UInt8]) {
+    let start = bytes.count
+    dates.append(seconds, to: &bytes, separator: UInt8(ascii: "T"))
+    if bytes.count - start == 19 { bytes.append(UInt8(ascii: "Z")) }
+  }
+
+  /// The id with its hyphens.
+  private static func append(_ id: UUIDBytes, to bytes: inout [UInt8]) {
+    let digits: StaticString = "0123456789abcdef"
+    for nibble in 0..<32 {
+      if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 { bytes.append(UInt8(ascii: "-")) }
+      let half = nibble < 16 ? id.high : id.low
+      bytes.append(unsafe digits.utf8Start[Int(half >> UInt64(60 - 4 * (nibble % 16)) & 15)])
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import CrashDatabase
+import FileSystem
+import Snapshot
+
+/// Everything about a report, for people.
+enum ReportText {
+  static func text(_ report: Report, _ lock: LockState?, in database: CrashDatabase, now: Int64) -> String {
+    var lines: [(String, String)] = [
+      ("Report", report.id.text),
+      ("State", report.state.rawValue),
+      ("Path", Wording.printable(database.path(of: report))),
+      ("Size", size(report)),
+    ]
+    if let metadata = report.metadata.value {
+      lines.append(("Created", DatabaseSentences.date(metadata.creationTime, now: now)))
+      lines.append(("Uploaded", metadata.isUploaded ? "yes" : "no"))
+      lines.append(("Upload requested", metadata.isUploadExplicitlyRequested ? "yes" : "no"))
+      lines.append(("Upload attempts", Wording.grouped(metadata.uploadAttempts)))
+      let last = metadata.lastUploadAttemptTime
+      lines.append(("Last attempt", last == 0 ? "never" : DatabaseSentences.date(last, now: now)))
+      if !metadata.serverID.isEmpty { lines.append(("Server id", Wording.printable(metadata.serverID))) }
+    } else {
+      lines.append(("Last changed", DatabaseSentences.date(report.modified, now: now)))
+    }
+    lines.append(("Metadata", DatabaseSentences.metadata(report.metadata)))
+    for (index, attachment) in report.attachments.enumerated() {
+      let text = "\(Wording.printable(attachment.name.bytes)), \(Wording.size(UInt64(attachment.size)))"
+      lines.append((index == 0 ? "Attachments" : "", text))
+    }
+    if let lock { lines.append(("Lock", DatabaseSentences.adjective(lock))) }
+    return text(lines)
+  }
+
+  private static func size(_ report: Report) -> String {
+    let own = "\(Wording.grouped(report.size)) bytes"
+    if report.attachments.isEmpty { return own }
+    return own + ", with attachments \(Wording.grouped(report.totalSize)) bytes"
+  }
+
+  /// Names and values in two columns.
+  static func text(_ lines: [(name: String, value: String)]) -> String {
+    let width = lines.map(\.name.count).max() ?? 0
+    return lines.map { line in
+      line.name + String(repeating: " ", count: width - line.name.count + 2) + line.value + "\n"
+    }.joined()
+  }
+}
