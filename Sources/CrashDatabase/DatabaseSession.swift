@@ -141,3 +141,11 @@ public final class DatabaseSession: Sendable {
     }
   }
 }
+
+extension CrashDatabase {
+  /// Whether runs died here, so that a new session would have something to end. Throws `FileFailure`.
+  public func hasAbandonedRuns() throws(FileFailure) -> Bool {
+    guard let new = try folder(DatabaseLayout.new) else { return false }
+    return try !RunFile.abandoned(in: new).isEmpty
+  }
+}

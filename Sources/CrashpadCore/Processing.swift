@@ -128,9 +128,10 @@ public struct Processing: Sendable {
   public func run(_ tell: (Event) -> Void) throws(FileFailure) {
     let dumps = try plan(tell)
     tell(.begins(count: dumps.count))
-    if dumps.isEmpty { return }
+    guard try !dumps.isEmpty || database.hasAbandonedRuns() else { return }
     let session = try DatabaseSession(database, now: options.now)
     defer { session.close() }
+    if dumps.isEmpty { return }
     let change = try session.changeSettings(newClientID: options.newClientID)
     tell(.settings(change))
     let run = ProcessingRun(self, session, clientID: change.settings.clientID)
