@@ -128,7 +128,7 @@ public struct Processing: Sendable {
   public func run(_ tell: (Event) -> Void) throws(FileFailure) {
     let dumps = try plan(tell)
     tell(.begins(count: dumps.count))
-    guard try !dumps.isEmpty || database.hasAbandonedRuns() else { return }
+    if dumps.isEmpty, try !database.hasAbandonedRuns() { return }
     let session = try DatabaseSession(database, now: options.now)
     defer { session.close() }
     if dumps.isEmpty { return }
