@@ -19,6 +19,8 @@ enum AppleDouble {
     }
     guard uint32(0) == 0x0005_1607, uint32(4) == 0x0002_0000, let entryCount = uint16(24) else { return [:] }
     var found: [String: [UInt8]] = [:]
+    // Attributes do not share bytes: all together they are no longer than the file.
+    var rest = bytes.count
     for entry in 0..<entryCount {
       guard let id = uint32(26 + 12 * entry), let start = uint32(30 + 12 * entry) else { break }
       guard id == 9, uint32(start + 34) == 0x4154_5452, let count = uint16(start + 68) else { continue }
@@ -29,9 +31,15 @@ enum AppleDouble {
         let nameLength = Int(bytes[offset + 10])
         guard nameLength > 0, offset + 11 + nameLength <= bytes.count else { break }
         let name = String(decoding: bytes[(offset + 11)..<(offset + 10 + nameLength)], as: UTF8.self)
-        if dataStart + length <= bytes.count { found[name] = Array(bytes[dataStart..<(dataStart + length)]) }
+        if dataStart + length <= bytes.count {
+          rest -= length
+          guard rest >= 0 else { break }
+          found[name] = Array(bytes[dataStart..<(dataStart + length)])
+        }
         offset += 11 + nameLength
       }
+      // There is one; thousands in a damaged file would each be read.
+      break
     }
     return found
   }

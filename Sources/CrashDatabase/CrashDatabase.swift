@@ -27,7 +27,7 @@ public struct CrashDatabase: Sendable {
   public static func create(_ path: FilePath) throws -> (database: CrashDatabase, isNew: Bool) {
     let root: Folder
     do { root = try Folder(path) } catch {
-      guard error.errno == .noSuchFileOrDirectory, let name = path.lastComponent.flatMap({ FileName($0.string) }) else {
+      guard error.errno == .noSuchFileOrDirectory, let name = path.lastComponent.flatMap({ FileName($0) }) else {
         throw error
       }
       root = try Folder(path.removingLastComponent()).folderMade(name)

@@ -123,7 +123,10 @@ public final class DatabaseSession: Sendable {
   /// A new, empty file under a temporary name.
   func temporaryFile() throws(FileFailure) -> (name: FileName, file: OpenFile) {
     let name = temporaryName()
-    return (name, try new.open(name, .create))
+    let file = try new.open(name, .create)
+    // Where the run's file was removed, this shows others that the file is in use.
+    _ = file.takeOwnership()
+    return (name, file)
   }
 
   /// Puts a file with `bytes` in the place of `name`, whole: who reads it sees the old bytes or the new ones.

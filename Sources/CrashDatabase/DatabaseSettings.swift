@@ -151,9 +151,15 @@ extension DatabaseSession {
     for number in 1... {
       let name =
         number == 1 ? CrashDatabase.damagedSettings : CrashDatabase.damagedSettings.appending("-\(number)")
-      if let there = try root.openIfPresent(name) {
-        if try there.prefix(bytes.count + 1) == bytes { return name }
-        continue
+      do {
+        if let there = try root.openIfPresent(name) {
+          if try there.prefix(bytes.count + 1) == bytes { return name }
+          continue
+        }
+      } catch {
+        // Not a file at all.
+        if error.errno == .invalidArgument || error.errno == .tooManySymbolicLinkLevels { continue }
+        throw error
       }
       let (temporary, file) = try temporaryFile()
       defer { _ = try? new.remove(temporary) }

@@ -55,13 +55,16 @@ enum LockFile {
     }
   }
 
-  /// Of several that found the lock dead only one may remove it, or the second would remove a new owner's. So whoever wants to
-  /// takes the dead file's own lock first, and looks whether the name is still that file's.
+  /// Of several that found the lock dead only one may remove it, or the second would remove a new owner's. So they wait for
+  /// each other, and look whether the name is still the dead file's. They do so by flock(2): a dead run's locks are links of
+  /// one file, and whoever took that file's ownership to remove one lock would make all others look held.
+  ///
+  /// - Returns: whether the name is the dead file's no more.
   private static func remove(_ name: FileName, in folder: Folder, _ file: OpenFile) throws(FileFailure) -> Bool {
-    guard file.takeOwnership() != .busy else { return false }
-    guard let current = try folder.status(name) else { return true }
-    guard try current.isSameFile(as: file.status()) else { return false }
-    return try folder.remove(name)
+    _ = try? file.lock(exclusive: true)
+    guard file.ownership() != .owned else { return false }
+    if let current = try folder.status(name), try current.isSameFile(as: file.status()) { try folder.remove(name) }
+    return true
   }
 
   /// A lock on a file system without hard links: a file of its own. If this process dies between making the file and marking
@@ -96,6 +99,10 @@ public final class ReportLock: Sendable {
   }
 
   deinit {
+    // Somebody may have removed it, as expired, and another may have it now.
+    guard let current = try? folder.status(name), let own = try? file.status(), current.isSameFile(as: own) else {
+      return
+    }
     // Where this fails, the next run finds the owner gone, and removes it.
     _ = try? folder.remove(name)
   }

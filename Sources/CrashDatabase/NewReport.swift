@@ -12,6 +12,7 @@ public final class NewReport {
   private let session: DatabaseSession
   private let temporaryName: FileName
   private var isPublished = false
+  private var hasAttachmentFolder = false
   private var attachmentNames: [FileName] = []
   private var stagedMetadata: (name: FileName, file: OpenFile?)?
 
@@ -58,13 +59,14 @@ public final class NewReport {
     }
     let folder = try session.database.root.folderMade(DatabaseLayout.attachments).folderMade(
       DatabaseLayout.attachments(of: id))
+    hasAttachmentFolder = true
     let file = try folder.open(fileName, .create)
     attachmentNames.append(fileName)
     return file
   }
 
   private func removeAttachments() throws(FileFailure) {
-    guard !attachmentNames.isEmpty, let parent = try session.database.folder(DatabaseLayout.attachments),
+    guard hasAttachmentFolder, let parent = try session.database.folder(DatabaseLayout.attachments),
       let folder = try parent.folderIfPresent(DatabaseLayout.attachments(of: id))
     else { return }
     for name in attachmentNames { try folder.remove(name) }

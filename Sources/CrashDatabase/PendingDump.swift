@@ -78,8 +78,10 @@ public enum PendingDumpLock {
     let (end, overflow) = dump.modified.addingReportingOverflow(timeToLive)
     let until = overflow ? Int64.max : end
     if dump.modified > now { return .fromFuture(by: rule, until: until) }
-    guard dump.modified <= now - timeToLive else { return .locked(by: rule, until: until) }
+    let (difference, isLonger) = now.subtractingReportingOverflow(dump.modified)
+    let age = isLonger ? Int64.max : difference
+    guard age >= timeToLive else { return .locked(by: rule, until: until) }
     // Both rules may hold; the older says more.
-    return .expired(by: dump.modified <= now - maximumTimeToLive ? .anyBundle : rule)
+    return .expired(by: age >= maximumTimeToLive ? .anyBundle : rule)
   }
 }

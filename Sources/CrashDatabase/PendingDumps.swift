@@ -98,7 +98,8 @@ extension DatabaseSession {
     let stem = FileName(
       bytes: Array(dump.unlockedName.bytes.prefix(255 - DatabaseLayout.reasonExtension.utf8.count - 8)))
     guard let stem else { return nil }
-    for number in 1... {
+    // A dump under a name that a reason may have would be replaced by that.
+    for number in (stem.hasSuffix(DatabaseLayout.reasonExtension) ? 2 : 1)... {
       let name = number == 1 ? stem : stem.appending("-\(number)")
       guard try target.status(name) == nil else { continue }
       // The reason first: where it stands alone, its dump was on the way when this run ended, and comes now.

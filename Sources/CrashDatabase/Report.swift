@@ -70,11 +70,18 @@ struct ReportReader {
   func read(_ name: FileName) throws(FileFailure) -> Report? {
     guard let stem = name.removing(suffix: DatabaseLayout.reportExtension),
       let id = UUIDBytes(text: stem.text), stem.bytes.count == 36,
-      let status = try folder.status(name), status.kind == .regular
+      var status = try folder.status(name), status.kind == .regular
     else { return nil }
+    var metadata = try metadata(stem, name)
+    // A report that is moved or deleted meanwhile takes its metadata with it; it may even come back.
+    for _ in 0..<3 where metadata == .missing {
+      guard let current = try folder.status(name), current.kind == .regular else { return nil }
+      status = current
+      metadata = try self.metadata(stem, name)
+    }
     return Report(
       id: id, state: state, fileName: name, size: status.size, attachments: try attachments(of: stem),
-      metadata: try metadata(stem, name), modified: status.modified)
+      metadata: metadata, modified: status.modified)
   }
 
   private func metadata(_ stem: FileName, _ name: FileName) throws(FileFailure) -> Report.Metadata {

@@ -18,14 +18,17 @@ extension DatabaseSession {
   ///
   /// Throws `ReportChangeFailure` and `FileFailure`.
   func checkOut(_ id: UUIDBytes) throws -> (report: Report, lock: ReportLock) {
-    for state in ReportState.allCases {
-      // Without the look before it, a stray lock in `pending/` would stand in the way of a completed report.
-      guard try database.report(id, in: state) != nil else { continue }
-      let lock: ReportLock
-      do { lock = try self.lock(id, in: state) } catch let error as Busy {
-        throw ReportChangeFailure.busy(error.state)
+    // Where a program moves it meanwhile, it is looked for again.
+    for _ in 0..<3 {
+      for state in ReportState.allCases {
+        // Without the look before it, a stray lock in `pending/` would stand in the way of a completed report.
+        guard try database.report(id, in: state) != nil else { continue }
+        let lock: ReportLock
+        do { lock = try self.lock(id, in: state) } catch let error as Busy {
+          throw ReportChangeFailure.busy(error.state)
+        }
+        if let report = try database.report(id, in: state) { return (report, lock) }
       }
-      if let report = try database.report(id, in: state) { return (report, lock) }
     }
     throw ReportChangeFailure.notFound
   }
@@ -96,6 +99,7 @@ extension DatabaseSession {
       try replace(metadataName, in: target, with: metadata.bytes)
       try source.move(report.fileName, to: target, as: report.fileName)
       try source.remove(metadataName)
+      try source.remove(report.fileName.appleDouble)
     }
   }
 
@@ -105,15 +109,22 @@ extension DatabaseSession {
     for state in ReportState.allCases {
       let folder = folder(state)
       for name in try folder.names() where name.hasSuffix(DatabaseLayout.lockExtension) {
-        guard let stem = name.removing(suffix: DatabaseLayout.lockExtension), let id = UUIDBytes(text: stem.text),
-          try LockFile.state(name, in: folder) == .abandoned, let lock = try? lock(id, in: state)
+        guard let stem = name.removing(suffix: DatabaseLayout.lockExtension), let id = stem.uuid,
+          // What is no file or may not be read is nobody's lock, and names like ours in other forms are not ours.
+          DatabaseLayout.lock(id) == name, (try? LockFile.state(name, in: folder)) == .abandoned,
+          let lock = try? lock(id, in: state)
         else { continue }
-        try withExtendedLifetime(lock) {
-          guard try folder.status(stem.appending(DatabaseLayout.reportExtension)) == nil else { return }
-          try folder.remove(stem.appending(DatabaseLayout.metadataExtension))
-          if try !database.hasReport(id) { try removeAttachments(stem) }
-        }
+        withExtendedLifetime(lock) { finishAbandonedChange(id, stem, in: folder) }
       }
     }
+  }
+
+  /// What can't be removed stays: it is in nobody's way.
+  private func finishAbandonedChange(_ id: UUIDBytes, _ stem: FileName, in folder: Folder) {
+    do {
+      guard try folder.status(stem.appending(DatabaseLayout.reportExtension)) == nil else { return }
+      _ = try? folder.remove(stem.appending(DatabaseLayout.metadataExtension))
+      if try !database.hasReport(id) { try removeAttachments(stem) }
+    } catch {}
   }
 }

@@ -52,7 +52,7 @@ final class RunFile: Sendable {
   struct Abandoned {
     /// All files of it, its own last.
     let names: [FileName]
-    /// Held, so that only one of several goes after it; nil if the run's own file is gone.
+    /// Nil if the run's own file is gone.
     fileprivate let file: OpenFile?
   }
 
@@ -64,13 +64,22 @@ final class RunFile: Sendable {
     for (run, names) in runs {
       let others = names.filter { $0 != run }
       if let file = try? folder.openIfPresent(run, .readAndWrite) {
-        if file.takeOwnership() == .taken { abandoned.append(Abandoned(names: others + [run], file: file)) }
-      } else if (try? folder.status(run)) == .some(nil) {
-        // A run makes its file first and removes it last, so these have no run any more.
-        abandoned.append(Abandoned(names: others, file: nil))
+        if try isDead(file) { abandoned.append(Abandoned(names: others + [run], file: file)) }
+      } else if try folder.status(run) == nil {
+        // A run makes its file first and removes it last, so these have no run any more; unless somebody removed the file of
+        // a run that lives. What that writes, it holds.
+        let dead = others.filter { (try? folder.openIfPresent($0))?.ownership() != .owned }
+        if !dead.isEmpty { abandoned.append(Abandoned(names: dead, file: nil)) }
       }
     }
     return abandoned
+  }
+
+  /// The locks of a run are links of its file. So a file with the mark is not taken to find out, or the locks would look held
+  /// by a program that lives. Without the mark the run may just be about to take it, and has no locks: then one gets it.
+  private static func isDead(_ file: OpenFile) throws(FileFailure) -> Bool {
+    if LockContent(try file.prefix(LockContent.maximumSize))?.isMarked == true { return file.ownership() == .free }
+    return file.takeOwnership() == .taken
   }
 
   /// Takes away what a dead run left. What cannot be removed stays: it is in nobody's way.

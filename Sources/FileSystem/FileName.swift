@@ -15,6 +15,16 @@ public struct FileName: Sendable, Hashable, Comparable {
   /// Nil as with `init(bytes:)`.
   public init?(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
+  /// The name of a path's component, byte for byte; nil for `.` and `..`.
+  public init?(_ component: FilePath.Component) {
+    self.init(
+      bytes: unsafe component.withPlatformString { pointer in
+        var bytes: [UInt8] = []
+        while unsafe pointer[bytes.count] != 0 { bytes.append(unsafe UInt8(bitPattern: pointer[bytes.count])) }
+        return bytes
+      })
+  }
+
   /// A name that stands in the source.
   public init(literal: StaticString) {
     let bytes = Array("\(literal)".utf8)

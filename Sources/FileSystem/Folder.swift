@@ -99,8 +99,8 @@ public final class Folder: Sendable {
       }
     let number = openat(name, flags | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard number >= 0 else {
-      // What a socket, or a FIFO opened for writing without a reader, gives.
-      if errno == ENXIO { errno = EINVAL }
+      // What a socket, or a FIFO opened for writing without a reader, gives; and a directory opened for writing.
+      if errno == ENXIO || errno == EISDIR { errno = EINVAL }
       throw failure(name)
     }
     let file = OpenFile(path: path.appending(name), descriptor: number)
