@@ -12,6 +12,8 @@ let package = Package(
         "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump",
         "JSONFormat", "Minidump", "Snapshot",
       ]),
+    // Loaded into the tool by tests that let its calls fail; no target may depend on it.
+    .library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -57,6 +59,12 @@ let package = Package(
     .testTarget(
       name: "FileSystemTests",
       dependencies: ["FileSystem", "ToolRunner", .product(name: "SystemPackage", package: "swift-system")]),
+    .testTarget(
+      name: "CrashDatabaseTests",
+      dependencies: [
+        "BinaryFormat", "CrashDatabase", "FileSystem", "Snapshot", "ToolRunner",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(name: "BinaryFormatTests", dependencies: ["BinaryFormat", "DumpSynth"]),
     .testTarget(
       name: "MinidumpReaderTests",
@@ -85,6 +93,8 @@ let package = Package(
     .testTarget(
       name: "TranscriptTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"],
       exclude: ["Transcripts"]),
+    .target(name: "FaultInjection", path: "Tests/FaultInjection"),
+    .testTarget(name: "DatabaseFaultTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(name: "InteroperabilityTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(
       name: "DocumentationTests",

@@ -2,7 +2,6 @@
 #ifndef CRASHPADCTL_CLINUX_H
 #define CRASHPADCTL_CLINUX_H
 
-#include <fcntl.h>
 #include <stddef.h>
 #include <sys/types.h>
 

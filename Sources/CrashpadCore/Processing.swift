@@ -144,11 +144,18 @@ public struct Processing: Sendable {
       }
       start += batch.count
     }
-    if busy.isEmpty { return }
-    // Meanwhile the others may be done with theirs; and where two dumps have one id, the other was ours.
-    for start in stride(from: 0, to: busy.count, by: ProcessingRun.batchSize) {
-      let batch = busy[start..<min(start + ProcessingRun.batchSize, busy.count)].map(\.dump)
-      for result in run.process(batch) { tell(.result(result)) }
+    // Meanwhile the others may be done with theirs; and of several dumps with one id, each round is one's turn.
+    while !busy.isEmpty {
+      let waiting = busy
+      busy = []
+      for start in stride(from: 0, to: waiting.count, by: ProcessingRun.batchSize) {
+        let batch = waiting[start..<min(start + ProcessingRun.batchSize, waiting.count)].map(\.dump)
+        for result in run.process(batch) {
+          if case .busy = result.outcome { busy.append(result) } else { tell(.result(result)) }
+        }
+      }
+      guard busy.count < waiting.count else { break }
     }
+    for result in busy { tell(.result(result)) }
   }
 }

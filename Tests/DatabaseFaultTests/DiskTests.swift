@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+import ToolRunner
+
+/// Disks that are full or read-only, and rights that are missing: for once the real ones.
+@Suite("Disks and rights")
+struct DiskTests {
+  private static let process = Scenario.process
+
+  /// Runs a command in a new file system of that size, with a copy of `db` in it; `out` gets what is there in the end.
+  private func onDisk(_ size: String, _ folder: TemporaryFolder, _ command: String) throws -> Tool.Result {
+    try FileManager.default.createDirectory(at: folder.url("disk"), withIntermediateDirectories: true)
+    let script = "mount -t tmpfs -o mode=755,size=\(size) none disk && cp -a db disk/ && cd disk && { \(command); }"
+    return try Tool.shell(
+      "unshare --mount \(Machine.mapping) sh -c '\(script); status=$?; cp -a db ../out; exit $status'", in: folder)
+  }
+
+  @Test(
+    "A disk on which not all reports have room: those that have are made, and the rest when there is room again",
+    .enabled(if: Machine.canMount, "no rights to mount"))
+  func littleRoom() throws {
+    let stage = try Stage(Scenario("process", .plain(16), Self.process))
+    try stage.scenario.plan.make(at: stage.folder.url("db"))
+    // The dumps take 192 KiB of whole pages, and each report 16 KiB with its metadata.
+    let result = try onDisk(
+      "300k", stage.folder,
+      """
+      crashpadctl \(Self.process); echo $?; ls db/pending | wc -l
+      for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do crashpadctl \(Self.process) 2>/dev/null && break; done; echo $?
+      """)
+    let lines = result.outputLines.map { Int($0) }
+    try #require(lines.count == 4, "\(result.text) \(result.errorText)")
+    #expect(lines[0] == 1)
+    #expect(lines[1].map { (2..<32).contains($0) && $0 % 2 == 0 } == true, "\(result.text)")
+    #expect(lines[2] == 0)
+    #expect(result.errorText.contains("No space left on device"))
+    #expect(try Tree(at: stage.folder.url("out")).differences(from: stage.expected).isEmpty)
+  }
+
+  @Test("On a disk that is full nothing is lost", .enabled(if: Machine.canMount, "no rights to mount"))
+  func full() throws {
+    let stage = try Stage(Scenario("process", .plain(4), Self.process))
+    try stage.scenario.plan.make(at: stage.folder.url("db"))
+    let result = try onDisk(
+      "128k", stage.folder,
+      "cat /dev/zero > filler 2>/dev/null; crashpadctl \(Self.process); echo $?; rm filler; crashpadctl \(Self.process); echo $?"
+    )
+    // A file without a byte may have room still, and a lock is no more than a name.
+    #expect(["74\n0\n", "1\n0\n"].contains(result.text), "\(result.text) \(result.errorText)")
+    #expect(result.errorText.contains("No space left on device"))
+    #expect(try Tree(at: stage.folder.url("out")).differences(from: stage.expected).isEmpty)
+  }
+
+  @Test(
+    "On a disk that is read-only nothing is changed, and what would be done can be told",
+    .enabled(if: Machine.canMount, "no rights to mount"))
+  func readOnly() throws {
+    let folder = try TemporaryFolder()
+    try DatabasePlan.mixedWithSettings.make(at: folder.url("db"))
+    let before = try Tree(at: folder.url("db"))
+    let unlock = "unlock --database db --now \(DatabasePlan.now)"
+    let result = try onDisk(
+      "1m", folder,
+      """
+      mount -o remount,ro "$PWD" && cd "$PWD"
+      crashpadctl \(Self.process); echo $?
+      crashpadctl \(unlock) > /dev/null; echo $?
+      crashpadctl \(Self.process) --dry-run; echo $?
+      crashpadctl \(unlock) --dry-run > /dev/null; echo $?
+      """)
+    #expect(result.text == "73\n73\n1\n0\n", "\(result.errorText)")
+    #expect(result.errorText.contains("db/new: error: Read-only file system") || result.errorText.contains("db/new/"))
+    #expect(try Tree(at: folder.url("out")).differences(from: before).isEmpty)
+  }
+
+  @Test(
+    "Who may only read a database changes nothing, and can be told what would be done",
+    .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "no setpriv"))
+  func onlyReading() throws {
+    let folder = try TemporaryFolder()
+    try DatabasePlan.plain(3).make(at: folder.url("db"))
+    _ = try Tool.shell("chmod -R a=rX db", in: folder)
+    let before = try Tree(at: folder.url("db"))
+    for (command, status) in [(Self.process, Int32(77)), (Self.process + " --dry-run", 0)] {
+      let result = try Tool.shell("as-nobody crashpadctl \(command)", in: folder)
+      #expect(result.status == status, "\(result.errorText)")
+      #expect(status == 0 || result.errorText.contains("Permission denied"))
+      #expect(try Tree(at: folder.url("db")).differences(from: before).isEmpty)
+    }
+    _ = try Tool.shell("chmod -R u=rwX db", in: folder)
+  }
+
+  @Test(
+    "A dump that may not be read stays, and the others become reports",
+    .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "no setpriv"))
+  func unreadableDump() throws {
+    let folder = try TemporaryFolder()
+    try DatabasePlan.plain(3).make(at: folder.url("db"))
+    let name = "com.example.app@\(DatabasePlan.id(2))"
+    let result = try Tool.shell(
+      """
+      chmod 0 db/pending-serialized-ios-dump/\(name)
+      if [ "$(id -u)" = 0 ]; then chown -R 65534:65534 db; fi
+      as-nobody crashpadctl \(Self.process); echo $?
+      chmod 600 db/pending-serialized-ios-dump/\(name)
+      as-nobody crashpadctl \(Self.process); echo $?
+      """, in: folder)
+    #expect(result.text == "1\n0\n", "\(result.errorText)")
+    #expect(result.errorText.contains("\(name): error: not processed: Permission denied"), "\(result.errorText)")
+    #expect(try Tree(at: folder.url("db")).names(in: "pending").count == 6)
+  }
+
+  @Test(
+    "What is made is nobody else's to read, whatever the umask", arguments: ["0", "022", "027", "077"])
+  func modes(_ umask: String) throws {
+    let folder = try TemporaryFolder()
+    var plan = DatabasePlan.mixed
+    plan.files.removeAll { !$0.path.hasPrefix("pending-serialized-ios-dump/") }
+    try plan.make(at: folder.url("db"))
+    _ = try Tool.shell("cd db && rmdir new pending completed attachments rejected", in: folder)
+    let before = try Tree(at: folder.url("db"))
+    let result = try Tool.shell("umask \(umask) && crashpadctl \(Self.process)", in: folder)
+    #expect(result.status == 1)
+    let made = try Tree(at: folder.url("db")).entries.filter { before.entries[$0.key] == nil }
+    #expect(made.count > 15)
+    for (name, entry) in made {
+      switch entry {
+      case .file(_, let mode): #expect(mode == 0o600, "\(name)")
+      case .directory(let mode): #expect(mode == 0o700, "\(name)")
+      default: Issue.record("\(name) is neither a file nor a directory")
+      }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+import ToolRunner
+
+/// Lets calls fail by which a run of `process` changes the disk.
+@Suite("Failing calls")
+struct FailureTests {
+  static let scenario = Scenario("process", .mixedWithSettings, Scenario.process, status: 1)
+
+  /// Runs with the fault, and once more without. The first says what failed, or nothing failed that matters; nothing is lost;
+  /// and the second leaves what an undisturbed run leaves.
+  private func check(_ stage: Stage, _ fault: Fault, _ name: String) throws {
+    try stage.make("copy")
+    let first = try stage.run("copy", fault, log: "failed.log")
+    let failed = try stage.log("failed.log").filter(\.failed)
+    #expect(!failed.isEmpty, "\(name): nothing failed")
+    #expect([0, 1, 73, 74, 75, 77].contains(first.status), "\(name): \(first.errorText)")
+    let losses = try stage.losses("copy")
+    #expect(losses.isEmpty, "\(name)")
+    // What is removed at the end of a run is in nobody's way.
+    let serious = failed.filter { $0.name != "unlinkat" || $0.path.hasPrefix("pending-serialized-ios-dump/") }
+    if !serious.isEmpty {
+      #expect(first.status != 0, "\(name): a failure, but status 0")
+      let names = serious.flatMap { [$0.path, $0.newPath ?? $0.path] }.map { $0 == "." ? "db" : $0 }
+      #expect(names.contains { first.errorText.contains($0) }, "\(name): not named in: \(first.errorText)")
+    }
+    let second = try stage.run("copy")
+    #expect([0, 1].contains(second.status), "\(name), second run: \(second.errorText)")
+    #expect(!second.errorText.contains("busy"), "\(name), second run: \(second.errorText)")
+    // A lock that could not be removed is its report's next owner's to remove.
+    let tree = serious.count == failed.count ? try stage.tree("copy") : try stage.tree("copy").withoutLeftovers
+    let differences = tree.differences(from: stage.expected)
+    #expect(differences.isEmpty, "\(name), and run again")
+    try stage.remove("copy")
+    try FileManager.default.removeItem(at: stage.folder.url("failed.log"))
+  }
+
+  @Test("On a disk that is full for one call, nothing is lost", arguments: [ENOSPC])
+  func once(_ error: Int32) throws {
+    let stage = try Stage(Self.scenario)
+    for call in Sweep.sample(stage.calls.map(\.number), 20, area: 10) {
+      let text = stage.calls[call - 1]
+      try check(stage, .failing(error, first: call), "error \(error) at call \(call), \(text.name) \(text.path)")
+    }
+    print("error \(error): \(stage.calls.count) calls")
+  }
+
+  @Test("On a disk that is full from one call on, nothing is lost")
+  func full() throws {
+    let stage = try Stage(Self.scenario)
+    for call in Sweep.sample(stage.calls.map(\.number), 12, area: 11) {
+      // What is full can be removed from.
+      let calls = ["open", "mkdirat", "linkat", "renameat", "renameat2", "write", "pwrite", "fsync", "syncfs"]
+      let made = stage.calls.filter { calls.contains($0.name) }
+      guard call <= made.count else { continue }
+      try check(stage, .failing(ENOSPC, first: call, step: 1, calls: calls), "full from call \(call) on")
+    }
+  }
+
+  @Test(
+    "When every fourth call fails, nothing is lost",
+    arguments: [EIO, EACCES, EROFS, EDQUOT], [1, 2, 3, 4])
+  func everyFourth(_ error: Int32, _ first: Int) throws {
+    let stage = try Stage(Self.scenario)
+    try check(stage, .failing(error, first: first, step: 4), "error \(error) at every fourth call from \(first) on")
+  }
+
+  @Test("A signal that comes into each call changes nothing")
+  func interrupted() throws {
+    let stage = try Stage(Self.scenario)
+    try stage.make("copy")
+    // Each call is tried again, so every second succeeds.
+    let result = try stage.run("copy", .failing(EINTR, first: 1, step: 2), log: "log")
+    #expect(result.status == stage.scenario.status, "\(result.errorText)")
+    #expect(try stage.tree("copy").differences(from: stage.expected).isEmpty)
+    #expect(try stage.log("log").count >= 2 * stage.calls.count)
+  }
+
+  @Test("Writes that take half of the bytes change nothing")
+  func shortWrites() throws {
+    let stage = try Stage(Self.scenario)
+    try stage.make("copy")
+    let result = try stage.run("copy", .shortWrites, log: "log")
+    #expect(result.status == stage.scenario.status, "\(result.errorText)")
+    #expect(try stage.tree("copy").differences(from: stage.expected).isEmpty)
+    #expect(try stage.log("log").count > stage.calls.count)
+  }
+
+  @Test(
+    "On file systems that lack something, every dump becomes its report all the same",
+    arguments: [
+      ("hard links", "linkat", EPERM), ("hard links", "linkat", EOPNOTSUPP), ("locks", "fcntl", EINVAL),
+      ("renaming without replacing", "renameat2", EINVAL), ("renaming without replacing", "renameat2", ENOSYS),
+    ])
+  func lacking(_ what: String, _ call: String, _ error: Int32) throws {
+    let stage = try Stage(Self.scenario)
+    try stage.make("copy")
+    let result = try stage.run("copy", .failing(error, first: 1, step: 1, calls: [call]), log: "log")
+    #expect(result.status == stage.scenario.status, "\(result.errorText)")
+    #expect(try !stage.log("log").isEmpty, "\(call) was never called")
+    #expect(try stage.tree("copy").differences(from: stage.expected).isEmpty, "without \(what)")
+  }
+}

@@ -1,0 +1,46 @@
+import Testing
+import ToolRunner
+
+/// What happens if the machine itself stops can't be tried out here; but the order of the calls says it.
+@Suite("Order of calls")
+struct OrderTests {
+  @Test("Before a dump goes, its report is on the disk, and then the report's names are", arguments: [3, 40])
+  func dumpsGoLast(_ count: Int) throws {
+    let stage = try Stage(Scenario("process", .plain(count), Scenario.process))
+    // What is written, and not on the disk yet.
+    var unsynced: Set<String> = []
+    var areNamesSynced = false
+    var published: Set<String> = []
+    var removed = 0
+    for call in stage.calls {
+      switch call.name {
+      case "write", "pwrite": unsynced.insert(call.path)
+      case "syncfs": unsynced = []
+      case "fsync" where call.path == "pending": areNamesSynced = true
+      case "fsync": unsynced.remove(call.path)
+      case "renameat":
+        let target = try #require(call.newPath)
+        guard target.hasPrefix("pending/") else { continue }
+        #expect(!unsynced.contains(call.path), "\(target) gets its name before its bytes are on the disk")
+        if target.hasSuffix(".dmp") {
+          #expect(published.contains(target.dropLast(4) + ".meta"), "\(target) comes before its metadata")
+        }
+        published.insert(target)
+        areNamesSynced = false
+      case "unlinkat" where call.path.hasPrefix("pending-serialized-ios-dump/"):
+        removed += 1
+        #expect(areNamesSynced, "\(call.path) goes before its report's name is on the disk")
+        #expect(published.contains("pending/\(call.path.suffix(36)).dmp"), "\(call.path) goes before its report comes")
+      case "unlinkat" where call.path.hasSuffix(".lock"):
+        let id = call.path.dropFirst("pending/".count).dropLast(".lock".count)
+        #expect(
+          stage.calls.contains {
+            $0.number < call.number && $0.name == "unlinkat" && $0.path.hasSuffix(id) && $0.path.hasPrefix("pending-s")
+          }, "\(call.path) goes before its dump")
+      default: break
+      }
+    }
+    #expect(removed == count)
+    #expect(published.count == 2 * count)
+  }
+}

@@ -1,0 +1,19 @@
+// A library for LD_PRELOAD that makes the calls fail by which a program changes the disk, and ends or stops the program
+// between two of them. It exports nothing but these calls; the environment says what it does:
+//
+//   FAULT_ROOT=<path>          Only calls on what is below this directory count: an absolute path without symbolic links.
+//   FAULT_CALLS=<name>,…       Only these calls count. Without it all do that change something; fcntl, which is here for
+//                              open-file-description locks alone, counts only when it is named.
+//   FAULT_LOG=<file>           Appends a line for each call that counts: its number, its name, what it is done to relative
+//                              to the root, and for two names " -> " between them; " !" at the end if it was made to fail.
+//   FAULT_KILL_BEFORE=<n>      SIGKILL before call n, counted from 1; FAULT_KILL_AFTER=<n> after it.
+//   FAULT_KILL_WITHIN=<n>      If call n writes, SIGKILL after half of the bytes; else after it.
+//   FAULT_ERRNO=<number>       Call FAULT_FIRST=<n> fails with this error and does nothing; with FAULT_STEP=<k> every
+//                              k-th from there on does.
+//   FAULT_SHORT=1              Every call that writes more than one byte writes half of them.
+//   FAULT_SKIP_SYNC=1          fsync, fdatasync and syncfs count, and do nothing.
+//   FAULT_PAUSE_BEFORE=<n>     Before call n, makes FAULT_PAUSE_FILE=<file> and waits until it is gone.
+//   FAULT_MEMORY=<file>        At the end, writes the most memory that was in use at once, in KiB. Needs no FAULT_ROOT.
+#ifndef FAULT_INJECTION_H
+#define FAULT_INJECTION_H
+#endif

@@ -1,0 +1,9 @@
+import Synchronization
+
+/// Counts what several threads saw.
+final class Counter: Sendable {
+  private let count = Atomic(0)
+
+  var value: Int { count.load(ordering: .sequentiallyConsistent) }
+  func add() { count.add(1, ordering: .sequentiallyConsistent) }
+}
