@@ -56,17 +56,6 @@ public struct CrashDatabase: Sendable {
 
   // MARK: Reports
 
-  /// All reports in `state`, in the order in which the directory has them. What is no report is left out: `check` tells.
-  public func reports(in state: ReportState) throws(FileFailure) -> [Report] {
-    guard let folder = try folder(state.folderName) else { return [] }
-    let reader = ReportReader(state, folder, attachments: try attachmentFolders())
-    var reports: [Report] = []
-    for name in try folder.names() where name.hasSuffix(DatabaseLayout.reportExtension) {
-      if let report = try reader.read(name) { reports.append(report) }
-    }
-    return reports
-  }
-
   /// The report `id`, wherever it is; nil if there is none. While a program moves it, it is looked for again.
   public func report(_ id: UUIDBytes) throws(FileFailure) -> Report? {
     // Reports go from pending to completed, and back when their upload is asked for.
@@ -108,12 +97,6 @@ public struct CrashDatabase: Sendable {
       throw FileFailure(path(of: report), .noSuchFileOrDirectory)
     }
     return try folder.open(report.fileName)
-  }
-
-  /// The names of the directories in `attachments/`, so that not every report has to be asked for.
-  private func attachmentFolders() throws(FileFailure) -> AttachmentFolders {
-    guard let folder = try folder(DatabaseLayout.attachments) else { return AttachmentFolders(folder: nil, names: []) }
-    return AttachmentFolders(folder: folder, names: Set(try folder.names()))
   }
 }
 

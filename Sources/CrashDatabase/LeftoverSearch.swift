@@ -45,8 +45,10 @@ struct LeftoverSearch {
         let size = UInt64(clamping: status.size)
         if name.hasPrefix(RunFile.prefix) {
           let run = RunFile.runName(of: name)
-          let owner = owners[run] ?? Self.owner(of: run, in: folder)
+          var owner = owners[run] ?? Self.owner(of: run, in: folder)
           owners[run] = owner
+          // Somebody may have removed the file of a run that lives: what that writes, it holds.
+          if owner == .free, name != run { owner = Self.owner(of: name, in: folder) }
           switch owner {
           case nil, .owned: return
           case .free: return search.add(.endedRun, DatabaseLayout.new, name, size: size, since: status.modified)

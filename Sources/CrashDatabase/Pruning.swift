@@ -135,17 +135,20 @@ extension UInt64 {
 
 extension CrashDatabase {
   /// All reports, pending and completed ones. One that was moved while they were listed comes once. Throws `FileFailure`.
-  public func allReports() throws(FileFailure) -> [Report] {
-    let pending = try reports(in: .pending)
-    let completed = try reports(in: .completed)
-    let ids = Set(completed.map(\.id))
-    var all: [Report] = []
-    for report in pending {
+  public func allReports() throws(FileFailure) -> ReportListing {
+    var all = ReportListing()
+    let pending = try listing(of: .pending)
+    let completed = try listing(of: .completed)
+    let ids = Set(completed.reports.map(\.id))
+    for report in pending.reports {
       // Counted twice, it would push others over a limit.
       if ids.contains(report.id), try !isThere(report) { continue }
-      all.append(report)
+      all.reports.append(report)
     }
-    return all + completed
+    all.reports += completed.reports
+    all.failures = pending.failures + completed.failures
+    all.lockedIDs = pending.lockedIDs.union(completed.lockedIDs)
+    return all
   }
 
   fileprivate func isThere(_ report: Report) throws(FileFailure) -> Bool {
@@ -160,8 +163,7 @@ extension CrashDatabase {
   ///   - now: in seconds since 1970.
   public func foreseePruning(of report: Report, removingExpiredLocks expiredLocks: Bool, now: Int64) -> Removal {
     do {
-      guard let folder = try folder(report.state.folderName) else { return .changed }
-      switch try LockFile.state(DatabaseLayout.lock(report.id), in: folder) {
+      switch try lockState(report.id, in: report.state) {
       case nil, .abandoned: return .removed
       case .unknown(let since)? where expiredLocks && LockExpiry.isExpired(since: since, now: now): return .removed
       case let state?: return .busy(state)

@@ -36,7 +36,13 @@ public struct Report: Sendable, Hashable {
   }
 
   /// Bytes of the report with its attachments, as Crashpad counts them.
-  public var totalSize: Int { attachments.reduce(size) { $0 + $1.size } }
+  public var totalSize: Int {
+    attachments.reduce(size) { total, attachment in
+      // Sparse files may claim any size.
+      let (sum, overflow) = total.addingReportingOverflow(attachment.size)
+      return overflow ? .max : sum
+    }
+  }
 
   /// Seconds since 1970; the file's time where the metadata does not say.
   public var creationTime: Int64 { metadata.value?.creationTime ?? modified }

@@ -49,7 +49,8 @@ extension DatabaseSession {
     try folder.remove(stem.appending(DatabaseLayout.metadataExtension))
     // Where a Mac's attributes were kept.
     try folder.remove(report.fileName.appleDouble)
-    try removeAttachments(stem)
+    // A copied database may have a report in both states.
+    if try database.report(report.id) == nil { try removeAttachments(stem) }
   }
 
   /// Removes a directory of `attachments/` with the files in it. What else somebody put there stays.

@@ -93,7 +93,8 @@ struct AttributeMetadataTests {
     var expected = ReportMetadata(creationTime: 1234)
     expected.serverID = [1, 0, 2]
     #expect(try scratch.database.report(id)?.metadata == .attributes(expected, from: .appleDouble))
-    #expect(try scratch.database.reports(in: .pending).map(\.metadata) == [.attributes(expected, from: .appleDouble)])
+    #expect(
+      try scratch.database.listing(of: .pending).reports.map(\.metadata) == [.attributes(expected, from: .appleDouble)])
     try scratch.write(ScratchDatabase.metadata(creation: 9), to: "pending/\(id.text).meta")
     #expect(try scratch.database.report(id)?.metadata == .file(ReportMetadata(creationTime: 9)))
     try scratch.write([1], to: "pending/\(id.text).meta")

@@ -80,7 +80,7 @@ struct CrashDatabaseTests {
     for (index, part) in (parts + ["settings.dat", "rejected"]).enumerated() {
       try scratch.temporary.write([], to: "p\(index)/\(part)/x")
       let database = try CrashDatabase(work.appending("p\(index)"))
-      if part != "pending" { #expect(try database.reports(in: .pending).isEmpty) }
+      if part != "pending" { #expect(try database.listing(of: .pending).reports.isEmpty) }
       #expect(try scratch.temporary.names(in: "p\(index)") == [part], "reading makes nothing")
     }
     #expect(failureCode { _ = try CrashDatabase(work.appending("missing")) } == .noSuchFileOrDirectory)
@@ -98,7 +98,7 @@ struct CrashDatabaseTests {
       attachments: ["b", "a"])
     try scratch.addReport(other, in: state.rawValue, metadata: nil)
     scratch.setModified("\(state.rawValue)/\(other.text).dmp", 1_234)
-    let reports = try scratch.database.reports(in: state)
+    let reports = try scratch.database.listing(of: state).reports
     #expect(Set(reports.map(\.id)) == [id, other])
     for report in reports { #expect(try scratch.database.report(report.id) == report) }
     let report = try #require(reports.first { $0.id == id })
@@ -119,7 +119,7 @@ struct CrashDatabaseTests {
     #expect(bare.metadata == .missing)
     #expect(bare.creationTime == 1_234)
     #expect(bare.attachments.isEmpty)
-    #expect(try scratch.database.reports(in: state == .pending ? .completed : .pending).isEmpty)
+    #expect(try scratch.database.listing(of: state == .pending ? .completed : .pending).reports.isEmpty)
     #expect(try scratch.database.report(.random()) == nil)
   }
 
@@ -130,7 +130,7 @@ struct CrashDatabaseTests {
       "\(id.text.filter { $0 != "-" }).dmp", "._\(id.text).dmp", "\(id.text.dropLast())g.dmp", "\(id.text).meta",
     ] { try scratch.write([1], to: "pending/" + name) }
     _ = try scratch.folder("pending").open(#require(FileName(bytes: [0xff] + Array(".dmp".utf8))), .create)
-    #expect(try scratch.database.reports(in: .pending).isEmpty)
+    #expect(try scratch.database.listing(of: .pending).reports.isEmpty)
   }
 
   @Test("What is no file is no report, and is not followed or waited for", arguments: 0..<3)
@@ -143,7 +143,7 @@ struct CrashDatabaseTests {
     default: try scratch.makeLink(name, to: "../target")
     }
     try scratch.write(ScratchDatabase.metadata(), to: "pending/\(id.text).meta")
-    #expect(try scratch.database.reports(in: .pending).isEmpty)
+    #expect(try scratch.database.listing(of: .pending).reports.isEmpty)
     #expect(try scratch.database.report(id) == nil)
   }
 
@@ -159,7 +159,7 @@ struct CrashDatabaseTests {
     default: try scratch.makeLink(name, to: "nowhere")
     }
     #expect(try scratch.database.report(id)?.metadata == .missing)
-    #expect(try scratch.database.reports(in: .pending).map(\.metadata) == [.missing])
+    #expect(try scratch.database.listing(of: .pending).reports.map(\.metadata) == [.missing])
   }
 
   @Test("Damaged metadata is told; a long id of the server is read wholly")
@@ -188,7 +188,7 @@ struct CrashDatabaseTests {
     _ = try scratch.folder(folder).open(#require(FileName(bytes: [0xff])), .create)
     let report = try #require(try scratch.database.report(id))
     #expect(report.attachments.map(\.name.bytes) == [[0x61], [0xff]])
-    #expect(try scratch.database.reports(in: .pending) == [report])
+    #expect(try scratch.database.listing(of: .pending).reports == [report])
   }
 
   @Test("A file or a link in the place of a report's attachments is none of them", arguments: 0..<2)
@@ -201,7 +201,7 @@ struct CrashDatabaseTests {
       try scratch.makeLink("attachments/\(id.text)", to: "../target")
     }
     #expect(try scratch.database.report(id)?.attachments == [])
-    #expect(try scratch.database.reports(in: .pending).map(\.attachments) == [[]])
+    #expect(try scratch.database.listing(of: .pending).reports.map(\.attachments) == [[]])
   }
 
   @Test("A link in the place of a part of the database is an error, and is not followed")
@@ -210,7 +210,7 @@ struct CrashDatabaseTests {
     try FileManager.default.moveItem(at: scratch.url("pending"), to: scratch.url("elsewhere"))
     try scratch.makeLink("pending", to: "elsewhere")
     let failures = [
-      failureCode { _ = try scratch.database.reports(in: .pending) },
+      failureCode { _ = try scratch.database.listing(of: .pending).reports },
       failureCode { _ = try scratch.database.report(id) },
     ]
     for failure in failures { #expect([.notDirectory, .tooManySymbolicLinkLevels].contains(failure)) }
@@ -221,7 +221,7 @@ struct CrashDatabaseTests {
     try scratch.addReport(id, in: part == "pending" ? "completed" : "pending")
     try FileManager.default.removeItem(at: scratch.url(part))
     #expect(try scratch.database.report(id) != nil)
-    #expect(try ReportState.allCases.flatMap { try scratch.database.reports(in: $0) }.count == 1)
+    #expect(try ReportState.allCases.flatMap { try scratch.database.listing(of: $0).reports }.count == 1)
   }
 
   @Test("Reading changes nothing, not even what looks abandoned")
@@ -234,7 +234,7 @@ struct CrashDatabaseTests {
     try scratch.write([1], to: "pending-serialized-ios-dump/x.locked")
     let before = try scratch.everything()
     let database = try CrashDatabase(scratch.path)
-    _ = try database.reports(in: .pending)
+    _ = try database.listing(of: .pending).reports
     _ = try database.report(id)
     _ = try database.settings()
     _ = try database.pendingDumps()
@@ -247,7 +247,7 @@ struct CrashDatabaseTests {
     let path = scratch.path.appending("pending/\(id.text).meta")
     #expect(unsafe chmod(scratch.url("pending/\(id.text).meta").path, 0) == 0)
     #expect(throws: FileFailure(path, .permissionDenied)) { _ = try scratch.database.report(id) }
-    #expect(throws: FileFailure(path, .permissionDenied)) { _ = try scratch.database.reports(in: .pending) }
+    #expect(throws: FileFailure(path, .permissionDenied)) { _ = try scratch.database.listing(of: .pending).reports }
   }
 
   @Test("A run in a database that may not be changed is an error that says where", .enabled(if: !Machine.isRoot))

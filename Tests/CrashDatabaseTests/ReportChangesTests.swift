@@ -179,7 +179,7 @@ struct ReportChangesTests {
           guard let found = try? scratch.database.report(id) else { continue }
           if found.metadata.value == nil { missing.add(found.metadata) }
           for state in ReportState.allCases {
-            for report in (try? scratch.database.reports(in: state)) ?? [] where report.metadata.value == nil {
+            for report in (try? scratch.database.listing(of: state).reports) ?? [] where report.metadata.value == nil {
               missing.add(report.metadata)
             }
           }

@@ -14,7 +14,7 @@ struct ExampleTests {
     }
   }
 
-  @Test(arguments: ["", "inspect", "validate", "convert"])
+  @Test(arguments: ["", "database"] + Commands.all)
   func `The examples of a command's help run`(command: String) throws {
     let overview = try Tool.help(command).overview.components(separatedBy: "\n")
     let lines = overview.filter { $0.hasPrefix("  crashpadctl ") }

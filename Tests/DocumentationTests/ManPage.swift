@@ -7,6 +7,8 @@ struct ManPage {
     var text = ""
     /// How many `.RS` it stands in.
     let depth: Int
+    /// The title of the `.SS` it stands in; empty without one.
+    let subsection: String
   }
 
   struct Example {
@@ -37,6 +39,7 @@ struct ManPage {
     var title: [String] = []
     var sections: [Section] = []
     var depth = 0
+    var subsection = ""
     var tagIsNext = false
     var example: [String]?
 
@@ -60,8 +63,13 @@ struct ManPage {
       let arguments = ManPage.arguments(String(line.dropFirst(1 + name.count)))
       switch name {
       case "TH": title = arguments
-      case "SH": sections.append(Section(title: arguments.joined(separator: " ")))
-      case "SS", "PP": begin("")
+      case "SH":
+        sections.append(Section(title: arguments.joined(separator: " ")))
+        subsection = ""
+      case "SS":
+        subsection = arguments.joined(separator: " ")
+        begin("")
+      case "PP": begin("")
       case "TP": tagIsNext = true
       case "RS": depth += 1
       case "RE": depth -= 1
@@ -74,7 +82,7 @@ struct ManPage {
 
     private mutating func begin(_ tag: String) {
       guard !sections.isEmpty else { return }
-      sections[sections.count - 1].paragraphs.append(Paragraph(tag: tag, depth: depth))
+      sections[sections.count - 1].paragraphs.append(Paragraph(tag: tag, depth: depth, subsection: subsection))
     }
 
     private mutating func add(_ text: String) {

@@ -14,6 +14,14 @@ enum Peers {
   /// A Python that can import the package `minidump` of PyPI; `MINIDUMP_PYTHON` names one.
   static let python: String? = program(environment: "MINIDUMP_PYTHON", ["python3"], check: "-c 'import minidump'")
 
+  /// Crashpad's `crashpad_database_util`, and a program `report_tool DB command` that calls Crashpad's database and prints
+  /// `key=value` lines; `CRASHPAD_DATABASE_UTIL` and `CRASHPAD_REPORT_TOOL` name them.
+  static let databaseUtil: String? = program(environment: "CRASHPAD_DATABASE_UTIL", [], check: nil)
+  static let reportTool: String? = program(environment: "CRASHPAD_REPORT_TOOL", [], check: nil)
+
+  /// A program that runs Crashpad's own pruning, see `SharedPruneTests`; only `CRASHPAD_PRUNE_TOOL` names one.
+  static let pruneTool: String? = program(environment: "CRASHPAD_PRUNE_TOOL", [], check: nil)
+
   private static func program(environment: String, _ names: [String], check: String?) -> String? {
     let variables = ProcessInfo.processInfo.environment
     // /usr/bin first: a toolchain in front of it brings its own lldb.

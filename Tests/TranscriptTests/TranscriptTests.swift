@@ -6,13 +6,16 @@ import ToolRunner
 struct TranscriptTests {
   private static let beingWritten: Comment = "the transcripts are being written"
 
-  @Test("The tool prints what its transcripts say", arguments: Transcript.names.filter { $0 != "not-permitted" })
+  @Test("The tool prints what its transcripts say", arguments: Transcript.names.filter { !isOfRights($0) })
   func transcript(_ name: String) throws { try check(name) }
 
   @Test(
     "The tool says what it is not permitted to do",
-    .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "root may do everything, and setpriv is not installed"))
-  func notPermitted() throws { try check("not-permitted") }
+    .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "root may do everything, and setpriv is not installed"),
+    arguments: Transcript.names.filter(isOfRights))
+  func notPermitted(_ name: String) throws { try check(name) }
+
+  private static func isOfRights(_ name: String) -> Bool { name.hasSuffix("not-permitted") }
 
   private func check(_ name: String) throws {
     let transcript = try Transcript(name)
@@ -59,17 +62,20 @@ struct TranscriptTests {
     return codes
   }
 
-  @Test("Every option that --help lists is in a transcript", arguments: ["inspect", "validate", "convert"])
+  @Test("The tool says what commands it has")
+  func everyCommand() {
+    #expect(Set(CommandTree.commands).isSuperset(of: ["inspect", "validate", "convert", "database list"]))
+  }
+
+  @Test("Every option that --help lists is in a transcript", arguments: CommandTree.commands)
   func everyOption(_ command: String) throws {
-    let help = try Tool.run([command, "--help"], in: TemporaryFolder()).text
+    let help = try Tool.run(command.split(separator: " ").map(String.init) + ["--help"], in: TemporaryFolder()).text
     let commands = try Transcript.names.flatMap { try Transcript($0).steps.map(\.command) }
       .filter { $0.contains("crashpadctl \(command)") }
-    for line in help.split(separator: "\n") where line.hasPrefix("  -") {
-      let names = line.split(separator: " ").prefix(2).filter { $0.hasPrefix("-") }.map { $0.filter { $0 != "," } }
-      #expect(!names.isEmpty)
-      for name in names {
-        #expect(commands.contains { $0.split(separator: " ").contains(Substring(name)) }, "\(command) \(name)")
-      }
+    let options = CommandTree.options(inHelp: help)
+    #expect(!options.isEmpty)
+    for name in options.joined() {
+      #expect(commands.contains { $0.split(separator: " ").contains(Substring(name)) }, "\(command) \(name)")
     }
   }
 
@@ -78,7 +84,7 @@ struct TranscriptTests {
     .disabled(if: Transcript.isUpdating, Self.beingWritten))
   func everyStatus() throws {
     let lines = try Set(Transcript.names.flatMap { try Transcript($0).text.split(separator: "\n").map(String.init) })
-    for status in [0, 1, 64, 65, 66, 73, 74, 77] { #expect(lines.contains("status \(status)")) }
+    for status in [0, 1, 64, 65, 66, 73, 74, 75, 77] { #expect(lines.contains("status \(status)")) }
   }
 
   @Test(

@@ -64,10 +64,10 @@ struct PruneCommand: ParsableCommand {
   var rejectedAge: LimitArgument<DurationArgument> = LimitArgument(
     DurationArgument(seconds: CleaningRules.defaultRejectedAge))
 
-  @Flag(name: .long, help: "Only say what would be removed.")
-  var dryRun = false
-
   @OptionGroup var clock: ClockOption
+
+  @Flag(name: [.customShort("n"), .long], help: "Only say what would be removed.")
+  var dryRun = false
 
   @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: ReportFormat = .text

@@ -61,7 +61,9 @@ struct PruneRun {
     }
     let abandoned = leftovers.filter { $0.kind == .reportWithoutMetadata }
     let paths = Set(abandoned.map { database.path(of: $0) })
-    let reports = try database.allReports().filter { !paths.contains(database.path(of: $0)) }
+    let listing = try database.allReports()
+    results.failures += listing.failures
+    let reports = listing.reports.filter { !paths.contains(database.path(of: $0)) }
     results.decisions = command.rules.decide(reports, now: now)
     let pruned = results.decisions.filter(\.isPruned)
     if command.dryRun {
@@ -71,8 +73,8 @@ struct PruneRun {
       }
       return
     }
-    // A database that needs nothing is not even written to.
-    if leftovers.isEmpty && pruned.isEmpty { return }
+    // A database that needs nothing is not even written to; what ended runs had begun is ended by a session.
+    if leftovers.isEmpty && pruned.isEmpty, try !database.hasAbandonedRuns() { return }
     // Locks are of this time, whatever --now says: others look at them.
     let session: DatabaseSession
     do { session = try DatabaseSession(database, now: TimeArgument.now) } catch { throw NotStarted(failure: error) }
@@ -92,9 +94,9 @@ struct PruneRun {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-prune/1")
-        json.member("database", database.path.string)
-        json.member("dry_run", command.dryRun)
+        json.member("database", Self.text(database.path))
         json.member("now", PruneText.rfc3339(now))
+        json.member("dry_run", command.dryRun)
         writeRules(&json)
         json.object("totals") { json in
           json.member("reports", results.decisions.count)

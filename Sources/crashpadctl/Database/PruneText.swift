@@ -64,7 +64,8 @@ struct PruneText {
     switch removal {
     case .removed: nil
     case .failed(let failure): Sentences.databaseFailure(failure, path)
-    case .busy, .changed: "\(Wording.printable(path)): warning: not removed: \(error(removal) ?? "")"
+    case .busy: "\(Wording.printable(path)): busy: \(error(removal) ?? "")"
+    case .changed: "\(Wording.printable(path)): warning: not removed: \(error(removal) ?? "")"
     }
   }
 
