@@ -76,8 +76,11 @@ public struct CrashDatabase: Sendable {
 
   func report(_ id: UUIDBytes, in state: ReportState) throws(FileFailure) -> Report? {
     guard let folder = try folder(state.folderName) else { return nil }
-    return try ReportReader(state, folder, attachments: nil, root: root).read(
-      DatabaseLayout.report(id))
+    let reader = ReportReader(state, folder, attachments: nil, root: root)
+    if let report = try reader.read(DatabaseLayout.report(id)) { return report }
+    // Nobody's database code writes it so, but somebody's scripts do.
+    guard let upperCase = FileName(id.text.uppercased() + DatabaseLayout.reportExtension) else { return nil }
+    return try reader.read(upperCase)
   }
 
   /// What a report's lock says; nil if there is none. Nothing is taken or changed. Throws `FileFailure`.

@@ -12,12 +12,16 @@ extension RepairPass {
         let completed = try ReportFolder(.completed, database)
       else { return }
       var stems: [UUIDBytes: FileName] = [:]
-      for (stem, parts) in completed.parts where parts.contains(.report) {
-        if let id = stem.uuid { stems[id] = stem }
+      for stem in completed.stems where completed.parts[stem]?.contains(.report) == true {
+        let path = completed.path(stem.appending(DatabaseLayout.reportExtension))
+        if let id = stem.uuid, !hasLeft(path) || hasArrived(lowerPath(stem, .completed)) { stems[id] = stem }
       }
-      for stem in pending.stems where pending.parts[stem]?.contains(.report) == true {
+      let reports = pending.stems.filter { pending.parts[$0]?.contains(.report) == true }
+      // In the order that they have after the renaming, which a dry run did not do.
+      for stem in reports.sorted(by: { lowerPath($0, .pending) < lowerPath($1, .pending) }) {
         guard let id = stem.uuid, let other = stems[id] else { continue }
         let path = pending.path(stem.appending(DatabaseLayout.reportExtension))
+        if hasLeft(path), !hasArrived(lowerPath(stem, .pending)) { continue }
         trying(path) {
           guard try examination.isDouble(stem, other) else { return }
           if try examination.isBusy(stem) || examination.isBusy(other) { return busy(path) }
@@ -43,21 +47,20 @@ extension RepairPass {
     let name = stem.appending(DatabaseLayout.reportExtension)
     let metadata = try examination.metadata(stem, in: folder)
     if try metadata.isOversized || examination.metadata(other, in: otherFolder).isOversized { return }
-    let file = try folder.open(name)
-    let otherFile = try otherFolder.open(other.appending(DatabaseLayout.reportExtension))
-    if try Self.isSameContent(file, otherFile) {
+    let file = try InputFile(folder.open(name))
+    let otherFile = try InputFile(otherFolder.open(other.appending(DatabaseLayout.reportExtension)))
+    if Self.isSameContent(file, otherFile) {
       try joinMetadata(stem, state, other, otherState, rule: rule)
-      return try removeDuplicate(
-        stem, state, of: path(other.appending(DatabaseLayout.reportExtension), otherState), rule: rule)
+      return try removeDuplicate(stem, state, of: shownPath(other, otherState), rule: rule)
     }
     guard let id = stem.uuid else { return }
-    let newID = try Self.newID(id, file)
-    for state in ReportState.allCases {
-      guard let folder = try database.folder(state.folderName),
-        let there = try folder.openIfPresent(DatabaseLayout.report(newID))
-      else { continue }
-      guard try Self.isSameContent(file, there) else { throw FileFailure(there.path, .fileExists) }
-      return try removeDuplicate(stem, state, of: path(DatabaseLayout.report(newID), state), rule: rule)
+    let newID = Self.newID(id, file)
+    for twinState in ReportState.allCases {
+      guard let twin = try database.folder(twinState.folderName)?.openIfPresent(DatabaseLayout.report(newID)) else {
+        continue
+      }
+      guard Self.isSameContent(file, try InputFile(twin)) else { throw FileFailure(twin.path, .fileExists) }
+      return try removeDuplicate(stem, state, of: path(DatabaseLayout.report(newID), twinState), rule: rule)
     }
     if let session {
       let lock = try session.lock(newID, in: state)
@@ -71,7 +74,19 @@ extension RepairPass {
     }
     done(
       .init(
-        action: .gaveNewID, rule: rule, path: path(name, state), target: path(DatabaseLayout.report(newID), state)))
+        action: .gaveNewID, rule: rule, path: shownPath(stem, state),
+        target: path(DatabaseLayout.report(newID), state)))
+    didMove(path(name, state), to: nil)
+  }
+
+  private func lowerPath(_ stem: FileName, _ state: ReportState) -> String {
+    path(stem.uuid.map(DatabaseLayout.report) ?? stem, state)
+  }
+
+  /// Where a report is, or would be after what a dry run has told so far.
+  private func shownPath(_ stem: FileName, _ state: ReportState) -> String {
+    let lower = lowerPath(stem, state)
+    return hasArrived(lower) ? lower : path(stem.appending(DatabaseLayout.reportExtension), state)
   }
 
   private func path(_ name: FileName, _ state: ReportState) -> String { state.rawValue + "/" + name.escaped }
@@ -86,7 +101,8 @@ extension RepairPass {
       if metadata.value != nil { try folder.remove(stem.appending(DatabaseLayout.metadataExtension)) }
       try folder.remove(name.appleDouble)
     }
-    done(.init(action: .removedDuplicate, rule: rule, path: path(name, state), target: target))
+    done(.init(action: .removedDuplicate, rule: rule, path: shownPath(stem, state), target: target))
+    didMove(path(name, state), to: nil)
   }
 
   /// The report that stays gets the metadata that know more of it. What else a server had called it is kept aside.
@@ -119,28 +135,18 @@ extension RepairPass {
     (metadata.isUploaded ? 1 : 0, metadata.lastUploadAttemptTime, metadata.uploadAttempts)
   }
 
-  private static func isSameContent(_ a: OpenFile, _ b: OpenFile) throws -> Bool {
-    guard try a.status().size == b.status().size else { return false }
-    let first = try InputFile(a)
-    let second = try InputFile(b)
-    return first.withBytes { a in
-      second.withBytes { b in
-        guard a.byteCount == b.byteCount else { return false }
-        var offset = 0
-        while offset < a.byteCount {
-          guard a.uint8(at: offset) == b.uint8(at: offset) else { return false }
-          offset += 1
-        }
-        return true
-      }
+  private static func isSameContent(_ a: InputFile, _ b: InputFile) -> Bool {
+    guard a.byteCount == b.byteCount else { return false }
+    return a.withBytes { a in
+      b.withBytes { b in unsafe a.withUnsafeBytes { a in unsafe b.withUnsafeBytes { unsafe a.elementsEqual($0) } } }
     }
   }
 
-  private static func newID(_ id: UUIDBytes, _ file: OpenFile) throws -> UUIDBytes {
+  private static func newID(_ id: UUIDBytes, _ file: InputFile) -> UUIDBytes {
     var hash = SHA256()
     let start = Array(id.text.utf8)
     unsafe hash.update(start.span.bytes)
-    try InputFile(file).withBytes { hash.update($0) }
+    file.withBytes { hash.update($0) }
     let digest = hash.finish()
     let span = unsafe digest.span.bytes
     return UUIDBytes(high: span.uint64(at: 0).byteSwapped, low: span.uint64(at: 8).byteSwapped).withVersion(8)

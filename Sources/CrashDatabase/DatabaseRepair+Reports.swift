@@ -8,7 +8,9 @@ extension RepairPass {
   func mendReports(_ state: ReportState) {
     trying(state.rawValue) {
       guard let listing = try ReportFolder(state, database) else { return }
-      for stem in listing.stems where listing.parts[stem]?.contains(.report) == true {
+      let stems = listing.stems.filter { listing.parts[$0]?.contains(.report) == true }
+      // Those in lower case first: to them the others are compared.
+      for stem in stems.filter({ !$0.hasUpperCase }) + stems.filter(\.hasUpperCase) {
         let path = listing.path(stem.appending(DatabaseLayout.reportExtension))
         trying(path) { try mend(stem, path, in: listing) }
       }
@@ -55,6 +57,8 @@ extension RepairPass {
     let metadata = try examination.metadata(stem, in: listing.folder)
     guard let rule = rule(of: metadata) else { return }
     let name = stem.appending(DatabaseLayout.metadataExtension)
+    // A dry run claimed some for it.
+    if hasArrived(listing.path(name)) { return }
     switch metadata {
     case .found, .missing, .attributes: break
     case .notAFile, .damaged:
@@ -85,6 +89,7 @@ extension RepairPass {
     let own = stem.appending(DatabaseLayout.metadataExtension)
     if try folder.status(own) == nil, case .found = try examination.metadata(target, in: folder) {
       if session != nil { try folder.moveWithoutReplacing(name, to: folder, as: own) }
+      didMove(listing.path(name), to: listing.path(own))
       return done(
         .init(
           action: .renamed, rule: DatabaseRules.upperCaseName, path: listing.path(name), target: listing.path(own)))
@@ -111,6 +116,7 @@ extension RepairPass {
       try folder.remove(metadataName)
       _ = try? folder.moveWithoutReplacing(name.appleDouble, to: folder, as: DatabaseLayout.report(id).appleDouble)
     }
+    didMove(listing.path(name), to: listing.path(DatabaseLayout.report(id)))
     done(
       .init(
         action: .renamed, rule: DatabaseRules.upperCaseName, path: listing.path(name),
@@ -127,7 +133,7 @@ extension RepairPass {
         let parts = listing.parts[stem] ?? []
         guard parts.contains(.metadata), !parts.contains(.report) else { continue }
         let path = listing.path(stem.appending(DatabaseLayout.metadataExtension))
-        trying(path) { try mendLone(stem, path, in: listing) }
+        if !hasLeft(path) { trying(path) { try mendLone(stem, path, in: listing) } }
       }
     }
   }
@@ -143,7 +149,9 @@ extension RepairPass {
     }
     guard try isAlone(), try folder.status(name) != nil else { return }
     let metadata = try examination.metadata(stem, in: folder)
-    if case .found(let value, let byteCount) = metadata, value.serverID.isEmpty, byteCount == ReportMetadata.fixedSize {
+    if case .found(let value, let byteCount) = metadata, byteCount <= ReportMetadata.maximumSize,
+      try value.serverID.isEmpty || isKnown(value, of: stem)
+    {
       if let session {
         let temporary = session.temporaryName()
         try folder.moveWithoutReplacing(name, to: session.new, as: temporary)
@@ -164,5 +172,16 @@ extension RepairPass {
     done(
       .init(
         action: .keptAside, rule: DatabaseRules.metadataWithoutReport, path: path, target: rejectedPath(aside)))
+  }
+  /// Whether the report of this id has the same metadata: a run that renamed it, or removed its double, did not come to the end.
+  private func isKnown(_ value: ReportMetadata, of stem: FileName) throws -> Bool {
+    guard let id = stem.uuid else { return false }
+    for state in ReportState.allCases {
+      guard let folder = try database.folder(state.folderName), try folder.status(DatabaseLayout.report(id)) != nil,
+        case .found(let other, _) = try examination.metadata(id.stem, in: folder), other == value
+      else { continue }
+      return true
+    }
+    return false
   }
 }

@@ -40,7 +40,7 @@ public struct DatabaseRepair: Sendable {
       /// Metadata were made of extended attributes or of an AppleDouble file.
       case tookAttributes = "took-attributes"
       case keptAside = "kept-aside"
-      /// Metadata that said nothing.
+      /// Metadata that said nothing, or nothing that the report's own do not say.
       case removedMetadata = "removed-metadata"
       case renamed
       /// A report whose bytes are those of another.
@@ -91,13 +91,14 @@ public struct DatabaseRepair: Sendable {
       }
       defer { pass.session?.close() }
       for fact in before { tell(.done(fact)) }
+      // While the files have the names that the user knows.
+      pass.mendPermissions()
       pass.mendSettings(newClientID: newClientID)
       for state in ReportState.allCases { pass.mendLocks(state) }
       for state in ReportState.allCases { pass.mendReports(state) }
       pass.mendDuplicates()
       for state in ReportState.allCases { pass.mendLoneMetadata(state) }
       pass.mendAttachments()
-      pass.mendPermissions()
     }
   }
 }
@@ -109,6 +110,9 @@ final class RepairPass {
   var session: DatabaseSession?
   private let ignored: Set<String>
   private let tell: (DatabaseRepair.Event) -> Void
+  /// What a dry run would have moved so far.
+  private var left: Set<String> = []
+  private var arrived: [String: String] = [:]
 
   var database: CrashDatabase { examination.database }
   var now: Int64 { examination.now }
@@ -122,6 +126,19 @@ final class RepairPass {
   func mends(_ rule: Rule) -> Bool { !ignored.contains(rule.code) }
 
   func done(_ fact: DatabaseRepair.Fact) { tell(.done(fact)) }
+
+  /// A dry run says what comes later as if this had been done. Without a target it is in no directory of reports any more.
+  func didMove(_ path: String, to target: String?) {
+    guard session == nil else { return }
+    left.insert(path)
+    if let target { arrived[target] = path }
+  }
+
+  /// Whether a dry run has moved or removed what is at `path`.
+  func hasLeft(_ path: String) -> Bool { left.contains(path) }
+
+  /// Whether a dry run has moved something to `path`.
+  func hasArrived(_ path: String) -> Bool { arrived[path] != nil }
 
   func busy(_ path: String) { tell(.notDone(path: path, .busy)) }
 
@@ -205,6 +222,7 @@ final class RepairPass {
     _ name: FileName, in folder: Folder, path: String, as newName: FileName, rule: Rule, reason: String
   ) throws(FileFailure) {
     let target = try moveAside(name, in: folder, as: newName, reason: reason)
+    didMove(path, to: nil)
     done(.init(action: .keptAside, rule: rule, path: path, target: rejectedPath(target)))
   }
 

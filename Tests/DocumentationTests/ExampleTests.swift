@@ -107,7 +107,7 @@ struct ExampleTests {
 
   /// Runs the lines that begin with "$ " in one shell, and returns them with what they print.
   private static func rerun(_ session: [String]) throws -> [String] {
-    let samples = try Samples()
+    let samples = try Samples(hasReport: false)
     let mark = "--- the next command ---"
     // The status of a command is there for the next one, as in a terminal.
     var script = "status=0\n"

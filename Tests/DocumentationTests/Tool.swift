@@ -103,7 +103,8 @@ struct Help {
 struct Samples: ~Copyable {
   let folder: URL
 
-  init() throws {
+  /// - Parameter hasReport: whether `DB` has a report already, which the examples of `database` name.
+  init(hasReport: Bool = true) throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("documentation-\(UUID().uuidString)")
     let artifacts = folder.appendingPathComponent("artifacts")
     let dumps = folder.appendingPathComponent("dumps/older")
@@ -116,14 +117,14 @@ struct Samples: ~Copyable {
     try write(Self.dump(seed: 11), "artifacts/first.idump")
     try write(Self.dump(seed: 12), "dumps/first.idump")
     try write(Self.dump(seed: 13), "dumps/older/second.idump")
-    try write(Data("a log\n".utf8), "app.log")
     try writeDatabase()
+    try write(Data("a log\n".utf8), "app.log")
     let output = try Tool.run(
       """
       set -e
       crashpadctl convert crash.idump
-      crashpadctl database create --quiet -d DB
-      crashpadctl database new -d DB crash.dmp --id 4f2a91d0-3c55-4e8a-9d2b-7f1e60a4c0b1
+      \(hasReport ? "crashpadctl database create --quiet -d DB" : "")
+      \(hasReport ? "crashpadctl database new -d DB crash.dmp --id 4f2a91d0-3c55-4e8a-9d2b-7f1e60a4c0b1" : "")
       crashpadctl convert --to json crash.idump -o edited.json
       crashpadctl convert artifacts/first.idump -o artifacts/first.dmp
       """, in: folder)

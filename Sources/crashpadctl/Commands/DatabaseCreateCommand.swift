@@ -21,7 +21,7 @@ struct DatabaseCreateCommand: ParsableCommand {
     name: .customLong("client-id"), help: ArgumentHelp("The client id; without it a random one.", valueName: "uuid"))
   var clientID: UUIDBytes?
 
-  @Flag(name: .long, help: "Only tell what would be made.")
+  @Flag(name: [.customShort("n"), .long], help: "Only tell what would be made.")
   var dryRun = false
 
   @Option(

@@ -21,7 +21,7 @@ struct DatabaseDeleteCommand: ParsableCommand {
   @Flag(name: .long, help: "Delete all reports, pending and completed ones.")
   var all = false
 
-  @Flag(name: .long, help: "Only tell what would be deleted.")
+  @Flag(name: [.customShort("n"), .long], help: "Only tell what would be deleted.")
   var dryRun = false
 
   @Option(

@@ -84,7 +84,7 @@ struct DatabaseListCommand: ParsableCommand {
   @Flag(name: .shortAndLong, help: "The other way round.")
   var reverse = false
 
-  @Option(name: [.customShort("n"), .long], help: ArgumentHelp("At most so many reports.", valueName: "n"))
+  @Option(name: .long, help: ArgumentHelp("At most so many reports.", valueName: "n"))
   var limit: Int?
 
   @Option(

@@ -48,7 +48,7 @@ struct DatabaseNewCommand: ParsableCommand {
   @Option(name: .long, help: ArgumentHelp("When the report was created; without it, now.", valueName: "time"))
   var created: TimeArgument?
 
-  @Flag(name: .long, help: "Only tell what would be made.")
+  @Flag(name: [.customShort("n"), .long], help: "Only tell what would be made.")
   var dryRun = false
 
   @Option(name: .long, help: ArgumentHelp("Print the id, or a JSON document.", valueName: "form"))

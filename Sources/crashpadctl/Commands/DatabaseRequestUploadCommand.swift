@@ -16,7 +16,7 @@ struct DatabaseRequestUploadCommand: ParsableCommand {
   @Argument(help: "Reports: ids, or at least four digits that begin one.", completion: ReportArgument.completion)
   var reports: [ReportArgument]
 
-  @Flag(name: .long, help: "Only tell what would be done.")
+  @Flag(name: [.customShort("n"), .long], help: "Only tell what would be done.")
   var dryRun = false
 
   @Option(

@@ -68,7 +68,7 @@ struct DatabaseSettingsCommand: ParsableCommand {
   @Flag(name: .customLong("new-client-id"), help: "Another client id, a random one.")
   var hasNewClientID = false
 
-  @Flag(name: .long, help: "Only show what the settings would be.")
+  @Flag(name: [.customShort("n"), .long], help: "Only show what the settings would be.")
   var dryRun = false
 
   @Option(name: .long, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))

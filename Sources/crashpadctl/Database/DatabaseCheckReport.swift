@@ -111,7 +111,7 @@ struct DatabaseCheckReport {
     case .madeMetadata: return "new metadata, created \(date(fact.creationTime)) as its file was"
     case .tookAttributes: return "metadata of its attributes, created \(date(fact.creationTime))"
     case .keptAside: return "moved to \(target)"
-    case .removedMetadata: return "removed; they say nothing"
+    case .removedMetadata: return "removed; they say nothing of worth"
     case .renamed: return "renamed to \(target)"
     case .removedDuplicate: return "removed; \(target) has the same bytes"
     case .gaveNewID: return "renamed to \(target); the other report of this id has other bytes"

@@ -102,7 +102,7 @@ enum DatabaseSentences {
     if metadata.isUploaded { return "uploaded" }
     if metadata.isUploadExplicitlyRequested { return "requested" }
     let attempts = metadata.uploadAttempts
-    return attempts == 0 ? "-" : "\(attempts) failed"
+    return attempts <= 0 ? "-" : "\(attempts) failed"
   }
 
   // MARK: Times

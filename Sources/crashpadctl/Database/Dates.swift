@@ -5,12 +5,15 @@ struct Dates {
   private var days: [Int64: [UInt8]] = [:]
 
   /// "2026-11-21 08:30:00" in UTC; years beyond four digits as the bare number of seconds.
-  mutating func append(_ seconds: Int64, to bytes: inout [UInt8], separator: UInt8 = UInt8(ascii: " ")) {
+  ///
+  /// - Returns: whether it is a date.
+  @discardableResult
+  mutating func append(_ seconds: Int64, to bytes: inout [UInt8], separator: UInt8 = UInt8(ascii: " ")) -> Bool {
     let rest = Int(seconds % 86400 >= 0 ? seconds % 86400 : seconds % 86400 + 86400)
     let (day, overflow) = seconds.subtractingReportingOverflow(Int64(rest))
     guard !overflow, let text = text(of: day) else {
       bytes.append(contentsOf: String(seconds).utf8)
-      return
+      return false
     }
     bytes.append(contentsOf: text)
     bytes.append(separator)
@@ -19,13 +22,13 @@ struct Dates {
     Self.append(rest / 60 % 60, to: &bytes)
     bytes.append(UInt8(ascii: ":"))
     Self.append(rest % 60, to: &bytes)
+    return true
   }
 
   /// RFC 3339; nil for years beyond four digits.
   mutating func rfc3339(_ seconds: Int64) -> String? {
     var bytes: [UInt8] = []
-    append(seconds, to: &bytes, separator: UInt8(ascii: "T"))
-    guard bytes.count == 19, bytes[10] == UInt8(ascii: "T") else { return nil }
+    guard append(seconds, to: &bytes, separator: UInt8(ascii: "T")) else { return nil }
     return String(decoding: bytes, as: UTF8.self) + "Z"
   }
 

@@ -119,9 +119,7 @@ struct ReportCells {
   }
 
   private mutating func appendTime(_ seconds: Int64, to bytes: inout [UInt8]) {
-    let start = bytes.count
-    dates.append(seconds, to: &bytes, separator: UInt8(ascii: "T"))
-    if bytes.count - start == 19 { bytes.append(UInt8(ascii: "Z")) }
+    if dates.append(seconds, to: &bytes, separator: UInt8(ascii: "T")) { bytes.append(UInt8(ascii: "Z")) }
   }
 
   /// The id with its hyphens.

@@ -54,6 +54,8 @@ enum Sentences {
   static func failure(_ error: any Error, creating: Bool) -> (text: String, status: ExitStatus) {
     switch error {
     case let errno as Errno: (errno.description, ExitStatus(errno, creating: creating))
+    case let failure as FileFailure where failure.errno == .invalidArgument:
+      (description(failure.errno), creating ? .cannotCreate : .noInput)
     case let failure as FileFailure: (description(failure.errno), ExitStatus(failure.errno, creating: creating))
     case is CrashDatabase.NotADatabase:
       ("is no Crashpad database: it has none of its directories and no settings.dat", .noInput)
