@@ -123,7 +123,7 @@ struct Samples: ~Copyable {
       """
       set -e
       crashpadctl convert crash.idump
-      \(hasReport ? "crashpadctl database create --quiet -d DB" : "")
+      \(hasReport ? "crashpadctl database create -d DB" : "")
       \(hasReport ? "crashpadctl database new -d DB crash.dmp --id 4f2a91d0-3c55-4e8a-9d2b-7f1e60a4c0b1" : "")
       crashpadctl convert --to json crash.idump -o edited.json
       crashpadctl convert artifacts/first.idump -o artifacts/first.dmp
@@ -153,6 +153,10 @@ struct Samples: ~Copyable {
     try write(Self.dump(seed: 21), "\(pending)/com.example.app@1b4e28ba-2fa1-41d2-883f-0016d3cca427")
     try write(Self.dump(seed: 22), "\(pending)/com.example.app@2b4e28ba-2fa1-41d2-883f-0016d3cca427")
     try write(Data(), "\(pending)/com.example.app@3b4e28ba-2fa1-41d2-883f-0016d3cca427.locked")
+    // As Xcode saves an app's container.
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent("MyApp.xcappdata/AppData/Library/Crashpad/pending-serialized-ios-dump"),
+      withIntermediateDirectories: true)
   }
 
   private static func dump(seed: UInt64) -> Data {

@@ -16,8 +16,8 @@ struct FindCommand: ParsableCommand {
 
       Examples:
         crashpadctl find MyApp.xcappdata
-        crashpadctl find --format json /var/lib
-        crashpadctl find --print0 containers/ | xargs -0 -n 1 crashpadctl process --database
+        crashpadctl find --format json --max-depth 3 .
+        crashpadctl find --print0 . | xargs -0 -n 1 crashpadctl process -d
       """)
 
   @Argument(help: "Directories to look through.", completion: .directory)

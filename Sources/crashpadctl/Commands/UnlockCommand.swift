@@ -101,7 +101,7 @@ struct UnlockCommand: ParsableCommand {
     if quiet { return }
     let verb = dryRun ? "would be unlocked" : "unlocked"
     Terminal.error(
-      "crashpadctl: \(Wording.count(unlocked, "dump")) of \(Wording.grouped(entries.count)) locked \(verb)")
+      "crashpadctl: \(Wording.grouped(unlocked)) of \(Wording.count(entries.count, "locked dump")) \(verb)")
   }
 
   private func write(_ entries: [Entry], in database: CrashDatabase) {
