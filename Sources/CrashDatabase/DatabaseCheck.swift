@@ -202,7 +202,7 @@ struct CheckPass {
         return pass.add(DatabaseRules.foreignEntry, path, found: Self.kind(status.kind))
       }
       pass.checkPermissions(status, path, search: search)
-      if name.hasPrefix(RunFile.prefix) {
+      if name.hasPrefix(RunFile.prefix), try folder.status(RunFile.runName(of: name)) != nil {
         if try pass.examination.isOfDeadRun(name, in: folder) { pass.add(DatabaseRules.deadRun, path) }
         return
       }

@@ -192,8 +192,8 @@ struct Examination {
     let run = RunFile.runName(of: name)
     let isAlive = try settled(
       { () throws(FileFailure) -> (value: Bool, modified: Int64)? in
-        guard let status = try new.status(name) else { return nil }
-        guard let file = try new.openIfPresent(run) else { return (false, status.modified) }
+        // Where the run's own file is gone nobody knows.
+        guard try new.status(name) != nil, let file = try new.openIfPresent(run) else { return nil }
         return (file.ownership() != .free, try file.status().modified)
       }, isFault: { !$0 })
     return isAlive == false

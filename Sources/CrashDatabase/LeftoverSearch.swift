@@ -48,7 +48,7 @@ struct LeftoverSearch {
           var owner = owners[run] ?? Self.owner(of: run, in: folder)
           owners[run] = owner
           // Somebody may have removed the file of a run that lives: what that writes, it holds.
-          if owner == .free, name != run { owner = Self.owner(of: name, in: folder) }
+          if owner == .unknown, name != run, Self.owner(of: name, in: folder) == .owned { owner = .owned }
           switch owner {
           case nil, .owned: return
           case .free: return search.add(.endedRun, DatabaseLayout.new, name, size: size, since: status.modified)
@@ -64,8 +64,7 @@ struct LeftoverSearch {
   /// Nil if the run's file may not be looked at: then it may live.
   private static func owner(of run: FileName, in folder: Folder) -> OpenFile.Ownership? {
     do {
-      // A run takes its own file away last.
-      guard let file = try folder.openIfPresent(run) else { return .free }
+      guard let file = try folder.openIfPresent(run) else { return .unknown }
       return file.ownership()
     } catch { return nil }
   }

@@ -48,29 +48,16 @@ final class RunFile: Sendable {
 
   func remove() { _ = try? folder.remove(name) }
 
-  /// A run that died.
-  struct Abandoned {
-    /// All files of it, its own last.
-    let names: [FileName]
-    /// Nil if the run's own file is gone.
-    fileprivate let file: OpenFile?
-  }
-
-  /// The dead runs that left something in `folder`.
-  static func abandoned(in folder: Folder) throws(FileFailure) -> [Abandoned] {
+  /// The dead runs that left something in `folder`: of each all files, its own last.
+  static func abandoned(in folder: Folder) throws(FileFailure) -> [[FileName]] {
     var runs: [FileName: [FileName]] = [:]
     for name in try folder.names() where name.hasPrefix(prefix) { runs[runName(of: name), default: []].append(name) }
-    var abandoned: [Abandoned] = []
+    var abandoned: [[FileName]] = []
     for (run, names) in runs {
       let others = names.filter { $0 != run }
-      if let file = try? folder.openIfPresent(run, .readAndWrite) {
-        if try isDead(file) { abandoned.append(Abandoned(names: others + [run], file: file)) }
-      } else if try folder.status(run) == nil {
-        // A run makes its file first and removes it last, so these have no run any more; unless somebody removed the file of
-        // a run that lives. What that writes, it holds.
-        let dead = others.filter { (try? folder.openIfPresent($0))?.ownership() != .owned }
-        if !dead.isEmpty { abandoned.append(Abandoned(names: dead, file: nil)) }
-      }
+      // Where a run's own file is gone, somebody removed it: the run may live. What it left waits for its third day.
+      guard let file = try? folder.openIfPresent(run, .readAndWrite), try isDead(file) else { continue }
+      abandoned.append(others + [run])
     }
     return abandoned
   }
@@ -83,8 +70,8 @@ final class RunFile: Sendable {
   }
 
   /// Takes away what a dead run left. What cannot be removed stays: it is in nobody's way.
-  static func remove(_ run: Abandoned, in folder: Folder) {
-    for name in run.names { _ = try? folder.remove(name) }
+  static func remove(_ run: [FileName], in folder: Folder) {
+    for name in run { _ = try? folder.remove(name) }
   }
 
   /// `.crashpadctl-<number>` of `.crashpadctl-<number>-<n>`.

@@ -83,12 +83,12 @@ struct AbandonedRunTests {
       ])
   }
 
-  @Test("Files of a run whose own file is gone are taken away too")
+  @Test("Files of a run whose own file is gone stay: the run may live")
   func orphans() throws {
     try scratch.write([1], to: "new/.crashpadctl-abc-1")
     try scratch.write([1], to: "new/.crashpadctl-abc-27")
     try nextRun()
-    #expect(try scratch.everything() == [])
+    #expect(try scratch.everything() == ["new/.crashpadctl-abc-1", "new/.crashpadctl-abc-27"])
   }
 
   @Test("What a run is writing stays its own when somebody removed the run's file and another run begins")
@@ -263,6 +263,32 @@ struct AbandonedRunTests {
       try nextRun()
       try #require(try scratch.everything() == [], "round \(round)")
     }
+  }
+
+  @Test("A run that begins while others clean up has its file, whoever took it for a dead one's at first")
+  func beginningAmongCleaners() throws {
+    let new = try scratch.folder("new")
+    let done = Gathered<Void>()
+    let nameless = Gathered<FileName>()
+    let cleaners = (0..<2).map { _ in
+      OwnThread {
+        while done.values.isEmpty {
+          for run in (try? RunFile.abandoned(in: new)) ?? [] { RunFile.remove(run, in: new) }
+        }
+      }
+    }
+    DispatchQueue.concurrentPerform(iterations: 2) { _ in
+      for number in 0..<1_500 {
+        do {
+          let run = try RunFile.make(in: new, now: Int64(number))
+          if try new.status(run.name) == nil { nameless.add(run.name) }
+          run.remove()
+        } catch { Issue.record(error) }
+      }
+    }
+    done.add(())
+    for cleaner in cleaners { cleaner.wait() }
+    #expect(nameless.values.isEmpty, "\(nameless.values.count) of 3,000")
   }
 
   @Test("Runs that begin while others end find no dead among them")

@@ -109,13 +109,14 @@ struct AppleDoubleTests {
 
   @Test("A second Finder's entry is not looked at: thousands of them would each be read")
   func secondEntry() {
-    var bytes = AppleDoubleFile(attributes: [("first", [1])], hasResourceFork: false).bytes
+    var bytes = AppleDoubleFile(attributes: [("first", [1, 1])], hasResourceFork: false).bytes
     let start = bytes.count
+    #expect(start % 4 == 50 % 4, "attributes begin at multiples of 4")
     let second = AppleDoubleFile(attributes: [("second", [2])], hasResourceFork: false).bytes
     bytes += second[50...]
     bytes.replaceSubrange(38..<50, with: [0, 0, 0, 9, 0, 0, UInt8(start >> 8), UInt8(start & 255), 0, 0, 0, 90])
     // Its data is where the first file's were: any value would do.
-    #expect(AppleDouble.attributes(in: bytes) == ["first": [1]])
+    #expect(AppleDouble.attributes(in: bytes) == ["first": [1, 1]])
   }
 
   @Test("Attributes that all name the same bytes do not grow to more than the file has")

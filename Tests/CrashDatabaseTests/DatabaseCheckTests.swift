@@ -203,7 +203,10 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
     FaultCase("dead-run", at: "new/.crashpadctl-1") {
       try $0.write(ScratchDatabase.markedLock(), to: "new/.crashpadctl-1")
     },
-    FaultCase("dead-run", at: "new/.crashpadctl-1-2") { try $0.write([1], to: "new/.crashpadctl-1-2") },
+    FaultCase("dead-run", at: "new/.crashpadctl-1-2", ["new/.crashpadctl-1 [dead-run]"]) {
+      try $0.write(ScratchDatabase.markedLock(), to: "new/.crashpadctl-1")
+      try $0.write([1], to: "new/.crashpadctl-1-2")
+    },
     FaultCase("orphaned-attachments", at: "attachments/\(Sample.other.text)") {
       try $0.write([1], to: "attachments/\(Sample.other.text)/log")
     },

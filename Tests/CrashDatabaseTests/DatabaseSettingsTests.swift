@@ -145,12 +145,16 @@ struct DatabaseSettingsTests {
     #expect(try session.changeSettings(newClientID: id).damage?.keptAs.text == "settings.dat.damaged-3")
     try scratch.write([1, 2, 3], to: file)
     #expect(try session.changeSettings(newClientID: id).damage?.keptAs.text == "settings.dat.damaged-2")
+    try scratch.write([1, 2], to: file)
+    #expect(try session.changeSettings(newClientID: id).damage?.keptAs.text == "settings.dat.damaged-4")
+    #expect(try scratch.bytes(of: "settings.dat.damaged-4") == [1, 2], "a beginning of what is kept is not kept yet")
     #expect(try scratch.bytes(of: "settings.dat.damaged") == damaged)
     #expect(try scratch.bytes(of: "settings.dat.damaged-2") == [1, 2, 3])
     session.close()
     #expect(
       try scratch.everything() == [
         file, "settings.dat.damaged", "settings.dat.damaged-2", "settings.dat.damaged-3",
+        "settings.dat.damaged-4",
       ])
   }
 
@@ -263,6 +267,33 @@ struct DatabaseSettingsTests {
     expected.replaceSubrange(16..<24, with: Array("changed!".utf8))
     #expect(try scratch.bytes(of: file) == expected)
     #expect(change.settings.bytes == expected)
+    session.close()
+  }
+
+  @Test("Who waits for settings that another puts new ones in the place of changes the new ones")
+  func replacedMeanwhile() throws {
+    let scratch = try ScratchDatabase()
+    try scratch.write(bytes, to: file)
+    var newer = bytes
+    newer[24] = 0x99
+    try scratch.write(newer, to: "newer")
+    let session = try scratch.session()
+    let root = try scratch.folder("")
+    var holder: OpenFile? = try root.open(FileName(literal: "settings.dat"), .readAndWrite)
+    try holder?.lock(exclusive: true)
+    let thread = OwnThread {
+      do { _ = try session.changeSettings(newClientID: .zero) { $0.uploadsEnabled = false } } catch {
+        Issue.record(error)
+      }
+    }
+    // Long enough for it to have opened the older ones.
+    usleep(200_000)
+    try root.move(FileName(literal: "newer"), to: root, as: FileName(literal: "settings.dat"))
+    withExtendedLifetime(holder) {}
+    holder = nil
+    thread.wait()
+    newer[8] = 0
+    #expect(try scratch.bytes(of: file) == newer)
     session.close()
   }
 

@@ -91,6 +91,28 @@ struct LockFileTests {
     }
   }
 
+  @Test("Who waits to break a lock that another breaks meanwhile leaves the new owner's alone")
+  func breakingInTurn() throws {
+    try scratch.write(ScratchDatabase.markedLock(), to: file)
+    var turn: OpenFile? = try folder.open(name, .readAndWrite)
+    try turn?.lock(exclusive: true)
+    let fate = Gathered<LockFile.Fate>()
+    let thread = OwnThread {
+      do { fate.add(try LockFile.breakIfAbandoned(name, in: folder)) } catch { Issue.record(error) }
+    }
+    // Long enough for one who does not wait.
+    usleep(200_000)
+    #expect(try scratch.bytes(of: file) == ScratchDatabase.markedLock())
+    try folder.remove(name)
+    let lock = try #require(try LockFile.makeAlone(name, in: folder, now: 5))
+    withExtendedLifetime(turn) {}
+    turn = nil
+    thread.wait()
+    #expect(fate.values.count == 1)
+    #expect(try LockFile.state(name, in: folder) == .held(since: 5))
+    withExtendedLifetime(lock) {}
+  }
+
   @Test("A lock that may not be written is judged all the same", .enabled(if: geteuid() != 0))
   func readOnly() throws {
     try scratch.write(ScratchDatabase.markedLock(), to: file)

@@ -130,6 +130,21 @@ func waitUntil(_ condition: () -> Bool) {
   Issue.record("it did not come")
 }
 
+/// A thread that begins at once: those of queues may wait for other tests.
+struct OwnThread {
+  private let group = DispatchGroup()
+
+  init(_ body: @escaping @Sendable () -> Void) {
+    group.enter()
+    Thread.detachNewThread { [group] in
+      body()
+      group.leave()
+    }
+  }
+
+  func wait() { group.wait() }
+}
+
 /// What several threads put together.
 final class Gathered<Value: Sendable>: Sendable {
   private let list = Mutex<[Value]>([])

@@ -167,7 +167,19 @@ struct FolderTests {
   @Test("Opened files and directories are not given to programs that are started")
   func closedOnExec() throws {
     let file = try folder.open(name("f"), .create)
-    #expect(fcntl(file.descriptor, F_GETFD) & FD_CLOEXEC != 0)
+    let inner = try folder.folderMade(name("d"))
+    let work = temporary.work.resolvingSymlinksInPath().path
+    var found: Set<String> = []
+    for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+      guard let number = Int32(descriptor),
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + descriptor),
+        target.hasPrefix(work)
+      else { continue }
+      found.insert(String(target.dropFirst(work.count)))
+      #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0, "\(target)")
+    }
+    #expect(found == ["", "/f", "/d"])
+    withExtendedLifetime((file, inner)) {}
   }
 
   @Test("The status says what is there, and of a link that it is one")

@@ -161,7 +161,8 @@ struct OpenFileTests {
       #expect(file.takeOwnership() == .taken)
       process.executableURL = URL(fileURLWithPath: "/bin/sh")
       process.arguments = ["-c", "while :; do sleep 1 <&-; done"]
-      process.standardInput = FileHandle(fileDescriptor: dup(file.descriptor), closeOnDealloc: true)
+      process.standardInput = FileHandle(
+        fileDescriptor: fcntl(file.descriptor, F_DUPFD_CLOEXEC, 3), closeOnDealloc: true)
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
       try process.run()
