@@ -113,12 +113,18 @@ struct DatabasePlan: Sendable {
     return "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
   }
 
-  static func dump(_ number: Int) -> [UInt8] { SynthDump(.tiny(seed: UInt64(number))).bytes }
+  static func dump(_ number: Int) -> [UInt8] {
+    var parameters = SynthParameters.tiny(seed: UInt64(number))
+    parameters.stackBytes = 512
+    parameters.contextRegionsPerThread = 2
+    parameters.contextRegionBytes = 64
+    return SynthDump(parameters).bytes
+  }
 
   // MARK: Plans
 
-  /// Everything that `process` makes a difference between, but for two crashes under one id: which of them keeps it depends on
-  /// which is processed first.
+  /// Everything that `process` makes a difference between, but for two crashes under one id: which of them keeps it
+  /// depends on which is processed first.
   static let mixed: DatabasePlan = {
     var plan = DatabasePlan()
     let own = "com.example.app@"

@@ -43,4 +43,14 @@ struct OrderTests {
     #expect(removed == count)
     #expect(published.count == 2 * count)
   }
+
+  @Test("A report that is deleted goes before its metadata and attachments, so that no moment has it without them")
+  func reportsGoFirst() throws {
+    let id = DatabasePlan.id(51)
+    let stage = try Stage(Scenario("delete", .reports, "database delete --database db \(id)"))
+    let removed = stage.calls.filter { $0.name == "unlinkat" && $0.path.contains(id) }.map(\.path)
+    #expect(removed.first == "pending/\(id).dmp", "\(removed)")
+    #expect(removed.last == "pending/\(id).lock", "\(removed)")
+    #expect(removed.contains { $0.hasSuffix(".meta") } && removed.contains("attachments/\(id)"), "\(removed)")
+  }
 }

@@ -76,8 +76,8 @@ struct Stage {
     return try String(decoding: folder.bytes(of: name), as: UTF8.self).split(separator: "\n").compactMap { Call($0) }
   }
 
-  /// What is wrong with a database in which a run of `process` ended somewhere: a dump is neither there any more nor a whole
-  /// report or in `rejected/`, or a report is there that has not all of its bytes, or no metadata.
+  /// What is wrong with a database in which a run of `process` ended somewhere: a dump is neither there any more nor a
+  /// whole report or in `rejected/`, or a report is there that has not all of its bytes, or no metadata.
   func losses(_ name: String) throws -> [String] {
     let tree = try tree(name)
     var losses: [String] = []

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is in a directory: every name below it with its kind, its permissions and its bytes. Not when, nor as which inode.
+/// What is in a directory: every name below it with its kind, its permissions and its bytes. Neither times nor inodes.
 struct Tree: Equatable {
   enum Entry: Equatable {
     case file([UInt8], mode: UInt32)
@@ -67,7 +67,8 @@ struct Tree: Equatable {
       .map { String($0.dropFirst(directory.count + 1)) }.sorted()
   }
 
-  /// With another id in place of the client id in `settings.dat`, wherever it stands: a random one is then the same always.
+  /// With another id in place of the client id in `settings.dat`, wherever it stands: a random one is then always the
+  /// same.
   func withFixedClientID() -> Tree {
     let fixed = DatabasePlan.settings[24..<40]
     guard let settings = self["settings.dat"], settings.count >= 40, settings[24..<40] != fixed else { return self }

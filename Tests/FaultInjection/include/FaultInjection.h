@@ -1,11 +1,11 @@
-// A library for LD_PRELOAD that makes the calls fail by which a program changes the disk, and ends or stops the program
-// between two of them. It exports nothing but these calls; the environment says what it does:
+// A library for LD_PRELOAD that makes the calls fail by which a program changes the disk, and ends or stops the
+// program between two of them. It exports nothing but these calls; the environment says what it does:
 //
-//   FAULT_ROOT=<path>          Only calls on what is below this directory count: an absolute path without symbolic links.
-//   FAULT_CALLS=<name>,…       Only these calls count. Without it all do that change something; fcntl, which is here for
-//                              open-file-description locks alone, counts only when it is named.
-//   FAULT_LOG=<file>           Appends a line for each call that counts: its number, its name, what it is done to relative
-//                              to the root, and for two names " -> " between them; " !" at the end if it was made to fail.
+//   FAULT_ROOT=<path>          Only calls on what is below this directory count: an absolute path, no symbolic links.
+//   FAULT_CALLS=<name>,…       Only these calls count. Without it all do that change something; fcntl, which is here
+//                              for open-file-description locks alone, counts only when it is named.
+//   FAULT_LOG=<file>           Appends a line for each call that counts: its number, its name, and what it is done to,
+//                              relative to the root; between two names " -> "; at the end " !" if it had to fail.
 //   FAULT_KILL_BEFORE=<n>      SIGKILL before call n, counted from 1; FAULT_KILL_AFTER=<n> after it.
 //   FAULT_KILL_WITHIN=<n>      If call n writes, SIGKILL after half of the bytes; else after it.
 //   FAULT_ERRNO=<number>       Call FAULT_FIRST=<n> fails with this error and does nothing; with FAULT_STEP=<k> every
