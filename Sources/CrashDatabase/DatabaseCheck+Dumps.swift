@@ -34,8 +34,8 @@ extension CheckPass {
     }
   }
 
-  /// Looks again whether there is no such report: one that moved was in neither directory when that was listed, and one that
-  /// is being made has its attachments first.
+  /// Looks again whether there is no such report: one that moved was in neither directory when that was listed, and one
+  /// that is being made has its attachments first.
   private func isOrphaned(_ id: UUIDBytes, folder name: FileName, in folder: Folder) throws(FileFailure) -> Bool {
     if try database.folder(DatabaseLayout.new)?.status(DatabaseLayout.report(id)) != nil { return false }
     if try examination.isBusy(id.stem) { return false }
@@ -72,7 +72,7 @@ extension CheckPass {
       case .fromFuture where pass.examination.isFuture(dump.modified):
         pass.add(
           DatabaseRules.futureDump, path,
-          found: .text("in \(dump.modified.subtractingReportingOverflow(pass.now).0) s"))
+          found: .text("in \(Self.span(from: pass.now, to: dump.modified))"))
       case .owned, .locked, .fromFuture: break
       }
     }

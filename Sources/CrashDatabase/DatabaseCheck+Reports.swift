@@ -138,18 +138,15 @@ extension CheckPass {
     switch lock {
     case .held: add(DatabaseRules.lockHeld, path)
     case .abandoned: add(DatabaseRules.abandonedLock, path)
-    case .unknown(let since): add(DatabaseRules.lockOfUnknown, path, found: age(since))
-    case .expired(let since): add(DatabaseRules.expiredLock, path, found: age(since))
+    case .unknown(let since):
+      add(DatabaseRules.lockOfUnknown, path, found: .text("\(Self.span(from: since, to: now)) old"))
+    case .expired(let since):
+      add(DatabaseRules.expiredLock, path, found: .text("\(Self.span(from: since, to: now)) old"))
     case .future(let since):
-      add(DatabaseRules.futureLock, path, found: .text("in \(since.subtractingReportingOverflow(now).0) s"))
+      add(DatabaseRules.futureLock, path, found: .text("in \(Self.span(from: now, to: since))"))
     case .damaged(let byteCount, _):
       add(DatabaseRules.damagedLock, path, expected: .byteCount(8), found: .byteCount(UInt64(byteCount)))
     case .notAFile: add(DatabaseRules.notAFile, path)
     }
-  }
-
-  private func age(_ since: Int64) -> Finding.Value {
-    let (age, overflow) = now.subtractingReportingOverflow(since)
-    return .text(overflow ? "made at \(since) s" : "\(age) s old")
   }
 }

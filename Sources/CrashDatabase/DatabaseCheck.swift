@@ -3,8 +3,8 @@ internal import FileSystem
 internal import Snapshot
 internal import SystemPackage
 
-/// Checks a database directory against `DatabaseRules`. It only reads, takes no locks, and may look while programs work on
-/// the database: what is amiss for a moment only is not told.
+/// Checks a database directory against `DatabaseRules`. It only reads, takes no locks, and may look while programs work
+/// on the database: what is amiss for a moment only is not told.
 public struct DatabaseCheck: Sendable {
   private let database: CrashDatabase
   private let now: Int64
@@ -21,8 +21,8 @@ public struct DatabaseCheck: Sendable {
   }
 
   public struct Result: Sendable {
-    /// The path of each is relative to the database, `pending/<uuid>.meta`; of the database itself it is empty. Bytes of
-    /// names that are not UTF-8 stand as `\xNN`.
+    /// The path of each is relative to the database, `pending/<uuid>.meta`; of the database itself it is empty. Bytes
+    /// of names that are not UTF-8 stand as `\xNN`.
     public let findings: FindingList
     public let pendingReports: Int
     public let completedReports: Int
@@ -188,8 +188,19 @@ struct CheckPass {
     if time < 0 {
       add(DatabaseRules.negativeTime, path, found: .text("\(what), \(time) s"))
     } else if examination.isFuture(time) {
-      // Times of damaged metadata lie anywhere, so the difference may be larger than a number holds.
-      add(DatabaseRules.futureTime, path, found: .text("\(what), in \(time.subtractingReportingOverflow(now).0) s"))
+      add(DatabaseRules.futureTime, path, found: .text("\(what), in \(Self.span(from: now, to: time))"))
+    }
+  }
+
+  /// In the largest unit: "45 s", "12 min", "5 h", "3 d". Times of damaged files lie anywhere.
+  static func span(from start: Int64, to end: Int64) -> String {
+    let (seconds, overflow) = end.subtractingReportingOverflow(start)
+    switch overflow ? Int64.max : seconds {
+    case ..<60: return "\(seconds) s"
+    case ..<3600: return "\(seconds / 60) min"
+    case ..<86400: return "\(seconds / 3600) h"
+    case .max: return "more seconds than can be counted"
+    default: return "\(seconds / 86400) d"
     }
   }
 

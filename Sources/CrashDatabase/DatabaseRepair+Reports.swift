@@ -26,8 +26,10 @@ extension RepairPass {
     guard renames || rule(of: metadata) != nil else { return }
     if try examination.isBusy(stem) || examination.isBusy(id.stem) {
       // A report that somebody moves has no metadata for a moment.
-      let second = try examination.metadata(stem, in: listing.folder)
-      guard renames || rule(of: second) != nil, try listing.folder.status(name) != nil else { return }
+      repeat {
+        let again = try examination.metadata(stem, in: listing.folder)
+        guard renames || rule(of: again) != nil, try listing.folder.status(name) != nil else { return }
+      } while examination.pauses(&pauses)
       return busy(path)
     }
     if renames { try claimMetadata(id.stem, for: stem, in: listing) }
@@ -78,8 +80,8 @@ extension RepairPass {
 
   // MARK: Upper case
 
-  /// Metadata that stand under the name that a report is to get: they are the report's if it has none, and else in the way.
-  /// Before the lock is taken: of a lock without a report, the next session would take them for left over.
+  /// Metadata that stand under the name that a report is to get: they are the report's if it has none, and else in the
+  /// way. Before the lock is taken: of a lock without a report, the next session would take them for left over.
   private func claimMetadata(_ target: FileName, for stem: FileName, in listing: ReportFolder) throws {
     let folder = listing.folder
     let name = target.appending(DatabaseLayout.metadataExtension)
@@ -138,8 +140,8 @@ extension RepairPass {
     }
   }
 
-  /// No lock is taken: if this run died with it, the next session would remove what belongs to a report that is not there,
-  /// and its attachments too. So the metadata are moved away first, and back if a report came meanwhile.
+  /// No lock is taken: if this run died with it, the next session would remove what belongs to a report that is not
+  /// there, and its attachments too. So the metadata are moved away first, and back if a report came meanwhile.
   private func mendLone(_ stem: FileName, _ path: String, in listing: ReportFolder) throws {
     let folder = listing.folder
     let name = stem.appending(DatabaseLayout.metadataExtension)
@@ -173,7 +175,9 @@ extension RepairPass {
       .init(
         action: .keptAside, rule: DatabaseRules.metadataWithoutReport, path: path, target: rejectedPath(aside)))
   }
-  /// Whether the report of this id has the same metadata: a run that renamed it, or removed its double, did not come to the end.
+
+  /// Whether the report of this id has the same metadata: a run that renamed it, or removed its double, did not come to
+  /// the end.
   private func isKnown(_ value: ReportMetadata, of stem: FileName) throws -> Bool {
     guard let id = stem.uuid else { return false }
     for state in ReportState.allCases {

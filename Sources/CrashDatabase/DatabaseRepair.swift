@@ -5,9 +5,9 @@ internal import SystemPackage
 
 /// Mends what `DatabaseCheck` finds, as far as `DatabaseRules.mended` says, without losing a report.
 ///
-/// It works beside other programs, under the locks of the reports. Whoever ends it at any moment loses nothing, and the next
-/// repair comes to the same end; a repair of what was repaired changes nothing. What is replaced and may be worth something
-/// is kept in `rejected/`, with the reason beside it.
+/// It works beside other programs, under the locks of the reports. Whoever ends it at any moment loses nothing, and the
+/// next repair comes to the same end; a repair of what was repaired changes nothing. What is replaced and may be worth
+/// something is kept in `rejected/`, with the reason beside it.
 public struct DatabaseRepair: Sendable {
   private let database: CrashDatabase
   private let now: Int64
@@ -110,6 +110,8 @@ final class RepairPass {
   var session: DatabaseSession?
   private let ignored: Set<String>
   private let tell: (DatabaseRepair.Event) -> Void
+  /// How often this run may still wait for others.
+  var pauses = 100
   /// What a dry run would have moved so far.
   private var left: Set<String> = []
   private var arrived: [String: String] = [:]
@@ -127,7 +129,8 @@ final class RepairPass {
 
   func done(_ fact: DatabaseRepair.Fact) { tell(.done(fact)) }
 
-  /// A dry run says what comes later as if this had been done. Without a target it is in no directory of reports any more.
+  /// A dry run says what comes later as if this had been done. Without a target it is in no directory of reports any
+  /// more.
   func didMove(_ path: String, to target: String?) {
     guard session == nil else { return }
     left.insert(path)

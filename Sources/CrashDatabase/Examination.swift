@@ -41,6 +41,14 @@ struct Examination {
     return last
   }
 
+  /// Waits a moment, as often as `count` says; false when that is used up.
+  func pauses(_ count: inout Int) -> Bool {
+    if count == 0 { return false }
+    count -= 1
+    usleep(Self.pause)
+    return true
+  }
+
   /// Waits a little for `isThere`, if the file `name`, which comes shortly before it or after it, is young.
   func waits(beside name: FileName, in folder: Folder, for isThere: () throws(FileFailure) -> Bool)
     throws(FileFailure) -> Bool

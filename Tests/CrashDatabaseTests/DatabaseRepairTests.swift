@@ -199,6 +199,18 @@ struct DatabaseRepairTests {
     #expect(try scratch.bytes(of: "pending/\(Sample.other.text).meta") == Sample.metadata(attempts: 3))
   }
 
+  @Test("Metadata that a report has under its new name already are not kept twice")
+  func copiedMetadata() throws {
+    let upper = "completed/\(Sample.upper).meta"
+    try scratch.addReport(Sample.other, in: "completed", metadata: Sample.metadata(attributes: 1, id: "srv"))
+    try scratch.write(Sample.metadata(attributes: 1, id: "srv"), to: upper)
+    try repair(["removed-metadata \(upper) [metadata-without-report]"])
+    try scratch.write(Sample.metadata(attributes: 1, id: "another"), to: upper)
+    try repair([
+      "kept-aside \(upper) -> rejected/completed-\(Sample.upper).meta [metadata-without-report]"
+    ])
+  }
+
   // MARK: Twice
 
   @Test("Of the same report in both states the completed one stays, with the metadata that know more")

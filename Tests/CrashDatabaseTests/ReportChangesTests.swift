@@ -164,7 +164,7 @@ struct ReportChangesTests {
     let missing = Gathered<Report.Metadata>()
     DispatchQueue.concurrentPerform(iterations: 2) { index in
       if index == 0 {
-        for _ in 0..<80 {
+        for _ in 0..<300 {
           do {
             for state in [ReportState.pending, .completed] {
               let (report, lock) = try session.checkOut(id)

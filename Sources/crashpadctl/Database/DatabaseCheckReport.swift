@@ -125,7 +125,7 @@ struct DatabaseCheckReport {
 
   private static func text(_ obstacle: DatabaseRepair.Obstacle) -> String {
     switch obstacle {
-    case .busy: "a program has its lock; try again"
+    case .busy: "some program has its lock, or died with it; try again"
     case .file(let failure):
       "\(Wording.printable(failure.path)): \(Sentences.failure(failure, creating: true).text)"
     }
