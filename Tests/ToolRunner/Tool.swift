@@ -29,7 +29,7 @@ public enum Tool {
   }
 
   /// A shell command in the folder; `crashpadctl` is the tool. It is ended after `limit` seconds with status 124.
-  public static func shell(_ command: String, in folder: TemporaryFolder, limit: Int = 60) throws -> Result {
+  public static func shell(_ command: String, in folder: TemporaryFolder, limit: Int = 300) throws -> Result {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
     process.arguments = ["\(limit)", "/bin/sh", "-c", command]
