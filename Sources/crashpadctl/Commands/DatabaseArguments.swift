@@ -13,21 +13,21 @@ struct DatabaseOption: ParsableArguments {
     completion: .directory)
   var database: String?
 
-  func validate() throws {
-    if path == nil { throw ValidationError("Missing --database; $CRASHPADCTL_DATABASE is not set either.") }
-  }
-
-  /// The option's, or the environment's.
-  var path: FilePath? {
+  /// The option's, or the environment's. If there is neither, says so and ends the tool: only now, as a misspelt option is
+  /// better called misspelt than missing.
+  func path() throws -> FilePath {
     if let database, !database.isEmpty { return FilePath(database) }
-    guard let value = unsafe getenv("CRASHPADCTL_DATABASE") else { return nil }
-    let path = unsafe FilePath(platformString: value)
-    return path.isEmpty ? nil : path
+    let variable = unsafe getenv("CRASHPADCTL_DATABASE").map { unsafe FilePath(platformString: $0) }
+    guard let variable, !variable.isEmpty else {
+      Terminal.error("Error: Missing --database; $CRASHPADCTL_DATABASE is not set either.")
+      throw ExitCode(ExitStatus.usage.rawValue)
+    }
+    return variable
   }
 
   /// Opens the database; if that fails, says why and ends the tool.
   func open() throws -> CrashDatabase {
-    guard let path else { throw ExitCode(ExitStatus.usage.rawValue) }
+    let path = try path()
     do { return try CrashDatabase(path) } catch {
       Terminal.error(Sentences.databaseFailure(error, path))
       throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)

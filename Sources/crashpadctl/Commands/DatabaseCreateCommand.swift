@@ -39,7 +39,7 @@ struct DatabaseCreateCommand: ParsableCommand {
   }
 
   func run() throws {
-    guard let path = database.path else { throw ExitCode(ExitStatus.usage.rawValue) }
+    let path = try database.path()
     do {
       let before = try before(path)
       try refuse(before, path)
