@@ -48,16 +48,24 @@ final class RunFile: Sendable {
 
   func remove() { _ = try? folder.remove(name) }
 
-  /// The dead runs that left something in `folder`: of each all files, its own last.
-  static func abandoned(in folder: Folder) throws(FileFailure) -> [[FileName]] {
+  /// A run that died.
+  struct Abandoned {
+    /// All files of it, its own last.
+    let names: [FileName]
+    /// Open until the files are removed: of a run that was just about to begin, this is what tells it to begin anew.
+    fileprivate let file: OpenFile
+  }
+
+  /// The dead runs that left something in `folder`.
+  static func abandoned(in folder: Folder) throws(FileFailure) -> [Abandoned] {
     var runs: [FileName: [FileName]] = [:]
     for name in try folder.names() where name.hasPrefix(prefix) { runs[runName(of: name), default: []].append(name) }
-    var abandoned: [[FileName]] = []
+    var abandoned: [Abandoned] = []
     for (run, names) in runs {
       let others = names.filter { $0 != run }
       // Where a run's own file is gone, somebody removed it: the run may live. What it left waits for its third day.
       guard let file = try? folder.openIfPresent(run, .readAndWrite), try isDead(file) else { continue }
-      abandoned.append(others + [run])
+      abandoned.append(Abandoned(names: others + [run], file: file))
     }
     return abandoned
   }
@@ -70,8 +78,9 @@ final class RunFile: Sendable {
   }
 
   /// Takes away what a dead run left. What cannot be removed stays: it is in nobody's way.
-  static func remove(_ run: [FileName], in folder: Folder) {
-    for name in run { _ = try? folder.remove(name) }
+  static func remove(_ run: Abandoned, in folder: Folder) {
+    defer { withExtendedLifetime(run.file) {} }
+    for name in run.names { _ = try? folder.remove(name) }
   }
 
   /// `.crashpadctl-<number>` of `.crashpadctl-<number>-<n>`.
