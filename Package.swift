@@ -99,7 +99,7 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "BinaryFormat", "CrashpadCore", "DumpSynth", "IntermediateDump", "ToolRunner", "crashpadctl",
+        "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpSynth", "IntermediateDump", "ToolRunner", "crashpadctl",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],

@@ -234,7 +234,7 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
       try $0.write([6], to: dumps + "a@\(Sample.other.text).locked")
       $0.setModified(dumps + "a@\(Sample.other.text).locked", Sample.now - 60 * Sample.day)
     },
-    FaultCase("empty-dump", at: dumps + "a@\(Sample.other.text)") {
+    FaultCase("empty-pending-dump", at: dumps + "a@\(Sample.other.text)") {
       try $0.write([], to: dumps + "a@\(Sample.other.text)")
     },
     FaultCase("foreign-entry", at: dumps + ".DS_Store") { try $0.write([1], to: dumps + ".DS_Store") },

@@ -1,26 +1,44 @@
 import BinaryFormat
+import CrashDatabase
 import CrashpadCore
 import Testing
 
 struct RuleTests {
-  private static func documented() throws -> [ManPage.Paragraph] {
-    try Repository.manPage("crashpadctl-validate.1").section("RULES").paragraphs.filter { !$0.tag.isEmpty }
+  /// Rules, and the section of a man page that explains them.
+  struct Book: Sendable, CustomTestStringConvertible {
+    let page: String
+    let section: String
+    let rules: [Rule]
+
+    var testDescription: String { page }
+
+    func paragraphs() throws -> [ManPage.Paragraph] {
+      try Repository.manPage(page).section(section).paragraphs.filter { !$0.tag.isEmpty }
+    }
   }
 
-  @Test func `crashpadctl-validate(1) has every rule with its severity, and no other`() throws {
-    let rules = Validation.rules.map { "\($0.code) (\($0.severity.rawValue))" }
-    #expect(try Self.documented().map(\.tag) == rules)
+  static let books = [
+    Book(page: "crashpadctl-validate.1", section: "RULES", rules: Validation.rules),
+    Book(page: "crashpadctl-database.5", section: "FINDINGS", rules: DatabaseRules.all),
+  ]
+
+  @Test(arguments: books)
+  func `A man page has every rule with its severity, and no other`(book: Book) throws {
+    let rules = book.rules.map { "\($0.code) (\($0.severity.rawValue))" }
+    #expect(try book.paragraphs().map(\.tag) == rules)
   }
 
-  @Test func `Every rule's paragraph begins with what is wrong, and goes on with what to make of it`() throws {
-    let paragraphs = try Self.documented()
-    for rule in Validation.rules {
+  @Test(arguments: books)
+  func `Every rule's paragraph begins with what is wrong, and goes on with what to make of it`(book: Book) throws {
+    let paragraphs = try book.paragraphs()
+    for rule in book.rules {
       let text = paragraphs.first { $0.tag.hasPrefix(rule.code + " ") }?.text ?? ""
       #expect(text.hasPrefix(rule.summary + ". "), "\(rule.code): \(text)")
     }
   }
 
   @Test func `No two rules share a code`() {
-    #expect(Set(Validation.rules.map(\.code)).count == Validation.rules.count)
+    let codes = Self.books.flatMap { $0.rules.map(\.code) }
+    #expect(Set(codes).count == codes.count)
   }
 }

@@ -40,7 +40,8 @@ struct TranscriptTests {
     #expect(codes.count > 50)
     #expect(Set(codes).count == codes.count, "a code has two rules")
     let shown = try Self.codes(in: Transcript.names.filter { $0.hasPrefix("validate") })
-    let shownElsewhere = try Self.codes(in: Transcript.names)
+    // A database's rules are its own.
+    let shownElsewhere = try Self.codes(in: Transcript.names.filter { !$0.hasPrefix("database") })
     for code in codes {
       #expect(shown.contains(code), "\(code) is in no transcript of validate")
     }
