@@ -22,7 +22,7 @@ public final class DatabaseSession: Sendable {
 
   /// Begins a run. The directories of the database are made if they are missing.
   ///
-  /// - Parameter now: what is written as the time of locks, in seconds since 1970.
+  /// `now` is what is written as the time of locks, in seconds since 1970. Throws `FileFailure`.
   public init(_ database: CrashDatabase, now: Int64) throws(FileFailure) {
     self.database = database
     self.now = now

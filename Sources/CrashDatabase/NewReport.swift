@@ -21,7 +21,7 @@ public final class NewReport {
     try self.init(id, lock: session.lock(id, in: .pending), in: session)
   }
 
-  /// - Parameter lock: that of the report in `pending/`; it is released with this object.
+  /// Takes over `lock`, that of the report in `pending/`; it is released with this object. Throws `FileFailure`.
   public init(_ id: UUIDBytes, lock: ReportLock, in session: DatabaseSession) throws(FileFailure) {
     self.id = id
     self.lock = lock
