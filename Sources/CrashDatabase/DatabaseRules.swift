@@ -96,7 +96,8 @@ public enum DatabaseRules {
     "future-dump", .warning, "A locked dump was changed in the future, so nobody knows its age")
   public static let expiredDumpLock = Rule(
     "expired-dump-lock", .note, "A dump has been locked for 60 days; its program is gone")
-  public static let emptyDump = Rule("empty-pending-dump", .note, "A pending dump has no bytes: its process did not crash")
+  public static let emptyDump = Rule(
+    "empty-pending-dump", .note, "A pending dump has no bytes: its process did not crash")
 
   // rejected/
   public static let rejectedWithoutReason = Rule(

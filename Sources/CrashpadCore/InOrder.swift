@@ -5,7 +5,9 @@ internal import Synchronization
 /// Does `work` for 0..<count on several threads, and hands the results to `report` one at a time and in order.
 ///
 /// - Parameters:
+///   - count: how many there are to do.
 ///   - jobs: how many at once; 0 is one for each CPU.
+///   - work: does one; on any thread.
 ///   - report: returns false to stop: no further work is begun, and what is under way is not reported.
 public func inOrder<Result: Sendable>(
   count: Int, jobs: Int, work: @Sendable (Int) -> Result, report: (Int, Result) -> Bool

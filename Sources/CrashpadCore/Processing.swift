@@ -24,10 +24,17 @@ public struct Processing: Sendable {
     public var jobs = 0
     /// The time by which locks expire, and that reports are created at; in seconds since 1970.
     public var now: Int64
+    /// The time that locks are stamped with, in seconds since 1970. Others judge by it whether a lock expired, so it is the
+    /// clock's, whatever `now` says.
+    public var lockTime: Int64
     /// The installation's id, if the settings have none yet.
     public var newClientID = UUIDBytes.random()
 
-    public init(now: Int64) { self.now = now }
+    /// Both in seconds since 1970.
+    public init(now: Int64, lockTime: Int64) {
+      self.now = now
+      self.lockTime = lockTime
+    }
   }
 
   /// What became of one dump.
@@ -129,7 +136,7 @@ public struct Processing: Sendable {
     let dumps = try plan(tell)
     tell(.begins(count: dumps.count))
     if dumps.isEmpty, try !database.hasAbandonedRuns() { return }
-    let session = try DatabaseSession(database, now: options.now)
+    let session = try DatabaseSession(database, now: options.lockTime)
     defer { session.close() }
     if dumps.isEmpty { return }
     let change = try session.changeSettings(newClientID: options.newClientID)

@@ -36,7 +36,7 @@ public final class InputFile: Sendable {
   /// Standard input.
   public static func standardInput() throws -> InputFile { try InputFile(.standardInput) }
 
-  /// Reads or maps a file that is open already; it may be closed afterwards. Throws `Errno` or `NotReadable`.
+  /// Reads or maps a file that is open already, and of which nothing was read before; it may be closed afterwards. Throws `Errno` or `NotReadable`.
   public convenience init(_ file: OpenFile) throws {
     try self.init(FileDescriptor(rawValue: file.descriptor))
   }

@@ -109,7 +109,7 @@ struct ProcessCommand: ParsableCommand {
   }
 
   private var options: Processing.Options {
-    var options = Processing.Options(now: clock.seconds)
+    var options = Processing.Options(now: clock.seconds, lockTime: TimeArgument.now)
     options.bundleIDs = bundleID
     options.includesLocked = includeLocked
     options.limit = limit
