@@ -56,10 +56,13 @@ public struct CrashDatabase: Sendable {
 
   // MARK: Reports
 
+  /// How often a report is looked for in both directories: while a program moves it back and forth, a look may miss it.
+  static let looks = 10
+
   /// The report `id`, wherever it is; nil if there is none. While a program moves it, it is looked for again.
   public func report(_ id: UUIDBytes) throws(FileFailure) -> Report? {
     // Reports go from pending to completed, and back when their upload is asked for.
-    for _ in 0..<3 {
+    for _ in 0..<Self.looks {
       for state in ReportState.allCases {
         if let report = try report(id, in: state) { return report }
       }

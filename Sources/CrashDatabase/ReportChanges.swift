@@ -19,7 +19,7 @@ extension DatabaseSession {
   /// Throws `ReportChangeFailure` and `FileFailure`.
   func checkOut(_ id: UUIDBytes) throws -> (report: Report, lock: ReportLock) {
     // Where a program moves it meanwhile, it is looked for again.
-    for _ in 0..<3 {
+    for _ in 0..<CrashDatabase.looks {
       for state in ReportState.allCases {
         // Without the look before it, a stray lock in `pending/` would stand in the way of a completed report.
         guard try database.report(id, in: state) != nil else { continue }
