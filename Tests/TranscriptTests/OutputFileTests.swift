@@ -127,7 +127,7 @@ struct OutputFileTests {
     let folder = try TemporaryFolder()
     try folder.write(Samples.crash, to: "crash.idump")
     let result = try onSmallDisk(
-      folder, "mount -o remount,ro disk; crashpadctl convert crash.idump -o disk/out.dmp; echo status $?")
+      folder, "mount -o remount,bind,ro disk; crashpadctl convert crash.idump -o disk/out.dmp; echo status $?")
     #expect(result.text == "status 73\n")
     #expect(result.errorText == "crash.idump: error: disk/out.dmp: Read-only file system\n")
   }
