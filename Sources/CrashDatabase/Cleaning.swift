@@ -63,9 +63,6 @@ public struct Leftover: Sendable, Hashable {
 
   /// The id in its name; nil if there is none.
   public var id: UUIDBytes? { name.stem.uuid }
-
-  /// Whether this is the file of `report`.
-  public func isFile(of report: Report) -> Bool { name == report.fileName && folder == report.state.folderName }
 }
 
 /// The leftovers of a database, and what could not be looked at.

@@ -32,10 +32,4 @@ extension CrashDatabase {
     }
     return listing
   }
-
-  /// What the lock beside a report says about its owner; nil if there is none. Throws `FileFailure`.
-  public func lockState(of report: Report) throws(FileFailure) -> LockState? {
-    guard let folder = try folder(report.state.folderName) else { return nil }
-    return try LockFile.state(DatabaseLayout.lock(report.id), in: folder)
-  }
 }

@@ -41,7 +41,7 @@ struct DatabaseShowCommand: ParsableCommand {
       }
       do {
         guard let report = try database.report(id) else { throw ReportChangeFailure.notFound }
-        found.append((report, path ? nil : try database.lockState(of: report)))
+        found.append((report, path ? nil : try database.lockState(report.id, in: report.state)))
         statuses.append(.success)
       } catch {
         let (text, status) = DatabaseSentences.failure(error)

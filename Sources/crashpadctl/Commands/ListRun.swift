@@ -96,7 +96,7 @@ struct ListRun {
 
   private func lock(of report: Report, _ found: Found) -> LockState? {
     guard found.lockedIDs[report.state]?.contains(report.id) == true else { return nil }
-    return (try? database.lockState(of: report)) ?? nil
+    return (try? database.lockState(report.id, in: report.state)) ?? nil
   }
 
   private func sayIfEmpty(_ found: Found, _ order: ArraySlice<Int>) -> Bool {

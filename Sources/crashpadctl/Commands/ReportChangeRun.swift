@@ -51,7 +51,9 @@ struct ReportChangeRun {
         try change(session, id)
       } else {
         // The lock of a dead owner stands in nobody's way.
-        if let lock = try database.lockState(of: report), lock != .abandoned { throw ReportChangeFailure.busy(lock) }
+        if let lock = try database.lockState(report.id, in: report.state), lock != .abandoned {
+          throw ReportChangeFailure.busy(lock)
+        }
         try check(report)
       }
     } catch {
