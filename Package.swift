@@ -10,7 +10,7 @@ let package = Package(
       name: "CrashpadCore",
       targets: [
         "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump",
-        "JSONFormat", "Minidump", "Snapshot",
+        "JSONFormat", "Minidump", "Snapshot", "Symbolication",
       ]),
     // Loaded into the tool by tests that let its calls fail; no target may depend on it.
     .library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"]),
@@ -22,6 +22,7 @@ let package = Package(
   targets: [
     // Floor 0
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev", "libelf-dev"])]),
     .target(name: "BinaryFormat"),
     .target(name: "Snapshot"),
     .target(name: "JSONFormat"),
@@ -36,19 +37,24 @@ let package = Package(
     // Floor 2
     .target(name: "DumpInterpretation", dependencies: ["BinaryFormat", "IntermediateDump", "Snapshot"]),
     .target(name: "Minidump", dependencies: ["BinaryFormat", "Snapshot"]),
+    .target(
+      name: "Symbolication",
+      dependencies: [
+        "BinaryFormat", "CElfutils", "FileSystem", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     // Floor 3
     .target(
       name: "CrashpadCore",
       dependencies: [
         "BinaryFormat", "CrashDatabase", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat",
-        "Minidump", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
+        "Minidump", "Snapshot", "Symbolication", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 4
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
         "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump",
-        "JSONFormat", "Minidump", "Snapshot",
+        "JSONFormat", "Minidump", "Snapshot", "Symbolication",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

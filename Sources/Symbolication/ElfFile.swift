@@ -1,0 +1,3 @@
+internal import CElfutils
+
+func probe() { _ = elf_version(UInt32(EV_CURRENT)) }

@@ -1,0 +1,163 @@
+internal import BinaryFormat
+internal import FileSystem
+
+/// The rules of STACK CFI records for one address: how a caller's registers follow from its callee's.
+struct FrameRules: Sendable {
+  /// `.cfa`: the stack pointer of the caller.
+  var canonicalAddress: FrameExpression?
+  /// `.ra`
+  var returnAddress: FrameExpression?
+  var registers: [Int: FrameExpression] = [:]
+
+  /// Takes rules of one record over those that are there: `.cfa: $rsp 8 + .ra: .cfa -8 + ^`.
+  ///
+  /// - Returns: false if the text is no rules; then nothing is taken.
+  mutating func add(_ text: ByteRange, _ architecture: FrameRegisters.Architecture, _ bytes: RawSpan) -> Bool {
+    var line = LineReader(at: text.offset, end: text.end, in: bytes)
+    var target: String?
+    var operations: [FrameExpression.Operation] = []
+    var new = self
+    while let word = line.word(in: bytes) {
+      let text = bytes.text(in: word)
+      if text.last == ":" {
+        if let target { guard new.set(target, operations, architecture) else { return false } }
+        target = String(text.dropLast())
+        operations = []
+      } else {
+        guard target != nil, let operation = FrameExpression.Operation(text, architecture) else { return false }
+        operations.append(operation)
+      }
+    }
+    guard let target, new.set(target, operations, architecture) else { return false }
+    self = new
+    return true
+  }
+
+  private mutating func set(
+    _ target: String, _ operations: [FrameExpression.Operation], _ architecture: FrameRegisters.Architecture
+  ) -> Bool {
+    guard !operations.isEmpty else { return false }
+    let expression = FrameExpression(operations: operations)
+    switch target {
+    case ".cfa": canonicalAddress = expression
+    case ".ra": returnAddress = expression
+    default:
+      // A register that is not walked with is nobody's loss.
+      guard let number = architecture.number(target.hasPrefix("$") ? String(target.dropFirst()) : target) else {
+        return true
+      }
+      registers[number] = expression
+    }
+    return true
+  }
+}
+
+/// One expression of a STACK CFI record, in postfix.
+struct FrameExpression: Sendable {
+  enum Operation: Sendable {
+    case constant(UInt64)
+    case register(Int)
+    case canonicalAddress
+    case add, subtract, multiply, divide, modulo
+    /// To a multiple of a power of two, downwards.
+    case align
+    case load
+    /// A register that does not exist here.
+    case unknown
+
+    init?(_ text: String, _ architecture: FrameRegisters.Architecture) {
+      switch text {
+      case "+": self = .add
+      case "-": self = .subtract
+      case "*": self = .multiply
+      case "/": self = .divide
+      case "%": self = .modulo
+      case "@": self = .align
+      case "^": self = .load
+      case ".cfa": self = .canonicalAddress
+      case ".undef": self = .unknown
+      default:
+        if let value = Int64(text) {
+          self = .constant(UInt64(bitPattern: value))
+        } else if let value = UInt64(text) {
+          self = .constant(value)
+        } else if let number = architecture.number(text.hasPrefix("$") ? String(text.dropFirst()) : text) {
+          self = .register(number)
+        } else if text.hasPrefix("$") || text.first?.isLetter == true {
+          self = .unknown
+        } else {
+          return nil
+        }
+      }
+    }
+  }
+
+  let operations: [Operation]
+
+  /// Nil if a register is not known, memory is missing, or the operations do not give one value.
+  func evaluate(
+    _ registers: FrameRegisters, canonicalAddress: UInt64?, _ load: (UInt64) -> UInt64?
+  ) -> UInt64? {
+    var stack: [UInt64] = []
+    for operation in operations {
+      switch operation {
+      case .constant(let value): stack.append(value)
+      case .register(let number):
+        guard let value = registers[number] else { return nil }
+        stack.append(value)
+      case .canonicalAddress:
+        guard let canonicalAddress else { return nil }
+        stack.append(canonicalAddress)
+      case .load:
+        guard let address = stack.popLast(), let value = load(address) else { return nil }
+        stack.append(value)
+      case .unknown: return nil
+      case .add, .subtract, .multiply, .divide, .modulo, .align:
+        guard let right = stack.popLast(), let left = stack.popLast(), let value = operation.apply(left, right) else {
+          return nil
+        }
+        stack.append(value)
+      }
+    }
+    return stack.count == 1 ? stack[0] : nil
+  }
+}
+
+extension FrameExpression.Operation {
+  fileprivate func apply(_ left: UInt64, _ right: UInt64) -> UInt64? {
+    switch self {
+    case .add: return left &+ right
+    case .subtract: return left &- right
+    case .multiply: return left &* right
+    case .divide: return right == 0 ? nil : left / right
+    case .modulo: return right == 0 ? nil : left % right
+    case .align: return right != 0 && right & (right - 1) == 0 ? left & ~(right - 1) : nil
+    case .constant, .register, .canonicalAddress, .load, .unknown: return nil
+    }
+  }
+}
+
+extension SymFile {
+  /// The rules at `address`, relative to the module; nil if there are none, or they can't be read.
+  func frameRules(at address: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
+    guard let entry = frameRules.entry(containing: address) else { return nil }
+    return file.withBytes { bytes in
+      var rules = FrameRules()
+      var line = LineReader(at: entry.offset, in: bytes)
+      _ = line.skip("STACK CFI INIT ", in: bytes)
+      _ = line.hexadecimal(in: bytes)
+      _ = line.hexadecimal(in: bytes)
+      guard rules.add(line.rest, architecture, bytes) else { return nil }
+      // The changes behind it, up to the address.
+      var offset = bytes.lineEnd(from: entry.offset) + 1
+      while offset < bytes.byteCount {
+        var line = LineReader(at: offset, in: bytes)
+        offset = bytes.lineEnd(from: offset) + 1
+        guard line.skip("STACK CFI ", in: bytes), let start = line.hexadecimal(in: bytes), start <= address,
+          rules.add(line.rest, architecture, bytes)
+        else { break }
+      }
+      return rules
+    }
+  }
+}
