@@ -40,7 +40,8 @@ let package = Package(
     .target(
       name: "Symbolication",
       dependencies: [
-        "BinaryFormat", "CElfutils", "FileSystem", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
+        "BinaryFormat", "CElfutils", "CLinux", "FileSystem", "Snapshot",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 3
     .target(

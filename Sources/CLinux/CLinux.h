@@ -20,4 +20,6 @@ static const int LINUX_LOCK_SH = 1;
 static const int LINUX_LOCK_EX = 2;
 static const int LINUX_LOCK_NB = 4;
 
+int memfd_create(const char *name, unsigned flags);
+
 #endif

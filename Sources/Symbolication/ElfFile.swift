@@ -1,3 +1,183 @@
 internal import CElfutils
+internal import Glibc
+internal import SystemPackage
 
-func probe() { _ = elf_version(UInt32(EV_CURRENT)) }
+/// An ELF file as libelf reads it. Not to be used from two threads at once: what shares one holds it under a lock.
+@safe
+final class ElfFile {
+  let elf: OpaquePointer
+  /// What an image in memory lies in; freed with it.
+  private let memory: UnsafeMutableRawBufferPointer?
+  private let descriptor: FileDescriptor?
+
+  let machine: UInt16
+  let type: UInt16
+  /// Address of the first loaded page: what offsets in the module are counted from.
+  let imageBase: UInt64
+  /// Loaded and executable addresses, by the program headers.
+  let codeRanges: [Range<UInt64>]
+  /// NT_GNU_BUILD_ID; empty if there is none.
+  let buildID: [UInt8]
+  /// `.gnu_debuglink`: the name of the file with the debug information, and its CRC.
+  let debugLink: (name: String, checksum: UInt32)?
+
+  /// The file is no ELF file, or one of which nothing can be read.
+  struct NotElf: Error {}
+
+  /// Opens the file at `path`; one that is compressed as a whole is decompressed. Throws `Errno` or `NotElf`.
+  convenience init(_ path: FilePath) throws {
+    let descriptor = try FileDescriptor.open(
+      path, .readOnly, options: [.closeOnExec, .nonBlocking], retryOnInterrupt: true)
+    do {
+      try self.init(descriptor)
+    } catch {
+      _ = try? descriptor.close()
+      throw error
+    }
+  }
+
+  /// Takes the descriptor over, unless it throws.
+  init(_ descriptor: FileDescriptor) throws {
+    _ = elf_version(UInt32(EV_CURRENT))
+    guard let elf = unsafe dwelf_elf_begin(descriptor.rawValue) else { throw NotElf() }
+    unsafe self.elf = unsafe elf
+    self.descriptor = descriptor
+    unsafe memory = nil
+    guard let header = unsafe Header(elf) else {
+      _ = unsafe elf_end(elf)
+      throw NotElf()
+    }
+    (machine, type, imageBase, codeRanges) = (header.machine, header.type, header.imageBase, header.codeRanges)
+    buildID = unsafe Self.buildID(elf)
+    debugLink = unsafe Self.debugLink(elf)
+  }
+
+  /// An image that is in memory. Throws `NotElf`.
+  init(image: [UInt8]) throws {
+    _ = elf_version(UInt32(EV_CURRENT))
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(image.count, 1), alignment: 16)
+    unsafe memory.copyBytes(from: image)
+    guard let elf = unsafe elf_memory(memory.baseAddress, image.count), let header = unsafe Header(elf) else {
+      unsafe memory.deallocate()
+      throw NotElf()
+    }
+    unsafe self.elf = unsafe elf
+    unsafe self.memory = memory
+    descriptor = nil
+    (machine, type, imageBase, codeRanges) = (header.machine, header.type, header.imageBase, header.codeRanges)
+    buildID = unsafe Self.buildID(elf)
+    debugLink = unsafe Self.debugLink(elf)
+  }
+
+  deinit {
+    _ = unsafe elf_end(elf)
+    if let descriptor { _ = try? descriptor.close() }
+    unsafe memory?.deallocate()
+  }
+
+  private struct Header {
+    let machine: UInt16
+    let type: UInt16
+    var imageBase: UInt64 = 0
+    var codeRanges: [Range<UInt64>] = []
+
+    init?(_ elf: OpaquePointer) {
+      var header = GElf_Ehdr()
+      guard unsafe elf_kind(elf) == ELF_K_ELF, unsafe gelf_getehdr(elf, &header) != nil else { return nil }
+      machine = header.e_machine
+      type = header.e_type
+      var count = 0
+      guard unsafe elf_getphdrnum(elf, &count) == 0 else { return }
+      var base: UInt64?
+      for index in 0..<Int32(clamping: count) {
+        var segment = GElf_Phdr()
+        guard unsafe gelf_getphdr(elf, index, &segment) != nil else { break }
+        guard segment.p_type == UInt32(PT_LOAD) else { continue }
+        // A page of the machine: what the loader rounds to. Larger alignments do not move the first page.
+        let page = segment.p_vaddr & ~0xfff
+        base = min(base ?? page, page)
+        let (end, overflow) = segment.p_vaddr.addingReportingOverflow(segment.p_memsz)
+        if segment.p_flags & UInt32(PF_X) != 0, !overflow { codeRanges.append(segment.p_vaddr..<end) }
+      }
+      imageBase = base ?? 0
+    }
+  }
+
+  private static func buildID(_ elf: OpaquePointer) -> [UInt8] {
+    var bytes: UnsafeRawPointer?
+    let count = unsafe dwelf_elf_gnu_build_id(elf, &bytes)
+    guard count > 0, count <= 64, let bytes = unsafe bytes else { return [] }
+    return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+  }
+
+  private static func debugLink(_ elf: OpaquePointer) -> (name: String, checksum: UInt32)? {
+    var checksum: GElf_Word = 0
+    guard let name = unsafe dwelf_elf_gnu_debuglink(elf, &checksum) else { return nil }
+    let text = unsafe String(cString: name)
+    return text.isEmpty ? nil : (text, checksum)
+  }
+
+  func isCode(_ address: UInt64) -> Bool { codeRanges.isEmpty || codeRanges.contains { $0.contains(address) } }
+
+  /// The registers that its code uses; nil for machines whose stacks are not walked.
+  var architecture: FrameRegisters.Architecture? {
+    switch Int32(machine) {
+    case EM_X86_64: .x86_64
+    case EM_AARCH64: .arm64
+    default: nil
+    }
+  }
+}
+
+// MARK: Sections
+
+/// One section's header.
+@safe
+struct ElfSection {
+  let index: Int
+  let handle: OpaquePointer
+  let header: GElf_Shdr
+  let name: String
+}
+
+extension ElfFile {
+  /// Calls `body` for each section until it returns false.
+  func forEachSection(_ body: (ElfSection) -> Bool) {
+    var names = 0
+    guard unsafe elf_getshdrstrndx(elf, &names) == 0 else { return }
+    var next = unsafe elf_nextscn(elf, nil)
+    while let handle = unsafe next {
+      var header = GElf_Shdr()
+      if unsafe gelf_getshdr(handle, &header) != nil {
+        let name = unsafe elf_strptr(elf, names, Int(header.sh_name)).map { unsafe String(cString: $0) } ?? ""
+        guard unsafe body(ElfSection(index: Int(elf_ndxscn(handle)), handle: handle, header: header, name: name)) else {
+          return
+        }
+      }
+      unsafe next = unsafe elf_nextscn(elf, handle)
+    }
+  }
+
+  func section(_ name: String) -> ElfSection? {
+    var found: ElfSection?
+    forEachSection {
+      guard $0.name == name else { return true }
+      found = $0
+      return false
+    }
+    return found
+  }
+
+  /// The bytes of a section; nil if they are not in the file.
+  func bytes(_ section: ElfSection) -> [UInt8]? {
+    guard section.header.sh_type != UInt32(SHT_NOBITS), let data = unsafe elf_rawdata(section.handle, nil),
+      let start = unsafe data.pointee.d_buf
+    else { return nil }
+    return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: data.pointee.d_size))
+  }
+
+  /// Whether it has a section with these contents, not only its header.
+  func hasContents(_ name: String) -> Bool {
+    section(name).map { $0.header.sh_type != UInt32(SHT_NOBITS) && $0.header.sh_size > 0 } ?? false
+  }
+}

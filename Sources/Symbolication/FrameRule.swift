@@ -1,13 +1,19 @@
 internal import BinaryFormat
 internal import FileSystem
 
-/// The rules of STACK CFI records for one address: how a caller's registers follow from its callee's.
-struct FrameRules: Sendable {
+/// How a caller's registers follow from its callee's, for one address: from STACK CFI records, DWARF's call frame
+/// information or Apple's compact unwind encoding.
+public struct FrameRules: Sendable {
   /// `.cfa`: the stack pointer of the caller.
   var canonicalAddress: FrameExpression?
-  /// `.ra`
+  /// `.ra`; nil of the outermost function, which has no caller.
   var returnAddress: FrameExpression?
+  /// By DWARF's numbers. Registers that are not here and that a function preserves are the callee's own.
   var registers: [Int: FrameExpression] = [:]
+  /// Whether the caller was interrupted by a signal, so that it goes on at its instruction, not behind a call.
+  var isSignalFrame = false
+  /// Whether the rules say that there is no caller.
+  var isOutermost = false
 
   /// Takes rules of one record over those that are there: `.cfa: $rsp 8 + .ra: .cfa -8 + ^`.
   ///
@@ -62,6 +68,9 @@ struct FrameExpression: Sendable {
     /// To a multiple of a power of two, downwards.
     case align
     case load
+    case and, or, exclusiveOr, shiftLeft, shiftRight, shiftRightArithmetic
+    case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+    case duplicate, drop, over, swap, negate, not
     /// A register that does not exist here.
     case unknown
 
@@ -112,7 +121,23 @@ struct FrameExpression: Sendable {
         guard let address = stack.popLast(), let value = load(address) else { return nil }
         stack.append(value)
       case .unknown: return nil
-      case .add, .subtract, .multiply, .divide, .modulo, .align:
+      case .duplicate:
+        guard let top = stack.last else { return nil }
+        stack.append(top)
+      case .drop: guard stack.popLast() != nil else { return nil }
+      case .over:
+        guard stack.count >= 2 else { return nil }
+        stack.append(stack[stack.count - 2])
+      case .swap:
+        guard stack.count >= 2 else { return nil }
+        stack.swapAt(stack.count - 1, stack.count - 2)
+      case .negate:
+        guard let top = stack.popLast() else { return nil }
+        stack.append(0 &- top)
+      case .not:
+        guard let top = stack.popLast() else { return nil }
+        stack.append(~top)
+      default:
         guard let right = stack.popLast(), let left = stack.popLast(), let value = operation.apply(left, right) else {
           return nil
         }
@@ -132,14 +157,27 @@ extension FrameExpression.Operation {
     case .divide: return right == 0 ? nil : left / right
     case .modulo: return right == 0 ? nil : left % right
     case .align: return right != 0 && right & (right - 1) == 0 ? left & ~(right - 1) : nil
-    case .constant, .register, .canonicalAddress, .load, .unknown: return nil
+    case .and: return left & right
+    case .or: return left | right
+    case .exclusiveOr: return left ^ right
+    case .shiftLeft: return left << right
+    case .shiftRight: return left >> right
+    case .shiftRightArithmetic: return UInt64(bitPattern: Int64(bitPattern: left) >> right)
+    case .equal: return left == right ? 1 : 0
+    case .notEqual: return left != right ? 1 : 0
+    case .less: return Int64(bitPattern: left) < Int64(bitPattern: right) ? 1 : 0
+    case .lessOrEqual: return Int64(bitPattern: left) <= Int64(bitPattern: right) ? 1 : 0
+    case .greater: return Int64(bitPattern: left) > Int64(bitPattern: right) ? 1 : 0
+    case .greaterOrEqual: return Int64(bitPattern: left) >= Int64(bitPattern: right) ? 1 : 0
+    case .constant, .register, .canonicalAddress, .load, .unknown, .duplicate, .drop, .over, .swap, .negate, .not:
+      return nil
     }
   }
 }
 
 extension SymFile {
   /// The rules at `address`, relative to the module; nil if there are none, or they can't be read.
-  func frameRules(at address: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
+  public func frameRules(at address: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
     guard let entry = frameRules.entry(containing: address) else { return nil }
     return file.withBytes { bytes in
       var rules = FrameRules()

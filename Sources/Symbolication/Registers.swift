@@ -22,6 +22,9 @@ public struct FrameRegisters: Sendable {
     /// Of arm64 only: where a call leaves its return address.
     var link: Int? { self == .arm64 ? 30 : nil }
 
+    /// All but the stack pointer and the instruction pointer.
+    var general: [Int] { (0..<(self == .arm64 ? 31 : 16)).filter { $0 != stackPointer } }
+
     /// What a called function gives back as it was.
     var preserved: [Int] {
       switch self {

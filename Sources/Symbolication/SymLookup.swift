@@ -6,10 +6,13 @@ public struct SourceLocation: Sendable, Hashable {
   public let file: String?
   /// From 1 on; 0 if it is not known.
   public let line: UInt64
+  /// From 1 on; 0 if it is not known.
+  public let column: UInt64
 
-  public init(file: String?, line: UInt64) {
+  public init(file: String?, line: UInt64, column: UInt64 = 0) {
     self.file = file
     self.line = line
+    self.column = column
   }
 }
 

@@ -1,0 +1,202 @@
+internal import CElfutils
+
+/// The DWARF of one file, by libdw. Not to be used from two threads at once.
+///
+/// libdw finds units by `.debug_aranges`, which clang and swiftc do not write: the ranges of the units themselves are indexed.
+@safe
+final class DwarfInfo {
+  let sections: Sections
+  let units: [DwarfUnit]
+  private let ranges: RangeIndex
+
+  /// Nil if the file has no DWARF.
+  init?(_ file: ElfFile) {
+    guard let sections = Sections(file) else { return nil }
+    self.sections = sections
+    var units: [DwarfUnit] = []
+    var ranges = RangeIndex()
+    var unit: OpaquePointer?
+    var version: Dwarf_Half = 0
+    var type: UInt8 = 0
+    var die = unsafe Dwarf_Die()
+    while unsafe dwarf_get_units(sections.dwarf, unit, &unit, &version, &type, &die, nil) == 0 {
+      guard type != UInt8(DW_UT_type), type != UInt8(DW_UT_split_type), type != UInt8(DW_UT_partial) else { continue }
+      let new = unsafe DwarfUnit(die, number: units.count)
+      units.append(new)
+      // Functions that the linker dropped are left at 0, or where no code is.
+      for range in new.ranges(sections) where range.lowerBound != 0 && file.isCode(range.lowerBound) {
+        ranges.add(range, new.number)
+      }
+    }
+    ranges.finish()
+    self.units = units
+    self.ranges = ranges
+  }
+
+  /// What is at `address`; nil if no unit knows it.
+  func lookup(_ address: UInt64, _ symbolName: (UInt64) -> String?) -> SymbolizedAddress? {
+    var place: SymbolizedAddress?
+    for number in ranges.all(containing: address) {
+      let unit = units[number]
+      if let function = unit.function(at: address, sections) {
+        return unit.symbolize(address, in: function, symbolName)
+      }
+      // A unit with lines only, such as an assembler's.
+      if place == nil, let location = unit.location(address) {
+        place = SymbolizedAddress(
+          frames: [SymbolizedAddress.Frame(function: nil, location: location)], functionAddress: address,
+          isNearest: false)
+      }
+    }
+    return place
+  }
+
+  /// Where the function that `address` lies in begins.
+  func functionAddress(_ address: UInt64) -> UInt64? {
+    for number in ranges.all(containing: address) {
+      if let function = units[number].function(at: address, sections) { return function.entry }
+    }
+    return nil
+  }
+}
+
+extension DwarfInfo {
+  /// What the units share: the open file, and what is known of its sections.
+  @safe
+  final class Sections {
+    let dwarf: OpaquePointer
+    /// Holds the bytes that `dwarf` reads.
+    private let file: ElfFile
+    /// `.debug_info` as it lies in memory, decompressed.
+    private let info: UnsafeRawBufferPointer
+    /// By the offset of the abbreviations; many units may share them.
+    private var scanners: [UInt64: DieScanner?] = [:]
+
+    init?(_ file: ElfFile) {
+      guard let dwarf = unsafe dwarf_begin_elf(file.elf, DWARF_C_READ, nil) else { return nil }
+      unsafe self.dwarf = unsafe dwarf
+      self.file = file
+      if let section = file.section(".debug_info"), let data = unsafe elf_getdata(section.handle, nil) {
+        unsafe info = UnsafeRawBufferPointer(start: data.pointee.d_buf, count: data.pointee.d_size)
+      } else {
+        unsafe info = UnsafeRawBufferPointer(start: nil, count: 0)
+      }
+    }
+
+    deinit { unsafe _ = dwarf_end(dwarf) }
+
+    /// Calls `body` with the bytes of the unit that `die` is the first entry of, from there on. Returns nil if they are not
+    /// in `.debug_info`, as those of split DWARF.
+    func withUnit<Result>(_ die: inout Dwarf_Die, _ body: (RawSpan, UInt64, DieScanner) -> Result) -> Result? {
+      let offset = unsafe dwarf_dieoffset(&die)
+      guard let address = unsafe die.addr, let base = unsafe info.baseAddress, unsafe offset < Dwarf_Off(info.count),
+        unsafe UnsafeRawPointer(address) == base + Int(offset), let header = unsafe header(of: &die),
+        header.end > offset,
+        unsafe header.end <= Dwarf_Off(info.count), let scanner = unsafe scanner(header, &die)
+      else { return nil }
+      let bytes = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: info[Int(offset)..<Int(header.end)]))
+      return body(bytes, offset, scanner)
+    }
+
+    private struct UnitHeader {
+      var end: Dwarf_Off = 0
+      var version: Dwarf_Half = 0
+      var abbreviations: Dwarf_Off = 0
+      var addressSize: UInt8 = 0
+      var offsetSize: UInt8 = 0
+    }
+
+    /// The header of the unit that `die` is the first entry of.
+    private func header(of die: inout Dwarf_Die) -> UnitHeader? {
+      let (start, underflow) = unsafe dwarf_dieoffset(&die).subtractingReportingOverflow(dwarf_cuoffset(&die))
+      var header = UnitHeader()
+      var size = 0
+      guard !underflow,
+        unsafe dwarf_next_unit(
+          dwarf, start, &header.end, &size, &header.version, &header.abbreviations, &header.addressSize,
+          &header.offsetSize, nil, nil) == 0
+      else { return nil }
+      return header
+    }
+
+    private func scanner(_ header: UnitHeader, _ die: inout Dwarf_Die) -> DieScanner? {
+      if let known = scanners[header.abbreviations] { return known }
+      let scanner = unsafe DieScanner(
+        &die, addressSize: Int(header.addressSize), offsetSize: Int(header.offsetSize), version: Int(header.version))
+      scanners[header.abbreviations] = .some(scanner)
+      return scanner
+    }
+  }
+}
+
+/// Numbers of what covers an address. Ranges may overlap in damaged files.
+struct RangeIndex {
+  private struct Entry {
+    let low: UInt64
+    let high: UInt64
+    /// The furthest that this or an earlier one reaches.
+    var reach: UInt64
+    let number: Int
+  }
+
+  private var entries: [Entry] = []
+
+  var isEmpty: Bool { entries.isEmpty }
+  /// In the order of their addresses; one that has several ranges comes several times.
+  var numbers: [Int] { entries.map(\.number) }
+  var ranges: [Range<UInt64>] { entries.map { $0.low..<$0.high } }
+
+  mutating func add(_ range: Range<UInt64>, _ number: Int) {
+    guard !range.isEmpty else { return }
+    entries.append(Entry(low: range.lowerBound, high: range.upperBound, reach: 0, number: number))
+  }
+
+  /// After the last `add`.
+  mutating func finish() {
+    var isSorted = true
+    for index in entries.indices.dropFirst() where entries[index - 1].low > entries[index].low {
+      isSorted = false
+      break
+    }
+    if !isSorted { entries.sort { ($0.low, $0.number) < ($1.low, $1.number) } }
+    var reach: UInt64 = 0
+    for index in entries.indices {
+      reach = max(reach, entries[index].high)
+      entries[index].reach = reach
+    }
+  }
+
+  /// How many begin at or before `address`.
+  private func count(upTo address: UInt64) -> Int {
+    var low = 0
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].low <= address { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Of those that contain `address` the one that begins last.
+  func first(containing address: UInt64) -> Int? {
+    let count = count(upTo: address)
+    var index = count - 1
+    while index >= 0, entries[index].reach > address, count - index < 4096 {
+      if entries[index].high > address { return entries[index].number }
+      index -= 1
+    }
+    return nil
+  }
+
+  /// The numbers of those that contain `address`, the one that begins last first; of many only some.
+  func all(containing address: UInt64) -> [Int] {
+    let count = count(upTo: address)
+    var found: [Int] = []
+    var index = count - 1
+    while index >= 0, entries[index].reach > address, found.count < 8, count - index < 4096 {
+      if entries[index].high > address { found.append(entries[index].number) }
+      index -= 1
+    }
+    return found
+  }
+}

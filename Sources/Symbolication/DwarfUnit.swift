@@ -1,0 +1,223 @@
+internal import CElfutils
+
+/// One compilation unit: its functions, found when somebody asks for an address in it.
+@safe
+final class DwarfUnit {
+  let number: Int
+  /// Has the lines and the ranges; of split DWARF the skeleton.
+  var die: Dwarf_Die
+  /// Has the functions; of split DWARF the unit of the `.dwo` file.
+  private var tree: Dwarf_Die
+  /// Offsets of the entries of functions, by what they cover.
+  private var index = RangeIndex()
+  private var isLoaded = false
+  /// Functions that somebody asked for.
+  private var functions: [UInt64: DwarfFunction] = [:]
+  /// Entries that may still be looked at, so that a hostile file does not cost hours.
+  private var budget = 20_000_000
+
+  /// Nests no deeper in any real file.
+  static let maximumDepth = 200
+
+  init(_ die: Dwarf_Die, number: Int) {
+    self.number = number
+    unsafe self.die = unsafe die
+    unsafe tree = unsafe die
+    var split = unsafe Dwarf_Die()
+    var version: Dwarf_Half = 0
+    var type: UInt8 = 0
+    var own = unsafe die
+    if unsafe dwarf_cu_info(own.cu, &version, &type, &own, &split, nil, nil, nil) == 0, type == UInt8(DW_UT_skeleton),
+      unsafe split.addr != nil
+    {
+      unsafe tree = unsafe split
+    }
+  }
+
+  /// What the unit itself says that it covers; if it says nothing, what its functions cover.
+  func ranges(_ info: DwarfInfo.Sections) -> [Range<UInt64>] {
+    let own = unsafe Self.ranges(&die)
+    if !own.isEmpty { return own }
+    load(info)
+    return index.ranges
+  }
+
+  static func ranges(_ die: inout Dwarf_Die) -> [Range<UInt64>] {
+    var ranges: [Range<UInt64>] = []
+    var offset = 0
+    var base: Dwarf_Addr = 0
+    var start: Dwarf_Addr = 0
+    var end: Dwarf_Addr = 0
+    while ranges.count < 1_000_000 {
+      offset = unsafe dwarf_ranges(&die, offset, &base, &start, &end)
+      guard offset > 0 else { break }
+      if start < end { ranges.append(start..<end) }
+    }
+    return ranges
+  }
+
+  /// The innermost function that `address` lies in.
+  func function(at address: UInt64, _ sections: DwarfInfo.Sections) -> DwarfFunction? {
+    load(sections)
+    return index.first(containing: address).flatMap { function(UInt64($0)) }
+  }
+
+  /// All functions, in the order of their addresses.
+  func allFunctions(_ sections: DwarfInfo.Sections) -> [DwarfFunction] {
+    load(sections)
+    var seen: Set<Int> = []
+    return index.numbers.compactMap { seen.insert($0).inserted ? function(UInt64($0)) : nil }
+  }
+
+  private func function(_ offset: UInt64) -> DwarfFunction? {
+    if let known = functions[offset] { return known }
+    var die = unsafe Dwarf_Die()
+    guard let dwarf = unsafe dwarf_cu_getdwarf(tree.cu), unsafe dwarf_offdie(dwarf, offset, &die) != nil else {
+      return nil
+    }
+    let ranges = unsafe Self.ranges(&die)
+    guard !ranges.isEmpty else { return nil }
+    let function = unsafe DwarfFunction(die, ranges)
+    functions[offset] = function
+    return function
+  }
+
+  private func load(_ sections: DwarfInfo.Sections) {
+    guard !isLoaded else { return }
+    isLoaded = true
+    if !scan(sections) {
+      index = RangeIndex()
+      unsafe walk(&tree, depth: 0)
+    }
+    index.finish()
+  }
+
+  /// The fast way. Returns false if it does not work here.
+  private func scan(_ sections: DwarfInfo.Sections) -> Bool {
+    unsafe sections.withUnit(&tree) { unit, start, scanner in
+      scanner.scan(unit, from: start) { found in
+        if let range = found.range {
+          index.add(range, Int(found.offset))
+          return
+        }
+        var function = unsafe Dwarf_Die()
+        guard unsafe dwarf_offdie(sections.dwarf, found.offset, &function) != nil else { return }
+        for range in unsafe Self.ranges(&function) { index.add(range, Int(found.offset)) }
+      }
+    } ?? false
+  }
+
+  /// The slow way, by libdw alone.
+  private func walk(_ parent: inout Dwarf_Die, depth: Int) {
+    guard depth < Self.maximumDepth else { return }
+    unsafe forEachChild(&parent) { child in
+      if unsafe dwarf_tag(&child) == DW_TAG_subprogram {
+        let offset = unsafe dwarf_dieoffset(&child)
+        for range in unsafe Self.ranges(&child) { index.add(range, Int(clamping: offset)) }
+      }
+      if unsafe dwarf_haschildren(&child) > 0 { unsafe walk(&child, depth: depth + 1) }
+    }
+  }
+
+  /// Calls `body` with each child of `parent`.
+  func forEachChild(_ parent: inout Dwarf_Die, _ body: (inout Dwarf_Die) -> Void) {
+    var child = unsafe Dwarf_Die()
+    guard unsafe dwarf_child(&parent, &child) == 0 else { return }
+    while budget > 0 {
+      budget -= 1
+      unsafe body(&child)
+      var next = unsafe Dwarf_Die()
+      // A sibling that lies before would be met again and again.
+      guard unsafe dwarf_siblingof(&child, &next) == 0, let here = unsafe child.addr, let there = unsafe next.addr,
+        unsafe there > here
+      else { return }
+      unsafe child = unsafe next
+    }
+  }
+
+  // MARK: Lines
+
+  func location(_ address: UInt64) -> SourceLocation? {
+    guard let line = unsafe dwarf_getsrc_die(&die, address) else { return nil }
+    var number: Int32 = 0
+    var column: Int32 = 0
+    unsafe _ = dwarf_lineno(line, &number)
+    unsafe _ = dwarf_linecol(line, &column)
+    let file = unsafe dwarf_linesrc(line, nil, nil).map { unsafe Self.path($0) }
+    return SourceLocation(file: file, line: UInt64(clamping: number), column: UInt64(clamping: column))
+  }
+
+  /// The name of a file by its number in the unit's table.
+  func fileName(_ number: UInt64) -> String? {
+    var files: OpaquePointer?
+    var count = 0
+    guard unsafe dwarf_getsrcfiles(&die, &files, &count) == 0, number < UInt64(count) else { return nil }
+    return unsafe dwarf_filesrc(files, Int(number), nil, nil).map { unsafe Self.path($0) }
+  }
+
+  /// libdw puts a slash between the folder and the name, though the folder is `/` itself for what no file has.
+  private static func path(_ text: UnsafePointer<CChar>) -> String {
+    let slash = CChar(UInt8(ascii: "/"))
+    return unsafe String(cString: text[0] == slash && text[1] == slash ? text + 1 : text)
+  }
+
+  // MARK: Names
+
+  /// - Parameter symbolName: the name of the symbol that begins at an address, for functions whose DWARF has no full name.
+  func symbolize(_ address: UInt64, in function: DwarfFunction, _ symbolName: (UInt64) -> String?) -> SymbolizedAddress
+  {
+    var frames: [SymbolizedAddress.Frame] = []
+    var location = location(address)
+    for call in function.inlinedCalls(at: address, in: self).reversed() {
+      frames.append(SymbolizedAddress.Frame(function: call.name, location: location))
+      location = SourceLocation(file: fileName(call.file), line: call.line, column: call.column)
+    }
+    frames.append(SymbolizedAddress.Frame(function: name(of: function, symbolName), location: location))
+    return SymbolizedAddress(frames: frames, functionAddress: function.entry, isNearest: false)
+  }
+
+  func name(of function: DwarfFunction, _ symbolName: (UInt64) -> String?) -> String? {
+    if let name = function.name { return name }
+    let name: String?
+    if let linkage = unsafe Self.linkageName(&function.die) {
+      name = linkage
+    } else if unsafe Self.hasMangledNames(dwarf_srclang(&tree)) {
+      // What is local to its file has no linkage name, but a symbol.
+      name = unsafe symbolName(function.entry) ?? Self.shortName(&function.die)
+    } else {
+      name = unsafe Self.shortName(&function.die)
+    }
+    function.name = name
+    return name
+  }
+
+  private static func hasMangledNames(_ language: Int32) -> Bool {
+    switch language {
+    // C89, C, C99, C11, C17, and the assembler's.
+    case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x8001: false
+    default: true
+    }
+  }
+
+  static func linkageName(_ die: inout Dwarf_Die) -> String? {
+    unsafe string(&die, DW_AT_linkage_name) ?? string(&die, DW_AT_MIPS_linkage_name)
+  }
+
+  static func shortName(_ die: inout Dwarf_Die) -> String? { unsafe string(&die, DW_AT_name) }
+
+  private static func string(_ die: inout Dwarf_Die, _ name: Int) -> String? {
+    var attribute = unsafe Dwarf_Attribute()
+    guard let found = unsafe dwarf_attr_integrate(&die, UInt32(name), &attribute) else { return nil }
+    return unsafe dwarf_formstring(found).map { unsafe String(cString: $0) }
+  }
+
+  static func number(_ die: inout Dwarf_Die, _ name: Int) -> UInt64 {
+    var attribute = unsafe Dwarf_Attribute()
+    var value: Dwarf_Word = 0
+    guard let found = unsafe dwarf_attr(&die, UInt32(name), &attribute), unsafe dwarf_formudata(found, &value) == 0
+    else {
+      return 0
+    }
+    return value
+  }
+}

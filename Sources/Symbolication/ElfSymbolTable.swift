@@ -1,0 +1,107 @@
+internal import CElfutils
+
+/// The functions and other places that an ELF file's symbol tables name, sorted by address.
+struct ElfSymbolTable {
+  struct Entry {
+    let address: UInt64
+    let size: UInt64
+    /// Section of the names, and the name's offset in it.
+    let strings: Int32
+    let name: UInt32
+    /// Of several at one address the one with the highest is shown.
+    let rank: UInt8
+    let isFunction: Bool
+  }
+
+  private(set) var entries: [Entry] = []
+
+  init() {}
+
+  /// Reads `.symtab`, or `.dynsym` if there is no other.
+  init(_ file: ElfFile) {
+    var tables: [ElfSection] = []
+    file.forEachSection { section in
+      if section.header.sh_type == UInt32(SHT_SYMTAB) || section.header.sh_type == UInt32(SHT_DYNSYM) {
+        tables.append(section)
+      }
+      return true
+    }
+    let full = tables.filter { $0.header.sh_type == UInt32(SHT_SYMTAB) }
+    for table in full.isEmpty ? tables : full { read(table, file) }
+    sort()
+  }
+
+  private mutating func read(_ section: ElfSection, _ file: ElfFile) {
+    guard section.header.sh_entsize > 0, let data = unsafe elf_getdata(section.handle, nil) else { return }
+    let count = Int32(clamping: unsafe data.pointee.d_size / Int(section.header.sh_entsize))
+    entries.reserveCapacity(entries.count + Int(count))
+    for index in 0..<count {
+      var symbol = GElf_Sym()
+      guard unsafe gelf_getsym(data, index, &symbol) != nil else { return }
+      let type = symbol.st_info & 0xf
+      let isFunction = type == UInt8(STT_FUNC) || type == UInt8(STT_GNU_IFUNC)
+      guard isFunction || type == UInt8(STT_NOTYPE), symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_name != 0,
+        symbol.st_value != 0, symbol.st_shndx < 0xff00 || symbol.st_shndx == 0xffff, file.isCode(symbol.st_value)
+      else { continue }
+      // What the linker or the assembler made, such as arm64's `$x`, is nobody's name.
+      if type == UInt8(STT_NOTYPE),
+        let name = unsafe elf_strptr(file.elf, Int(section.header.sh_link), Int(symbol.st_name)),
+        unsafe name.pointee == 0x24
+      {
+        continue
+      }
+      let binding: UInt8 =
+        switch symbol.st_info >> 4 {
+        case UInt8(STB_GLOBAL): 2
+        case UInt8(STB_WEAK): 1
+        default: 0
+        }
+      entries.append(
+        Entry(
+          address: symbol.st_value, size: symbol.st_size, strings: Int32(bitPattern: section.header.sh_link),
+          name: symbol.st_name, rank: (isFunction ? 4 : 0) + binding, isFunction: isFunction))
+    }
+  }
+
+  private mutating func sort() {
+    entries.sort { a, b in
+      if a.address != b.address { return a.address < b.address }
+      if (a.size == 0) != (b.size == 0) { return a.size == 0 }
+      return a.rank < b.rank
+    }
+    // Of those at one address the last is kept.
+    var kept = 0
+    for index in entries.indices {
+      if kept > 0, entries[kept - 1].address == entries[index].address {
+        entries[kept - 1] = entries[index]
+      } else {
+        entries[kept] = entries[index]
+        kept += 1
+      }
+    }
+    entries.removeSubrange(kept...)
+  }
+
+  /// The symbol that `address` lies in, or whose size is not known and that it lies behind.
+  func lookup(_ address: UInt64) -> Entry? {
+    var low = 0
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].address <= address { low = middle + 1 } else { high = middle }
+    }
+    // A function may have labels inside of it, which end before it does.
+    var index = low - 1
+    while index >= 0, low - index <= 16 {
+      let entry = entries[index]
+      if entry.size == 0 { return index == low - 1 ? entry : nil }
+      if address - entry.address < entry.size { return entry }
+      index -= 1
+    }
+    return nil
+  }
+
+  func name(_ entry: Entry, in file: ElfFile) -> String? {
+    unsafe elf_strptr(file.elf, Int(entry.strings), Int(entry.name)).map { unsafe String(cString: $0) }
+  }
+}

@@ -1,0 +1,109 @@
+internal import Synchronization
+public import SystemPackage
+
+/// What the ELF files of one module tell of its addresses: the loaded file, and the one with its debug information where
+/// that is apart. All calls may come from any thread; they take turns.
+public final class ElfSymbols: Sendable {
+  fileprivate struct State {
+    let loaded: ElfFile?
+    let debug: ElfFile?
+    var info: DwarfInfo?
+    var frames: DwarfFrames?
+    var symbols: [(table: ElfSymbolTable, file: ElfFile)]?
+  }
+
+  private let state: Mutex<State>
+  /// Of the first loaded page.
+  let imageBase: UInt64
+
+  /// - Parameters:
+  ///   - loaded: the file that was loaded, for call frame information and its symbols.
+  ///   - debug: a file with the debug information of the same build, if that is another.
+  init(loaded: sending ElfFile?, debug: sending ElfFile?) {
+    imageBase = loaded?.imageBase ?? debug?.imageBase ?? 0
+    let info = debug.flatMap { DwarfInfo($0) } ?? loaded.flatMap { DwarfInfo($0) }
+    let frames =
+      loaded.flatMap { DwarfFrames($0, info) } ?? debug.flatMap { DwarfFrames($0, info) }
+    state = Mutex(State(loaded: loaded, debug: debug, info: info, frames: frames))
+  }
+
+  /// Opens one ELF file, for its own symbols. Throws `Errno` or `ElfSymbols.NotElf`.
+  public convenience init(_ path: FilePath) throws {
+    do {
+      self.init(loaded: try ElfFile(path), debug: nil)
+    } catch is ElfFile.NotElf {
+      throw NotElf()
+    }
+  }
+
+  /// The file is no ELF file.
+  public struct NotElf: Error {}
+
+  /// What lies at `address`, which is the file's own (as `nm` prints it); nil if no symbol is near.
+  public func symbolize(imageAddress address: UInt64) -> SymbolizedAddress? {
+    state.withLock { state in
+      if let found = state.info?.lookup(address, { state.symbolName(startingAt: $0) }) {
+        guard found.frames.last?.function == nil else { return found }
+        // Lines only: the symbol table has the name.
+        guard let (entry, name) = state.symbol(at: address) else { return found }
+        return SymbolizedAddress(
+          frames: [SymbolizedAddress.Frame(function: name, location: found.frames.last?.location)],
+          functionAddress: entry.address, isNearest: entry.size == 0)
+      }
+      guard let (entry, name) = state.symbol(at: address) else { return nil }
+      return SymbolizedAddress(
+        frames: [SymbolizedAddress.Frame(function: name, location: nil)], functionAddress: entry.address,
+        isNearest: entry.size == 0)
+    }
+  }
+
+  /// The rules that lead from a frame at `address` to its caller.
+  func frameRules(imageAddress address: UInt64) -> FrameRules? {
+    state.withLock { $0.frames?.rules(at: address) }
+  }
+
+  /// Where the function that `address` lies in begins.
+  func functionAddress(imageAddress address: UInt64) -> UInt64? {
+    state.withLock { state in
+      state.info?.functionAddress(address) ?? state.symbol(at: address)?.entry.address
+    }
+  }
+
+  /// Whether a stack may go through `address`: it is code, and what is known of functions does not speak against it.
+  func isInFunction(imageAddress address: UInt64) -> Bool {
+    state.withLock { state in
+      guard (state.loaded ?? state.debug)?.isCode(address) ?? true else { return false }
+      return state.symbol(at: address) != nil || state.info?.functionAddress(address) != nil || state.hasNoSymbols
+    }
+  }
+}
+
+extension ElfSymbols.State {
+  /// Tables are read when the first name is asked for that the DWARF does not have.
+  private mutating func tables() -> [(table: ElfSymbolTable, file: ElfFile)] {
+    if let symbols { return symbols }
+    var tables: [(ElfSymbolTable, ElfFile)] = []
+    for file in [debug, loaded].compactMap({ $0 }) { tables.append((ElfSymbolTable(file), file)) }
+    if let loaded, let mini = MiniDebugInfo.file(of: loaded) { tables.append((ElfSymbolTable(mini), mini)) }
+    tables = tables.filter { !$0.0.entries.isEmpty }
+    symbols = tables
+    return tables
+  }
+
+  mutating func symbol(at address: UInt64) -> (entry: ElfSymbolTable.Entry, name: String)? {
+    var unsized: (ElfSymbolTable.Entry, String)?
+    for (table, file) in tables() {
+      guard let entry = table.lookup(address), let name = table.name(entry, in: file) else { continue }
+      if entry.size > 0 { return (entry, name) }
+      if unsized == nil { unsized = (entry, name) }
+    }
+    return unsized
+  }
+
+  mutating func symbolName(startingAt address: UInt64) -> String? {
+    guard let (entry, name) = symbol(at: address), entry.address == address else { return nil }
+    return name
+  }
+
+  var hasNoSymbols: Bool { mutating get { tables().isEmpty } }
+}

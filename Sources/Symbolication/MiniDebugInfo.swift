@@ -1,0 +1,33 @@
+internal import CElfutils
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// The symbol table that some distributions leave in stripped files: `.gnu_debugdata`, an ELF file compressed with xz.
+enum MiniDebugInfo {
+  /// Nil if `file` has none, or it can't be read.
+  static func file(of file: ElfFile) -> ElfFile? {
+    guard let section = file.section(".gnu_debugdata"), let bytes = file.bytes(section), !bytes.isEmpty else {
+      return nil
+    }
+    // libdw decompresses files, not memory.
+    guard let descriptor = memoryFile(bytes) else { return nil }
+    do { return try ElfFile(descriptor) } catch {
+      _ = try? descriptor.close()
+      return nil
+    }
+  }
+
+  private static func memoryFile(_ bytes: [UInt8]) -> FileDescriptor? {
+    let raw = unsafe memfd_create("debugdata", 1 /* MFD_CLOEXEC */)
+    guard raw >= 0 else { return nil }
+    let descriptor = FileDescriptor(rawValue: raw)
+    do {
+      try descriptor.writeAll(bytes)
+      return descriptor
+    } catch {
+      _ = try? descriptor.close()
+      return nil
+    }
+  }
+}

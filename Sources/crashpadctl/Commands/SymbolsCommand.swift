@@ -1,0 +1,14 @@
+import ArgumentParser
+
+struct SymbolsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "symbols",
+    abstract: "Read, make and arrange files with symbols.",
+    discussion: """
+      Takes ELF files, Mach-O files and dSYM bundles, and Breakpad's symbol files.
+
+      Examples:
+        crashpadctl symbols lookup /usr/lib/debug/app.debug 0x1139
+      """,
+    subcommands: [SymbolsLookupCommand.self])
+}
