@@ -26,15 +26,15 @@ public enum FileKind: Sendable, Equatable {
 
 /// The regular files of a directory, sorted by name bytes; symbolic links are not followed.
 ///
-/// Names that begin with a dot are left out. If `recursive`, those of its subdirectories come too; of them that could not be
-/// read, path and reason are returned.
-public func regularFiles(in directory: FilePath, recursive: Bool) throws -> (
+/// If `recursive`, those of its subdirectories come too; of them that could not be read, path and reason are returned.
+/// Names that begin with a dot are left out, unless `hidden`.
+public func regularFiles(in directory: FilePath, recursive: Bool, hidden: Bool = false) throws -> (
   files: [FilePath], unreadable: [(path: FilePath, error: Errno)]
 ) {
   var files: [FilePath] = []
   var unreadable: [(path: FilePath, error: Errno)] = []
   var pending: [FilePath] = []
-  for (entry, type) in try entries(of: directory) {
+  for (entry, type) in try entries(of: directory, hidden: hidden) {
     let path = directory.appending(entry)
     switch type {
     case DT_REG: files.append(path)
@@ -51,7 +51,7 @@ public func regularFiles(in directory: FilePath, recursive: Bool) throws -> (
   }
   for folder in pending {
     do {
-      let below = try regularFiles(in: folder, recursive: true)
+      let below = try regularFiles(in: folder, recursive: true, hidden: hidden)
       files += below.files
       unreadable += below.unreadable
     } catch let error as Errno {
@@ -61,8 +61,8 @@ public func regularFiles(in directory: FilePath, recursive: Bool) throws -> (
   return (files, unreadable)
 }
 
-/// The entries of a directory that do not begin with a dot, sorted by name, with the type that the directory says.
-private func entries(of directory: FilePath) throws -> [(name: FilePath.Component, type: Int)] {
+/// The entries of a directory, sorted by name, with the type that the directory says; those that begin with a dot if `hidden`.
+private func entries(of directory: FilePath, hidden: Bool) throws -> [(name: FilePath.Component, type: Int)] {
   guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else {
     throw Errno(rawValue: errno)
   }
@@ -72,7 +72,8 @@ private func entries(of directory: FilePath) throws -> [(name: FilePath.Componen
     let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
       unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe FilePath(platformString: $0) }
     }
-    guard let component = name.lastComponent, component.kind == .regular, !component.string.hasPrefix(".") else {
+    guard let component = name.lastComponent, component.kind == .regular, hidden || !component.string.hasPrefix(".")
+    else {
       continue
     }
     entries.append((component, unsafe Int(entry.pointee.d_type)))

@@ -109,7 +109,8 @@ extension FrameExpression {
   init?(_ operations: UnsafeBufferPointer<Dwarf_Op>, _ architecture: FrameRegisters.Architecture, isLocation: Bool) {
     var converted: [Operation] = []
     var isValue = !isLocation
-    for unsafeoperation in unsafe operations {
+    for index in 0..<operations.count {
+      let operation = unsafe operations[index]
       switch Int32(operation.atom) {
       case Int32(DW_OP_reg0)...Int32(DW_OP_reg31) where operations.count == 1:
         converted.append(.named(UInt64(operation.atom) - UInt64(DW_OP_reg0), architecture))

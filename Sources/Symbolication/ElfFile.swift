@@ -2,9 +2,10 @@ internal import CElfutils
 internal import Glibc
 internal import SystemPackage
 
-/// An ELF file as libelf reads it. Not to be used from two threads at once: what shares one holds it under a lock.
+/// An ELF file as libelf reads it. Not to be used from two threads at once: it is unchecked because it is made by one thread
+/// and then handed to what holds it under a lock.
 @safe
-final class ElfFile {
+final class ElfFile: @unchecked Sendable {
   let elf: OpaquePointer
   /// What an image in memory lies in; freed with it.
   private let memory: UnsafeMutableRawBufferPointer?
@@ -179,5 +180,23 @@ extension ElfFile {
   /// Whether it has a section with these contents, not only its header.
   func hasContents(_ name: String) -> Bool {
     section(name).map { $0.header.sh_type != UInt32(SHT_NOBITS) && $0.header.sh_size > 0 } ?? false
+  }
+
+  var hasDebugInfo: Bool { hasContents(".debug_info") || hasContents(".zdebug_info") }
+
+  /// Whether it has what is loaded and run, not only its debug information.
+  var hasCode: Bool {
+    var hasCode = false
+    var hasSections = false
+    forEachSection { section in
+      hasSections = true
+      guard section.header.sh_flags & UInt64(SHF_EXECINSTR) != 0, section.header.sh_type != UInt32(SHT_NOBITS) else {
+        return true
+      }
+      hasCode = true
+      return false
+    }
+    // A file whose section headers were cut off can still be loaded.
+    return hasCode || (!hasSections && !codeRanges.isEmpty)
   }
 }

@@ -4,12 +4,34 @@ public import SystemPackage
 /// What the ELF files of one module tell of its addresses: the loaded file, and the one with its debug information where
 /// that is apart. All calls may come from any thread; they take turns.
 public final class ElfSymbols: Sendable {
+  /// What takes time to be read is read when it is asked for first.
   fileprivate struct State {
     let loaded: ElfFile?
     let debug: ElfFile?
-    var info: DwarfInfo?
-    var frames: DwarfFrames?
-    var symbols: [(table: ElfSymbolTable, file: ElfFile)]?
+    private var info: DwarfInfo??
+    private var frames: DwarfFrames??
+    fileprivate var symbols: [(table: ElfSymbolTable, file: ElfFile)]?
+
+    init(loaded: ElfFile?, debug: ElfFile?) {
+      self.loaded = loaded
+      self.debug = debug
+    }
+
+    mutating func dwarf() -> DwarfInfo? {
+      if let info { return info }
+      let new = debug.flatMap { DwarfInfo($0) } ?? loaded.flatMap { DwarfInfo($0) }
+      info = .some(new)
+      return new
+    }
+
+    mutating func callFrames() -> DwarfFrames? {
+      if let frames { return frames }
+      // `.debug_frame` is with the debug information.
+      let dwarf = [loaded, debug].contains { $0?.hasContents(".debug_frame") == true } ? dwarf() : nil
+      let new = loaded.flatMap { DwarfFrames($0, dwarf) } ?? debug.flatMap { DwarfFrames($0, dwarf) }
+      frames = .some(new)
+      return new
+    }
   }
 
   private let state: Mutex<State>
@@ -19,12 +41,9 @@ public final class ElfSymbols: Sendable {
   /// - Parameters:
   ///   - loaded: the file that was loaded, for call frame information and its symbols.
   ///   - debug: a file with the debug information of the same build, if that is another.
-  init(loaded: sending ElfFile?, debug: sending ElfFile?) {
+  init(loaded: ElfFile?, debug: ElfFile?) {
     imageBase = loaded?.imageBase ?? debug?.imageBase ?? 0
-    let info = debug.flatMap { DwarfInfo($0) } ?? loaded.flatMap { DwarfInfo($0) }
-    let frames =
-      loaded.flatMap { DwarfFrames($0, info) } ?? debug.flatMap { DwarfFrames($0, info) }
-    state = Mutex(State(loaded: loaded, debug: debug, info: info, frames: frames))
+    state = Mutex(State(loaded: loaded, debug: debug))
   }
 
   /// Opens one ELF file, for its own symbols. Throws `Errno` or `ElfSymbols.NotElf`.
@@ -42,7 +61,7 @@ public final class ElfSymbols: Sendable {
   /// What lies at `address`, which is the file's own (as `nm` prints it); nil if no symbol is near.
   public func symbolize(imageAddress address: UInt64) -> SymbolizedAddress? {
     state.withLock { state in
-      if let found = state.info?.lookup(address, { state.symbolName(startingAt: $0) }) {
+      if let found = state.dwarf()?.lookup(address, { state.symbolName(startingAt: $0) }) {
         guard found.frames.last?.function == nil else { return found }
         // Lines only: the symbol table has the name.
         guard let (entry, name) = state.symbol(at: address) else { return found }
@@ -59,13 +78,13 @@ public final class ElfSymbols: Sendable {
 
   /// The rules that lead from a frame at `address` to its caller.
   func frameRules(imageAddress address: UInt64) -> FrameRules? {
-    state.withLock { $0.frames?.rules(at: address) }
+    state.withLock { $0.callFrames()?.rules(at: address) }
   }
 
   /// Where the function that `address` lies in begins.
   func functionAddress(imageAddress address: UInt64) -> UInt64? {
     state.withLock { state in
-      state.info?.functionAddress(address) ?? state.symbol(at: address)?.entry.address
+      state.dwarf()?.functionAddress(address) ?? state.symbol(at: address)?.entry.address
     }
   }
 
@@ -73,7 +92,7 @@ public final class ElfSymbols: Sendable {
   func isInFunction(imageAddress address: UInt64) -> Bool {
     state.withLock { state in
       guard (state.loaded ?? state.debug)?.isCode(address) ?? true else { return false }
-      return state.symbol(at: address) != nil || state.info?.functionAddress(address) != nil || state.hasNoSymbols
+      return state.symbol(at: address) != nil || state.dwarf()?.functionAddress(address) != nil || state.hasNoSymbols
     }
   }
 }

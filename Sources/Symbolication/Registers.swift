@@ -25,6 +25,14 @@ public struct FrameRegisters: Sendable {
     /// All but the stack pointer and the instruction pointer.
     var general: [Int] { (0..<(self == .arm64 ? 31 : 16)).filter { $0 != stackPointer } }
 
+    /// A bit for each of `preserved`.
+    var preservedBits: UInt64 {
+      switch self {
+      case .arm64: 0x3ff8_0000
+      case .x86_64: 0xf048
+      }
+    }
+
     /// What a called function gives back as it was.
     var preserved: [Int] {
       switch self {
@@ -55,61 +63,69 @@ public struct FrameRegisters: Sendable {
   }
 
   public let architecture: Architecture
-  private var values: [UInt64?]
+  private var values = InlineArray<33, UInt64>(repeating: 0)
+  /// A bit for each register that is known.
+  private var known: UInt64 = 0
 
-  public init(_ architecture: Architecture) {
-    self.architecture = architecture
-    values = Array(repeating: nil, count: architecture.count)
-  }
+  public init(_ architecture: Architecture) { self.architecture = architecture }
 
   /// Nil for architectures whose stacks are not walked.
   public init?(_ context: CPUContext) {
     switch context {
     case .arm64(let context):
       self.init(.arm64)
-      for index in 0..<29 { values[index] = context.x[index] }
-      (values[29], values[30], values[31], values[32]) = (context.fp, context.lr, context.sp, context.pc)
+      for index in 0..<29 { self[index] = context.x[index] }
+      (self[29], self[30], self[31], self[32]) = (context.fp, context.lr, context.sp, context.pc)
     case .x86_64(let context):
       self.init(.x86_64)
       let general = [
         context.rax, context.rdx, context.rcx, context.rbx, context.rsi, context.rdi, context.rbp, context.rsp,
       ]
-      for (index, value) in general.enumerated() { values[index] = value }
-      for index in 0..<8 { values[8 + index] = context.r[index] }
-      values[16] = context.rip
+      for (index, value) in general.enumerated() { self[index] = value }
+      for index in 0..<8 { self[8 + index] = context.r[index] }
+      self[16] = context.rip
     case .named: return nil
     }
   }
 
+  /// By DWARF's number, which must be one of the architecture's; nil if the value is not known.
   public subscript(number: Int) -> UInt64? {
-    get { values[number] }
-    set { values[number] = newValue }
+    get { known >> UInt64(number) & 1 == 1 ? values[number] : nil }
+    set {
+      let bit: UInt64 = 1 << UInt64(number)
+      if let newValue {
+        values[number] = newValue
+        known |= bit
+      } else {
+        known &= ~bit
+      }
+    }
   }
 
   public var instructionPointer: UInt64? {
-    get { values[architecture.instructionPointer] }
-    set { values[architecture.instructionPointer] = newValue }
+    get { self[architecture.instructionPointer] }
+    set { self[architecture.instructionPointer] = newValue }
   }
 
   public var stackPointer: UInt64? {
-    get { values[architecture.stackPointer] }
-    set { values[architecture.stackPointer] = newValue }
+    get { self[architecture.stackPointer] }
+    set { self[architecture.stackPointer] = newValue }
   }
 
   public var framePointer: UInt64? {
-    get { values[architecture.framePointer] }
-    set { values[architecture.framePointer] = newValue }
+    get { self[architecture.framePointer] }
+    set { self[architecture.framePointer] = newValue }
   }
 
   public var link: UInt64? {
-    get { architecture.link.flatMap { values[$0] } }
-    set { if let link = architecture.link { values[link] = newValue } }
+    get { architecture.link.flatMap { self[$0] } }
+    set { if let link = architecture.link { self[link] = newValue } }
   }
 
   /// Those that a caller has as its callee found them.
   func preserved() -> FrameRegisters {
-    var caller = FrameRegisters(architecture)
-    for number in architecture.preserved { caller.values[number] = values[number] }
+    var caller = self
+    caller.known &= architecture.preservedBits
     return caller
   }
 }

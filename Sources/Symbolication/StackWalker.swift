@@ -1,51 +1,24 @@
 internal import Snapshot
 
-/// How a frame was found, from the surest to the least sure.
-public enum FrameTrust: String, Sendable {
-  /// The registers of the thread.
-  case context
-  /// Rules for just this address, from a symbol file.
-  case callFrameInfo = "cfi"
-  /// The chain of frame pointers.
-  case framePointer = "frame_pointer"
-  /// A word on the stack that looks like a return address.
-  case scan
-}
-
-/// One frame of a walked stack.
-public struct StackFrame: Sendable {
-  /// Where the program was: of the first frame the next instruction, of others the one behind the call.
-  public let instruction: UInt64
-  /// What to look symbols up for: of a caller an address inside of the call.
-  public var lookupAddress: UInt64 { trust == .context ? instruction : instruction &- 1 }
-  public let trust: FrameTrust
-  public let registers: FrameRegisters
-  /// Index of the module that it lies in.
-  public let module: Int?
-}
-
-/// Why a walk ended.
-public enum WalkEnd: String, Sendable {
-  /// The outermost frame.
-  case done
-  /// Nothing led to a caller.
-  case noCaller = "no-caller"
-  /// The stack pointer did not move on: the stack is corrupt.
-  case noProgress = "no-progress"
-  /// There are more frames than are walked.
-  case tooManyFrames = "too-many-frames"
-  /// The thread has no registers that can be walked from.
-  case noRegisters = "no-registers"
-}
-
 /// Walks the stacks of one snapshot.
 public struct StackWalker: Sendable {
   public struct Limits: Sendable {
-    public var frames = 1024
+    /// More are not walked: real stacks are this deep only where a recursion did not end.
+    public var frames = 200_000
     /// Words of the stack that are looked at for a return address; four times as many for the first frame.
     public var scannedWords = 40
 
     public init() {}
+  }
+
+  public struct Walk: Sendable {
+    public let frames: [StackFrame]
+    public let end: WalkEnd
+
+    public init(frames: [StackFrame], end: WalkEnd) {
+      self.frames = frames
+      self.end = end
+    }
   }
 
   private let modules: [WalkedModule]
@@ -67,31 +40,58 @@ public struct StackWalker: Sendable {
   }
 
   /// The frames from `registers` outwards, and why they end.
-  public func walk(from registers: FrameRegisters) -> (frames: [StackFrame], end: WalkEnd) {
-    guard let instruction = registers.instructionPointer, instruction != 0 || registers.framePointer != nil else {
-      return ([], .noRegisters)
-    }
-    var frames = [frame(registers, .context, stripped(instruction))]
+  public func walk(from registers: FrameRegisters) -> Walk {
+    guard let instruction = registers.instructionPointer else { return Walk(frames: [], end: .noRegisters) }
+    var callee = Position(registers, stripped(instruction), .context, isCaller: false)
+    // Behind a jump to nowhere the caller is found as if the jump had been a call's first instruction.
+    var frames = [frame(callee)]
+    var end = WalkEnd.tooManyFrames
     while frames.count < limits.frames {
-      let callee = frames[frames.count - 1]
-      guard let (caller, trust) = caller(of: callee) else { return (frames, .noCaller) }
-      guard let next = caller.instructionPointer.map(stripped), next >= 4096 else { return (frames, .done) }
-      let isLeaf = callee.trust == .context && callee.registers.architecture == .arm64
-      if let old = callee.registers.stackPointer, let new = caller.stackPointer {
-        // Of a leaf on arm64 the return address is in a register, and nothing on the stack.
-        guard new > old || (isLeaf && new == old && next != callee.instruction) else { return (frames, .noProgress) }
+      switch caller(of: callee, &frames[frames.count - 1]) {
+      case .end(let reason):
+        end = reason
+      case .caller(let caller):
+        callee = caller
+        frames.append(frame(caller))
+        continue
       }
-      frames.append(frame(caller, trust, next))
+      break
     }
-    return (frames, .tooManyFrames)
+    return Walk(frames: frames, end: end)
   }
 
-  private func frame(_ registers: FrameRegisters, _ trust: FrameTrust, _ instruction: UInt64) -> StackFrame {
-    var registers = registers
-    registers.instructionPointer = instruction
+  /// The frames of return addresses that the dump lists: the first is where the exception was thrown.
+  public func walk(prewalked addresses: [UInt64]) -> Walk {
+    let frames = addresses.map { address in
+      frame(Position(FrameRegisters(.arm64), stripped(address), .prewalked, isCaller: true))
+    }
+    return Walk(frames: frames, end: .done)
+  }
+
+  /// A frame while it is walked from.
+  private struct Position {
+    var registers: FrameRegisters
+    let instruction: UInt64
+    let trust: FrameTrust
+    let isCaller: Bool
+
+    init(_ registers: FrameRegisters, _ instruction: UInt64, _ trust: FrameTrust, isCaller: Bool) {
+      self.registers = registers
+      self.registers.instructionPointer = instruction
+      self.instruction = instruction
+      self.trust = trust
+      self.isCaller = isCaller
+    }
+
+    var lookupAddress: UInt64 { isCaller ? instruction &- 1 : instruction }
+  }
+
+  private func frame(_ position: Position) -> StackFrame {
+    let module = module(at: position.lookupAddress)
     return StackFrame(
-      instruction: instruction, trust: trust, registers: registers,
-      module: module(at: trust == .context ? instruction : instruction &- 1)?.index)
+      instruction: position.instruction, isCaller: position.isCaller, trust: position.trust,
+      stackPointer: position.registers.stackPointer, module: module?.index,
+      moduleOffset: module.map { position.instruction &- $0.address })
   }
 
   private func stripped(_ address: UInt64) -> UInt64 { address & ~addressMask }
@@ -109,30 +109,67 @@ public struct StackWalker: Sendable {
 
   // MARK: Ways to a caller
 
-  private func caller(of callee: StackFrame) -> (FrameRegisters, FrameTrust)? {
-    if let caller = byCallFrameInfo(callee) { return (caller, .callFrameInfo) }
-    if let caller = byFramePointer(callee) { return (caller, .framePointer) }
-    return byScan(callee).map { ($0, .scan) }
+  private enum Step {
+    case caller(Position)
+    case end(WalkEnd)
   }
 
-  private func byCallFrameInfo(_ callee: StackFrame) -> FrameRegisters? {
-    let address = callee.lookupAddress
-    guard let module = module(at: address),
-      let rules = module.symbols?.frameRules(at: address - module.address, callee.registers.architecture),
-      let canonical = rules.canonicalAddress?.evaluate(callee.registers, canonicalAddress: nil, memory.word),
-      let instruction = rules.returnAddress?.evaluate(callee.registers, canonicalAddress: canonical, memory.word)
-    else { return nil }
-    var caller = callee.registers.preserved()
-    for (number, expression) in rules.registers {
-      caller[number] = expression.evaluate(callee.registers, canonicalAddress: canonical, memory.word)
+  private func caller(of callee: Position, _ frame: inout StackFrame) -> Step {
+    var isSignalFrame = false
+    var found: (registers: FrameRegisters, trust: FrameTrust)?
+    var hasRules = false
+    if let rules = rules(of: callee) {
+      hasRules = true
+      isSignalFrame = rules.isSignalFrame
+      frame.isSignalFrame = isSignalFrame
+      if rules.isOutermost { return .end(.done) }
+      found = rules.caller(of: callee.registers, memory.word).map { ($0, .callFrameInfo) }
+    } else if let called = jumpedToNowhere(callee) {
+      found = (called, .callFrameInfo)
     }
-    caller.stackPointer = canonical
-    caller.instructionPointer = instruction
+    // A chain of frame pointers ends with 0 where a thread begins.
+    if found == nil, !hasRules, callee.trust == .framePointer, callee.registers.framePointer == 0 { return .end(.done) }
+    found = found ?? byFramePointer(callee).map { ($0, .framePointer) } ?? byScan(callee).map { ($0, .scan) }
+    guard let (caller, trust) = found else {
+      let isMissing = hasRules || callee.registers.stackPointer.map { memory.word($0 & ~7) == nil } ?? true
+      return .end(isMissing ? .missingMemory : .noCaller)
+    }
+    guard let next = caller.instructionPointer.map(stripped), next >= 4096 else { return .end(.done) }
+    if let old = callee.registers.stackPointer, let new = caller.stackPointer, !isSignalFrame {
+      // Of a leaf on arm64 the return address is in a register, and nothing on the stack.
+      let mayStay = !callee.isCaller && callee.registers.architecture == .arm64
+      guard new > old || (mayStay && new == old && next != callee.instruction) else { return .end(.noProgress) }
+    }
+    return .caller(Position(caller, next, trust, isCaller: !isSignalFrame))
+  }
+
+  private func rules(of callee: Position) -> FrameRules? {
+    let address = callee.lookupAddress
+    guard let module = module(at: address) else { return nil }
+    return module.symbols?.frameRules(at: address - module.address, callee.registers.architecture)
+  }
+
+  /// The first frame is in no module at all: something was called that is no code. Nothing was pushed since the call.
+  private func jumpedToNowhere(_ callee: Position) -> FrameRegisters? {
+    guard callee.trust == .context, module(at: callee.instruction) == nil, let stack = callee.registers.stackPointer
+    else {
+      return nil
+    }
+    var caller = callee.registers
+    switch callee.registers.architecture {
+    case .x86_64:
+      guard let saved = memory.word(stack), module(at: stripped(saved) &- 1) != nil else { return nil }
+      caller.instructionPointer = saved
+      caller.stackPointer = stack &+ 8
+    case .arm64:
+      guard let link = callee.registers.link, module(at: stripped(link) &- 1) != nil else { return nil }
+      caller.instructionPointer = link
+    }
     return caller
   }
 
-  private func byFramePointer(_ callee: StackFrame) -> FrameRegisters? {
-    guard let frame = callee.registers.framePointer, frame != 0 || memory.word(0) != nil, frame % 8 == 0,
+  private func byFramePointer(_ callee: Position) -> FrameRegisters? {
+    guard let frame = callee.registers.framePointer, frame % 8 == 0,
       callee.registers.stackPointer.map({ frame >= $0 }) ?? true,
       let next = memory.word(frame), let saved = memory.word(frame &+ 8)
     else { return nil }
@@ -145,12 +182,13 @@ public struct StackWalker: Sendable {
       caller.stackPointer = frame &+ 16
     case .arm64:
       // A function that calls another has its own return address in its frame; one that does not, a leaf, in the register.
-      if callee.trust == .context, let link = callee.registers.link, isLeaf(callee, link: link, saved: saved) {
+      if !callee.isCaller, let link = callee.registers.link, isLeaf(callee, link: link, saved: saved) {
         caller.framePointer = frame
         caller.instructionPointer = link
         caller.stackPointer = callee.registers.stackPointer
         return caller
       }
+      guard isPlausible(saved) else { return nil }
       caller.instructionPointer = saved
       caller.stackPointer = frame &+ 16
     }
@@ -159,15 +197,15 @@ public struct StackWalker: Sendable {
 
   /// Whether the first frame's function has not saved its return address, as far as that shows: the register then tells of
   /// a place in another function than the frame's saved one, and in another than the program is in.
-  private func isLeaf(_ callee: StackFrame, link: UInt64, saved: UInt64) -> Bool {
+  private func isLeaf(_ callee: Position, link: UInt64, saved: UInt64) -> Bool {
     let link = stripped(link)
-    guard link != stripped(saved), isPlausible(link), let module = module(at: callee.instruction) else { return false }
-    guard let symbols = module.symbols, let own = symbols.functionAddress(callee.instruction - module.address) else {
-      return false
-    }
+    guard link != stripped(saved), link >= 4096, let module = module(at: callee.instruction),
+      let own = module.symbols?.functionAddress(callee.instruction - module.address),
+      let target = self.module(at: link &- 1)
+    else { return false }
     // Behind a call the register has an address in the function itself.
-    guard link >= module.address, link - module.address < module.size else { return true }
-    return symbols.functionAddress(link - 1 - module.address) != own
+    guard target.index == module.index else { return true }
+    return module.symbols?.functionAddress(link &- 1 - module.address) != own
   }
 
   private func isPlausible(_ address: UInt64) -> Bool {
@@ -175,7 +213,7 @@ public struct StackWalker: Sendable {
     return address < 4096 || modules.isEmpty || module(at: address &- 1) != nil
   }
 
-  private func byScan(_ callee: StackFrame) -> FrameRegisters? {
+  private func byScan(_ callee: Position) -> FrameRegisters? {
     guard let start = callee.registers.stackPointer else { return nil }
     let words = callee.trust == .context ? limits.scannedWords * 4 : limits.scannedWords
     for index in 0..<UInt64(words) {
@@ -186,33 +224,36 @@ public struct StackWalker: Sendable {
       var caller = FrameRegisters(callee.registers.architecture)
       caller.instructionPointer = value
       caller.stackPointer = place &+ 8
-      // The frame pointer may still be the caller's.
-      if let frame = callee.registers.framePointer, frame > place { caller.framePointer = frame }
+      // The frame pointer may still be the caller's, or lie just below the return address.
+      if let frame = callee.registers.framePointer, frame > place {
+        caller.framePointer = frame
+      } else if callee.registers.architecture == .x86_64, place >= 8, let below = memory.word(place - 8), below > place
+      {
+        caller.framePointer = below
+      }
       return caller
     }
     return nil
   }
 
   private func looksLikeReturnAddress(_ address: UInt64) -> Bool {
-    guard let module = module(at: address &- 1) else { return false }
-    guard let symbols = module.symbols else { return true }
-    return symbols.isInFunction(address &- 1 - module.address)
+    guard address >= 4096, let module = module(at: address &- 1) else { return false }
+    return module.symbols?.isInFunction(address &- 1 - module.address) ?? true
   }
 }
 
-/// A module of the process, as far as walking needs it.
-public struct WalkedModule: Sendable {
-  /// In the snapshot's list.
-  public let index: Int
-  public let address: UInt64
-  /// In bytes.
-  public let size: UInt64
-  public let symbols: SymFile?
-
-  public init(index: Int, address: UInt64, size: UInt64, symbols: SymFile?) {
-    self.index = index
-    self.address = address
-    self.size = size
-    self.symbols = symbols
+extension FrameRules {
+  /// The caller's registers; nil if memory or a register is missing.
+  func caller(of callee: FrameRegisters, _ load: (UInt64) -> UInt64?) -> FrameRegisters? {
+    guard let canonical = canonicalAddress?.evaluate(callee, canonicalAddress: nil, load),
+      let instruction = returnAddress?.evaluate(callee, canonicalAddress: canonical, load)
+    else { return nil }
+    var caller = callee.preserved()
+    for (number, expression) in registers {
+      caller[number] = expression.evaluate(callee, canonicalAddress: canonical, load)
+    }
+    caller.stackPointer = canonical
+    caller.instructionPointer = instruction
+    return caller
   }
 }

@@ -22,16 +22,19 @@ public struct SymbolizedAddress: Sendable, Hashable {
   public struct Frame: Sendable, Hashable {
     /// As the symbols have it, mangled or not; nil if only the place is known.
     public let function: String?
+    /// As people write it; the same if it was not mangled, or nobody asked for that.
+    public internal(set) var name: String?
     public let location: SourceLocation?
 
     public init(function: String?, location: SourceLocation?) {
       self.function = function
+      name = function
       self.location = location
     }
   }
 
   /// From the innermost inlined function to the one that was compiled as such, which is the last.
-  public let frames: [Frame]
+  public internal(set) var frames: [Frame]
   /// Where the compiled function begins, relative to the module.
   public let functionAddress: UInt64
   /// Whether the name is only that of the nearest symbol before, which may be another function's.

@@ -22,7 +22,7 @@ public struct WalkedMemory: Sendable {
     self.file = file
     regions =
       (snapshot.threads.compactMap { $0.stack?.isSynthetic == false ? $0.stack?.region : nil }
-      + snapshot.extraMemory).filter { !$0.content.isEmpty }
+      + snapshot.extraMemory + snapshot.intermediateDumpExtraMemory).filter { !$0.content.isEmpty }
       .map { Region(address: $0.address, content: $0.content) }
       .sorted { $0.address < $1.address }
   }

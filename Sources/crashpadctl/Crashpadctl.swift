@@ -20,7 +20,7 @@ struct Crashpadctl: ParsableCommand {
     version: "crashpadctl \(toolVersion)",
     subcommands: [
       InspectCommand.self, ValidateCommand.self, ConvertCommand.self, ProcessCommand.self, UnlockCommand.self,
-      PruneCommand.self, DatabaseCommand.self, FindCommand.self, SymbolsCommand.self,
+      PruneCommand.self, DatabaseCommand.self, FindCommand.self, SymbolizeCommand.self, SymbolsCommand.self,
     ])
 
   static func main() {

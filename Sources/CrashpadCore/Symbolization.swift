@@ -1,0 +1,169 @@
+internal import BinaryFormat
+public import FileSystem
+public import Snapshot
+public import Symbolication
+
+/// The stacks of one snapshot with names, and the symbols of its modules.
+public struct Symbolization: Sendable {
+  public enum Threads: String, Sendable, CaseIterable {
+    /// The one that crashed; all if none did.
+    case crashed
+    case all
+  }
+
+  public struct Frame: Sendable {
+    public let frame: StackFrame
+    /// What lies there; nil if nothing is known of it. Its last function is the one that was compiled as such.
+    public let symbol: SymbolizedAddress?
+  }
+
+  public struct Thread: Sendable {
+    /// In the snapshot's list; nil of an exception whose thread is not in it.
+    public let index: Int?
+    public let isCrashed: Bool
+    public let frames: [Frame]
+    public let end: WalkEnd
+    /// The registers that the walk began with.
+    public let context: CPUContext?
+  }
+
+  public struct Module: Sendable {
+    /// In the snapshot's list.
+    public let index: Int
+    public let identity: ModuleIdentity
+    /// Nil if nobody needed it.
+    public internal(set) var symbols: ModuleSymbols?
+  }
+
+  /// The crashed thread first.
+  public let threads: [Thread]
+  /// One for each of the snapshot's.
+  public let modules: [Module]
+
+  /// - Parameters:
+  ///   - snapshot: what is known of the process.
+  ///   - file: what the snapshot was read from.
+  ///   - cache: holds and finds the symbols.
+  ///   - threads: whose stacks are walked.
+  ///   - allModules: whether the symbols of modules are looked for too that no frame lies in.
+  ///   - limits: how far a stack is walked.
+  public init(
+    _ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache, threads: Threads, allModules: Bool = false,
+    limits: StackWalker.Limits = StackWalker.Limits()
+  ) {
+    let identities = snapshot.modules.map { ModuleIdentity($0, snapshot, file) }
+    let lazies = identities.map { LazySymbols($0, cache) }
+    let walked: [WalkedModule] = snapshot.modules.enumerated().compactMap { index, module in
+      guard let address = module.address, let size = module.size, size > 0 else { return nil }
+      return WalkedModule(index: index, address: address, size: size, symbols: lazies[index])
+    }
+    let walker = StackWalker(
+      modules: walked, memory: WalkedMemory(snapshot, file), addressMask: snapshot.codeAddressMask, limits: limits)
+
+    var stacks: [Thread] = []
+    for (index, thread) in snapshot.crashedFirst(threads) {
+      let context =
+        (index == nil || thread?.isCrashed == true ? snapshot.exception?.context : nil) ?? thread?.thread.context
+      let walk = Self.walk(thread?.thread, context, snapshot, file, walker)
+      let frames = walk.frames.map { frame in
+        Frame(
+          frame: frame,
+          symbol: frame.module.flatMap { module in frame.lookupOffset.flatMap { lazies[module].symbols.symbolize($0) } }
+        )
+      }
+      stacks.append(
+        Thread(
+          index: index, isCrashed: thread?.isCrashed ?? true, frames: frames, end: walk.end, context: context))
+    }
+    self.threads = stacks
+    modules = identities.indices.map { index in
+      Module(
+        index: index, identity: identities[index], symbols: allModules ? lazies[index].symbols : lazies[index].known)
+    }
+  }
+
+  private static func walk(
+    _ thread: ThreadSnapshot?, _ context: CPUContext?, _ snapshot: ProcessSnapshot, _ file: InputFile,
+    _ walker: StackWalker
+  ) -> StackWalker.Walk {
+    if let addresses = snapshot.prewalkedAddresses(thread, context, file) { return walker.walk(prewalked: addresses) }
+    guard let context, let registers = FrameRegisters(context) else {
+      return StackWalker.Walk(frames: [], end: .noRegisters)
+    }
+    return walker.walk(from: registers)
+  }
+}
+
+extension ModuleIdentity {
+  init(_ module: ModuleSnapshot, _ snapshot: ProcessSnapshot, _ file: InputFile) {
+    func text(_ content: Content?) -> String? {
+      guard let content, !content.isEmpty else { return nil }
+      return file.withBytes { snapshot.text(content, in: $0) }
+    }
+    switch module.identity {
+    case .uuid(let uuid, let age):
+      self.init(
+        path: text(module.name) ?? "", debugName: text(module.debugName),
+        debugID: uuid == .zero ? nil : DebugID(uuid: uuid, age: age))
+    case .buildID(let content):
+      let bytes = file.withBytes { snapshot.bytes(of: content, in: $0) }
+      self.init(
+        path: text(module.name) ?? "", debugName: text(module.debugName), debugID: DebugID(buildID: bytes),
+        buildID: bytes)
+    case nil: self.init(path: text(module.name) ?? "", debugName: text(module.debugName), debugID: nil)
+    }
+  }
+}
+
+extension ProcessSnapshot {
+  /// Bits of a code pointer that are not part of the address: what the dump says, or on arm64 what lies above all modules.
+  var codeAddressMask: UInt64 {
+    guard system.architecture == .arm64 else { return 0 }
+    // Simulators on Intel say a mask of all bits, which would leave nothing.
+    if let mask = system.addressMask, mask != 0, mask != .max { return mask }
+    let highest = modules.compactMap { module in
+      module.address.flatMap { address in module.size.map { address.addingReportingOverflow($0) } }
+    }.filter { !$0.overflow }.map(\.partialValue).max()
+    guard let highest, highest > 0 else { return 0 }
+    // No address of a process is above 47 bits on iOS and 48 on Linux.
+    let bits = max(39, 64 - highest.leadingZeroBitCount)
+    return bits < 48 ? ~0 << UInt64(bits) : ~0 << 48
+  }
+
+  fileprivate func crashedFirst(_ threads: Symbolization.Threads) -> [(
+    index: Int?, thread: (thread: ThreadSnapshot, isCrashed: Bool)?
+  )] {
+    let crashed = exception.flatMap { exception in self.threads.firstIndex { $0.id == exception.threadID } }
+    var order: [(index: Int?, thread: (thread: ThreadSnapshot, isCrashed: Bool)?)] = []
+    if let crashed {
+      order.append((crashed, (self.threads[crashed], true)))
+    } else if exception?.context != nil {
+      order.append((nil, nil))
+    }
+    guard threads == .all || order.isEmpty else { return order }
+    return order + self.threads.indices.filter { $0 != crashed }.map { ($0, (self.threads[$0], false)) }
+  }
+
+  /// The return addresses that an uncaught NSException carries: a stack that begins at address 0, made of them. Every other
+  /// word is a frame pointer, and the first instruction is in the context. Nil of a captured stack.
+  fileprivate func prewalkedAddresses(_ thread: ThreadSnapshot?, _ context: CPUContext?, _ file: InputFile) -> [UInt64]?
+  {
+    guard let stack = thread?.stack, stack.isSynthetic || (stack.region.address == 0 && !stack.region.content.isEmpty),
+      let context, context.stackPointer == 0, context.instructionPointer != 0
+    else { return nil }
+    var addresses = [context.instructionPointer]
+    if case .arm64(let registers) = context, registers.lr != 0 { addresses.append(registers.lr) }
+    file.withBytes { input in
+      withBytes(of: stack.region.content, in: input) { bytes in
+        var offset = 16
+        while offset + 8 <= bytes.byteCount {
+          let address = bytes.uint64(at: offset)
+          if address == 0 { break }
+          addresses.append(address)
+          offset += 16
+        }
+      }
+    }
+    return addresses
+  }
+}

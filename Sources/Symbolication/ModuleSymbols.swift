@@ -1,0 +1,136 @@
+public import BinaryFormat
+internal import Synchronization
+
+/// The names, lines and frame rules of one module, from all files that were found for it. What was asked for once is kept,
+/// so that the same stack in another thread or dump costs nothing. All calls may come from any thread.
+public final class ModuleSymbols: Sendable {
+  public let identity: ModuleIdentity
+  /// What was found, and where else was looked.
+  public let search: SymbolSearch.Result
+
+  private struct Known {
+    var names: [UInt64: SymbolizedAddress?] = [:]
+    var rules: [UInt64: FrameRules?] = [:]
+  }
+  private let known = Mutex(Known())
+  private let demangles: Bool
+
+  init(_ identity: ModuleIdentity, _ search: SymbolSearch.Result, demangles: Bool) {
+    self.identity = identity
+    self.search = search
+    self.demangles = demangles
+  }
+
+  /// Whether there are names.
+  public var isFound: Bool { !search.files.isEmpty }
+
+  public var findings: FindingList {
+    var findings = FindingList()
+    for found in search.files { findings.append(contentsOf: found.symbols.findings) }
+    return findings
+  }
+
+  /// What lies at an offset in the module; nil if no symbol is near.
+  public func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
+    if let name = known.withLock({ $0.names[offset] }) { return name }
+    var best: SymbolizedAddress?
+    for found in search.files {
+      guard let name = found.symbols.symbolize(offset) else { continue }
+      // A name from a stripped file's table is better than none, and a place in the source better than that.
+      if best == nil || (best?.frames.last?.location == nil && name.frames.last?.location != nil) { best = name }
+      if best?.frames.last?.location != nil { break }
+    }
+    if demangles, var name = best {
+      for index in name.frames.indices {
+        if let function = name.frames[index].function {
+          name.frames[index].name = Demangler.demangle(function) ?? function
+        }
+      }
+      best = name
+    }
+    known.withLock { $0.names[offset] = .some(best) }
+    return best
+  }
+
+  /// The rules that lead from a frame at an offset to its caller.
+  func frameRules(at offset: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
+    if let rules = known.withLock({ $0.rules[offset] }) { return rules }
+    var rules: FrameRules?
+    for found in search.files {
+      rules = found.symbols.frameRules(at: offset, architecture)
+      if rules != nil { break }
+    }
+    known.withLock { $0.rules[offset] = .some(rules) }
+    return rules
+  }
+
+  func functionAddress(_ offset: UInt64) -> UInt64? {
+    for found in search.files {
+      if let address = found.symbols.functionAddress(offset) { return address }
+    }
+    return nil
+  }
+
+  /// Whether a stack may go through an offset, as far as is known.
+  func isInFunction(_ offset: UInt64) -> Bool {
+    search.files.isEmpty || search.files.contains { $0.symbols.isInFunction(offset) }
+  }
+}
+
+/// The symbols of all modules that were asked for: each is looked for once, however many dumps have it.
+public final class SymbolCache: Sendable {
+  private let search: SymbolSearch
+  private let demangles: Bool
+
+  private final class Slot: Sendable {
+    let symbols = Mutex<ModuleSymbols?>(nil)
+  }
+  private let slots = Mutex<[ModuleIdentity: Slot]>([:])
+
+  /// - Parameters:
+  ///   - search: where symbols are looked for.
+  ///   - demangles: whether names are to be as people write them.
+  public init(_ search: SymbolSearch, demangles: Bool = true) {
+    self.search = search
+    self.demangles = demangles
+  }
+
+  /// Looks for the symbols of a module, the first time. Others that ask for the same meanwhile wait.
+  public func symbols(for identity: ModuleIdentity) -> ModuleSymbols {
+    let slot = slots.withLock { slots in
+      if let slot = slots[identity] { return slot }
+      let slot = Slot()
+      slots[identity] = slot
+      return slot
+    }
+    return slot.symbols.withLock { symbols in
+      if let symbols { return symbols }
+      let new = ModuleSymbols(identity, search.find(identity), demangles: demangles)
+      symbols = new
+      return new
+    }
+  }
+}
+
+/// The symbols of one module of one dump, looked for when somebody needs them.
+public final class LazySymbols: Sendable {
+  private let identity: ModuleIdentity
+  private let cache: SymbolCache
+  private let found = Mutex<ModuleSymbols?>(nil)
+
+  public init(_ identity: ModuleIdentity, _ cache: SymbolCache) {
+    self.identity = identity
+    self.cache = cache
+  }
+
+  /// Looks for them the first time.
+  public var symbols: ModuleSymbols {
+    if let found = known { return found }
+    let new = cache.symbols(for: identity)
+    found.withLock { $0 = new }
+    return new
+  }
+
+  /// Nil if nobody needed them yet.
+  public var known: ModuleSymbols? { found.withLock { $0 } }
+}

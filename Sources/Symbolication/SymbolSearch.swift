@@ -1,0 +1,101 @@
+internal import FileSystem
+public import SystemPackage
+
+/// Finds the files with the symbols of modules.
+public struct SymbolSearch: Sendable {
+  /// A file that is used.
+  public struct Found: Sendable {
+    public enum Role: String, Sendable {
+      /// The loaded file itself.
+      case binary
+      /// Debug information that was taken out of it.
+      case debug
+      case sym = "breakpad"
+      case machO = "mach-o"
+    }
+
+    public let path: FilePath
+    public let role: Role
+    /// Whether it has the id of the dump's module. If not, one of the two says none.
+    public let isVerified: Bool
+    /// Those of the module's file and its debug information are one.
+    public let symbols: SymbolFile
+  }
+
+  /// A file that was there and is not used.
+  public struct Refusal: Sendable {
+    public enum Reason: Sendable, Hashable {
+      /// It is of another build: the id that it has.
+      case otherBuild(String)
+      /// It has no id, and the module has one.
+      case noIdentity
+      /// Its CRC is another than `.gnu_debuglink` says.
+      case otherChecksum
+      case unknownFormat
+      case unreadable(Errno)
+    }
+
+    public let path: FilePath
+    public let reason: Reason
+  }
+
+  public struct Result: Sendable {
+    public var files: [Found] = []
+    public var refused: [Refusal] = []
+    /// How many places had no file.
+    public var missing = 0
+
+    public init() {}
+  }
+
+  /// Folders and files that were named, in order.
+  private let named: [Named]
+  /// Whether the places are looked at where this machine has what it runs.
+  private let looksInSystem: Bool
+  private let server: Debuginfod?
+
+  private enum Named: Sendable {
+    case folder(SymbolFolder)
+    case file(FilePath)
+  }
+
+  /// - Parameters:
+  ///   - paths: files and folders to look in first, in this order. One that is not there is looked at like an empty folder.
+  ///   - looksInSystem: whether to look at a module's own path, what its `.gnu_debuglink` names, and below `/usr/lib/debug`.
+  ///   - debuginfod: whether to ask the servers of `DEBUGINFOD_URLS`, where libdebuginfod is installed.
+  public init(paths: [FilePath], looksInSystem: Bool = true, debuginfod: Bool = false) {
+    named = paths.flatMap { path -> [Named] in
+      switch try? FileKind(at: path, followingLink: true) {
+      case .directory: [.folder(SymbolFolder(path))]
+      case nil: []
+      default: [.file(path)]
+      }
+    }
+    self.looksInSystem = looksInSystem
+    server = debuginfod ? Debuginfod() : nil
+  }
+
+  /// Looks for the symbols of one module.
+  public func find(_ identity: ModuleIdentity) -> Result {
+    var pass = SymbolSearchPass(identity)
+    let candidates = SymbolCandidates(identity)
+    for place in named where !pass.isComplete {
+      switch place {
+      case .file(let path): pass.look(at: path, isForAll: true)
+      case .folder(let folder):
+        for path in candidates.paths(below: folder.path) where !pass.isComplete { pass.look(at: path) }
+        if !pass.isComplete, let id = identity.debugID {
+          for path in folder.files(with: id) where !pass.isComplete { pass.look(at: path) }
+        }
+      }
+    }
+    if looksInSystem {
+      for path in candidates.systemPaths() where !pass.isComplete { pass.look(at: path) }
+    }
+    pass.followDebugLink()
+    if let server, !pass.isComplete, !identity.buildID.isEmpty {
+      for path in server.files(for: identity.buildID) where !pass.isComplete { pass.look(at: path) }
+    }
+    return pass.result()
+  }
+}

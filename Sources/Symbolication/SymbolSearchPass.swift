@@ -1,0 +1,121 @@
+internal import FileSystem
+internal import SystemPackage
+
+/// One search: what was found so far for a module.
+struct SymbolSearchPass {
+  private let identity: ModuleIdentity
+  private var binary: (path: FilePath, file: ElfFile, isVerified: Bool)?
+  private var debug: (path: FilePath, file: ElfFile, isVerified: Bool)?
+  private var others: [SymbolSearch.Found] = []
+  private var refused: [SymbolSearch.Refusal] = []
+  private var missing = 0
+  private var seen: Set<FilePath> = []
+
+  init(_ identity: ModuleIdentity) { self.identity = identity }
+
+  /// Whether nothing better can be found.
+  var isComplete: Bool {
+    if others.contains(where: { $0.role == .machO }) { return true }
+    guard let binary else { return !others.isEmpty && identity.buildID.isEmpty && identity.debugID != nil && !isLinux }
+    return debug != nil || !others.isEmpty || binary.file.hasDebugInfo
+  }
+
+  /// A symbol file may do without the loaded file; where that may be on this machine it is looked for all the same.
+  private var isLinux: Bool { identity.path.hasPrefix("/") }
+
+  /// Takes the file at `path` if it is there and of the right build.
+  ///
+  /// - Parameters:
+  ///   - path: of a file, or of a bundle.
+  ///   - isForAll: whether the file was named without a module, so that one of another module is no surprise.
+  ///   - checksum: what the file's CRC must be if its build id does not tell.
+  mutating func look(at path: FilePath, isForAll: Bool = false, checksum: UInt32? = nil) {
+    guard seen.insert(path).inserted else { return }
+    switch try? FileKind(at: path, followingLink: true) {
+    case .regular: take(path, isForAll, checksum)
+    case nil: missing += 1
+    default: break
+    }
+  }
+
+  private mutating func take(_ path: FilePath, _ isForAll: Bool, _ checksum: UInt32?) {
+    do {
+      let own = try SymbolFileIdentity(path)
+      guard let isVerified = verify(own, path, isForAll, checksum) else { return }
+      switch own.format {
+      case .elf: takeElf(path, try ElfFile(path), isVerified)
+      case .sym:
+        guard others.isEmpty else { return }
+        others.append(
+          SymbolSearch.Found(path: path, role: .sym, isVerified: isVerified, symbols: try SymbolFile(path)))
+      case .machO: break
+      }
+    } catch {
+      if isForAll { return }
+      let reason: SymbolSearch.Refusal.Reason = (error as? Errno).map { .unreadable($0) } ?? .unknownFormat
+      refused.append(SymbolSearch.Refusal(path: path, reason: reason))
+    }
+  }
+
+  /// Whether the file is of the module's build for sure; nil if it is not to be used.
+  private mutating func verify(_ own: SymbolFileIdentity, _ path: FilePath, _ isForAll: Bool, _ checksum: UInt32?)
+    -> Bool?
+  {
+    let matches: Bool
+    if !identity.buildID.isEmpty, !own.buildID.isEmpty {
+      matches = identity.buildID == own.buildID
+    } else if let id = identity.debugID, !own.debugIDs.isEmpty {
+      matches = own.debugIDs.contains { $0.uuid == id.uuid }
+    } else if let checksum {
+      guard CRC32.of(path) == checksum else {
+        refused.append(SymbolSearch.Refusal(path: path, reason: .otherChecksum))
+        return nil
+      }
+      return identity.debugID == nil
+    } else if identity.debugID == nil, !isForAll || path.lastComponent?.string == identity.debugName {
+      // Nobody can tell; the path alone speaks for it.
+      return false
+    } else {
+      if !isForAll { refused.append(SymbolSearch.Refusal(path: path, reason: .noIdentity)) }
+      return nil
+    }
+    if matches { return true }
+    if !isForAll || path.lastComponent?.string == identity.debugName {
+      let id = own.buildID.isEmpty ? own.debugIDs.map(\.text).joined(separator: ", ") : hexadecimalDigits(own.buildID)
+      refused.append(SymbolSearch.Refusal(path: path, reason: .otherBuild(id)))
+    }
+    return nil
+  }
+
+  private mutating func takeElf(_ path: FilePath, _ file: ElfFile, _ isVerified: Bool) {
+    if file.hasCode {
+      if binary == nil { binary = (path, file, isVerified) }
+    } else if debug == nil {
+      debug = (path, file, isVerified)
+    }
+  }
+
+  /// The file that the loaded one says has its debug information.
+  mutating func followDebugLink() {
+    guard let (path, file, _) = binary, debug == nil, !file.hasDebugInfo, let link = file.debugLink else { return }
+    for place in SymbolCandidates.linked(link.name, from: path) where debug == nil {
+      look(at: place, checksum: link.checksum)
+    }
+  }
+
+  consuming func result() -> SymbolSearch.Result {
+    var result = SymbolSearch.Result()
+    result.refused = refused
+    result.missing = missing
+    let files = [debug.map { ($0, SymbolSearch.Found.Role.debug) }, binary.map { ($0, .binary) }].compactMap { $0 }
+    if !files.isEmpty {
+      let symbols = SymbolFile.elf(ElfSymbols(loaded: binary?.file, debug: debug?.file))
+      for ((path, _, isVerified), role) in files {
+        result.files.append(SymbolSearch.Found(path: path, role: role, isVerified: isVerified, symbols: symbols))
+      }
+    }
+    // What was named comes first.
+    result.files = others + result.files
+    return result
+  }
+}
