@@ -143,7 +143,7 @@ final class DwarfUnit {
     var column: Int32 = 0
     unsafe _ = dwarf_lineno(line, &number)
     unsafe _ = dwarf_linecol(line, &column)
-    let file = unsafe dwarf_linesrc(line, nil, nil).map { unsafe Self.path($0) }
+    let file = unsafe dwarf_linesrc(line, nil, nil).map { unsafe path($0) }
     return SourceLocation(file: file, line: UInt64(clamping: number), column: UInt64(clamping: column))
   }
 
@@ -152,14 +152,21 @@ final class DwarfUnit {
     var files: OpaquePointer?
     var count = 0
     guard unsafe dwarf_getsrcfiles(&die, &files, &count) == 0, number < UInt64(count) else { return nil }
-    return unsafe dwarf_filesrc(files, Int(number), nil, nil).map { unsafe Self.path($0) }
+    return unsafe dwarf_filesrc(files, Int(number), nil, nil).map { unsafe path($0) }
   }
 
-  /// libdw puts a slash between the folder and the name, though the folder is `/` itself for what no file has.
-  private static func path(_ text: UnsafePointer<CChar>) -> String {
+  /// libdw puts a slash between the folder and the name, though the folder is `/` itself for what no file has. A relative
+  /// path begins where the compiler ran.
+  private func path(_ text: UnsafePointer<CChar>) -> String {
     let slash = CChar(UInt8(ascii: "/"))
-    return unsafe String(cString: text[0] == slash && text[1] == slash ? text + 1 : text)
+    guard unsafe text[0] == slash else {
+      let name = unsafe String(cString: text)
+      return compilationFolder.isEmpty ? name : compilationFolder + "/" + name
+    }
+    return unsafe String(cString: text[1] == slash ? text + 1 : text)
   }
+
+  private lazy var compilationFolder: String = unsafe Self.string(&die, DW_AT_comp_dir) ?? ""
 
   // MARK: Names
 

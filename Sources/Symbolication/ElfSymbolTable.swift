@@ -43,10 +43,10 @@ struct ElfSymbolTable {
       guard isFunction || type == UInt8(STT_NOTYPE), symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_name != 0,
         symbol.st_value != 0, symbol.st_shndx < 0xff00 || symbol.st_shndx == 0xffff, file.isCode(symbol.st_value)
       else { continue }
-      // What the linker or the assembler made, such as arm64's `$x`, is nobody's name.
+      // What the assembler made, such as arm64's `$x` and `.LC19`, is nobody's name.
       if type == UInt8(STT_NOTYPE),
         let name = unsafe elf_strptr(file.elf, Int(section.header.sh_link), Int(symbol.st_name)),
-        unsafe name.pointee == 0x24
+        unsafe name[0] == 0x24 || (name[0] == 0x2e && name[1] == 0x4c)
       {
         continue
       }

@@ -103,7 +103,7 @@ struct FrameExpression: Sendable {
 
   let operations: [Operation]
 
-  /// Nil if a register is not known, memory is missing, or the operations do not give one value.
+  /// Nil if a register is not known, memory is missing, or the operations give no value.
   func evaluate(
     _ registers: FrameRegisters, canonicalAddress: UInt64?, _ load: (UInt64) -> UInt64?
   ) -> UInt64? {
@@ -144,7 +144,8 @@ struct FrameExpression: Sendable {
         stack.append(value)
       }
     }
-    return stack.count == 1 ? stack[0] : nil
+    // DWARF puts the canonical address below what an expression does, so more than one value may be left.
+    return stack.last
   }
 }
 
