@@ -51,17 +51,18 @@ struct DieScanner {
     guard code > 0, code <= Self.maximumCode else { return false }
     var new = Abbreviation()
     new.hasChildren = unsafe dwarf_abbrevhaschildren(pointer) != 0
-    var count = 0
-    guard unsafe dwarf_getattrcnt(pointer, &count) == 0, count < 256 else { return false }
     var hasCode = false
-    for index in 0..<count {
-      var name: UInt32 = 0
-      var form: UInt32 = 0
-      guard unsafe dwarf_getabbrevattr_data(pointer, index, &name, &form, nil, nil) == 0 else { return false }
+    var name: UInt32 = 0
+    var form: UInt32 = 0
+    // `dwarf_getattrcnt` miscounts those that have their value in the abbreviation; asking for one too many is an error.
+    while new.attributes.count < 256,
+      unsafe dwarf_getabbrevattr_data(pointer, new.attributes.count, &name, &form, nil, nil) == 0
+    {
       if name == DW_AT_low_pc || name == DW_AT_ranges { hasCode = true }
       new.attributes.append((name, form))
       if let size = new.size, let more = fixedSize(form) { new.size = size + more } else { new.size = nil }
     }
+    guard new.attributes.count < 256 else { return false }
     new.isFunction = unsafe hasCode && dwarf_getabbrevtag(pointer) == DW_TAG_subprogram
     while abbreviations.count <= code { abbreviations.append(nil) }
     abbreviations[code] = new
