@@ -1,3 +1,4 @@
+internal import BinaryFormat
 internal import CElfutils
 
 /// The DWARF of one file, by libdw. Not to be used from two threads at once.
@@ -9,6 +10,9 @@ final class DwarfInfo {
   let units: [DwarfUnit]
   private let ranges: RangeIndex
 
+  /// What can't be read.
+  var findings: FindingList { sections.findings }
+
   /// Nil if the file has no DWARF.
   init?(_ file: ElfFile) {
     guard let sections = Sections(file) else { return nil }
@@ -19,7 +23,10 @@ final class DwarfInfo {
     var version: Dwarf_Half = 0
     var type: UInt8 = 0
     var die = unsafe Dwarf_Die()
-    while unsafe dwarf_get_units(sections.dwarf, unit, &unit, &version, &type, &die, nil) == 0 {
+    while true {
+      let result = unsafe dwarf_get_units(sections.dwarf, unit, &unit, &version, &type, &die, nil)
+      if result < 0 { sections.add(ElfRules.badDwarf) }
+      guard result == 0 else { break }
       guard type != UInt8(DW_UT_type), type != UInt8(DW_UT_split_type), type != UInt8(DW_UT_partial) else { continue }
       let new = unsafe DwarfUnit(die, number: units.count)
       units.append(new)
@@ -39,10 +46,10 @@ final class DwarfInfo {
     for number in ranges.all(containing: address) {
       let unit = units[number]
       if let function = unit.function(at: address, sections) {
-        return unit.symbolize(address, in: function, symbolName)
+        return unit.symbolize(address, in: function, sections, symbolName)
       }
       // A unit with lines only, such as an assembler's.
-      if place == nil, let location = unit.location(address) {
+      if place == nil, let location = unit.location(address, sections) {
         place = SymbolizedAddress(
           frames: [SymbolizedAddress.Frame(function: nil, location: location)], functionAddress: address,
           isNearest: false)
@@ -71,6 +78,7 @@ extension DwarfInfo {
     private let info: UnsafeRawBufferPointer
     /// By the offset of the abbreviations; many units may share them.
     private var scanners: [UInt64: DieScanner?] = [:]
+    fileprivate(set) var findings = FindingList()
 
     init?(_ file: ElfFile) {
       guard let dwarf = unsafe dwarf_begin_elf(file.elf, DWARF_C_READ, nil) else { return nil }
@@ -84,6 +92,21 @@ extension DwarfInfo {
     }
 
     deinit { unsafe _ = dwarf_end(dwarf) }
+
+    /// With what libdw says of its last failure.
+    func add(_ rule: Rule) {
+      guard findings.hasRoom(for: rule) else { return }
+      findings.append(Finding(rule, found: Self.failure.map { .text($0) }))
+    }
+
+    func add(_ rule: Rule, path: String) { findings.append(Finding(rule, path: path)) }
+
+    /// libdw's own sentence.
+    static var failure: String? {
+      let code = dwarf_errno()
+      guard code != 0 else { return nil }
+      return unsafe dwarf_errmsg(code).map { unsafe String(cString: $0) }
+    }
 
     /// Calls `body` with the bytes of the unit that `die` is the first entry of, from there on. Returns nil if they are not
     /// in `.debug_info`, as those of split DWARF.

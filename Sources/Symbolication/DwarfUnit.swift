@@ -4,6 +4,8 @@ internal import CElfutils
 @safe
 final class DwarfUnit {
   let number: Int
+  /// Whether its functions are in another file.
+  private let isSplit: Bool
   /// Has the lines and the ranges; of split DWARF the skeleton.
   var die: Dwarf_Die
   /// Has the functions; of split DWARF the unit of the `.dwo` file.
@@ -11,6 +13,8 @@ final class DwarfUnit {
   /// Offsets of the entries of functions, by what they cover.
   private var index = RangeIndex()
   private var isLoaded = false
+  private var hasLines = false
+  private var hasBadLines = false
   /// Functions that somebody asked for.
   private var functions: [UInt64: DwarfFunction] = [:]
   /// Entries that may still be looked at, so that a hostile file does not cost hours.
@@ -27,11 +31,9 @@ final class DwarfUnit {
     var version: Dwarf_Half = 0
     var type: UInt8 = 0
     var own = unsafe die
-    if unsafe dwarf_cu_info(own.cu, &version, &type, &own, &split, nil, nil, nil) == 0, type == UInt8(DW_UT_skeleton),
-      unsafe split.addr != nil
-    {
-      unsafe tree = unsafe split
-    }
+    isSplit = unsafe dwarf_cu_info(own.cu, &version, &type, &own, &split, nil, nil, nil) == 0
+      && type == UInt8(DW_UT_skeleton)
+    if isSplit, unsafe split.addr != nil { unsafe tree = unsafe split }
   }
 
   /// What the unit itself says that it covers; if it says nothing, what its functions cover.
@@ -85,6 +87,10 @@ final class DwarfUnit {
   private func load(_ sections: DwarfInfo.Sections) {
     guard !isLoaded else { return }
     isLoaded = true
+    if isSplit, unsafe dwarf_haschildren(&tree) <= 0, unsafe tree.addr == die.addr {
+      let name = unsafe Self.string(&die, DW_AT_dwo_name) ?? Self.string(&die, DW_AT_GNU_dwo_name) ?? ""
+      sections.add(ElfRules.splitDwarfMissing, path: name)
+    }
     if !scan(sections) {
       index = RangeIndex()
       unsafe walk(&tree, depth: 0)
@@ -137,7 +143,19 @@ final class DwarfUnit {
 
   // MARK: Lines
 
-  func location(_ address: UInt64) -> SourceLocation? {
+  func location(_ address: UInt64, _ sections: DwarfInfo.Sections) -> SourceLocation? {
+    guard !hasBadLines else { return nil }
+    if !hasLines {
+      hasLines = true
+      var lines: OpaquePointer?
+      var count = 0
+      // A unit without a table is no mistake.
+      if unsafe dwarf_hasattr(&die, UInt32(DW_AT_stmt_list)) != 0, unsafe dwarf_getsrclines(&die, &lines, &count) != 0 {
+        hasBadLines = true
+        sections.add(ElfRules.badLines)
+        return nil
+      }
+    }
     guard let line = unsafe dwarf_getsrc_die(&die, address) else { return nil }
     var number: Int32 = 0
     var column: Int32 = 0
@@ -171,10 +189,10 @@ final class DwarfUnit {
   // MARK: Names
 
   /// - Parameter symbolName: the name of the symbol that begins at an address, for functions whose DWARF has no full name.
-  func symbolize(_ address: UInt64, in function: DwarfFunction, _ symbolName: (UInt64) -> String?) -> SymbolizedAddress
+  func symbolize(_ address: UInt64, in function: DwarfFunction, _ sections: DwarfInfo.Sections, _ symbolName: (UInt64) -> String?) -> SymbolizedAddress
   {
     var frames: [SymbolizedAddress.Frame] = []
-    var location = location(address)
+    var location = location(address, sections)
     for call in function.inlinedCalls(at: address, in: self).reversed() {
       frames.append(SymbolizedAddress.Frame(function: call.name, location: location))
       location = SourceLocation(file: fileName(call.file), line: call.line, column: call.column)

@@ -199,4 +199,19 @@ extension ElfFile {
     // A file whose section headers were cut off can still be loaded.
     return hasCode || (!hasSections && !codeRanges.isEmpty)
   }
+
+  /// Sections of debug information whose compression is none of zlib's, which is all that libelf knows.
+  var unreadableSections: [String] {
+    var names: [String] = []
+    forEachSection { section in
+      if section.header.sh_flags & UInt64(SHF_COMPRESSED) != 0, section.name.hasPrefix(".debug") {
+        var header = GElf_Chdr()
+        if unsafe gelf_getchdr(section.handle, &header) == nil || header.ch_type != UInt32(ELFCOMPRESS_ZLIB) {
+          names.append(section.name)
+        }
+      }
+      return true
+    }
+    return names
+  }
 }

@@ -1,3 +1,4 @@
+internal import BinaryFormat
 internal import Synchronization
 public import SystemPackage
 
@@ -17,9 +18,28 @@ public final class ElfSymbols: Sendable {
       self.debug = debug
     }
 
+    /// Of the files themselves; those of the DWARF are there.
+    private(set) var ownFindings = FindingList()
+
+    /// What can't be read, as far as it was tried.
+    var findings: FindingList {
+      var findings = ownFindings
+      if let info = info ?? nil { findings.append(contentsOf: info.findings) }
+      return findings
+    }
+
     mutating func dwarf() -> DwarfInfo? {
       if let info { return info }
       let new = debug.flatMap { DwarfInfo($0) } ?? loaded.flatMap { DwarfInfo($0) }
+      for file in [debug, loaded].compactMap({ $0 }) where file.hasDebugInfo {
+        for section in file.unreadableSections {
+          ownFindings.append(Finding(ElfRules.unknownCompression, path: section))
+        }
+        if new == nil {
+          ownFindings.append(
+            Finding(ElfRules.badDwarf, found: DwarfInfo.Sections.failure.map { .text($0) }))
+        }
+      }
       info = .some(new)
       return new
     }
@@ -57,6 +77,9 @@ public final class ElfSymbols: Sendable {
 
   /// The file is no ELF file.
   public struct NotElf: Error {}
+
+  /// What could not be read so far. Each costs its own names only.
+  var findings: FindingList { state.withLock { $0.findings } }
 
   /// What lies at `address`, which is the file's own (as `nm` prints it); nil if no symbol is near.
   public func symbolize(imageAddress address: UInt64) -> SymbolizedAddress? {

@@ -26,7 +26,7 @@ public final class ModuleSymbols: Sendable {
 
   public var findings: FindingList {
     var findings = FindingList()
-    for found in search.files { findings.append(contentsOf: found.symbols.findings) }
+    for source in search.symbols { findings.append(contentsOf: source.findings) }
     return findings
   }
 
@@ -34,8 +34,8 @@ public final class ModuleSymbols: Sendable {
   public func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
     if let name = known.withLock({ $0.names[offset] }) { return name }
     var best: SymbolizedAddress?
-    for found in search.files {
-      guard let name = found.symbols.symbolize(offset) else { continue }
+    for source in search.symbols {
+      guard let name = source.symbolize(offset) else { continue }
       // A name from a stripped file's table is better than none, and a place in the source better than that.
       if best == nil || (best?.frames.last?.location == nil && name.frames.last?.location != nil) { best = name }
       if best?.frames.last?.location != nil { break }
@@ -56,8 +56,8 @@ public final class ModuleSymbols: Sendable {
   func frameRules(at offset: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
     if let rules = known.withLock({ $0.rules[offset] }) { return rules }
     var rules: FrameRules?
-    for found in search.files {
-      rules = found.symbols.frameRules(at: offset, architecture)
+    for source in search.symbols {
+      rules = source.frameRules(at: offset, architecture)
       if rules != nil { break }
     }
     known.withLock { $0.rules[offset] = .some(rules) }
@@ -65,15 +65,15 @@ public final class ModuleSymbols: Sendable {
   }
 
   func functionAddress(_ offset: UInt64) -> UInt64? {
-    for found in search.files {
-      if let address = found.symbols.functionAddress(offset) { return address }
+    for source in search.symbols {
+      if let address = source.functionAddress(offset) { return address }
     }
     return nil
   }
 
   /// Whether a stack may go through an offset, as far as is known.
   func isInFunction(_ offset: UInt64) -> Bool {
-    search.files.isEmpty || search.files.contains { $0.symbols.isInFunction(offset) }
+    search.files.isEmpty || search.symbols.contains { $0.isInFunction(offset) }
   }
 }
 

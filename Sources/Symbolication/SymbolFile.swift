@@ -69,7 +69,7 @@ public enum SymbolFile: Sendable {
   /// What was wrong with it; each finding costs its own names only.
   public var findings: FindingList {
     switch self {
-    case .elf: FindingList()
+    case .elf(let symbols): symbols.findings
     case .sym(let file): file.findings
     }
   }

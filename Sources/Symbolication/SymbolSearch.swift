@@ -18,8 +18,6 @@ public struct SymbolSearch: Sendable {
     public let role: Role
     /// Whether it has the id of the dump's module. If not, one of the two says none.
     public let isVerified: Bool
-    /// Those of the module's file and its debug information are one.
-    public let symbols: SymbolFile
   }
 
   /// A file that was there and is not used.
@@ -41,6 +39,8 @@ public struct SymbolSearch: Sendable {
 
   public struct Result: Sendable {
     public var files: [Found] = []
+    /// What they hold, in the order in which it is asked; a loaded file and its debug information are one.
+    public var symbols: [SymbolFile] = []
     public var refused: [Refusal] = []
     /// How many places had no file.
     public var missing = 0

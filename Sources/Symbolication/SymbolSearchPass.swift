@@ -6,7 +6,7 @@ struct SymbolSearchPass {
   private let identity: ModuleIdentity
   private var binary: (path: FilePath, file: ElfFile, isVerified: Bool)?
   private var debug: (path: FilePath, file: ElfFile, isVerified: Bool)?
-  private var others: [SymbolSearch.Found] = []
+  private var others: [(found: SymbolSearch.Found, symbols: SymbolFile)] = []
   private var refused: [SymbolSearch.Refusal] = []
   private var missing = 0
   private var seen: Set<FilePath> = []
@@ -15,7 +15,7 @@ struct SymbolSearchPass {
 
   /// Whether nothing better can be found.
   var isComplete: Bool {
-    if others.contains(where: { $0.role == .machO }) { return true }
+    if others.contains(where: { $0.found.role == .machO }) { return true }
     guard let binary else { return !others.isEmpty && identity.buildID.isEmpty && identity.debugID != nil && !isLinux }
     return debug != nil || !others.isEmpty || binary.file.hasDebugInfo
   }
@@ -46,8 +46,8 @@ struct SymbolSearchPass {
       case .elf: takeElf(path, try ElfFile(path), isVerified)
       case .sym:
         guard others.isEmpty else { return }
-        others.append(
-          SymbolSearch.Found(path: path, role: .sym, isVerified: isVerified, symbols: try SymbolFile(path)))
+        let symbols = try SymbolFile(path)
+        others.append((SymbolSearch.Found(path: path, role: .sym, isVerified: isVerified), symbols))
       case .machO: break
       }
     } catch {
@@ -107,15 +107,14 @@ struct SymbolSearchPass {
     var result = SymbolSearch.Result()
     result.refused = refused
     result.missing = missing
-    let files = [debug.map { ($0, SymbolSearch.Found.Role.debug) }, binary.map { ($0, .binary) }].compactMap { $0 }
-    if !files.isEmpty {
-      let symbols = SymbolFile.elf(ElfSymbols(loaded: binary?.file, debug: debug?.file))
-      for ((path, _, isVerified), role) in files {
-        result.files.append(SymbolSearch.Found(path: path, role: role, isVerified: isVerified, symbols: symbols))
-      }
-    }
     // What was named comes first.
-    result.files = others + result.files
+    result.files = others.map(\.found)
+    result.symbols = others.map(\.symbols)
+    let files = [debug.map { ($0, SymbolSearch.Found.Role.debug) }, binary.map { ($0, .binary) }].compactMap { $0 }
+    for ((path, _, isVerified), role) in files {
+      result.files.append(SymbolSearch.Found(path: path, role: role, isVerified: isVerified))
+    }
+    if !files.isEmpty { result.symbols.append(.elf(ElfSymbols(loaded: binary?.file, debug: debug?.file))) }
     return result
   }
 }
