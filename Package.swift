@@ -72,6 +72,12 @@ let package = Package(
         "BinaryFormat", "CrashDatabase", "FileSystem", "Snapshot", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .testTarget(
+      name: "SymbolicationTests",
+      dependencies: [
+        "BinaryFormat", "FileSystem", "Snapshot", "Symbolication", "ToolRunner",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(name: "BinaryFormatTests", dependencies: ["BinaryFormat", "DumpSynth"]),
     .testTarget(
       name: "MinidumpReaderTests",

@@ -31,7 +31,8 @@ final class DwarfUnit {
     var version: Dwarf_Half = 0
     var type: UInt8 = 0
     var own = unsafe die
-    isSplit = unsafe dwarf_cu_info(own.cu, &version, &type, &own, &split, nil, nil, nil) == 0
+    isSplit =
+      unsafe dwarf_cu_info(own.cu, &version, &type, &own, &split, nil, nil, nil) == 0
       && type == UInt8(DW_UT_skeleton)
     if isSplit, unsafe split.addr != nil { unsafe tree = unsafe split }
   }
@@ -189,8 +190,9 @@ final class DwarfUnit {
   // MARK: Names
 
   /// - Parameter symbolName: the name of the symbol that begins at an address, for functions whose DWARF has no full name.
-  func symbolize(_ address: UInt64, in function: DwarfFunction, _ sections: DwarfInfo.Sections, _ symbolName: (UInt64) -> String?) -> SymbolizedAddress
-  {
+  func symbolize(
+    _ address: UInt64, in function: DwarfFunction, _ sections: DwarfInfo.Sections, _ symbolName: (UInt64) -> String?
+  ) -> SymbolizedAddress {
     var frames: [SymbolizedAddress.Frame] = []
     var location = location(address, sections)
     for call in function.inlinedCalls(at: address, in: self).reversed() {
