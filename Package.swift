@@ -106,6 +106,7 @@ let package = Package(
     .testTarget(
       name: "TranscriptTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"],
       exclude: ["Transcripts"]),
+    .testTarget(name: "AgreementTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     .testTarget(name: "DatabaseFaultTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(name: "InteroperabilityTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
