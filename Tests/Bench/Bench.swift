@@ -46,6 +46,7 @@ struct Bench {
       case .instructions: try instructions()
       case .growth: try growth()
       case .database: try database()
+      case .symbols: try symbols()
       }
       fflush(nil)
     }

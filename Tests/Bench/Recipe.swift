@@ -13,6 +13,10 @@ enum Recipe: String {
   case directory
   /// Reports in a database, each a few bytes and its metadata.
   case reports
+  /// Functions: a symbol file in Breakpad's format, and a dump whose stacks go through its functions.
+  case symbolFile, symbolDump
+  /// Threads, each with a stack that frame pointers lead through.
+  case manyStacks
   /// The shapes of small_mach.arm64, medium.x86_64 and modules_heavy.arm64 of the corpus; the number is nothing.
   case smallShape, mediumShape, moduleHeavyShape
   /// The smallest dump with this many of one thing.
@@ -56,7 +60,12 @@ enum Recipe: String {
   }
 
   private func bytes(_ number: Int) -> [UInt8] {
-    if self == .shuffledRegions { return Self.shuffled(number) }
+    switch self {
+    case .shuffledRegions: return Self.shuffled(number)
+    case .symbolFile: return SymbolRecipe(functions: number).symbolFile()
+    case .symbolDump: return SymbolRecipe(functions: number).dump(threads: 40, frames: 60)
+    default: break
+    }
     return SynthDump(parameters(number)).bytes
   }
 
@@ -111,7 +120,11 @@ enum Recipe: String {
       parameters.stackBytes = 16_384
       parameters.moduleCount = 2001
       parameters.annotatedModules = 200
-    case .directory, .reports, .shuffledRegions: break
+    case .manyStacks:
+      parameters = SynthParameters()
+      parameters.threadCount = number
+      parameters.moduleCount = 400
+    case .directory, .reports, .shuffledRegions, .symbolFile, .symbolDump: break
     }
     return parameters
   }
