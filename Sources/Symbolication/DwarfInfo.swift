@@ -8,7 +8,10 @@ internal import CElfutils
 final class DwarfInfo {
   let sections: Sections
   let units: [DwarfUnit]
-  private let ranges: RangeIndex
+  private var ranges: RangeIndex
+  /// Units that do not say what they cover. Nearly all of them have no code; they are read if an address is in no other.
+  private var silent: [DwarfUnit]
+  private let file: ElfFile
 
   /// What can't be read.
   var findings: FindingList { sections.findings }
@@ -19,6 +22,7 @@ final class DwarfInfo {
     self.sections = sections
     var units: [DwarfUnit] = []
     var ranges = RangeIndex()
+    var silent: [DwarfUnit] = []
     var unit: OpaquePointer?
     var version: Dwarf_Half = 0
     var type: UInt8 = 0
@@ -30,20 +34,38 @@ final class DwarfInfo {
       guard type != UInt8(DW_UT_type), type != UInt8(DW_UT_split_type), type != UInt8(DW_UT_partial) else { continue }
       let new = unsafe DwarfUnit(die, number: units.count)
       units.append(new)
-      // Functions that the linker dropped are left at 0, or where no code is.
-      for range in new.ranges(sections) where range.lowerBound != 0 && file.isCode(range.lowerBound) {
-        ranges.add(range, new.number)
-      }
+      let own = new.ranges
+      if own.isEmpty { silent.append(new) }
+      for range in own where Self.isReal(range, file) { ranges.add(range, new.number) }
     }
     ranges.finish()
     self.units = units
     self.ranges = ranges
+    self.silent = silent
+    self.file = file
+  }
+
+  /// Functions that the linker dropped are left at 0, or where no code is.
+  private static func isReal(_ range: Range<UInt64>, _ file: ElfFile) -> Bool {
+    range.lowerBound != 0 && file.isCode(range.lowerBound)
+  }
+
+  /// The numbers of the units that `address` is in.
+  private func unitNumbers(at address: UInt64) -> [Int] {
+    let numbers = ranges.all(containing: address)
+    guard numbers.isEmpty, !silent.isEmpty else { return numbers }
+    for unit in silent {
+      for range in unit.functionRanges(sections) where Self.isReal(range, file) { ranges.add(range, unit.number) }
+    }
+    silent = []
+    ranges.finish()
+    return ranges.all(containing: address)
   }
 
   /// What is at `address`; nil if no unit knows it.
   func lookup(_ address: UInt64, _ symbolName: (UInt64) -> String?) -> SymbolizedAddress? {
     var place: SymbolizedAddress?
-    for number in ranges.all(containing: address) {
+    for number in unitNumbers(at: address) {
       let unit = units[number]
       if let function = unit.function(at: address, sections) {
         return unit.symbolize(address, in: function, sections, symbolName)
@@ -60,7 +82,7 @@ final class DwarfInfo {
 
   /// Where the function that `address` lies in begins.
   func functionAddress(_ address: UInt64) -> UInt64? {
-    for number in ranges.all(containing: address) {
+    for number in unitNumbers(at: address) {
       if let function = units[number].function(at: address, sections) { return function.entry }
     }
     return nil

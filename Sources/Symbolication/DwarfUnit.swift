@@ -37,11 +37,12 @@ final class DwarfUnit {
     if isSplit, unsafe split.addr != nil { unsafe tree = unsafe split }
   }
 
-  /// What the unit itself says that it covers; if it says nothing, what its functions cover.
-  func ranges(_ info: DwarfInfo.Sections) -> [Range<UInt64>] {
-    let own = unsafe Self.ranges(&die)
-    if !own.isEmpty { return own }
-    load(info)
+  /// What the unit itself says that it covers; empty if it says nothing.
+  var ranges: [Range<UInt64>] { unsafe Self.ranges(&die) }
+
+  /// What its functions cover.
+  func functionRanges(_ sections: DwarfInfo.Sections) -> [Range<UInt64>] {
+    load(sections)
     return index.ranges
   }
 
@@ -189,7 +190,8 @@ final class DwarfUnit {
 
   // MARK: Names
 
-  /// - Parameter symbolName: the name of the symbol that begins at an address, for functions whose DWARF has no full name.
+  /// - Parameter symbolName: the name of the symbol that covers an address. It goes before DWARF's: a function may have parts
+  ///   with names of their own (`main.cold`), and constructors have symbols that DWARF does not know.
   func symbolize(
     _ address: UInt64, in function: DwarfFunction, _ sections: DwarfInfo.Sections, _ symbolName: (UInt64) -> String?
   ) -> SymbolizedAddress {
@@ -199,7 +201,8 @@ final class DwarfUnit {
       frames.append(SymbolizedAddress.Frame(function: call.name, location: location))
       location = SourceLocation(file: fileName(call.file), line: call.line, column: call.column)
     }
-    frames.append(SymbolizedAddress.Frame(function: name(of: function, symbolName), location: location))
+    let name = symbolName(address) ?? name(of: function, symbolName)
+    frames.append(SymbolizedAddress.Frame(function: name, location: location))
     return SymbolizedAddress(frames: frames, functionAddress: function.entry, isNearest: false)
   }
 

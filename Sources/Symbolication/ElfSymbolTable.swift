@@ -8,8 +8,8 @@ struct ElfSymbolTable {
     /// Section of the names, and the name's offset in it.
     let strings: Int32
     let name: UInt32
-    /// Of several at one address the one with the highest is shown.
-    let rank: UInt8
+    /// In the table.
+    let number: Int32
     let isFunction: Bool
   }
 
@@ -50,26 +50,16 @@ struct ElfSymbolTable {
       {
         continue
       }
-      let binding: UInt8 =
-        switch symbol.st_info >> 4 {
-        case UInt8(STB_GLOBAL): 2
-        case UInt8(STB_WEAK): 1
-        default: 0
-        }
       entries.append(
         Entry(
           address: symbol.st_value, size: symbol.st_size, strings: Int32(bitPattern: section.header.sh_link),
-          name: symbol.st_name, rank: (isFunction ? 4 : 0) + binding, isFunction: isFunction))
+          name: symbol.st_name, number: index, isFunction: isFunction))
     }
   }
 
   private mutating func sort() {
-    entries.sort { a, b in
-      if a.address != b.address { return a.address < b.address }
-      if (a.size == 0) != (b.size == 0) { return a.size == 0 }
-      return a.rank < b.rank
-    }
-    // Of those at one address the last is kept.
+    entries.sort { ($0.address, $0.size, $0.number) < ($1.address, $1.size, $1.number) }
+    // Of those at one address the last of the largest is kept, as other tools do.
     var kept = 0
     for index in entries.indices {
       if kept > 0, entries[kept - 1].address == entries[index].address {
@@ -82,8 +72,8 @@ struct ElfSymbolTable {
     entries.removeSubrange(kept...)
   }
 
-  /// The symbol that `address` lies in, or whose size is not known and that it lies behind.
-  func lookup(_ address: UInt64) -> Entry? {
+  /// The index of the symbol that `address` lies in, or whose size is not known and that it lies behind.
+  func lookup(_ address: UInt64) -> Int? {
     var low = 0
     var high = entries.count
     while low < high {
@@ -94,8 +84,8 @@ struct ElfSymbolTable {
     var index = low - 1
     while index >= 0, low - index <= 16 {
       let entry = entries[index]
-      if entry.size == 0 { return index == low - 1 ? entry : nil }
-      if address - entry.address < entry.size { return entry }
+      if entry.size == 0 { return index == low - 1 ? index : nil }
+      if address - entry.address < entry.size { return index }
       index -= 1
     }
     return nil

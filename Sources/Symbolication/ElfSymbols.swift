@@ -12,6 +12,8 @@ public final class ElfSymbols: Sendable {
     private var info: DwarfInfo??
     private var frames: DwarfFrames??
     fileprivate var symbols: [(table: ElfSymbolTable, file: ElfFile)]?
+    /// Names of symbols that were asked for, by table and entry.
+    fileprivate var names: [Int: String] = [:]
 
     init(loaded: ElfFile?, debug: ElfFile?) {
       self.loaded = loaded
@@ -84,7 +86,7 @@ public final class ElfSymbols: Sendable {
   /// What lies at `address`, which is the file's own (as `nm` prints it); nil if no symbol is near.
   public func symbolize(imageAddress address: UInt64) -> SymbolizedAddress? {
     state.withLock { state in
-      if let found = state.dwarf()?.lookup(address, { state.symbolName(startingAt: $0) }) {
+      if let found = state.dwarf()?.lookup(address, { state.symbolName(covering: $0) }) {
         guard found.frames.last?.function == nil else { return found }
         // Lines only: the symbol table has the name.
         guard let (entry, name) = state.symbol(at: address) else { return found }
@@ -135,16 +137,28 @@ extension ElfSymbols.State {
   mutating func symbol(at address: UInt64) -> (entry: ElfSymbolTable.Entry, name: String)? {
     var unsized: (ElfSymbolTable.Entry, String)?
     for (table, file) in tables() {
-      guard let entry = table.lookup(address), let name = table.name(entry, in: file) else { continue }
+      guard let index = table.lookup(address) else { continue }
+      let entry = table.entries[index]
+      guard let name = table.name(entry, in: file) else { continue }
       if entry.size > 0 { return (entry, name) }
       if unsized == nil { unsized = (entry, name) }
     }
     return unsized
   }
 
-  mutating func symbolName(startingAt address: UInt64) -> String? {
-    guard let (entry, name) = symbol(at: address), entry.address == address else { return nil }
-    return name
+  /// The name of the function symbol that covers an address.
+  mutating func symbolName(covering address: UInt64) -> String? {
+    for (number, (table, file)) in tables().enumerated() {
+      guard let index = table.lookup(address), table.entries[index].isFunction, table.entries[index].size > 0 else {
+        continue
+      }
+      let key = number << 32 | index
+      if let name = names[key] { return name }
+      let name = table.name(table.entries[index], in: file)
+      names[key] = name
+      return name
+    }
+    return nil
   }
 
   var hasNoSymbols: Bool { mutating get { tables().isEmpty } }
