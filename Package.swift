@@ -9,8 +9,8 @@ let package = Package(
     .library(
       name: "CrashpadCore",
       targets: [
-        "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump",
-        "JSONFormat", "Minidump", "Snapshot", "Symbolication",
+        "BinaryFormat", "CoreFile", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem",
+        "IntermediateDump", "JSONFormat", "Minidump", "Snapshot", "Symbolication",
       ]),
     // Loaded into the tool by tests that let its calls fail; no target may depend on it.
     .library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"]),
@@ -37,6 +37,7 @@ let package = Package(
     // Floor 2
     .target(name: "DumpInterpretation", dependencies: ["BinaryFormat", "IntermediateDump", "Snapshot"]),
     .target(name: "Minidump", dependencies: ["BinaryFormat", "Snapshot"]),
+    .target(name: "CoreFile", dependencies: ["BinaryFormat", "Snapshot"]),
     .target(
       name: "Symbolication",
       dependencies: [
@@ -47,15 +48,15 @@ let package = Package(
     .target(
       name: "CrashpadCore",
       dependencies: [
-        "BinaryFormat", "CrashDatabase", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat",
+        "BinaryFormat", "CoreFile", "CrashDatabase", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat",
         "Minidump", "Snapshot", "Symbolication", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 4
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
-        "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump",
-        "JSONFormat", "Minidump", "Snapshot", "Symbolication",
+        "BinaryFormat", "CoreFile", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem",
+        "IntermediateDump", "JSONFormat", "Minidump", "Snapshot", "Symbolication",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
