@@ -141,7 +141,7 @@ public struct MinidumpReader {
     for (type, read) in Self.readers {
       if let range = first[type] { read(&self, range, bytes) }
     }
-    readLinuxStreams(first)
+    readLinuxStreams(first, bytes)
   }
 
   private mutating func checkOverlaps() {
@@ -158,7 +158,7 @@ public struct MinidumpReader {
     }
   }
 
-  private mutating func readLinuxStreams(_ ranges: [MinidumpStreamType: ByteRange]) {
+  private mutating func readLinuxStreams(_ ranges: [MinidumpStreamType: ByteRange], _ bytes: RawSpan) {
     func content(_ type: MinidumpStreamType) -> Content? {
       ranges[type].map { Content(inputOffset: $0.offset, count: $0.count) }
     }
