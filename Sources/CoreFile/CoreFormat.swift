@@ -44,6 +44,8 @@ enum CoreFormat {
   static let auxExecutableName: UInt64 = 31
   static let auxVDSO: UInt64 = 33
 
+  static let signalStop: UInt32 = 19
+
   /// Offsets in `struct elf_prstatus`
   static let statusSignal = 12
   static let statusThreadID = 32

@@ -152,6 +152,8 @@ extension CoreReader {
     guard let index, let id = snapshot.threads[index].id else { return }
     let (current, info) = notes.signals[index]
     let number = signal(info, bytes)
+    // A debugger stops the process that it writes a core of, without a signal that is to be delivered.
+    if current == 0, number == CoreFormat.signalStop { return }
     var exception = ExceptionSnapshot(
       kind: .linuxSignal, threadID: id, code: number != 0 ? number : UInt32(current))
     exception.context = snapshot.threads[index].context

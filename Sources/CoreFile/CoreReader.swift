@@ -74,9 +74,8 @@ public struct CoreReader {
       findings.append(Finding(CoreRules.unsupportedClass, at: 4))
       return nil
     }
-    let type = bytes.uint16(at: 16)
-    guard type == CoreFormat.typeCore else {
-      findings.append(Finding(CoreRules.notACore, at: 16, path: "e_type", found: .number(UInt64(type))))
+    guard bytes.uint16(at: 16) == CoreFormat.typeCore else {
+      findings.append(Finding(CoreRules.notACore, at: 16))
       return nil
     }
     switch bytes.uint16(at: 18) {

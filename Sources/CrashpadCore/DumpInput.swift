@@ -13,6 +13,14 @@ public enum InputFormat: String, Sendable {
   /// An ELF file: a core, or one that is none.
   case core
 
+  /// How many bytes of a file tell whether it is a core.
+  public static let coreStart = 18
+
+  /// Whether a file that begins so is a core, and not another ELF file: a program, a library.
+  public static func isCore(_ start: [UInt8]) -> Bool {
+    start.count >= coreStart && start.starts(with: [0x7f, 0x45, 0x4c, 0x46]) && start[16] == 4 && start[17] == 0
+  }
+
   /// Nil if they are those of no format.
   public static func of(_ bytes: RawSpan) -> InputFormat? {
     let count = bytes.byteCount

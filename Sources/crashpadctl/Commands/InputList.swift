@@ -74,12 +74,10 @@ struct InputList {
     let name = path.lastComponent?.string ?? ""
     if isPendingName(name) { return accepting.contains(.intermediateDump) }
     if isCoreName(name) { return accepting.contains(.core) }
-    guard let start = try? InputFile.prefix(of: path, count: 18), let first = start.first else { return false }
+    guard let start = try? InputFile.prefix(of: path, count: InputFormat.coreStart), let first = start.first else { return false }
     if first == 0x06 { return accepting.contains(.intermediateDump) }
     if start.starts(with: "MDMP".utf8) { return accepting.contains(.minidump) }
-    // ET_CORE: programs and libraries are ELF files too.
-    return start.starts(with: [0x7f, 0x45, 0x4c, 0x46]) && start.count == 18 && start[16] == 4 && start[17] == 0
-      && accepting.contains(.core)
+    return InputFormat.isCore(start) && accepting.contains(.core)
   }
 
   /// What kernels and systemd-coredump call cores: core, core.PID, core.….zst. A source file core.c is none.
