@@ -48,7 +48,8 @@ let package = Package(
     .target(
       name: "CrashpadCore",
       dependencies: [
-        "BinaryFormat", "CoreFile", "CrashDatabase", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat",
+        "BinaryFormat", "CoreFile", "CrashDatabase", "DumpInterpretation", "FileSystem", "IntermediateDump",
+        "JSONFormat",
         "Minidump", "Snapshot", "Symbolication", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 4
@@ -86,6 +87,9 @@ let package = Package(
         "BinaryFormat", "CrashpadCore", "DumpInterpretation", "DumpSynth", "FileSystem", "IntermediateDump", "Minidump",
         "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .testTarget(
+      name: "CoreFileTests",
+      dependencies: ["BinaryFormat", "CoreFile", "DumpSynth", "Minidump", "Snapshot", "ToolRunner", "crashpadctl"]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
     .testTarget(
       name: "IntermediateDumpTests", dependencies: ["BinaryFormat", "DumpSynth", "IntermediateDump", "JSONFormat"]),
@@ -122,11 +126,13 @@ let package = Package(
 
 // The fuzz targets have libFuzzer's main, and everything is compiled for it: `make fuzz` asks for them.
 if Context.environment["CRASHPADCTL_FUZZ"] != nil {
-  for name in ["FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump"] {
+  for name in ["FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore"] {
     package.targets.append(
       .executableTarget(
         name: name,
-        dependencies: ["BinaryFormat", "DumpInterpretation", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot"],
+        dependencies: [
+          "BinaryFormat", "CoreFile", "DumpInterpretation", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot",
+        ],
         path: "Tests/Fuzz/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
   }

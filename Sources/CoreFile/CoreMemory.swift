@@ -27,7 +27,8 @@ extension CoreReader {
     for index in starts.indices.reversed() {
       // Threads whose stacks lie in one segment end where the next begins; those with one stack share it.
       let start = starts[index]
-      if index + 1 < starts.count, starts[index + 1].segment != start.segment || starts[index + 1].address != start.address
+      if index + 1 < starts.count,
+        starts[index + 1].segment != start.segment || starts[index + 1].address != start.address
       {
         next = index + 1
       }

@@ -98,7 +98,8 @@ struct ConvertCommand: ParsableCommand {
   }
 
   func run() throws {
-    let list = InputList(dumps, recursive: recursive, accepting: to == .minidump ? [.intermediateDump, .core] : [.intermediateDump])
+    let list = InputList(
+      dumps, recursive: recursive, accepting: to == .minidump ? [.intermediateDump, .core] : [.intermediateDump])
     let plan: OutputPlan
     do {
       plan = try OutputPlan(list, output: output, target: to)

@@ -74,7 +74,9 @@ struct InputList {
     let name = path.lastComponent?.string ?? ""
     if isPendingName(name) { return accepting.contains(.intermediateDump) }
     if isCoreName(name) { return accepting.contains(.core) }
-    guard let start = try? InputFile.prefix(of: path, count: InputFormat.coreStart), let first = start.first else { return false }
+    guard let start = try? InputFile.prefix(of: path, count: InputFormat.coreStart), let first = start.first else {
+      return false
+    }
     if first == 0x06 { return accepting.contains(.intermediateDump) }
     if start.starts(with: "MDMP".utf8) { return accepting.contains(.minidump) }
     return InputFormat.isCore(start) && accepting.contains(.core)

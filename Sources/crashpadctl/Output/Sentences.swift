@@ -69,7 +69,10 @@ enum Sentences {
     case let failure as Conversion.UnsupportedInput where failure.format == .core:
       ("is a core file; it becomes a minidump, no \(failure.target.rawValue)", .noData)
     case let failure as Conversion.UnsupportedInput:
-      ("is a \(failure.format.rawValue) already; only intermediate dumps, their JSON form and core files are converted", .noData)
+      (
+        "is a \(failure.format.rawValue) already; only intermediate dumps, their JSON form and core files are converted",
+        .noData
+      )
     case MinidumpWriter.Failure.tooLarge(let count):
       ("the minidump would take \(count) bytes; its format ends at 4294967295", .noData)
     case MinidumpWriter.Failure.unsupportedArchitecture(let architecture):
