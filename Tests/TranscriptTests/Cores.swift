@@ -13,11 +13,11 @@ extension Samples {
     living.threads[0].signal = 0
     return [
       "core": core.bytes,
-      "crash.core": core.bytes,
+      "example.core": core.bytes,
       "core.4242": abort.bytes,
       "arm64.core": SynthCore(.aarch64, threads: 2).bytes,
       "living.core": living.bytes,
-      "truncated.core": Array(file.bytes.prefix((file.fields["data[9]"] ?? 0) + 16)),
+      "cut.core": Array(file.bytes.prefix((file.fields["data[9]"] ?? 0) + 16)),
       "core.example.zst": [0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x00, 0x01, 0x00],
       "cores/core": core.bytes,
       "cores/core.77": abort.bytes,
@@ -45,21 +45,21 @@ extension Samples {
     let size = UInt64(shared.count)
     for offset in [32, 40] { shared.overwrite(size, width: 8, at: (file.fields["phdr[3]"] ?? 0) + offset) }
     return [
-      "damaged-too-short.core": Array(file.bytes.prefix(40)),
-      "damaged-signature.core": overwritten(0x7e, width: 1, at: 0),
-      "damaged-type.core": overwritten(2, width: 2, at: 16),
-      "damaged-class.core": overwritten(1, width: 1, at: 4),
-      "damaged-machine.core": overwritten(40, width: 2, at: 18),
-      "damaged-headers.core": overwritten(0xfff0, width: 2, at: 56),
-      "damaged-shared-bytes.core": shared,
-      "damaged-overlap.core": file.setting("phdr[2]", plus: 16, to: core.segments[0].address + 16, width: 8),
-      "damaged-no-notes.core": noNotes.bytes,
-      "damaged-note.core": file.setting("note[1]", plus: 4, to: 0xffff_ff00, width: 4),
-      "damaged-short-note.core": file.setting("note[2]", plus: 4, to: 12, width: 4),
-      "damaged-stray-note.core": stray.bytes,
-      "damaged-no-files.core": noFiles.bytes,
-      "damaged-file-count.core": file.setting("NT_FILE", to: 70_000, width: 8),
-      "damaged-too-many-entries.core": SynthCore.sharingOneName().bytes,
+      "damaged-core-too-short.core": Array(file.bytes.prefix(40)),
+      "damaged-core-signature.core": overwritten(0x7e, width: 1, at: 0),
+      "damaged-core-type.core": overwritten(2, width: 2, at: 16),
+      "damaged-core-class.core": overwritten(1, width: 1, at: 4),
+      "damaged-core-machine.core": overwritten(40, width: 2, at: 18),
+      "damaged-core-headers.core": overwritten(0xfff0, width: 2, at: 56),
+      "damaged-core-shared-bytes.core": shared,
+      "damaged-core-overlap.core": file.setting("phdr[2]", plus: 16, to: core.segments[0].address + 16, width: 8),
+      "damaged-core-no-notes.core": noNotes.bytes,
+      "damaged-core-note.core": file.setting("note[1]", plus: 4, to: 0xffff_ff00, width: 4),
+      "damaged-core-short-note.core": file.setting("note[2]", plus: 4, to: 12, width: 4),
+      "damaged-core-stray-note.core": stray.bytes,
+      "damaged-core-no-files.core": noFiles.bytes,
+      "damaged-core-file-count.core": file.setting("NT_FILE", to: 70_000, width: 8),
+      "damaged-core-too-many-entries.core": SynthCore.sharingOneName().bytes,
     ]
   }()
 }
