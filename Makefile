@@ -15,9 +15,9 @@ STATIC = .build/static
 RELEASE = -c release --static-swift-stdlib -Xlinker -s -Xlinker -L$(CURDIR)/$(STATIC) \
   $$(cat $(STATIC)/flags) $(STRICT)
 TOOL = .build/release/crashpadctl
-FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump
+FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore
 LIBRARIES = BinaryFormat Snapshot JSONFormat FileSystem IntermediateDump CrashDatabase DumpInterpretation Minidump \
-  Symbolication CrashpadCore
+  CoreFile Symbolication CrashpadCore
 
 .PHONY: help demo build test sweep lint format check all bench fuzz docs man install uninstall clean
 

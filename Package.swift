@@ -9,8 +9,8 @@ let package = Package(
     .library(
       name: "CrashpadCore",
       targets: [
-        "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump",
-        "JSONFormat", "Minidump", "Snapshot", "Symbolication",
+        "BinaryFormat", "CoreFile", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem",
+        "IntermediateDump", "JSONFormat", "Minidump", "Snapshot", "Symbolication",
       ]),
     // Loaded into the tool by tests that let its calls fail; no target may depend on it.
     .library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"]),
@@ -37,6 +37,7 @@ let package = Package(
     // Floor 2
     .target(name: "DumpInterpretation", dependencies: ["BinaryFormat", "IntermediateDump", "Snapshot"]),
     .target(name: "Minidump", dependencies: ["BinaryFormat", "Snapshot"]),
+    .target(name: "CoreFile", dependencies: ["BinaryFormat", "Snapshot"]),
     .target(
       name: "Symbolication",
       dependencies: [
@@ -47,15 +48,16 @@ let package = Package(
     .target(
       name: "CrashpadCore",
       dependencies: [
-        "BinaryFormat", "CrashDatabase", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat",
+        "BinaryFormat", "CoreFile", "CrashDatabase", "DumpInterpretation", "FileSystem", "IntermediateDump",
+        "JSONFormat",
         "Minidump", "Snapshot", "Symbolication", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 4
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
-        "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem", "IntermediateDump",
-        "JSONFormat", "Minidump", "Snapshot", "Symbolication",
+        "BinaryFormat", "CoreFile", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem",
+        "IntermediateDump", "JSONFormat", "Minidump", "Snapshot", "Symbolication",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -85,6 +87,9 @@ let package = Package(
         "BinaryFormat", "CrashpadCore", "DumpInterpretation", "DumpSynth", "FileSystem", "IntermediateDump", "Minidump",
         "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .testTarget(
+      name: "CoreFileTests",
+      dependencies: ["BinaryFormat", "CoreFile", "DumpSynth", "Minidump", "Snapshot", "ToolRunner", "crashpadctl"]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
     .testTarget(
       name: "IntermediateDumpTests", dependencies: ["BinaryFormat", "DumpSynth", "IntermediateDump", "JSONFormat"]),
@@ -122,11 +127,13 @@ let package = Package(
 
 // The fuzz targets have libFuzzer's main, and everything is compiled for it: `make fuzz` asks for them.
 if Context.environment["CRASHPADCTL_FUZZ"] != nil {
-  for name in ["FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump"] {
+  for name in ["FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore"] {
     package.targets.append(
       .executableTarget(
         name: name,
-        dependencies: ["BinaryFormat", "DumpInterpretation", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot"],
+        dependencies: [
+          "BinaryFormat", "CoreFile", "DumpInterpretation", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot",
+        ],
         path: "Tests/Fuzz/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
   }

@@ -1,12 +1,15 @@
 public import BinaryFormat
+internal import CoreFile
 public import DumpInterpretation
 internal import FileSystem
 internal import IntermediateDump
 internal import JSONFormat
-internal import Minidump
+public import Minidump
+internal import Snapshot
 public import SystemPackage
 
-/// Turns an intermediate dump, or its JSON form, into a minidump, JSON or an intermediate dump. The input is never changed.
+/// Turns an intermediate dump, or its JSON form, into a minidump, JSON or an intermediate dump, and a core into a minidump.
+/// The input is never changed.
 public struct Conversion: Sendable {
   public enum Target: String, Sendable, CaseIterable {
     case minidump
@@ -39,11 +42,16 @@ public struct Conversion: Sendable {
     public let byteCount: Int
   }
 
-  /// There is no conversion from this format.
-  public struct UnsupportedInput: Error { public let format: InputFormat }
+  /// There is no conversion from this format to that one.
+  public struct UnsupportedInput: Error {
+    public let format: InputFormat
+    public let target: Target
+  }
 
   public var target: Target
   public var options: DumpInterpreter.Options
+  /// How much of a core's memory goes into the minidump.
+  public var memory = MemorySelection.stacks
 
   public init(to target: Target, options: DumpInterpreter.Options = DumpInterpreter.Options()) {
     self.target = target
@@ -63,7 +71,10 @@ public struct Conversion: Sendable {
   }
 
   private func convert(_ input: DumpInput, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
-    guard input.format != .minidump else { throw UnsupportedInput(format: input.format) }
+    guard input.format != .minidump, input.format != .core || target == .minidump else {
+      throw UnsupportedInput(format: input.format, target: target)
+    }
+    if input.format == .core { return try input.file.withBytes { try minidump(ofCore: $0, makeOutput) } }
     var result = try input.file.withBytes { bytes in
       let tree = DumpTree(parsing: bytes, limits: options.limits)
       return switch target {
@@ -84,14 +95,41 @@ public struct Conversion: Sendable {
     guard let snapshot = interpretation.snapshot else {
       return Result(outcome: .rejected, findings: findings, byteCount: 0)
     }
+    let byteCount = try write(snapshot, bytes, makeOutput)
+    return Result(outcome: tree.incomplete == nil ? .converted : .incomplete, findings: findings, byteCount: byteCount)
+  }
+
+  /// A minidump of a core. Without threads it would tell nobody anything.
+  private func minidump(ofCore bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
+    let reading = CoreReader.read(bytes, limits: options.limits)
+    guard var snapshot = reading.snapshot, !snapshot.threads.isEmpty else {
+      return Result(outcome: .rejected, findings: reading.findings, byteCount: 0)
+    }
+    snapshot.reduceMemory(to: memory)
+    snapshot.reportID = options.reportID
+    snapshot.clientID = options.clientID
+    // Of two with one name the last counts; they are written by name.
+    var annotations: [String: String] = [:]
+    for (name, value) in options.annotations { annotations[name] = value }
+    for (name, value) in annotations.sorted(by: { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }) {
+      snapshot.annotations.append(Annotation(name: snapshot.store(name.utf8), value: snapshot.store(value.utf8)))
+    }
+    let isComplete = snapshot.isComplete
+    let byteCount = try write(snapshot, bytes, makeOutput)
+    return Result(
+      outcome: isComplete ? .converted : .incomplete, findings: reading.findings, byteCount: byteCount)
+  }
+
+  private func write(
+    _ snapshot: consuming ProcessSnapshot, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput
+  ) throws -> Int {
     let plan = try MinidumpWriter(snapshot, input: bytes)
     let output = try makeOutput()
     var writer = ByteWriter(to: output)
     plan.write(to: &writer, bytes)
     try writer.finish()
     try output.finish()
-    return Result(
-      outcome: tree.incomplete == nil ? .converted : .incomplete, findings: findings, byteCount: plan.byteCount)
+    return plan.byteCount
   }
 
   private func json(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws

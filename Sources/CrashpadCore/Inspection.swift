@@ -1,4 +1,5 @@
 public import BinaryFormat
+internal import CoreFile
 internal import DumpInterpretation
 public import FileSystem
 public import IntermediateDump
@@ -9,9 +10,9 @@ public import Snapshot
 public struct Inspection: Sendable {
   public let format: InputFormat
   public let file: InputFile
-  /// The records of an intermediate dump; nil of a minidump.
+  /// The records of an intermediate dump; nil of others.
   public let tree: DumpTree?
-  /// The streams of a minidump; empty of an intermediate dump.
+  /// The streams of a minidump; empty of others.
   public let streams: [MinidumpReader.Stream]
   /// Nil if the input has no meaning that could be shown; `findings` says why.
   public let snapshot: ProcessSnapshot?
@@ -26,6 +27,14 @@ public struct Inspection: Sendable {
       let reading = input.file.withBytes { MinidumpReader.read($0, limits: limits) }
       tree = nil
       streams = reading.streams
+      snapshot = reading.snapshot
+      findings = reading.findings
+      return
+    }
+    if input.format == .core {
+      let reading = input.file.withBytes { CoreReader.read($0, limits: limits) }
+      tree = nil
+      streams = []
       snapshot = reading.snapshot
       findings = reading.findings
       return

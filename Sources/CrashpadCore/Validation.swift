@@ -1,4 +1,5 @@
 public import BinaryFormat
+internal import CoreFile
 internal import DumpInterpretation
 internal import FileSystem
 internal import IntermediateDump
@@ -9,7 +10,7 @@ public import Snapshot
 public struct Validation: Sendable {
   /// All rules, in the order of the layers that they belong to.
   public static let rules =
-    DumpRules.all + InterpretationRules.all + SnapshotRules.all + MinidumpRules.all
+    DumpRules.all + InterpretationRules.all + SnapshotRules.all + MinidumpRules.all + CoreRules.all
 
   public struct Result: Sendable {
     public let format: InputFormat
@@ -25,7 +26,11 @@ public struct Validation: Sendable {
 
   public func validate(_ input: DumpInput) -> Result {
     var findings = input.file.withBytes { bytes in
-      input.format == .minidump ? validateMinidump(bytes) : validateDump(bytes)
+      switch input.format {
+      case .intermediateDump, .json: validateDump(bytes)
+      case .minidump: validateMinidump(bytes)
+      case .core: validateCore(bytes)
+      }
     }
     if input.format == .json { findings.removeOffsets() }
     return Result(format: input.format, findings: findings)
@@ -49,6 +54,15 @@ public struct Validation: Sendable {
 
   private func validateMinidump(_ bytes: RawSpan) -> FindingList {
     let reading = MinidumpReader.read(bytes, limits: limits)
+    var findings = reading.findings
+    if let snapshot = reading.snapshot {
+      findings.append(contentsOf: SnapshotChecks(snapshot, limits: limits).findings)
+    }
+    return findings
+  }
+
+  private func validateCore(_ bytes: RawSpan) -> FindingList {
+    let reading = CoreReader.read(bytes, limits: limits)
     var findings = reading.findings
     if let snapshot = reading.snapshot {
       findings.append(contentsOf: SnapshotChecks(snapshot, limits: limits).findings)

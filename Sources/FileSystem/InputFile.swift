@@ -17,6 +17,7 @@ public final class InputFile: Sendable {
   public struct NotReadable: Error {
     public enum Reason: Sendable { case directory, notAFile, tooLarge }
     public let reason: Reason
+    public init(reason: Reason) { self.reason = reason }
   }
 
   // Safe to share: nobody writes to the memory after init, and deinit alone unmaps it.

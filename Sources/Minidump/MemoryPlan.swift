@@ -16,9 +16,14 @@ struct MemoryPlan {
   }
 
   /// Plans `regions`, beside the stacks of `threads`. Works in the array's own memory: there may be a million regions.
-  init(_ regions: consuming [MemoryRegion], beside threads: [ThreadSnapshot]) {
+  ///
+  /// - Parameters:
+  ///   - regions: all memory but the stacks.
+  ///   - threads: those whose stacks are written too.
+  ///   - touching: whether memory that touches a stack is left out, as Crashpad does. What overlaps one always is.
+  init(_ regions: consuming [MemoryRegion], beside threads: [ThreadSnapshot], dropping touching: Bool = true) {
     var regions = regions
-    Self.dropRegionsAtStacks(&regions, threads)
+    Self.dropRegionsAtStacks(&regions, threads, touching ? 0 : 1)
     // Of regions that have both address and size in common Crashpad keeps either; here, as the sort is stable, the dump's
     // order decides.
     regions.sort { a, b in
@@ -28,8 +33,11 @@ struct MemoryPlan {
     pieces = regions
   }
 
-  /// A region that overlaps or touches a stack is left out whole. A range that reaches 2^64 touches nothing.
-  private static func dropRegionsAtStacks(_ regions: inout [MemoryRegion], _ threads: [ThreadSnapshot]) {
+  /// A region that has `overlap` bytes in common with a stack, or for 0 touches it, is left out whole. A range that reaches
+  /// 2^64 touches nothing.
+  private static func dropRegionsAtStacks(
+    _ regions: inout [MemoryRegion], _ threads: [ThreadSnapshot], _ overlap: UInt64
+  ) {
     var stacks: [(start: UInt64, reach: UInt64)] = threads.compactMap { thread in
       guard let region = thread.stack?.region, !region.content.isEmpty, let end = region.end else { return nil }
       return (region.address, end)
@@ -39,14 +47,14 @@ struct MemoryPlan {
     // From here on, how far any stack up to that one reaches.
     for index in stacks.indices.dropFirst() { stacks[index].reach = max(stacks[index].reach, stacks[index - 1].reach) }
     regions.removeAll { region in
-      guard let end = region.end else { return false }
+      guard !region.content.isEmpty, let end = region.end.map({ $0 - overlap }) else { return region.content.isEmpty }
       var low = 0
       var high = stacks.count
       while low < high {
         let middle = (low + high) / 2
         if stacks[middle].start <= end { low = middle + 1 } else { high = middle }
       }
-      return low > 0 && stacks[low - 1].reach >= region.address
+      return low > 0 && stacks[low - 1].reach - overlap >= region.address
     }
   }
 

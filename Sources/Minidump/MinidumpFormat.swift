@@ -14,6 +14,8 @@ enum MinidumpFormat {
   static let memoryDescriptorSize = 16
   static let exceptionStreamSize = 168
   static let systemInfoSize = 56
+  /// MINIDUMP_MISC_INFO, the first of its versions: process id and times
+  static let miscInfoSize = 24
   static let miscInfo4Size = 832
   static let threadNameSize = 12
   static let crashpadInfoSize = 64

@@ -141,7 +141,7 @@ public struct MinidumpReader {
     for (type, read) in Self.readers {
       if let range = first[type] { read(&self, range, bytes) }
     }
-    readLinuxStreams(first)
+    readLinuxStreams(first, bytes)
   }
 
   private mutating func checkOverlaps() {
@@ -158,7 +158,7 @@ public struct MinidumpReader {
     }
   }
 
-  private mutating func readLinuxStreams(_ ranges: [MinidumpStreamType: ByteRange]) {
+  private mutating func readLinuxStreams(_ ranges: [MinidumpStreamType: ByteRange], _ bytes: RawSpan) {
     func content(_ type: MinidumpStreamType) -> Content? {
       ranges[type].map { Content(inputOffset: $0.offset, count: $0.count) }
     }
@@ -171,5 +171,19 @@ public struct MinidumpReader {
     linux.auxiliaryVector = content(.linuxAuxiliaryVector)
     linux.maps = content(.linuxMaps)
     if ranges.keys.contains(where: { (0x4767_0003...0x4767_000a).contains($0.rawValue) }) { snapshot.linux = linux }
+    // Breakpad writes no MiscInfo; /proc/PID/status has the process' id, and that of its parent.
+    if let status = linux.processStatus, snapshot.system.isLinux {
+      if snapshot.processID == nil { snapshot.processID = number("Pid:", in: status, bytes) }
+      snapshot.parentProcessID = number("PPid:", in: status, bytes)
+    }
+  }
+
+  /// What stands behind `name` at the beginning of a line of /proc/PID/status, in its first kilobytes.
+  private func number(_ name: String, in status: Content, _ bytes: RawSpan) -> Int32? {
+    let text = snapshot.text(status.prefix(min(status.count, 4096)), in: bytes)
+    for line in text.split(separator: "\n") where line.hasPrefix(name) {
+      return Int32(line.dropFirst(name.count).drop { $0 == "\t" || $0 == " " })
+    }
+    return nil
   }
 }

@@ -8,6 +8,10 @@ extension MinidumpReader {
     let offset = range.offset
     snapshot.system.architecture = architecture(bytes.uint16(at: offset), at: offset)
     snapshot.system.cpuCount = Int32(bytes.uint8(at: offset + 6))
+    // Where no processor is counted, the writer did not know.
+    if snapshot.system.cpuCount == 0, [0x8201, 0x8203].contains(bytes.uint32(at: offset + 20)) {
+      snapshot.system.cpuCount = nil
+    }
     snapshot.system.osMajor = bytes.int32(at: offset + 8)
     snapshot.system.osMinor = bytes.int32(at: offset + 12)
     snapshot.system.osBugfix = bytes.int32(at: offset + 16)
@@ -44,7 +48,9 @@ extension MinidumpReader {
     let flags = bytes.uint32(at: offset + 4)
     if flags & 1 != 0 { snapshot.processID = Int32(truncatingIfNeeded: bytes.uint32(at: offset + 8)) }
     if flags & 2 != 0 {
-      snapshot.startTime = Timestamp(seconds: Int64(bytes.uint32(at: offset + 12)))
+      let start = bytes.uint32(at: offset + 12)
+      // A core does not tell when its process began, and a minidump made of one neither.
+      if start != 0 || !snapshot.system.isLinux { snapshot.startTime = Timestamp(seconds: Int64(start)) }
       snapshot.userTime = Timestamp(seconds: Int64(bytes.uint32(at: offset + 16)))
       snapshot.systemTime = Timestamp(seconds: Int64(bytes.uint32(at: offset + 20)))
     }

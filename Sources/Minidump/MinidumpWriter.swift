@@ -1,7 +1,8 @@
 public import BinaryFormat
 public import Snapshot
 
-/// Writes a minidump from a snapshot, byte for byte as Crashpad's `MinidumpFileWriter` does.
+/// Writes a minidump from a snapshot: of an iOS process byte for byte as Crashpad's `MinidumpFileWriter` does, of a Linux
+/// process with the streams and records that Breakpad's writer makes there.
 ///
 /// Everything but memory comes first, in the order of the streams, each object before what it points to; then memory.
 /// Nothing is built in memory: an object's place follows from the sizes of what precedes it.
@@ -17,11 +18,16 @@ public struct MinidumpWriter {
   let snapshot: ProcessSnapshot
   let plan: MemoryPlan
   let threadIDs: ThreadIDMap
-  private let streams: [(type: MinidumpStreamType, size: Int)]
+  private var streams: [(type: MinidumpStreamType, size: Int)] = []
+  /// Whether memory may lie beyond 4 GiB: then it follows on without gaps, in the order of Memory64List. Only on Linux, as
+  /// Crashpad writes none.
+  private var isWide = false
   /// Where the streams begin, in their order.
   private var streamPlaces: [Int] = []
   /// Where memory begins: behind everything else.
   private var memoryStart = 0
+  /// Behind the last stack.
+  private var stackEnd = 0
   /// The size of the whole file in bytes.
   public private(set) var byteCount = 0
 
@@ -34,10 +40,22 @@ public struct MinidumpWriter {
     // The regions are planned in their own memory, so nobody else may hold them.
     let regions = snapshot.extraMemory
     snapshot.extraMemory = []
-    plan = MemoryPlan(regions, beside: snapshot.threads)
+    plan = MemoryPlan(regions, beside: snapshot.threads, dropping: !snapshot.system.isLinux)
     self.snapshot = snapshot
     threadIDs = ThreadIDMap(snapshot.threads)
-    streams = Self.streams(of: snapshot, plan)
+    layOut(input)
+    if byteCount > Int(UInt32.max), snapshot.system.isLinux {
+      isWide = true
+      layOut(input)
+    }
+    // Of wide memory only its beginning, with the stacks, is said in 32 bits.
+    guard isWide ? stackEnd <= Int(UInt32.max) : byteCount <= Int(UInt32.max) else {
+      throw .tooLarge(byteCount: byteCount)
+    }
+  }
+
+  private mutating func layOut(_ input: RawSpan) {
+    streams = makeStreams()
     var places: [Int] = []
     memoryStart = ByteWriter.measure { writer in
       writer.zeros(MinidumpFormat.headerSize + MinidumpFormat.directoryEntrySize * streams.count)
@@ -50,12 +68,16 @@ public struct MinidumpWriter {
     streamPlaces = places
     var placement = Placement(at: memoryStart)
     for thread in snapshot.threads {
-      if let size = thread.stack?.region.content.count, size > 0 { _ = placement.place(size, alignment: 16) }
+      if let size = thread.stack?.region.content.count, size > 0 {
+        _ = placement.place(size, alignment: memoryAlignment)
+      }
     }
-    plan.forEachBlock { _ = placement.place($0.size, alignment: 16) }
+    stackEnd = placement.end
+    plan.forEachBlock { _ = placement.place($0.size, alignment: memoryAlignment) }
     byteCount = placement.end
-    guard byteCount <= Int(UInt32.max) else { throw .tooLarge(byteCount: byteCount) }
   }
+
+  private var memoryAlignment: Int { isWide ? 1 : 16 }
 
   /// Writes the file. Failures of the writer's output stick to the writer.
   public func write(to writer: inout ByteWriter, _ input: RawSpan) {
@@ -63,11 +85,11 @@ public struct MinidumpWriter {
     precondition(writer.position == memoryStart)
     for thread in snapshot.threads {
       guard let content = thread.stack?.region.content, !content.isEmpty else { continue }
-      writer.align(to: 16)
+      writer.align(to: memoryAlignment)
       append(content, to: &writer, input)
     }
     plan.forEachBlock { block in
-      writer.align(to: 16)
+      writer.align(to: memoryAlignment)
       for piece in block.pieces { append(plan.pieces[piece].content, to: &writer, input) }
     }
   }
@@ -80,26 +102,28 @@ public struct MinidumpWriter {
   func memoryPlacement() -> Placement { Placement(at: memoryStart) }
 
   /// The streams in their order, with the size that the directory says: that of the stream without what it points to.
-  private static func streams(of snapshot: ProcessSnapshot, _ plan: MemoryPlan) -> [(
-    type: MinidumpStreamType, size: Int
-  )] {
+  private func makeStreams() -> [(type: MinidumpStreamType, size: Int)] {
     let threadCount = snapshot.threads.count
+    let isLinux = snapshot.system.isLinux
     var streams: [(type: MinidumpStreamType, size: Int)] = [
       (.systemInfo, MinidumpFormat.systemInfoSize),
-      (.miscInfo, MinidumpFormat.miscInfo4Size),
+      (.miscInfo, isLinux ? MinidumpFormat.miscInfoSize : MinidumpFormat.miscInfo4Size),
       (.threadList, 4 + MinidumpFormat.threadSize * threadCount),
     ]
     if snapshot.threads.contains(where: { !($0.name ?? .empty).isEmpty }) {
       streams.append((.threadNames, 4 + MinidumpFormat.threadNameSize * threadCount))
     }
     if snapshot.exception != nil { streams.append((.exception, MinidumpFormat.exceptionStreamSize)) }
-    var memoryCount = snapshot.threads.count { !($0.stack?.region.content ?? .empty).isEmpty }
+    let stackCount = snapshot.threads.count { !($0.stack?.region.content ?? .empty).isEmpty }
+    var memoryCount = stackCount
     plan.forEachBlock { _ in memoryCount += 1 }
-    streams += [
-      (.moduleList, 4 + MinidumpFormat.moduleSize * snapshot.modules.count),
-      (.crashpadInfo, MinidumpFormat.crashpadInfoSize),
-      (.memoryList, 4 + MinidumpFormat.memoryDescriptorSize * memoryCount),
-    ]
+    streams.append((.moduleList, 4 + MinidumpFormat.moduleSize * snapshot.modules.count))
+    if !isLinux || hasCrashpadInfo { streams.append((.crashpadInfo, MinidumpFormat.crashpadInfoSize)) }
+    streams += linuxTexts.map { ($0.type, $0.content.count) }
+    streams.append((.memoryList, 4 + MinidumpFormat.memoryDescriptorSize * (isWide ? stackCount : memoryCount)))
+    if isWide {
+      streams.append((.memory64List, 16 + MinidumpFormat.memoryDescriptorSize * memoryCount))
+    }
     return streams
   }
 
@@ -113,7 +137,12 @@ public struct MinidumpWriter {
     case .moduleList: writeModuleList(to: &writer, input)
     case .crashpadInfo: writeCrashpadInfo(to: &writer, input)
     case .memoryList: writeMemoryList(to: &writer, input)
-    default: preconditionFailure("\(type.name) is not in the list of streams")
+    case .memory64List: writeMemory64List(to: &writer)
+    default:
+      guard let text = linuxTexts.first(where: { $0.type == type }) else {
+        preconditionFailure("\(type.name) is not in the list of streams")
+      }
+      append(text.content, to: &writer, input)
     }
   }
 
@@ -124,7 +153,7 @@ public struct MinidumpWriter {
     writer.uint32(UInt32(MinidumpFormat.headerSize))
     writer.uint32(0)  // CheckSum
     writer.uint32(UInt32(truncatingIfNeeded: snapshot.snapshotTime?.seconds ?? 0))
-    writer.uint64(0)  // Flags: MiniDumpNormal
+    writer.uint64(isWide ? 2 : 0)  // Flags: MiniDumpWithFullMemory or MiniDumpNormal
     for (stream, place) in zip(streams, streamPlaces) {
       writer.uint32(stream.type.rawValue)
       writer.location(LocationDescriptor(size: stream.size, rva: place))
@@ -139,7 +168,7 @@ public struct MinidumpWriter {
   // MARK: Memory list
 
   private func writeMemoryList(to writer: inout ByteWriter, _: RawSpan) {
-    let size = streams[streams.count - 1].size
+    let size = streams.first { $0.type == .memoryList }?.size ?? 4
     if writer.isMeasuring {
       writer.skip(size)
       return
@@ -150,13 +179,34 @@ public struct MinidumpWriter {
       guard let region = thread.stack?.region, !region.content.isEmpty else { continue }
       writeMemoryDescriptor(region.address, region.content.count, &placement, to: &writer)
     }
+    if isWide { return }
     plan.forEachBlock { writeMemoryDescriptor($0.address, $0.size, &placement, to: &writer) }
+  }
+
+  /// All memory, the stacks again among it: readers take this list in place of the other.
+  private func writeMemory64List(to writer: inout ByteWriter) {
+    let size = streams.first { $0.type == .memory64List }?.size ?? 16
+    if writer.isMeasuring {
+      writer.skip(size)
+      return
+    }
+    writer.uint64(UInt64((size - 16) / MinidumpFormat.memoryDescriptorSize))
+    writer.uint64(UInt64(memoryStart))  // BaseRva
+    for thread in snapshot.threads {
+      guard let region = thread.stack?.region, !region.content.isEmpty else { continue }
+      writer.uint64(region.address)
+      writer.uint64(UInt64(region.content.count))
+    }
+    plan.forEachBlock {
+      writer.uint64($0.address)
+      writer.uint64(UInt64($0.size))
+    }
   }
 
   func writeMemoryDescriptor(
     _ address: UInt64, _ size: Int, _ placement: inout Placement, to writer: inout ByteWriter
   ) {
     writer.uint64(address)
-    writer.location(LocationDescriptor(size: size, rva: placement.place(size, alignment: 16)))
+    writer.location(LocationDescriptor(size: size, rva: placement.place(size, alignment: memoryAlignment)))
   }
 }

@@ -18,7 +18,9 @@ extension MinidumpWriter {
         let recordSize = codeViewSize(modules[index])
         writeModule(
           modules[index], nameRVA: nameRVA,
-          codeView: LocationDescriptor(size: recordSize, rva: placement.place(recordSize)), to: &writer)
+          codeView: recordSize == 0
+            ? .none : LocationDescriptor(size: recordSize, rva: placement.place(recordSize)),
+          to: &writer)
       }
     }
     for index in modules.indices {
@@ -56,10 +58,13 @@ extension MinidumpWriter {
 
   private func codeViewSize(_ module: borrowing ModuleSnapshot) -> Int {
     if case .buildID(let id)? = module.identity { return 4 + id.count }
+    // Crashpad writes a record of zeros for a module that nothing tells from others; Breakpad none.
+    if module.identity == nil, snapshot.system.isLinux { return 0 }
     return 24 + (module.debugName?.count ?? 0) + 1
   }
 
   private func writeCodeView(_ module: borrowing ModuleSnapshot, to writer: inout ByteWriter, _ input: RawSpan) {
+    if codeViewSize(module) == 0 { return }
     writer.align(to: 4)
     if writer.isMeasuring {
       writer.skip(codeViewSize(module))

@@ -27,6 +27,10 @@ extension MinidumpWriter {
   }
 
   func writeMiscInfo(to writer: inout ByteWriter, _ input: RawSpan) {
+    if snapshot.system.isLinux {
+      writeShortMiscInfo(to: &writer)
+      return
+    }
     let start = writer.position
     writer.uint32(UInt32(MinidumpFormat.miscInfo4Size))
     // Flags1: process id, process times, processor power info, time zone, build string.
@@ -46,7 +50,7 @@ extension MinidumpWriter {
   }
 
   /// Half a second and more counts as one; what does not fit is the largest number.
-  private static func roundedSeconds(_ time: Timestamp?) -> UInt32 {
+  static func roundedSeconds(_ time: Timestamp?) -> UInt32 {
     guard let time else { return 0 }
     guard let seconds = UInt32(exactly: time.seconds) else { return .max }
     return time.microseconds >= 500_000 && seconds != .max ? seconds + 1 : seconds

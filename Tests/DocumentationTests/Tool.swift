@@ -114,6 +114,7 @@ struct Samples: ~Copyable {
     }
     try writeCrash()
     try write(Data(contentsOf: folder.appendingPathComponent("crash.idump")).prefix(4000), "damaged.idump")
+    try write(Data(SynthCore(threads: 2).bytes), "core")
     try write(Self.dump(seed: 11), "artifacts/first.idump")
     try write(Self.dump(seed: 12), "dumps/first.idump")
     try write(Self.dump(seed: 13), "dumps/older/second.idump")

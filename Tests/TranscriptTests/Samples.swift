@@ -6,7 +6,7 @@ import ToolRunner
 enum Samples {
   static let files: [String: [UInt8]] = {
     var files = good
-    for more in [framing, keys, meaning, contradictions, minidumps, damagedMinidumps, documents] {
+    for more in [framing, keys, meaning, contradictions, minidumps, damagedMinidumps, documents, cores, damagedCores] {
       files.merge(more) { _, _ in preconditionFailure("two samples have the same name") }
     }
     return files

@@ -4,29 +4,34 @@ public import CrashpadCore
 import DumpInterpretation
 import FileSystem
 import JSONFormat
+public import Minidump
 import Snapshot
 import SystemPackage
 
 extension Conversion.Target: ExpressibleByArgument {}
+extension MemorySelection: ExpressibleByArgument {}
 
 struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
-    abstract: "Make minidumps of intermediate dumps.",
+    abstract: "Make minidumps of intermediate dumps and core files.",
     discussion: """
-      The minidumps are byte for byte those that Crashpad makes. The input is
+      The minidumps of intermediate dumps are byte for byte those that Crashpad
+      makes; those of core files have what Breakpad writes on Linux. The input is
       never changed, and an output appears whole or not at all. Of a directory all
       dumps in it are converted; - is standard input or output.
 
       Examples:
         crashpadctl convert crash.idump                 makes crash.dmp
         crashpadctl convert crash.idump -o - | minidump_stackwalk -
+        crashpadctl convert core                        makes core.dmp
         crashpadctl convert --to json crash.idump       makes crash.json
         crashpadctl convert --to idump edited.json -o new.idump
         crashpadctl convert --recursive --keep-going dumps/ -o minidumps/
       """)
 
-  @Argument(help: "Dumps, their JSON form, or directories of dumps; - is standard input.", completion: .file())
+  @Argument(
+    help: "Dumps, their JSON form, core files, or directories of dumps; - is standard input.", completion: .file())
   var dumps: [String]
 
   @Option(
@@ -51,6 +56,13 @@ struct ConvertCommand: ParsableCommand {
 
   @Option(name: .customLong("client-id"), help: ArgumentHelp("The client id to write.", valueName: "uuid"))
   var clientID: UUIDBytes = .zero
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Which memory of a core file to take: the stacks and what the crashed thread points to, or all.",
+      valueName: "memory"))
+  var memory: MemorySelection = .stacks
 
   @Option(name: .long, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument?
@@ -86,7 +98,8 @@ struct ConvertCommand: ParsableCommand {
   }
 
   func run() throws {
-    let list = InputList(dumps, recursive: recursive, accepting: [.intermediateDump])
+    let list = InputList(
+      dumps, recursive: recursive, accepting: to == .minidump ? [.intermediateDump, .core] : [.intermediateDump])
     let plan: OutputPlan
     do {
       plan = try OutputPlan(list, output: output, target: to)
@@ -105,7 +118,9 @@ struct ConvertCommand: ParsableCommand {
     options.clientID = clientID
     options.architecture = arch?.architecture
     options.guessesArchitecture = arch == .guess
-    return Conversion(to: to, options: options)
+    var conversion = Conversion(to: to, options: options)
+    conversion.memory = memory
+    return conversion
   }
 }
 
@@ -154,7 +169,7 @@ struct OutputPlan {
   /// Replaces the extension if it is one of a dump; a bundle id's last part is none.
   private static func named(_ path: FilePath, _ target: Conversion.Target) -> FilePath {
     let name = path.lastComponent?.string ?? "dump"
-    let known = [".idump", ".json", ".locked"].first { name.hasSuffix($0) && name.count > $0.count }
+    let known = [".idump", ".json", ".locked", ".core"].first { name.hasSuffix($0) && name.count > $0.count }
     return path.removingLastComponent().appending("\(name.dropLast(known?.count ?? 0)).\(target.fileExtension)")
   }
 }

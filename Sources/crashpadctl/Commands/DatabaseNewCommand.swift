@@ -1,5 +1,7 @@
 import ArgumentParser
+import BinaryFormat
 import CrashDatabase
+import CrashpadCore
 import FileSystem
 import JSONFormat
 import Snapshot
@@ -24,10 +26,12 @@ struct DatabaseNewCommand: ParsableCommand {
     abstract: "Put a file into the database as a pending report.",
     discussion: """
       Prints the id of the report, which is there whole or not at all, and on the
-      disk. What is in the file does not matter; a minidump is what others expect.
+      disk. A core file of Linux is converted to a minidump; of any other file it
+      does not matter what is in it, but a minidump is what others expect.
 
       Examples:
         crashpadctl database new -d DB crash.dmp
+        crashpadctl database new -d DB core
         crashpadctl convert crash.idump -o - | crashpadctl database new -d DB -
         crashpadctl database new -d DB crash.dmp --attachment log.txt=app.log
       """)
@@ -88,9 +92,14 @@ struct NewReportRun {
 
   private struct AlreadyThere: Error {}
 
+  /// A core of which no minidump can be made. Its findings are told.
+  private struct Rejected: Error {}
+
   private struct Made {
     let id: UUIDBytes
     let bytes: Int
+    /// Of the conversion of a core.
+    let hasErrors: Bool
   }
 
   func run() throws -> ExitStatus {
@@ -106,11 +115,14 @@ struct NewReportRun {
       defer { session.close() }
       let made = try make(inputs, in: session)
       tell(made)
-      return .success
+      return made.hasErrors ? .findings : .success
     } catch let failure as InputFailure {
       let (text, status) = Sentences.failure(failure.underlying, creating: false)
       Terminal.error("\(displayName(failure.name)): error: \(text)")
       return status
+    } catch is Rejected {
+      Terminal.error("\(displayName(command.file)): error: rejected; no report was made")
+      return .noData
     } catch is AlreadyThere {
       Terminal.error("\(command.id?.text ?? ""): error: there is a report with this id already")
       return .cannotCreate
@@ -137,16 +149,48 @@ struct NewReportRun {
     // The lock of the new report keeps others from making one of the same id from here on.
     if try database.report(id) != nil { throw AlreadyThere() }
     var bytes = 0
+    var hasErrors = false
     for (name, path, input) in inputs {
       guard let file = name.isEmpty ? report.file : try report.addAttachment(name) else { continue }
-      bytes += try copy(path, input, to: file)
+      if name.isEmpty, let core = try core(path) {
+        (bytes, hasErrors) = try convert(core, to: file)
+      } else if name.isEmpty, path == "-" {
+        (bytes, hasErrors) = try copyOrConvert(input, to: file)
+      } else {
+        bytes += try copy(path, input, to: file)
+      }
       try file.sync()
     }
     try report.stage(ReportMetadata(creationTime: command.created?.seconds ?? TimeArgument.now))
     try report.sync()
     try report.publish()
     try session.syncPending()
-    return Made(id: id, bytes: bytes)
+    return Made(id: id, bytes: bytes, hasErrors: hasErrors)
+  }
+
+  /// Standard input as it is, or if it is a core, as the kernel hands them to programs, the minidump of it.
+  private func copyOrConvert(_ input: SequentialInput, to file: OpenFile) throws -> (bytes: Int, hasErrors: Bool) {
+    var core: [UInt8]?
+    var isFirst = true
+    let count: Int
+    do {
+      count = try input.forEachBlock { block in
+        if isFirst, block.byteCount >= InputFormat.coreStart {
+          let start = block.array(in: ByteRange(offset: 0, count: InputFormat.coreStart))
+          if InputFormat.isCore(start) { core = [] }
+        }
+        isFirst = false
+        guard core != nil else { return try file.write(block) }
+        core?.append(contentsOf: block.array())
+        if core?.count ?? 0 > InputFile.maximumUnmappedSize { throw InputFile.NotReadable(reason: .tooLarge) }
+      }
+    } catch let failure as FileFailure {
+      throw failure
+    } catch {
+      throw InputFailure(name: command.file, underlying: error)
+    }
+    guard let core else { return (count, false) }
+    return try convert(DumpInput(InputFile(bytes: core)), to: file)
   }
 
   private func copy(_ path: String, _ input: SequentialInput, to file: OpenFile) throws -> Int {
@@ -155,6 +199,31 @@ struct NewReportRun {
     } catch {
       throw InputFailure(name: path, underlying: error)
     }
+  }
+
+  /// The report's file as a core, if it is one. Of standard input nobody knows without reading it.
+  private func core(_ path: String) throws -> DumpInput? {
+    let file = FilePath(path)
+    guard path != "-", case .regular? = try? FileKind(at: file, followingLink: true),
+      (try? InputFile.prefix(of: file, count: InputFormat.coreStart)).map(InputFormat.isCore) == true
+    else { return nil }
+    do { return try DumpInput(file) } catch { throw InputFailure(name: path, underlying: error) }
+  }
+
+  private func convert(_ core: DumpInput, to file: OpenFile) throws -> (bytes: Int, hasErrors: Bool) {
+    let result: Conversion.Result
+    do {
+      result = try Conversion(to: .minidump).convert(core, to: ReportOutput(file))
+    } catch let failure as FileFailure {
+      throw failure
+    } catch {
+      throw InputFailure(name: command.file, underlying: error)
+    }
+    for finding in result.findings.findings {
+      Terminal.error(Sentences.line(finding, input: displayName(command.file)))
+    }
+    if result.outcome == .rejected { throw Rejected() }
+    return (result.byteCount, result.findings.count(of: .error) > 0)
   }
 
   // MARK: Telling
@@ -185,4 +254,13 @@ struct NewReportRun {
       }
     }
   }
+}
+
+/// The file of a new report as a place for bytes.
+private final class ReportOutput: ByteOutput {
+  private let file: OpenFile
+
+  init(_ file: OpenFile) { self.file = file }
+
+  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
 }

@@ -68,12 +68,26 @@ struct InputList {
     switch path.extension {
     case "idump": return accepting.contains(.intermediateDump)
     case "dmp", "mdmp": return accepting.contains(.minidump)
+    case "core": return accepting.contains(.core)
     default: break
     }
-    if isPendingName(path.lastComponent?.string ?? "") { return accepting.contains(.intermediateDump) }
-    guard let start = try? InputFile.prefix(of: path, count: 4), let first = start.first else { return false }
+    let name = path.lastComponent?.string ?? ""
+    if isPendingName(name) { return accepting.contains(.intermediateDump) }
+    if isCoreName(name) { return accepting.contains(.core) }
+    guard let start = try? InputFile.prefix(of: path, count: InputFormat.coreStart), let first = start.first else {
+      return false
+    }
     if first == 0x06 { return accepting.contains(.intermediateDump) }
-    return accepting.contains(.minidump) && start == Array("MDMP".utf8)
+    if start.starts(with: "MDMP".utf8) { return accepting.contains(.minidump) }
+    return InputFormat.isCore(start) && accepting.contains(.core)
+  }
+
+  /// What kernels and systemd-coredump call cores: core, core.PID, core.….zst. A source file core.c is none.
+  private static func isCoreName(_ name: String) -> Bool {
+    if name == "core" { return true }
+    guard name.hasPrefix("core.") else { return false }
+    let rest = name.dropFirst(5)
+    return rest.allSatisfy(\.isNumber) || [".zst", ".lz4", ".xz"].contains { name.hasSuffix($0) }
   }
 
   /// `<bundle-id>@<uuid>`, locked or not: a dump in the database's directory of pending ones.

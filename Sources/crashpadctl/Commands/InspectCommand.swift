@@ -10,13 +10,15 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Show what crashed, why and where.",
     discussion: """
-      Takes intermediate dumps, their JSON form, and minidumps; - is standard
-      input. Without options it prints one screen; the options ask for more, and
-      what they ask for is printed in the order in which they are listed here.
+      Takes intermediate dumps, their JSON form, minidumps, and core files of Linux;
+      - is standard input. Without options it prints one screen; the options ask for
+      more, and what they ask for is printed in the order in which they are listed
+      here.
 
       Examples:
         crashpadctl inspect crash.idump
         crashpadctl inspect --threads --modules crash.dmp
+        crashpadctl inspect core
         crashpadctl inspect --memory 0x16b007000 --length 64 crash.idump
         crashpadctl inspect --tree crash.idump | less
         crashpadctl inspect --format json crash.idump | jq .exception
@@ -131,7 +133,8 @@ struct InspectCommand: ParsableCommand {
 
   private func writeTree(_ inspection: Inspection, _ name: String) -> Bool {
     guard let tree = inspection.tree else {
-      Terminal.error("\(name): error: --tree shows intermediate dumps; this is a minidump")
+      let kind = inspection.format == .core ? "core file" : "minidump"
+      Terminal.error("\(name): error: --tree shows intermediate dumps; this is a \(kind)")
       return false
     }
     var block = ""

@@ -17,10 +17,10 @@ struct ValidateCommand: ParsableCommand {
     commandName: "validate",
     abstract: "Check dumps against the rules of their format.",
     discussion: """
-      Takes intermediate dumps, their JSON form, minidumps, and directories, whose
-      dumps it finds by name and first byte. Every rule has a stable code, which
-      crashpadctl-validate(1) explains. The exit status is 0 if there is no error,
-      and 1 if there is one.
+      Takes intermediate dumps, their JSON form, minidumps, core files of Linux, and
+      directories, whose dumps it finds by name and first bytes. Every rule has a
+      stable code, which crashpadctl-validate(1) explains. The exit status is 0 if
+      there is no error, and 1 if there is one.
 
       Examples:
         crashpadctl validate crash.idump
@@ -71,7 +71,7 @@ struct ValidateCommand: ParsableCommand {
       listRules()
       return
     }
-    let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump])
+    let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump, .core])
     var validation = Validation()
     validation.architecture = arch?.architecture
     validation.guessesArchitecture = arch == .guess

@@ -126,6 +126,7 @@ struct InspectionJSON {
     json.object("process") { json in
       json.member("pid", snapshot.processID)
       json.member("parent_pid", snapshot.parentProcessID)
+      if let commandLine = view.commandLine { json.member("command_line", commandLine) }
       json.member("start_time", snapshot.startTime.flatMap(Wording.rfc3339))
       json.member("snapshot_time", snapshot.snapshotTime.flatMap(Wording.rfc3339))
       json.member("user_time_us", snapshot.userTime.map(Self.microseconds))

@@ -58,6 +58,15 @@ struct InspectionView {
     }
   }
 
+  /// The arguments of a Linux process, with spaces between them.
+  var commandLine: String? {
+    guard let content = snapshot.linux?.commandLine else { return nil }
+    var bytes = input.withBytes { snapshot.bytes(of: content, in: $0) }
+    while bytes.last == 0 { bytes.removeLast() }
+    if bytes.isEmpty { return nil }
+    return String(decoding: bytes.map { $0 == 0 ? 0x20 : $0 }, as: UTF8.self)
+  }
+
   /// "17.4.1"
   var osVersion: String? {
     let system = snapshot.system

@@ -33,12 +33,13 @@ struct OverviewText {
       case .intermediateDump: "intermediate dump"
       case .minidump: "minidump"
       case .json: "intermediate dump, from JSON"
+      case .core: "core file"
       }
     let state: String
     if let cause = view.inspection.tree?.incomplete {
       state = "INCOMPLETE: reading stopped at byte \(Wording.grouped(cause.offset ?? 0)) (\(cause.rule.code))"
     } else if !view.snapshot.isComplete {
-      state = "made from an INCOMPLETE intermediate dump"
+      state = view.inspection.format == .core ? "INCOMPLETE" : "made from an INCOMPLETE intermediate dump"
     } else if view.inspection.findings.count(of: .error) > 0 {
       state = "DAMAGED: \(Wording.count(view.inspection.findings.count(of: .error), "error"))"
     } else {
@@ -94,7 +95,8 @@ struct OverviewText {
       process += ", CPU \(Wording.cpuTime(user)) user, \(Wording.cpuTime(system)) system"
     }
     add("Process", process)
-    if let executable { add("", view.identity(snapshot.modules[executable]).map { "UUID \($0)" }) }
+    if let executable { add("", identity(snapshot.modules[executable])) }
+    add("Command", view.commandLine.map { Wording.shortened(Wording.printable($0), to: 300) })
     if let time = snapshot.snapshotTime { add("When", Wording.date(time) + zone) }
     if let start = snapshot.startTime {
       var text = "since \(Wording.date(start))"
@@ -104,6 +106,12 @@ struct OverviewText {
     if let uptime = snapshot.system.crashpadUptime {
       add("Handler", "installed for \(Wording.duration(seconds: Int64(clamping: uptime / 1_000_000_000)))")
     }
+  }
+
+  private func identity(_ module: ModuleSnapshot) -> String? {
+    guard let identity = view.identity(module) else { return nil }
+    if case .buildID? = module.identity { return "build id \(identity)" }
+    return "UUID \(identity)"
   }
 
   private var zone: String {
@@ -121,7 +129,10 @@ struct OverviewText {
     add("Device", machine.compactMap { $0 }.joined(separator: ", "))
     var os = system.operatingSystem.rawValue
     if let version = view.osVersion { os += " \(version)" }
-    if let build = view.text(system.osBuild) { os += " (\(build))" }
+    if let build = view.text(system.osBuild) {
+      // On Linux it is the whole of uname(1), with name and version.
+      os = build.hasPrefix(os) ? build : "\(os) (\(build))"
+    }
     add("System", os)
     if let memory = system.memory, let page = system.pageSize {
       let parts = [

@@ -61,8 +61,18 @@ enum Sentences {
       ("is no Crashpad database: it has none of its directories and no settings.dat", .noInput)
     case let failure as InputFile.NotReadable: (notReadable(failure.reason), .noInput)
     case let failure as DumpJSON.Failure: ("not the JSON form of a dump: \(json(failure))", .noData)
+    case let failure as CompressedInput:
+      (
+        "is compressed (\(failure.compression)) and has to be decompressed first; of systemd's cores, "
+          + "coredumpctl dump -o makes one that can be read", .noData
+      )
+    case let failure as Conversion.UnsupportedInput where failure.format == .core:
+      ("is a core file; it becomes a minidump, no \(failure.target.rawValue)", .noData)
     case let failure as Conversion.UnsupportedInput:
-      ("is a \(failure.format.rawValue) already; only intermediate dumps and their JSON form are converted", .noData)
+      (
+        "is a \(failure.format.rawValue) already; only intermediate dumps, their JSON form and core files are converted",
+        .noData
+      )
     case MinidumpWriter.Failure.tooLarge(let count):
       ("the minidump would take \(count) bytes; its format ends at 4294967295", .noData)
     case MinidumpWriter.Failure.unsupportedArchitecture(let architecture):

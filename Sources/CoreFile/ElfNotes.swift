@@ -1,0 +1,67 @@
+internal import BinaryFormat
+
+/// One note.
+struct ElfNote {
+  let type: UInt32
+  /// Without its NUL.
+  let name: ByteRange
+  let content: ByteRange
+  /// Where it begins in the file.
+  let offset: Int
+
+  func isNamed(_ text: StaticString, _ bytes: RawSpan) -> Bool {
+    guard name.count == text.utf8CodeUnitCount else { return false }
+    return text.withUTF8Buffer { expected in
+      for index in 0..<name.count where unsafe bytes.uint8(at: name.offset + index) != expected[index] { return false }
+      return true
+    }
+  }
+}
+
+/// The notes of one segment, one after the other.
+struct ElfNotes {
+  private let range: ByteRange
+  private let mask: Int
+  private var place = 0
+  /// Where a note begins that does not fit into the segment: it ends the notes.
+  private(set) var fault: Int?
+
+  /// - Parameters:
+  ///   - range: where the segment lies in the file.
+  ///   - alignment: the segment's. Notes are aligned to 4 bytes, to 8 only where the segment says just that.
+  init(_ range: ByteRange, alignment: UInt64) {
+    self.range = range
+    mask = alignment == 8 ? 7 : 3
+  }
+
+  mutating func next(_ bytes: RawSpan) -> ElfNote? {
+    guard place < range.count, fault == nil else { return nil }
+    let start = range.offset + place
+    guard range.count - place >= 12 else {
+      // Padding behind the last note is none.
+      fault = bytes.firstNonZero(in: ByteRange(offset: start, count: range.count - place))
+      place = range.count
+      return nil
+    }
+    let nameSize = Int(bytes.uint32(at: start))
+    let size = Int(bytes.uint32(at: start + 4))
+    let content = (place + 12 + nameSize + mask) & ~mask
+    guard content <= range.count, size <= range.count - content else {
+      fault = start
+      return nil
+    }
+    place = (content + size + mask) & ~mask
+    var nameCount = nameSize
+    if nameCount > 0, bytes.uint8(at: start + 12 + nameCount - 1) == 0 { nameCount -= 1 }
+    return ElfNote(
+      type: bytes.uint32(at: start + 8), name: ByteRange(offset: start + 12, count: nameCount),
+      content: ByteRange(offset: range.offset + content, count: size), offset: start)
+  }
+}
+
+extension RawSpan {
+  /// The offset of the first byte of `range` that is not zero.
+  fileprivate func firstNonZero(in range: ByteRange) -> Int? {
+    (range.offset..<range.end).first { uint8(at: $0) != 0 }
+  }
+}
