@@ -23,6 +23,7 @@ let package = Package(
     // Floor 0
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev", "libelf-dev"])]),
+    .systemLibrary(name: "CDemangle"),
     .target(name: "BinaryFormat"),
     .target(name: "Snapshot"),
     .target(name: "JSONFormat"),
@@ -40,7 +41,8 @@ let package = Package(
     .target(
       name: "Symbolication",
       dependencies: [
-        "BinaryFormat", "CElfutils", "FileSystem", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
+        "BinaryFormat", "CDemangle", "CElfutils", "FileSystem", "Snapshot",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 3
     .target(
@@ -69,6 +71,12 @@ let package = Package(
       name: "CrashDatabaseTests",
       dependencies: [
         "BinaryFormat", "CrashDatabase", "FileSystem", "Snapshot", "ToolRunner",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "SymbolicationTests",
+      dependencies: [
+        "BinaryFormat", "DumpSynth", "FileSystem", "Snapshot", "Symbolication", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "BinaryFormatTests", dependencies: ["BinaryFormat", "DumpSynth"]),
@@ -114,11 +122,14 @@ let package = Package(
 
 // The fuzz targets have libFuzzer's main, and everything is compiled for it: `make fuzz` asks for them.
 if Context.environment["CRASHPADCTL_FUZZ"] != nil {
-  for name in ["FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump"] {
+  for name in ["FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzMachO"] {
     package.targets.append(
       .executableTarget(
         name: name,
-        dependencies: ["BinaryFormat", "DumpInterpretation", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot"],
+        dependencies: [
+          "BinaryFormat", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot",
+          "Symbolication",
+        ],
         path: "Tests/Fuzz/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
   }
