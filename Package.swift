@@ -23,6 +23,7 @@ let package = Package(
     // Floor 0
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev", "libelf-dev"])]),
+    .systemLibrary(name: "CDemangle"),
     .target(name: "BinaryFormat"),
     .target(name: "Snapshot"),
     .target(name: "JSONFormat"),
@@ -41,7 +42,7 @@ let package = Package(
     .target(
       name: "Symbolication",
       dependencies: [
-        "BinaryFormat", "CElfutils", "CLinux", "FileSystem", "Snapshot",
+        "BinaryFormat", "CDemangle", "CElfutils", "CLinux", "FileSystem", "Snapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 3
@@ -77,7 +78,7 @@ let package = Package(
     .testTarget(
       name: "SymbolicationTests",
       dependencies: [
-        "BinaryFormat", "FileSystem", "Snapshot", "Symbolication", "ToolRunner",
+        "BinaryFormat", "DumpSynth", "FileSystem", "Snapshot", "Symbolication", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "BinaryFormatTests", dependencies: ["BinaryFormat", "DumpSynth"]),
@@ -127,12 +128,13 @@ let package = Package(
 
 // The fuzz targets have libFuzzer's main, and everything is compiled for it: `make fuzz` asks for them.
 if Context.environment["CRASHPADCTL_FUZZ"] != nil {
-  for name in ["FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore"] {
+  for name in ["FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore", "FuzzMachO"] {
     package.targets.append(
       .executableTarget(
         name: name,
         dependencies: [
-          "BinaryFormat", "CoreFile", "DumpInterpretation", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot",
+          "BinaryFormat", "CoreFile", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump",
+          "Snapshot", "Symbolication",
         ],
         path: "Tests/Fuzz/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])]))

@@ -1,0 +1,72 @@
+/// What processor a Mach-O file is for: `cputype` and `cpusubtype` of its header.
+public struct MachOArchitecture: Sendable, Hashable, CustomStringConvertible {
+  public let type: UInt32
+  /// Without the capability bits at the top.
+  public let subtype: UInt32
+
+  public init(type: UInt32, subtype: UInt32) {
+    self.type = type
+    self.subtype = subtype & 0x00ff_ffff
+  }
+
+  private static let is64Bit: UInt32 = 0x0100_0000
+  private static let is64BitWith32BitPointers: UInt32 = 0x0200_0000
+  private static let x86: UInt32 = 7
+  private static let arm: UInt32 = 12
+
+  public var isARM64: Bool { type == Self.arm | Self.is64Bit }
+  public var isX86_64: Bool { type == Self.x86 | Self.is64Bit }
+
+  /// As Apple's tools and Breakpad have it: `arm64e`, `x86_64h`; `cputype 18 subtype 0` of one that has no name here.
+  public var description: String {
+    switch (type, subtype) {
+    case (Self.arm | Self.is64Bit, 0): "arm64"
+    case (Self.arm | Self.is64Bit, 1): "arm64v8"
+    case (Self.arm | Self.is64Bit, 2): "arm64e"
+    case (Self.arm | Self.is64BitWith32BitPointers, 0), (Self.arm | Self.is64BitWith32BitPointers, 1): "arm64_32"
+    case (Self.x86 | Self.is64Bit, 3): "x86_64"
+    case (Self.x86 | Self.is64Bit, 8): "x86_64h"
+    case (Self.x86, 3): "i386"
+    case (Self.arm, 6): "armv6"
+    case (Self.arm, 9): "armv7"
+    case (Self.arm, 11): "armv7s"
+    case (Self.arm, 12): "armv7k"
+    case (Self.arm, 0): "arm"
+    default: "cputype \(type) subtype \(subtype)"
+    }
+  }
+}
+
+/// A version as load commands pack it.
+public struct MachOVersion: Sendable, Hashable, CustomStringConvertible {
+  public let major: UInt32
+  public let minor: UInt32
+  public let patch: UInt32
+
+  /// - Parameter packed: `xxxx.yy.zz` in nibbles.
+  public init(packed: UInt32) {
+    major = packed >> 16
+    minor = packed >> 8 & 0xff
+    patch = packed & 0xff
+  }
+
+  /// `14.0`, and the third part only if it is not 0.
+  public var description: String { patch == 0 ? "\(major).\(minor)" : "\(major).\(minor).\(patch)" }
+}
+
+/// What a file was built for: LC_BUILD_VERSION, or one of the LC_VERSION_MIN_ before it.
+public struct MachOBuild: Sendable, Hashable {
+  /// `PLATFORM_…`, 1 for macOS, 2 for iOS.
+  public let platform: UInt32
+  public let minimumOS: MachOVersion
+  public let sdk: MachOVersion
+
+  /// As Apple's `vtool` has it; the number of one that has no name here.
+  public var platformName: String {
+    let names = [
+      "macos", "ios", "tvos", "watchos", "bridgeos", "maccatalyst", "iossimulator", "tvossimulator",
+      "watchossimulator", "driverkit", "visionos", "visionossimulator",
+    ]
+    return platform >= 1 && platform <= names.count ? names[Int(platform) - 1] : "\(platform)"
+  }
+}

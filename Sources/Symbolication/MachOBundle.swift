@@ -1,0 +1,25 @@
+internal import FileSystem
+public import SystemPackage
+
+extension MachOFile {
+  /// The files with debugging information in a bundle, sorted: of `X.dSYM` those in `Contents/Resources/DWARF`, of
+  /// `X.xcarchive` those of each bundle in its `dSYMs`, of another directory those of each bundle in it. Empty if it has none,
+  /// or can't be read; symbolic links to bundles are followed.
+  public static func dwarfFiles(inBundle path: FilePath) -> [FilePath] {
+    switch path.lastComponent?.extension {
+    case "dSYM": files(inCompanion: path)
+    case "xcarchive": bundles(in: path.appending("dSYMs")).flatMap { files(inCompanion: $0) }
+    default: bundles(in: path).flatMap { files(inCompanion: $0) }
+    }
+  }
+
+  private static func files(inCompanion path: FilePath) -> [FilePath] {
+    let folder = path.appending("Contents").appending("Resources").appending("DWARF")
+    return (try? regularFiles(in: folder, recursive: false).files) ?? []
+  }
+
+  private static func bundles(in path: FilePath) -> [FilePath] {
+    guard let names = try? Folder(path).names() else { return [] }
+    return names.map { path.appending($0.text) }.filter { $0.extension == "dSYM" }.sorted { $0.string < $1.string }
+  }
+}

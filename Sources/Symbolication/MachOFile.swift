@@ -1,0 +1,160 @@
+public import BinaryFormat
+public import FileSystem
+public import Snapshot
+
+/// A Mach-O file, or one slice of a universal one: 64-bit, little endian.
+///
+/// Its header and load commands are read when it is made; symbols, function starts and unwind information when somebody asks
+/// for an address. A damaged part costs itself only, with a finding. Source: Apple's `mach-o/loader.h` and `nlist.h`.
+public struct MachOFile: Sendable {
+  public enum Kind: UInt32, Sendable {
+    case object = 1
+    case execute = 2
+    case dylib = 6
+    case dylinker = 7
+    case bundle = 8
+    /// The stub of a dylib: its load commands alone.
+    case dylibStub = 9
+    /// The debugging information of another file.
+    case debugSymbols = 10
+    case kernelExtension = 11
+    case fileSet = 12
+  }
+
+  public struct Segment: Sendable, Hashable {
+    public let name: String
+    public let address: UInt64
+    /// In memory, in bytes.
+    public let size: UInt64
+    /// Offset in the slice, as the file has it; it may lie outside.
+    public let fileOffset: UInt64
+    public let fileSize: UInt64
+  }
+
+  public struct Section: Sendable, Hashable {
+    public let segment: String
+    /// At most 16 bytes: longer names are cut.
+    public let name: String
+    public let address: UInt64
+    /// In bytes.
+    public let size: UInt64
+    /// Where its bytes are in the file; nil if they are not there, as those of a dSYM's code.
+    public let content: ByteRange?
+    public let hasInstructions: Bool
+
+    /// Behind the last address.
+    public var end: UInt64 { address.addingReportingOverflow(size).overflow ? .max : address + size }
+  }
+
+  /// Why a file is not read.
+  public enum Refusal: Error, Sendable, Hashable {
+    case notMachO
+    /// Several files in one: see `slices(of:)`.
+    case universal
+    case is32Bit
+    case isBigEndian
+    /// A kind that has no symbols of a program: a core, a precompiled library.
+    case kind(UInt32)
+  }
+
+  let file: InputFile
+  /// Where it lies in the file.
+  public let range: ByteRange
+  public let architecture: MachOArchitecture
+  public let kind: Kind
+  /// LC_UUID; what a dSYM and its program have in common.
+  public let uuid: UUIDBytes?
+  public let build: MachOBuild?
+  /// LC_ID_DYLIB: where programs expect the library.
+  public let installName: String?
+  public let segments: [Segment]
+  public let sections: [Section]
+  /// Of the `__TEXT` segment, which addresses in a process are relative to; 0 if there is none.
+  public let textAddress: UInt64
+  /// In bytes; 0 if there is none.
+  public let textSize: UInt64
+  /// Whether the code is encrypted, as the App Store does it. Then only what is not code can be read.
+  public let isEncrypted: Bool
+
+  let symbolTable: SymbolTable?
+  let functionStartBytes: ByteRange?
+  private let index: MachOIndex
+  private let ownFindings: FindingList
+
+  /// Reads the header and the load commands. Throws `Refusal`.
+  ///
+  /// - Parameters:
+  ///   - file: all of it, or one with slices.
+  ///   - range: of a slice; nil for the whole file.
+  public init(_ file: InputFile, in range: ByteRange? = nil) throws(Refusal) {
+    let range = range ?? ByteRange(offset: 0, count: file.byteCount)
+    let header = try Self.header(file, range)
+    let commands = file.withBytes { bytes in MachOCommands(bytes, in: range, header) }
+    self.file = file
+    self.range = range
+    architecture = header.architecture
+    kind = header.kind
+    uuid = commands.uuid
+    build = commands.build
+    installName = commands.installName
+    segments = commands.segments
+    sections = commands.sections
+    let text = commands.segments.first { $0.name == "__TEXT" }
+    textAddress = text?.address ?? 0
+    textSize = text?.size ?? 0
+    isEncrypted = commands.isEncrypted
+    symbolTable = commands.symbolTable
+    functionStartBytes = commands.functionStarts
+    ownFindings = commands.findings
+    index = MachOIndex()
+  }
+
+  /// What was wrong in the parts that were read so far.
+  public var findings: FindingList {
+    var all = ownFindings
+    if let lazy = index.findings { all.append(contentsOf: lazy) }
+    return all
+  }
+
+  /// The section by that name, the first if there are several.
+  public func section(_ segment: String, _ name: String) -> Section? {
+    sections.first { $0.name == name && $0.segment == segment }
+  }
+
+  var addresses: MachOAddresses { index.addresses(of: self) }
+
+  // MARK: The header
+
+  struct Header {
+    let architecture: MachOArchitecture
+    let kind: Kind
+    let commandCount: UInt32
+    let commandBytes: Int
+  }
+
+  static let headerSize = 32
+
+  private static func header(_ file: InputFile, _ range: ByteRange) throws(Refusal) -> Header {
+    let result: Result<Header, Refusal> = file.withBytes { bytes in
+      guard range.offset >= 0, range.count >= 4, range.offset <= bytes.byteCount,
+        range.count <= bytes.byteCount - range.offset
+      else { return .failure(.notMachO) }
+      let slice = bytes.extracting(range.offset..<range.end)
+      switch slice.uint32(at: 0) {
+      case 0xfeed_facf: break
+      case 0xfeed_face: return .failure(.is32Bit)
+      case 0xcffa_edfe, 0xcefa_edfe: return .failure(.isBigEndian)
+      case MachOSlice.magic.byteSwapped, MachOSlice.magic64.byteSwapped:
+        return .failure(MachOSlice.isUniversal(slice) ? .universal : .notMachO)
+      default: return .failure(.notMachO)
+      }
+      guard slice.byteCount >= headerSize else { return .failure(.notMachO) }
+      guard let kind = Kind(rawValue: slice.uint32(at: 12)) else { return .failure(.kind(slice.uint32(at: 12))) }
+      return .success(
+        Header(
+          architecture: MachOArchitecture(type: slice.uint32(at: 4), subtype: slice.uint32(at: 8)), kind: kind,
+          commandCount: slice.uint32(at: 16), commandBytes: Int(slice.uint32(at: 20))))
+    }
+    return try result.get()
+  }
+}

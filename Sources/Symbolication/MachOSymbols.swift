@@ -1,0 +1,211 @@
+internal import BinaryFormat
+internal import FileSystem
+internal import Synchronization
+
+/// A symbol of a Mach-O file.
+public struct MachOSymbol: Sendable, Hashable {
+  /// Without the underscore that C's names begin with.
+  public let name: String
+  public let address: UInt64
+  /// Behind its last address, as far as the next symbol, function start or the section's end tell.
+  public let end: UInt64
+  /// Whether other files see it.
+  public let isExternal: Bool
+}
+
+extension MachOFile {
+  /// LC_SYMTAB, as ranges of the file.
+  struct SymbolTable: Sendable {
+    static let entrySize = 16
+
+    let entries: ByteRange
+    let strings: ByteRange
+  }
+
+  /// The symbol that `address` lies in; nil if none does. Of several at one address the one that others see.
+  public func symbol(containing address: UInt64) -> MachOSymbol? {
+    let addresses = addresses
+    guard let index = addresses.index(atOrBefore: address) else { return nil }
+    let symbol = symbol(index, addresses)
+    return address < symbol.end ? symbol : nil
+  }
+
+  /// The last symbol that begins at or before `address`, whether or not that lies in it.
+  public func symbol(before address: UInt64) -> MachOSymbol? {
+    let addresses = addresses
+    return addresses.index(atOrBefore: address).map { symbol($0, addresses) }
+  }
+
+  /// All symbols of code, sorted by address; of those at one address the best comes first.
+  public func symbols() -> [MachOSymbol] {
+    let addresses = addresses
+    return addresses.symbols.indices.map { symbol($0, addresses) }
+  }
+
+  /// Where functions begin, sorted: also those that have no symbol any more. Empty if the file does not say.
+  public var functionStarts: [UInt64] { addresses.functionStarts }
+
+  /// The function that `address` lies in, by LC_FUNCTION_STARTS; nil if the file does not say.
+  public func function(containing address: UInt64) -> Range<UInt64>? {
+    let starts = addresses.functionStarts
+    let next = starts.firstIndex(above: address)
+    guard next > 0, let section = sections.first(where: { $0.hasInstructions && $0.contains(address) }) else {
+      return nil
+    }
+    let start = starts[next - 1]
+    guard start >= section.address else { return nil }
+    return start..<(next < starts.count ? min(starts[next], section.end) : section.end)
+  }
+
+  private func symbol(_ index: Int, _ addresses: MachOAddresses) -> MachOSymbol {
+    let entry = addresses.symbols[index]
+    var end = sections[Int(entry.section)].end
+    let nextSymbol = addresses.symbols.partition(from: index) { $0.address > entry.address }
+    if nextSymbol < addresses.symbols.count { end = min(end, addresses.symbols[nextSymbol].address) }
+    let nextStart = addresses.functionStarts.firstIndex(above: entry.address)
+    if nextStart < addresses.functionStarts.count { end = min(end, addresses.functionStarts[nextStart]) }
+    let name = file.withBytes { bytes in
+      // The table lies within the bytes, and the name's beginning within the table.
+      let strings = symbolTable?.strings ?? .empty
+      let start = strings.offset + Int(entry.name)
+      let end = bytes.firstZero(in: ByteRange(offset: start, count: strings.end - start))
+      let hasUnderscore = end > start && bytes.uint8(at: start) == UInt8(ascii: "_")
+      let first = hasUnderscore ? start + 1 : start
+      return bytes.text(in: ByteRange(offset: first, count: end - first))
+    }
+    return MachOSymbol(name: name, address: entry.address, end: end, isExternal: entry.rank == 0)
+  }
+}
+
+extension MachOFile.Section {
+  func contains(_ address: UInt64) -> Bool { address >= self.address && address - self.address < size }
+}
+
+/// Symbols and function starts, by address.
+struct MachOAddresses: Sendable {
+  struct Symbol: Sendable {
+    let address: UInt64
+    /// Offset in the string table.
+    let name: UInt32
+    /// Index of its section.
+    let section: UInt8
+    /// Of those at one address the lowest counts.
+    let rank: UInt8
+  }
+
+  private(set) var symbols: [Symbol] = []
+  private(set) var functionStarts: [UInt64] = []
+  private(set) var findings = FindingList()
+
+  init(_ file: MachOFile) {
+    file.file.withBytes { bytes in
+      if let range = file.functionStartBytes { readFunctionStarts(range, file.textAddress, bytes) }
+      if let table = file.symbolTable { readSymbols(table, file, bytes) }
+    }
+  }
+
+  /// Deltas as ULEB128, the first from the beginning of `__TEXT`; a zero ends them.
+  private mutating func readFunctionStarts(_ range: ByteRange, _ text: UInt64, _ bytes: RawSpan) {
+    var address = text
+    var offset = range.offset
+    while offset < range.end {
+      var delta: UInt64 = 0
+      var shift: UInt64 = 0
+      var isComplete = false
+      while offset < range.end, shift < 64 {
+        let byte = bytes.uint8(at: offset)
+        offset += 1
+        delta |= UInt64(byte & 0x7f) << shift
+        shift += 7
+        if byte & 0x80 == 0 {
+          isComplete = true
+          break
+        }
+      }
+      if isComplete, delta == 0 { return }
+      let (next, overflow) = address.addingReportingOverflow(delta)
+      guard isComplete, !overflow else {
+        findings.append(Finding(MachORules.badFunctionStarts, at: offset))
+        return
+      }
+      address = next
+      functionStarts.append(address)
+    }
+  }
+
+  private mutating func readSymbols(
+    _ table: MachOFile.SymbolTable, _ file: MachOFile, _ bytes: RawSpan
+  ) {
+    let sections = file.sections
+    var isSorted = true
+    for index in 0..<(table.entries.count / MachOFile.SymbolTable.entrySize) {
+      let place = table.entries.offset + index * MachOFile.SymbolTable.entrySize
+      let type = bytes.uint8(at: place + 4)
+      // N_STAB: debugging entries. Of the others those that are defined in a section, N_SECT.
+      guard type & 0xe0 == 0, type & 0x0e == 0x0e else { continue }
+      let section = Int(bytes.uint8(at: place + 5)) - 1
+      let address = bytes.uint64(at: place + 8)
+      let name = bytes.uint32(at: place)
+      guard section >= 0, section < sections.count, Int(name) < table.strings.count else {
+        findings.append(Finding(MachORules.badSymbol, at: place, path: "nlist[\(index)]", found: .address(address)))
+        continue
+      }
+      guard sections[section].hasInstructions else { continue }
+      guard sections[section].contains(address) else {
+        // Neither a label at the very end of a section, nor the one of the header, is a mistake. Nothing lies in them.
+        if address != sections[section].end, address != file.textAddress {
+          findings.append(Finding(MachORules.badSymbol, at: place, path: "nlist[\(index)]", found: .address(address)))
+        }
+        continue
+      }
+      let first = bytes.uint8(at: table.strings.offset + Int(name))
+      // Names without an underscore, as ltmp0, are the assembler's own.
+      let isTemporary = first == UInt8(ascii: "l") || first == UInt8(ascii: "L")
+      let rank: UInt8 = type & 0x01 != 0 ? 0 : isTemporary ? 2 : 1
+      if let last = symbols.last, (last.address, last.rank) > (address, rank) { isSorted = false }
+      symbols.append(Symbol(address: address, name: name, section: UInt8(section), rank: rank))
+    }
+    if !isSorted { symbols.sort { ($0.address, $0.rank, $0.name) < ($1.address, $1.rank, $1.name) } }
+  }
+
+  /// The best symbol at the last address at or before `address`.
+  func index(atOrBefore address: UInt64) -> Int? {
+    let next = symbols.partition(from: 0) { $0.address > address }
+    guard next > 0 else { return nil }
+    let start = symbols[next - 1].address
+    return symbols.partition(from: 0) { $0.address >= start }
+  }
+}
+
+extension Array {
+  /// The first index from `start` on of which `isBehind` is true; it is false for all before, and true for all after.
+  func partition(from start: Int, _ isBehind: (Element) -> Bool) -> Int {
+    var low = start
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
+
+extension [UInt64] {
+  func firstIndex(above address: UInt64) -> Int { partition(from: 0) { $0 > address } }
+}
+
+/// Makes the addresses once, when the first is asked for.
+final class MachOIndex: Sendable {
+  private let made = Mutex<MachOAddresses?>(nil)
+
+  func addresses(of file: MachOFile) -> MachOAddresses {
+    made.withLock { made in
+      if let made { return made }
+      let new = MachOAddresses(file)
+      made = new
+      return new
+    }
+  }
+
+  var findings: FindingList? { made.withLock { $0?.findings } }
+}

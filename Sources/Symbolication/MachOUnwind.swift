@@ -1,0 +1,104 @@
+internal import BinaryFormat
+internal import FileSystem
+
+/// What compact unwind information says of one function.
+public struct CompactUnwind: Sendable, Hashable {
+  /// How its callers are found, in the terms of the processor; 0 if the compiler did not say.
+  public let encoding: UInt32
+  /// Where the range that it is true for begins: a function, or the first of several.
+  public let start: UInt64
+
+  /// From `later` on, if that is not nil and lies behind the beginning.
+  func starting(at later: UInt64?) -> CompactUnwind {
+    CompactUnwind(encoding: encoding, start: max(start, later ?? 0))
+  }
+}
+
+extension MachOFile {
+  public func compactUnwindEncoding(at address: UInt64) -> UInt32? { compactUnwind(at: address)?.encoding }
+
+  /// Looks `address` up in `__TEXT,__unwind_info`; nil if the section is missing or damaged, or nothing is known there.
+  /// Source: Apple's `mach-o/compact_unwind_encoding.h`.
+  public func compactUnwind(at address: UInt64) -> CompactUnwind? {
+    guard let content = section("__TEXT", "__unwind_info")?.content, address >= textAddress,
+      let offset = UInt32(exactly: address - textAddress)
+    else { return nil }
+    return file.withBytes { bytes in
+      let table = UnwindTable(range: content)
+      return table.find(offset, bytes).map {
+        CompactUnwind(encoding: $0.encoding, start: textAddress &+ UInt64($0.start))
+      }
+    }
+  }
+}
+
+/// The two levels of `__unwind_info`. Offsets are relative to the section, and nothing is read beyond it.
+private struct UnwindTable {
+  let range: ByteRange
+
+  private func word(_ offset: Int, _ bytes: RawSpan) -> UInt32? {
+    offset >= 0 && offset <= range.count - 4 ? bytes.uint32(at: range.offset + offset) : nil
+  }
+
+  private func half(_ offset: Int, _ bytes: RawSpan) -> Int? {
+    offset >= 0 && offset <= range.count - 2 ? Int(bytes.uint16(at: range.offset + offset)) : nil
+  }
+
+  /// The last of `count` entries of `size` bytes that begins at or before `function`.
+  private func last(
+    _ function: UInt32, at start: Int, count: Int, size: Int, _ mask: UInt32, _ bytes: RawSpan
+  ) -> Int? {
+    guard start >= 0, count > 0, start <= range.count, count <= (range.count - start) / size else { return nil }
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      guard let value = word(start + middle * size, bytes) else { return nil }
+      if value & mask <= function { low = middle + 1 } else { high = middle }
+    }
+    return low > 0 ? low - 1 : nil
+  }
+
+  func find(_ function: UInt32, _ bytes: RawSpan) -> (encoding: UInt32, start: UInt32)? {
+    // The last entry of the first level only says where the others end.
+    guard word(0, bytes) == 1, let first = word(20, bytes), let count = word(24, bytes), count > 1,
+      let index = last(function, at: Int(first), count: Int(count), size: 12, .max, bytes), index < Int(count) - 1,
+      let base = word(Int(first) + index * 12, bytes), let page = word(Int(first) + index * 12 + 4, bytes), page != 0
+    else { return nil }
+    switch word(Int(page), bytes) {
+    case 2: return regular(Int(page), function, bytes)
+    case 3: return compressed(Int(page), base, function, bytes)
+    default: return nil
+    }
+  }
+
+  private func regular(_ page: Int, _ function: UInt32, _ bytes: RawSpan) -> (encoding: UInt32, start: UInt32)? {
+    guard let entries = half(page + 4, bytes), let count = half(page + 6, bytes),
+      let index = last(function, at: page + entries, count: count, size: 8, .max, bytes),
+      let start = word(page + entries + index * 8, bytes),
+      let encoding = word(page + entries + index * 8 + 4, bytes)
+    else { return nil }
+    return (encoding, start)
+  }
+
+  private func compressed(
+    _ page: Int, _ base: UInt32, _ function: UInt32, _ bytes: RawSpan
+  ) -> (encoding: UInt32, start: UInt32)? {
+    guard let entries = half(page + 4, bytes), let count = half(page + 6, bytes),
+      let index = last(function - base, at: page + entries, count: count, size: 4, 0x00ff_ffff, bytes),
+      let entry = word(page + entries + index * 4, bytes), let common = word(4, bytes), let commonCount = word(8, bytes)
+    else { return nil }
+    let number = entry >> 24
+    let encoding: UInt32?
+    if number < commonCount {
+      encoding = word(Int(common) + Int(number) * 4, bytes)
+    } else if let own = half(page + 8, bytes), let ownCount = half(page + 10, bytes),
+      Int(number - commonCount) < ownCount
+    {
+      encoding = word(page + own + Int(number - commonCount) * 4, bytes)
+    } else {
+      encoding = nil
+    }
+    return encoding.map { ($0, base &+ (entry & 0x00ff_ffff)) }
+  }
+}
