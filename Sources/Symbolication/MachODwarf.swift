@@ -13,6 +13,14 @@ extension MachOFile {
     return ElfImage(machine: machine, sections: copied, text: textAddress, textSize: textSize).bytes(of: file)
   }
 
+  /// Its `__eh_frame` alone in the same form; nil if it has none.
+  func exceptionFrameImage() -> [UInt8]? {
+    guard kind != .object, let machine else { return nil }
+    let copied = dwarfSections().filter { $0.name == ".eh_frame" }
+    guard !copied.isEmpty else { return nil }
+    return ElfImage(machine: machine, sections: copied, text: textAddress, textSize: textSize).bytes(of: file)
+  }
+
   /// Whether `dwarfImage()` has something to give.
   public var hasDwarf: Bool {
     kind != .object && machine != nil

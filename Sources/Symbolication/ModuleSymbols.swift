@@ -64,6 +64,19 @@ public final class ModuleSymbols: Sendable {
     return rules
   }
 
+  /// The caller's registers by what is no rule for one address: Apple's compact unwind information.
+  func caller(
+    of callee: FrameRegisters, at offset: UInt64, isInnermost: Bool, _ memory: (UInt64) -> UInt64?
+  ) -> FrameRegisters? {
+    for case .machO(let symbols) in search.symbols {
+      let address = symbols.imageBase &+ offset
+      if let caller = symbols.caller(of: callee, imageAddress: address, isInnermost: isInnermost, memory) {
+        return caller
+      }
+    }
+    return nil
+  }
+
   func functionAddress(_ offset: UInt64) -> UInt64? {
     for source in search.symbols {
       if let address = source.functionAddress(offset) { return address }

@@ -124,6 +124,8 @@ public struct StackWalker: Sendable {
       frame.isSignalFrame = isSignalFrame
       if rules.isOutermost { return .end(.done) }
       found = rules.caller(of: callee.registers, memory.word).map { ($0, .callFrameInfo) }
+    } else if let caller = compactlyUnwound(callee) {
+      found = (caller, .callFrameInfo)
     } else if let called = jumpedToNowhere(callee) {
       found = (called, .callFrameInfo)
     }
@@ -147,6 +149,13 @@ public struct StackWalker: Sendable {
     let address = callee.lookupAddress
     guard let module = module(at: address) else { return nil }
     return module.symbols?.frameRules(at: address - module.address, callee.registers.architecture)
+  }
+
+  private func compactlyUnwound(_ callee: Position) -> FrameRegisters? {
+    let address = callee.lookupAddress
+    guard let module = module(at: address) else { return nil }
+    return module.symbols?.caller(
+      of: callee.registers, at: address - module.address, isInnermost: !callee.isCaller, memory.word)
   }
 
   /// The first frame is in no module at all: something was called that is no code. Nothing was pushed since the call.

@@ -5,23 +5,30 @@ public import SystemPackage
 /// A file with symbols, of whatever format.
 public enum SymbolFile: Sendable {
   case elf(ElfSymbols)
+  case machO(AppleSymbols)
   /// Breakpad's text format.
   case sym(SymFile)
 
   /// The file has none of the formats that are known.
   public struct UnknownFormat: Error, Sendable {}
 
-  /// Opens the file at `path`. Throws `Errno`, `InputFile.NotReadable`, or `UnknownFormat`.
-  public init(_ path: FilePath) throws {
-    let start = try InputFile.prefix(of: path, count: 8)
-    if start.starts(with: Array("MODULE ".utf8)) {
-      self = .sym(try SymFile(InputFile(path)))
+  /// Opens the file at `path`, or the one in a dSYM bundle. Of a universal Mach-O file the slice with an id is taken, or
+  /// without one that of arm64. Throws `Errno`, `InputFile.NotReadable`, or `UnknownFormat`.
+  public init(_ path: FilePath, with id: DebugID? = nil) throws {
+    if (try? FileKind(at: path, followingLink: true)) == .directory,
+      let inner = MachOFile.dwarfFiles(inBundle: path).first
+    {
+      try self.init(inner, with: id)
       return
     }
-    do {
-      self = .elf(try ElfSymbols(path))
-    } catch is ElfSymbols.NotElf {
-      throw UnknownFormat()
+    switch try SymbolFileIdentity.format(of: path) {
+    case .sym: self = .sym(try SymFile(InputFile(path)))
+    case .elf:
+      do { self = .elf(try ElfSymbols(path)) } catch is ElfSymbols.NotElf { throw UnknownFormat() }
+    case .machO:
+      guard let file = AppleSymbols.slice(of: try InputFile(path), with: id) else { throw UnknownFormat() }
+      self = .machO(
+        AppleSymbols(loaded: file.kind == .debugSymbols ? nil : file, companion: file.hasDwarf ? file : nil))
     }
   }
 
@@ -29,6 +36,7 @@ public enum SymbolFile: Sendable {
   public var imageBase: UInt64 {
     switch self {
     case .elf(let symbols): symbols.imageBase
+    case .machO(let symbols): symbols.imageBase
     case .sym: 0
     }
   }
@@ -37,6 +45,7 @@ public enum SymbolFile: Sendable {
   public func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
     switch self {
     case .elf(let symbols): symbols.symbolize(imageAddress: symbols.imageBase &+ offset)
+    case .machO(let symbols): symbols.symbolize(imageAddress: symbols.imageBase &+ offset)
     case .sym(let file): file.symbolize(offset)
     }
   }
@@ -45,6 +54,7 @@ public enum SymbolFile: Sendable {
   public func frameRules(at offset: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
     switch self {
     case .elf(let symbols): symbols.frameRules(imageAddress: symbols.imageBase &+ offset)
+    case .machO(let symbols): symbols.frameRules(imageAddress: symbols.imageBase &+ offset)
     case .sym(let file): file.frameRules(at: offset, architecture)
     }
   }
@@ -54,6 +64,8 @@ public enum SymbolFile: Sendable {
     switch self {
     case .elf(let symbols):
       symbols.functionAddress(imageAddress: symbols.imageBase &+ offset).map { $0 &- symbols.imageBase }
+    case .machO(let symbols):
+      symbols.functionAddress(imageAddress: symbols.imageBase &+ offset).map { $0 &- symbols.imageBase }
     case .sym(let file): file.functionAddress(offset)
     }
   }
@@ -62,6 +74,7 @@ public enum SymbolFile: Sendable {
   public func isInFunction(_ offset: UInt64) -> Bool {
     switch self {
     case .elf(let symbols): symbols.isInFunction(imageAddress: symbols.imageBase &+ offset)
+    case .machO(let symbols): symbols.isInFunction(imageAddress: symbols.imageBase &+ offset)
     case .sym(let file): file.isInFunction(offset)
     }
   }
@@ -70,6 +83,7 @@ public enum SymbolFile: Sendable {
   public var findings: FindingList {
     switch self {
     case .elf(let symbols): symbols.findings
+    case .machO(let symbols): symbols.findings
     case .sym(let file): file.findings
     }
   }

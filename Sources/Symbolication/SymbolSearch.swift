@@ -11,7 +11,6 @@ public struct SymbolSearch: Sendable {
       /// Debug information that was taken out of it.
       case debug
       case sym = "breakpad"
-      case machO = "mach-o"
     }
 
     public let path: FilePath

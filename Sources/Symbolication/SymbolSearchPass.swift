@@ -6,6 +6,8 @@ struct SymbolSearchPass {
   private let identity: ModuleIdentity
   private var binary: (path: FilePath, file: ElfFile, isVerified: Bool)?
   private var debug: (path: FilePath, file: ElfFile, isVerified: Bool)?
+  private var loadedMachO: (path: FilePath, file: MachOFile, isVerified: Bool)?
+  private var companion: (path: FilePath, file: MachOFile, isVerified: Bool)?
   private var others: [(found: SymbolSearch.Found, symbols: SymbolFile)] = []
   private var refused: [SymbolSearch.Refusal] = []
   private var missing = 0
@@ -15,13 +17,14 @@ struct SymbolSearchPass {
 
   /// Whether nothing better can be found.
   var isComplete: Bool {
-    if others.contains(where: { $0.found.role == .machO }) { return true }
-    guard let binary else { return !others.isEmpty && identity.buildID.isEmpty && identity.debugID != nil && !isLinux }
-    return debug != nil || !others.isEmpty || binary.file.hasDebugInfo
+    // Where the loaded file may be on this machine it is looked for too: it has what frames are found by.
+    if identity.path.hasPrefix("/"), !identity.buildID.isEmpty {
+      guard let binary else { return false }
+      return debug != nil || !others.isEmpty || binary.file.hasDebugInfo
+    }
+    if let loadedMachO { return companion != nil || loadedMachO.file.hasDwarf || !others.isEmpty }
+    return binary?.file.hasDebugInfo == true || (binary != nil && debug != nil)
   }
-
-  /// A symbol file may do without the loaded file; where that may be on this machine it is looked for all the same.
-  private var isLinux: Bool { identity.path.hasPrefix("/") }
 
   /// Takes the file at `path` if it is there and of the right build.
   ///
@@ -33,6 +36,8 @@ struct SymbolSearchPass {
     guard seen.insert(path).inserted else { return }
     switch try? FileKind(at: path, followingLink: true) {
     case .regular: take(path, isForAll, checksum)
+    case .directory where path.extension == "dSYM":
+      for file in MachOFile.dwarfFiles(inBundle: path) { look(at: file, isForAll: true) }
     case nil: missing += 1
     default: break
     }
@@ -48,7 +53,7 @@ struct SymbolSearchPass {
         guard others.isEmpty else { return }
         let symbols = try SymbolFile(path)
         others.append((SymbolSearch.Found(path: path, role: .sym, isVerified: isVerified), symbols))
-      case .machO: break
+      case .machO: takeMachO(path, try InputFile(path), isVerified)
       }
     } catch {
       if isForAll { return }
@@ -95,6 +100,15 @@ struct SymbolSearchPass {
     }
   }
 
+  private mutating func takeMachO(_ path: FilePath, _ file: InputFile, _ isVerified: Bool) {
+    guard let slice = AppleSymbols.slice(of: file, with: isVerified ? identity.debugID : nil) else { return }
+    if slice.kind == .debugSymbols {
+      if companion == nil { companion = (path, slice, isVerified) }
+    } else if loadedMachO == nil {
+      loadedMachO = (path, slice, isVerified)
+    }
+  }
+
   /// The file that the loaded one says has its debug information.
   mutating func followDebugLink() {
     guard let (path, file, _) = binary, debug == nil, !file.hasDebugInfo, let link = file.debugLink else { return }
@@ -113,6 +127,14 @@ struct SymbolSearchPass {
     let files = [debug.map { ($0, SymbolSearch.Found.Role.debug) }, binary.map { ($0, .binary) }].compactMap { $0 }
     for ((path, _, isVerified), role) in files {
       result.files.append(SymbolSearch.Found(path: path, role: role, isVerified: isVerified))
+    }
+    let machO = [companion.map { ($0, SymbolSearch.Found.Role.debug) }, loadedMachO.map { ($0, .binary) }]
+      .compactMap { $0 }
+    for ((path, _, isVerified), role) in machO {
+      result.files.append(SymbolSearch.Found(path: path, role: role, isVerified: isVerified))
+    }
+    if !machO.isEmpty {
+      result.symbols.append(.machO(AppleSymbols(loaded: loadedMachO?.file, companion: companion?.file)))
     }
     if !files.isEmpty { result.symbols.append(.elf(ElfSymbols(loaded: binary?.file, debug: debug?.file))) }
     return result

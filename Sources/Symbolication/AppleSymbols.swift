@@ -1,0 +1,127 @@
+internal import BinaryFormat
+internal import FileSystem
+internal import Synchronization
+
+/// What the Mach-O files of one module tell of its addresses: the loaded file, and the dSYM with its debug information. All
+/// calls may come from any thread.
+public final class AppleSymbols: Sendable {
+  private let loaded: MachOFile?
+  private let companion: MachOFile?
+  /// Of `__TEXT`.
+  let imageBase: UInt64
+
+  private struct State {
+    var isRead = false
+    var info: DwarfInfo?
+    var frames: DwarfFrames?
+    var findings = FindingList()
+  }
+  /// The DWARF, which libdw reads: its calls take turns.
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - loaded: the file that was loaded, for its symbols and unwind information.
+  ///   - companion: of a dSYM of the same build.
+  init(loaded: MachOFile?, companion: MachOFile?) {
+    self.loaded = loaded
+    self.companion = companion
+    imageBase = (loaded ?? companion)?.textAddress ?? 0
+  }
+
+  /// With the debug information first.
+  private var files: [MachOFile] { [companion, loaded].compactMap { $0 } }
+
+  /// What could not be read so far. Each costs its own names only.
+  var findings: FindingList {
+    var findings = FindingList()
+    for file in files { findings.append(contentsOf: file.findings) }
+    state.withLock { state in
+      findings.append(contentsOf: state.findings)
+      if let info = state.info { findings.append(contentsOf: info.findings) }
+    }
+    return findings
+  }
+
+  /// Reads the DWARF the first time.
+  private func prepare() {
+    let files = files
+    state.withLock { state in
+      guard !state.isRead else { return }
+      state.isRead = true
+      Self.read(files, &state)
+    }
+  }
+
+  private static func read(_ files: [MachOFile], _ state: inout State) {
+    for file in files where state.info == nil {
+      guard let image = file.dwarfImage() else { continue }
+      let elf = try? ElfFile(image: image)
+      state.info = elf.flatMap { DwarfInfo($0) }
+      if state.info == nil { state.findings.append(Finding(ElfRules.badDwarf)) }
+    }
+    for file in files.reversed() where state.frames == nil {
+      guard let image = file.exceptionFrameImage(), let elf = try? ElfFile(image: image) else { continue }
+      state.frames = DwarfFrames(elf, nil)
+    }
+  }
+
+  /// What lies at `address`, which is the file's own; nil if no symbol is near.
+  func symbolize(imageAddress address: UInt64) -> SymbolizedAddress? {
+    prepare()
+    let found = state.withLock { $0.info?.lookup(address, { _ in nil }) }
+    if let found, found.frames.last?.function != nil { return found }
+    guard let symbol = symbol(at: address) else { return found }
+    let frame = SymbolizedAddress.Frame(function: symbol.symbol.name, location: found?.frames.last?.location)
+    return SymbolizedAddress(frames: [frame], functionAddress: symbol.symbol.address, isNearest: symbol.isNearest)
+  }
+
+  private func symbol(at address: UInt64) -> (symbol: MachOSymbol, isNearest: Bool)? {
+    for file in files {
+      if let symbol = file.symbol(containing: address) { return (symbol, false) }
+    }
+    for file in files where isCode(address) {
+      if let symbol = file.symbol(before: address) { return (symbol, true) }
+    }
+    return nil
+  }
+
+  private func isCode(_ address: UInt64) -> Bool {
+    files.contains { file in
+      file.sections.contains { $0.hasInstructions && address >= $0.address && address < $0.end }
+    }
+  }
+
+  /// Where the function that `address` lies in begins.
+  func functionAddress(imageAddress address: UInt64) -> UInt64? {
+    for file in files {
+      if let function = file.function(containing: address) { return function.lowerBound }
+    }
+    prepare()
+    return state.withLock { $0.info?.functionAddress(address) } ?? symbol(at: address)?.symbol.address
+  }
+
+  /// Whether a stack may go through `address`.
+  func isInFunction(imageAddress address: UInt64) -> Bool { isCode(address) }
+
+  /// The caller's registers by compact unwind information.
+  func caller(
+    of callee: FrameRegisters, imageAddress address: UInt64, isInnermost: Bool, _ memory: (UInt64) -> UInt64?
+  ) -> FrameRegisters? {
+    loaded?.caller(of: callee, at: address, isInnermost: isInnermost, memory: memory)
+  }
+
+  /// The rules of `__eh_frame` that lead from a frame at `address` to its caller.
+  func frameRules(imageAddress address: UInt64) -> FrameRules? {
+    prepare()
+    return state.withLock { $0.frames?.rules(at: address) }
+  }
+}
+
+extension AppleSymbols {
+  /// The slice of `file` that has an id; without one the first that a process of today may have.
+  static func slice(of file: InputFile, with id: DebugID? = nil) -> MachOFile? {
+    let slices = MachOFile.slices(of: file).slices.compactMap { try? MachOFile(file, in: $0.range) }
+    guard let id else { return slices.first { $0.architecture.isARM64 } ?? slices.first }
+    return slices.first { $0.uuid == id.uuid }
+  }
+}
