@@ -67,7 +67,9 @@ struct DemanglerTests {
     var cxx = "_Z1f1PIiiE"
     for digit in "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" { cxx += "S_IS\(digit)_S\(digit)_E" }
     #expect(Demangler.demangle(cxx) == nil)
-    #expect(Demangler.demangle("_ZSfIXsrU") == nil)
+    for symbol in ["_ZSfIXsrU", "_ZN5swifn7jlEENSt9enable_ifIXsrC", "_ZSfIXsr3fooU3barE", "_ZSfIXsrDE"] {
+      #expect(Demangler.demangle(symbol) == nil)
+    }
     #expect(Demangler.demangle("_ZN" + String(repeating: "1a", count: 1 << 20) + "E") == nil)
     #expect(Demangler.demangle("_RNvC1a" + String(repeating: "R", count: 3000) + "u") == nil)
     // A tuple of two references to the tuple before, and so on.
