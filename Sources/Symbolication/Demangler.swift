@@ -83,11 +83,25 @@ public struct Demangler: Sendable {
     return unsafe text(of: bytes) { unsafe __cxa_demangle($0, nil, nil, nil) }
   }
 
-  /// libstdc++ 12 never comes back from some names in which one is not resolved, `sr`: `_ZSfIXsrU`, `_ZSfIXsrC`. Real names
-  /// have that only in the conditions of templates, or as a part of a word: 4 of 1000 in LLVM.
+  /// libstdc++ 12 never comes back from some expressions in which a name is not resolved, `sr`: `_ZSfIXsrU`, `_ZSfIXsrC`.
+  /// Real names have those only in the conditions of templates. Where nothing can begin an expression there is none: neither
+  /// `X`, nor a `D` or `A` with what stands behind them in types and bounds, wherever in the name.
   private static func mayLoop(_ bytes: [UInt8]) -> Bool {
-    zip(bytes, bytes.dropFirst()).contains { $0 == UInt8(ascii: "s") && $1 == UInt8(ascii: "r") }
+    var hasUnresolved = false
+    var hasExpression = bytes.contains(UInt8(ascii: "X")) || bytes.contains(UInt8(ascii: "Q"))
+    for (first, second) in zip(bytes, bytes.dropFirst()) {
+      switch first {
+      case UInt8(ascii: "s"): if second == UInt8(ascii: "r") { hasUnresolved = true }
+      case UInt8(ascii: "D"): if Self.expressionTypes.contains(second) { hasExpression = true }
+      case UInt8(ascii: "A"): if !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(second) { hasExpression = true }
+      default: break
+      }
+    }
+    return hasUnresolved && hasExpression
   }
+
+  /// `decltype`, `noexcept`, vectors and what else has an expression behind its `D`.
+  private static let expressionTypes = Array("TtOovwBUkKVP_".utf8)
 
   /// Where `_block_invoke`, perhaps with a number behind it, begins at the end of the name.
   private static func blockSuffix(_ bytes: [UInt8]) -> Int? {

@@ -2,9 +2,9 @@ import Foundation
 
 /// Where the answers differ and both are right, or ours is. Whatever is not in this list is an error.
 enum KnownDifference: Hashable {
-  /// llvm-symbolizer names the function that was not inlined by the symbol table, and takes the last of the largest
-  /// symbols there. That may be another alias, the other of two constructors, or a part that the compiler split off
-  /// (`main.cold`, `sum.isra.0`), where DWARF has the function's own name.
+  /// The function that was not inlined is named by the symbol table here, as llvm-symbolizer does it: another alias, the
+  /// other of two constructors, or a part that the compiler split off (`main.cold`, `sum.isra.0`). eu-addr2line has DWARF's
+  /// own name there, and so has llvm-symbolizer of a file with the debug information alone.
   case symbolTableName
   /// The symbol table of a stripped program is in the file with its debug information, where llvm-symbolizer does not
   /// look for it.
@@ -33,15 +33,16 @@ extension KnownDifference {
     if ours.knowsNoFile, llvm.knowsNoFile, their.function.isEmpty, symbols.contains(our.function) {
       return .strippedSymbol
     }
-    guard ours.renamingOutermost("") == llvm.renamingOutermost(""), symbols.contains(their.function) else { return nil }
-    return symbols.contains(our.function) || isPart(their.function, of: our.function) ? .symbolTableName : nil
+    guard ours.renamingOutermost("") == llvm.renamingOutermost(""),
+      symbols.contains(their.function) || isPart(our.function, of: their.function)
+    else { return nil }
+    return symbols.contains(our.function) ? .symbolTableName : nil
   }
 
   /// Whether a symbol such as `main.cold` is a part of a function. gcc's name for all symbols of a constructor (`C4`) or
   /// destructor (`D4`) stands in DWARF alone.
   private static func isPart(_ symbol: String, of function: String) -> Bool {
-    guard let dot = symbol.firstIndex(of: ".") else { return false }
-    let whole = String(symbol[..<dot])
+    let whole = String(symbol.prefix { $0 != "." })
     let unified = ["C1", "C2", "D0", "D1", "D2"].flatMap { kind in
       ["E", "I"].map { whole.replacingOccurrences(of: "\(kind)\($0)", with: "\(kind.prefix(1))4\($0)") }
     }
@@ -55,7 +56,7 @@ extension KnownDifference {
       guard differing.count == 1, ours.frames.last != elfutils.frames.last, let our = ours.frames.last?.function
       else { return nil }
       let their = elfutils.frames.last?.function ?? ""
-      if symbols.contains(our), symbols.contains(their) { return .symbolTableName }
+      if symbols.contains(our), symbols.contains(their) || isPart(our, of: their) { return .symbolTableName }
       return symbols.contains(our) && !their.hasPrefix("_Z") ? .plainName : nil
     }
     guard let llvm, ours.renamingOutermost("") == llvm.renamingOutermost("") else { return nil }
