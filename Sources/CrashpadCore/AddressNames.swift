@@ -1,0 +1,19 @@
+public import FileSystem
+public import Snapshot
+public import Symbolication
+
+/// Names of single addresses in the modules of one snapshot. A module's symbols are looked for when the first is asked for.
+public struct AddressNames: Sendable {
+  private let modules: [LazySymbols]
+
+  /// - Parameters:
+  ///   - snapshot: what is known of the process.
+  ///   - file: what the snapshot was read from.
+  ///   - cache: holds and finds the symbols.
+  public init(_ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache) {
+    modules = snapshot.modules.map { LazySymbols(ModuleIdentity($0, snapshot, file), cache) }
+  }
+
+  /// What lies at an offset in a module, an index of the snapshot's list; nil if no symbol is near.
+  public func name(module: Int, offset: UInt64) -> SymbolizedAddress? { modules[module].symbols.symbolize(offset) }
+}
