@@ -16,4 +16,10 @@ public struct AddressNames: Sendable {
 
   /// What lies at an offset in a module, an index of the snapshot's list; nil if no symbol is near.
   public func name(module: Int, offset: UInt64) -> SymbolizedAddress? { modules[module].symbols.symbolize(offset) }
+
+  /// Looks for a module's symbols, an index of the snapshot's list, before the first name is asked for.
+  public func look(at module: Int) { _ = modules[module].symbols }
+
+  /// What there is to say about the files that were looked at so far.
+  public var fileFindings: [SymbolFileFinding] { modules.flatMap { $0.known?.fileFindings ?? [] } }
 }

@@ -108,6 +108,9 @@ struct InspectCommand: ParsableCommand {
       for finding in inspection.findings.findings { Terminal.error(Sentences.line(finding, input: name)) }
       guard writeText(inspection, view, cache, name) else { return .noData }
     }
+    if let names = view?.names {
+      for finding in names.fileFindings { Terminal.error(Sentences.line(finding)) }
+    }
     if view == nil { return .noData }
     return inspection.findings.count(of: .error) > 0 ? .findings : .success
   }
@@ -149,12 +152,12 @@ struct InspectCommand: ParsableCommand {
     return hasAll
   }
 
-  /// The stack of the thread that crashed, and what there is to say about the files with symbols.
+  /// The stack of the thread that crashed.
   private func writeStack(_ view: InspectionView, _ cache: SymbolCache) {
+    guard view.snapshot.exception != nil else { return }
     let result = Symbolization(view.snapshot, view.input, cache, threads: .crashed)
-    for finding in result.modules.flatMap({ $0.symbols?.fileFindings ?? [] }) {
-      Terminal.error(Sentences.line(finding))
-    }
+    // What was looked for here counts as looked for there, and is told with the rest.
+    for module in result.modules where module.symbols != nil { view.names?.look(at: module.index) }
     guard let crashed = result.threads.first(where: \.isCrashed) else { return }
     let text = StackText(symbolized: SymbolizedView(view: view, result: result), limit: FrameLimit.standard.count)
     Terminal.output("\n" + text.text(crashed))

@@ -21,8 +21,8 @@ struct SymbolizeCommand: ParsableCommand {
 
       Examples:
         crashpadctl symbolize --symbols symbols/ crash.dmp
-        crashpadctl symbolize --threads all --symbols MyApp.dSYM crash.idump
-        crashpadctl symbolize --format crash crash.idump > crash.crash
+        crashpadctl symbolize --threads all --symbols symbols/ crash.idump
+        crashpadctl symbolize --format crash crash.idump > report.crash
         crashpadctl symbolize --missing artifacts/ | cut -f 4
       """)
 
@@ -31,7 +31,8 @@ struct SymbolizeCommand: ParsableCommand {
 
   @OptionGroup var symbolOptions: SymbolOptions
 
-  @Option(name: .long, help: ArgumentHelp("Whose stacks to print; of a dump without a crash always all.", valueName: "which"))
+  @Option(
+    name: .long, help: ArgumentHelp("Whose stacks to print; of a dump without a crash always all.", valueName: "which"))
   var threads: Symbolization.Threads = .crashed
 
   @Option(

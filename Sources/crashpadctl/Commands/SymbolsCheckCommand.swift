@@ -16,8 +16,7 @@ struct SymbolsCheckCommand: ParsableCommand {
       them.
 
       Examples:
-        crashpadctl symbols check --symbols symbols/ --module 'libcrash*' linux.dmp
-        crashpadctl symbols check --no-system --symbols symbols/ --module linux linux.dmp
+        crashpadctl symbols check --symbols symbols/ --module Example crash.idump
       """)
 
   @Argument(help: "Dumps or directories; - is standard input.", completion: .file())
@@ -98,6 +97,7 @@ struct SymbolsCheckCommand: ParsableCommand {
     let missing = states.modules.count { $0.symbols?.isFound != true }
     tally.checked += states.modules.count
     tally.missing += missing
+    if states.modules.isEmpty, format == .text { return .success }
     write(states.modules, view, input.name, isSingle: isSingle, isComplete: missing == 0)
     return .success
   }

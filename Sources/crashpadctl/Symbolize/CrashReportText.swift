@@ -47,7 +47,7 @@ struct CrashReportText {
 
   private mutating func writeHead() {
     let system = snapshot.system
-    let executable = snapshot.modules.firstIndex { $0.fileType == .executable }
+    let executable = symbolized.mainModule
     let process = executable.map { view.moduleName($0) } ?? "???"
     field("Incident Identifier", snapshot.reportID.text.uppercased())
     if snapshot.clientID != .zero { field("CrashReporter Key", snapshot.clientID.text) }
@@ -58,7 +58,10 @@ struct CrashReportText {
     let annotated = snapshot.annotations.first { view.text($0.name) == "ver" }.flatMap { view.text($0.value) }
     field("Version", annotated ?? executable.flatMap { view.version(snapshot.modules[$0]) } ?? "???")
     field("Code Type", codeType)
-    if let parent = snapshot.parentProcessID { field("Parent Process", "\(parent == 1 ? "launchd" : "???") [\(parent)]") }
+    if let parent = snapshot.parentProcessID {
+      let isLaunchd = parent == 1 && [.ios, .macos].contains(system.operatingSystem)
+      field("Parent Process", "\(isLaunchd ? "launchd" : "???") [\(parent)]")
+    }
     text += "\n"
     field("Date/Time", snapshot.snapshotTime.flatMap(Self.date))
     field("Launch Time", snapshot.startTime.flatMap(Self.date))
@@ -162,10 +165,12 @@ struct CrashReportText {
     case .arm64(let registers):
       title = "ARM Thread State (64-bit)"
       indent = 6
-      let general = (0..<29).map { ("x\($0)", registers.x[$0], 16) } + [("fp", registers.fp, 16), ("lr", registers.lr, 16)]
-      rows = Self.rows(general) + [
-        [("sp", registers.sp, 16), ("pc", registers.pc, 16), ("cpsr", UInt64(registers.cpsr), 8)]
-      ]
+      let general =
+        (0..<29).map { ("x\($0)", registers.x[$0], 16) } + [("fp", registers.fp, 16), ("lr", registers.lr, 16)]
+      rows =
+        Self.rows(general) + [
+          [("sp", registers.sp, 16), ("pc", registers.pc, 16), ("cpsr", UInt64(registers.cpsr), 8)]
+        ]
     case .x86_64(let registers):
       title = "X86 Thread State (64-bit)"
       indent = 5
@@ -185,7 +190,6 @@ struct CrashReportText {
     for row in rows {
       for (index, register) in row.enumerated() {
         let width = index == 0 ? indent : 5
-        text += index > 0 ? " " : ""
         text += String(repeating: " ", count: max(0, width - register.name.count)) + register.name
         text += ": 0x" + hexadecimal(register.value, width: register.width)
       }

@@ -96,7 +96,7 @@ struct SymbolizationJSON {
   // MARK: Modules
 
   private func writeModules(_ symbolized: SymbolizedView, to json: inout JSONWriter) {
-    json.member("main_module", symbolized.view.snapshot.modules.firstIndex { $0.fileType == .executable })
+    json.member("main_module", symbolized.mainModule)
     json.array("modules") { json in
       for module in symbolized.result.modules { Self.write(module, symbolized.view, to: &json) }
     }

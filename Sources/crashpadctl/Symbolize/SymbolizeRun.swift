@@ -51,7 +51,9 @@ struct SymbolizeRun {
           do { try unsafe Terminal.writeOutput(report.output.span.bytes) } catch { Terminal.fail(writing: error) }
         }
         for request in report.requests where requested.insert(request).inserted { Terminal.output(request + "\n") }
-        if report.status != .success { status = list.inputs.count == 1 && !list.hasDirectories ? report.status : .findings }
+        if report.status != .success {
+          status = list.inputs.count == 1 && !list.hasDirectories ? report.status : .findings
+        }
         progress.advance()
         return true
       })

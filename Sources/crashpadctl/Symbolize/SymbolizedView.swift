@@ -55,6 +55,13 @@ struct SymbolizedView {
     return offset - symbol.functionAddress
   }
 
+  /// The executable; a minidump that does not say which one it is lists it first.
+  var mainModule: Int? {
+    let modules = view.snapshot.modules
+    let isListedFirst = view.inspection.format == .minidump && !modules.isEmpty
+    return modules.firstIndex { $0.fileType == .executable } ?? (isListedFirst ? 0 : nil)
+  }
+
   /// The modules that frames lie in.
   var modulesWithFrames: [Symbolization.Module] {
     let used = Set(result.threads.flatMap { $0.frames.compactMap(\.frame.module) })
