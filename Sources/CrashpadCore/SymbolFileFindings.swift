@@ -18,6 +18,7 @@ public enum SymbolFileRules {
 
   public static let all =
     [otherBuild, noIdentity, otherChecksum, unknownFormat, unreadable, unverified] + SymRules.all
+    + ElfRules.all
 }
 
 /// A finding about a file with symbols.
@@ -47,12 +48,11 @@ extension ModuleSymbols {
         add(refusal.path, SymbolFileRules.unreadable, found: .text(errno.description))
       }
     }
-    for (index, found) in search.files.enumerated() {
-      if !found.isVerified { add(found.path, SymbolFileRules.unverified) }
-      // A loaded file and its debug information are read as one.
-      if found.role == .binary, search.files[..<index].contains(where: { $0.role == .debug }) { continue }
-      for finding in found.symbols.findings.findings {
-        findings.append(SymbolFileFinding(file: found.path, finding: finding))
+    for file in search.files where !file.isVerified { add(file.path, SymbolFileRules.unverified) }
+    // Of a loaded file and its debug information, which are read as one, the latter comes first.
+    for (file, symbols) in zip(search.files, search.symbols) {
+      for finding in symbols.findings.findings {
+        findings.append(SymbolFileFinding(file: file.path, finding: finding))
       }
     }
     return findings

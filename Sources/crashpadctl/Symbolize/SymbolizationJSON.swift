@@ -119,7 +119,7 @@ struct SymbolizationJSON {
       let findings = module.symbols?.fileFindings ?? []
       json.member("loaded_symbols", module.symbols?.isFound == true)
       json.member("missing_symbols", module.symbols?.isFound == false)
-      json.member("corrupt_symbols", findings.contains { SymRules.all.contains($0.finding.rule) })
+      json.member("corrupt_symbols", module.symbols?.findings.isEmpty == false)
       json.member("symbol_url", nil as String?)
       guard let search = module.symbols?.search else { return }
       json.array("symbol_files") { json in
