@@ -16,8 +16,11 @@ public enum SymbolFileRules {
   public static let unverified = Rule(
     "unverified-symbols", .warning, "The file is used although nothing says that it is of the module's build")
 
+  public static let unused = Rule(
+    "unused-symbols", .note, "The file that was named has symbols of none of the modules in which frames lie")
+
   public static let all =
-    [otherBuild, noIdentity, otherChecksum, unknownFormat, unreadable, unverified] + SymRules.all
+    [otherBuild, noIdentity, otherChecksum, unknownFormat, unreadable, unverified, unused] + SymRules.all
     + ElfRules.all
 }
 
@@ -25,6 +28,11 @@ public enum SymbolFileRules {
 public struct SymbolFileFinding: Sendable, Hashable {
   public let file: FilePath
   public let finding: Finding
+
+  public init(file: FilePath, finding: Finding) {
+    self.file = file
+    self.finding = finding
+  }
 }
 
 extension ModuleSymbols {

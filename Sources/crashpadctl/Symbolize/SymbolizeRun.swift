@@ -4,6 +4,7 @@ import FileSystem
 import JSONFormat
 import Snapshot
 import Symbolication
+import SystemPackage
 
 /// One run of `symbolize`: every dump, in order of the command line, as many at once as there are jobs. They share what is
 /// known of symbols.
@@ -18,6 +19,8 @@ struct SymbolizeRun {
     /// Lines for standard error.
     var messages: [String] = []
     var symbolFindings: [SymbolFileFinding] = []
+    /// The files whose symbols belong to the dump's modules.
+    var usedFiles: [FilePath] = []
     /// For standard output.
     var output: [UInt8] = []
     /// Lines for standard output, each of which is printed once in a run.
@@ -34,6 +37,7 @@ struct SymbolizeRun {
     var status = list.failures.isEmpty ? ExitStatus.success : .findings
     var said: Set<SymbolFileFinding> = []
     var requested: Set<String> = []
+    var used: Set<FilePath> = []
     var isFirst = true
     let progress = Progress(total: list.inputs.count, isShown: command.format == .text)
     inOrder(
@@ -45,6 +49,7 @@ struct SymbolizeRun {
         for finding in report.symbolFindings where said.insert(finding).inserted {
           Terminal.error(Sentences.line(finding))
         }
+        used.formUnion(report.usedFiles)
         if !report.output.isEmpty {
           if !isFirst, command.format != .json { Terminal.output("\n") }
           isFirst = false
@@ -58,7 +63,16 @@ struct SymbolizeRun {
         return true
       })
     progress.clear()
+    tellUnused(except: used.union(said.map(\.file)))
     return status
+  }
+
+  /// A file that was named and did nothing is most often the wrong one.
+  private func tellUnused(except used: Set<FilePath>) {
+    for path in command.symbolOptions.symbols.map({ FilePath($0) }) where !used.contains(path) {
+      guard (try? FileKind(at: path, followingLink: true)) != .directory else { continue }
+      Terminal.error(Sentences.line(SymbolFileFinding(file: path, finding: Finding(SymbolFileRules.unused))))
+    }
   }
 
   private func symbolize(_ input: InputList.Input) -> Report {
@@ -73,7 +87,9 @@ struct SymbolizeRun {
       return report
     }
     if command.format != .json {
-      report.messages = inspection.findings.findings.map { Sentences.line($0, input: input.name) }
+      // Notes are for those who look at the dump itself.
+      let findings = inspection.findings.findings.filter { $0.severity > .note }
+      report.messages = findings.map { Sentences.line($0, input: input.name) }
     }
     var symbolized: SymbolizedView?
     if let snapshot = inspection.snapshot {
@@ -81,6 +97,7 @@ struct SymbolizeRun {
         snapshot, inspection.file, cache, threads: command.threads, allModules: command.modules)
       symbolized = SymbolizedView(view: InspectionView(inspection, snapshot), result: result)
       report.symbolFindings = result.modules.flatMap { $0.symbols?.fileFindings ?? [] }
+      report.usedFiles = result.modules.flatMap { $0.symbols?.search.files.map(\.path) ?? [] }
       if inspection.findings.count(of: .error) > 0 { report.status = .findings }
     } else {
       report.status = .noData

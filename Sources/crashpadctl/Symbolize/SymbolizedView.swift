@@ -55,10 +55,12 @@ struct SymbolizedView {
     return offset - symbol.functionAddress
   }
 
-  /// The executable; a minidump that does not say which one it is lists it first.
+  /// The executable. Minidumps list it first; of Apple's systems they say which one it is, and Windows' own libraries say
+  /// that they are executables too.
   var mainModule: Int? {
     let modules = view.snapshot.modules
     let isListedFirst = view.inspection.format == .minidump && !modules.isEmpty
+    if isListedFirst, view.snapshot.system.operatingSystem == .windows { return 0 }
     return modules.firstIndex { $0.fileType == .executable } ?? (isListedFirst ? 0 : nil)
   }
 
