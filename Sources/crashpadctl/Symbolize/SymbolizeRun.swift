@@ -108,7 +108,7 @@ struct SymbolizeRun {
 
   private func write(_ inspection: Inspection, _ symbolized: SymbolizedView?, _ name: String, to report: inout Report) {
     if command.format == .json {
-      report.output = document(inspection, symbolized, name)
+      writeDocument(inspection, symbolized, name, to: &report)
       return
     }
     guard let symbolized else { return }
@@ -128,13 +128,21 @@ struct SymbolizeRun {
     report.output = Array(text.utf8)
   }
 
-  private func document(_ inspection: Inspection, _ symbolized: SymbolizedView?, _ name: String) -> [UInt8] {
-    let output = MemoryOutput()
-    let layout: JSONWriter.Layout = list.inputs.count == 1 && !list.hasDirectories ? .indented : .compact
-    var json = JSONWriter(layout) { output.write($0) }
+  private func writeDocument(
+    _ inspection: Inspection, _ symbolized: SymbolizedView?, _ name: String, to report: inout Report
+  ) {
     let part: SymbolizationJSON.Part = command.missing ? .missing : command.modules ? .modules : .stacks
+    if list.inputs.count == 1 {
+      // Nothing has to wait for others, and the document of an endless recursion is large.
+      JSONWriter.standardOutput(list.hasDirectories ? .compact : .indented) {
+        SymbolizationJSON.write(inspection, symbolized, name: name, part: part, to: &$0)
+      }
+      return
+    }
+    let output = MemoryOutput()
+    var json = JSONWriter(.compact) { output.write($0) }
     SymbolizationJSON.write(inspection, symbolized, name: name, part: part, to: &json)
     do { try json.finish() } catch { preconditionFailure("memory takes everything") }
-    return output.bytes
+    report.output = output.bytes
   }
 }
