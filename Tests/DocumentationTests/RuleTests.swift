@@ -20,6 +20,7 @@ struct RuleTests {
   static let books = [
     Book(page: "crashpadctl-validate.1", section: "RULES", rules: Validation.rules),
     Book(page: "crashpadctl-database.5", section: "FINDINGS", rules: DatabaseRules.all),
+    Book(page: "crashpadctl-symbolize.1", section: "FINDINGS", rules: SymbolFileRules.all),
   ]
 
   @Test(arguments: books)

@@ -120,6 +120,7 @@ struct Samples: ~Copyable {
     try write(Self.dump(seed: 13), "dumps/older/second.idump")
     try writeDatabase()
     try write(Data("a log\n".utf8), "app.log")
+    try writeSymbols()
     let output = try Tool.run(
       """
       set -e
@@ -144,6 +145,20 @@ struct Samples: ~Copyable {
     try FileManager.default.copyItem(at: sample, to: folder.appendingPathComponent("scripts/sample.json"))
     let output = try Tool.run("crashpadctl convert --to idump scripts/sample.json -o crash.idump", in: folder)
     try #require(output.status == 0)
+  }
+
+  /// `symbols`, a store with those of the sample's program.
+  private func writeSymbols() throws {
+    let id = "F37A6DA06A6EEA728E5C5CD566B637040"
+    let store = "symbols/Example/\(id)"
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent(store), withIntermediateDirectories: true)
+    let lines = [
+      "MODULE iOS arm64 \(id) Example", "FILE 0 /src/Cart.swift", "FILE 1 /src/CheckoutView.swift",
+      "INLINE_ORIGIN 0 Cart.total()", "FUNC 42e00 100 0 CheckoutView.buy(Cart)", "INLINE 0 42 1 0 42e60 40",
+      "42e00 60 40 1", "42e60 40 12 0", "42ea0 60 43 1", "FUNC 378a00 100 0 CheckoutView.confirm()", "378a00 100 58 1",
+    ]
+    try write(Data((lines.joined(separator: "\n") + "\n").utf8), "\(store)/Example.sym")
   }
 
   /// `DB`, with pending dumps of an app.

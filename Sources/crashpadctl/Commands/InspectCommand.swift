@@ -4,6 +4,8 @@ import CrashpadCore
 import FileSystem
 import JSONFormat
 import Snapshot
+import Symbolication
+import SystemPackage
 
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -56,6 +58,13 @@ struct InspectCommand: ParsableCommand {
     help: ArgumentHelp("Print text, or a JSON document (one on each line for several dumps).", valueName: "form"))
   var format: ReportFormat = .text
 
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Name functions, and show the stack: by a file or directory with symbols. May be repeated.", valueName: "path"),
+    completion: .file())
+  var symbols: [String] = []
+
   @Option(name: .long, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument = .guess
 
@@ -67,15 +76,17 @@ struct InspectCommand: ParsableCommand {
   }
 
   func run() throws {
+    try SymbolOptions.checkPaths(symbols)
+    let cache = symbols.isEmpty ? nil : SymbolCache(SymbolSearch(paths: symbols.map { FilePath($0) }))
     var status = ExitStatus.success
     for (index, dump) in dumps.enumerated() {
-      let result = inspect(dump, isFirst: index == 0)
+      let result = inspect(dump, cache, isFirst: index == 0)
       if result != .success { status = dumps.count == 1 ? result : .findings }
     }
     throw ExitCode(status.rawValue)
   }
 
-  private func inspect(_ dump: String, isFirst: Bool) -> ExitStatus {
+  private func inspect(_ dump: String, _ cache: SymbolCache?, isFirst: Bool) -> ExitStatus {
     let name = displayName(dump)
     let inspection: Inspection
     do {
@@ -85,7 +96,9 @@ struct InspectCommand: ParsableCommand {
       Terminal.error("\(name): error: \(text)")
       return status
     }
-    let view = inspection.snapshot.map { InspectionView(inspection, $0) }
+    let view = inspection.snapshot.map { snapshot in
+      InspectionView(inspection, snapshot, names: cache.map { AddressNames(snapshot, inspection.file, $0) })
+    }
     if format == .json {
       JSONWriter.standardOutput(dumps.count == 1 ? .indented : .compact) {
         InspectionJSON.write(inspection, view, name: name, to: &$0)
@@ -93,18 +106,26 @@ struct InspectCommand: ParsableCommand {
     } else {
       if !isFirst { Terminal.output("\n") }
       for finding in inspection.findings.findings { Terminal.error(Sentences.line(finding, input: name)) }
-      guard writeText(inspection, view, name) else { return .noData }
+      guard writeText(inspection, view, cache, name) else { return .noData }
+    }
+    if let names = view?.names {
+      for finding in names.fileFindings { Terminal.error(Sentences.line(finding)) }
     }
     if view == nil { return .noData }
     return inspection.findings.count(of: .error) > 0 ? .findings : .success
   }
 
   /// Returns false if something that was asked for is not there.
-  private func writeText(_ inspection: Inspection, _ view: InspectionView?, _ name: String) -> Bool {
+  private func writeText(_ inspection: Inspection, _ view: InspectionView?, _ cache: SymbolCache?, _ name: String)
+    -> Bool
+  {
     var hasAll = true
     let asksForParts = threads || modules || registers || memoryList || memory != nil || tree || hex
     if let view {
-      if !asksForParts { Terminal.output(OverviewText.text(view, name: name)) }
+      if !asksForParts {
+        Terminal.output(OverviewText.text(view, name: name))
+        if let cache { writeStack(view, cache) }
+      }
       if threads { Terminal.output(DetailText.threads(view)) }
       if modules { Terminal.output(DetailText.modules(view)) }
       if registers { Terminal.output(DetailText.registers(view)) }
@@ -129,6 +150,17 @@ struct InspectCommand: ParsableCommand {
       }
     }
     return hasAll
+  }
+
+  /// The stack of the thread that crashed.
+  private func writeStack(_ view: InspectionView, _ cache: SymbolCache) {
+    guard view.snapshot.exception != nil else { return }
+    let result = Symbolization(view.snapshot, view.input, cache, threads: .crashed)
+    // What was looked for here counts as looked for there, and is told with the rest.
+    for module in result.modules where module.symbols != nil { view.names?.look(at: module.index) }
+    guard let crashed = result.threads.first(where: \.isCrashed) else { return }
+    let text = StackText(symbolized: SymbolizedView(view: view, result: result), limit: FrameLimit.standard.count)
+    Terminal.output("\n" + text.text(crashed))
   }
 
   private func writeTree(_ inspection: Inspection, _ name: String) -> Bool {

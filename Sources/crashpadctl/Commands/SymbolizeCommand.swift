@@ -1,55 +1,81 @@
 public import ArgumentParser
 public import CrashpadCore
-import FileSystem
-import Snapshot
 import Symbolication
-import SystemPackage
+
+extension Symbolization.Threads: ExpressibleByArgument {}
+
+enum SymbolizeFormat: String, ExpressibleByArgument, CaseIterable {
+  case text
+  case json
+  case crash
+}
 
 struct SymbolizeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "symbolize",
     abstract: "Walk the stacks of dumps and name their functions, files and lines.",
     discussion: """
+      Symbols are looked for in what --symbols names, and then where this machine
+      has what it runs. A file of another build is never used. Of a directory all
+      dumps in it are taken; - is standard input.
+
       Examples:
-        crashpadctl symbolize crash.dmp
-        crashpadctl symbolize --symbols MyApp.dSYM crash.idump
+        crashpadctl symbolize --symbols symbols/ crash.dmp
+        crashpadctl symbolize --threads all --symbols symbols/ crash.idump
+        crashpadctl symbolize --format crash crash.idump > report.crash
+        crashpadctl symbolize --missing artifacts/ | cut -f 4
       """)
 
-  @Argument(help: "Dumps; - is standard input.", completion: .file())
+  @Argument(help: "Dumps or directories; - is standard input.", completion: .file())
   var dumps: [String]
 
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("A file or folder with symbols. May be repeated.", valueName: "path"), completion: .file())
-  var symbols: [String] = []
+  @OptionGroup var symbolOptions: SymbolOptions
 
-  @Option(name: .long, help: ArgumentHelp("Whose stacks to print.", valueName: "which"))
+  @Option(
+    name: .long, help: ArgumentHelp("Whose stacks to print; of a dump without a crash always all.", valueName: "which"))
   var threads: Symbolization.Threads = .crashed
 
-  func run() throws {
-    let cache = SymbolCache(SymbolSearch(paths: symbols.map { FilePath($0) }))
-    for dump in dumps {
-      let inspection = Inspection(try DumpInput.open(dump))
-      guard let snapshot = inspection.snapshot else { continue }
-      let result = Symbolization(snapshot, inspection.file, cache, threads: threads)
-      var text = ""
-      for thread in result.threads {
-        text += "Thread \(thread.index ?? -1)\(thread.isCrashed ? " crashed" : "")\n"
-        for (number, frame) in thread.frames.enumerated() {
-          text += "  \(number) \(Wording.hex(frame.frame.instruction)) \(frame.frame.trust.rawValue)"
-          if let module = frame.frame.module {
-            text += " \(result.modules[module].identity.debugName) + \(Wording.hex(frame.frame.moduleOffset ?? 0))"
-          }
-          for function in frame.symbol?.frames ?? [] {
-            text += "\n       \(function.name ?? "?") \(function.location?.file ?? ""):\(function.location?.line ?? 0)"
-          }
-          text += "\n"
-        }
-        text += "  end: \(thread.end.rawValue)\n"
-      }
-      Terminal.output(text)
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Print text, a JSON document (one on each line for several dumps), or a report in Apple's form.",
+      valueName: "form"))
+  var format: SymbolizeFormat = .text
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("How many frames of a stack to print, the first and the last; all is no limit.", valueName: "n"))
+  var frames: FrameLimit = .standard
+
+  @Flag(name: .long, help: "List the modules with the state of their symbols, in place of the stacks.")
+  var modules = false
+
+  @Flag(name: .long, help: "List what a symbol server should be asked for, in place of the stacks.")
+  var missing = false
+
+  @Flag(name: .customLong("no-demangle"), help: "Print the names as the symbols have them.")
+  var noDemangle = false
+
+  @Option(name: .long, help: ArchitectureHelp.text)
+  var arch: ArchitectureArgument = .guess
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("How many dumps to read at once; 0 is one for each CPU.", valueName: "n"))
+  var jobs: Int = 0
+
+  func validate() throws {
+    try checkInputs(dumps)
+    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    if modules, missing { throw ValidationError("--modules and --missing exclude each other.") }
+    if format == .crash, modules || missing {
+      throw ValidationError("--format crash goes with neither --modules nor --missing.")
     }
   }
-}
 
-extension Symbolization.Threads: ExpressibleByArgument {}
+  func run() throws {
+    let cache = SymbolCache(try symbolOptions.search(), demangles: !noDemangle)
+    let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump])
+    let status = SymbolizeRun(command: self, list: list, cache: cache).run()
+    throw ExitCode(status.rawValue)
+  }
+}

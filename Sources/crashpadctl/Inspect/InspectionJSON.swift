@@ -5,6 +5,7 @@ import IntermediateDump
 import JSONFormat
 import Minidump
 import Snapshot
+import Symbolication
 
 /// One inspection as a JSON document. crashpadctl-json(5) is its schema: members are added, never changed, within a
 /// version. Addresses are strings "0x…", as JavaScript's numbers do not hold 64 bits.
@@ -117,6 +118,11 @@ struct InspectionJSON {
     json.member("module", view.moduleName(module))
     json.member("module_index", module)
     json.member("module_offset", Wording.hex(offset))
+    guard let names = view.names else { return }
+    let function = names.name(module: module, offset: offset)?.frames.first
+    json.member("function", function.flatMap { $0.name ?? $0.function })
+    json.member("file", function?.location?.file)
+    json.member("line", function?.location.flatMap { $0.line > 0 ? $0.line : nil })
   }
 
   // MARK: Process and system

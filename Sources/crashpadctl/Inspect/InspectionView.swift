@@ -2,6 +2,7 @@ import BinaryFormat
 import CrashpadCore
 import FileSystem
 import Snapshot
+import Symbolication
 
 /// What the views of one inspection share: its text, and names for its addresses.
 struct InspectionView {
@@ -10,10 +11,13 @@ struct InspectionView {
   /// What the snapshot was read from.
   let input: InputFile
   let modules: ModuleMap
+  /// Names of functions; nil if nobody asked for them.
+  let names: AddressNames?
 
-  init(_ inspection: Inspection, _ snapshot: ProcessSnapshot) {
+  init(_ inspection: Inspection, _ snapshot: ProcessSnapshot, names: AddressNames? = nil) {
     self.inspection = inspection
     self.snapshot = snapshot
+    self.names = names
     input = inspection.file
     modules = ModuleMap(snapshot.modules)
   }
@@ -28,10 +32,14 @@ struct InspectionView {
     lastPathComponent(text(snapshot.modules[index].name) ?? "module \(index)")
   }
 
-  /// "MyApp + 0x1234", or nil if no module is there.
+  /// "MyApp + 0x1234", with symbols "MyApp + 0x1234, main + 12 (/src/main.cpp:42)"; nil if no module is there.
   func location(_ address: UInt64) -> String? {
     guard let (module, offset) = lookup(address) else { return nil }
-    return "\(moduleName(module)) + \(Wording.hex(offset))"
+    let place = "\(moduleName(module)) + \(Wording.hex(offset))"
+    guard let name = names?.name(module: module, offset: offset).flatMap({ StackText.name($0, offset) }) else {
+      return place
+    }
+    return "\(place), \(name)"
   }
 
   /// The module at `address`, or where the address points without its authentication code.
@@ -46,6 +54,12 @@ struct InspectionView {
       return address
     }
     return address & ~mask
+  }
+
+  /// All digits of an address, as the architecture has them.
+  func fullAddress(_ value: UInt64) -> String {
+    let isNarrow = [.x86, .arm].contains(snapshot.system.architecture)
+    return "0x" + hexadecimal(value, width: isNarrow ? 8 : 16)
   }
 
   func identity(_ module: ModuleSnapshot) -> String? {

@@ -9,22 +9,38 @@ import Snapshot
 struct OverviewText {
   private let view: InspectionView
   private let name: String
+  private let isHead: Bool
   private var lines: [(label: String, text: String)] = []
 
   static func text(_ view: InspectionView, name: String) -> String {
     var overview = OverviewText(view: view, name: name)
     overview.describe()
-    let width = overview.lines.map(\.label.count).max() ?? 0
-    var text = overview.heading + "\n\n"
-    for (label, line) in overview.lines {
+    return overview.finished
+  }
+
+  private var finished: String {
+    let width = lines.map(\.label.count).max() ?? 0
+    var text = heading + "\n\n"
+    for (label, line) in lines {
       text += label + String(repeating: " ", count: width - label.count + 2) + line + "\n"
     }
     return text
   }
 
-  private init(view: InspectionView, name: String) {
+  /// What stands above stacks: what crashed and why, in which process, on what machine.
+  static func head(_ view: InspectionView, name: String) -> String {
+    var overview = OverviewText(view: view, name: name, isHead: true)
+    overview.describeCrash()
+    overview.describeProcess()
+    overview.describeSystem()
+    overview.describeMessages()
+    return overview.finished
+  }
+
+  private init(view: InspectionView, name: String, isHead: Bool = false) {
     self.view = view
     self.name = name
+    self.isHead = isHead
   }
 
   private var heading: String {
@@ -69,6 +85,7 @@ struct OverviewText {
     let description = ExceptionDescription(exception, snapshot.system)
     add("Crash", description.title)
     add("", description.explanation)
+    if isHead { return }
     if let context = exception.context {
       let pc = context.instructionPointer
       let place = view.location(pc) ?? (pc == 0 ? "unknown" : "no module")
@@ -98,6 +115,7 @@ struct OverviewText {
     if let executable { add("", identity(snapshot.modules[executable])) }
     add("Command", view.commandLine.map { Wording.shortened(Wording.printable($0), to: 300) })
     if let time = snapshot.snapshotTime { add("When", Wording.date(time) + zone) }
+    if isHead { return }
     if let start = snapshot.startTime {
       var text = "since \(Wording.date(start))"
       if let end = snapshot.snapshotTime { text += ", for \(Wording.duration(seconds: end.seconds &- start.seconds))" }
@@ -134,7 +152,7 @@ struct OverviewText {
       os = build.hasPrefix(os) ? build : "\(os) (\(build))"
     }
     add("System", os)
-    if let memory = system.memory, let page = system.pageSize {
+    if !isHead, let memory = system.memory, let page = system.pageSize {
       let parts = [
         ("free", memory.free), ("active", memory.active), ("inactive", memory.inactive), ("wired", memory.wired),
       ]
@@ -157,6 +175,7 @@ struct OverviewText {
         label = ""
       }
     }
+    if isHead { return }
     label = "Annotations"
     for annotation in snapshot.annotations {
       add(

@@ -1,4 +1,5 @@
 import BinaryFormat
+import CrashpadCore
 import JSONFormat
 
 /// Findings as they stand in every JSON document of the tool.
@@ -12,16 +13,26 @@ enum FindingJSON {
     if dropped > 0 { json.member("findings_dropped", dropped) }
   }
 
-  private static func write(_ finding: Finding, to json: inout JSONWriter) {
+  /// A finding about a file with symbols, which is named in front.
+  static func write(_ finding: SymbolFileFinding, to json: inout JSONWriter) {
     json.object { json in
-      json.member("code", finding.rule.code)
-      json.member("severity", finding.severity.rawValue)
-      json.member("offset", finding.offset)
-      json.member("path", finding.path.isEmpty ? nil : finding.path)
-      json.member("message", Sentences.sentence(finding))
-      if let expected = finding.expected { write("expected", expected, to: &json) }
-      if let found = finding.found { write("found", found, to: &json) }
+      json.member("file", Wording.printable(finding.file))
+      writeMembers(finding.finding, to: &json)
     }
+  }
+
+  private static func write(_ finding: Finding, to json: inout JSONWriter) {
+    json.object { writeMembers(finding, to: &$0) }
+  }
+
+  private static func writeMembers(_ finding: Finding, to json: inout JSONWriter) {
+    json.member("code", finding.rule.code)
+    json.member("severity", finding.severity.rawValue)
+    json.member("offset", finding.offset)
+    json.member("path", finding.path.isEmpty ? nil : finding.path)
+    json.member("message", Sentences.sentence(finding))
+    if let expected = finding.expected { write("expected", expected, to: &json) }
+    if let found = finding.found { write("found", found, to: &json) }
   }
 
   private static func write(_ key: String, _ value: Finding.Value, to json: inout JSONWriter) {

@@ -16,6 +16,11 @@ enum Sentences {
     return "\(place): \(finding.severity.rawValue): \(sentence(finding)) [\(finding.rule.code)]"
   }
 
+  /// The same of a file with symbols, whose name and ids are hostile text.
+  static func line(_ finding: SymbolFileFinding) -> String {
+    Wording.printable(line(finding.finding, input: Wording.printable(finding.file)))
+  }
+
   static func sentence(_ finding: Finding) -> String {
     let text = finding.path.isEmpty ? finding.rule.summary : lowercasingFirst(finding.rule.summary)
     let subject = finding.path.isEmpty ? "" : "\(finding.path): "

@@ -1,0 +1,58 @@
+import ArgumentParser
+import FileSystem
+import Symbolication
+import SystemPackage
+
+/// Where symbols are looked for.
+struct SymbolOptions: ParsableArguments {
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("A file or directory with symbols, looked at first. May be repeated.", valueName: "path"),
+    completion: .file())
+  var symbols: [String] = []
+
+  @Flag(name: .customLong("no-system"), help: "Do not look where this machine has what it runs.")
+  var noSystem = false
+
+  @Flag(name: .long, help: "Ask the servers of DEBUGINFOD_URLS too, where libdebuginfod is installed.")
+  var debuginfod = false
+
+  /// Ends the command if a path that was named is not there.
+  func search() throws -> SymbolSearch {
+    try Self.checkPaths(symbols)
+    return SymbolSearch(paths: symbols.map { FilePath($0) }, looksInSystem: !noSystem, debuginfod: debuginfod)
+  }
+
+  static func checkPaths(_ paths: [String]) throws {
+    for path in paths {
+      do {
+        _ = try FileKind(at: FilePath(path), followingLink: true)
+      } catch {
+        let (text, status) = Sentences.failure(error, creating: false)
+        Terminal.error("\(displayName(path)): error: \(text)")
+        throw ExitCode(status.rawValue)
+      }
+    }
+  }
+}
+
+/// How many frames of a stack are printed.
+struct FrameLimit: ExpressibleByArgument {
+  /// Nil is all.
+  let count: Int?
+
+  static let standard = FrameLimit(count: 512)
+
+  init(count: Int?) { self.count = count }
+
+  init?(argument: String) {
+    if argument == "all" {
+      count = nil
+      return
+    }
+    guard let number = Int(argument), number > 0 else { return nil }
+    count = number
+  }
+
+  var defaultValueDescription: String { count.map { String($0) } ?? "all" }
+}

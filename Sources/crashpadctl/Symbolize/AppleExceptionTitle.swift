@@ -1,0 +1,61 @@
+import CrashpadCore
+import Snapshot
+
+/// The exception as Apple's reports name it: the Mach exception with the signal that it becomes.
+struct AppleExceptionTitle {
+  /// "EXC_BAD_ACCESS (SIGSEGV)"
+  let type: String
+  /// "KERN_INVALID_ADDRESS at 0x0000000000000010"
+  let subtype: String?
+
+  init(_ exception: ExceptionSnapshot, _ system: SystemSnapshot) {
+    let title = ExceptionDescription(exception, system).title
+    let parts = title.split(separator: " / ", maxSplits: 1).map(String.init)
+    let name = parts.first ?? title
+    let detail = parts.count > 1 ? parts[1] : nil
+    switch exception.kind {
+    case .mach:
+      subtype = exception.code == 1 ? detail.map(Self.withWideAddress) : nil
+      if let signal = Self.signal(exception) {
+        type = "\(name) (\(signal))"
+      } else {
+        // "EXC_CRASH (SIGABRT) from …"
+        type = name.firstRange(of: " from ").map { String(name[..<$0.lowerBound]) } ?? name
+      }
+    case .softSignal, .linuxSignal:
+      type = Self.machException(name).map { "\($0) (\(name))" } ?? name
+      subtype = detail.map(Self.withWideAddress)
+    case .nsException: (type, subtype) = ("EXC_CRASH (SIGABRT)", nil)
+    case .windows: (type, subtype) = (name, detail.map(Self.withWideAddress))
+    }
+  }
+
+  /// As XNU's `ux_exception` has it.
+  private static func signal(_ exception: ExceptionSnapshot) -> String? {
+    switch exception.code {
+    case 1: exception.info == 1 ? "SIGSEGV" : "SIGBUS"
+    case 2: "SIGILL"
+    case 3: "SIGFPE"
+    case 6: "SIGTRAP"
+    default: nil
+    }
+  }
+
+  private static func machException(_ signal: String) -> String? {
+    switch signal {
+    case "SIGSEGV", "SIGBUS": "EXC_BAD_ACCESS"
+    case "SIGILL": "EXC_BAD_INSTRUCTION"
+    case "SIGFPE": "EXC_ARITHMETIC"
+    case "SIGTRAP": "EXC_BREAKPOINT"
+    default: signal.hasPrefix("SIG") ? "EXC_CRASH" : nil
+    }
+  }
+
+  /// Addresses in these reports have all their digits.
+  private static func withWideAddress(_ text: String) -> String {
+    guard let range = text.firstRange(of: " at 0x"), let value = UInt64(text[range.upperBound...], radix: 16) else {
+      return text
+    }
+    return text[..<range.upperBound] + hexadecimal(value, width: 16)
+  }
+}

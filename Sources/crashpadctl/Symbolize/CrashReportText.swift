@@ -1,0 +1,226 @@
+import CrashpadCore
+import Snapshot
+import Symbolication
+
+/// A dump as a report in the form of Apple's `.crash` files, version 104: for tools that read those.
+struct CrashReportText {
+  private let symbolized: SymbolizedView
+  /// How many frames of a stack are printed; nil is all.
+  private let limit: Int?
+  private var text = ""
+
+  private var view: InspectionView { symbolized.view }
+  private var snapshot: ProcessSnapshot { symbolized.view.snapshot }
+
+  static func text(_ symbolized: SymbolizedView, limit: Int?) -> String {
+    var report = CrashReportText(symbolized: symbolized, limit: limit)
+    report.write()
+    return report.text
+  }
+
+  private init(symbolized: SymbolizedView, limit: Int?) {
+    self.symbolized = symbolized
+    self.limit = limit
+  }
+
+  private mutating func write() {
+    writeHead()
+    writeException()
+    writeMessages()
+    let crashed = symbolized.result.threads.first { $0.isCrashed }
+    if snapshot.exception?.kind == .nsException, let crashed {
+      text += "\nLast Exception Backtrace:\n"
+      write(crashed.frames)
+    }
+    for thread in symbolized.threadsInOrder { write(thread) }
+    if let crashed, let context = crashed.context { writeState(context, thread: number(crashed)) }
+    writeImages()
+  }
+
+  // MARK: Head
+
+  private mutating func field(_ name: String, _ value: String?, width: Int = 21) {
+    guard let value else { return }
+    let label = name + ":"
+    text += label + String(repeating: " ", count: max(1, width - label.count)) + value + "\n"
+  }
+
+  private mutating func writeHead() {
+    let system = snapshot.system
+    let executable = symbolized.mainModule
+    let process = executable.map { view.moduleName($0) } ?? "???"
+    field("Incident Identifier", snapshot.reportID.text.uppercased())
+    if snapshot.clientID != .zero { field("CrashReporter Key", snapshot.clientID.text) }
+    field("Hardware Model", view.text(system.machine))
+    field("Process", "\(process) [\(snapshot.processID.map { String($0) } ?? "???")]")
+    field("Path", executable.flatMap { view.text(snapshot.modules[$0].name) } ?? "???")
+    field("Identifier", process)
+    let annotated = snapshot.annotations.first { view.text($0.name) == "ver" }.flatMap { view.text($0.value) }
+    field("Version", annotated ?? executable.flatMap { view.version(snapshot.modules[$0]) } ?? "???")
+    field("Code Type", codeType)
+    if let parent = snapshot.parentProcessID {
+      let isLaunchd = parent == 1 && [.ios, .macos].contains(system.operatingSystem)
+      field("Parent Process", "\(isLaunchd ? "launchd" : "???") [\(parent)]")
+    }
+    text += "\n"
+    field("Date/Time", snapshot.snapshotTime.flatMap(Self.date))
+    field("Launch Time", snapshot.startTime.flatMap(Self.date))
+    let build = view.text(system.osBuild).map { " (\($0))" } ?? ""
+    let name = system.operatingSystem == .ios ? "iPhone OS" : system.operatingSystem.rawValue
+    field("OS Version", "\(name) \(view.osVersion ?? "???")\(build)")
+    field("Report Version", "104")
+  }
+
+  private var codeType: String {
+    switch snapshot.system.architecture {
+    case .arm64: "ARM-64 (Native)"
+    case .x86_64: "X86-64 (Native)"
+    case .x86: "X86 (Native)"
+    case .arm: "ARM (Native)"
+    case .unknown: "???"
+    }
+  }
+
+  /// "2023-10-26 17:50:05.0000 +0000"
+  private static func date(_ time: Timestamp) -> String? {
+    guard let plain = Wording.rfc3339(Timestamp(seconds: time.seconds)) else { return nil }
+    let fraction = (0..<1_000_000).contains(time.microseconds) ? Int(time.microseconds) / 100 : 0
+    return "\(plain.prefix(10)) \(plain.dropFirst(11).prefix(8)).\(Wording.padded(fraction, 4)) +0000"
+  }
+
+  // MARK: Exception
+
+  private mutating func writeException() {
+    guard let exception = snapshot.exception else { return }
+    let title = AppleExceptionTitle(exception, snapshot.system)
+    text += "\n"
+    field("Exception Type", title.type, width: 17)
+    field("Exception Subtype", title.subtype, width: 17)
+    let codes = exception.kind == .mach ? Array(exception.codes.dropFirst()) : exception.codes
+    let words = (codes.isEmpty ? [UInt64(exception.info), exception.address] : codes).map {
+      "0x" + hexadecimal($0, width: 16)
+    }
+    field("Exception Codes", words.joined(separator: ", "), width: 17)
+    if let crashed = symbolized.result.threads.first(where: \.isCrashed) {
+      text += "Triggered by Thread:  \(number(crashed))\n"
+    }
+  }
+
+  /// A thread that is not in the dump's list gets the number behind the last.
+  private func number(_ thread: Symbolization.Thread) -> Int { thread.index ?? snapshot.threads.count }
+
+  private mutating func writeMessages() {
+    var lines: [String] = []
+    for (index, module) in snapshot.modules.enumerated() {
+      for message in module.messages {
+        if let message = view.text(message) { lines.append("\(view.moduleName(index)): \(message)") }
+      }
+    }
+    if !lines.isEmpty { text += "\nApplication Specific Information:\n" + lines.map { $0 + "\n" }.joined() }
+  }
+
+  // MARK: Threads
+
+  private mutating func write(_ thread: Symbolization.Thread) {
+    text += "\n"
+    let number = number(thread)
+    if let name = symbolized.threadName(thread) { text += "Thread \(number) name:  \(name)\n" }
+    text += "Thread \(number)\(thread.isCrashed ? " Crashed" : ""):\n"
+    write(thread.frames)
+  }
+
+  private mutating func write(_ frames: [Symbolization.Frame]) {
+    let (first, _, last) = SymbolizedView.shown(SymbolizedView.rows(frames), limit: limit)
+    // What is left out shows in the numbers: a line between would end the stack for those who read it.
+    for row in Array(first) + Array(last) {
+      let module = symbolized.moduleName(row.frame) ?? "???"
+      text += Self.padded(String(row.number), 4) + Self.padded(module, 30) + "\t"
+      text += "0x\(hexadecimal(row.frame.frame.instruction, width: 16)) \(place(row))\n"
+    }
+  }
+
+  private func place(_ row: SymbolizedView.Row) -> String {
+    let frame = row.frame.frame
+    guard let offset = frame.moduleOffset else { return "0x0 + \(frame.instruction)" }
+    guard let name = SymbolizedView.name(row.function) else {
+      return "0x\(hexadecimal(frame.instruction &- offset)) + \(offset)"
+    }
+    var place = name
+    if !row.isInlined { place += " + \(SymbolizedView.functionOffset(row.frame, of: offset) ?? 0)" }
+    if let (file, line) = SymbolizedView.location(row.function) { place += " (\(lastPathComponent(file)):\(line))" }
+    return row.isInlined ? place + " [inlined]" : place
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
+  // MARK: Registers and images
+
+  private mutating func writeState(_ context: CPUContext, thread: Int) {
+    let rows: [[(name: String, value: UInt64, width: Int)]]
+    let title: String
+    let indent: Int
+    switch context {
+    case .arm64(let registers):
+      title = "ARM Thread State (64-bit)"
+      indent = 6
+      let general =
+        (0..<29).map { ("x\($0)", registers.x[$0], 16) } + [("fp", registers.fp, 16), ("lr", registers.lr, 16)]
+      rows =
+        Self.rows(general) + [
+          [("sp", registers.sp, 16), ("pc", registers.pc, 16), ("cpsr", UInt64(registers.cpsr), 8)]
+        ]
+    case .x86_64(let registers):
+      title = "X86 Thread State (64-bit)"
+      indent = 5
+      let general = [
+        ("rax", registers.rax, 16), ("rbx", registers.rbx, 16), ("rcx", registers.rcx, 16), ("rdx", registers.rdx, 16),
+        ("rdi", registers.rdi, 16), ("rsi", registers.rsi, 16), ("rbp", registers.rbp, 16), ("rsp", registers.rsp, 16),
+      ]
+      rows =
+        Self.rows(general + (0..<8).map { ("r\($0 + 8)", registers.r[$0], 16) })
+        + [[("rip", registers.rip, 16), ("rfl", registers.rflags, 16)]]
+    case .named(_, let registers, _, _):
+      title = "Thread State (32-bit)"
+      indent = 6
+      rows = Self.rows(registers.map { ($0.name, $0.value, 8) })
+    }
+    text += "\nThread \(thread) crashed with \(title):\n"
+    for row in rows {
+      for (index, register) in row.enumerated() {
+        let width = index == 0 ? indent : 5
+        text += String(repeating: " ", count: max(0, width - register.name.count)) + register.name
+        text += ": 0x" + hexadecimal(register.value, width: register.width)
+      }
+      text += "\n"
+    }
+  }
+
+  private static func rows(_ registers: [(String, UInt64, Int)]) -> [[(name: String, value: UInt64, width: Int)]] {
+    stride(from: 0, to: registers.count, by: 4).map { start in
+      registers[start..<min(start + 4, registers.count)].map { (name: $0.0, value: $0.1, width: $0.2) }
+    }
+  }
+
+  private mutating func writeImages() {
+    text += "\nBinary Images:\n"
+    let images = snapshot.modules.indices.compactMap { index in
+      snapshot.modules[index].address.map { (address: $0, index: index) }
+    }.sorted { ($0.address, $0.index) < ($1.address, $1.index) }
+    for (address, index) in images {
+      let size = snapshot.modules[index].size ?? 0
+      // The last byte, not the one behind it.
+      let (end, overflow) = address.addingReportingOverflow(max(1, size) - 1)
+      // Readers take sixteen bytes for a UUID, and nothing else: of a build id its first ones, as for a symbol server.
+      let uuid = symbolized.result.modules[index].identity.debugID?.uuid ?? .zero
+      text += Self.right(Wording.hex(address), 18) + " - " + Self.right(Wording.hex(overflow ? .max : end), 18)
+      text += " \(view.moduleName(index)) \(snapshot.system.architecture.rawValue)  "
+      text += "<\(uuid.text.filter { $0 != "-" })> \(view.text(snapshot.modules[index].name) ?? "???")\n"
+    }
+  }
+
+  private static func right(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+}

@@ -1,0 +1,115 @@
+import CrashpadCore
+import Snapshot
+import Symbolication
+
+/// Stacks for people: a line for each frame, in columns.
+struct StackText {
+  let symbolized: SymbolizedView
+  /// How many lines of a stack are printed; nil is all.
+  let limit: Int?
+
+  /// The dump's head, the stacks, and what is missing.
+  func text(name: String) -> String {
+    var text = OverviewText.head(symbolized.view, name: name)
+    for thread in symbolized.result.threads { text += "\n" + self.text(thread) }
+    let modules = symbolized.modulesWithFrames
+    let missing = modules.count { $0.symbols?.isFound != true }
+    if missing > 0 {
+      text += "\n\(Wording.grouped(missing)) of \(Wording.count(modules.count, "module")) in these stacks "
+      text += "without symbols; --missing lists them\n"
+    }
+    return text
+  }
+
+  /// One thread with a heading.
+  func text(_ thread: Symbolization.Thread) -> String {
+    var text = heading(thread) + "\n"
+    let rows = SymbolizedView.rows(thread.frames)
+    let (first, leftOut, last) = SymbolizedView.shown(rows, limit: limit)
+    let shown = Array(first) + Array(last)
+    let widths = (
+      number: (shown.last.map { String($0.number).count } ?? 1) + 1,
+      module: shown.map { moduleName($0).count }.max() ?? 0, trust: shown.map { trust($0).count }.max() ?? 0
+    )
+    func add(_ rows: ArraySlice<SymbolizedView.Row>) {
+      for row in rows {
+        let number = String(row.number)
+        let (module, trust) = (moduleName(row), trust(row))
+        text += String(repeating: " ", count: widths.number - number.count) + number + "  "
+        text += module + String(repeating: " ", count: widths.module - module.count + 2)
+        text += symbolized.view.fullAddress(row.frame.frame.instruction) + "  "
+        text += trust + String(repeating: " ", count: widths.trust - trust.count + 2) + place(row) + "\n"
+      }
+    }
+    add(first)
+    if leftOut > 0 {
+      text += String(repeating: " ", count: widths.number) + "  … "
+      text += "\(Wording.count(leftOut, "frame")) left out; --frames all prints them\n"
+    }
+    add(last)
+    if let end = Self.sentence(thread) { text += String(repeating: " ", count: widths.number + 2) + end + "\n" }
+    return text
+  }
+
+  private func heading(_ thread: Symbolization.Thread) -> String {
+    guard let index = thread.index else {
+      let id = symbolized.view.snapshot.exception.map { ", id \($0.threadID)" } ?? ""
+      return "Thread of the exception (crashed)\(id)"
+    }
+    var heading = "Thread \(index)"
+    if thread.isCrashed { heading += " (crashed)" }
+    if let id = symbolized.view.snapshot.threads[index].id { heading += ", id \(id)" }
+    if let name = symbolized.threadName(thread) { heading += " \"\(name)\"" }
+    return heading
+  }
+
+  private func moduleName(_ row: SymbolizedView.Row) -> String { symbolized.moduleName(row.frame) ?? "???" }
+
+  /// How the frame was found. An inlined call was found with the frame that it is in.
+  private func trust(_ row: SymbolizedView.Row) -> String {
+    row.isInlined ? "inlined" : row.frame.frame.trust.rawValue
+  }
+
+  /// "function + 12 (/src/main.cpp:42)"
+  private func place(_ row: SymbolizedView.Row) -> String {
+    let frame = row.frame.frame
+    if frame.isSignalFrame, !row.isInlined { return "<signal handler called>" }
+    guard let offset = frame.moduleOffset else { return "in no module" }
+    var place: String
+    if let name = SymbolizedView.name(row.function) {
+      place = name
+      if !row.isInlined, let distance = SymbolizedView.functionOffset(row.frame, of: offset) {
+        place += " + \(distance)"
+        if row.frame.symbol?.isNearest == true { place += " (nearest symbol)" }
+      }
+    } else {
+      place = "\(moduleName(row)) + \(Wording.hex(offset))"
+    }
+    return place + Self.location(row.function)
+  }
+
+  /// " (/src/main.cpp:42)", or nothing.
+  private static func location(_ function: SymbolizedAddress.Frame?) -> String {
+    guard let (file, line) = SymbolizedView.location(function) else { return "" }
+    return line > 0 ? " (\(file):\(line))" : " (\(file))"
+  }
+
+  /// What lies at an offset in a module: "main + 12 (/src/main.cpp:42)"; of inlined calls the innermost. Nil without a name.
+  static func name(_ symbol: SymbolizedAddress, _ offset: UInt64) -> String? {
+    guard let name = SymbolizedView.name(symbol.frames.first) else { return nil }
+    let distance = symbol.frames.count == 1 && offset >= symbol.functionAddress ? offset - symbol.functionAddress : nil
+    return name + (distance.map { " + \($0)" } ?? "") + location(symbol.frames.first)
+  }
+
+  /// Why the walk ended; nil of a whole stack.
+  static func sentence(_ thread: Symbolization.Thread) -> String? {
+    switch thread.end {
+    case .done: nil
+    case .noCaller: "The walk ends here: nothing leads to a caller."
+    case .missingMemory: "The walk ends here: the dump does not have the stack's memory from here on."
+    case .noProgress: "The walk ends here: the stack is corrupt and leads back to itself."
+    case .tooManyFrames: "The walk ends here: no more than \(Wording.grouped(thread.frames.count)) frames are walked."
+    case .noRegisters: "No stack: the thread has no registers that can be walked from."
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import JSONFormat
+import Snapshot
+import Symbolication
+import SystemPackage
+
+/// One run of `symbolize`: every dump, in order of the command line, as many at once as there are jobs. They share what is
+/// known of symbols.
+struct SymbolizeRun {
+  let command: SymbolizeCommand
+  let list: InputList
+  let cache: SymbolCache
+
+  /// What one dump comes to.
+  private struct Report: Sendable {
+    var status = ExitStatus.success
+    /// Lines for standard error.
+    var messages: [String] = []
+    var symbolFindings: [SymbolFileFinding] = []
+    /// The files whose symbols belong to the dump's modules.
+    var usedFiles: [FilePath] = []
+    /// For standard output.
+    var output: [UInt8] = []
+    /// Lines for standard output, each of which is printed once in a run.
+    var requests: [String] = []
+  }
+
+  func run() -> ExitStatus {
+    for failure in list.failures { Terminal.error("\(failure.name): error: \(failure.text)") }
+    if list.inputs.isEmpty {
+      let note = list.skipped > 0 ? "; \(Wording.count(list.skipped, "other file")) skipped" : ""
+      if list.failures.isEmpty { Terminal.error("crashpadctl: no dumps found\(note)") }
+      return list.failures.first?.status ?? .noData
+    }
+    var status = list.failures.isEmpty ? ExitStatus.success : .findings
+    var said: Set<SymbolFileFinding> = []
+    var requested: Set<String> = []
+    var used: Set<FilePath> = []
+    var isFirst = true
+    let progress = Progress(total: list.inputs.count, isShown: command.format == .text)
+    inOrder(
+      count: list.inputs.count, jobs: command.jobs, work: { symbolize(list.inputs[$0]) },
+      report: { _, report in
+        progress.clear()
+        for message in report.messages { Terminal.error(message) }
+        // Dumps of one program have the same modules; what is wrong with a file is said once.
+        for finding in report.symbolFindings where said.insert(finding).inserted {
+          Terminal.error(Sentences.line(finding))
+        }
+        used.formUnion(report.usedFiles)
+        if !report.output.isEmpty {
+          if !isFirst, command.format != .json { Terminal.output("\n") }
+          isFirst = false
+          do { try unsafe Terminal.writeOutput(report.output.span.bytes) } catch { Terminal.fail(writing: error) }
+        }
+        for request in report.requests where requested.insert(request).inserted { Terminal.output(request + "\n") }
+        if report.status != .success {
+          status = list.inputs.count == 1 && !list.hasDirectories ? report.status : .findings
+        }
+        progress.advance()
+        return true
+      })
+    progress.clear()
+    tellUnused(except: used.union(said.map(\.file)))
+    return status
+  }
+
+  /// A file that was named and did nothing is most often the wrong one.
+  private func tellUnused(except used: Set<FilePath>) {
+    for path in command.symbolOptions.symbols.map({ FilePath($0) }) where !used.contains(path) {
+      guard (try? FileKind(at: path, followingLink: true)) != .directory else { continue }
+      Terminal.error(Sentences.line(SymbolFileFinding(file: path, finding: Finding(SymbolFileRules.unused))))
+    }
+  }
+
+  private func symbolize(_ input: InputList.Input) -> Report {
+    var report = Report()
+    let inspection: Inspection
+    do {
+      inspection = Inspection(try DumpInput.open(input.argument), architecture: command.arch.architecture)
+    } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      report.status = status
+      report.messages = ["\(input.name): error: \(text)"]
+      return report
+    }
+    if command.format != .json {
+      // Notes are for those who look at the dump itself.
+      let findings = inspection.findings.findings.filter { $0.severity > .note }
+      report.messages = findings.map { Sentences.line($0, input: input.name) }
+    }
+    var symbolized: SymbolizedView?
+    if let snapshot = inspection.snapshot {
+      let result = Symbolization(
+        snapshot, inspection.file, cache, threads: command.threads, allModules: command.modules)
+      symbolized = SymbolizedView(view: InspectionView(inspection, snapshot), result: result)
+      report.symbolFindings = result.modules.flatMap { $0.symbols?.fileFindings ?? [] }
+      report.usedFiles = result.modules.flatMap { $0.symbols?.search.files.map(\.path) ?? [] }
+      if inspection.findings.count(of: .error) > 0 { report.status = .findings }
+    } else {
+      report.status = .noData
+    }
+    write(inspection, symbolized, input.name, to: &report)
+    return report
+  }
+
+  private func write(_ inspection: Inspection, _ symbolized: SymbolizedView?, _ name: String, to report: inout Report) {
+    if command.format == .json {
+      writeDocument(inspection, symbolized, name, to: &report)
+      return
+    }
+    guard let symbolized else { return }
+    if command.missing {
+      report.requests = ModuleSymbolText(symbolized: symbolized).requests.map(\.line)
+      return
+    }
+    let text: String
+    if command.modules {
+      let table = ModuleSymbolText.table(symbolized.result.modules, symbolized.view)
+      text = list.inputs.count > 1 ? "\(name)\n\(table)" : table
+    } else if command.format == .crash {
+      text = CrashReportText.text(symbolized, limit: command.frames.count)
+    } else {
+      text = StackText(symbolized: symbolized, limit: command.frames.count).text(name: name)
+    }
+    report.output = Array(text.utf8)
+  }
+
+  private func writeDocument(
+    _ inspection: Inspection, _ symbolized: SymbolizedView?, _ name: String, to report: inout Report
+  ) {
+    let part: SymbolizationJSON.Part = command.missing ? .missing : command.modules ? .modules : .stacks
+    if list.inputs.count == 1 {
+      // Nothing has to wait for others, and the document of an endless recursion is large.
+      JSONWriter.standardOutput(list.hasDirectories ? .compact : .indented) {
+        SymbolizationJSON.write(inspection, symbolized, name: name, part: part, to: &$0)
+      }
+      return
+    }
+    let output = MemoryOutput()
+    var json = JSONWriter(.compact) { output.write($0) }
+    SymbolizationJSON.write(inspection, symbolized, name: name, part: part, to: &json)
+    do { try json.finish() } catch { preconditionFailure("memory takes everything") }
+    report.output = output.bytes
+  }
+}
