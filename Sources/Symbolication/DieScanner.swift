@@ -26,8 +26,8 @@ struct DieScanner {
   /// By code, which are dense in all real files.
   private(set) var abbreviations: [Abbreviation?] = [nil]
   let addressSize: Int
-  private let offsetSize: Int
-  private let version: Int
+  let offsetSize: Int
+  let version: Int
 
   /// The largest code that is taken; more of them are no real file's.
   private static let maximumCode = 65_536

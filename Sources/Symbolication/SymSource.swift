@@ -1,0 +1,97 @@
+internal import BinaryFormat
+internal import CElfutils
+public import SystemPackage
+
+/// The files of one module that a symbol file can be made of.
+public final class SymSource {
+  public var module: SymModule
+  let imageBase: UInt64
+  let info: DwarfInfo?
+  private let loaded: ElfFile
+  private let debug: ElfFile?
+  private let tables: [(table: ElfSymbolTable, file: ElfFile)]
+
+  /// The file is no ELF file.
+  public struct NotElf: Error { public let path: FilePath }
+
+  /// The file is one that was not linked yet: its addresses are none.
+  public struct NotLinked: Error {}
+
+  /// - Parameters:
+  ///   - path: the file that is loaded, or one with its debug information.
+  ///   - debug: a file with the debug information of the same build, if that is another.
+  ///   - name: of the module; without it the file's own.
+  /// - Throws: `Errno`, `NotElf`, `NotLinked`
+  public init(_ path: FilePath, debug: FilePath? = nil, name: String? = nil) throws {
+    loaded = try Self.open(path)
+    self.debug = try debug.map { try Self.open($0) }
+    guard loaded.type != UInt16(ET_REL) else { throw NotLinked() }
+    module = SymModule(loaded, name: name ?? path.lastComponent?.string ?? "")
+    imageBase = loaded.imageBase
+    info = self.debug.flatMap { DwarfInfo($0) } ?? DwarfInfo(loaded)
+    var tables: [(ElfSymbolTable, ElfFile)] = []
+    for file in [self.debug, loaded].compactMap({ $0 }) { tables.append((ElfSymbolTable(file), file)) }
+    if let mini = MiniDebugInfo.file(of: loaded) { tables.append((ElfSymbolTable(mini), mini)) }
+    self.tables = tables.filter { !$0.0.entries.isEmpty }
+  }
+
+  private static func open(_ path: FilePath) throws -> ElfFile {
+    do { return try ElfFile(path) } catch is ElfFile.NotElf { throw NotElf(path: path) }
+  }
+
+  var registers: CfiRegisters? { loaded.isLittleEndian ? CfiRegisters(machine: loaded.machine) : nil }
+
+  func isCode(_ address: UInt64) -> Bool { loaded.isCode(address) }
+
+  // MARK: Names
+
+  /// The name of the function whose entry is at `offset`.
+  func functionName(at offset: UInt64, in unit: DwarfUnit) -> String? {
+    var die = unsafe Dwarf_Die()
+    guard let dwarf = unsafe dwarf_cu_getdwarf(unit.tree.cu), unsafe dwarf_offdie(dwarf, offset, &die) != nil else {
+      return nil
+    }
+    return unsafe unit.name(of: DwarfFunction(die, DwarfUnit.ranges(&die))) { symbolName(startingAt: $0) }
+  }
+
+  private func symbolName(startingAt address: UInt64) -> String? {
+    for (table, file) in tables {
+      if let entry = table.lookup(address), entry.address == address { return table.name(entry, in: file) }
+    }
+    return nil
+  }
+
+  /// Calls `body` with each symbol, in the order of addresses, and with one for each address.
+  func forEachSymbol(_ body: (_ address: UInt64, _ isShared: Bool, _ name: String) -> Void) {
+    var all: [(address: UInt64, table: Int, entry: Int)] = []
+    for (number, table) in tables.enumerated() {
+      for (index, entry) in table.table.entries.enumerated() { all.append((entry.address, number, index)) }
+    }
+    if tables.count > 1 { all.sort { ($0.address, $0.table) < ($1.address, $1.table) } }
+    var last: UInt64?
+    for (address, table, entry) in all where address != last {
+      last = address
+      let (table, file) = tables[table]
+      guard let name = table.name(table.entries[entry], in: file), !name.isEmpty else { continue }
+      body(address, table.sharedAddresses.contains(address), name)
+    }
+  }
+
+  // MARK: Frames
+
+  /// The sections with descriptions of frames, the preferred one first.
+  func frameSections() -> [SymFrames.Section] {
+    var sections: [SymFrames.Section] = []
+    for (file, name) in [(loaded, ".eh_frame"), (loaded, ".debug_frame")] + (debug.map { [($0, ".debug_frame")] } ?? []) {
+      let bytes = unsafe DwarfInfo.Sections.contents(name, file)
+      guard unsafe !bytes.isEmpty else { continue }
+      let holder = unsafe RawSpanHolder(bytes, owner: file)
+      let address = file.section(name)?.header.sh_addr ?? 0
+      let reader = holder.withBytes {
+        CfiReader($0, address: address, isExceptionFrame: name == ".eh_frame", addressSize: file.is64 ? 8 : 4)
+      }
+      sections.append(SymFrames.Section(bytes: holder, reader: reader))
+    }
+    return sections
+  }
+}

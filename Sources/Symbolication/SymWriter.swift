@@ -1,0 +1,211 @@
+public import BinaryFormat
+internal import CElfutils
+
+/// Writes a module's symbols as a Breakpad symbol file: FILE, INLINE_ORIGIN, FUNC with INLINE and lines, PUBLIC, STACK CFI.
+///
+/// The text is a function of the files alone: the same ones give the same bytes.
+public struct SymWriter {
+  public struct Options: Sendable {
+    /// Whether names are written as people wrote them; else as the files have them.
+    public var demangles = true
+    public var hasInlinedCalls = true
+    public var hasFrameRules = true
+
+    public init() {}
+  }
+
+  /// What was written.
+  public struct Counts: Sendable, Hashable {
+    public var files = 0
+    public var functions = 0
+    public var inlinedCalls = 0
+    public var lines = 0
+    public var publics = 0
+    public var frameRules = 0
+    public var bytes = 0
+
+    public var isEmpty: Bool { functions == 0 && publics == 0 && frameRules == 0 }
+  }
+
+  private let source: SymSource
+  private let options: Options
+  private let names = SymNames()
+  private var demangler: SymDemangler
+  private var counts = Counts()
+  private var text: SymText
+
+  /// Writes what `source` has. Throws what `output` throws.
+  public static func write(_ source: SymSource, _ options: Options, to output: any ByteOutput) throws -> Counts {
+    let counter = CountingOutput(output)
+    var writer = SymWriter(source, options, counter)
+    writer.write()
+    try writer.text.finish()
+    writer.counts.bytes = counter.count
+    return writer.counts
+  }
+
+  private init(_ source: SymSource, _ options: Options, _ output: any ByteOutput) {
+    (self.source, self.options) = (source, options)
+    demangler = SymDemangler(isActive: options.demangles)
+    text = SymText(to: output)
+  }
+
+  private mutating func write() {
+    writeModule()
+    if let info = source.info {
+      let functions = SymFunctions(info, names, source.isCode, hasCalls: options.hasInlinedCalls)
+      var lines = SymLines(unitCount: info.units.count)
+      var units: Set<Int> = []
+      for function in functions.functions where units.insert(function.unit).inserted {
+        lines.read(info.units[function.unit], names)
+      }
+      let files = writeFiles()
+      writeOrigins()
+      let pieces = SymPiece.separate(functions.pieces)
+      for piece in pieces { write(piece, functions, lines, files, info) }
+      writePublics(besides: pieces.map(\.range))
+    } else {
+      writePublics(besides: [])
+    }
+    if options.hasFrameRules { writeFrames() }
+  }
+
+  private mutating func writeModule() {
+    let module = source.module
+    text.append("MODULE \(module.operatingSystem) \(module.architecture) \(module.debugID) ")
+    text.append(name: module.name)
+    text.lineFeed()
+    if !module.codeID.isEmpty {
+      text.append("INFO CODE_ID \(module.codeID)")
+      text.lineFeed()
+    }
+  }
+
+  /// Writes the names of files, sorted. Returns their numbers.
+  private mutating func writeFiles() -> [Int] {
+    let all = names.files
+    var numbers = Array(repeating: 0, count: all.count)
+    for (number, index) in all.indices.sorted(by: { all[$0] < all[$1] }).enumerated() {
+      numbers[index] = number
+      text.append("FILE ")
+      text.decimal(UInt64(number))
+      text.blank()
+      text.append(name: all[index])
+      text.lineFeed()
+    }
+    counts.files = all.count
+    return numbers
+  }
+
+  private mutating func writeOrigins() {
+    for (number, name) in names.origins.enumerated() {
+      text.append("INLINE_ORIGIN ")
+      text.decimal(UInt64(number))
+      text.blank()
+      text.append(name: demangler.name(name))
+      text.lineFeed()
+    }
+  }
+
+  // MARK: Functions
+
+  private mutating func write(
+    _ piece: SymPiece, _ all: SymFunctions, _ lines: SymLines, _ files: [Int], _ info: DwarfInfo
+  ) {
+    let function = all.functions[piece.function]
+    let unit = info.units[function.unit]
+    counts.functions += 1
+    text.append(piece.isShared ? "FUNC m " : "FUNC ")
+    place(piece.range)
+    text.append(" 0 ")
+    text.append(name: demangler.name(source.functionName(at: function.offset, in: unit) ?? "??"))
+    text.lineFeed()
+    for call in all.calls[function.calls] { write(call, piece.range, all, files) }
+    lines.forEach(in: piece.range, ofUnit: function.unit) { range, row in
+      place(range)
+      text.blank()
+      text.decimal(UInt64(row.line))
+      text.blank()
+      text.decimal(UInt64(files[Int(row.file)]))
+      text.lineFeed()
+      counts.lines += 1
+    }
+  }
+
+  private mutating func write(
+    _ call: SymFunctions.Call, _ piece: Range<UInt64>, _ all: SymFunctions, _ files: [Int]
+  ) {
+    var isBegun = false
+    for range in all.ranges[call.ranges] where range.overlaps(piece) {
+      if !isBegun {
+        isBegun = true
+        text.append("INLINE ")
+        text.decimal(UInt64(call.level))
+        text.blank()
+        text.decimal(call.line)
+        text.blank()
+        text.decimal(UInt64(files[call.file]))
+        text.blank()
+        text.decimal(UInt64(call.origin))
+      }
+      text.blank()
+      place(range.clamped(to: piece))
+    }
+    guard isBegun else { return }
+    counts.inlinedCalls += 1
+    text.lineFeed()
+  }
+
+  /// Address and size.
+  private mutating func place(_ range: Range<UInt64>) {
+    text.hexadecimal(range.lowerBound &- source.imageBase)
+    text.blank()
+    text.hexadecimal(range.upperBound &- range.lowerBound)
+  }
+
+  // MARK: Symbols and frames
+
+  private mutating func writePublics(besides functions: [Range<UInt64>]) {
+    var next = 0
+    source.forEachSymbol { address, isShared, name in
+      while next < functions.count, functions[next].upperBound <= address { next += 1 }
+      if next < functions.count, functions[next].contains(address) { return }
+      text.append(isShared ? "PUBLIC m " : "PUBLIC ")
+      text.hexadecimal(address &- source.imageBase)
+      text.append(" 0 ")
+      text.append(name: demangler.name(name))
+      text.lineFeed()
+      counts.publics += 1
+    }
+  }
+
+  private mutating func writeFrames() {
+    guard let registers = source.registers else { return }
+    let sections = source.frameSections()
+    var frames = SymFrames(registers: registers, imageBase: source.imageBase)
+    for (section, entry) in SymFrames.order(sections, source.isCode) {
+      frames.write(entry, of: sections[section], to: &text)
+      counts.frameRules += 1
+    }
+  }
+}
+
+/// Counts what it hands on.
+private final class CountingOutput: ByteOutput {
+  private let output: any ByteOutput
+  private(set) var count = 0
+
+  init(_ output: any ByteOutput) { self.output = output }
+
+  func write(_ bytes: RawSpan) throws {
+    count += bytes.byteCount
+    try output.write(bytes)
+  }
+}
+
+/// Names as people wrote them, if they are wanted so.
+struct SymDemangler {
+  let isActive: Bool
+
+  func name(_ symbol: String) -> String { symbol }
+}
