@@ -1,5 +1,6 @@
 internal import BinaryFormat
 internal import CElfutils
+public import SystemPackage
 
 /// What the first lines of a symbol file say of its module.
 public struct SymModule: Sendable, Hashable {
@@ -13,9 +14,19 @@ public struct SymModule: Sendable, Hashable {
   public var codeID: String
   /// Of the file that is loaded.
   public var name: String
+
+  /// Where a store of symbols has it: `NAME/ID/NAME.sym`, without the extension `.pdb`.
+  public func path(below folder: FilePath) -> FilePath {
+    // Nothing that a file's name can't be leads out of the folder.
+    let plain = FilePath(name).lastComponent?.string ?? "unknown"
+    let base = plain.hasSuffix(".pdb") ? String(plain.dropLast(4)) : plain
+    return folder.appending(plain).appending(debugID).appending("\(base).sym")
+  }
 }
 
 extension SymModule {
+  private static let noID = String(repeating: "0", count: 33)
+
   /// - Parameters:
   ///   - file: the file that is loaded, or one of its build.
   ///   - name: of the file that is loaded.
@@ -23,19 +34,7 @@ extension SymModule {
     let id = file.buildID.isEmpty ? Self.hash(of: file) : file.buildID
     self.init(
       operatingSystem: "Linux", architecture: Self.architecture(file.machine),
-      debugID: Self.debugID(id), codeID: Self.hexadecimal(id), name: name)
-  }
-
-  /// The first 16 bytes as a GUID, whose first three fields are little-endian, and the age 0.
-  static func debugID(_ id: [UInt8]) -> String {
-    let bytes = Array((id + Array(repeating: 0, count: 16)).prefix(16))
-    let order = [3, 2, 1, 0, 5, 4, 7, 6] + Array(8..<16)
-    return hexadecimal(order.map { bytes[$0] }) + "0"
-  }
-
-  static func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+      debugID: DebugID(buildID: id)?.text ?? Self.noID, codeID: hexadecimalDigits(id).uppercased(), name: name)
   }
 
   /// Of a file without a build id: the first page of `.text`, 16 bytes over 16 bytes. Empty if it has none.

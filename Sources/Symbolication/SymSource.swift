@@ -1,5 +1,6 @@
 internal import BinaryFormat
 internal import CElfutils
+internal import FileSystem
 public import SystemPackage
 
 /// The files of one module that a symbol file can be made of.
@@ -14,6 +15,9 @@ public final class SymSource {
   /// The file is no ELF file.
   public struct NotElf: Error { public let path: FilePath }
 
+  /// The file with the debug information is of another build.
+  public struct OtherBuild: Error { public let path: FilePath }
+
   /// The file is one that was not linked yet: its addresses are none.
   public struct NotLinked: Error {}
 
@@ -21,11 +25,14 @@ public final class SymSource {
   ///   - path: the file that is loaded, or one with its debug information.
   ///   - debug: a file with the debug information of the same build, if that is another.
   ///   - name: of the module; without it the file's own.
-  /// - Throws: `Errno`, `NotElf`, `NotLinked`
+  /// - Throws: `Errno`, `NotElf`, `NotLinked`, `OtherBuild`
   public init(_ path: FilePath, debug: FilePath? = nil, name: String? = nil) throws {
     loaded = try Self.open(path)
     self.debug = try debug.map { try Self.open($0) }
     guard loaded.type != UInt16(ET_REL) else { throw NotLinked() }
+    if let other = self.debug, let debug, other.machine != loaded.machine || !Self.isSameBuild(loaded, other) {
+      throw OtherBuild(path: debug)
+    }
     module = SymModule(loaded, name: name ?? path.lastComponent?.string ?? "")
     imageBase = loaded.imageBase
     info = self.debug.flatMap { DwarfInfo($0) } ?? DwarfInfo(loaded)
@@ -37,6 +44,41 @@ public final class SymSource {
 
   private static func open(_ path: FilePath) throws -> ElfFile {
     do { return try ElfFile(path) } catch is ElfFile.NotElf { throw NotElf(path: path) }
+  }
+
+  /// Files without build ids may be of one build.
+  private static func isSameBuild(_ a: ElfFile, _ b: ElfFile) -> Bool {
+    a.buildID.isEmpty || b.buildID.isEmpty || a.buildID == b.buildID
+  }
+
+  /// Whether lines and inlined calls are known.
+  public var hasDebugInfo: Bool { info != nil }
+
+  /// Whether there is anything to write.
+  public var hasSymbols: Bool { info != nil || !tables.isEmpty || loaded.hasContents(".eh_frame") }
+
+  /// Looks for the file that has the debug information of the one at `path`: where its `.gnu_debuglink` says, and below
+  /// `/usr/lib/debug` by its build id. Nil if it has that itself, or no such file is of the same build.
+  ///
+  /// - Throws: `Errno`, `NotElf`
+  public static func debugFile(of path: FilePath) throws -> FilePath? {
+    let file = try open(path)
+    guard !file.hasDebugInfo else { return nil }
+    if file.buildID.count > 1 {
+      let digits = hexadecimalDigits(file.buildID)
+      let place = FilePath("/usr/lib/debug/.build-id/\(digits.prefix(2))/\(digits.dropFirst(2)).debug")
+      if let other = try? ElfFile(place), other.buildID == file.buildID { return place }
+    }
+    guard let link = file.debugLink else { return nil }
+    for place in SymbolCandidates.linked(link.name, from: path) where !isSameFile(place, path) {
+      guard let other = try? ElfFile(place) else { continue }
+      if !file.buildID.isEmpty, !other.buildID.isEmpty {
+        if file.buildID == other.buildID { return place }
+      } else if CRC32.of(place) == link.checksum {
+        return place
+      }
+    }
+    return nil
   }
 
   var registers: CfiRegisters? { loaded.isLittleEndian ? CfiRegisters(machine: loaded.machine) : nil }

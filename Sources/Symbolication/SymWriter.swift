@@ -30,7 +30,7 @@ public struct SymWriter {
   private let source: SymSource
   private let options: Options
   private let names = SymNames()
-  private var demangler: SymDemangler
+  private let demangler: SymDemangler
   private var counts = Counts()
   private var text: SymText
 
@@ -207,5 +207,5 @@ private final class CountingOutput: ByteOutput {
 struct SymDemangler {
   let isActive: Bool
 
-  func name(_ symbol: String) -> String { symbol }
+  func name(_ symbol: String) -> String { isActive ? Demangler.demangle(symbol) ?? symbol : symbol }
 }

@@ -10,5 +10,5 @@ struct SymbolsCommand: ParsableCommand {
       Examples:
         crashpadctl symbols lookup /usr/lib/debug/app.debug 0x1139
       """,
-    subcommands: [SymbolsLookupCommand.self])
+    subcommands: [SymbolsLookupCommand.self, SymbolsDumpCommand.self])
 }
