@@ -57,22 +57,23 @@ extension DieScanner {
       if code == 0 {
         depth -= 1
         if depth <= 0 { return true }
+        if let last = scopes.last, last.depth == depth { scopes.removeLast() }
         continue
       }
       guard code < UInt64(abbreviations.count), let abbreviation = abbreviations[Int(code)] else { return false }
       if abbreviation.isFunction || abbreviation.isInlinedCall {
-        while let last = scopes.last, last.depth >= depth { scopes.removeLast() }
         guard let values = values(abbreviation, unit, &offset, unitStart, addresses) else { return false }
         let place = start + UInt64(entry)
         if abbreviation.isFunction {
-          scopes.append(Scope(depth: depth, function: function(place, values.range), level: -1))
+          let number = function(place, values.range)
+          if abbreviation.hasChildren { scopes.append(Scope(depth: depth, function: number, level: -1)) }
         } else if let scope = scopes.last, let number = scope.function, scope.level < Self.maximumLevel {
           call(
             number,
             Call(
               offset: place, level: scope.level + 1, range: values.range, origin: values.origin, file: values.file,
               line: values.line))
-          scopes.append(Scope(depth: depth, function: number, level: scope.level + 1))
+          if abbreviation.hasChildren { scopes.append(Scope(depth: depth, function: number, level: scope.level + 1)) }
         }
       } else if let size = abbreviation.size {
         offset += size
