@@ -24,7 +24,6 @@ struct SymLines {
     guard unsafe dwarf_getsrclines(&unit.die, &lines, &count) == 0, let lines = unsafe lines else { return }
     names.beginUnit()
     let first = rows.count
-    rows.reserveCapacity(first + count)
     for index in 0..<count {
       guard let line = unsafe dwarf_onesrcline(lines, index) else { break }
       var address: Dwarf_Addr = 0
