@@ -47,6 +47,21 @@ struct SymLines {
     units[unit.number] = first..<rows.count
   }
 
+  /// What the rows of one unit cover, without gaps.
+  func ranges(of unit: Int) -> [Range<UInt64>] {
+    var ranges: [Range<UInt64>] = []
+    var start: UInt64?
+    for row in rows[units[unit]] {
+      if row.file >= 0 {
+        if start == nil { start = row.address }
+      } else if let first = start {
+        if first < row.address { ranges.append(first..<row.address) }
+        start = nil
+      }
+    }
+    return ranges
+  }
+
   /// Calls `body` with each stretch of one place in `range`: no two overlap, and neighbours differ.
   func forEach(in range: Range<UInt64>, ofUnit unit: Int, _ body: (Range<UInt64>, Row) -> Void) {
     let part = units[unit]

@@ -103,20 +103,40 @@ public final class SymSource {
     return nil
   }
 
-  /// Calls `body` with each symbol, in the order of addresses, and with one for each address.
-  func forEachSymbol(_ body: (_ address: UInt64, _ isShared: Bool, _ name: String) -> Void) {
-    var all: [(address: UInt64, table: Int, entry: Int)] = []
+  /// A symbol, and where its name is.
+  struct Symbol {
+    let address: UInt64
+    /// 0 if it is not known.
+    let size: UInt64
+    let isShared: Bool
+    fileprivate let table: Int
+    fileprivate let entry: Int
+  }
+
+  /// All symbols, in the order of addresses, and one for each address.
+  func symbols() -> [Symbol] {
+    var all: [Symbol] = []
     for (number, table) in tables.enumerated() {
-      for (index, entry) in table.table.entries.enumerated() { all.append((entry.address, number, index)) }
+      for (index, entry) in table.table.entries.enumerated() {
+        let isShared = table.table.sharedAddresses.contains(entry.address)
+        all.append(
+          Symbol(address: entry.address, size: entry.size, isShared: isShared, table: number, entry: index))
+      }
     }
-    if tables.count > 1 { all.sort { ($0.address, $0.table) < ($1.address, $1.table) } }
+    guard tables.count > 1 else { return all }
+    all.sort { ($0.address, $0.table) < ($1.address, $1.table) }
     var last: UInt64?
-    for (address, table, entry) in all where address != last {
-      last = address
-      let (table, file) = tables[table]
-      guard let name = table.name(table.entries[entry], in: file), !name.isEmpty else { continue }
-      body(address, table.sharedAddresses.contains(address), name)
+    all.removeAll { symbol in
+      defer { last = symbol.address }
+      return symbol.address == last
     }
+    return all
+  }
+
+  func name(of symbol: Symbol) -> String? {
+    let (table, file) = tables[symbol.table]
+    guard let name = table.name(table.entries[symbol.entry], in: file), !name.isEmpty else { return nil }
+    return name
   }
 
   // MARK: Frames

@@ -52,22 +52,73 @@ public struct SymWriter {
 
   private mutating func write() {
     writeModule()
-    if let info = source.info {
-      let functions = SymFunctions(info, names, source.isCode, hasCalls: options.hasInlinedCalls)
-      var lines = SymLines(unitCount: info.units.count)
-      var units: Set<Int> = []
-      for function in functions.functions where units.insert(function.unit).inserted {
-        lines.read(info.units[function.unit], names)
-      }
-      let files = writeFiles()
-      writeOrigins()
-      let pieces = SymPiece.separate(functions.pieces)
-      for piece in pieces { write(piece, functions, lines, files, info) }
-      writePublics(besides: pieces.map(\.range))
-    } else {
-      writePublics(besides: [])
-    }
+    var symbols = source.symbols()
+    if let info = source.info { writeFunctions(info, &symbols) }
+    for symbol in symbols { writePublic(symbol) }
     if options.hasFrameRules { writeFrames() }
+  }
+
+  /// - Parameter symbols: loses those that are in functions.
+  private mutating func writeFunctions(_ info: DwarfInfo, _ symbols: inout [SymSource.Symbol]) {
+    let functions = SymFunctions(info, names, source.isCode, hasCalls: options.hasInlinedCalls)
+    var hasFunctions = Array(repeating: false, count: info.units.count)
+    for function in functions.functions { hasFunctions[function.unit] = true }
+    var lines = SymLines(unitCount: info.units.count)
+    for unit in info.units { lines.read(unit, names) }
+    let pieces = SymPiece.separate(functions.pieces)
+    symbols.removeAll(in: pieces.map(\.range))
+    let plain = plainFunctions(lines, &symbols, pieces, hasFunctions)
+    let files = writeFiles()
+    writeOrigins()
+    var next = 0
+    for piece in pieces {
+      while next < plain.count, plain[next].range.lowerBound < piece.range.lowerBound {
+        write(plain[next], lines, files)
+        next += 1
+      }
+      write(piece, functions, lines, files, info)
+    }
+    for function in plain[next...] { write(function, lines, files) }
+  }
+
+  /// A function without an entry, as an assembler's: a symbol where there are lines.
+  private struct PlainFunction {
+    let range: Range<UInt64>
+    let unit: Int
+    let symbol: SymSource.Symbol
+  }
+
+  private func plainFunctions(
+    _ lines: SymLines, _ symbols: inout [SymSource.Symbol], _ pieces: [SymPiece], _ hasFunctions: [Bool]
+  ) -> [PlainFunction] {
+    var covered: [(range: Range<UInt64>, unit: Int)] = []
+    for unit in hasFunctions.indices where !hasFunctions[unit] {
+      covered += lines.ranges(of: unit).filter { source.isCode($0.lowerBound) }.map { ($0, unit) }
+    }
+    guard !covered.isEmpty else { return [] }
+    covered.sort { ($0.range.lowerBound, $0.unit) < ($1.range.lowerBound, $1.unit) }
+    var functions: [PlainFunction] = []
+    var rest: [SymSource.Symbol] = []
+    var (place, piece) = (0, 0)
+    for (index, symbol) in symbols.enumerated() {
+      while place < covered.count, covered[place].range.upperBound <= symbol.address { place += 1 }
+      while piece < pieces.count, pieces[piece].range.lowerBound <= symbol.address { piece += 1 }
+      guard place < covered.count, covered[place].range.contains(symbol.address) else {
+        rest.append(symbol)
+        continue
+      }
+      var end = covered[place].range.upperBound
+      if symbol.size > 0 { end = min(end, symbol.address &+ symbol.size) }
+      if index + 1 < symbols.count { end = min(end, symbols[index + 1].address) }
+      if piece < pieces.count { end = min(end, pieces[piece].range.lowerBound) }
+      guard end > symbol.address else {
+        rest.append(symbol)
+        continue
+      }
+      functions.append(PlainFunction(range: symbol.address..<end, unit: covered[place].unit, symbol: symbol))
+    }
+    symbols = rest
+    return functions
   }
 
   private mutating func writeModule() {
@@ -114,14 +165,27 @@ public struct SymWriter {
   ) {
     let function = all.functions[piece.function]
     let unit = info.units[function.unit]
-    counts.functions += 1
-    text.append(piece.isShared ? "FUNC m " : "FUNC ")
-    place(piece.range)
-    text.append(" 0 ")
-    text.append(name: demangler.name(source.functionName(at: function.offset, in: unit) ?? "??"))
-    text.lineFeed()
+    begin(piece.range, isShared: piece.isShared, source.functionName(at: function.offset, in: unit))
     for call in all.calls[function.calls] { write(call, piece.range, all, files) }
-    lines.forEach(in: piece.range, ofUnit: function.unit) { range, row in
+    write(piece.range, function.unit, lines, files)
+  }
+
+  private mutating func write(_ function: PlainFunction, _ lines: SymLines, _ files: [Int]) {
+    begin(function.range, isShared: function.symbol.isShared, source.name(of: function.symbol))
+    write(function.range, function.unit, lines, files)
+  }
+
+  private mutating func begin(_ range: Range<UInt64>, isShared: Bool, _ name: String?) {
+    counts.functions += 1
+    text.append(isShared ? "FUNC m " : "FUNC ")
+    place(range)
+    text.append(" 0 ")
+    text.append(name: name.map(demangler.name) ?? "??")
+    text.lineFeed()
+  }
+
+  private mutating func write(_ range: Range<UInt64>, _ unit: Int, _ lines: SymLines, _ files: [Int]) {
+    lines.forEach(in: range, ofUnit: unit) { range, row in
       place(range)
       text.blank()
       text.decimal(UInt64(row.line))
@@ -165,18 +229,14 @@ public struct SymWriter {
 
   // MARK: Symbols and frames
 
-  private mutating func writePublics(besides functions: [Range<UInt64>]) {
-    var next = 0
-    source.forEachSymbol { address, isShared, name in
-      while next < functions.count, functions[next].upperBound <= address { next += 1 }
-      if next < functions.count, functions[next].contains(address) { return }
-      text.append(isShared ? "PUBLIC m " : "PUBLIC ")
-      text.hexadecimal(address &- source.imageBase)
-      text.append(" 0 ")
-      text.append(name: demangler.name(name))
-      text.lineFeed()
-      counts.publics += 1
-    }
+  private mutating func writePublic(_ symbol: SymSource.Symbol) {
+    guard let name = source.name(of: symbol) else { return }
+    text.append(symbol.isShared ? "PUBLIC m " : "PUBLIC ")
+    text.hexadecimal(symbol.address &- source.imageBase)
+    text.append(" 0 ")
+    text.append(name: demangler.name(name))
+    text.lineFeed()
+    counts.publics += 1
   }
 
   private mutating func writeFrames() {
@@ -186,6 +246,17 @@ public struct SymWriter {
     for (section, entry) in SymFrames.order(sections, source.isCode) {
       frames.write(entry, of: sections[section], to: &text)
       counts.frameRules += 1
+    }
+  }
+}
+
+extension [SymSource.Symbol] {
+  /// Takes out those that lie in `ranges`. Both are in the order of addresses.
+  fileprivate mutating func removeAll(in ranges: [Range<UInt64>]) {
+    var next = 0
+    removeAll { symbol in
+      while next < ranges.count, ranges[next].upperBound <= symbol.address { next += 1 }
+      return next < ranges.count && ranges[next].contains(symbol.address)
     }
   }
 }

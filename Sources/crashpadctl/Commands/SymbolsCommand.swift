@@ -10,5 +10,7 @@ struct SymbolsCommand: ParsableCommand {
       Examples:
         crashpadctl symbols lookup /usr/lib/debug/app.debug 0x1139
       """,
-    subcommands: [SymbolsLookupCommand.self, SymbolsDumpCommand.self])
+    subcommands: [
+      SymbolsLookupCommand.self, SymbolsDumpCommand.self, SymbolsInfoCommand.self, SymbolsIndexCommand.self,
+    ])
 }
