@@ -117,6 +117,12 @@ let package = Package(
     .testTarget(name: "DatabaseFaultTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(name: "InteroperabilityTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(
+      name: "SymbolicationTests",
+      dependencies: [
+        "BinaryFormat", "DumpSynth", "FileSystem", "Snapshot", "Symbolication", "ToolRunner",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
       name: "DocumentationTests",
       dependencies: [
         "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpSynth", "IntermediateDump", "ToolRunner", "crashpadctl",
@@ -128,13 +134,15 @@ let package = Package(
 
 // The fuzz targets have libFuzzer's main, and everything is compiled for it: `make fuzz` asks for them.
 if Context.environment["CRASHPADCTL_FUZZ"] != nil {
-  for name in ["FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore", "FuzzMachO"] {
+  for name in [
+    "FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore", "FuzzMachO", "FuzzSym", "FuzzElf",
+  ] {
     package.targets.append(
       .executableTarget(
         name: name,
         dependencies: [
           "BinaryFormat", "CoreFile", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump",
-          "Snapshot", "Symbolication",
+          "Snapshot", "Symbolication", .product(name: "SystemPackage", package: "swift-system"),
         ],
         path: "Tests/Fuzz/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])]))

@@ -6,7 +6,9 @@ import ToolRunner
 enum Samples {
   static let files: [String: [UInt8]] = {
     var files = good
-    for more in [framing, keys, meaning, contradictions, minidumps, damagedMinidumps, documents, cores, damagedCores] {
+    for more in [
+      framing, keys, meaning, contradictions, minidumps, damagedMinidumps, documents, cores, damagedCores, programs,
+    ] {
       files.merge(more) { _, _ in preconditionFailure("two samples have the same name") }
     }
     return files
