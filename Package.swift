@@ -117,12 +117,6 @@ let package = Package(
     .testTarget(name: "DatabaseFaultTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(name: "InteroperabilityTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(
-      name: "SymbolicationTests",
-      dependencies: [
-        "BinaryFormat", "DumpSynth", "FileSystem", "Snapshot", "Symbolication", "ToolRunner",
-        .product(name: "SystemPackage", package: "swift-system"),
-      ]),
-    .testTarget(
       name: "DocumentationTests",
       dependencies: [
         "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpSynth", "IntermediateDump", "ToolRunner", "crashpadctl",

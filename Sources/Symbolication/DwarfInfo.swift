@@ -142,7 +142,8 @@ extension DwarfInfo {
     /// in `.debug_info`, as those of split DWARF.
     func withUnit<Result>(_ die: inout Dwarf_Die, _ body: (RawSpan, UInt64, DieScanner) -> Result) -> Result? {
       let offset = unsafe dwarf_dieoffset(&die)
-      guard file.isLittleEndian, let address = unsafe die.addr, let base = unsafe info.baseAddress, unsafe offset < Dwarf_Off(info.count),
+      guard file.isLittleEndian, let address = unsafe die.addr, let base = unsafe info.baseAddress,
+        unsafe offset < Dwarf_Off(info.count),
         unsafe UnsafeRawPointer(address) == base + Int(offset), let header = unsafe header(of: &die),
         header.end > offset,
         unsafe header.end <= Dwarf_Off(info.count), let scanner = unsafe scanner(header, &die)

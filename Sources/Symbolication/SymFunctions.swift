@@ -72,7 +72,8 @@ struct SymFunctions {
       isGrouped = false
       break
     }
-    let order = isGrouped ? nil : unitCalls.indices.sorted { (unitCalls[$0].function, $0) < (unitCalls[$1].function, $1) }
+    let order =
+      isGrouped ? nil : unitCalls.indices.sorted { (unitCalls[$0].function, $0) < (unitCalls[$1].function, $1) }
     var position = 0
     while position < unitCalls.count {
       let function = unitCalls[order?[position] ?? position].function

@@ -87,18 +87,23 @@ public final class SymSource {
 
   // MARK: Names
 
-  /// The name of the function whose entry is at `offset`.
-  func functionName(at offset: UInt64, in unit: DwarfUnit) -> String? {
+  /// The name of the part at `address` of the function whose entry is at `offset`: that of its symbol, which may be one of
+  /// its own (`main.cold`), or what DWARF has.
+  func functionName(at offset: UInt64, in unit: DwarfUnit, address: UInt64) -> String? {
+    if let name = symbolName(covering: address) { return name }
     var die = unsafe Dwarf_Die()
     guard let dwarf = unsafe dwarf_cu_getdwarf(unit.tree.cu), unsafe dwarf_offdie(dwarf, offset, &die) != nil else {
       return nil
     }
-    return unsafe unit.name(of: DwarfFunction(die, DwarfUnit.ranges(&die))) { symbolName(startingAt: $0) }
+    return unsafe unit.name(of: DwarfFunction(die, DwarfUnit.ranges(&die))) { symbolName(covering: $0) }
   }
 
-  private func symbolName(startingAt address: UInt64) -> String? {
+  private func symbolName(covering address: UInt64) -> String? {
     for (table, file) in tables {
-      if let entry = table.lookup(address), entry.address == address { return table.name(entry, in: file) }
+      guard let index = table.lookup(address), table.entries[index].isFunction, table.entries[index].size > 0 else {
+        continue
+      }
+      if let name = table.name(table.entries[index], in: file) { return name }
     }
     return nil
   }
@@ -144,7 +149,8 @@ public final class SymSource {
   /// The sections with descriptions of frames, the preferred one first.
   func frameSections() -> [SymFrames.Section] {
     var sections: [SymFrames.Section] = []
-    for (file, name) in [(loaded, ".eh_frame"), (loaded, ".debug_frame")] + (debug.map { [($0, ".debug_frame")] } ?? []) {
+    for (file, name) in [(loaded, ".eh_frame"), (loaded, ".debug_frame")] + (debug.map { [($0, ".debug_frame")] } ?? [])
+    {
       let bytes = unsafe DwarfInfo.Sections.contents(name, file)
       guard unsafe !bytes.isEmpty else { continue }
       let holder = unsafe RawSpanHolder(bytes, owner: file)

@@ -165,7 +165,8 @@ public struct SymWriter {
   ) {
     let function = all.functions[piece.function]
     let unit = info.units[function.unit]
-    begin(piece.range, isShared: piece.isShared, source.functionName(at: function.offset, in: unit))
+    let address = piece.range.lowerBound
+    begin(piece.range, isShared: piece.isShared, source.functionName(at: function.offset, in: unit, address: address))
     for call in all.calls[function.calls] { write(call, piece.range, all, files) }
     write(piece.range, function.unit, lines, files)
   }

@@ -100,7 +100,8 @@ public struct SymbolStore {
   /// Whether the file itself is there, or one with the same bytes.
   private func isPresent(_ file: File, at place: FilePath) -> Bool {
     if isSameFile(place, file.path) { return true }
-    guard case .regular = try? FileKind(at: place), let there = try? InputFile(place), let own = try? InputFile(file.path)
+    guard case .regular = try? FileKind(at: place), let there = try? InputFile(place),
+      let own = try? InputFile(file.path)
     else { return false }
     return there.byteCount == own.byteCount
       && there.withBytes { there in

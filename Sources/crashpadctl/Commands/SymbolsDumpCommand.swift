@@ -114,7 +114,9 @@ struct SymbolsDumpCommand: ParsableCommand {
         let counts = try SymWriter.write(source, options, to: StandardOutput())
         return .done(path: nil, counts, hasDebugInfo: source.hasDebugInfo)
       }
-      if isSameFile(path, target) { return .failed(text: "would become its own output; -o names another", status: .usage) }
+      if isSameFile(path, target) {
+        return .failed(text: "would become its own output; -o names another", status: .usage)
+      }
       if isStore { try createDirectories(target.removingLastComponent()) }
       let file = try OutputFile(target)
       let counts = try SymWriter.write(source, options, to: FileOutput(file))
