@@ -12,19 +12,22 @@ struct DieScanner {
     let range: Range<UInt64>?
   }
 
-  private struct Abbreviation {
+  struct Abbreviation {
     var isFunction = false
+    var isInlinedCall = false
     var hasChildren = false
     /// Bytes of all attributes; nil if that depends on their values.
     var size: Int? = 0
     var attributes: [(name: UInt32, form: UInt32)] = []
+    /// Values that the abbreviation itself has, by the number of the attribute.
+    var constants: [Int: UInt64] = [:]
   }
 
   /// By code, which are dense in all real files.
-  private var abbreviations: [Abbreviation?] = [nil]
-  private let addressSize: Int
-  private let offsetSize: Int
-  private let version: Int
+  private(set) var abbreviations: [Abbreviation?] = [nil]
+  let addressSize: Int
+  let offsetSize: Int
+  let version: Int
 
   /// The largest code that is taken; more of them are no real file's.
   private static let maximumCode = 65_536
@@ -54,16 +57,20 @@ struct DieScanner {
     var hasCode = false
     var name: UInt32 = 0
     var form: UInt32 = 0
+    var constant: Dwarf_Sword = 0
     // `dwarf_getattrcnt` miscounts those that have their value in the abbreviation; asking for one too many is an error.
     while new.attributes.count < 256,
-      unsafe dwarf_getabbrevattr_data(pointer, new.attributes.count, &name, &form, nil, nil) == 0
+      unsafe dwarf_getabbrevattr_data(pointer, new.attributes.count, &name, &form, &constant, nil) == 0
     {
+      if form == DW_FORM_implicit_const { new.constants[new.attributes.count] = UInt64(bitPattern: Int64(constant)) }
       if name == DW_AT_low_pc || name == DW_AT_ranges { hasCode = true }
       new.attributes.append((name, form))
       if let size = new.size, let more = fixedSize(form) { new.size = size + more } else { new.size = nil }
     }
     guard new.attributes.count < 256 else { return false }
-    new.isFunction = unsafe hasCode && dwarf_getabbrevtag(pointer) == DW_TAG_subprogram
+    let tag = unsafe Int(dwarf_getabbrevtag(pointer))
+    new.isFunction = hasCode && tag == DW_TAG_subprogram
+    new.isInlinedCall = hasCode && tag == DW_TAG_inlined_subroutine
     while abbreviations.count <= code { abbreviations.append(nil) }
     abbreviations[code] = new
     return true
@@ -151,7 +158,7 @@ struct DieScanner {
     return (end > low ? low..<end : nil, ())
   }
 
-  private func skip(_ form: UInt32, _ unit: RawSpan, _ offset: inout Int) -> Bool {
+  func skip(_ form: UInt32, _ unit: RawSpan, _ offset: inout Int) -> Bool {
     if let size = fixedSize(form) {
       offset += size
       return true

@@ -68,6 +68,8 @@ final class DwarfFrames {
       switch unsafe rule(of: Int32(register), frame) {
       case .same: rules.registers[register] = FrameExpression(operations: [.register(register)])
       case .expression(let expression): rules.registers[register] = expression
+      // elfutils takes rax for rbx where a description says nothing of them.
+      case .undefined where architecture == .x86_64 && register == 3: break
       case .undefined, .unreadable:
         if architecture.preserved.contains(register) { rules.registers[register] = .unknown }
       }

@@ -98,6 +98,8 @@ extension DwarfInfo {
     private let file: ElfFile
     /// `.debug_info` as it lies in memory, decompressed.
     private let info: UnsafeRawBufferPointer
+    /// `.debug_addr`
+    let addresses: UnsafeRawBufferPointer
     /// By the offset of the abbreviations; many units may share them.
     private var scanners: [UInt64: DieScanner?] = [:]
     fileprivate(set) var findings = FindingList()
@@ -106,11 +108,17 @@ extension DwarfInfo {
       guard let dwarf = unsafe dwarf_begin_elf(file.elf, DWARF_C_READ, nil) else { return nil }
       unsafe self.dwarf = unsafe dwarf
       self.file = file
-      if let section = file.section(".debug_info"), let data = unsafe elf_getdata(section.handle, nil) {
-        unsafe info = UnsafeRawBufferPointer(start: data.pointee.d_buf, count: data.pointee.d_size)
-      } else {
-        unsafe info = UnsafeRawBufferPointer(start: nil, count: 0)
-      }
+      unsafe info = unsafe Self.contents(".debug_info", file)
+      unsafe addresses = unsafe Self.contents(".debug_addr", file)
+    }
+
+    /// Empty if there is no such section. `dwarf_begin_elf` decompressed it.
+    static func contents(_ name: String, _ file: ElfFile) -> UnsafeRawBufferPointer {
+      guard let section = file.section(name) ?? file.section(".z" + name.dropFirst()),
+        section.header.sh_type != UInt32(SHT_NOBITS), let data = unsafe elf_getdata(section.handle, nil),
+        let start = unsafe data.pointee.d_buf
+      else { return unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
+      return unsafe UnsafeRawBufferPointer(start: start, count: data.pointee.d_size)
     }
 
     deinit { unsafe _ = dwarf_end(dwarf) }
@@ -134,7 +142,8 @@ extension DwarfInfo {
     /// in `.debug_info`, as those of split DWARF.
     func withUnit<Result>(_ die: inout Dwarf_Die, _ body: (RawSpan, UInt64, DieScanner) -> Result) -> Result? {
       let offset = unsafe dwarf_dieoffset(&die)
-      guard let address = unsafe die.addr, let base = unsafe info.baseAddress, unsafe offset < Dwarf_Off(info.count),
+      guard file.isLittleEndian, let address = unsafe die.addr, let base = unsafe info.baseAddress,
+        unsafe offset < Dwarf_Off(info.count),
         unsafe UnsafeRawPointer(address) == base + Int(offset), let header = unsafe header(of: &die),
         header.end > offset,
         unsafe header.end <= Dwarf_Off(info.count), let scanner = unsafe scanner(header, &die)

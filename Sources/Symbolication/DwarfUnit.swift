@@ -9,7 +9,7 @@ final class DwarfUnit {
   /// Has the lines and the ranges; of split DWARF the skeleton.
   var die: Dwarf_Die
   /// Has the functions; of split DWARF the unit of the `.dwo` file.
-  private var tree: Dwarf_Die
+  private(set) var tree: Dwarf_Die
   /// Offsets of the entries of functions, by what they cover.
   private var index = RangeIndex()
   private var isLoaded = false

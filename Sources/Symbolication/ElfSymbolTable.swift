@@ -14,6 +14,8 @@ struct ElfSymbolTable {
   }
 
   private(set) var entries: [Entry] = []
+  /// Where more than one function's symbol is.
+  private(set) var sharedAddresses: Set<UInt64> = []
 
   init() {}
 
@@ -63,6 +65,9 @@ struct ElfSymbolTable {
     var kept = 0
     for index in entries.indices {
       if kept > 0, entries[kept - 1].address == entries[index].address {
+        if entries[kept - 1].isFunction, entries[kept - 1].name != entries[index].name {
+          sharedAddresses.insert(entries[index].address)
+        }
         entries[kept - 1] = entries[index]
       } else {
         entries[kept] = entries[index]

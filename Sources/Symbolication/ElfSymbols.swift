@@ -101,6 +101,9 @@ public final class ElfSymbols: Sendable {
     }
   }
 
+  /// Whether there are no names and no lines.
+  var isEmpty: Bool { state.withLock { $0.dwarf() == nil && $0.hasNoSymbols } }
+
   /// The rules that lead from a frame at `address` to its caller.
   func frameRules(imageAddress address: UInt64) -> FrameRules? {
     state.withLock { $0.callFrames()?.rules(at: address) }

@@ -47,6 +47,13 @@ public struct SymbolizedAddress: Sendable, Hashable {
   }
 }
 
+extension SymbolizedAddress {
+  /// With the address of the function as an offset.
+  func relative(to base: UInt64) -> SymbolizedAddress {
+    SymbolizedAddress(frames: frames, functionAddress: functionAddress &- base, isNearest: isNearest)
+  }
+}
+
 extension SymFile {
   /// What lies at `address`, relative to the module; nil if no symbol is near.
   public func symbolize(_ address: UInt64) -> SymbolizedAddress? {

@@ -32,6 +32,14 @@ public enum SymbolFile: Sendable {
     }
   }
 
+  /// Whether it has no names and no lines at all.
+  public var isEmpty: Bool {
+    switch self {
+    case .elf(let symbols): symbols.isEmpty
+    case .sym(let file): file.functions.isEmpty && file.publics.isEmpty
+    }
+  }
+
   /// Where the module's first page lies in the file's own addresses; 0 of formats that count from there.
   public var imageBase: UInt64 {
     switch self {
@@ -44,8 +52,10 @@ public enum SymbolFile: Sendable {
   /// What lies at an offset from where the module was loaded; nil if no symbol is near.
   public func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
     switch self {
-    case .elf(let symbols): symbols.symbolize(imageAddress: symbols.imageBase &+ offset)
-    case .machO(let symbols): symbols.symbolize(imageAddress: symbols.imageBase &+ offset)
+    case .elf(let symbols):
+      symbols.symbolize(imageAddress: symbols.imageBase &+ offset)?.relative(to: symbols.imageBase)
+    case .machO(let symbols):
+      symbols.symbolize(imageAddress: symbols.imageBase &+ offset)?.relative(to: symbols.imageBase)
     case .sym(let file): file.symbolize(offset)
     }
   }

@@ -7,7 +7,8 @@ enum Samples {
   static let files: [String: [UInt8]] = {
     var files = good
     let more = [
-      framing, keys, meaning, contradictions, minidumps, damagedMinidumps, documents, cores, damagedCores, symbolFiles,
+      framing, keys, meaning, contradictions, minidumps, damagedMinidumps, documents, cores, damagedCores, programs,
+      symbolFiles,
     ]
     for more in more {
       files.merge(more) { _, _ in preconditionFailure("two samples have the same name") }

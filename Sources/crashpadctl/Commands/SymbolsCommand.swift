@@ -10,5 +10,8 @@ struct SymbolsCommand: ParsableCommand {
       Examples:
         crashpadctl symbols lookup /usr/lib/debug/app.debug 0x1139
       """,
-    subcommands: [SymbolsLookupCommand.self, SymbolsCheckCommand.self])
+    subcommands: [
+      SymbolsLookupCommand.self, SymbolsDumpCommand.self, SymbolsInfoCommand.self, SymbolsIndexCommand.self,
+      SymbolsCheckCommand.self,
+    ])
 }

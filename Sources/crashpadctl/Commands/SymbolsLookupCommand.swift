@@ -1,4 +1,8 @@
 import ArgumentParser
+import BinaryFormat
+import FileSystem
+import Glibc
+import JSONFormat
 import Symbolication
 import SystemPackage
 
@@ -9,9 +13,9 @@ struct SymbolsLookupCommand: ParsableCommand {
     discussion: """
       Addresses are those of the file itself, as nm prints them; of a Breakpad
       symbol file, offsets in its module. Without any, they are read from standard
-      input, one on each line, and answered at once. The answer to one address is a
-      line with the function and one with file, line and column, for each call that
-      was inlined there and for the function itself, and then an empty line.
+      input, one on each line. The answer to one address is a line with the
+      function and one with file, line and column, for each call that was inlined
+      there and for the function itself, and then an empty line.
 
       Examples:
         crashpadctl symbols lookup app.debug 0x1139 0x114f
@@ -27,33 +31,131 @@ struct SymbolsLookupCommand: ParsableCommand {
   @Flag(name: .customLong("no-demangle"), help: "Print the names as the file has them.")
   var noDemangle = false
 
+  @Flag(name: .customLong("no-inlines"), help: "Print the compiled function alone, with the line of the address.")
+  var noInlines = false
+
+  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  func validate() throws {
+    for address in addresses where Self.parse(address) == nil {
+      throw ValidationError("\(Wording.printable(address)) is no hexadecimal address.")
+    }
+  }
+
+  private static func parse(_ text: some StringProtocol) -> UInt64? {
+    let digits = text.hasPrefix("0x") || text.hasPrefix("0X") ? text.dropFirst(2) : text[...]
+    guard digits.utf8.first != UInt8(ascii: "+"), digits.utf8.first != UInt8(ascii: "-") else { return nil }
+    return UInt64(digits, radix: 16)
+  }
+
   func run() throws {
-    let symbols = try SymbolFile(FilePath(file))
-    var text = ""
+    let symbols: SymbolFile
+    do {
+      symbols = try SymbolFile(FilePath(file))
+    } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      Terminal.error("\(displayName(file)): error: \(text)")
+      throw ExitCode(status.rawValue)
+    }
+    for finding in symbols.findings.findings {
+      Terminal.error(Sentences.line(finding, input: displayName(file)))
+    }
+    guard !symbols.isEmpty else {
+      Terminal.error("\(displayName(file)): error: has no symbols")
+      throw ExitCode(ExitStatus.noData.rawValue)
+    }
+    switch format {
+    case .text: writeText(symbols)
+    case .json: writeJSON(symbols)
+    }
+  }
+
+  /// What was asked, one after the other.
+  private func forEachAddress(_ body: (String) -> Void) {
     if addresses.isEmpty {
-      while let line = readLine() { answer(line, symbols, &text) }
+      while let line = readLine() { body(line) }
     } else {
-      for address in addresses { answer(address, symbols, &text) }
+      addresses.forEach(body)
+    }
+  }
+
+  private func frames(_ line: String, _ symbols: SymbolFile) -> (found: SymbolizedAddress?, [SymbolizedAddress.Frame]) {
+    guard let address = Self.parse(line), let found = symbols.symbolize(address &- symbols.imageBase) else {
+      return (nil, [])
+    }
+    guard noInlines, let last = found.frames.last else { return (found, found.frames) }
+    return (found, [SymbolizedAddress.Frame(function: last.function, location: found.frames[0].location)])
+  }
+
+  private func name(_ frame: SymbolizedAddress.Frame) -> String? {
+    frame.function.map { noDemangle ? $0 : Demangler.demangle($0) ?? $0 }
+  }
+
+  // MARK: Text
+
+  private func writeText(_ symbols: SymbolFile) {
+    // A program that asks through a pipe waits for each answer.
+    let answersAtOnce = addresses.isEmpty && isatty(0) == 0 && Self.isPipe(0)
+    var text = ""
+    forEachAddress { line in
+      answer(line, symbols, &text)
+      if answersAtOnce || text.utf8.count > 64 * 1024 {
+        Terminal.output(text)
+        text = ""
+      }
     }
     Terminal.output(text)
   }
 
+  private static func isPipe(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+  }
+
   private func answer(_ line: String, _ symbols: SymbolFile, _ text: inout String) {
-    let digits = line.hasPrefix("0x") ? line.dropFirst(2) : Substring(line)
-    guard let address = UInt64(digits, radix: 16), let found = symbols.symbolize(address &- symbols.imageBase) else {
-      text += "??\n??:0:0\n\n"
-      return
-    }
-    for frame in found.frames {
-      text += frame.function ?? "??"
+    let frames = frames(line, symbols).1
+    if frames.isEmpty { text += "??\n??:0:0\n" }
+    for frame in frames {
+      text += name(frame) ?? "??"
       text += "\n"
       text += frame.location?.file ?? "??"
       text += ":\(frame.location?.line ?? 0):\(frame.location?.column ?? 0)\n"
     }
     text += "\n"
-    if text.utf8.count > 64 * 1024 {
-      Terminal.output(text)
-      text = ""
+  }
+
+  // MARK: JSON
+
+  private func writeJSON(_ symbols: SymbolFile) {
+    JSONWriter.standardOutput(.indented) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-symbols-lookup/1")
+        json.member("file", displayName(file))
+        json.array("addresses") { json in
+          forEachAddress { line in
+            let (found, frames) = frames(line, symbols)
+            json.object { json in
+              json.member("address", Self.parse(line).map { Wording.hex($0) })
+              if Self.parse(line) == nil { json.member("text", Wording.printable(line)) }
+              json.member("function_address", found.map { Wording.hex(symbols.imageBase &+ $0.functionAddress) })
+              json.member("is_nearest", found?.isNearest ?? false)
+              json.array("frames") { json in
+                for frame in frames { write(frame, to: &json) }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func write(_ frame: SymbolizedAddress.Frame, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("function", name(frame))
+      json.member("file", frame.location?.file)
+      json.member("line", frame.location.flatMap { $0.line > 0 ? $0.line : nil })
+      json.member("column", frame.location.flatMap { $0.column > 0 ? $0.column : nil })
     }
   }
 }

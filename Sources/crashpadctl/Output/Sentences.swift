@@ -6,6 +6,7 @@ import IntermediateDump
 import JSONFormat
 import Minidump
 import Snapshot
+import Symbolication
 import SystemPackage
 
 /// Every sentence that the tool says about an input. Facts come in, text goes out.
@@ -78,6 +79,10 @@ enum Sentences {
         "is a \(failure.format.rawValue) already; only intermediate dumps, their JSON form and core files are converted",
         .noData
       )
+    case let failure as SymSource.NotElf: ("\(Wording.printable(failure.path)) is no ELF file", .noData)
+    case is SymSource.NotLinked: ("is an object file that was not linked: its addresses are none", .noData)
+    case let failure as SymSource.OtherBuild: ("\(Wording.printable(failure.path)) is of another build", .noData)
+    case is SymbolFile.UnknownFormat: ("is no file with symbols of a known format", .noData)
     case MinidumpWriter.Failure.tooLarge(let count):
       ("the minidump would take \(count) bytes; its format ends at 4294967295", .noData)
     case MinidumpWriter.Failure.unsupportedArchitecture(let architecture):

@@ -1,0 +1,208 @@
+internal import BinaryFormat
+
+/// Executes the instructions of one description of frames, row by row.
+struct CfiProgram {
+  /// How a register of the caller is found.
+  enum Rule: Equatable {
+    /// Nothing was said: what that means, the machine's calling convention says.
+    case unspecified
+    case undefined
+    case same
+    /// In memory, at this distance from the CFA.
+    case offset(Int64)
+    /// This distance from the CFA.
+    case valueOffset(Int64)
+    case register(UInt64)
+    /// In memory where a DWARF expression says.
+    case expression(ByteRange)
+    /// What a DWARF expression says.
+    case valueExpression(ByteRange)
+  }
+
+  enum CanonicalAddress: Equatable {
+    case unknown
+    case register(UInt64, Int64)
+    case expression(ByteRange)
+  }
+
+  /// The rules of one range of instructions.
+  struct Row: Equatable {
+    var canonicalAddress = CanonicalAddress.unknown
+    /// By DWARF's numbers; those above are not kept.
+    var registers: [Rule]
+  }
+
+  private let common: CfiReader.Common
+  private var row: Row
+  private var first: Row
+  private var saved: [Row] = []
+  private var address: UInt64
+  /// Whether the instructions of the CIE are executed, which no row belongs to.
+  private var isInitial = true
+
+  /// Real programs remember one or two rows at once.
+  private static let maximumSaved = 64
+
+  /// Calls `body` with each row and where it begins, in the order of addresses. What comes behind an instruction that can't
+  /// be read is left out.
+  ///
+  /// - Parameters:
+  ///   - entry: the description.
+  ///   - common: what it goes with.
+  ///   - bytes: the section that both are in.
+  ///   - registerCount: how many registers are kept.
+  ///   - body: takes a row.
+  static func run(
+    _ entry: CfiReader.Entry, _ common: CfiReader.Common, _ bytes: RawSpan, registerCount: Int,
+    _ body: (UInt64, Row) -> Void
+  ) {
+    let empty = Row(registers: Array(repeating: .unspecified, count: registerCount))
+    var program = CfiProgram(common: common, row: empty, first: empty, address: entry.start)
+    guard program.execute(common.program, bytes, body) else { return }
+    program.first = program.row
+    program.isInitial = false
+    // What an instruction that can't be read would have changed is not known, so the row before it is the last.
+    _ = program.execute(entry.program, bytes, body)
+    body(program.address, program.row)
+  }
+
+  private mutating func advance(_ delta: UInt64, _ body: (UInt64, Row) -> Void) -> Bool {
+    guard !isInitial else { return true }
+    let (distance, tooFar) = delta.multipliedReportingOverflow(by: common.codeAlignment)
+    let (next, overflow) = address.addingReportingOverflow(distance)
+    guard !tooFar, !overflow else { return false }
+    if next != address { body(address, row) }
+    address = next
+    return true
+  }
+
+  private mutating func set(_ register: UInt64, _ rule: Rule) {
+    if register < UInt64(row.registers.count) { row.registers[Int(register)] = rule }
+  }
+
+  private func scaled(_ factor: UInt64) -> Int64 { Int64(bitPattern: factor) &* common.dataAlignment }
+  private func scaled(_ factor: Int64) -> Int64 { factor &* common.dataAlignment }
+
+  private mutating func execute(_ program: ByteRange, _ bytes: RawSpan, _ body: (UInt64, Row) -> Void) -> Bool {
+    let part = bytes.extracting(0..<program.end)
+    var offset = program.offset
+    while offset < program.end {
+      let instruction = part.uint8(at: offset)
+      offset += 1
+      let low = UInt64(instruction & 0x3f)
+      switch instruction & 0xc0 {
+      case 0x40: guard advance(low, body) else { return false }
+      case 0x80:
+        guard let factor = part.unsigned(&offset) else { return false }
+        set(low, .offset(scaled(factor)))
+      case 0xc0: restore(low)
+      default: guard execute(instruction, part, &offset, body) else { return false }
+      }
+    }
+    return true
+  }
+
+  private mutating func restore(_ register: UInt64) {
+    if register < UInt64(first.registers.count) { set(register, first.registers[Int(register)]) }
+  }
+
+  private mutating func execute(
+    _ instruction: UInt8, _ bytes: RawSpan, _ offset: inout Int, _ body: (UInt64, Row) -> Void
+  ) -> Bool {
+    switch instruction {
+    case 0x00: return true
+    case 0x01: return setLocation(bytes, &offset, body)
+    case 0x02, 0x03, 0x04:
+      let size = 1 << Int(instruction - 2)
+      guard bytes.byteCount - offset >= size else { return false }
+      defer { offset += size }
+      switch size {
+      case 1: return advance(UInt64(bytes.uint8(at: offset)), body)
+      case 2: return advance(UInt64(bytes.uint16(at: offset)), body)
+      default: return advance(UInt64(bytes.uint32(at: offset)), body)
+      }
+    // DW_CFA_remember_state, DW_CFA_restore_state
+    case 0x0a:
+      guard saved.count < Self.maximumSaved else { return false }
+      saved.append(row)
+      return true
+    case 0x0b:
+      guard let last = saved.popLast() else { return false }
+      row = last
+      return true
+    // DW_CFA_def_cfa_expression
+    case 0x0f:
+      guard let expression = Self.block(bytes, &offset) else { return false }
+      row.canonicalAddress = .expression(expression)
+      return true
+    // DW_CFA_def_cfa_offset_sf
+    case 0x13:
+      guard case .register(let base, _) = row.canonicalAddress, let factor = bytes.signed(&offset) else { return false }
+      row.canonicalAddress = .register(base, scaled(factor))
+      return true
+    // DW_CFA_GNU_window_save, or on arm64 that the return address is signed from here on; DW_CFA_GNU_args_size
+    case 0x2d: return true
+    case 0x2e: return bytes.unsigned(&offset) != nil
+    default:
+      guard let register = bytes.unsigned(&offset) else { return false }
+      return execute(instruction, register, bytes, &offset)
+    }
+  }
+
+  /// Instructions whose first operand is a number, of a register if it is not said otherwise.
+  private mutating func execute(_ instruction: UInt8, _ register: UInt64, _ bytes: RawSpan, _ offset: inout Int) -> Bool
+  {
+    switch instruction {
+    case 0x05, 0x14:
+      guard let factor = bytes.unsigned(&offset) else { return false }
+      set(register, instruction == 0x05 ? .offset(scaled(factor)) : .valueOffset(scaled(factor)))
+    case 0x06: restore(register)
+    case 0x07: set(register, .undefined)
+    case 0x08: set(register, .same)
+    case 0x09:
+      guard let other = bytes.unsigned(&offset) else { return false }
+      set(register, .register(other))
+    case 0x0c:
+      guard let distance = bytes.unsigned(&offset) else { return false }
+      row.canonicalAddress = .register(register, Int64(bitPattern: distance))
+    case 0x0d:
+      guard case .register(_, let distance) = row.canonicalAddress else { return false }
+      row.canonicalAddress = .register(register, distance)
+    case 0x0e:
+      // The number is the distance.
+      guard case .register(let base, _) = row.canonicalAddress else { return false }
+      row.canonicalAddress = .register(base, Int64(bitPattern: register))
+    case 0x10, 0x16:
+      guard let expression = Self.block(bytes, &offset) else { return false }
+      set(register, instruction == 0x10 ? .expression(expression) : .valueExpression(expression))
+    case 0x11, 0x15:
+      guard let factor = bytes.signed(&offset) else { return false }
+      set(register, instruction == 0x11 ? .offset(scaled(factor)) : .valueOffset(scaled(factor)))
+    case 0x12:
+      guard let factor = bytes.signed(&offset) else { return false }
+      row.canonicalAddress = .register(register, scaled(factor))
+    case 0x2f:
+      guard let factor = bytes.unsigned(&offset) else { return false }
+      set(register, .offset(0 &- scaled(factor)))
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func setLocation(_ bytes: RawSpan, _ offset: inout Int, _ body: (UInt64, Row) -> Void) -> Bool {
+    // Only in `.debug_frame`, where addresses are plain; no compiler is known to write it.
+    guard !isInitial, common.addressEncoding == 0, bytes.byteCount - offset >= common.addressSize else { return false }
+    let next = common.addressSize == 8 ? bytes.uint64(at: offset) : UInt64(bytes.uint32(at: offset))
+    offset += common.addressSize
+    guard next >= address else { return false }
+    if next != address { body(address, row) }
+    address = next
+    return true
+  }
+
+  private static func block(_ bytes: RawSpan, _ offset: inout Int) -> ByteRange? {
+    guard let length = bytes.unsigned(&offset), length <= UInt64(bytes.byteCount - offset) else { return nil }
+    defer { offset += Int(length) }
+    return ByteRange(offset: offset, count: Int(length))
+  }
+}

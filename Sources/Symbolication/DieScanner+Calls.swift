@@ -1,0 +1,178 @@
+internal import BinaryFormat
+internal import CElfutils
+
+extension DieScanner {
+  /// An inlined call as its entry has it.
+  struct Call {
+    /// Of the entry, in `.debug_info`.
+    let offset: UInt64
+    /// 0 for what was inlined into the function itself.
+    let level: Int
+    /// Nil if the entry has another form of it.
+    let range: Range<UInt64>?
+    /// Offset of the entry of the function that was called; nil if it is not in this section.
+    let origin: UInt64?
+    let file: UInt64
+    let line: UInt64
+  }
+
+  /// Where `.debug_addr` has the addresses of one unit.
+  @safe
+  struct AddressTable {
+    let bytes: UnsafeRawBufferPointer
+    let base: UInt64
+    let addressSize: Int
+
+    subscript(index: UInt64) -> UInt64? {
+      let (distance, tooFar) = index.multipliedReportingOverflow(by: UInt64(addressSize))
+      let (offset, overflow) = base.addingReportingOverflow(distance)
+      guard !tooFar, !overflow, unsafe bytes.count >= addressSize, unsafe offset <= UInt64(bytes.count - addressSize)
+      else { return nil }
+      let span = unsafe RawSpan(_unsafeBytes: bytes)
+      return addressSize == 8 ? span.uint64(at: Int(offset)) : UInt64(span.uint32(at: Int(offset)))
+    }
+  }
+
+  /// Nests no deeper in any real file.
+  static var maximumLevel: Int { 200 }
+
+  /// - Parameters:
+  ///   - unit: the unit's entries, from its own on.
+  ///   - start: offset of the first byte in `.debug_info`.
+  ///   - unitStart: offset of the unit's header, from which references count.
+  ///   - addresses: of the unit.
+  ///   - function: is called for each function with code; returns its number, or nil if its calls are not wanted.
+  ///   - call: is called for each call that was inlined into the function with that number, a call before those in it.
+  /// - Returns: false if an entry could not be read.
+  func scanCalls(
+    _ unit: RawSpan, from start: UInt64, unitStart: UInt64, _ addresses: AddressTable,
+    function: (UInt64, Range<UInt64>?) -> Int?, call: (Int, Call) -> Void
+  ) -> Bool {
+    var scopes: [Scope] = []
+    var offset = 0
+    var depth = 0
+    while offset < unit.byteCount {
+      let entry = offset
+      guard let code = unit.unsigned(&offset) else { return false }
+      if code == 0 {
+        depth -= 1
+        if depth <= 0 { return true }
+        if let last = scopes.last, last.depth == depth { scopes.removeLast() }
+        continue
+      }
+      guard code < UInt64(abbreviations.count), let abbreviation = abbreviations[Int(code)] else { return false }
+      if abbreviation.isFunction || abbreviation.isInlinedCall {
+        guard let values = values(abbreviation, unit, &offset, unitStart, addresses) else { return false }
+        let place = start + UInt64(entry)
+        if abbreviation.isFunction {
+          let number = function(place, values.range)
+          if abbreviation.hasChildren { scopes.append(Scope(depth: depth, function: number, level: -1)) }
+        } else if let scope = scopes.last, let number = scope.function, scope.level < Self.maximumLevel {
+          call(
+            number,
+            Call(
+              offset: place, level: scope.level + 1, range: values.range, origin: values.origin, file: values.file,
+              line: values.line))
+          if abbreviation.hasChildren { scopes.append(Scope(depth: depth, function: number, level: scope.level + 1)) }
+        }
+      } else if let size = abbreviation.size {
+        offset += size
+      } else {
+        for attribute in abbreviation.attributes {
+          guard skip(attribute.form, unit, &offset) else { return false }
+        }
+      }
+      if abbreviation.hasChildren { depth += 1 } else if depth == 0 { return true }
+    }
+    return offset == unit.byteCount
+  }
+
+  /// A function or a call that the scan is in.
+  private struct Scope {
+    let depth: Int
+    let function: Int?
+    /// -1 for the function itself.
+    let level: Int
+  }
+
+  private struct Values {
+    var low: UInt64?
+    var high: UInt64?
+    var isHighAnOffset = false
+    var origin: UInt64?
+    var file: UInt64 = 0
+    var line: UInt64 = 0
+
+    var range: Range<UInt64>? {
+      guard let low, let high else { return nil }
+      let end = isHighAnOffset ? low &+ high : high
+      return end > low ? low..<end : nil
+    }
+  }
+
+  private func values(
+    _ abbreviation: Abbreviation, _ unit: RawSpan, _ offset: inout Int, _ unitStart: UInt64, _ addresses: AddressTable
+  ) -> Values? {
+    var values = Values()
+    for (index, attribute) in abbreviation.attributes.enumerated() {
+      let place = offset
+      guard skip(attribute.form, unit, &offset), offset <= unit.byteCount else { return nil }
+      switch Int(attribute.name) {
+      case DW_AT_low_pc: values.low = address(attribute.form, unit, place, addresses)
+      case DW_AT_high_pc:
+        if let number = number(attribute.form, unit, place) {
+          (values.high, values.isHighAnOffset) = (number, true)
+        } else {
+          values.high = address(attribute.form, unit, place, addresses)
+        }
+      case DW_AT_abstract_origin: values.origin = reference(attribute.form, unit, place, unitStart)
+      case DW_AT_call_file:
+        values.file = abbreviation.constants[index] ?? number(attribute.form, unit, place) ?? 0
+      case DW_AT_call_line:
+        values.line = abbreviation.constants[index] ?? number(attribute.form, unit, place) ?? 0
+      default: break
+      }
+    }
+    return values
+  }
+
+  /// Of a form whose bytes are there, as it was skipped.
+  private func number(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> UInt64? {
+    var offset = place
+    switch Int(form) {
+    case DW_FORM_data1: return UInt64(unit.uint8(at: place))
+    case DW_FORM_data2: return UInt64(unit.uint16(at: place))
+    case DW_FORM_data4: return UInt64(unit.uint32(at: place))
+    case DW_FORM_data8: return unit.uint64(at: place)
+    case DW_FORM_udata: return unit.unsigned(&offset)
+    case DW_FORM_sdata: return unit.signed(&offset).map { UInt64(bitPattern: $0) }
+    default: return nil
+    }
+  }
+
+  private func address(_ form: UInt32, _ unit: RawSpan, _ place: Int, _ addresses: AddressTable) -> UInt64? {
+    var offset = place
+    switch Int(form) {
+    case DW_FORM_addr: return addressSize == 8 ? unit.uint64(at: place) : UInt64(unit.uint32(at: place))
+    case DW_FORM_addrx: return unit.unsigned(&offset).flatMap { addresses[$0] }
+    case DW_FORM_addrx1: return addresses[UInt64(unit.uint8(at: place))]
+    case DW_FORM_addrx2: return addresses[UInt64(unit.uint16(at: place))]
+    case DW_FORM_addrx4: return addresses[UInt64(unit.uint32(at: place))]
+    default: return nil
+    }
+  }
+
+  private func reference(_ form: UInt32, _ unit: RawSpan, _ place: Int, _ unitStart: UInt64) -> UInt64? {
+    var offset = place
+    switch Int(form) {
+    case DW_FORM_ref1: return unitStart &+ UInt64(unit.uint8(at: place))
+    case DW_FORM_ref2: return unitStart &+ UInt64(unit.uint16(at: place))
+    case DW_FORM_ref4: return unitStart &+ UInt64(unit.uint32(at: place))
+    case DW_FORM_ref8: return unitStart &+ unit.uint64(at: place)
+    case DW_FORM_ref_udata: return unit.unsigned(&offset).map { unitStart &+ $0 }
+    case DW_FORM_ref_addr where version > 2:
+      return offsetSize == 8 ? unit.uint64(at: place) : UInt64(unit.uint32(at: place))
+    default: return nil
+    }
+  }
+}

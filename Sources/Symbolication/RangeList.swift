@@ -1,0 +1,69 @@
+/// Ranges that do not overlap, in order.
+struct RangeList {
+  private(set) var ranges: [Range<UInt64>] = []
+
+  init() {}
+
+  /// - Parameter ranges: none of which may overlap with another.
+  init(sorting ranges: [Range<UInt64>]) { self.ranges = ranges.sorted { $0.lowerBound < $1.lowerBound } }
+
+  func overlaps(_ range: Range<UInt64>) -> Bool {
+    let index = index(endingAfter: range.lowerBound)
+    return index < ranges.count && ranges[index].lowerBound < range.upperBound
+  }
+
+  func contains(_ range: Range<UInt64>) -> Bool {
+    let index = index(endingAfter: range.lowerBound)
+    return index < ranges.count && ranges[index].lowerBound <= range.lowerBound
+      && range.upperBound <= ranges[index].upperBound
+  }
+
+  mutating func removeAll() { ranges.removeAll(keepingCapacity: true) }
+
+  /// The first that ends behind `address`.
+  func index(endingAfter address: UInt64) -> Int {
+    if let last = ranges.last, last.upperBound <= address { return ranges.count }
+    var low = 0
+    var high = ranges.count
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].upperBound <= address { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Takes a range. Returns false, and takes nothing, if it overlaps with one that is there.
+  mutating func insert(_ range: Range<UInt64>) -> Bool {
+    let index = index(endingAfter: range.lowerBound)
+    if index < ranges.count, ranges[index].lowerBound < range.upperBound { return false }
+    ranges.insert(range, at: index)
+    return true
+  }
+
+  /// Takes what of `range` is not there yet, and returns that.
+  mutating func insertFree(_ range: Range<UInt64>) -> [Range<UInt64>] {
+    if insert(range) { return [range] }
+    var free: [Range<UInt64>] = []
+    var start = range.lowerBound
+    var index = index(endingAfter: start)
+    while index < ranges.count, ranges[index].lowerBound < range.upperBound {
+      if start < ranges[index].lowerBound { free.append(start..<ranges[index].lowerBound) }
+      start = ranges[index].upperBound
+      index += 1
+    }
+    if start < range.upperBound { free.append(start..<range.upperBound) }
+    for part in free { _ = insert(part) }
+    return free
+  }
+
+  /// The parts of `range` that are here.
+  func common(with range: Range<UInt64>) -> [Range<UInt64>] {
+    var parts: [Range<UInt64>] = []
+    var index = index(endingAfter: range.lowerBound)
+    while index < ranges.count, ranges[index].lowerBound < range.upperBound {
+      parts.append(ranges[index].clamped(to: range))
+      index += 1
+    }
+    return parts
+  }
+}

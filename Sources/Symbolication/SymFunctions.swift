@@ -1,0 +1,184 @@
+internal import BinaryFormat
+internal import CElfutils
+
+/// The functions of one module with what was inlined into them, as symbol files have them: no two calls of one level cover
+/// the same address, and a call lies inside of the one that it was inlined into.
+struct SymFunctions {
+  struct Function {
+    /// Which of the units.
+    let unit: Int
+    /// Of its entry.
+    let offset: UInt64
+    /// Of `calls`.
+    var calls = 0..<0
+  }
+
+  /// A call that was inlined.
+  struct Call {
+    /// 0 for what was inlined into the function itself.
+    let level: Int
+    /// Numbers of the function's name and of the calling place's file.
+    let origin: Int
+    let file: Int
+    let line: UInt64
+    /// Of `ranges`.
+    let ranges: Range<Int>
+  }
+
+  private(set) var functions: [Function] = []
+  private(set) var calls: [Call] = []
+  private(set) var ranges: [Range<UInt64>] = []
+  /// What the functions cover. They may overlap.
+  private(set) var pieces: [(range: Range<UInt64>, function: Int)] = []
+
+  private let info: DwarfInfo
+  private let names: SymNames
+  private let isCode: (UInt64) -> Bool
+  private let hasCalls: Bool
+
+  /// Calls of the unit that is being read, as its entries have them.
+  private var unitCalls: [(function: Int, call: Call)] = []
+  private var unitRanges: [Range<UInt64>] = []
+  /// By level: what is covered by calls of the function that is being written, and by the call that the next may be in.
+  private var covered: [RangeList] = []
+  private var open: [RangeList] = []
+
+  /// More calls at one level than any function has; what comes in the wrong order costs time for each of them.
+  private static let maximumCalls = 65_536
+
+  /// - Parameters:
+  ///   - info: where they are.
+  ///   - names: takes the names of files and of inlined functions.
+  ///   - isCode: whether code is at an address.
+  ///   - hasCalls: whether inlined calls are wanted.
+  init(_ info: DwarfInfo, _ names: SymNames, _ isCode: @escaping (UInt64) -> Bool, hasCalls: Bool) {
+    (self.info, self.names, self.isCode, self.hasCalls) = (info, names, isCode, hasCalls)
+    for unit in info.units { read(unit) }
+  }
+
+  private mutating func read(_ unit: DwarfUnit) {
+    names.beginUnit()
+    let before = (functions.count, pieces.count)
+    if !scan(unit) {
+      functions.removeSubrange(before.0...)
+      pieces.removeSubrange(before.1...)
+      unitCalls.removeAll(keepingCapacity: true)
+      unitRanges.removeAll(keepingCapacity: true)
+      walk(unit)
+    }
+    // Those of a function inside of another stand between the other's.
+    var isGrouped = true
+    for index in unitCalls.indices.dropFirst() where unitCalls[index - 1].function > unitCalls[index].function {
+      isGrouped = false
+      break
+    }
+    let order =
+      isGrouped ? nil : unitCalls.indices.sorted { (unitCalls[$0].function, $0) < (unitCalls[$1].function, $1) }
+    var position = 0
+    while position < unitCalls.count {
+      let function = unitCalls[order?[position] ?? position].function
+      let first = calls.count
+      for index in covered.indices { covered[index].removeAll() }
+      while position < unitCalls.count, unitCalls[order?[position] ?? position].function == function {
+        add(unitCalls[order?[position] ?? position].call)
+        position += 1
+      }
+      functions[function].calls = first..<calls.count
+    }
+    unitCalls.removeAll(keepingCapacity: true)
+    unitRanges.removeAll(keepingCapacity: true)
+  }
+
+  /// The fast way. Returns false if it does not work here.
+  private mutating func scan(_ unit: DwarfUnit) -> Bool {
+    var tree = unsafe unit.tree
+    let sections = info.sections
+    let inUnit = unsafe dwarf_cuoffset(&tree)
+    let base = unsafe DwarfUnit.number(&unit.die, DW_AT_addr_base)
+    return unsafe sections.withUnit(&tree) { bytes, start, scanner in
+      let addresses = unsafe DieScanner.AddressTable(
+        bytes: sections.addresses, base: base == 0 ? 8 : base, addressSize: scanner.addressSize)
+      return scanner.scanCalls(bytes, from: start, unitStart: start &- inUnit, addresses) { offset, range in
+        if let range { return begin(offset, [range], unit) }
+        return begin(offset, Self.ranges(of: offset, sections), unit)
+      } call: { function, call in
+        guard hasCalls else { return }
+        let first = unitRanges.count
+        if let range = call.range {
+          unitRanges.append(range)
+        } else {
+          unitRanges += Self.ranges(of: call.offset, sections)
+        }
+        let origin = call.origin.map { names.origin(at: $0, sections) } ?? names.origin(at: call.offset, sections)
+        unitCalls.append(
+          (
+            function,
+            Call(
+              level: call.level, origin: origin, file: names.file(call.file, of: unit), line: call.line,
+              ranges: first..<unitRanges.count)
+          ))
+      }
+    } ?? false
+  }
+
+  private static func ranges(of offset: UInt64, _ sections: DwarfInfo.Sections) -> [Range<UInt64>] {
+    var die = unsafe Dwarf_Die()
+    guard unsafe dwarf_offdie(sections.dwarf, offset, &die) != nil else { return [] }
+    return unsafe DwarfUnit.ranges(&die)
+  }
+
+  /// The slow way, by libdw alone.
+  private mutating func walk(_ unit: DwarfUnit) {
+    for function in unit.allFunctions(info.sections) {
+      guard let number = unsafe begin(dwarf_dieoffset(&function.die), function.ranges, unit) else { continue }
+      for call in hasCalls ? function.inlinedCalls(in: unit) : [] {
+        let first = unitRanges.count
+        unitRanges += call.ranges
+        unitCalls.append(
+          (
+            number,
+            Call(
+              level: call.depth, origin: names.origin(call.name), file: names.file(call.file, of: unit),
+              line: call.line, ranges: first..<unitRanges.count)
+          ))
+      }
+    }
+  }
+
+  /// - Returns: nil for a function that the linker dropped: those are left at 0, or where no code is.
+  private mutating func begin(_ offset: UInt64, _ ranges: [Range<UInt64>], _ unit: DwarfUnit) -> Int? {
+    let number = functions.count
+    var isKept = false
+    for range in ranges where range.lowerBound != 0 && isCode(range.lowerBound) {
+      pieces.append((range, number))
+      isKept = true
+    }
+    guard isKept else { return nil }
+    functions.append(Function(unit: unit.number, offset: offset))
+    return number
+  }
+
+  // MARK: Calls of one function
+
+  private mutating func add(_ call: Call) {
+    let level = call.level
+    while covered.count <= level {
+      covered.append(RangeList())
+      open.append(RangeList())
+    }
+    let first = ranges.count
+    for range in unitRanges[call.ranges] where !range.isEmpty && covered[level].ranges.count < Self.maximumCalls {
+      if level == 0 || open[level - 1].contains(range) {
+        if covered[level].insert(range) { ranges.append(range) } else { ranges += covered[level].insertFree(range) }
+      } else {
+        for part in open[level - 1].common(with: range) { ranges += covered[level].insertFree(part) }
+      }
+    }
+    // What follows one that has nothing is not in the one before it.
+    open[level].removeAll()
+    guard ranges.count > first else { return }
+    for range in ranges[first...] { _ = open[level].insert(range) }
+    calls.append(
+      Call(level: level, origin: call.origin, file: call.file, line: call.line, ranges: first..<ranges.count))
+  }
+}

@@ -1,0 +1,88 @@
+internal import BinaryFormat
+internal import CElfutils
+public import SystemPackage
+
+/// What the first lines of a symbol file say of its module.
+public struct SymModule: Sendable, Hashable {
+  /// `Linux`, `mac` or `iOS`
+  public var operatingSystem: String
+  /// As Breakpad calls it: `x86_64`, `arm64`, `x86` …
+  public var architecture: String
+  /// 32 upper-case hexadecimal digits and the age.
+  public var debugID: String
+  /// Upper-case hexadecimal digits; empty if there is none.
+  public var codeID: String
+  /// Of the file that is loaded.
+  public var name: String
+
+  /// Where a store of symbols has it: `NAME/ID/NAME.sym`, without the extension `.pdb`.
+  public func path(below folder: FilePath) -> FilePath {
+    // Nothing that a file's name can't be leads out of the folder.
+    let plain = FilePath(name).lastComponent?.string ?? "unknown"
+    let base = plain.hasSuffix(".pdb") ? String(plain.dropLast(4)) : plain
+    return folder.appending(plain).appending(debugID).appending("\(base).sym")
+  }
+}
+
+extension SymModule {
+  private static let noID = String(repeating: "0", count: 33)
+
+  /// - Parameters:
+  ///   - file: the file that is loaded, or one of its build.
+  ///   - name: of the file that is loaded.
+  init(_ file: ElfFile, name: String) {
+    let id = file.buildID.isEmpty ? Self.hash(of: file) : file.buildID
+    self.init(
+      operatingSystem: "Linux", architecture: Self.architecture(file.machine),
+      debugID: DebugID(buildID: id)?.text ?? Self.noID, codeID: hexadecimalDigits(id).uppercased(), name: name)
+  }
+
+  /// Of a file without a build id: the first page of `.text`, 16 bytes over 16 bytes. Empty if it has none.
+  static func hash(of file: ElfFile) -> [UInt8] {
+    var hash: [UInt8] = Array(repeating: 0, count: 16)
+    guard let section = file.section(".text") ?? file.section("text"), section.header.sh_type == UInt32(SHT_PROGBITS),
+      section.header.sh_size > 0
+    else { return [] }
+    file.withImage { bytes in
+      // Whole blocks, even where that goes behind the section's end.
+      let count = Int(min(section.header.sh_size, 4096) + 15) & ~15
+      guard let start = Int(exactly: section.header.sh_offset), start < bytes.byteCount else { return }
+      for index in 0..<min(count, bytes.byteCount - start) { hash[index & 15] ^= bytes.uint8(at: start + index) }
+    }
+    return hash
+  }
+
+  static func architecture(_ machine: UInt16) -> String {
+    switch Int32(machine) {
+    case EM_386: "x86"
+    case EM_ARM: "arm"
+    case EM_AARCH64: "arm64"
+    case EM_MIPS: "mips"
+    case EM_PPC64: "ppc64"
+    case EM_PPC: "ppc"
+    case EM_S390: "s390"
+    case EM_SPARC: "sparc"
+    case EM_SPARCV9: "sparcv9"
+    case EM_X86_64: "x86_64"
+    case EM_RISCV: "riscv"
+    default: "unknown"
+    }
+  }
+}
+
+extension ElfFile {
+  var is64: Bool { unsafe gelf_getclass(elf) == Int32(ELFCLASS64) }
+
+  var isLittleEndian: Bool {
+    var count = 0
+    guard let identity = unsafe elf_getident(elf, &count), count > Int(EI_DATA) else { return false }
+    return unsafe identity[Int(EI_DATA)] == CChar(ELFDATA2LSB)
+  }
+
+  /// Calls `body` with the whole file.
+  func withImage(_ body: (RawSpan) -> Void) {
+    var count = 0
+    guard let start = unsafe elf_rawfile(elf, &count) else { return }
+    unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count)))
+  }
+}

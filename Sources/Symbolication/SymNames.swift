@@ -1,0 +1,60 @@
+internal import BinaryFormat
+internal import CElfutils
+
+/// Numbers of the files and of the inlined functions that a symbol file refers to.
+final class SymNames {
+  private(set) var files: [String] = []
+  private(set) var origins: [String] = []
+  private var fileNumbers: [String: Int] = [:]
+  private var originNumbers: [String: Int] = [:]
+  /// Of the unit that is being read: by the numbers that it has for files and, of entries, by their offsets.
+  private var unitFiles: [Int?] = []
+  private var unitOrigins: [UInt64: Int] = [:]
+
+  private static let maximumUnitFiles: UInt64 = 1 << 20
+  /// What has no name.
+  private static let unknown = "??"
+
+  func beginUnit() {
+    unitFiles.removeAll(keepingCapacity: true)
+    unitOrigins.removeAll(keepingCapacity: true)
+  }
+
+  func file(_ number: UInt64, of unit: DwarfUnit) -> Int {
+    guard number < Self.maximumUnitFiles else { return file(Self.unknown) }
+    let index = Int(number)
+    if index < unitFiles.count, let known = unitFiles[index] { return known }
+    let new = file(unit.fileName(number) ?? Self.unknown)
+    while unitFiles.count <= index { unitFiles.append(nil) }
+    unitFiles[index] = new
+    return new
+  }
+
+  private func file(_ name: String) -> Int {
+    if let known = fileNumbers[name] { return known }
+    fileNumbers[name] = files.count
+    files.append(name)
+    return files.count - 1
+  }
+
+  func origin(_ name: String?) -> Int {
+    let name = name ?? Self.unknown
+    if let known = originNumbers[name] { return known }
+    originNumbers[name] = origins.count
+    origins.append(name)
+    return origins.count - 1
+  }
+
+  /// The function whose entry is at `offset`.
+  func origin(at offset: UInt64, _ sections: DwarfInfo.Sections) -> Int {
+    if let known = unitOrigins[offset] { return known }
+    var die = unsafe Dwarf_Die()
+    var name: String?
+    if unsafe dwarf_offdie(sections.dwarf, offset, &die) != nil {
+      name = unsafe DwarfUnit.linkageName(&die) ?? DwarfUnit.shortName(&die)
+    }
+    let new = origin(name)
+    unitOrigins[offset] = new
+    return new
+  }
+}

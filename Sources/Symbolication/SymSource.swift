@@ -1,0 +1,165 @@
+internal import BinaryFormat
+internal import CElfutils
+internal import FileSystem
+public import SystemPackage
+
+/// The files of one module that a symbol file can be made of.
+public final class SymSource {
+  public var module: SymModule
+  let imageBase: UInt64
+  let info: DwarfInfo?
+  private let loaded: ElfFile
+  private let debug: ElfFile?
+  private let tables: [(table: ElfSymbolTable, file: ElfFile)]
+
+  /// The file is no ELF file.
+  public struct NotElf: Error { public let path: FilePath }
+
+  /// The file with the debug information is of another build.
+  public struct OtherBuild: Error { public let path: FilePath }
+
+  /// The file is one that was not linked yet: its addresses are none.
+  public struct NotLinked: Error {}
+
+  /// - Parameters:
+  ///   - path: the file that is loaded, or one with its debug information.
+  ///   - debug: a file with the debug information of the same build, if that is another.
+  ///   - name: of the module; without it the file's own.
+  /// - Throws: `Errno`, `NotElf`, `NotLinked`, `OtherBuild`
+  public init(_ path: FilePath, debug: FilePath? = nil, name: String? = nil) throws {
+    loaded = try Self.open(path)
+    self.debug = try debug.map { try Self.open($0) }
+    guard loaded.type != UInt16(ET_REL) else { throw NotLinked() }
+    if let other = self.debug, let debug, other.machine != loaded.machine || !Self.isSameBuild(loaded, other) {
+      throw OtherBuild(path: debug)
+    }
+    module = SymModule(loaded, name: name ?? path.lastComponent?.string ?? "")
+    imageBase = loaded.imageBase
+    info = self.debug.flatMap { DwarfInfo($0) } ?? DwarfInfo(loaded)
+    var tables: [(ElfSymbolTable, ElfFile)] = []
+    for file in [self.debug, loaded].compactMap({ $0 }) { tables.append((ElfSymbolTable(file), file)) }
+    if let mini = MiniDebugInfo.file(of: loaded) { tables.append((ElfSymbolTable(mini), mini)) }
+    self.tables = tables.filter { !$0.0.entries.isEmpty }
+  }
+
+  private static func open(_ path: FilePath) throws -> ElfFile {
+    do { return try ElfFile(path) } catch is ElfFile.NotElf { throw NotElf(path: path) }
+  }
+
+  /// Files without build ids may be of one build.
+  private static func isSameBuild(_ a: ElfFile, _ b: ElfFile) -> Bool {
+    a.buildID.isEmpty || b.buildID.isEmpty || a.buildID == b.buildID
+  }
+
+  /// Whether lines and inlined calls are known.
+  public var hasDebugInfo: Bool { info != nil }
+
+  /// Whether there is anything to write.
+  public var hasSymbols: Bool { info != nil || !tables.isEmpty || loaded.hasContents(".eh_frame") }
+
+  /// Looks for the file that has the debug information of the one at `path`: where its `.gnu_debuglink` says, and below
+  /// `/usr/lib/debug` by its build id. Nil if it has that itself, or no such file is of the same build.
+  ///
+  /// - Throws: `Errno`, `NotElf`
+  public static func debugFile(of path: FilePath) throws -> FilePath? {
+    let file = try open(path)
+    guard !file.hasDebugInfo else { return nil }
+    if file.buildID.count > 1 {
+      let digits = hexadecimalDigits(file.buildID)
+      let place = FilePath("/usr/lib/debug/.build-id/\(digits.prefix(2))/\(digits.dropFirst(2)).debug")
+      if let other = try? ElfFile(place), other.buildID == file.buildID { return place }
+    }
+    guard let link = file.debugLink else { return nil }
+    for place in SymbolCandidates.linked(link.name, from: path) where !isSameFile(place, path) {
+      guard let other = try? ElfFile(place) else { continue }
+      if !file.buildID.isEmpty, !other.buildID.isEmpty {
+        if file.buildID == other.buildID { return place }
+      } else if CRC32.of(place) == link.checksum {
+        return place
+      }
+    }
+    return nil
+  }
+
+  var registers: CfiRegisters? { loaded.isLittleEndian ? CfiRegisters(machine: loaded.machine) : nil }
+
+  func isCode(_ address: UInt64) -> Bool { loaded.isCode(address) }
+
+  // MARK: Names
+
+  /// The name of the part at `address` of the function whose entry is at `offset`: that of its symbol, which may be one of
+  /// its own (`main.cold`), or what DWARF has.
+  func functionName(at offset: UInt64, in unit: DwarfUnit, address: UInt64) -> String? {
+    if let name = symbolName(covering: address) { return name }
+    var die = unsafe Dwarf_Die()
+    guard let dwarf = unsafe dwarf_cu_getdwarf(unit.tree.cu), unsafe dwarf_offdie(dwarf, offset, &die) != nil else {
+      return nil
+    }
+    return unsafe unit.name(of: DwarfFunction(die, DwarfUnit.ranges(&die))) { symbolName(covering: $0) }
+  }
+
+  private func symbolName(covering address: UInt64) -> String? {
+    for (table, file) in tables {
+      guard let index = table.lookup(address), table.entries[index].isFunction, table.entries[index].size > 0 else {
+        continue
+      }
+      if let name = table.name(table.entries[index], in: file) { return name }
+    }
+    return nil
+  }
+
+  /// A symbol, and where its name is.
+  struct Symbol {
+    let address: UInt64
+    /// 0 if it is not known.
+    let size: UInt64
+    let isShared: Bool
+    fileprivate let table: Int
+    fileprivate let entry: Int
+  }
+
+  /// All symbols, in the order of addresses, and one for each address.
+  func symbols() -> [Symbol] {
+    var all: [Symbol] = []
+    for (number, table) in tables.enumerated() {
+      for (index, entry) in table.table.entries.enumerated() {
+        let isShared = table.table.sharedAddresses.contains(entry.address)
+        all.append(
+          Symbol(address: entry.address, size: entry.size, isShared: isShared, table: number, entry: index))
+      }
+    }
+    guard tables.count > 1 else { return all }
+    all.sort { ($0.address, $0.table) < ($1.address, $1.table) }
+    var last: UInt64?
+    all.removeAll { symbol in
+      defer { last = symbol.address }
+      return symbol.address == last
+    }
+    return all
+  }
+
+  func name(of symbol: Symbol) -> String? {
+    let (table, file) = tables[symbol.table]
+    guard let name = table.name(table.entries[symbol.entry], in: file), !name.isEmpty else { return nil }
+    return name
+  }
+
+  // MARK: Frames
+
+  /// The sections with descriptions of frames, the preferred one first.
+  func frameSections() -> [SymFrames.Section] {
+    var sections: [SymFrames.Section] = []
+    for (file, name) in [(loaded, ".eh_frame"), (loaded, ".debug_frame")] + (debug.map { [($0, ".debug_frame")] } ?? [])
+    {
+      let bytes = unsafe DwarfInfo.Sections.contents(name, file)
+      guard unsafe !bytes.isEmpty else { continue }
+      let holder = unsafe RawSpanHolder(bytes, owner: file)
+      let address = file.section(name)?.header.sh_addr ?? 0
+      let reader = holder.withBytes {
+        CfiReader($0, address: address, isExceptionFrame: name == ".eh_frame", addressSize: file.is64 ? 8 : 4)
+      }
+      sections.append(SymFrames.Section(bytes: holder, reader: reader))
+    }
+    return sections
+  }
+}

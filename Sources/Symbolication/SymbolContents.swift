@@ -1,0 +1,175 @@
+public import BinaryFormat
+internal import CElfutils
+internal import FileSystem
+public import SystemPackage
+
+/// What a file with symbols has, counted and named; for people who wonder why there are no lines.
+public enum SymbolContents: Sendable {
+  case elf(Elf)
+  case sym(Sym)
+
+  public struct Elf: Sendable {
+    public let module: SymModule
+    /// `executable`, `shared object`, `object` or `core`
+    public let kind: String
+    public let buildID: [UInt8]
+    /// Whether there is code in it; not in a file that only has debug information.
+    public let hasCode: Bool
+    public let symbols: Int
+    public let dynamicSymbols: Int
+    /// Versions of DWARF, each once.
+    public let dwarfVersions: [Int]
+    public let units: Int
+    public let functions: Int
+    /// Units whose entries are in another file, and how many of those were found.
+    public let splitUnits: Int
+    public let foundSplitUnits: Int
+    public let isCompressed: Bool
+    /// Descriptions of frames in each.
+    public let exceptionFrames: Int
+    public let debugFrames: Int
+    public let hasMiniDebugInfo: Bool
+    public let debugLink: (name: String, checksum: UInt32)?
+    /// Whether neither the full symbol table nor debug information is there.
+    public var isStripped: Bool { symbols == 0 && units == 0 }
+  }
+
+  public struct Sym: Sendable {
+    public let module: SymModule
+    public let files: Int
+    public let functions: Int
+    public let lines: Int
+    public let inlinedCalls: Int
+    public let inlineOrigins: Int
+    public let publics: Int
+    public let frameRules: Int
+    public let findings: FindingList
+  }
+
+  /// Reads the file at `path`. Throws `Errno`, `InputFile.NotReadable` or `SymbolFile.UnknownFormat`.
+  public init(_ path: FilePath) throws {
+    switch try FileKind(at: path, followingLink: true) {
+    case .directory: throw InputFile.NotReadable(reason: .directory)
+    case .regular: break
+    default: throw InputFile.NotReadable(reason: .notAFile)
+    }
+    let start = try InputFile.prefix(of: path, count: 8)
+    if start.starts(with: Array("MODULE ".utf8)) {
+      self = .sym(try Sym(path))
+      return
+    }
+    do {
+      self = .elf(Elf(try ElfFile(path), path))
+    } catch is ElfFile.NotElf {
+      throw SymbolFile.UnknownFormat()
+    }
+  }
+}
+
+extension SymbolContents.Elf {
+  init(_ file: ElfFile, _ path: FilePath) {
+    module = SymModule(file, name: path.lastComponent?.string ?? "")
+    kind =
+      switch Int32(file.type) {
+      case ET_REL: "object"
+      case ET_EXEC: "executable"
+      case ET_DYN: file.section(".interp") != nil ? "executable" : "shared object"
+      case ET_CORE: "core"
+      default: "unknown"
+      }
+    buildID = file.buildID
+    hasCode = file.hasCode
+    debugLink = file.debugLink
+    var counts: [UInt32: Int] = [:]
+    var isCompressed = false
+    var hasMini = false
+    file.forEachSection { section in
+      let header = section.header
+      if header.sh_type != UInt32(SHT_NOBITS), header.sh_entsize > 0 {
+        counts[header.sh_type, default: 0] += Int(clamping: header.sh_size / header.sh_entsize)
+      }
+      if header.sh_flags & UInt64(SHF_COMPRESSED) != 0 || section.name.hasPrefix(".zdebug") { isCompressed = true }
+      if section.name == ".gnu_debugdata" { hasMini = true }
+      return true
+    }
+    symbols = counts[UInt32(SHT_SYMTAB)] ?? 0
+    dynamicSymbols = counts[UInt32(SHT_DYNSYM)] ?? 0
+    self.isCompressed = isCompressed
+    hasMiniDebugInfo = hasMini
+
+    let info = file.hasDebugInfo ? DwarfInfo(file) : nil
+    var versions: Set<Int> = []
+    var (functions, split, found) = (0, 0, 0)
+    for unit in info?.units ?? [] {
+      versions.insert(unit.version)
+      if unit.isSkeleton {
+        split += 1
+        if unit.hasSplitUnit { found += 1 }
+      }
+      functions += unit.functionCount(info!.sections)
+    }
+    dwarfVersions = versions.sorted()
+    units = info?.units.count ?? 0
+    self.functions = functions
+    (splitUnits, foundSplitUnits) = (split, found)
+    exceptionFrames = Self.frames(".eh_frame", file)
+    debugFrames = Self.frames(".debug_frame", file)
+  }
+
+  private static func frames(_ name: String, _ file: ElfFile) -> Int {
+    guard file.isLittleEndian else { return 0 }
+    let bytes = unsafe DwarfInfo.Sections.contents(name, file)
+    guard unsafe !bytes.isEmpty else { return 0 }
+    return unsafe CfiReader(
+      RawSpan(_unsafeBytes: bytes), address: 0, isExceptionFrame: name == ".eh_frame",
+      addressSize: file.is64 ? 8 : 4
+    ).entries.count
+  }
+}
+
+extension SymbolContents.Sym {
+  init(_ path: FilePath) throws {
+    let input = try InputFile(path)
+    let file: SymFile
+    do { file = try SymFile(input) } catch { throw SymbolFile.UnknownFormat() }
+    var counts = SymCounts()
+    input.withBytes { counts.read($0) }
+    module = SymModule(
+      operatingSystem: file.operatingSystem, architecture: file.architecture, debugID: file.debugID,
+      codeID: counts.codeID, name: file.name)
+    (functions, publics, frameRules) = (file.functions.count, file.publics.count, file.frameRules.count)
+    (files, lines, inlinedCalls, inlineOrigins) = (counts.files, counts.lines, counts.calls, counts.origins)
+    findings = file.findings
+  }
+}
+
+/// Counts the records of a symbol file that its index does not have.
+private struct SymCounts {
+  var files = 0
+  var lines = 0
+  var calls = 0
+  var origins = 0
+  var codeID = ""
+
+  mutating func read(_ bytes: RawSpan) {
+    var offset = 0
+    while offset < bytes.byteCount {
+      var line = LineReader(at: offset, in: bytes)
+      offset = bytes.lineEnd(from: offset) + 1
+      guard !line.isAtEnd else { continue }
+      switch bytes.uint8(at: line.offset) {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): lines += 1
+      case UInt8(ascii: "F"): if line.skip("FILE ", in: bytes) { files += 1 }
+      case UInt8(ascii: "I"):
+        if line.skip("INLINE ", in: bytes) {
+          calls += 1
+        } else if line.skip("INLINE_ORIGIN ", in: bytes) {
+          origins += 1
+        } else if codeID.isEmpty, line.skip("INFO CODE_ID ", in: bytes), let id = line.word(in: bytes) {
+          codeID = bytes.text(in: id)
+        }
+      default: break
+      }
+    }
+  }
+}

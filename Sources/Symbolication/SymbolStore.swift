@@ -1,0 +1,154 @@
+internal import BinaryFormat
+internal import FileSystem
+internal import Glibc
+public import SystemPackage
+
+/// A folder in which files with symbols are found by their ids: `.build-id/xx/yyyy` and `.build-id/xx/yyyy.debug` for ELF
+/// files, `NAME/ID/NAME.sym` and `NAME/ID/NAME` for others.
+public struct SymbolStore {
+  /// A file with symbols, and its ids.
+  public struct File: Sendable {
+    public let path: FilePath
+    public let format: SymbolFileIdentity.Format
+    public let debugIDs: [DebugID]
+    public let buildID: [UInt8]
+    /// Of a symbol file: of the module. Else the file's own name.
+    public let name: String
+    /// Of an ELF file.
+    public let hasCode: Bool
+    public let hasSymbols: Bool
+  }
+
+  /// What became of one place in the store.
+  public enum Outcome: Sendable, Hashable {
+    case added
+    /// The same file is there already.
+    case present
+    /// Another file is there, which stays.
+    case taken
+    case failed(Errno)
+  }
+
+  public let path: FilePath
+  public let copies: Bool
+  public let isDryRun: Bool
+  private var taken: Set<FilePath> = []
+
+  /// - Parameters:
+  ///   - path: the folder; it is made when the first file is added.
+  ///   - copies: whether files are copied; else the store has symbolic links to them.
+  ///   - isDryRun: whether nothing is to be changed.
+  public init(_ path: FilePath, copies: Bool, isDryRun: Bool) {
+    (self.path, self.copies, self.isDryRun) = (path, copies, isDryRun)
+  }
+
+  /// All files with symbols below `folder`, or `folder` itself if it is a file, in the order of their paths.
+  ///
+  /// - Parameters:
+  ///   - folder: is looked through with all folders in it, those whose names begin with a dot too.
+  ///   - unreadable: is called for what could not be read.
+  ///   - body: is called for each file.
+  /// - Throws: `Errno` for `folder` itself.
+  public static func forEachFile(
+    below folder: FilePath, unreadable: (FilePath, Errno) -> Void, _ body: (File) -> Void
+  ) throws {
+    guard try FileKind(at: folder, followingLink: true) == .directory else {
+      if let file = File(folder) { body(file) }
+      return
+    }
+    let found = try regularFiles(in: folder, recursive: true, hidden: true)
+    for (path, error) in found.unreadable { unreadable(path, error) }
+    for path in found.files {
+      if let file = File(path) { body(file) }
+    }
+  }
+
+  /// Where a file belongs, in this store. Empty of a file without an id.
+  public func places(of file: File) -> [FilePath] {
+    switch file.format {
+    case .elf:
+      guard file.buildID.count > 1 else { return [] }
+      let digits = hexadecimalDigits(file.buildID)
+      let place = path.appending(".build-id").appending(String(digits.prefix(2)))
+      let name = String(digits.dropFirst(2))
+      return (file.hasCode ? [place.appending(name)] : [])
+        + (file.hasSymbols ? [place.appending("\(name).debug")] : [])
+    case .machO, .sym:
+      let name = FilePath(file.name).lastComponent?.string ?? "unknown"
+      let base = name.hasSuffix(".pdb") ? String(name.dropLast(4)) : name
+      return file.debugIDs.map {
+        path.appending(name).appending($0.text).appending(file.format == .sym ? "\(base).sym" : name)
+      }
+    }
+  }
+
+  /// Puts a file where it belongs. What has that place already is never replaced.
+  public mutating func add(_ file: File, at place: FilePath) -> Outcome {
+    if isPresent(file, at: place) { return .present }
+    let exists = (try? FileKind(at: place)) != nil
+    guard !exists, taken.insert(place).inserted else { return .taken }
+    if isDryRun { return .added }
+    do {
+      try createDirectories(place.removingLastComponent())
+      if copies { try copy(file.path, to: place) } else { try link(file.path, at: place) }
+      return .added
+    } catch {
+      return (error as? Errno) == .fileExists ? .taken : .failed(error as? Errno ?? .ioError)
+    }
+  }
+
+  /// Whether the file itself is there, or one with the same bytes.
+  private func isPresent(_ file: File, at place: FilePath) -> Bool {
+    if isSameFile(place, file.path) { return true }
+    guard case .regular = try? FileKind(at: place), let there = try? InputFile(place),
+      let own = try? InputFile(file.path)
+    else { return false }
+    return there.byteCount == own.byteCount
+      && there.withBytes { there in
+        own.withBytes { own in
+          let all = ByteRange(offset: 0, count: own.byteCount)
+          return there.compare(all, all, in: own) == 0
+        }
+      }
+  }
+
+  private func link(_ file: FilePath, at place: FilePath) throws {
+    guard let target = unsafe file.withPlatformString({ unsafe realpath($0, nil) }) else {
+      throw Errno(rawValue: errno)
+    }
+    defer { unsafe free(target) }
+    guard unsafe place.withPlatformString({ unsafe symlink(target, $0) }) == 0 else { throw Errno(rawValue: errno) }
+  }
+
+  private func copy(_ file: FilePath, to place: FilePath) throws {
+    guard let input = try? InputFile(file) else { throw Errno.ioError }
+    let output = try OutputFile(place)
+    try input.withBytes { try output.write($0) }
+    try output.commit(durable: false)
+  }
+}
+
+extension SymbolStore.File {
+  /// Nil if it is no file with symbols, or can't be read.
+  init?(_ path: FilePath) {
+    guard let identity = try? SymbolFileIdentity(path) else { return nil }
+    self.path = path
+    format = identity.format
+    debugIDs = identity.debugIDs
+    buildID = identity.buildID
+    let own = path.lastComponent?.string ?? ""
+    switch format {
+    case .elf:
+      guard let file = try? ElfFile(path) else { return nil }
+      name = own
+      hasCode = file.hasCode
+      hasSymbols = file.hasDebugInfo || file.section(".symtab") != nil
+    case .machO:
+      (name, hasCode, hasSymbols) = (own, true, true)
+    case .sym:
+      let start = (try? InputFile.prefix(of: path, count: 4096)) ?? []
+      let module = unsafe SymFile.module(of: start.span.bytes)
+      (name, hasCode, hasSymbols) = (module?.name ?? own, false, true)
+    }
+  }
+}

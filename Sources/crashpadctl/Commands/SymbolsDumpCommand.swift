@@ -1,0 +1,156 @@
+import ArgumentParser
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import Symbolication
+import SystemPackage
+
+struct SymbolsDumpCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dump",
+    abstract: "Make Breakpad symbol files.",
+    discussion: """
+      Takes executables, libraries and their files with debug information. Without
+      --debug, that file is looked for where the one with the code says it is, and
+      by its build id below /usr/lib/debug.
+
+      Examples:
+        crashpadctl symbols dump app -o app.sym
+        crashpadctl symbols dump app --debug app.debug -o symbols/
+        crashpadctl symbols dump bin/* lib/*.so -o symbols/
+      """)
+
+  @Argument(help: "Files with code or debug information.", completion: .file())
+  var files: [String]
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "The output: a file .sym, - for standard output (the default), or a directory in which each becomes NAME/ID/NAME.sym.",
+      valueName: "path"),
+    completion: .file())
+  var output: String?
+
+  @Option(
+    name: .long, help: ArgumentHelp("The file with the debug information of the same build.", valueName: "file"),
+    completion: .file())
+  var debug: String?
+
+  @Option(name: .long, help: ArgumentHelp("The name of the module, in place of its file's.", valueName: "name"))
+  var name: String?
+
+  @Flag(name: .customLong("no-demangle"), help: "Write the names as the file has them.")
+  var noDemangle = false
+
+  @Flag(name: .customLong("no-inlines"), help: "Leave out inlined calls, which old readers do not know.")
+  var noInlines = false
+
+  @Flag(name: .customLong("no-cfi"), help: "Leave out what stacks are walked with.")
+  var noCFI = false
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("How many files to read at once; 0 is one for each CPU.", valueName: "n"))
+  var jobs: Int = 0
+
+  @Flag(name: .shortAndLong, help: "Print only errors.")
+  var quiet = false
+
+  /// Whether the output is a directory with symbols of many modules.
+  private var isStore: Bool {
+    guard let output, output != "-" else { return false }
+    return files.count > 1 || output.hasSuffix("/")
+      || (try? FileKind(at: FilePath(output), followingLink: true)) == .directory
+      || (!output.hasSuffix(".sym") && (try? FileKind(at: FilePath(output), followingLink: true)) == nil)
+  }
+
+  func validate() throws {
+    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    guard files.count > 1 else { return }
+    if debug != nil { throw ValidationError("--debug takes one file.") }
+    if name != nil { throw ValidationError("--name takes one file.") }
+    if output == nil || output == "-" { throw ValidationError("Several files need -o with a directory.") }
+  }
+
+  private enum Report: Sendable {
+    case done(path: FilePath?, SymWriter.Counts, hasDebugInfo: Bool)
+    case failed(text: String, status: ExitStatus)
+  }
+
+  func run() throws {
+    let isStore = isStore
+    var failures: [ExitStatus] = []
+    inOrder(count: files.count, jobs: jobs, work: { dump(files[$0], isStore) }) { index, report in
+      tell(displayName(files[index]), report)
+      if case .failed(_, let status) = report { failures.append(status) }
+      return true
+    }
+    let status = files.count == 1 ? failures.first ?? .success : failures.isEmpty ? .success : .findings
+    throw ExitCode(status.rawValue)
+  }
+
+  private func dump(_ file: String, _ isStore: Bool) -> Report {
+    let path = FilePath(file)
+    let source: SymSource
+    do {
+      // A pipe would be waited for; a directory has no symbols of its own.
+      switch try FileKind(at: path, followingLink: true) {
+      case .regular: break
+      case .directory: throw InputFile.NotReadable(reason: .directory)
+      default: throw InputFile.NotReadable(reason: .notAFile)
+      }
+      source = try SymSource(path, debug: debug.map { FilePath($0) } ?? SymSource.debugFile(of: path), name: name)
+    } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      return .failed(text: text, status: status)
+    }
+    guard source.hasSymbols else { return .failed(text: "has no symbols", status: .noData) }
+    var options = SymWriter.Options()
+    options.demangles = !noDemangle
+    options.hasInlinedCalls = !noInlines
+    options.hasFrameRules = !noCFI
+    let target = output == "-" ? nil : output.map { isStore ? source.module.path(below: FilePath($0)) : FilePath($0) }
+    do {
+      guard let target else {
+        let counts = try SymWriter.write(source, options, to: StandardOutput())
+        return .done(path: nil, counts, hasDebugInfo: source.hasDebugInfo)
+      }
+      if isSameFile(path, target) {
+        return .failed(text: "would become its own output; -o names another", status: .usage)
+      }
+      if isStore { try createDirectories(target.removingLastComponent()) }
+      let file = try OutputFile(target)
+      let counts = try SymWriter.write(source, options, to: FileOutput(file))
+      try file.commit(durable: false)
+      return .done(path: target, counts, hasDebugInfo: source.hasDebugInfo)
+    } catch {
+      if target == nil { Terminal.fail(writing: error) }
+      let (text, status) = Sentences.failure(error, creating: true)
+      return .failed(text: "\(target.map { Wording.printable($0) } ?? "<standard output>"): \(text)", status: status)
+    }
+  }
+
+  private func tell(_ name: String, _ report: Report) {
+    switch report {
+    case .failed(let text, _): Terminal.error("\(name): error: \(text)")
+    case .done(let path, let counts, let hasDebugInfo):
+      if quiet { return }
+      if !hasDebugInfo {
+        Terminal.error("\(name): warning: no debug information; there are names, but no files and lines")
+      }
+      guard let path else { return }
+      let parts = [
+        Wording.count(counts.functions, "function"), Wording.count(counts.lines, "line"),
+        Wording.count(counts.inlinedCalls, "inlined call"), Wording.count(counts.publics, "other symbol"),
+        Wording.count(counts.frameRules, "frame rule"),
+      ]
+      Terminal.error("\(name): \(parts.joined(separator: ", ")) in \(Wording.printable(path))")
+    }
+  }
+}
+
+/// An output file as a place for bytes.
+final class FileOutput: ByteOutput {
+  private let file: OutputFile
+  init(_ file: OutputFile) { self.file = file }
+  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
+}

@@ -1,0 +1,171 @@
+import ArgumentParser
+import FileSystem
+import JSONFormat
+import Symbolication
+import SystemPackage
+
+struct SymbolsIndexCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "index",
+    abstract: "Find files with symbols, and arrange them by their ids.",
+    discussion: """
+      Looks through directories with all that is below them, and prints each file
+      with symbols and its id. With -o, they are linked into a store in which
+      --symbols, debuggers and Breakpad's tools find them by that id. What is in the
+      store already stays.
+
+      Examples:
+        crashpadctl symbols index build/
+        crashpadctl symbols index build/ -o symbols/
+        crashpadctl symbols index --copy --dry-run build/ -o symbols/
+      """)
+
+  @Argument(help: "Directories to look through, or files.", completion: .directory)
+  var directories: [String]
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("The store to put the files in.", valueName: "dir"),
+    completion: .directory)
+  var output: String?
+
+  @Flag(name: .long, help: "Copy the files; without it the store has symbolic links to them.")
+  var copy = false
+
+  @Flag(name: [.customShort("n"), .long], help: "Only tell what would be put into the store.")
+  var dryRun = false
+
+  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  func validate() throws {
+    if output == nil, copy || dryRun { throw ValidationError("--copy and --dry-run go with -o.") }
+  }
+
+  /// What was done, or would be.
+  private struct Outcome {
+    var files = 0
+    var withoutID = 0
+    var added = 0
+    var present = 0
+    var taken = 0
+    var failures: [ExitStatus] = []
+  }
+
+  private struct Row {
+    let file: SymbolStore.File
+    let places: [(path: FilePath, outcome: SymbolStore.Outcome)]
+  }
+
+  func run() throws {
+    var outcome = Outcome()
+    switch format {
+    case .text: writeText(&outcome)
+    case .json: writeJSON(&outcome)
+    }
+    let failed = directories.count == 1 && outcome.files == 0 ? outcome.failures.first : nil
+    let isWhole = outcome.failures.isEmpty && outcome.taken == 0
+    throw ExitCode((failed ?? (isWhole ? .success : .findings)).rawValue)
+  }
+
+  private func forEachFile(_ outcome: inout Outcome, _ body: (Row) -> Void) {
+    var store = output.map { SymbolStore(FilePath($0), copies: copy, isDryRun: dryRun) }
+    for directory in directories {
+      do {
+        try SymbolStore.forEachFile(below: FilePath(directory)) { path, errno in
+          Terminal.error("\(Wording.printable(path)): error: \(errno)")
+          outcome.failures.append(ExitStatus(errno, creating: false))
+        } _: { file in
+          outcome.files += 1
+          if file.debugIDs.isEmpty { outcome.withoutID += 1 }
+          let places = store?.places(of: file) ?? []
+          var row: [(FilePath, SymbolStore.Outcome)] = []
+          for place in places { row.append((place, store?.add(file, at: place) ?? .present)) }
+          for (place, result) in row { count(result, file, place, &outcome) }
+          body(Row(file: file, places: row))
+        }
+      } catch {
+        let (text, status) = Sentences.failure(error, creating: false)
+        Terminal.error("\(displayName(directory)): error: \(text)")
+        outcome.failures.append(status)
+      }
+    }
+  }
+
+  private func count(
+    _ result: SymbolStore.Outcome, _ file: SymbolStore.File, _ place: FilePath, _ outcome: inout Outcome
+  ) {
+    switch result {
+    case .added: outcome.added += 1
+    case .present: outcome.present += 1
+    case .taken:
+      outcome.taken += 1
+      Terminal.error(
+        "\(Wording.printable(file.path)): warning: another file has its place, \(Wording.printable(place))")
+    case .failed(let errno):
+      Terminal.error("\(Wording.printable(place)): error: \(errno)")
+      outcome.failures.append(ExitStatus(errno, creating: true))
+    }
+  }
+
+  /// The id that a dump knows the module by, or the build id, which has all of it.
+  private func id(_ file: SymbolStore.File) -> String {
+    if !file.buildID.isEmpty { return hexadecimalDigits(file.buildID) }
+    return file.debugIDs.isEmpty ? "-" : file.debugIDs.map(\.text).joined(separator: ",")
+  }
+
+  private func writeText(_ outcome: inout Outcome) {
+    var table = TextTable([("id", .left), ("format", .left), ("path", .left)])
+    forEachFile(&outcome) { row in
+      table.add([id(row.file), row.file.format.rawValue, Wording.printable(row.file.path)])
+    }
+    if outcome.files > 0 { Terminal.output(table.text) }
+    var parts = ["\(Wording.count(outcome.files, "file")) with symbols"]
+    if outcome.withoutID > 0 { parts.append("\(Wording.grouped(outcome.withoutID)) without an id") }
+    if output != nil {
+      let verb = dryRun ? "would be \(copy ? "copied" : "linked")" : copy ? "copied" : "linked"
+      parts.append("\(Wording.grouped(outcome.added)) \(verb)")
+      if outcome.present > 0 { parts.append("\(Wording.grouped(outcome.present)) there already") }
+      if outcome.taken > 0 { parts.append("\(Wording.grouped(outcome.taken)) left out") }
+    }
+    Terminal.error("crashpadctl: " + parts.joined(separator: ", "))
+  }
+
+  private func writeJSON(_ outcome: inout Outcome) {
+    JSONWriter.standardOutput(.indented) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-symbols-index/1")
+        json.member("store", output.map { Wording.printable(FilePath($0)) })
+        json.member("dry_run", dryRun)
+        json.array("files") { json in
+          forEachFile(&outcome) { write($0, to: &json) }
+        }
+      }
+    }
+  }
+
+  private func write(_ row: Row, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("path", Wording.printable(row.file.path))
+      json.member("format", row.file.format == .elf ? "elf" : row.file.format == .sym ? "breakpad" : "mach-o")
+      json.member("name", row.file.name)
+      json.member("build_id", row.file.buildID.isEmpty ? nil : hexadecimalDigits(row.file.buildID))
+      json.array("debug_ids") { json in for id in row.file.debugIDs { json.string(id.text) } }
+      guard output != nil else { return }
+      json.array("places") { json in
+        for (path, outcome) in row.places {
+          json.object { json in
+            json.member("path", Wording.printable(path))
+            switch outcome {
+            case .added: json.member("outcome", "added")
+            case .present: json.member("outcome", "present")
+            case .taken: json.member("outcome", "taken")
+            case .failed(let errno):
+              json.member("outcome", "failed")
+              json.member("error", errno.description)
+            }
+          }
+        }
+      }
+    }
+  }
+}

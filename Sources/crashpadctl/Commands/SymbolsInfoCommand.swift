@@ -1,0 +1,181 @@
+import ArgumentParser
+import BinaryFormat
+import FileSystem
+import JSONFormat
+import Symbolication
+import SystemPackage
+
+struct SymbolsInfoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "info",
+    abstract: "Show what files with symbols have.",
+    discussion: """
+      Shows the ids that a dump knows a module by, and which of symbol tables, debug
+      information and frame rules are there.
+
+      Examples:
+        crashpadctl symbols info app app.debug app.sym
+        crashpadctl symbols info --format json app
+      """)
+
+  @Argument(help: "Files with symbols.", completion: .file())
+  var files: [String]
+
+  @Option(
+    name: .long, help: ArgumentHelp("Print text, or one JSON document a line for each file.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  func run() throws {
+    var failures: [ExitStatus] = []
+    for (index, file) in files.enumerated() {
+      let contents: SymbolContents
+      do {
+        contents = try SymbolContents(FilePath(file))
+      } catch {
+        let (text, status) = Sentences.failure(error, creating: false)
+        Terminal.error("\(displayName(file)): error: \(text)")
+        failures.append(status)
+        continue
+      }
+      switch format {
+      case .text: Terminal.output((index > 0 ? "\n" : "") + SymbolContentsText.text(contents, displayName(file)))
+      case .json:
+        JSONWriter.standardOutput(files.count == 1 ? .indented : .compact) {
+          SymbolContentsText.write(contents, displayName(file), to: &$0)
+        }
+      }
+    }
+    let status = files.count == 1 ? failures.first ?? .success : failures.isEmpty ? .success : .findings
+    throw ExitCode(status.rawValue)
+  }
+}
+
+/// What a file with symbols has, for people and for programs.
+enum SymbolContentsText {
+  static func text(_ contents: SymbolContents, _ name: String) -> String {
+    switch contents {
+    case .elf(let elf): text(elf, name)
+    case .sym(let sym): text(sym, name)
+    }
+  }
+
+  private static func lines(_ heading: String, _ rows: [(String, String)]) -> String {
+    let width = 13
+    return heading + "\n\n"
+      + rows.map { $0.0 + String(repeating: " ", count: width - $0.0.count) + $0.1 + "\n" }.joined()
+  }
+
+  private static func text(_ elf: SymbolContents.Elf, _ name: String) -> String {
+    var rows = [
+      ("Build id", elf.buildID.isEmpty ? "none" : hexadecimalDigits(elf.buildID)),
+      ("Debug id", elf.module.debugID),
+      ("Symbols", elf.symbols > 0 ? Wording.count(elf.symbols, "entry", "entries") : "none"),
+      ("Dynamic", elf.dynamicSymbols > 0 ? Wording.count(elf.dynamicSymbols, "entry", "entries") : "none"),
+      ("Debug info", debugInfo(elf)),
+    ]
+    var frames: [String] = []
+    if elf.exceptionFrames > 0 { frames.append(".eh_frame for \(Wording.count(elf.exceptionFrames, "function"))") }
+    if elf.debugFrames > 0 { frames.append(".debug_frame for \(Wording.count(elf.debugFrames, "function"))") }
+    rows.append(("Frames", frames.isEmpty ? "none" : frames.joined(separator: ", ")))
+    if elf.hasMiniDebugInfo { rows.append(("Mini", "a symbol table in .gnu_debugdata")) }
+    if let link = elf.debugLink {
+      rows.append(("Debug link", "\(Wording.printable(link.name)), CRC \(Wording.hex(UInt64(link.checksum)))"))
+    }
+    var kind = "ELF \(elf.kind), \(elf.module.architecture)"
+    if !elf.hasCode { kind += ", without code" }
+    if elf.isStripped { kind += ", stripped" }
+    return lines("\(name): \(kind)", rows)
+  }
+
+  private static func debugInfo(_ elf: SymbolContents.Elf) -> String {
+    guard elf.units > 0 else { return "none" }
+    let versions = elf.dwarfVersions.map(String.init).joined(separator: " and ")
+    var text = "DWARF \(versions), \(Wording.count(elf.units, "unit")), \(Wording.count(elf.functions, "function"))"
+    if elf.isCompressed { text += ", compressed" }
+    if elf.splitUnits > 0 {
+      text += "; \(Wording.grouped(elf.splitUnits)) split, of which \(Wording.grouped(elf.foundSplitUnits)) were found"
+    }
+    return text
+  }
+
+  private static func text(_ sym: SymbolContents.Sym, _ name: String) -> String {
+    lines(
+      "\(name): Breakpad symbol file, \(Wording.printable(sym.module.operatingSystem)) "
+        + Wording.printable(sym.module.architecture),
+      [
+        ("Module", Wording.printable(sym.module.name)),
+        ("Debug id", Wording.printable(sym.module.debugID)),
+        ("Code id", sym.module.codeID.isEmpty ? "none" : Wording.printable(sym.module.codeID)),
+        ("Functions", "\(Wording.grouped(sym.functions)) with \(Wording.count(sym.lines, "line"))"),
+        ("Inlined", Wording.count(sym.inlinedCalls, "call") + " of \(Wording.count(sym.inlineOrigins, "function"))"),
+        ("Files", Wording.grouped(sym.files)),
+        ("Public", Wording.grouped(sym.publics)),
+        ("Frames", "rules for \(Wording.count(sym.frameRules, "range"))"),
+      ] + (sym.findings.findings.isEmpty ? [] : [("Damaged", Wording.count(sym.findings.findings.count, "record"))]))
+  }
+
+  // MARK: JSON
+
+  static func write(_ contents: SymbolContents, _ name: String, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", "crashpadctl-symbols-info/1")
+      json.member("file", name)
+      switch contents {
+      case .elf(let elf): write(elf, to: &json)
+      case .sym(let sym): write(sym, to: &json)
+      }
+    }
+  }
+
+  private static func write(_ module: SymModule, to json: inout JSONWriter) {
+    json.member("os", module.operatingSystem)
+    json.member("architecture", module.architecture)
+    json.member("debug_id", module.debugID)
+    json.member("code_id", module.codeID.isEmpty ? nil : module.codeID)
+    json.member("name", module.name)
+  }
+
+  private static func write(_ elf: SymbolContents.Elf, to json: inout JSONWriter) {
+    json.member("format", "elf")
+    write(elf.module, to: &json)
+    json.member("kind", elf.kind)
+    json.member("build_id", elf.buildID.isEmpty ? nil : hexadecimalDigits(elf.buildID))
+    json.member("has_code", elf.hasCode)
+    json.member("is_stripped", elf.isStripped)
+    json.member("symbols", elf.symbols)
+    json.member("dynamic_symbols", elf.dynamicSymbols)
+    json.object("dwarf") { json in
+      json.array("versions") { json in for version in elf.dwarfVersions { json.number(version) } }
+      json.member("units", elf.units)
+      json.member("functions", elf.functions)
+      json.member("split_units", elf.splitUnits)
+      json.member("split_units_found", elf.foundSplitUnits)
+      json.member("is_compressed", elf.isCompressed)
+    }
+    json.member("eh_frame_functions", elf.exceptionFrames)
+    json.member("debug_frame_functions", elf.debugFrames)
+    json.member("has_mini_debug_info", elf.hasMiniDebugInfo)
+    json.key("debug_link")
+    if let link = elf.debugLink {
+      json.object { json in
+        json.member("name", link.name)
+        json.member("crc", Wording.hex(UInt64(link.checksum)))
+      }
+    } else {
+      json.null()
+    }
+  }
+
+  private static func write(_ sym: SymbolContents.Sym, to json: inout JSONWriter) {
+    json.member("format", "breakpad")
+    write(sym.module, to: &json)
+    json.member("files", sym.files)
+    json.member("functions", sym.functions)
+    json.member("lines", sym.lines)
+    json.member("inlined_calls", sym.inlinedCalls)
+    json.member("inline_origins", sym.inlineOrigins)
+    json.member("publics", sym.publics)
+    json.member("frame_rules", sym.frameRules)
+    FindingJSON.write(sym.findings, to: &json)
+  }
+}
