@@ -28,6 +28,9 @@ public final class AppleSymbols: Sendable {
     imageBase = (loaded ?? companion)?.textAddress ?? 0
   }
 
+  /// Whether it has no names and no lines at all.
+  var isEmpty: Bool { files.allSatisfy { !$0.hasDwarf && $0.symbols().isEmpty } }
+
   /// With the debug information first.
   private var files: [MachOFile] { [companion, loaded].compactMap { $0 } }
 

@@ -36,6 +36,7 @@ public enum SymbolFile: Sendable {
   public var isEmpty: Bool {
     switch self {
     case .elf(let symbols): symbols.isEmpty
+    case .machO(let symbols): symbols.isEmpty
     case .sym(let file): file.functions.isEmpty && file.publics.isEmpty
     }
   }
