@@ -21,7 +21,7 @@ public enum SymbolFileRules {
 
   public static let all =
     [otherBuild, noIdentity, otherChecksum, unknownFormat, unreadable, unverified, unused] + SymRules.all
-    + ElfRules.all
+    + ElfRules.all + MachORules.all
 }
 
 /// A finding about a file with symbols.

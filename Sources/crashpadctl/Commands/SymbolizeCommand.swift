@@ -74,7 +74,7 @@ struct SymbolizeCommand: ParsableCommand {
 
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search(), demangles: !noDemangle)
-    let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump])
+    let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump, .core])
     let status = SymbolizeRun(command: self, list: list, cache: cache).run()
     throw ExitCode(status.rawValue)
   }

@@ -48,7 +48,7 @@ struct SymbolsCheckCommand: ParsableCommand {
 
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search())
-    let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump])
+    let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump, .core])
     let isSingle = list.inputs.count == 1 && !list.hasDirectories
     var tally = Tally()
     for failure in list.failures { Terminal.error("\(failure.name): error: \(failure.text)") }

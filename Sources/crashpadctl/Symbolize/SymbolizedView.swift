@@ -59,7 +59,7 @@ struct SymbolizedView {
   /// that they are executables too.
   var mainModule: Int? {
     let modules = view.snapshot.modules
-    let isListedFirst = view.inspection.format == .minidump && !modules.isEmpty
+    let isListedFirst = [.minidump, .core].contains(view.inspection.format) && !modules.isEmpty
     if isListedFirst, view.snapshot.system.operatingSystem == .windows { return 0 }
     return modules.firstIndex { $0.fileType == .executable } ?? (isListedFirst ? 0 : nil)
   }
