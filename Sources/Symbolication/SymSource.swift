@@ -13,8 +13,11 @@ public final class SymSource {
   private let machO: MachOFile?
   private let tables: [(table: ElfSymbolTable, file: ElfFile)]
 
-  /// The file is no ELF file.
-  public struct NotElf: Error { public let path: FilePath }
+  /// The file is no program of a format that is known.
+  public struct NotElf: Error {
+    /// Of the file with the debug information, if it is that.
+    public let path: FilePath?
+  }
 
   /// The file with the debug information is of another build.
   public struct OtherBuild: Error { public let path: FilePath }
@@ -28,10 +31,10 @@ public final class SymSource {
   ///   - name: of the module; without it the file's own.
   /// - Throws: `Errno`, `NotElf`, `NotLinked`, `OtherBuild`
   public init(_ path: FilePath, debug: FilePath? = nil, name: String? = nil) throws {
-    let loaded = try Self.open(path)
+    let loaded = try Self.open(path, nil)
     self.loaded = loaded
     machO = nil
-    self.debug = try debug.map { try Self.open($0) }
+    self.debug = try debug.map { try Self.open($0, $0) }
     guard loaded.type != UInt16(ET_REL) else { throw NotLinked() }
     if let other = self.debug, let debug, other.machine != loaded.machine || !Self.isSameBuild(loaded, other) {
       throw OtherBuild(path: debug)
@@ -62,8 +65,8 @@ public final class SymSource {
     tables = []
   }
 
-  private static func open(_ path: FilePath) throws -> ElfFile {
-    do { return try ElfFile(path) } catch is ElfFile.NotElf { throw NotElf(path: path) }
+  private static func open(_ path: FilePath, _ named: FilePath?) throws -> ElfFile {
+    do { return try ElfFile(path) } catch is ElfFile.NotElf { throw NotElf(path: named) }
   }
 
   /// Files without build ids may be of one build.
@@ -84,7 +87,7 @@ public final class SymSource {
   ///
   /// - Throws: `Errno`, `NotElf`
   public static func debugFile(of path: FilePath) throws -> FilePath? {
-    let file = try open(path)
+    let file = try open(path, nil)
     guard !file.hasDebugInfo else { return nil }
     if file.buildID.count > 1 {
       let digits = hexadecimalDigits(file.buildID)

@@ -25,7 +25,7 @@ extension SymSource {
       return [try SymSource(path, debug: debug ?? debugFile(of: path), name: name)]
     }
     let slices = try machOFiles(path)
-    guard !slices.isEmpty else { throw NotElf(path: path) }
+    guard !slices.isEmpty else { throw NotElf(path: nil) }
     let companions = try debug.map { try objects($0) } ?? objectsBeside(path)
     let sources = try slices.map { slice in
       let own = slice.hasDwarf ? nil : companions.first { $0.uuid != nil && $0.uuid == slice.uuid }
