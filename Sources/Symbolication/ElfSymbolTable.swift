@@ -35,7 +35,7 @@ struct ElfSymbolTable {
 
   private mutating func read(_ section: ElfSection, _ file: ElfFile) {
     guard section.header.sh_entsize > 0, let data = unsafe elf_getdata(section.handle, nil) else { return }
-    let count = Int32(clamping: unsafe data.pointee.d_size / Int(section.header.sh_entsize))
+    let count = Int32(clamping: unsafe data.pointee.d_size / Int(clamping: section.header.sh_entsize))
     entries.reserveCapacity(entries.count + Int(count))
     for index in 0..<count {
       var symbol = GElf_Sym()

@@ -94,7 +94,10 @@ public struct StackWalker: Sendable {
       moduleOffset: module.map { position.instruction &- $0.address })
   }
 
-  private func stripped(_ address: UInt64) -> UInt64 { address & ~addressMask }
+  /// Without its authentication code, unless it lies in a module as it is: masks of damaged dumps may take anything away.
+  private func stripped(_ address: UInt64) -> UInt64 {
+    addressMask == 0 || module(at: address) != nil ? address : address & ~addressMask
+  }
 
   private func module(at address: UInt64) -> WalkedModule? {
     var low = 0

@@ -37,6 +37,16 @@ extension SymModule {
       debugID: DebugID(buildID: id)?.text ?? Self.noID, codeID: hexadecimalDigits(id).uppercased(), name: name)
   }
 
+  /// - Parameters:
+  ///   - file: a Mach-O file, or one slice.
+  ///   - name: of the file that is loaded.
+  init(_ file: MachOFile, name: String) {
+    let isPhone = file.build?.platformName == "ios" || file.build?.platformName == "iossimulator"
+    self.init(
+      operatingSystem: isPhone ? "iOS" : "mac", architecture: file.architecture.description,
+      debugID: file.uuid.map { DebugID(uuid: $0).text } ?? Self.noID, codeID: "", name: name)
+  }
+
   /// Of a file without a build id: the first page of `.text`, 16 bytes over 16 bytes. Empty if it has none.
   static func hash(of file: ElfFile) -> [UInt8] {
     var hash: [UInt8] = Array(repeating: 0, count: 16)

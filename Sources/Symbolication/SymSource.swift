@@ -8,12 +8,16 @@ public final class SymSource {
   public var module: SymModule
   let imageBase: UInt64
   let info: DwarfInfo?
-  private let loaded: ElfFile
+  private let loaded: ElfFile?
   private let debug: ElfFile?
+  private let machO: MachOFile?
   private let tables: [(table: ElfSymbolTable, file: ElfFile)]
 
-  /// The file is no ELF file.
-  public struct NotElf: Error { public let path: FilePath }
+  /// The file is no program of a format that is known.
+  public struct NotElf: Error {
+    /// Of the file with the debug information, if it is that.
+    public let path: FilePath?
+  }
 
   /// The file with the debug information is of another build.
   public struct OtherBuild: Error { public let path: FilePath }
@@ -27,8 +31,10 @@ public final class SymSource {
   ///   - name: of the module; without it the file's own.
   /// - Throws: `Errno`, `NotElf`, `NotLinked`, `OtherBuild`
   public init(_ path: FilePath, debug: FilePath? = nil, name: String? = nil) throws {
-    loaded = try Self.open(path)
-    self.debug = try debug.map { try Self.open($0) }
+    let loaded = try Self.open(path, nil)
+    self.loaded = loaded
+    machO = nil
+    self.debug = try debug.map { try Self.open($0, $0) }
     guard loaded.type != UInt16(ET_REL) else { throw NotLinked() }
     if let other = self.debug, let debug, other.machine != loaded.machine || !Self.isSameBuild(loaded, other) {
       throw OtherBuild(path: debug)
@@ -42,8 +48,25 @@ public final class SymSource {
     self.tables = tables.filter { !$0.0.entries.isEmpty }
   }
 
-  private static func open(_ path: FilePath) throws -> ElfFile {
-    do { return try ElfFile(path) } catch is ElfFile.NotElf { throw NotElf(path: path) }
+  /// - Parameters:
+  ///   - file: a Mach-O file, or one slice of a universal one.
+  ///   - debug: that of its dSYM, if that is apart.
+  ///   - name: of the module.
+  /// - Throws: `NotLinked`
+  public init(_ file: MachOFile, debug: MachOFile? = nil, name: String) throws(NotLinked) {
+    guard file.kind != .object else { throw NotLinked() }
+    machO = file
+    module = SymModule(file, name: name)
+    imageBase = file.textAddress
+    // The one has the DWARF, the other perhaps `__eh_frame`.
+    loaded = file.dwarfImage().flatMap { try? ElfFile(image: $0) }
+    self.debug = debug?.dwarfImage().flatMap { try? ElfFile(image: $0) }
+    info = self.debug.flatMap { DwarfInfo($0) } ?? loaded.flatMap { DwarfInfo($0) }
+    tables = []
+  }
+
+  private static func open(_ path: FilePath, _ named: FilePath?) throws -> ElfFile {
+    do { return try ElfFile(path) } catch is ElfFile.NotElf { throw NotElf(path: named) }
   }
 
   /// Files without build ids may be of one build.
@@ -55,14 +78,16 @@ public final class SymSource {
   public var hasDebugInfo: Bool { info != nil }
 
   /// Whether there is anything to write.
-  public var hasSymbols: Bool { info != nil || !tables.isEmpty || loaded.hasContents(".eh_frame") }
+  public var hasSymbols: Bool {
+    info != nil || !tables.isEmpty || loaded?.hasContents(".eh_frame") == true || machO?.symbols().isEmpty == false
+  }
 
   /// Looks for the file that has the debug information of the one at `path`: where its `.gnu_debuglink` says, and below
   /// `/usr/lib/debug` by its build id. Nil if it has that itself, or no such file is of the same build.
   ///
   /// - Throws: `Errno`, `NotElf`
   public static func debugFile(of path: FilePath) throws -> FilePath? {
-    let file = try open(path)
+    let file = try open(path, nil)
     guard !file.hasDebugInfo else { return nil }
     if file.buildID.count > 1 {
       let digits = hexadecimalDigits(file.buildID)
@@ -81,9 +106,14 @@ public final class SymSource {
     return nil
   }
 
-  var registers: CfiRegisters? { loaded.isLittleEndian ? CfiRegisters(machine: loaded.machine) : nil }
+  var registers: CfiRegisters? {
+    loaded.flatMap { $0.isLittleEndian ? CfiRegisters(machine: $0.machine) : nil }
+  }
 
-  func isCode(_ address: UInt64) -> Bool { loaded.isCode(address) }
+  func isCode(_ address: UInt64) -> Bool {
+    guard let machO else { return loaded?.isCode(address) ?? false }
+    return machO.sections.contains { $0.hasInstructions && $0.address <= address && address < $0.end }
+  }
 
   // MARK: Names
 
@@ -99,6 +129,8 @@ public final class SymSource {
   }
 
   private func symbolName(covering address: UInt64) -> String? {
+    // Those of Mach-O have no sizes, and DWARF has all names.
+    if machO != nil { return nil }
     for (table, file) in tables {
       guard let index = table.lookup(address), table.entries[index].isFunction, table.entries[index].size > 0 else {
         continue
@@ -116,11 +148,19 @@ public final class SymSource {
     let isShared: Bool
     fileprivate let table: Int
     fileprivate let entry: Int
+    fileprivate var name: String?
   }
 
   /// All symbols, in the order of addresses, and one for each address.
   func symbols() -> [Symbol] {
     var all: [Symbol] = []
+    if let machO {
+      for symbol in machO.symbols() where symbol.address != all.last?.address && !symbol.name.isEmpty {
+        all.append(
+          Symbol(address: symbol.address, size: 0, isShared: false, table: -1, entry: 0, name: symbol.name))
+      }
+      return all
+    }
     for (number, table) in tables.enumerated() {
       for (index, entry) in table.table.entries.enumerated() {
         let isShared = table.table.sharedAddresses.contains(entry.address)
@@ -139,6 +179,7 @@ public final class SymSource {
   }
 
   func name(of symbol: Symbol) -> String? {
+    if symbol.table < 0 { return symbol.name }
     let (table, file) = tables[symbol.table]
     guard let name = table.name(table.entries[symbol.entry], in: file), !name.isEmpty else { return nil }
     return name
@@ -149,8 +190,8 @@ public final class SymSource {
   /// The sections with descriptions of frames, the preferred one first.
   func frameSections() -> [SymFrames.Section] {
     var sections: [SymFrames.Section] = []
-    for (file, name) in [(loaded, ".eh_frame"), (loaded, ".debug_frame")] + (debug.map { [($0, ".debug_frame")] } ?? [])
-    {
+    let places = [(loaded, ".eh_frame"), (loaded, ".debug_frame"), (debug, ".debug_frame")]
+    for case (let file?, let name) in places {
       let bytes = unsafe DwarfInfo.Sections.contents(name, file)
       guard unsafe !bytes.isEmpty else { continue }
       let holder = unsafe RawSpanHolder(bytes, owner: file)

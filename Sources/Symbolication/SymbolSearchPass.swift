@@ -119,7 +119,11 @@ struct SymbolSearchPass {
 
   consuming func result() -> SymbolSearch.Result {
     var result = SymbolSearch.Result()
-    result.refused = refused
+    // Where the right file was found, others of the same name are nobody's concern.
+    let hasNames =
+      !others.isEmpty || debug != nil || companion != nil || binary?.file.hasDebugInfo == true
+      || loadedMachO?.file.hasDwarf == true
+    result.refused = hasNames ? [] : refused
     result.missing = missing
     // What was named comes first.
     result.files = others.map(\.found)

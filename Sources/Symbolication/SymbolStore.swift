@@ -32,7 +32,8 @@ public struct SymbolStore {
   public let path: FilePath
   public let copies: Bool
   public let isDryRun: Bool
-  private var taken: Set<FilePath> = []
+  /// What was added, by place.
+  private var added: [FilePath: FilePath] = [:]
 
   /// - Parameters:
   ///   - path: the folder; it is made when the first file is added.
@@ -84,9 +85,9 @@ public struct SymbolStore {
 
   /// Puts a file where it belongs. What has that place already is never replaced.
   public mutating func add(_ file: File, at place: FilePath) -> Outcome {
-    if isPresent(file, at: place) { return .present }
-    let exists = (try? FileKind(at: place)) != nil
-    guard !exists, taken.insert(place).inserted else { return .taken }
+    if isSame(file.path, added[place] ?? place) { return .present }
+    guard added[place] == nil, (try? FileKind(at: place)) == nil else { return .taken }
+    added[place] = file.path
     if isDryRun { return .added }
     do {
       try createDirectories(place.removingLastComponent())
@@ -97,11 +98,11 @@ public struct SymbolStore {
     }
   }
 
-  /// Whether the file itself is there, or one with the same bytes.
-  private func isPresent(_ file: File, at place: FilePath) -> Bool {
-    if isSameFile(place, file.path) { return true }
-    guard case .regular = try? FileKind(at: place), let there = try? InputFile(place),
-      let own = try? InputFile(file.path)
+  /// Whether both are one file, or have the same bytes.
+  private func isSame(_ file: FilePath, _ other: FilePath) -> Bool {
+    if isSameFile(file, other) { return true }
+    guard case .regular = try? FileKind(at: other, followingLink: true), let there = try? InputFile(other),
+      let own = try? InputFile(file)
     else { return false }
     return there.byteCount == own.byteCount
       && there.withBytes { there in

@@ -19,7 +19,7 @@ extension Samples {
     // Only what a library exports.
     "symbols/dyld.sym": text("MODULE iOS arm64 \(loaderID) dyld", "PUBLIC 1000 0 dyld_start"),
 
-    "other-build/Example.sym": text(
+    "another-build/Example.sym": text(
       "MODULE iOS arm64 00112233445566778899AABBCCDDEEFF0 Example", "FUNC 0 320000 0 wrong"),
     "no-id/Example.sym": text("MODULE iOS arm64 000000 Example", "FUNC 0 320000 0 wrong"),
     "no-symbols/Example.sym": text("This is no symbol file."),

@@ -10,17 +10,17 @@ struct SymbolsDumpCommand: ParsableCommand {
     commandName: "dump",
     abstract: "Make Breakpad symbol files.",
     discussion: """
-      Takes executables, libraries and their files with debug information. Without
-      --debug, that file is looked for where the one with the code says it is, and
-      by its build id below /usr/lib/debug.
+      Takes executables, libraries and their files with debug information, and dSYM
+      bundles. Without --debug, that file is looked for where the one with the code
+      says it is, beside it, and by its build id below /usr/lib/debug.
 
       Examples:
         crashpadctl symbols dump app -o app.sym
         crashpadctl symbols dump app --debug app.debug -o symbols/
-        crashpadctl symbols dump bin/* lib/*.so -o symbols/
+        crashpadctl symbols dump bin/* lib/*.so App.dSYM -o symbols/
       """)
 
-  @Argument(help: "Files with code or debug information.", completion: .file())
+  @Argument(help: "Files with code or debug information, or dSYM bundles.", completion: .file())
   var files: [String]
 
   @Option(
@@ -79,30 +79,32 @@ struct SymbolsDumpCommand: ParsableCommand {
   func run() throws {
     let isStore = isStore
     var failures: [ExitStatus] = []
-    inOrder(count: files.count, jobs: jobs, work: { dump(files[$0], isStore) }) { index, report in
-      tell(displayName(files[index]), report)
-      if case .failed(_, let status) = report { failures.append(status) }
+    inOrder(count: files.count, jobs: jobs, work: { dump(files[$0], isStore) }) { index, reports in
+      for report in reports {
+        tell(displayName(files[index]), report)
+        if case .failed(_, let status) = report { failures.append(status) }
+      }
       return true
     }
     let status = files.count == 1 ? failures.first ?? .success : failures.isEmpty ? .success : .findings
     throw ExitCode(status.rawValue)
   }
 
-  private func dump(_ file: String, _ isStore: Bool) -> Report {
-    let path = FilePath(file)
-    let source: SymSource
+  private func dump(_ file: String, _ isStore: Bool) -> [Report] {
     do {
-      // A pipe would be waited for; a directory has no symbols of its own.
-      switch try FileKind(at: path, followingLink: true) {
-      case .regular: break
-      case .directory: throw InputFile.NotReadable(reason: .directory)
-      default: throw InputFile.NotReadable(reason: .notAFile)
+      let path = FilePath(file)
+      let sources = try SymSource.all(path, debug: debug.map { FilePath($0) }, name: name)
+      guard sources.count == 1 || isStore else {
+        return [.failed(text: "has \(sources.count) modules, which need -o with a directory", status: .usage)]
       }
-      source = try SymSource(path, debug: debug.map { FilePath($0) } ?? SymSource.debugFile(of: path), name: name)
+      return sources.map { dump($0, path, isStore) }
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
-      return .failed(text: text, status: status)
+      return [.failed(text: text, status: status)]
     }
+  }
+
+  private func dump(_ source: SymSource, _ path: FilePath, _ isStore: Bool) -> Report {
     guard source.hasSymbols else { return .failed(text: "has no symbols", status: .noData) }
     var options = SymWriter.Options()
     options.demangles = !noDemangle

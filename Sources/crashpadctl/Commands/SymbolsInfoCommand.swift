@@ -27,7 +27,8 @@ struct SymbolsInfoCommand: ParsableCommand {
 
   func run() throws {
     var failures: [ExitStatus] = []
-    for (index, file) in files.enumerated() {
+    var isFirst = true
+    for file in files {
       let contents: SymbolContents
       do {
         contents = try SymbolContents(FilePath(file))
@@ -38,7 +39,9 @@ struct SymbolsInfoCommand: ParsableCommand {
         continue
       }
       switch format {
-      case .text: Terminal.output((index > 0 ? "\n" : "") + SymbolContentsText.text(contents, displayName(file)))
+      case .text:
+        Terminal.output((isFirst ? "" : "\n") + SymbolContentsText.text(contents, displayName(file)))
+        isFirst = false
       case .json:
         JSONWriter.standardOutput(files.count == 1 ? .indented : .compact) {
           SymbolContentsText.write(contents, displayName(file), to: &$0)

@@ -79,7 +79,8 @@ enum Sentences {
         "is a \(failure.format.rawValue) already; only intermediate dumps, their JSON form and core files are converted",
         .noData
       )
-    case let failure as SymSource.NotElf: ("\(Wording.printable(failure.path)) is no ELF file", .noData)
+    case let failure as SymSource.NotElf:
+      ((failure.path.map { Wording.printable($0) + " " } ?? "") + "is no ELF or Mach-O file", .noData)
     case is SymSource.NotLinked: ("is an object file that was not linked: its addresses are none", .noData)
     case let failure as SymSource.OtherBuild: ("\(Wording.printable(failure.path)) is of another build", .noData)
     case is SymbolFile.UnknownFormat: ("is no file with symbols of a known format", .noData)
