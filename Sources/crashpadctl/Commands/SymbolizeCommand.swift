@@ -76,6 +76,6 @@ struct SymbolizeCommand: ParsableCommand {
     let cache = SymbolCache(try symbolOptions.search(), demangles: !noDemangle)
     let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump, .core])
     let status = SymbolizeRun(command: self, list: list, cache: cache).run()
-    throw ExitCode(status.rawValue)
+    Terminal.end(status)
   }
 }

@@ -58,9 +58,6 @@ struct SymbolsLookupCommand: ParsableCommand {
       Terminal.error("\(displayName(file)): error: \(text)")
       throw ExitCode(status.rawValue)
     }
-    for finding in symbols.findings.findings {
-      Terminal.error(Sentences.line(finding, input: displayName(file)))
-    }
     guard !symbols.isEmpty else {
       Terminal.error("\(displayName(file)): error: has no symbols")
       throw ExitCode(ExitStatus.noData.rawValue)
@@ -69,6 +66,11 @@ struct SymbolsLookupCommand: ParsableCommand {
     case .text: writeText(symbols)
     case .json: writeJSON(symbols)
     }
+    // Only what was asked for was read.
+    for finding in symbols.findings.findings {
+      Terminal.error(Sentences.line(finding, input: displayName(file)))
+    }
+    Terminal.end(.success)
   }
 
   /// What was asked, one after the other.
@@ -88,8 +90,8 @@ struct SymbolsLookupCommand: ParsableCommand {
     return (found, [SymbolizedAddress.Frame(function: last.function, location: found.frames[0].location)])
   }
 
-  private func name(_ frame: SymbolizedAddress.Frame) -> String? {
-    frame.function.map { noDemangle ? $0 : Demangler.demangle($0) ?? $0 }
+  private func name(_ frame: SymbolizedAddress.Frame, _ demangler: inout Demangler) -> String? {
+    frame.function.map { noDemangle ? $0 : demangler.name($0) }
   }
 
   // MARK: Text
@@ -98,8 +100,9 @@ struct SymbolsLookupCommand: ParsableCommand {
     // A program that asks through a pipe waits for each answer.
     let answersAtOnce = addresses.isEmpty && isatty(0) == 0 && Self.isPipe(0)
     var text = ""
+    var demangler = Demangler()
     forEachAddress { line in
-      answer(line, symbols, &text)
+      answer(line, symbols, &demangler, &text)
       if answersAtOnce || text.utf8.count > 64 * 1024 {
         Terminal.output(text)
         text = ""
@@ -113,11 +116,11 @@ struct SymbolsLookupCommand: ParsableCommand {
     return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
   }
 
-  private func answer(_ line: String, _ symbols: SymbolFile, _ text: inout String) {
+  private func answer(_ line: String, _ symbols: SymbolFile, _ demangler: inout Demangler, _ text: inout String) {
     let frames = frames(line, symbols).1
     if frames.isEmpty { text += "??\n??:0:0\n" }
     for frame in frames {
-      text += name(frame) ?? "??"
+      text += name(frame, &demangler) ?? "??"
       text += "\n"
       text += frame.location?.file ?? "??"
       text += ":\(frame.location?.line ?? 0):\(frame.location?.column ?? 0)\n"
@@ -128,6 +131,7 @@ struct SymbolsLookupCommand: ParsableCommand {
   // MARK: JSON
 
   private func writeJSON(_ symbols: SymbolFile) {
+    var demangler = Demangler()
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-symbols-lookup/1")
@@ -141,7 +145,7 @@ struct SymbolsLookupCommand: ParsableCommand {
               json.member("function_address", found.map { Wording.hex(symbols.imageBase &+ $0.functionAddress) })
               json.member("is_nearest", found?.isNearest ?? false)
               json.array("frames") { json in
-                for frame in frames { write(frame, to: &json) }
+                for frame in frames { write(frame, &demangler, to: &json) }
               }
             }
           }
@@ -150,9 +154,9 @@ struct SymbolsLookupCommand: ParsableCommand {
     }
   }
 
-  private func write(_ frame: SymbolizedAddress.Frame, to json: inout JSONWriter) {
+  private func write(_ frame: SymbolizedAddress.Frame, _ demangler: inout Demangler, to json: inout JSONWriter) {
     json.object { json in
-      json.member("function", name(frame))
+      json.member("function", name(frame, &demangler))
       json.member("file", frame.location?.file)
       json.member("line", frame.location.flatMap { $0.line > 0 ? $0.line : nil })
       json.member("column", frame.location.flatMap { $0.column > 0 ? $0.column : nil })
