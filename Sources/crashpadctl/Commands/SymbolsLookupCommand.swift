@@ -100,12 +100,13 @@ struct SymbolsLookupCommand: ParsableCommand {
     // A program that asks through a pipe waits for each answer.
     let answersAtOnce = addresses.isEmpty && isatty(0) == 0 && Self.isPipe(0)
     var text = ""
+    text.reserveCapacity(128 * 1024)
     var demangler = Demangler()
     forEachAddress { line in
       answer(line, symbols, &demangler, &text)
       if answersAtOnce || text.utf8.count > 64 * 1024 {
         Terminal.output(text)
-        text = ""
+        text.removeAll(keepingCapacity: true)
       }
     }
     Terminal.output(text)
@@ -123,7 +124,11 @@ struct SymbolsLookupCommand: ParsableCommand {
       text += name(frame, &demangler) ?? "??"
       text += "\n"
       text += frame.location?.file ?? "??"
-      text += ":\(frame.location?.line ?? 0):\(frame.location?.column ?? 0)\n"
+      text += ":"
+      text += String(frame.location?.line ?? 0)
+      text += ":"
+      text += String(frame.location?.column ?? 0)
+      text += "\n"
     }
     text += "\n"
   }
