@@ -135,7 +135,8 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
       .executableTarget(
         name: name,
         dependencies: [
-          "BinaryFormat", "CoreFile", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump",
+          "BinaryFormat", "CLinux", "CoreFile", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat",
+          "Minidump",
           "Snapshot", "Symbolication", .product(name: "SystemPackage", package: "swift-system"),
         ],
         path: "Tests/Fuzz/\(name)",

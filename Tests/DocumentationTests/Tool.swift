@@ -109,7 +109,8 @@ struct Samples: ~Copyable {
     let artifacts = folder.appendingPathComponent("artifacts")
     let dumps = folder.appendingPathComponent("dumps/older")
     let scripts = folder.appendingPathComponent("scripts")
-    for directory in [artifacts, dumps, scripts] {
+    let programs = ["bin", "lib", "build"].map { folder.appendingPathComponent($0) }
+    for directory in [artifacts, dumps, scripts] + programs {
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
     try writeCrash()
@@ -118,6 +119,7 @@ struct Samples: ~Copyable {
     try write(Self.dump(seed: 11), "artifacts/first.idump")
     try write(Self.dump(seed: 12), "dumps/first.idump")
     try write(Self.dump(seed: 13), "dumps/older/second.idump")
+    try writePrograms()
     try writeDatabase()
     try write(Data("a log\n".utf8), "app.log")
     try writeSymbols()
@@ -159,6 +161,18 @@ struct Samples: ~Copyable {
       "42e00 60 40 1", "42e60 40 12 0", "42ea0 60 43 1", "FUNC 378a00 100 0 CheckoutView.confirm()", "378a00 100 58 1",
     ]
     try write(Data((lines.joined(separator: "\n") + "\n").utf8), "\(store)/Example.sym")
+  }
+
+  /// A program, its debug information and a library.
+  private func writePrograms() throws {
+    var program = SynthElf()
+    for name in ["app", "bin/app", "build/app"] { try write(Data(program.bytes), name) }
+    (program.hasCode, program.hasFrames) = (false, false)
+    try write(Data(program.bytes), "app.debug")
+    var library = SynthElf()
+    library.buildID = [1, 2, 3, 4, 5, 6, 7, 8]
+    try write(Data(library.bytes), "lib/libapp.so")
+    try write(Data("MODULE Linux x86_64 000000000000000000000000000000000 app\nPUBLIC 1000 0 main\n".utf8), "app.sym")
   }
 
   /// `DB`, with pending dumps of an app.

@@ -8,7 +8,8 @@ struct SymbolsCommand: ParsableCommand {
       Takes ELF files, Mach-O files and dSYM bundles, and Breakpad's symbol files.
 
       Examples:
-        crashpadctl symbols lookup /usr/lib/debug/app.debug 0x1139
+        crashpadctl symbols lookup app.debug 0x1139
+        crashpadctl symbols dump app -o symbols/
       """,
     subcommands: [
       SymbolsLookupCommand.self, SymbolsDumpCommand.self, SymbolsInfoCommand.self, SymbolsIndexCommand.self,

@@ -17,7 +17,7 @@ struct SymbolsDumpCommand: ParsableCommand {
       Examples:
         crashpadctl symbols dump app -o app.sym
         crashpadctl symbols dump app --debug app.debug -o symbols/
-        crashpadctl symbols dump bin/* lib/*.so App.dSYM -o symbols/
+        crashpadctl symbols dump bin/* lib/*.so -o symbols/
       """)
 
   @Argument(help: "Files with code or debug information, or dSYM bundles.", completion: .file())

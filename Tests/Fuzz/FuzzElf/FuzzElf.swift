@@ -1,4 +1,5 @@
 import BinaryFormat
+import CLinux
 import FileSystem
 import Glibc
 import Symbolication
@@ -12,7 +13,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   guard size > 64 else { return -1 }
   let descriptor = unsafe memfd_create("elf", 1 /* MFD_CLOEXEC */)
   guard descriptor >= 0 else { return 0 }
-  defer { close(descriptor) }
+  defer { _ = close(descriptor) }
   guard unsafe write(descriptor, data, size) == size else { return 0 }
   guard let source = try? SymSource(FilePath("/proc/self/fd/\(descriptor)"), name: "a") else { return 0 }
   let output = MemoryOutput()
