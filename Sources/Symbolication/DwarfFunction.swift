@@ -20,13 +20,42 @@ final class DwarfFunction {
     let column: UInt64
     /// 0 for what was inlined into the function itself.
     let depth: Int
-    /// Of the call that it was inlined into.
-    let parent: Int?
     let ranges: [Range<UInt64>]
   }
 
-  /// All of them in the order of the DWARF, which has a call before those that were inlined into it.
-  private var calls: [InlinedCall]?
+  /// Where a call lies. What else its entry says is read for those that an address lies in.
+  private struct Extent {
+    /// Of its entry.
+    let offset: UInt64
+    let depth: Int
+    /// From its first to its last address.
+    let hull: Range<UInt64>
+    /// If there are several, each of its ranges.
+    let parts: [Range<UInt64>]
+
+    init?(_ offset: UInt64, _ depth: Int, _ ranges: [Range<UInt64>]) {
+      guard var hull = ranges.first else { return nil }
+      for range in ranges.dropFirst() {
+        hull = min(hull.lowerBound, range.lowerBound)..<max(hull.upperBound, range.upperBound)
+      }
+      self.init(offset, depth, hull, ranges.count > 1 ? ranges : [])
+    }
+
+    init(_ offset: UInt64, _ depth: Int, _ hull: Range<UInt64>, _ parts: [Range<UInt64>] = []) {
+      (self.offset, self.depth, self.hull, self.parts) = (offset, depth, hull, parts)
+    }
+
+    func contains(_ address: UInt64) -> Bool {
+      hull.contains(address) && (parts.isEmpty || parts.contains { $0.contains(address) })
+    }
+
+    var ranges: [Range<UInt64>] { parts.isEmpty ? [hull] : parts }
+  }
+
+  /// Of all calls in the order of the DWARF, which has a call before those that were inlined into it.
+  private var extents: [Extent]?
+  /// Those that were read, by their places in `extents`.
+  private var calls: [Int: InlinedCall] = [:]
 
   init(_ die: Dwarf_Die, _ ranges: [Range<UInt64>]) {
     unsafe self.die = unsafe die
@@ -36,48 +65,81 @@ final class DwarfFunction {
     self.entry = unsafe dwarf_entrypc(&own, &entry) == 0 ? entry : ranges[0].lowerBound
   }
 
-  func inlinedCalls(in unit: DwarfUnit) -> [InlinedCall] {
-    if let calls { return calls }
-    var found: [InlinedCall] = []
-    unsafe collect(&die, unit, nil, depth: 0, nesting: 0, &found)
-    calls = found
-    return found
+  /// All of them, a call before those that were inlined into it.
+  func inlinedCalls(in unit: DwarfUnit, _ sections: DwarfInfo.Sections) -> [InlinedCall] {
+    let extents = extents(in: unit, sections)
+    return extents.indices.compactMap { call($0, extents[$0], unit) }
   }
 
   /// Those that `address` lies in, from the outermost inwards.
-  func inlinedCalls(at address: UInt64, in unit: DwarfUnit) -> [InlinedCall] {
-    let calls = inlinedCalls(in: unit)
+  func inlinedCalls(at address: UInt64, in unit: DwarfUnit, _ sections: DwarfInfo.Sections) -> [InlinedCall] {
     var chain: [InlinedCall] = []
-    var parent: Int?
-    for (index, call) in calls.enumerated()
-    where call.depth == chain.count && call.parent == parent && call.ranges.contains(where: { $0.contains(address) }) {
+    for (index, extent) in extents(in: unit, sections).enumerated() {
+      // What was inlined into the last one has been passed.
+      if extent.depth < chain.count { break }
+      guard extent.depth == chain.count, extent.contains(address), let call = call(index, extent, unit) else {
+        continue
+      }
       chain.append(call)
-      parent = index
     }
     return chain
   }
 
+  private func call(_ index: Int, _ extent: Extent, _ unit: DwarfUnit) -> InlinedCall? {
+    if let known = calls[index] { return known }
+    var entry = unsafe Dwarf_Die()
+    guard let dwarf = unsafe dwarf_cu_getdwarf(die.cu), unsafe dwarf_offdie(dwarf, extent.offset, &entry) != nil else {
+      return nil
+    }
+    let call = InlinedCall(
+      name: unsafe DwarfUnit.linkageName(&entry) ?? DwarfUnit.shortName(&entry),
+      file: unsafe DwarfUnit.number(&entry, DW_AT_call_file), line: unsafe DwarfUnit.number(&entry, DW_AT_call_line),
+      column: unsafe DwarfUnit.number(&entry, DW_AT_call_column), depth: extent.depth, ranges: extent.ranges)
+    calls[index] = call
+    return call
+  }
+
+  private func extents(in unit: DwarfUnit, _ sections: DwarfInfo.Sections) -> [Extent] {
+    if let extents { return extents }
+    var found: [Extent] = []
+    if !scan(unit, sections, &found) {
+      found = []
+      unsafe collect(&die, unit, depth: 0, nesting: 0, &found)
+    }
+    extents = found
+    return found
+  }
+
+  /// The fast way. Returns false if it does not work here.
+  private func scan(_ unit: DwarfUnit, _ sections: DwarfInfo.Sections, _ found: inout [Extent]) -> Bool {
+    let own = unsafe dwarf_dieoffset(&die)
+    return unit.withCalls(from: own, sections) { call in
+      if let range = call.range {
+        found.append(Extent(call.offset, call.level, range))
+      } else {
+        var entry = unsafe Dwarf_Die()
+        guard unsafe dwarf_offdie(sections.dwarf, call.offset, &entry) != nil else { return }
+        if let extent = unsafe Extent(call.offset, call.level, DwarfUnit.ranges(&entry)) { found.append(extent) }
+      }
+    }
+  }
+
+  /// The slow way, by libdw alone.
   private func collect(
-    _ scope: inout Dwarf_Die, _ unit: DwarfUnit, _ parent: Int?, depth: Int, nesting: Int, _ found: inout [InlinedCall]
+    _ scope: inout Dwarf_Die, _ unit: DwarfUnit, depth: Int, nesting: Int, _ found: inout [Extent]
   ) {
     guard nesting < DwarfUnit.maximumDepth else { return }
     unsafe unit.forEachChild(&scope) { child in
       switch unsafe dwarf_tag(&child) {
       case Int32(DW_TAG_inlined_subroutine):
-        let ranges = unsafe DwarfUnit.ranges(&child)
-        guard !ranges.isEmpty else { return }
-        found.append(
-          InlinedCall(
-            name: unsafe DwarfUnit.linkageName(&child) ?? DwarfUnit.shortName(&child),
-            file: unsafe DwarfUnit.number(&child, DW_AT_call_file),
-            line: unsafe DwarfUnit.number(&child, DW_AT_call_line),
-            column: unsafe DwarfUnit.number(&child, DW_AT_call_column), depth: depth, parent: parent, ranges: ranges))
-        unsafe collect(&child, unit, found.count - 1, depth: depth + 1, nesting: nesting + 1, &found)
+        guard let extent = unsafe Extent(dwarf_dieoffset(&child), depth, DwarfUnit.ranges(&child)) else { return }
+        found.append(extent)
+        unsafe collect(&child, unit, depth: depth + 1, nesting: nesting + 1, &found)
       // A function inside has calls of its own; types have none.
       case Int32(DW_TAG_subprogram), Int32(DW_TAG_class_type), Int32(DW_TAG_structure_type): return
       default:
         if unsafe dwarf_haschildren(&child) > 0 {
-          unsafe collect(&child, unit, parent, depth: depth, nesting: nesting + 1, &found)
+          unsafe collect(&child, unit, depth: depth, nesting: nesting + 1, &found)
         }
       }
     }

@@ -115,6 +115,28 @@ final class DwarfUnit {
     } ?? false
   }
 
+  /// Calls `body` for each call that was inlined into the function whose entry lies at `offset`, a call before those in it.
+  /// Returns false if this fast way does not work here.
+  func withCalls(from offset: UInt64, _ sections: DwarfInfo.Sections, _ body: (DieScanner.Call) -> Void) -> Bool {
+    let inUnit = unsafe dwarf_cuoffset(&tree)
+    let base = unsafe Self.number(&die, DW_AT_addr_base)
+    return unsafe sections.withUnit(&tree) { unit, start, scanner in
+      guard offset >= start, offset - start < UInt64(unit.byteCount) else { return false }
+      let addresses = unsafe DieScanner.AddressTable(
+        bytes: sections.addresses, base: base == 0 ? 8 : base, addressSize: scanner.addressSize)
+      var isFirst = true
+      return scanner.scanCalls(
+        unit.extracting(Int(offset - start)..<unit.byteCount), from: offset, unitStart: start &- inUnit, addresses
+      ) { _, _ in
+        // Functions inside have calls of their own.
+        defer { isFirst = false }
+        return isFirst ? 0 : nil
+      } call: { _, call in
+        body(call)
+      }
+    } ?? false
+  }
+
   /// The slow way, by libdw alone.
   private func walk(_ parent: inout Dwarf_Die, depth: Int) {
     guard depth < Self.maximumDepth else { return }
@@ -197,7 +219,7 @@ final class DwarfUnit {
   ) -> SymbolizedAddress {
     var frames: [SymbolizedAddress.Frame] = []
     var location = location(address, sections)
-    for call in function.inlinedCalls(at: address, in: self).reversed() {
+    for call in function.inlinedCalls(at: address, in: self, sections).reversed() {
       frames.append(SymbolizedAddress.Frame(function: call.name, location: location))
       location = SourceLocation(file: fileName(call.file), line: call.line, column: call.column)
     }

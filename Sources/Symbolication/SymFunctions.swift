@@ -131,7 +131,7 @@ struct SymFunctions {
   private mutating func walk(_ unit: DwarfUnit) {
     for function in unit.allFunctions(info.sections) {
       guard let number = unsafe begin(dwarf_dieoffset(&function.die), function.ranges, unit) else { continue }
-      for call in hasCalls ? function.inlinedCalls(in: unit) : [] {
+      for call in hasCalls ? function.inlinedCalls(in: unit, info.sections) : [] {
         let first = unitRanges.count
         unitRanges += call.ranges
         unitCalls.append(

@@ -7,6 +7,8 @@ struct Command {
   var arguments: [String]
   /// Exit statuses that are no failure.
   var accepted: Set<Int32> = [0]
+  /// The file that is its standard input.
+  var input = "/dev/null"
 
   init(_ path: String, _ arguments: [String], accepting accepted: Set<Int32> = [0]) {
     self.path = path
@@ -45,7 +47,7 @@ extension Command {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
     unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     unsafe posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     // This program ignores an interrupt, to clean up behind it; what it started does not.

@@ -22,6 +22,8 @@ extension Bench {
     let script = "\"$0\" -S --defined-only \"$1\" | awk '$3 ~ /^[tTwW]$/ { print $1, $2 }' > \"$2\""
     try workspace.run(Command(try need("sh"), ["-c", script, nm, program, list]))
     let picked = try pick(full(10_000, quick: 2000), from: list)
+    let picks = workspace.file("picked")
+    try writeFile(picks, Array(picked.map { "0x\($0)\n" }.joined().utf8))
     let rounds = full(9, quick: 3)
     title(
       "\(Text.grouped(picked.count)) addresses of a program of \(Text.grouped(try workspace.size(program))) bytes; \(rounds) runs"
@@ -29,9 +31,10 @@ extension Bench {
     var contenders: [Contender] = []
     for name in ["llvm-symbolizer-19", "llvm-symbolizer"] where contenders.isEmpty {
       guard let peer = Command.find(name) else { continue }
-      contenders.append(Contender(name, Command(peer, ["--obj=\(program)"] + picked.map { "0x\($0)" })))
+      contenders.append(Contender(name, reading(Command(peer, ["--obj=\(program)"]), picks)))
     }
-    contenders.append(Contender("symbols lookup", Command(workspace.tool, ["symbols", "lookup", program] + picked)))
+    contenders.append(
+      Contender("symbols lookup", reading(Command(workspace.tool, ["symbols", "lookup", program]), picks)))
     let results = try workspace.interleave(contenders, rounds: rounds)
     showProcessorTime(results)
     if contenders.count > 1 {
@@ -41,6 +44,12 @@ extension Bench {
       print("  llvm-symbolizer is not on the PATH")
     }
     try workspace.remove(program)
+  }
+
+  private func reading(_ command: Command, _ file: String) -> Command {
+    var command = command
+    command.input = file
+    return command
   }
 
   private func pick(_ count: Int, from list: String) throws -> [String] {
