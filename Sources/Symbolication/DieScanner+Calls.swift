@@ -60,7 +60,9 @@ extension DieScanner {
         if let last = scopes.last, last.depth == depth { scopes.removeLast() }
         continue
       }
-      guard code < UInt64(abbreviations.count), let abbreviation = abbreviations[Int(code)] else { return false }
+      guard code < UInt64(abbreviations.count) else { return false }
+      let abbreviation = abbreviations[Int(code)]
+      guard abbreviation.isKnown else { return false }
       if abbreviation.isFunction || abbreviation.isInlinedCall {
         guard let values = values(abbreviation, unit, &offset, unitStart, addresses) else { return false }
         let place = start + UInt64(entry)
@@ -78,8 +80,8 @@ extension DieScanner {
       } else if let size = abbreviation.size {
         offset += size
       } else {
-        for attribute in abbreviation.attributes {
-          guard skip(attribute.form, unit, &offset) else { return false }
+        for index in abbreviation.first..<abbreviation.end {
+          guard skip(attributes[index].form, unit, &offset) else { return false }
         }
       }
       if abbreviation.hasChildren { depth += 1 } else if depth == 0 { return true }
@@ -114,7 +116,8 @@ extension DieScanner {
     _ abbreviation: Abbreviation, _ unit: RawSpan, _ offset: inout Int, _ unitStart: UInt64, _ addresses: AddressTable
   ) -> Values? {
     var values = Values()
-    for (index, attribute) in abbreviation.attributes.enumerated() {
+    for index in abbreviation.first..<abbreviation.end {
+      let attribute = attributes[index]
       let place = offset
       guard skip(attribute.form, unit, &offset), offset <= unit.byteCount else { return nil }
       switch Int(attribute.name) {
@@ -127,9 +130,9 @@ extension DieScanner {
         }
       case DW_AT_abstract_origin: values.origin = reference(attribute.form, unit, place, unitStart)
       case DW_AT_call_file:
-        values.file = abbreviation.constants[index] ?? number(attribute.form, unit, place) ?? 0
+        values.file = attribute.constant ?? number(attribute.form, unit, place) ?? 0
       case DW_AT_call_line:
-        values.line = abbreviation.constants[index] ?? number(attribute.form, unit, place) ?? 0
+        values.line = attribute.constant ?? number(attribute.form, unit, place) ?? 0
       default: break
       }
     }

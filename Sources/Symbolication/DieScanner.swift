@@ -12,19 +12,31 @@ struct DieScanner {
     let range: Range<UInt64>?
   }
 
+  /// Plain data: one is looked at for each entry, and nothing is to be retained for that.
   struct Abbreviation {
+    /// False for a code that none has.
+    var isKnown = false
     var isFunction = false
     var isInlinedCall = false
     var hasChildren = false
     /// Bytes of all attributes; nil if that depends on their values.
     var size: Int? = 0
-    var attributes: [(name: UInt32, form: UInt32)] = []
-    /// Values that the abbreviation itself has, by the number of the attribute.
-    var constants: [Int: UInt64] = [:]
+    /// Of the attributes, in `attributes`.
+    var first = 0
+    var end = 0
   }
 
+  struct Attribute {
+    let name: UInt32
+    let form: UInt32
+    /// The value that the abbreviation itself has.
+    let constant: UInt64?
+  }
+
+  /// Of all abbreviations.
+  private(set) var attributes: [Attribute] = []
   /// By code, which are dense in all real files.
-  private(set) var abbreviations: [Abbreviation?] = [nil]
+  private(set) var abbreviations = [Abbreviation()]
   let addressSize: Int
   let offsetSize: Int
   let version: Int
@@ -59,19 +71,21 @@ struct DieScanner {
     var form: UInt32 = 0
     var constant: Dwarf_Sword = 0
     // `dwarf_getattrcnt` miscounts those that have their value in the abbreviation; asking for one too many is an error.
-    while new.attributes.count < 256,
-      unsafe dwarf_getabbrevattr_data(pointer, new.attributes.count, &name, &form, &constant, nil) == 0
+    (new.isKnown, new.first) = (true, attributes.count)
+    while attributes.count - new.first < 256,
+      unsafe dwarf_getabbrevattr_data(pointer, attributes.count - new.first, &name, &form, &constant, nil) == 0
     {
-      if form == DW_FORM_implicit_const { new.constants[new.attributes.count] = UInt64(bitPattern: Int64(constant)) }
+      let own = form == DW_FORM_implicit_const ? UInt64(bitPattern: Int64(constant)) : nil
       if name == DW_AT_low_pc || name == DW_AT_ranges { hasCode = true }
-      new.attributes.append((name, form))
+      attributes.append(Attribute(name: name, form: form, constant: own))
       if let size = new.size, let more = fixedSize(form) { new.size = size + more } else { new.size = nil }
     }
-    guard new.attributes.count < 256 else { return false }
+    new.end = attributes.count
+    guard new.end - new.first < 256 else { return false }
     let tag = unsafe Int(dwarf_getabbrevtag(pointer))
     new.isFunction = hasCode && tag == DW_TAG_subprogram
     new.isInlinedCall = hasCode && tag == DW_TAG_inlined_subroutine
-    while abbreviations.count <= code { abbreviations.append(nil) }
+    while abbreviations.count <= code { abbreviations.append(Abbreviation()) }
     abbreviations[code] = new
     return true
   }
@@ -111,15 +125,17 @@ struct DieScanner {
         if depth <= 0 { return true }
         continue
       }
-      guard code < UInt64(abbreviations.count), let abbreviation = abbreviations[Int(code)] else { return false }
+      guard code < UInt64(abbreviations.count) else { return false }
+      let abbreviation = abbreviations[Int(code)]
+      guard abbreviation.isKnown else { return false }
       if abbreviation.isFunction {
         guard let range = function(abbreviation, unit, &offset) else { return false }
         body(Function(offset: start + UInt64(entry), range: range.known))
       } else if let size = abbreviation.size {
         offset += size
       } else {
-        for attribute in abbreviation.attributes {
-          guard skip(attribute.form, unit, &offset) else { return false }
+        for index in abbreviation.first..<abbreviation.end {
+          guard skip(attributes[index].form, unit, &offset) else { return false }
         }
       }
       if abbreviation.hasChildren { depth += 1 } else if depth == 0 { return true }
@@ -134,7 +150,8 @@ struct DieScanner {
     var low: UInt64?
     var high: UInt64?
     var isHighAnOffset = false
-    for (name, form) in abbreviation.attributes {
+    for index in abbreviation.first..<abbreviation.end {
+      let (name, form) = (attributes[index].name, attributes[index].form)
       let place = offset
       guard skip(form, unit, &offset), offset <= unit.byteCount else { return nil }
       guard name == DW_AT_low_pc || name == DW_AT_high_pc else { continue }

@@ -11,6 +11,7 @@ struct InspectionView {
   /// What the snapshot was read from.
   let input: InputFile
   let modules: ModuleMap
+  private let moduleNames: [String]
   /// Names of functions; nil if nobody asked for them.
   let names: AddressNames?
 
@@ -20,6 +21,12 @@ struct InspectionView {
     self.names = names
     input = inspection.file
     modules = ModuleMap(snapshot.modules)
+    let input = inspection.file
+    // Every frame of every stack asks for one.
+    moduleNames = snapshot.modules.enumerated().map { index, module in
+      let path = module.name.map { name in input.withBytes { snapshot.text(name, in: $0) } } ?? ""
+      return path.isEmpty ? "module \(index)" : lastPathComponent(Wording.printable(path))
+    }
   }
 
   /// A text of the snapshot; nil if it is missing or empty.
@@ -28,9 +35,7 @@ struct InspectionView {
     return Wording.printable(input.withBytes { snapshot.text(content, in: $0) })
   }
 
-  func moduleName(_ index: Int) -> String {
-    lastPathComponent(text(snapshot.modules[index].name) ?? "module \(index)")
-  }
+  func moduleName(_ index: Int) -> String { moduleNames[index] }
 
   /// "MyApp + 0x1234", with symbols "MyApp + 0x1234, main + 12 (/src/main.cpp:42)"; nil if no module is there.
   func location(_ address: UInt64) -> String? {

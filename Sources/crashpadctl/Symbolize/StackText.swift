@@ -27,18 +27,28 @@ struct StackText {
     let rows = SymbolizedView.rows(thread.frames)
     let (first, leftOut, last) = SymbolizedView.shown(rows, limit: limit)
     let shown = Array(first) + Array(last)
+    let cells = shown.map { (module: moduleName($0), trust: trust($0)) }
     let widths = (
-      number: (shown.last.map { String($0.number).count } ?? 1) + 1,
-      module: shown.map { moduleName($0).count }.max() ?? 0, trust: shown.map { trust($0).count }.max() ?? 0
+      number: (shown.last.map { String($0.number).utf8.count } ?? 1) + 1,
+      module: cells.map { Wording.width($0.module) }.max() ?? 0, trust: cells.map { $0.trust.utf8.count }.max() ?? 0
     )
+    var next = 0
     func add(_ rows: ArraySlice<SymbolizedView.Row>) {
       for row in rows {
         let number = String(row.number)
-        let (module, trust) = (moduleName(row), trust(row))
-        text += String(repeating: " ", count: widths.number - number.count) + number + "  "
-        text += module + String(repeating: " ", count: widths.module - module.count + 2)
-        text += symbolized.view.fullAddress(row.frame.frame.instruction) + "  "
-        text += trust + String(repeating: " ", count: widths.trust - trust.count + 2) + place(row) + "\n"
+        let cell = cells[next]
+        next += 1
+        Wording.blanks(widths.number - number.utf8.count, to: &text)
+        text += number
+        text += "  "
+        text += cell.module
+        Wording.blanks(widths.module - Wording.width(cell.module) + 2, to: &text)
+        text += symbolized.view.fullAddress(row.frame.frame.instruction)
+        text += "  "
+        text += cell.trust
+        Wording.blanks(widths.trust - cell.trust.utf8.count + 2, to: &text)
+        addPlace(row, cell.module, &text)
+        text += "\n"
       }
     }
     add(first)
@@ -71,21 +81,28 @@ struct StackText {
   }
 
   /// "function + 12 (/src/main.cpp:42)"
-  private func place(_ row: SymbolizedView.Row) -> String {
+  private func addPlace(_ row: SymbolizedView.Row, _ module: String, _ text: inout String) {
     let frame = row.frame.frame
-    if frame.isSignalFrame, !row.isInlined { return "<signal handler called>" }
-    guard let offset = frame.moduleOffset else { return "in no module" }
-    var place: String
+    if frame.isSignalFrame, !row.isInlined {
+      text += "<signal handler called>"
+      return
+    }
+    guard let offset = frame.moduleOffset else {
+      text += "in no module"
+      return
+    }
     if let name = SymbolizedView.name(row.function) {
-      place = name
+      text += name
       if !row.isInlined, let distance = SymbolizedView.functionOffset(row.frame, of: offset) {
-        place += " + \(distance)"
-        if row.frame.symbol?.isNearest == true { place += " (nearest symbol)" }
+        text += " + \(distance)"
+        if row.frame.symbol?.isNearest == true { text += " (nearest symbol)" }
       }
     } else {
-      place = "\(moduleName(row)) + \(Wording.hex(offset))"
+      text += module
+      text += " + "
+      text += Wording.hex(offset)
     }
-    return place + Self.location(row.function)
+    text += Self.location(row.function)
   }
 
   /// " (/src/main.cpp:42)", or nothing.
