@@ -100,18 +100,18 @@ extension ModuleIdentity {
       guard let content, !content.isEmpty else { return nil }
       return file.withBytes { snapshot.text(content, in: $0) }
     }
+    let id: DebugID?
+    var buildID: [UInt8] = []
     switch module.identity {
-    case .uuid(let uuid, let age):
-      self.init(
-        path: text(module.name) ?? "", debugName: text(module.debugName),
-        debugID: uuid == .zero ? nil : DebugID(uuid: uuid, age: age))
+    case .uuid(let uuid, let age): id = uuid == .zero ? nil : DebugID(uuid: uuid, age: age)
     case .buildID(let content):
-      let bytes = file.withBytes { snapshot.bytes(of: content, in: $0) }
-      self.init(
-        path: text(module.name) ?? "", debugName: text(module.debugName), debugID: DebugID(buildID: bytes),
-        buildID: bytes)
-    case nil: self.init(path: text(module.name) ?? "", debugName: text(module.debugName), debugID: nil)
+      buildID = file.withBytes { snapshot.bytes(of: content, in: $0) }
+      id = DebugID(buildID: buildID)
+    case nil: id = nil
     }
+    self.init(
+      path: text(module.name) ?? "", debugName: text(module.debugName), debugID: id, buildID: buildID,
+      mayBeLocal: [.linux, .android, .unknown].contains(snapshot.system.operatingSystem))
   }
 }
 

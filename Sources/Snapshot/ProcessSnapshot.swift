@@ -115,8 +115,17 @@ public struct UUIDBytes: Sendable, Hashable {
 
 /// Lower-case hexadecimal digits, filled with zeros up to `width`.
 public func hexadecimal(_ value: UInt64, width: Int = 0) -> String {
-  let digits = String(value, radix: 16)
-  return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  let digits = max(1, (67 - value.leadingZeroBitCount) / 4)
+  let count = max(digits, width)
+  return unsafe String(unsafeUninitializedCapacity: count) { buffer in
+    var rest = value
+    for index in stride(from: count - 1, through: 0, by: -1) {
+      let digit = UInt8(truncatingIfNeeded: rest & 0xf)
+      unsafe buffer.initializeElement(at: index, to: digit < 10 ? 0x30 + digit : 0x57 + digit)
+      rest >>= 4
+    }
+    return count
+  }
 }
 
 /// A name and a value, as bytes.

@@ -44,9 +44,14 @@ public struct ModuleIdentity: Sendable, Hashable {
   public let buildID: [UInt8]
   /// The name under which debug information is looked for: the file's.
   public let debugName: String
+  /// Whether it may have been a program of this machine: then its path is looked at here too.
+  public let mayBeLocal: Bool
 
-  public init(path: String, debugName: String? = nil, debugID: DebugID?, buildID: [UInt8] = []) {
+  public init(
+    path: String, debugName: String? = nil, debugID: DebugID?, buildID: [UInt8] = [], mayBeLocal: Bool = true
+  ) {
     self.path = path
+    self.mayBeLocal = mayBeLocal
     self.debugID = debugID
     self.buildID = buildID
     let name = debugName ?? path

@@ -110,6 +110,7 @@ public final class SymbolCache: Sendable {
 
   /// Looks for the symbols of a module, the first time. Others that ask for the same meanwhile wait.
   public func symbols(for identity: ModuleIdentity) -> ModuleSymbols {
+    if search.cannotFind(identity) { return ModuleSymbols(identity, SymbolSearch.Result(), demangles: demangles) }
     let slot = slots.withLock { slots in
       if let slot = slots[identity] { return slot }
       let slot = Slot()

@@ -22,6 +22,8 @@ public struct StackWalker: Sendable {
   }
 
   private let modules: [WalkedModule]
+  /// Of the modules, as plain data: they are searched several times for each frame.
+  private let ranges: [(start: UInt64, size: UInt64)]
   private let memory: WalkedMemory
   /// Bits of a code pointer that are not part of the address.
   private let addressMask: UInt64
@@ -34,6 +36,7 @@ public struct StackWalker: Sendable {
   ///   - limits: how far to go.
   public init(modules: [WalkedModule], memory: WalkedMemory, addressMask: UInt64, limits: Limits = Limits()) {
     self.modules = modules.sorted { $0.address < $1.address }
+    ranges = self.modules.map { ($0.address, $0.size) }
     self.memory = memory
     self.addressMask = addressMask
     self.limits = limits
@@ -44,15 +47,17 @@ public struct StackWalker: Sendable {
     guard let instruction = registers.instructionPointer else { return Walk(frames: [], end: .noRegisters) }
     var callee = Position(registers, stripped(instruction), .context, isCaller: false)
     // Behind a jump to nowhere the caller is found as if the jump had been a call's first instruction.
-    var frames = [frame(callee)]
+    var module = module(at: callee.lookupAddress)
+    var frames = [frame(callee, in: module)]
     var end = WalkEnd.tooManyFrames
     while frames.count < limits.frames {
-      switch caller(of: callee, &frames[frames.count - 1]) {
+      switch caller(of: callee, in: module, &frames[frames.count - 1]) {
       case .end(let reason):
         end = reason
       case .caller(let caller):
         callee = caller
-        frames.append(frame(caller))
+        module = self.module(at: caller.lookupAddress)
+        frames.append(frame(caller, in: module))
         continue
       }
       break
@@ -63,7 +68,8 @@ public struct StackWalker: Sendable {
   /// The frames of return addresses that the dump lists: the first is where the exception was thrown.
   public func walk(prewalked addresses: [UInt64]) -> Walk {
     let frames = addresses.map { address in
-      frame(Position(FrameRegisters(.arm64), stripped(address), .prewalked, isCaller: true))
+      let position = Position(FrameRegisters(.arm64), stripped(address), .prewalked, isCaller: true)
+      return frame(position, in: module(at: position.lookupAddress))
     }
     return Walk(frames: frames, end: .done)
   }
@@ -86,9 +92,8 @@ public struct StackWalker: Sendable {
     var lookupAddress: UInt64 { isCaller ? instruction &- 1 : instruction }
   }
 
-  private func frame(_ position: Position) -> StackFrame {
-    let module = module(at: position.lookupAddress)
-    return StackFrame(
+  private func frame(_ position: Position, in module: WalkedModule?) -> StackFrame {
+    StackFrame(
       instruction: position.instruction, isCaller: position.isCaller, trust: position.trust,
       stackPointer: position.registers.stackPointer, module: module?.index,
       moduleOffset: module.map { position.instruction &- $0.address })
@@ -96,18 +101,20 @@ public struct StackWalker: Sendable {
 
   /// Without its authentication code, unless it lies in a module as it is: masks of damaged dumps may take anything away.
   private func stripped(_ address: UInt64) -> UInt64 {
-    addressMask == 0 || module(at: address) != nil ? address : address & ~addressMask
+    addressMask == 0 || moduleIndex(at: address) != nil ? address : address & ~addressMask
   }
 
-  private func module(at address: UInt64) -> WalkedModule? {
+  private func module(at address: UInt64) -> WalkedModule? { moduleIndex(at: address).map { modules[$0] } }
+
+  private func moduleIndex(at address: UInt64) -> Int? {
     var low = 0
-    var high = modules.count
+    var high = ranges.count
     while low < high {
       let middle = (low + high) / 2
-      if modules[middle].address <= address { low = middle + 1 } else { high = middle }
+      if ranges[middle].start <= address { low = middle + 1 } else { high = middle }
     }
-    guard low > 0, address - modules[low - 1].address < modules[low - 1].size else { return nil }
-    return modules[low - 1]
+    guard low > 0, address - ranges[low - 1].start < ranges[low - 1].size else { return nil }
+    return low - 1
   }
 
   // MARK: Ways to a caller
@@ -117,19 +124,24 @@ public struct StackWalker: Sendable {
     case end(WalkEnd)
   }
 
-  private func caller(of callee: Position, _ frame: inout StackFrame) -> Step {
+  private func caller(of callee: Position, in module: WalkedModule?, _ frame: inout StackFrame) -> Step {
+    // Of a module without symbols there is nothing to ask.
+    let symbols = module.flatMap { module in module.symbols.flatMap { $0.isFound ? $0 : nil } }
+    let offset = module.map { callee.lookupAddress - $0.address } ?? 0
     var isSignalFrame = false
     var found: (registers: FrameRegisters, trust: FrameTrust)?
     var hasRules = false
-    if let rules = rules(of: callee) {
+    if let rules = symbols?.frameRules(at: offset, callee.registers.architecture) {
       hasRules = true
       isSignalFrame = rules.isSignalFrame
       frame.isSignalFrame = isSignalFrame
       if rules.isOutermost { return .end(.done) }
       found = rules.caller(of: callee.registers, memory.word).map { ($0, .callFrameInfo) }
-    } else if let caller = compactlyUnwound(callee) {
+    } else if let caller = symbols?.caller(
+      of: callee.registers, at: offset, isInnermost: !callee.isCaller, memory.word)
+    {
       found = (caller, .callFrameInfo)
-    } else if let called = jumpedToNowhere(callee) {
+    } else if module == nil, let called = jumpedToNowhere(callee) {
       found = (called, .callFrameInfo)
     }
     // A chain of frame pointers ends with 0 where a thread begins.
@@ -148,33 +160,20 @@ public struct StackWalker: Sendable {
     return .caller(Position(caller, next, trust, isCaller: !isSignalFrame))
   }
 
-  private func rules(of callee: Position) -> FrameRules? {
-    let address = callee.lookupAddress
-    guard let module = module(at: address) else { return nil }
-    return module.symbols?.frameRules(at: address - module.address, callee.registers.architecture)
-  }
-
-  private func compactlyUnwound(_ callee: Position) -> FrameRegisters? {
-    let address = callee.lookupAddress
-    guard let module = module(at: address) else { return nil }
-    return module.symbols?.caller(
-      of: callee.registers, at: address - module.address, isInnermost: !callee.isCaller, memory.word)
-  }
-
   /// The first frame is in no module at all: something was called that is no code. Nothing was pushed since the call.
   private func jumpedToNowhere(_ callee: Position) -> FrameRegisters? {
-    guard callee.trust == .context, module(at: callee.instruction) == nil, let stack = callee.registers.stackPointer
+    guard callee.trust == .context, let stack = callee.registers.stackPointer
     else {
       return nil
     }
     var caller = callee.registers
     switch callee.registers.architecture {
     case .x86_64:
-      guard let saved = memory.word(stack), module(at: stripped(saved) &- 1) != nil else { return nil }
+      guard let saved = memory.word(stack), moduleIndex(at: stripped(saved) &- 1) != nil else { return nil }
       caller.instructionPointer = saved
       caller.stackPointer = stack &+ 8
     case .arm64:
-      guard let link = callee.registers.link, module(at: stripped(link) &- 1) != nil else { return nil }
+      guard let link = callee.registers.link, moduleIndex(at: stripped(link) &- 1) != nil else { return nil }
       caller.instructionPointer = link
     }
     return caller
@@ -222,7 +221,7 @@ public struct StackWalker: Sendable {
 
   private func isPlausible(_ address: UInt64) -> Bool {
     let address = stripped(address)
-    return address < 4096 || modules.isEmpty || module(at: address &- 1) != nil
+    return address < 4096 || modules.isEmpty || moduleIndex(at: address &- 1) != nil
   }
 
   private func byScan(_ callee: Position) -> FrameRegisters? {

@@ -76,6 +76,7 @@ public struct SymbolSearch: Sendable {
 
   /// Looks for the symbols of one module.
   public func find(_ identity: ModuleIdentity) -> Result {
+    if cannotFind(identity) { return Result() }
     var pass = SymbolSearchPass(identity)
     let candidates = SymbolCandidates(identity)
     for place in named where !pass.isComplete {
@@ -88,7 +89,7 @@ public struct SymbolSearch: Sendable {
         }
       }
     }
-    if looksInSystem {
+    if looksInSystem, identity.mayBeLocal {
       for path in candidates.systemPaths() where !pass.isComplete { pass.look(at: path) }
     }
     pass.followDebugLink()
@@ -96,5 +97,10 @@ public struct SymbolSearch: Sendable {
       for path in server.files(for: identity.buildID) where !pass.isComplete { pass.look(at: path) }
     }
     return pass.result()
+  }
+
+  /// Whether there is no place to look at.
+  func cannotFind(_ identity: ModuleIdentity) -> Bool {
+    named.isEmpty && server == nil && !(looksInSystem && identity.mayBeLocal)
   }
 }

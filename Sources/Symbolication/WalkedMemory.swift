@@ -3,7 +3,7 @@ public import FileSystem
 public import Snapshot
 
 /// The captured memory of a process, to be read word by word.
-public struct WalkedMemory: Sendable {
+public final class WalkedMemory: Sendable {
   private struct Region: Sendable {
     let address: UInt64
     let content: Content

@@ -139,7 +139,7 @@ extension Bench {
     let own = ["symbolize", "--threads", "all", dump] + paths
     var contenders: [Contender] = []
     if let peer = Command.find("minidump_stackwalk") {
-      contenders.append(Contender("minidump_stackwalk", Command(peer, ["-m", dump] + (store.map { [$0] } ?? []))))
+      contenders.append(Contender("minidump_stackwalk", Command(peer, [dump] + (store.map { [$0] } ?? []))))
     }
     contenders.append(Contender("symbolize", Command(workspace.tool, own, accepting: [0, 1])))
     contenders.append(

@@ -63,7 +63,7 @@ struct InspectionView {
 
   /// All digits of an address, as the architecture has them.
   func fullAddress(_ value: UInt64) -> String {
-    let isNarrow = [.x86, .arm].contains(snapshot.system.architecture)
+    let isNarrow = snapshot.system.architecture == .x86 || snapshot.system.architecture == .arm
     return "0x" + hexadecimal(value, width: isNarrow ? 8 : 16)
   }
 

@@ -9,10 +9,6 @@ enum Wording {
     text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.count
   }
 
-  static func blanks(_ count: Int, to text: inout String) {
-    for _ in 0..<max(0, count) { text += " " }
-  }
-
   /// 1,234,567
   static func grouped(_ value: some BinaryInteger) -> String {
     let digits = String(value.magnitude)

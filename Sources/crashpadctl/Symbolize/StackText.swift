@@ -23,7 +23,6 @@ struct StackText {
 
   /// One thread with a heading.
   func text(_ thread: Symbolization.Thread) -> String {
-    var text = heading(thread) + "\n"
     let rows = SymbolizedView.rows(thread.frames)
     let (first, leftOut, last) = SymbolizedView.shown(rows, limit: limit)
     let shown = Array(first) + Array(last)
@@ -32,33 +31,41 @@ struct StackText {
       number: (shown.last.map { String($0.number).utf8.count } ?? 1) + 1,
       module: cells.map { Wording.width($0.module) }.max() ?? 0, trust: cells.map { $0.trust.utf8.count }.max() ?? 0
     )
+    // Bytes: there may be hundreds of thousands of lines.
+    var text = Array((heading(thread) + "\n").utf8)
+    text.reserveCapacity(shown.count * 100)
     var next = 0
+    func add(_ part: String) { text.append(contentsOf: part.utf8) }
+    func addBlanks(_ count: Int) { for _ in 0..<max(0, count) { text.append(UInt8(ascii: " ")) } }
     func add(_ rows: ArraySlice<SymbolizedView.Row>) {
       for row in rows {
         let number = String(row.number)
         let cell = cells[next]
         next += 1
-        Wording.blanks(widths.number - number.utf8.count, to: &text)
-        text += number
-        text += "  "
-        text += cell.module
-        Wording.blanks(widths.module - Wording.width(cell.module) + 2, to: &text)
-        text += symbolized.view.fullAddress(row.frame.frame.instruction)
-        text += "  "
-        text += cell.trust
-        Wording.blanks(widths.trust - cell.trust.utf8.count + 2, to: &text)
+        addBlanks(widths.number - number.utf8.count)
+        add(number)
+        addBlanks(2)
+        add(cell.module)
+        addBlanks(widths.module - Wording.width(cell.module) + 2)
+        add(symbolized.view.fullAddress(row.frame.frame.instruction))
+        addBlanks(2)
+        add(cell.trust)
+        addBlanks(widths.trust - cell.trust.utf8.count + 2)
         addPlace(row, cell.module, &text)
-        text += "\n"
+        text.append(UInt8(ascii: "\n"))
       }
     }
     add(first)
     if leftOut > 0 {
-      text += String(repeating: " ", count: widths.number) + "  … "
-      text += "\(Wording.count(leftOut, "frame")) left out; --frames all prints them\n"
+      addBlanks(widths.number)
+      add("  … \(Wording.count(leftOut, "frame")) left out; --frames all prints them\n")
     }
     add(last)
-    if let end = Self.sentence(thread) { text += String(repeating: " ", count: widths.number + 2) + end + "\n" }
-    return text
+    if let end = Self.sentence(thread) {
+      addBlanks(widths.number + 2)
+      add(end + "\n")
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   private func heading(_ thread: Symbolization.Thread) -> String {
@@ -81,28 +88,24 @@ struct StackText {
   }
 
   /// "function + 12 (/src/main.cpp:42)"
-  private func addPlace(_ row: SymbolizedView.Row, _ module: String, _ text: inout String) {
+  private func addPlace(_ row: SymbolizedView.Row, _ module: String, _ text: inout [UInt8]) {
+    func add(_ part: String) { text.append(contentsOf: part.utf8) }
     let frame = row.frame.frame
-    if frame.isSignalFrame, !row.isInlined {
-      text += "<signal handler called>"
-      return
-    }
-    guard let offset = frame.moduleOffset else {
-      text += "in no module"
-      return
-    }
+    if frame.isSignalFrame, !row.isInlined { return add("<signal handler called>") }
+    guard let offset = frame.moduleOffset else { return add("in no module") }
     if let name = SymbolizedView.name(row.function) {
-      text += name
+      add(name)
       if !row.isInlined, let distance = SymbolizedView.functionOffset(row.frame, of: offset) {
-        text += " + \(distance)"
-        if row.frame.symbol?.isNearest == true { text += " (nearest symbol)" }
+        add(" + ")
+        add(String(distance))
+        if row.frame.symbol?.isNearest == true { add(" (nearest symbol)") }
       }
     } else {
-      text += module
-      text += " + "
-      text += Wording.hex(offset)
+      add(module)
+      add(" + 0x")
+      add(hexadecimal(offset))
     }
-    text += Self.location(row.function)
+    add(Self.location(row.function))
   }
 
   /// " (/src/main.cpp:42)", or nothing.
