@@ -94,16 +94,19 @@ public func isSameFile(_ a: FilePath, _ b: FilePath) -> Bool {
 /// Makes a directory and those above it that are missing. Throws `Errno`.
 public func createDirectories(_ path: FilePath) throws {
   if path.isEmpty { return }
-  let result = unsafe path.withPlatformString { unsafe mkdir($0, 0o777) }
-  if result == 0 { return }
-  switch Errno(rawValue: errno) {
-  case .fileExists:
-    guard try FileKind(at: path, followingLink: true) == .directory else { throw Errno.notDirectory }
-  case .noSuchFileOrDirectory:
+  do { try createDirectory(path) } catch Errno.noSuchFileOrDirectory {
     let parent = path.removingLastComponent()
     guard !parent.isEmpty, parent != path else { throw Errno.noSuchFileOrDirectory }
     try createDirectories(parent)
-    try createDirectories(path)
-  case let failure: throw failure
+    // Once: some file systems, as /proc, have no place for it although the one above is there.
+    try createDirectory(path)
   }
+}
+
+/// One that is there already is no failure.
+private func createDirectory(_ path: FilePath) throws {
+  if unsafe path.withPlatformString({ unsafe mkdir($0, 0o777) }) == 0 { return }
+  let failure = Errno(rawValue: errno)
+  guard failure == .fileExists else { throw failure }
+  guard try FileKind(at: path, followingLink: true) == .directory else { throw Errno.notDirectory }
 }

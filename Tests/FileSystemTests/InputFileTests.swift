@@ -85,5 +85,7 @@ struct InputFileTests {
     #expect(try FileKind(at: root.appending("x/y/z")) == .directory)
     let file = try write("file", Data())
     #expect(throws: Errno.notDirectory) { try createDirectories(file) }
+    // A file system without a place for it says that something is missing, though all above is there.
+    #expect(throws: Errno.noSuchFileOrDirectory) { try createDirectories("/proc/crashpadctl/x") }
   }
 }
