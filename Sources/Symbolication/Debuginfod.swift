@@ -35,7 +35,7 @@ final class Debuginfod: Sendable {
         findExecutable: unsafeBitCast(findExecutable, to: Find.self)))
   }
 
-  /// Whether libdebuginfod can be loaded.
+  /// Whether the library can be loaded.
   static var isInstalled: Bool { unsafe dlopen("libdebuginfod.so.1", RTLD_NOW) != nil }
 
   /// The debug information and the executable with a build id, as far as a server has them.

@@ -96,7 +96,11 @@ struct ElfSymbolTable {
     return nil
   }
 
+  /// Without the version that the C library's own tables have behind some: `puts@@GLIBC_2.2.5`.
   func name(_ entry: Entry, in file: ElfFile) -> String? {
-    unsafe elf_strptr(file.elf, Int(entry.strings), Int(entry.name)).map { unsafe String(cString: $0) }
+    guard let text = unsafe elf_strptr(file.elf, Int(entry.strings), Int(entry.name)) else { return nil }
+    let name = unsafe String(cString: text)
+    guard let version = name.utf8.firstIndex(of: UInt8(ascii: "@")), version > name.startIndex else { return name }
+    return String(name[..<version])
   }
 }

@@ -74,6 +74,9 @@ public struct SymbolSearch: Sendable {
     server = debuginfod ? Debuginfod() : nil
   }
 
+  /// Whether libdebuginfod is there, through which servers are asked.
+  public static var hasDebuginfod: Bool { Debuginfod.isInstalled }
+
   /// Looks for the symbols of one module.
   public func find(_ identity: ModuleIdentity) -> Result {
     if cannotFind(identity) { return Result() }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FileSystem
+import Glibc
 import Symbolication
 import SystemPackage
 
@@ -20,6 +21,13 @@ struct SymbolOptions: ParsableArguments {
   /// Ends the command if a path that was named is not there.
   func search() throws -> SymbolSearch {
     try Self.checkPaths(symbols)
+    if debuginfod {
+      if unsafe getenv("DEBUGINFOD_URLS").map({ unsafe $0.pointee == 0 }) ?? true {
+        Terminal.error("crashpadctl: warning: --debuginfod asks nobody: DEBUGINFOD_URLS is not set")
+      } else if !SymbolSearch.hasDebuginfod {
+        Terminal.error("crashpadctl: warning: --debuginfod asks nobody: libdebuginfod is not installed")
+      }
+    }
     return SymbolSearch(paths: symbols.map { FilePath($0) }, looksInSystem: !noSystem, debuginfod: debuginfod)
   }
 
