@@ -28,6 +28,20 @@ struct DsymTests {
     }
   }
 
+  @Test("A symbol file of a dylib with its dSYM bundle beside it is that of the bundle")
+  func besides() throws {
+    let build = try AppleBuild(dwarf: 5)
+    let result = try Tool.shell(
+      """
+      crashpadctl symbols dump -q dSYMs/libshop.dylib.dSYM -o bundle.sym && mv dSYMs/libshop.dylib.dSYM . && \
+        crashpadctl symbols dump -q libshop.dylib -o file.sym
+      """, in: build.folder)
+    try #require(result.status == 0, "\(result.errorText)")
+    let text = String(decoding: try build.folder.bytes(of: "bundle.sym"), as: UTF8.self)
+    #expect(text.contains("\nSTACK CFI INIT ") && text.contains("\nINLINE "))
+    #expect(String(decoding: try build.folder.bytes(of: "file.sym"), as: UTF8.self) == text)
+  }
+
   @Test(
     "The stack of an iOS dump is the same by dSYM bundles, a directory of them, and symbol files made of them",
     arguments: [4, 5])
