@@ -157,10 +157,16 @@ enum Stacks {
     return all
   }
 
-  /// - Parameter dumps: names in the folder.
-  static func ours(_ dumps: [String], in folder: TemporaryFolder) throws -> [String: [UInt64: Stack]] {
+  /// - Parameters:
+  ///   - dumps: names in the folder.
+  ///   - store: a directory with all symbols that may be used.
+  static func ours(
+    _ dumps: [String], store: String? = nil, in folder: TemporaryFolder
+  ) throws -> [String: [UInt64: Stack]] {
+    let options = store.map { ["--no-system", "--symbols", $0] } ?? []
     let result = try Tool.run(
-      ["symbolize", "--threads", "all", "--format", "json", "--frames", "all", "--no-demangle"] + dumps, in: folder)
+      ["symbolize", "--threads", "all", "--format", "json", "--frames", "all", "--no-demangle"] + options + dumps,
+      in: folder)
     let documents = try result.outputLines.filter { !$0.isEmpty }.map { try JSONDocument(Data($0.utf8)) }
     try #require(documents.count == dumps.count, "\(result.errorText)")
     var all: [String: [UInt64: Stack]] = [:]

@@ -31,6 +31,36 @@ struct StackTests {
     }
   }
 
+  private static let withGCC = CrashedProgram.all.first { $0.language == .c }
+
+  @Test(
+    "Symbol files made of the programs lead from minidumps to the same frames",
+    .enabled(if: withGCC != nil, "no C compiler is installed"))
+  func symbolFiles() throws {
+    let folder = try TemporaryFolder()
+    let program = try #require(Self.withGCC)
+    try program.crash(in: folder)
+    let dump = try Tool.shell(
+      """
+      libraries=$(ldd ./program | grep -o '/[^ ]*')
+      crashpadctl symbols dump -q --no-demangle --no-inlines -o store program $libraries
+      """, in: folder)
+    try #require(dump.status == 0, "\(dump.errorText)")
+    let kinds = program.kinds
+    let expected = try Stacks.gdb(kinds.map { "\($0)/core" }, in: folder)
+    let actual = try Stacks.ours(kinds.map { "\($0)/core.dmp" }, store: "store", in: folder)
+    for kind in kinds {
+      for (thread, stack) in try #require(expected["\(kind)/core"]) {
+        let ours = try #require(actual["\(kind)/core.dmp"]?[thread])
+        #expect(ours.frames.map(\.pc) == stack.frames.map(\.pc), "\(kind), thread \(thread): \(ours.end)")
+        #if arch(x86_64)
+          // Elsewhere the text does not say which frames those are.
+          #expect(ours.frames.map(\.isSignal) == stack.frames.map(\.isSignal), "\(kind), thread \(thread)")
+        #endif
+      }
+    }
+  }
+
   private static func threadCount(_ kind: String) -> Int {
     if CrashPrograms.cKinds.contains(kind) { return kind == "thread" ? 9 : 8 }
     return kind == "uncaught" ? 2 : 1
