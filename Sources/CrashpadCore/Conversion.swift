@@ -105,7 +105,7 @@ public struct Conversion: Sendable {
     guard var snapshot = reading.snapshot, !snapshot.threads.isEmpty else {
       return Result(outcome: .rejected, findings: reading.findings, byteCount: 0)
     }
-    snapshot.reduceMemory(to: memory)
+    snapshot.reduceMemory(to: memory, in: bytes)
     snapshot.reportID = options.reportID
     snapshot.clientID = options.clientID
     // Of two with one name the last counts; they are written by name.

@@ -2,7 +2,8 @@ public import Snapshot
 
 /// Which memory of a process a minidump gets.
 public enum MemorySelection: String, Sendable, CaseIterable {
-  /// The threads' stacks, what the crashed thread's registers point to, and the vDSO, which is in no file.
+  /// The threads' stacks, with those that a signal handler's own stack hides, what the crashed thread's registers point to,
+  /// and the vDSO, which is in no file.
   case stacks
   /// All that there is.
   case all
@@ -16,8 +17,13 @@ extension ProcessSnapshot {
   private static var maximumVDSO: UInt64 { 64 * 1024 }
 
   /// Leaves out the memory that is not selected.
-  public mutating func reduceMemory(to selection: MemorySelection) {
+  ///
+  /// - Parameters:
+  ///   - selection: what is kept.
+  ///   - bytes: what the snapshot was read from.
+  public mutating func reduceMemory(to selection: MemorySelection, in bytes: RawSpan) {
     guard selection == .stacks else { return }
+    extraMemory.sort { $0.address < $1.address }
     var wanted: [(start: UInt64, end: UInt64)] = (exception?.context?.generalRegisters ?? []).map { register in
       let start = register.value < Self.before ? 0 : register.value - Self.before
       return (start, start.addingReportingOverflow(Self.around).overflow ? .max : start + Self.around)
@@ -27,16 +33,20 @@ extension ProcessSnapshot {
       let end = address.addingReportingOverflow(min(size, Self.maximumVDSO))
       wanted.append((address, end.overflow ? .max : end.partialValue))
     }
+    wanted += interruptedStacks(in: bytes)
     wanted.sort { $0.start < $1.start }
     var kept: [MemoryRegion] = []
-    for region in extraMemory.sorted(by: { $0.address < $1.address }) where !region.content.isEmpty {
+    var next = 0
+    for region in extraMemory where !region.content.isEmpty {
       // Of 2^64 bytes the last is left out.
       let regionEnd = region.end ?? .max
       var reach = region.address
-      for (start, end) in wanted where start < regionEnd && end > reach {
+      while next < wanted.count, wanted[next].end <= reach { next += 1 }
+      for (start, end) in wanted[next...] {
+        if start >= regionEnd { break }
         let first = max(start, reach)
         let last = min(end, regionEnd)
-        guard first < last else { continue }
+        if first >= last { continue }
         reach = last
         kept.append(
           MemoryRegion(

@@ -39,6 +39,15 @@ public struct FrameRules: Sendable {
     return true
   }
 
+  /// Whether the stack pointer and a register that no calling convention preserves are restored, as nothing but the
+  /// return from a signal handler does. The text has no other sign for it.
+  fileprivate func restoreEverything(_ architecture: FrameRegisters.Architecture) -> Bool {
+    switch architecture {
+    case .arm64: registers[31] != nil && registers[16] != nil
+    case .x86_64: registers[7] != nil && registers[2] != nil
+    }
+  }
+
   private mutating func set(
     _ target: String, _ operations: [FrameExpression.Operation], _ architecture: FrameRegisters.Architecture
   ) -> Bool {
@@ -196,6 +205,7 @@ extension SymFile {
           rules.add(line.rest, architecture, bytes)
         else { break }
       }
+      rules.isSignalFrame = rules.restoreEverything(architecture)
       return rules
     }
   }

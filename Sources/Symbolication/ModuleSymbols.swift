@@ -56,7 +56,9 @@ public final class ModuleSymbols: Sendable {
   func frameRules(at offset: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
     if let rules = known.withLock({ $0.rules[offset] }) { return rules }
     var rules: FrameRules?
-    for source in search.symbols {
+    // Breakpad's text can not say all that the program's own tables do: which frames are those of signals, to begin with.
+    let (texts, programs) = (search.symbols.filter(\.isSym), search.symbols.filter { !$0.isSym })
+    for source in programs + texts {
       rules = source.frameRules(at: offset, architecture)
       if rules != nil { break }
     }

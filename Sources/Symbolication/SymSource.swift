@@ -107,7 +107,8 @@ public final class SymSource {
   }
 
   var registers: CfiRegisters? {
-    loaded.flatMap { $0.isLittleEndian ? CfiRegisters(machine: $0.machine) : nil }
+    // A Mach-O file whose DWARF is in a dSYM may have nothing that an ELF file is made of.
+    (loaded ?? debug).flatMap { $0.isLittleEndian ? CfiRegisters(machine: $0.machine) : nil }
   }
 
   func isCode(_ address: UInt64) -> Bool {

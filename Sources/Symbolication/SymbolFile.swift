@@ -32,6 +32,10 @@ public enum SymbolFile: Sendable {
     }
   }
 
+  var isSym: Bool {
+    if case .sym = self { true } else { false }
+  }
+
   /// Whether it has no names and no lines at all.
   public var isEmpty: Bool {
     switch self {

@@ -74,8 +74,10 @@ enum Symbolizers {
     return try records(result.text, addresses.count)
   }
 
-  static func llvm(_ file: String, _ addresses: [UInt64], in folder: TemporaryFolder) throws -> [Chain] {
-    let program = try #require(Toolbox.llvmSymbolizer)
+  static func llvm(
+    _ file: String, _ addresses: [UInt64], in folder: TemporaryFolder, program: String? = Toolbox.llvmSymbolizer
+  ) throws -> [Chain] {
+    let program = try #require(program)
     try folder.write(Array(input(addresses).utf8), to: "addresses")
     let result = try Tool.shell(
       "'\(program)' --obj='\(file)' --output-style=LLVM --no-demangle --inlines --functions=linkage < addresses",

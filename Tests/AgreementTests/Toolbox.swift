@@ -31,6 +31,13 @@ enum Toolbox {
       .first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
+  static func named(_ name: String) -> String? { program(folders: folders, [name]) }
+
+  /// That of the newest LLVM whose number is in the name, or the one without a number.
+  static func newest(_ name: String) -> String? {
+    program(folders: folders, (14...30).reversed().map { "\(name)-\($0)" } + [name])
+  }
+
   static let seed: UInt64 = {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)

@@ -74,6 +74,36 @@ struct CoreMinidumpTests {
     #expect(dump.bytes.count < (try core.minidump(.all).bytes.count))
   }
 
+  @Test("The stack that a handler with its own stack interrupted is taken too", arguments: SynthCore.Machine.allCases)
+  func interruptedStack(_ machine: SynthCore.Machine) throws {
+    var synth = SynthCore(machine, threads: 2)
+    let interrupted: UInt64 = 0x6100_0000_0000
+    var added = synth.segments[0]
+    (added.address, added.size) = (interrupted, 8192)
+    added.bytes = [UInt8](repeating: 0xa5, count: 8192)
+    synth.segments.append(added)
+    synth.segments.sort { $0.address < $1.address }
+    // The kernel's `ucontext`: where the handler's stack is, its size, and the interrupted function's stack pointer.
+    let pointer = synth.threads[1].stackPointer
+    let index = try #require(synth.segments.lastIndex { $0.address <= pointer })
+    let segment = synth.segments[index]
+    let place = Int(pointer - segment.address) + 64
+    try #require(place % 8 == 0 && place + 448 <= segment.bytes.count)
+    for offset in stride(from: 0, to: 448, by: 8) {
+      synth.segments[index].bytes.overwrite(0, width: 8, at: place + offset)
+    }
+    let saved = machine == .x86_64 ? 160 : 432
+    synth.segments[index].bytes.overwrite(segment.address, width: 8, at: place + 16)
+    synth.segments[index].bytes.overwrite(interrupted + 4096, width: 8, at: place + saved)
+    for (size, isTaken) in [(segment.size, true), (8, false)] {
+      synth.segments[index].bytes.overwrite(size, width: 8, at: place + 32)
+      let dump = try Reading(core: synth.bytes).minidump(.stacks)
+      let expected = isTaken ? [UInt8](repeating: 0xa5, count: 4096 + 128) : nil
+      #expect(dump.bytes(at: interrupted + 4096 - 128, count: 4096 + 128) == expected)
+      #expect(dump.bytes(at: interrupted, count: 8) == nil)
+    }
+  }
+
   @Test("A module without build id has no CodeView record")
   func noIdentity() throws {
     let dump = try Reading(core: SynthCore().bytes).minidump()

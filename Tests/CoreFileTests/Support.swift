@@ -32,8 +32,8 @@ struct Reading: Sendable {
   /// The minidump of the snapshot.
   func minidump(_ selection: MemorySelection = .all) throws -> Reading {
     guard var snapshot else { throw NoSnapshot() }
-    snapshot.reduceMemory(to: selection)
     let written = try withBytes(bytes) { input in
+      snapshot.reduceMemory(to: selection, in: input)
       let output = MemoryOutput()
       var writer = ByteWriter(to: output)
       let plan = try MinidumpWriter(snapshot, input: input)

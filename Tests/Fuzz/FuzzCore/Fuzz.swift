@@ -28,7 +28,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
 
 private func check(_ whole: ProcessSnapshot, _ selection: MemorySelection, _ bytes: RawSpan) {
   var snapshot = whole
-  snapshot.reduceMemory(to: selection)
+  snapshot.reduceMemory(to: selection, in: bytes)
   // Two threads may have one stack, each with its own copy in the minidump.
   guard let plan = try? MinidumpWriter(snapshot, input: bytes), plan.byteCount < 1 << 24 else { return }
   let output = MemoryOutput()
