@@ -128,6 +128,14 @@ let package = Package(
 
 // The fuzz targets have libFuzzer's main, and everything is compiled for it: `make fuzz` asks for them.
 if Context.environment["CRASHPADCTL_FUZZ"] != nil {
+  package.targets.append(
+    .target(
+      name: "FuzzSupport",
+      dependencies: [
+        "BinaryFormat", "CLinux", "FileSystem", "Symbolication",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Tests/Fuzz/FuzzSupport"))
   for name in [
     "FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore", "FuzzMachO", "FuzzSym", "FuzzElf",
   ] {
@@ -135,10 +143,9 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
       .executableTarget(
         name: name,
         dependencies: [
-          "BinaryFormat", "CLinux", "CoreFile", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat",
-          "Minidump",
+          "BinaryFormat", "CoreFile", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump",
           "Snapshot", "Symbolication", .product(name: "SystemPackage", package: "swift-system"),
-        ],
+        ] + (["FuzzCore", "FuzzElf", "FuzzMachO"].contains(name) ? ["DumpSynth", "FuzzSupport"] : []),
         path: "Tests/Fuzz/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
   }

@@ -1,5 +1,7 @@
 import BinaryFormat
 import CoreFile
+import DumpSynth
+import FuzzSupport
 import Minidump
 import Snapshot
 
@@ -43,4 +45,19 @@ private func check(_ whole: ProcessSnapshot, _ selection: MemorySelection, _ byt
     precondition(a.context?.instructionPointer == b.context?.instructionPointer)
     precondition(a.stack?.region.content.count == b.stack?.region.content.count)
   }
+}
+
+/// An input that is too short for a core becomes one.
+@_cdecl("LLVMFuzzerCustomMutator")
+public func mutateInput(
+  _ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ maximum: Int, _ seed: UInt32
+) -> Int {
+  guard size < 64 else { return unsafe mutate(data, size, maximum, seed) { _ in [] } }
+  let machines = SynthCore.Machine.allCases
+  var core = SynthCore(machines[Int(seed) % machines.count], threads: 1 + Int(seed / 16 % 3))
+  core.hasExtendedCount = seed & 4 != 0
+  let bytes = core.bytes
+  guard bytes.count <= maximum else { return size }
+  for (index, byte) in bytes.enumerated() { unsafe data[index] = byte }
+  return bytes.count
 }

@@ -1,4 +1,5 @@
 import FileSystem
+import FuzzSupport
 import Symbolication
 
 /// A Mach-O file, plain or universal: everything that can be asked of it, and its names demangled.
@@ -8,6 +9,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   let input = InputFile(bytes: bytes)
   var files = MachOFile.slices(of: input).slices.prefix(4).compactMap { try? MachOFile(input, in: $0.range) }
   if let whole = try? MachOFile(input) { files.append(whole) }
+  var addresses: [UInt64] = []
   for file in files {
     let symbols = file.symbols()
     for symbol in symbols.prefix(16) { _ = Demangler.demangle(symbol.name) }
@@ -21,8 +23,17 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
       _ = file.caller(of: registers, at: address, isInnermost: false) { $0 &+ 1 }
     }
     if let image = file.dwarfImage() { precondition(image.count <= 2 * size + 128 * file.sections.count + 1024) }
+    if let source = try? SymSource(file, name: "a") { addresses += written(source).prefix(16) }
     _ = file.findings
   }
+  unsafe withFile(data, size) { ask($0, addresses) }
   if size < 4096 { _ = Demangler.demangle(String(decoding: bytes, as: UTF8.self)) }
   return 0
+}
+
+@_cdecl("LLVMFuzzerCustomMutator")
+public func mutateInput(
+  _ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ maximum: Int, _ seed: UInt32
+) -> Int {
+  unsafe mutate(data, size, maximum, seed, parts: Parts.machO)
 }
