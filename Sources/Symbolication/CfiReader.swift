@@ -148,6 +148,8 @@ struct CfiReader {
     }
     guard augment(&common, augmentation, part, &offset) else { return nil }
     common.program = ByteRange(offset: offset, count: record.end - offset)
+    // It is executed for every description that goes with it; those of compilers have some bytes.
+    guard common.program.count <= 4096 else { return nil }
     return common
   }
 

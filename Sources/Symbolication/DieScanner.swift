@@ -63,7 +63,8 @@ struct DieScanner {
 
   private mutating func add(_ pointer: OpaquePointer) -> Bool {
     let code = unsafe Int(dwarf_getabbrevcode(pointer))
-    guard code > 0, code <= Self.maximumCode else { return false }
+    // A list with gaps takes memory for each of them.
+    guard code > 0, code <= Self.maximumCode, code <= 4 * abbreviations.count + 256 else { return false }
     var new = Abbreviation()
     new.hasChildren = unsafe dwarf_abbrevhaschildren(pointer) != 0
     var hasCode = false

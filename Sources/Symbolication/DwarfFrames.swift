@@ -10,6 +10,9 @@ final class DwarfFrames {
   private let exceptionFrames: OpaquePointer?
   private let debugFrames: OpaquePointer?
   private let architecture: FrameRegisters.Architecture
+  /// Of `.eh_frame`, if there is a section of that name, and of `.debug_frame`.
+  private lazy var exceptionCheck = file.hasContents(".eh_frame") ? CfiCheck(".eh_frame", file) : nil
+  private lazy var debugCheck = info.map { CfiCheck(".debug_frame", $0.sections.file) }
 
   /// Nil if there is none, or none for a machine whose stacks are walked.
   ///
@@ -33,11 +36,13 @@ final class DwarfFrames {
   deinit { if let exceptionFrames = unsafe exceptionFrames { unsafe _ = dwarf_cfi_end(exceptionFrames) } }
 
   func rules(at address: UInt64) -> FrameRules? {
-    if let exceptionFrames = unsafe exceptionFrames, let rules = unsafe rules(at: address, exceptionFrames) {
+    if let exceptionFrames = unsafe exceptionFrames, exceptionCheck?.allows(address) ?? true,
+      let rules = unsafe rules(at: address, exceptionFrames)
+    {
       return rules
     }
-    if let debugFrames = unsafe debugFrames { return unsafe rules(at: address, debugFrames) }
-    return nil
+    guard let debugFrames = unsafe debugFrames, debugCheck?.allows(address) ?? true else { return nil }
+    return unsafe rules(at: address, debugFrames)
   }
 
   private func rules(at address: UInt64, _ information: OpaquePointer) -> FrameRules? {

@@ -7,7 +7,7 @@ final class DwarfFunction {
   let ranges: [Range<UInt64>]
   /// Its name, once it was asked for.
   var name: String?
-  /// The first instruction: of a function in several parts the one that it is entered by.
+  /// The first instruction: of a function in several parts the one that it is entered by. 0 if its entry does not say.
   let entry: UInt64
 
   /// A call that was inlined.
@@ -62,7 +62,7 @@ final class DwarfFunction {
     self.ranges = ranges
     var own = unsafe die
     var entry: Dwarf_Addr = 0
-    self.entry = unsafe dwarf_entrypc(&own, &entry) == 0 ? entry : ranges[0].lowerBound
+    self.entry = unsafe dwarf_entrypc(&own, &entry) == 0 ? entry : ranges.first?.lowerBound ?? 0
   }
 
   /// All of them, a call before those that were inlined into it.
@@ -104,7 +104,7 @@ final class DwarfFunction {
     var found: [Extent] = []
     if !scan(unit, sections, &found) {
       found = []
-      unsafe collect(&die, unit, depth: 0, nesting: 0, &found)
+      unsafe collect(&die, unit, sections, depth: 0, nesting: 0, &found)
     }
     extents = found
     return found
@@ -119,27 +119,32 @@ final class DwarfFunction {
       } else {
         var entry = unsafe Dwarf_Die()
         guard unsafe dwarf_offdie(sections.dwarf, call.offset, &entry) != nil else { return }
-        if let extent = unsafe Extent(call.offset, call.level, DwarfUnit.ranges(&entry)) { found.append(extent) }
+        if let extent = unsafe Extent(call.offset, call.level, DwarfUnit.ranges(&entry, sections)) {
+          found.append(extent)
+        }
       }
     }
   }
 
   /// The slow way, by libdw alone.
   private func collect(
-    _ scope: inout Dwarf_Die, _ unit: DwarfUnit, depth: Int, nesting: Int, _ found: inout [Extent]
+    _ scope: inout Dwarf_Die, _ unit: DwarfUnit, _ sections: DwarfInfo.Sections, depth: Int, nesting: Int,
+    _ found: inout [Extent]
   ) {
     guard nesting < DwarfUnit.maximumDepth else { return }
     unsafe unit.forEachChild(&scope) { child in
       switch unsafe dwarf_tag(&child) {
       case Int32(DW_TAG_inlined_subroutine):
-        guard let extent = unsafe Extent(dwarf_dieoffset(&child), depth, DwarfUnit.ranges(&child)) else { return }
+        guard let extent = unsafe Extent(dwarf_dieoffset(&child), depth, DwarfUnit.ranges(&child, sections)) else {
+          return
+        }
         found.append(extent)
-        unsafe collect(&child, unit, depth: depth + 1, nesting: nesting + 1, &found)
+        unsafe collect(&child, unit, sections, depth: depth + 1, nesting: nesting + 1, &found)
       // A function inside has calls of its own; types have none.
       case Int32(DW_TAG_subprogram), Int32(DW_TAG_class_type), Int32(DW_TAG_structure_type): return
       default:
         if unsafe dwarf_haschildren(&child) > 0 {
-          unsafe collect(&child, unit, depth: depth, nesting: nesting + 1, &found)
+          unsafe collect(&child, unit, sections, depth: depth, nesting: nesting + 1, &found)
         }
       }
     }

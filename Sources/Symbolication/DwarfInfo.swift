@@ -18,8 +18,9 @@ final class DwarfInfo {
 
   /// Nil if the file has no DWARF.
   init?(_ file: ElfFile) {
-    guard let sections = Sections(file) else { return nil }
+    guard let sections = Sections(file), sections.isReadable else { return nil }
     self.sections = sections
+    let folder = file.folder
     var units: [DwarfUnit] = []
     var ranges = RangeIndex()
     var silent: [DwarfUnit] = []
@@ -32,9 +33,9 @@ final class DwarfInfo {
       if result < 0 { sections.add(ElfRules.badDwarf) }
       guard result == 0 else { break }
       guard type != UInt8(DW_UT_type), type != UInt8(DW_UT_split_type), type != UInt8(DW_UT_partial) else { continue }
-      let new = unsafe DwarfUnit(die, number: units.count)
+      let new = unsafe DwarfUnit(die, number: units.count, besides: folder)
       units.append(new)
-      let own = new.ranges
+      let own = new.ranges(sections)
       if own.isEmpty { silent.append(new) }
       for range in own where Self.isReal(range, file) { ranges.add(range, new.number) }
     }
@@ -95,7 +96,7 @@ extension DwarfInfo {
   final class Sections {
     let dwarf: OpaquePointer
     /// Holds the bytes that `dwarf` reads.
-    private let file: ElfFile
+    let file: ElfFile
     /// `.debug_info` as it lies in memory, decompressed.
     private let info: UnsafeRawBufferPointer
     /// `.debug_addr`
@@ -105,11 +106,59 @@ extension DwarfInfo {
     fileprivate(set) var findings = FindingList()
 
     init?(_ file: ElfFile) {
-      guard let dwarf = unsafe dwarf_begin_elf(file.elf, DWARF_C_READ, nil) else { return nil }
+      guard file.hasPlausibleCompression, let dwarf = unsafe dwarf_begin_elf(file.elf, DWARF_C_READ, nil) else {
+        return nil
+      }
       unsafe self.dwarf = unsafe dwarf
       self.file = file
       unsafe info = unsafe Self.contents(".debug_info", file)
       unsafe addresses = unsafe Self.contents(".debug_addr", file)
+      let abbreviations = unsafe Self.contents(".debug_abbrev", file)
+      abbreviationsIfUnknown = min(max(abbreviations.count / 8, 64), 65_536)
+      abbreviationsLeft = 4 << 20 + abbreviations.count / 4
+      let sizes = [".debug_info", ".debug_ranges", ".debug_rnglists"].map { unsafe Self.contents($0, file).count }
+      rangesLeft = 1 << 20 + sizes.reduce(0, +)
+      linesLeft = unsafe 1 << 20 + Self.contents(".debug_line", file).count + info.count
+      guard file.isLittleEndian else { return }
+      let table = unsafe RawSpan(_unsafeBytes: abbreviations)
+      let types = unsafe RawSpan(_unsafeBytes: Self.contents(".debug_types", file))
+      isReadable =
+        unsafe UnitCosts.arePlausible(RawSpan(_unsafeBytes: info), table)
+        && UnitCosts.arePlausible(types, isTypes: true, table)
+    }
+
+    /// Whether libdw can go over the units.
+    private(set) var isReadable = true
+    /// How many abbreviations, ranges beyond the first of an entry, and rows of lines may still be read. Real files have each
+    /// only once; in others thousands of entries share what is large.
+    private var abbreviationsLeft = 0
+    private let abbreviationsIfUnknown: Int
+    private var rangesLeft = 0
+    private var linesLeft = 0
+    /// Whether units may be read, by the offsets of their first entries.
+    private var decided: [UInt64: Bool] = [:]
+
+    /// Whether `count` more ranges may be read.
+    func takeRanges(_ count: Int) -> Bool { take(count, &rangesLeft) }
+
+    /// Whether `count` more rows of lines may be read.
+    func takeLines(_ count: Int) -> Bool { take(count, &linesLeft) }
+
+    private func take(_ count: Int, _ left: inout Int) -> Bool {
+      guard left > 0 else { return false }
+      left -= count
+      if left <= 0 { add(ElfRules.badDwarf) }
+      return left > 0
+    }
+
+    /// Whether the entries of the unit may be read whose first entry is at `offset`. For each unit libdw keeps abbreviations.
+    ///
+    /// - Parameter count: of its abbreviations; nil if that is not known.
+    func takeUnit(at offset: UInt64, _ count: Int?) -> Bool {
+      if let known = decided[offset] { return known }
+      let isTaken = take(count ?? abbreviationsIfUnknown, &abbreviationsLeft)
+      decided[offset] = isTaken
+      return isTaken
     }
 
     /// Empty if there is no such section. `dwarf_begin_elf` decompressed it.
@@ -146,7 +195,8 @@ extension DwarfInfo {
         unsafe offset < Dwarf_Off(info.count),
         unsafe UnsafeRawPointer(address) == base + Int(offset), let header = unsafe header(of: &die),
         header.end > offset,
-        unsafe header.end <= Dwarf_Off(info.count), let scanner = unsafe scanner(header, &die)
+        unsafe header.end <= Dwarf_Off(info.count), decided[offset] ?? (abbreviationsLeft > 0),
+        let scanner = unsafe scanner(header, &die), takeUnit(at: offset, scanner.abbreviations.count)
       else { return nil }
       let bytes = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: info[Int(offset)..<Int(header.end)]))
       return body(bytes, offset, scanner)

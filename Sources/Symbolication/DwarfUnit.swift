@@ -1,4 +1,5 @@
 internal import CElfutils
+internal import SystemPackage
 
 /// One compilation unit: its functions, found when somebody asks for an address in it.
 @safe
@@ -6,6 +7,8 @@ final class DwarfUnit {
   let number: Int
   /// Whether its functions are in another file.
   private let isSplit: Bool
+  /// Whether libdw may look for that file.
+  private var isOpened = false
   /// Has the lines and the ranges; of split DWARF the skeleton.
   var die: Dwarf_Die
   /// Has the functions; of split DWARF the unit of the `.dwo` file.
@@ -23,22 +26,31 @@ final class DwarfUnit {
   /// Nests no deeper in any real file.
   static let maximumDepth = 200
 
-  init(_ die: Dwarf_Die, number: Int) {
+  /// - Parameters:
+  ///   - die: its first entry.
+  ///   - number: of the unit.
+  ///   - folder: where its file is.
+  init(_ die: Dwarf_Die, number: Int, besides folder: FilePath?) {
     self.number = number
     unsafe self.die = unsafe die
     unsafe tree = unsafe die
-    var split = unsafe Dwarf_Die()
     var version: Dwarf_Half = 0
     var type: UInt8 = 0
     var own = unsafe die
     isSplit =
-      unsafe dwarf_cu_info(own.cu, &version, &type, &own, &split, nil, nil, nil) == 0
-      && type == UInt8(DW_UT_skeleton)
-    if isSplit, unsafe split.addr != nil { unsafe tree = unsafe split }
+      unsafe dwarf_cu_info(own.cu, &version, &type, nil, nil, nil, nil, nil) == 0 && type == UInt8(DW_UT_skeleton)
+    guard isSplit else { return }
+    var split = unsafe Dwarf_Die()
+    isOpened = unsafe SplitDwarf.mayBeOpened(&own, besides: folder)
+    if isOpened, unsafe dwarf_cu_info(own.cu, &version, &type, &own, &split, nil, nil, nil) == 0,
+      unsafe split.addr != nil
+    {
+      unsafe tree = unsafe split
+    }
   }
 
   /// What the unit itself says that it covers; empty if it says nothing.
-  var ranges: [Range<UInt64>] { unsafe Self.ranges(&die) }
+  func ranges(_ sections: DwarfInfo.Sections) -> [Range<UInt64>] { unsafe Self.ranges(&die, sections) }
 
   /// What its functions cover.
   func functionRanges(_ sections: DwarfInfo.Sections) -> [Range<UInt64>] {
@@ -46,16 +58,23 @@ final class DwarfUnit {
     return index.ranges
   }
 
-  static func ranges(_ die: inout Dwarf_Die) -> [Range<UInt64>] {
+  /// - Parameters:
+  ///   - die: an entry.
+  ///   - sections: that it is in.
+  ///   - most: no more are read.
+  static func ranges(
+    _ die: inout Dwarf_Die, _ sections: DwarfInfo.Sections, most: Int = 1_000_000
+  ) -> [Range<UInt64>] {
     var ranges: [Range<UInt64>] = []
     var offset = 0
     var base: Dwarf_Addr = 0
     var start: Dwarf_Addr = 0
     var end: Dwarf_Addr = 0
-    while ranges.count < 1_000_000 {
+    while ranges.count < most {
       offset = unsafe dwarf_ranges(&die, offset, &base, &start, &end)
       guard offset > 0 else { break }
       if start < end { ranges.append(start..<end) }
+      if ranges.count > 1, !sections.takeRanges(1) { break }
     }
     return ranges
   }
@@ -63,23 +82,23 @@ final class DwarfUnit {
   /// The innermost function that `address` lies in.
   func function(at address: UInt64, _ sections: DwarfInfo.Sections) -> DwarfFunction? {
     load(sections)
-    return index.first(containing: address).flatMap { function(UInt64($0)) }
+    return index.first(containing: address).flatMap { function(UInt64($0), sections) }
   }
 
   /// All functions, in the order of their addresses.
   func allFunctions(_ sections: DwarfInfo.Sections) -> [DwarfFunction] {
     load(sections)
     var seen: Set<Int> = []
-    return index.numbers.compactMap { seen.insert($0).inserted ? function(UInt64($0)) : nil }
+    return index.numbers.compactMap { seen.insert($0).inserted ? function(UInt64($0), sections) : nil }
   }
 
-  private func function(_ offset: UInt64) -> DwarfFunction? {
+  private func function(_ offset: UInt64, _ sections: DwarfInfo.Sections) -> DwarfFunction? {
     if let known = functions[offset] { return known }
     var die = unsafe Dwarf_Die()
     guard let dwarf = unsafe dwarf_cu_getdwarf(tree.cu), unsafe dwarf_offdie(dwarf, offset, &die) != nil else {
       return nil
     }
-    let ranges = unsafe Self.ranges(&die)
+    let ranges = unsafe Self.ranges(&die, sections)
     guard !ranges.isEmpty else { return nil }
     let function = unsafe DwarfFunction(die, ranges)
     functions[offset] = function
@@ -89,13 +108,14 @@ final class DwarfUnit {
   private func load(_ sections: DwarfInfo.Sections) {
     guard !isLoaded else { return }
     isLoaded = true
-    if isSplit, unsafe dwarf_haschildren(&tree) <= 0, unsafe tree.addr == die.addr {
-      let name = unsafe Self.string(&die, DW_AT_dwo_name) ?? Self.string(&die, DW_AT_GNU_dwo_name) ?? ""
-      sections.add(ElfRules.splitDwarfMissing, path: name)
+    if isSplit, unsafe tree.addr == die.addr, unsafe !isOpened || dwarf_haschildren(&tree) <= 0 {
+      unsafe sections.add(ElfRules.splitDwarfMissing, path: SplitDwarf.name(&die) ?? "")
+      // Whatever is asked of a skeleton is looked for in the other file.
+      if !isOpened { return }
     }
     if !scan(sections) {
       index = RangeIndex()
-      unsafe walk(&tree, depth: 0)
+      if unsafe sections.takeUnit(at: dwarf_dieoffset(&tree), nil) { unsafe walk(&tree, depth: 0, sections) }
     }
     index.finish()
   }
@@ -110,7 +130,7 @@ final class DwarfUnit {
         }
         var function = unsafe Dwarf_Die()
         guard unsafe dwarf_offdie(sections.dwarf, found.offset, &function) != nil else { return }
-        for range in unsafe Self.ranges(&function) { index.add(range, Int(found.offset)) }
+        for range in unsafe Self.ranges(&function, sections) { index.add(range, Int(found.offset)) }
       }
     } ?? false
   }
@@ -138,14 +158,14 @@ final class DwarfUnit {
   }
 
   /// The slow way, by libdw alone.
-  private func walk(_ parent: inout Dwarf_Die, depth: Int) {
+  private func walk(_ parent: inout Dwarf_Die, depth: Int, _ sections: DwarfInfo.Sections) {
     guard depth < Self.maximumDepth else { return }
     unsafe forEachChild(&parent) { child in
       if unsafe dwarf_tag(&child) == DW_TAG_subprogram {
         let offset = unsafe dwarf_dieoffset(&child)
-        for range in unsafe Self.ranges(&child) { index.add(range, Int(clamping: offset)) }
+        for range in unsafe Self.ranges(&child, sections) { index.add(range, Int(clamping: offset)) }
       }
-      if unsafe dwarf_haschildren(&child) > 0 { unsafe walk(&child, depth: depth + 1) }
+      if unsafe dwarf_haschildren(&child) > 0 { unsafe walk(&child, depth: depth + 1, sections) }
     }
   }
 
@@ -179,6 +199,10 @@ final class DwarfUnit {
         sections.add(ElfRules.badLines)
         return nil
       }
+      if !sections.takeLines(count) {
+        hasBadLines = true
+        return nil
+      }
     }
     guard let line = unsafe dwarf_getsrc_die(&die, address) else { return nil }
     var number: Int32 = 0
@@ -208,7 +232,7 @@ final class DwarfUnit {
     return unsafe String(cString: text[1] == slash ? text + 1 : text)
   }
 
-  private lazy var compilationFolder: String = unsafe Self.string(&die, DW_AT_comp_dir) ?? ""
+  private lazy var compilationFolder: String = unsafe SplitDwarf.text(&die, DW_AT_comp_dir) ?? ""
 
   // MARK: Names
 

@@ -118,6 +118,9 @@ final class ElfFile: @unchecked Sendable {
     return text.isEmpty ? nil : (text, checksum)
   }
 
+  /// Where it is; nil of an image in memory.
+  var folder: FilePath? { descriptor.flatMap(SplitDwarf.folder) }
+
   func isCode(_ address: UInt64) -> Bool { codeRanges.isEmpty || codeRanges.contains { $0.contains(address) } }
 
   /// The registers that its code uses; nil for machines whose stacks are not walked.

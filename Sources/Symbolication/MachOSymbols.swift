@@ -39,7 +39,13 @@ extension MachOFile {
   /// All symbols of code, sorted by address; of those at one address the best comes first.
   public func symbols() -> [MachOSymbol] {
     let addresses = addresses
-    return addresses.symbols.indices.map { symbol($0, addresses) }
+    // Thousands of symbols may have one name in common that is as long as the file, which no linker does.
+    var room = 1 << 20 + 4 * (symbolTable?.strings.count ?? 0)
+    return addresses.symbols.indices.map { index in
+      let symbol = symbol(index, addresses, longest: room)
+      room -= symbol.name.utf8.count
+      return symbol
+    }
   }
 
   /// Where functions begin, sorted: also those that have no symbol any more. Empty if the file does not say.
@@ -57,7 +63,7 @@ extension MachOFile {
     return start..<(next < starts.count ? min(starts[next], section.end) : section.end)
   }
 
-  private func symbol(_ index: Int, _ addresses: MachOAddresses) -> MachOSymbol {
+  private func symbol(_ index: Int, _ addresses: MachOAddresses, longest: Int = .max) -> MachOSymbol {
     let entry = addresses.symbols[index]
     var end = sections[Int(entry.section)].end
     let nextSymbol = addresses.symbols.partition(from: index) { $0.address > entry.address }
@@ -71,7 +77,7 @@ extension MachOFile {
       let end = bytes.firstZero(in: ByteRange(offset: start, count: strings.end - start))
       let hasUnderscore = end > start && bytes.uint8(at: start) == UInt8(ascii: "_")
       let first = hasUnderscore ? start + 1 : start
-      return bytes.text(in: ByteRange(offset: first, count: end - first))
+      return bytes.text(in: ByteRange(offset: first, count: min(end - first, max(longest, 0))))
     }
     return MachOSymbol(name: name, address: entry.address, end: end, isExternal: entry.rank == 0)
   }

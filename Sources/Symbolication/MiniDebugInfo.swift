@@ -10,6 +10,9 @@ enum MiniDebugInfo {
     guard let section = file.section(".gnu_debugdata"), let bytes = file.bytes(section), !bytes.isEmpty else {
       return nil
     }
+    guard let size = unsafe ElfLimits.unpackedSize(ofXZ: bytes.span.bytes),
+      size <= ElfLimits.unpacked(UInt64(bytes.count))
+    else { return nil }
     // libdw decompresses files, not memory.
     guard let descriptor = memoryFile(bytes) else { return nil }
     do { return try ElfFile(descriptor) } catch {

@@ -124,7 +124,7 @@ struct SymFunctions {
   private static func ranges(of offset: UInt64, _ sections: DwarfInfo.Sections) -> [Range<UInt64>] {
     var die = unsafe Dwarf_Die()
     guard unsafe dwarf_offdie(sections.dwarf, offset, &die) != nil else { return [] }
-    return unsafe DwarfUnit.ranges(&die)
+    return unsafe DwarfUnit.ranges(&die, sections)
   }
 
   /// The slow way, by libdw alone.

@@ -18,10 +18,12 @@ struct SymLines {
   func rows(of unit: Int) -> Range<Int> { units[unit] }
 
   /// Reads the rows of one unit, which libdw sorts by address.
-  mutating func read(_ unit: DwarfUnit, _ names: SymNames) {
+  mutating func read(_ unit: DwarfUnit, _ sections: DwarfInfo.Sections, _ names: SymNames) {
     var lines: OpaquePointer?
     var count = 0
-    guard unsafe dwarf_getsrclines(&unit.die, &lines, &count) == 0, let lines = unsafe lines else { return }
+    guard unsafe dwarf_getsrclines(&unit.die, &lines, &count) == 0, let lines = unsafe lines,
+      sections.takeLines(count)
+    else { return }
     names.beginUnit()
     let first = rows.count
     for index in 0..<count {

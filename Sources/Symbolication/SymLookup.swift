@@ -131,13 +131,16 @@ extension SymFile {
     return nil
   }
 
+  /// Calls nest no deeper in any real file; each is a frame with a name.
+  private static let maximumDepth: UInt64 = 200
+
   private func frames(
     _ name: String, _ calls: [UInt64: InlinedCall], _ place: (file: UInt64, line: UInt64)?, _ bytes: RawSpan
   ) -> [SymbolizedAddress.Frame] {
     var frames: [SymbolizedAddress.Frame] = []
     var location = place.map { SourceLocation(file: text(files[$0.file], bytes), line: $0.line) }
     var depth: UInt64 = 0
-    while calls[depth] != nil { depth += 1 }
+    while depth < Self.maximumDepth, calls[depth] != nil { depth += 1 }
     while depth > 0, let call = calls[depth - 1] {
       depth -= 1
       frames.append(

@@ -123,10 +123,10 @@ public final class SymSource {
   func functionName(at offset: UInt64, in unit: DwarfUnit, address: UInt64) -> String? {
     if let name = symbolName(covering: address) { return name }
     var die = unsafe Dwarf_Die()
-    guard let dwarf = unsafe dwarf_cu_getdwarf(unit.tree.cu), unsafe dwarf_offdie(dwarf, offset, &die) != nil else {
-      return nil
-    }
-    return unsafe unit.name(of: DwarfFunction(die, DwarfUnit.ranges(&die))) { symbolName(covering: $0) }
+    guard let info, let dwarf = unsafe dwarf_cu_getdwarf(unit.tree.cu), unsafe dwarf_offdie(dwarf, offset, &die) != nil
+    else { return nil }
+    let first = unsafe DwarfUnit.ranges(&die, info.sections, most: 1)
+    return unsafe unit.name(of: DwarfFunction(die, first)) { symbolName(covering: $0) }
   }
 
   private func symbolName(covering address: UInt64) -> String? {

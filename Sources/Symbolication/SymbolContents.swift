@@ -86,7 +86,7 @@ extension SymbolContents.Elf {
     file.forEachSection { section in
       let header = section.header
       if header.sh_type != UInt32(SHT_NOBITS), header.sh_entsize > 0 {
-        counts[header.sh_type, default: 0] += Int(clamping: header.sh_size / header.sh_entsize)
+        counts[header.sh_type, default: 0] += Int(min(header.sh_size, 1 << 40) / header.sh_entsize)
       }
       if header.sh_flags & UInt64(SHF_COMPRESSED) != 0 || section.name.hasPrefix(".zdebug") { isCompressed = true }
       if section.name == ".gnu_debugdata" { hasMini = true }

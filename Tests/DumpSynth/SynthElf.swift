@@ -64,6 +64,13 @@ public struct SynthElf {
     return Self.file(sections, type: type)
   }
 
+  /// A program of code and these sections. Their flags are of their headers.
+  public static func file(_ sections: [(name: String, flags: UInt64, bytes: [UInt8])]) -> [UInt8] {
+    let code = Section(name: ".text", type: 1, flags: 6, address: 0x1000, bytes: Array(repeating: 0x90, count: 0x1000))
+    let rest = sections.map { Section(name: $0.name, type: 1, flags: $0.flags, bytes: $0.bytes) }
+    return file([Section(name: "", type: 0), code] + rest, type: 3)
+  }
+
   // MARK: The file
 
   private static func file(_ sections: [Section], type: UInt16) -> [UInt8] {
