@@ -161,19 +161,7 @@ struct CfiExpression {
     let size = 1 << Int((operation - 0x08) / 2)
     guard bytes.byteCount - offset >= size else { return nil }
     defer { offset += size }
-    let isSigned = operation & 1 != 0
-    switch size {
-    case 1:
-      let value = bytes.uint8(at: offset)
-      return isSigned ? UInt64(bitPattern: Int64(Int8(bitPattern: value))) : UInt64(value)
-    case 2:
-      let value = bytes.uint16(at: offset)
-      return isSigned ? UInt64(bitPattern: Int64(Int16(bitPattern: value))) : UInt64(value)
-    case 4:
-      let value = bytes.uint32(at: offset)
-      return isSigned ? UInt64(bitPattern: Int64(Int32(bitPattern: value))) : UInt64(value)
-    default: return bytes.uint64(at: offset)
-    }
+    return bytes.number(at: offset, size: size, isSigned: operation & 1 != 0)
   }
 }
 

@@ -217,36 +217,6 @@ struct CfiReader {
     }
     guard rest >= size else { return nil }
     defer { offset += size }
-    let isSigned = encoding >= 0x8
-    switch size {
-    case 2:
-      let value = bytes.uint16(at: offset)
-      return isSigned ? UInt64(bitPattern: Int64(Int16(bitPattern: value))) : UInt64(value)
-    case 4:
-      let value = bytes.uint32(at: offset)
-      return isSigned ? UInt64(bitPattern: Int64(Int32(bitPattern: value))) : UInt64(value)
-    default: return bytes.uint64(at: offset)
-    }
-  }
-}
-
-extension RawSpan {
-  /// A signed LEB128 number; nil if it does not end. Bits above 64 are dropped.
-  @inline(__always)
-  func signed(_ offset: inout Int) -> Int64? {
-    var value: UInt64 = 0
-    var shift: UInt64 = 0
-    while offset < byteCount {
-      let byte = uint8(at: offset)
-      offset += 1
-      value |= UInt64(byte & 0x7f) << shift
-      shift += 7
-      if byte < 0x80 {
-        if byte & 0x40 != 0, shift < 64 { value |= ~0 << shift }
-        return Int64(bitPattern: value)
-      }
-      if shift > 70 { return nil }
-    }
-    return nil
+    return bytes.number(at: offset, size: size, isSigned: encoding >= 0x8)
   }
 }

@@ -212,21 +212,3 @@ struct DieScanner {
     return true
   }
 }
-
-extension RawSpan {
-  /// An unsigned LEB128 number; nil if it does not end. Bits above 64 are dropped.
-  @inline(__always)
-  func unsigned(_ offset: inout Int) -> UInt64? {
-    var value: UInt64 = 0
-    var shift: UInt64 = 0
-    while offset < byteCount {
-      let byte = uint8(at: offset)
-      offset += 1
-      value |= UInt64(byte & 0x7f) << shift
-      if byte < 0x80 { return value }
-      shift += 7
-      if shift > 70 { return nil }
-    }
-    return nil
-  }
-}

@@ -1,6 +1,6 @@
 internal import FileSystem
 internal import Synchronization
-public import SystemPackage
+internal import SystemPackage
 
 /// All files with symbols below a folder by their ids, read when the layouts that are known did not lead to one.
 final class SymbolFolder: Sendable {
@@ -30,53 +30,5 @@ final class SymbolFolder: Sendable {
       }
     }
     return index
-  }
-}
-
-/// What a file with symbols says of itself, without reading its symbols.
-public struct SymbolFileIdentity: Sendable {
-  public enum Format: String, Sendable {
-    case elf = "ELF"
-    case machO = "Mach-O"
-    case sym = "Breakpad"
-  }
-
-  public let format: Format
-  /// Of a fat file several; empty of a file that does not say.
-  public let debugIDs: [DebugID]
-  /// NT_GNU_BUILD_ID of an ELF file.
-  public let buildID: [UInt8]
-
-  /// By the first bytes. Throws `Errno` or `SymbolFile.UnknownFormat`.
-  static func format(of path: FilePath) throws -> Format {
-    let start = try InputFile.prefix(of: path, count: 8)
-    if start.starts(with: [0x7f, 0x45, 0x4c, 0x46]) { return .elf }
-    if start.starts(with: Array("MODULE ".utf8)) { return .sym }
-    let machO: [[UInt8]] = [[0xcf, 0xfa, 0xed, 0xfe], [0xca, 0xfe, 0xba, 0xbe], [0xca, 0xfe, 0xba, 0xbf]]
-    guard machO.contains(where: { start.starts(with: $0) }) else { throw SymbolFile.UnknownFormat() }
-    return .machO
-  }
-
-  /// Throws `Errno`, `InputFile.NotReadable` or `SymbolFile.UnknownFormat`.
-  public init(_ path: FilePath) throws {
-    format = try Self.format(of: path)
-    switch format {
-    case .elf:
-      guard let file = try? ElfFile(path) else { throw SymbolFile.UnknownFormat() }
-      buildID = file.buildID
-      debugIDs = DebugID(buildID: file.buildID).map { [$0] } ?? []
-    case .machO:
-      let file = try InputFile(path)
-      let slices = MachOFile.slices(of: file).slices.compactMap { try? MachOFile(file, in: $0.range) }
-      guard !slices.isEmpty else { throw SymbolFile.UnknownFormat() }
-      buildID = []
-      debugIDs = slices.compactMap { $0.uuid.map { DebugID(uuid: $0) } }
-    case .sym:
-      buildID = []
-      let start = try InputFile.prefix(of: path, count: 512)
-      let line = String(decoding: start.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
-      let words = line.split(separator: " ")
-      debugIDs = words.count > 3 ? DebugID(text: String(words[3])).map { [$0] } ?? [] : []
-    }
   }
 }

@@ -1,0 +1,71 @@
+/// Numbers of what covers an address. Ranges may overlap in damaged files.
+struct RangeIndex {
+  private struct Entry {
+    let low: UInt64
+    let high: UInt64
+    /// The furthest that this or an earlier one reaches.
+    var reach: UInt64
+    let number: Int
+  }
+
+  private var entries: [Entry] = []
+
+  var isEmpty: Bool { entries.isEmpty }
+  /// In the order of their addresses; one that has several ranges comes several times.
+  var numbers: [Int] { entries.map(\.number) }
+  var ranges: [Range<UInt64>] { entries.map { $0.low..<$0.high } }
+
+  mutating func add(_ range: Range<UInt64>, _ number: Int) {
+    guard !range.isEmpty else { return }
+    entries.append(Entry(low: range.lowerBound, high: range.upperBound, reach: 0, number: number))
+  }
+
+  /// After the last `add`.
+  mutating func finish() {
+    var isSorted = true
+    for index in entries.indices.dropFirst() where entries[index - 1].low > entries[index].low {
+      isSorted = false
+      break
+    }
+    if !isSorted { entries.sort { ($0.low, $0.number) < ($1.low, $1.number) } }
+    var reach: UInt64 = 0
+    for index in entries.indices {
+      reach = max(reach, entries[index].high)
+      entries[index].reach = reach
+    }
+  }
+
+  /// How many begin at or before `address`.
+  private func count(upTo address: UInt64) -> Int {
+    var low = 0
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].low <= address { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Of those that contain `address` the one that begins last.
+  func first(containing address: UInt64) -> Int? {
+    let count = count(upTo: address)
+    var index = count - 1
+    while index >= 0, entries[index].reach > address, count - index < 4096 {
+      if entries[index].high > address { return entries[index].number }
+      index -= 1
+    }
+    return nil
+  }
+
+  /// The numbers of those that contain `address`, the one that begins last first; of many only some.
+  func all(containing address: UInt64) -> [Int] {
+    let count = count(upTo: address)
+    var found: [Int] = []
+    var index = count - 1
+    while index >= 0, entries[index].reach > address, found.count < 8, count - index < 4096 {
+      if entries[index].high > address { found.append(entries[index].number) }
+      index -= 1
+    }
+    return found
+  }
+}

@@ -1,0 +1,55 @@
+internal import BinaryFormat
+
+/// The forms in which DWARF writes numbers.
+extension RawSpan {
+  /// An unsigned LEB128 number; nil if it does not end. Bits above 64 are dropped.
+  @inline(__always)
+  func unsigned(_ offset: inout Int) -> UInt64? {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while offset < byteCount {
+      let byte = uint8(at: offset)
+      offset += 1
+      value |= UInt64(byte & 0x7f) << shift
+      if byte < 0x80 { return value }
+      shift += 7
+      if shift > 70 { return nil }
+    }
+    return nil
+  }
+
+  /// A signed LEB128 number; nil if it does not end. Bits above 64 are dropped.
+  @inline(__always)
+  func signed(_ offset: inout Int) -> Int64? {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while offset < byteCount {
+      let byte = uint8(at: offset)
+      offset += 1
+      value |= UInt64(byte & 0x7f) << shift
+      shift += 7
+      if byte < 0x80 {
+        if byte & 0x40 != 0, shift < 64 { value |= ~0 << shift }
+        return Int64(bitPattern: value)
+      }
+      if shift > 70 { return nil }
+    }
+    return nil
+  }
+
+  /// A number of 1, 2, 4 or 8 bytes, which must lie inside; if it is signed, as the bits of 64.
+  func number(at offset: Int, size: Int, isSigned: Bool) -> UInt64 {
+    switch size {
+    case 1:
+      let value = uint8(at: offset)
+      return isSigned ? UInt64(bitPattern: Int64(Int8(bitPattern: value))) : UInt64(value)
+    case 2:
+      let value = uint16(at: offset)
+      return isSigned ? UInt64(bitPattern: Int64(Int16(bitPattern: value))) : UInt64(value)
+    case 4:
+      let value = uint32(at: offset)
+      return isSigned ? UInt64(bitPattern: Int64(Int32(bitPattern: value))) : UInt64(value)
+    default: return uint64(at: offset)
+    }
+  }
+}
