@@ -24,6 +24,7 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev", "libelf-dev"])]),
     .systemLibrary(name: "CDemangle"),
+    .target(name: "CCrashCapture"),
     .target(name: "BinaryFormat"),
     .target(name: "Snapshot"),
     .target(name: "JSONFormat"),
