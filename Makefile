@@ -15,6 +15,8 @@ STATIC = .build/static
 RELEASE = -c release --static-swift-stdlib -Xlinker -s -Xlinker -L$(CURDIR)/$(STATIC) \
   $$(cat $(STATIC)/flags) $(STRICT)
 TOOL = .build/release/crashpadctl
+# What `crashpadctl run` preloads.
+HANDLER = .build/handler/libcrashpad_handler.so
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf
 LIBRARIES = BinaryFormat Snapshot JSONFormat FileSystem IntermediateDump CrashDatabase DumpInterpretation Minidump \
   CoreFile Symbolication CrashpadCore
@@ -41,9 +43,11 @@ build:
 	scripts/dependencies build
 	scripts/static-libraries $(STATIC)
 	$(SWIFT) build $(RELEASE) --product crashpadctl
+	scripts/handler-library $(HANDLER)
 
 test:
 	scripts/dependencies build
+	scripts/handler-library $(HANDLER)
 	$(SWIFT) build --build-tests $(STRICT)
 	$(SWIFT) test --skip-build
 
@@ -78,6 +82,7 @@ man:
 
 install: build
 	install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/crashpadctl
+	install -D -m 755 $(HANDLER) $(DESTDIR)$(PREFIX)/lib/crashpadctl/libcrashpad_handler.so
 	for page in man/*.[15]; do \
 	  install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
@@ -88,6 +93,7 @@ install: build
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/crashpadctl
+	rm -rf $(DESTDIR)$(PREFIX)/lib/crashpadctl
 	for page in man/*.[15]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/crashpadctl \
 	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl \

@@ -1,2 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "CCrashCapture.h"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "dump_file.h"
+#include "facts.h"
+#include "handlers.h"
+#include "messages.h"
+#include "stacks.h"
+
+// All zero at first, so that it takes no room in the file.
+struct state crash_state;
+
+static const char kPendingDumps[] = "pending-serialized-ios-dump";
+
+__attribute__((format(printf, 4, 5))) static int fail(int error, char *message, size_t size, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(message, size, format, arguments);
+  va_end(arguments);
+  if (length >= 0 && (size_t)length < size) snprintf(message + length, size - (size_t)length, ": %s", strerror(error));
+  return error;
+}
+
+// Makes a directory and those above it that are missing. Returns 0 or an errno value.
+static int make_directories(const char *path) {
+  char prefix[PATH_MAX];
+  size_t length = strlen(path);
+  if (length >= sizeof prefix) return ENAMETOOLONG;
+  for (size_t end = 1; end <= length; end++) {
+    if (path[end] != '/' && path[end] != 0) continue;
+    memcpy(prefix, path, end);
+    prefix[end] = 0;
+    // What is there already is no failure; what can't be made shows when the last is opened.
+    if (mkdir(prefix, 0700) != 0 && errno != EEXIST && end == length) return errno;
+  }
+  return 0;
+}
+
+static int open_database(const char *database, char *message, size_t message_size) {
+  struct state *state = &crash_state;
+  char working[PATH_MAX] = "";
+  // The program may go to another directory.
+  if (database[0] != '/' && getcwd(working, sizeof working - 1) == NULL) {
+    return fail(errno, message, message_size, "the working directory");
+  }
+  int length = snprintf(
+      state->directory_path, sizeof state->directory_path, "%s%s%s/%s", working, working[0] == 0 ? "" : "/", database,
+      kPendingDumps);
+  if (length < 0 || (size_t)length >= sizeof state->directory_path) {
+    return fail(ENAMETOOLONG, message, message_size, "%s", database);
+  }
+  int error = make_directories(state->directory_path);
+  if (error != 0) return fail(error, message, message_size, "%s", state->directory_path);
+  int directory = open(state->directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return fail(errno, message, message_size, "%s", state->directory_path);
+  remember_file(&state->directory, raise_descriptor(directory));
+  if (faccessat(AT_FDCWD, state->directory_path, W_OK, AT_EACCESS) != 0) {
+    return fail(errno, message, message_size, "%s", state->directory_path);
+  }
+  return 0;
+}
+
+static int open_file(const struct crash_capture_options *options, char *message, size_t message_size) {
+  if (options->flags & CRASH_CAPTURE_NO_FILE_AT_START) return 0;
+  long result = dump_file_make();
+  if (result < 0) return fail((int)-result, message, message_size, "%s/%s", crash_state.directory_path, crash_state.locked_name);
+  // A full disk later on does not take what was reserved. Not every file system can do it, and none has to.
+  const uint32_t kReserve = 128 << 10;
+  uint32_t reserve = options->reserve == 0 ? kReserve : options->reserve;
+  if (reserve != UINT32_MAX) {
+    int saved = errno;
+    if (fallocate(crash_state.file.descriptor, FALLOC_FL_KEEP_SIZE, 0, reserve) != 0) errno = saved;
+  }
+  return 0;
+}
+
+// A child of fork(2) is a process of its own: its crash goes to a file of its own, which is made when it happens.
+static void after_fork_in_child(void) {
+  struct state *state = &crash_state;
+  if (!atomic_load(&state->is_installed)) return;
+  // The lock belongs to the open file, which the child has too; it must not keep its parent's alive.
+  if (is_own_file(&state->file)) close(state->file.descriptor);
+  state->file.descriptor = 0;
+  atomic_store(&state->owner, 0);
+  atomic_store(&state->process, current_process());
+}
+
+static void at_exit(void) {
+  if (current_process() == atomic_load(&crash_state.process)) dump_file_discard();
+}
+
+static void install_handlers(void) {
+  struct signal_action action = make_action(handle_crash, mask_without_faults(), SA_NODEFER);
+  for (int index = 0; index < kCrashSignalCount; index++) {
+    set_action(kCrashSignals[index], &action, &crash_state.earlier[index]);
+  }
+}
+
+int crash_capture_install(const struct crash_capture_options *options, char *message, size_t message_size) {
+  static atomic_bool was_called;
+  struct state *state = &crash_state;
+  if (message_size > 0) message[0] = 0;
+  if (options->program_id[0] == 0 || strchr(options->program_id, '/') != NULL || strlen(options->program_id) > NAME_MAX - 48) {
+    return fail(EINVAL, message, message_size, "the program id \"%s\"", options->program_id);
+  }
+  if (atomic_exchange(&was_called, true)) return fail(EALREADY, message, message_size, "crashes are captured already");
+  state->installed_at = monotonic_time();
+  strcpy(state->program_id, options->program_id);
+  state->has_run_id = options->run_id != NULL;
+  if (options->run_id != NULL) memcpy(state->run_id, options->run_id, sizeof state->run_id);
+  state->flags = options->flags;
+  state->crashed_stack_limit = options->crashed_stack_limit == 0 ? 1 << 20 : options->crashed_stack_limit;
+  state->stack_limit = options->stack_limit == 0 ? 128 << 10 : options->stack_limit;
+  state->stop_timeout = options->stop_timeout == 0 ? 500 : options->stop_timeout;
+  atomic_store(&state->process, current_process());
+
+  int error = open_database(options->database, message, message_size);
+  if (error == 0) error = open_file(options, message, message_size);
+  if (error != 0) {
+    if (state->directory.descriptor > 0) close(state->directory.descriptor);
+    state->directory.descriptor = 0;
+    atomic_store(&was_called, false);
+    return error;
+  }
+  facts_gather(options->environment);
+  messages_install();
+  static atomic_bool is_registered;
+  if (!atomic_exchange(&is_registered, true)) {
+    pthread_atfork(NULL, NULL, after_fork_in_child);
+    atexit(at_exit);
+  }
+  if (!(options->flags & CRASH_CAPTURE_NO_SIGNALS)) {
+    stacks_install();
+    install_handlers();
+  }
+  atomic_store(&state->is_installed, true);
+  return 0;
+}
+
+void crash_capture_uninstall(void) {
+  if (!atomic_exchange(&crash_state.is_installed, false)) return;
+  restore_earlier_handlers();
+  dump_file_discard();
+}
+
+int crash_capture_is_installed(void) { return atomic_load(&crash_state.is_installed); }
+
+const char *crash_capture_path(void) { return crash_state.path; }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a dump of this process, from a signal handler.
+#ifndef CRASHPADCTL_CAPTURE_H
+#define CRASHPADCTL_CAPTURE_H
+
+#include "dump_writer.h"
+#include "registers.h"
+#include "state.h"
+
+// What is to be captured, and what came of it.
+struct capture {
+  // -1 for a dump that was asked for: Crashpad's kSimulatedSigno.
+  int signal;
+  int code;
+  uint64_t address;
+  int thread;
+  const ucontext_t *context;
+  // The other threads go on as soon as what belongs to them is written.
+  bool resumes;
+  // Where to write to.
+  int file;
+
+  struct dump_writer writer;
+  uint64_t began;  // CLOCK_MONOTONIC, nanoseconds
+  struct registers registers;
+  // Lines for kCaptureNotes.
+  char notes[2048];
+  size_t notes_end;
+};
+
+// Stops the threads and writes everything. The writer's `error` tells whether all of it is in the file.
+CRASH_TIME void capture_write(struct capture *capture);
+
+CRASH_TIME void capture_note(struct capture *capture, const char *text);
+// What a system call returned.
+CRASH_TIME void capture_note_error(struct capture *capture, const char *text, long error);
+
+// The parts. Each may crash without harm to the others.
+CRASH_TIME void write_process(struct capture *capture);
+CRASH_TIME void write_system(struct capture *capture);
+CRASH_TIME void write_exception(struct capture *capture);
+CRASH_TIME void write_thread(struct capture *capture, int index);
+CRASH_TIME void write_module(struct capture *capture, int index, int executable, int libc, int swift);
+CRASH_TIME void write_linux(struct capture *capture);
+
+// Of all captures only one is under way.
+extern struct capture crash_capture __attribute__((visibility("hidden")));
+
+CRASH_TIME uint64_t monotonic_time(void);
+
+#endif

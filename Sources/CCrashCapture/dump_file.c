@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "dump_file.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+CRASH_TIME void remember_file(struct known_file *file, int descriptor) {
+  struct stat status;
+  file->descriptor = 0;
+  if (descriptor <= 0 || SYSTEM_CALL_2(SYS_fstat, descriptor, &status) < 0) return;
+  file->descriptor = descriptor;
+  file->device = status.st_dev;
+  file->inode = status.st_ino;
+}
+
+CRASH_TIME bool is_own_file(const struct known_file *file) {
+  struct stat status;
+  if (file->descriptor == 0 || SYSTEM_CALL_2(SYS_fstat, file->descriptor, &status) < 0) return false;
+  return status.st_dev == file->device && status.st_ino == file->inode;
+}
+
+CRASH_TIME int raise_descriptor(int descriptor) {
+  const int kHigh = 200;
+  const int kBehindStandardStreams = 3;
+  long raised = SYSTEM_CALL_3(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, kHigh);
+  if (raised < 0 && descriptor >= kBehindStandardStreams) return descriptor;
+  // The program has its limit below.
+  if (raised < 0) raised = SYSTEM_CALL_3(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, kBehindStandardStreams);
+  SYSTEM_CALL_1(SYS_close, descriptor);
+  return (int)raised;
+}
+
+// MARK: Names
+
+CRASH_TIME static void make_uuid(uint8_t uuid[16], bool is_of_run) {
+  if (is_of_run) {
+    copy_bytes(uuid, crash_state.run_id, 12);
+    uint32_t process = (uint32_t)current_process();
+    for (int index = 0; index < 4; index++) uuid[12 + index] = (uint8_t)(process >> (24 - 8 * index));
+    return;
+  }
+  if (SYSTEM_CALL_3(SYS_getrandom, uuid, 16, 0) != 16) {
+    // Not random, but nobody else's: the time, the process, where the loader put us.
+    uint64_t words[2] = {0, (uint64_t)current_process() << 32 ^ (uint64_t)&crash_state};
+    struct {
+      int64_t seconds;
+      int64_t nanoseconds;
+    } time = {0, 0};
+    SYSTEM_CALL_2(SYS_clock_gettime, 0, &time);
+    words[0] = (uint64_t)time.seconds * 1000000000 + (uint64_t)time.nanoseconds;
+    copy_bytes(uuid, words, 16);
+  }
+  // Version 4 of RFC 9562.
+  uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
+  uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+}
+
+CRASH_TIME static void make_names(const uint8_t uuid[16]) {
+  char digits[37];
+  int end = 0;
+  for (int index = 0; index < 16; index++) {
+    if (index == 4 || index == 6 || index == 8 || index == 10) digits[end++] = '-';
+    digits[end++] = "0123456789abcdef"[uuid[index] >> 4];
+    digits[end++] = "0123456789abcdef"[uuid[index] & 15];
+  }
+  digits[end] = 0;
+  size_t size = sizeof crash_state.name;
+  size_t length = append_text(crash_state.name, size, 0, crash_state.program_id);
+  length = append_text(crash_state.name, size, length, "@");
+  append_text(crash_state.name, size, length, digits);
+  length = append_text(crash_state.locked_name, size, 0, crash_state.name);
+  append_text(crash_state.locked_name, size, length, ".locked");
+  size = sizeof crash_state.path;
+  length = append_text(crash_state.path, size, 0, crash_state.directory_path);
+  length = append_text(crash_state.path, size, length, "/");
+  append_text(crash_state.path, size, length, crash_state.name);
+}
+
+// MARK: The file
+
+// Another process that has the same id in a namespace of its own may have the file of that name.
+CRASH_TIME static bool take_ownership(int descriptor) {
+  struct flock lock;
+  zero_bytes(&lock, sizeof lock);
+  lock.l_type = F_WRLCK;
+  long result = SYSTEM_CALL_3(SYS_fcntl, descriptor, F_OFD_SETLK, &lock);
+  // A file system without locks leaves only the name as a sign.
+  return result != -EAGAIN && result != -EACCES;
+}
+
+CRASH_TIME static bool is_empty(int descriptor) {
+  struct stat status;
+  return SYSTEM_CALL_2(SYS_fstat, descriptor, &status) == 0 && status.st_size == 0;
+}
+
+// The directory may have been closed by the program; then it is opened again, by its path.
+CRASH_TIME static long open_directory(void) {
+  if (is_own_file(&crash_state.directory)) return 0;
+  long directory =
+      SYSTEM_CALL_4(SYS_openat, AT_FDCWD, crash_state.directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (directory < 0) return directory;
+  remember_file(&crash_state.directory, raise_descriptor((int)directory));
+  return 0;
+}
+
+CRASH_TIME static bool exists(const char *name) {
+  struct stat status;
+  return SYSTEM_CALL_4(SYS_newfstatat, crash_state.directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+// A program that replaced itself (exec) finds the empty file of its earlier self by its name, and takes it over.
+CRASH_TIME static long make_with(bool is_of_run) {
+  uint8_t uuid[16];
+  make_uuid(uuid, is_of_run);
+  make_names(uuid);
+  if (exists(crash_state.name)) return -EEXIST;
+  int exclusive = is_of_run ? 0 : O_EXCL;
+  long file = SYSTEM_CALL_4(
+      SYS_openat, crash_state.directory.descriptor, crash_state.locked_name,
+      O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | exclusive, 0600);
+  if (file < 0) return file;
+  if (!take_ownership((int)file) || !is_empty((int)file)) {
+    SYSTEM_CALL_1(SYS_close, file);
+    return -EEXIST;
+  }
+  remember_file(&crash_state.file, raise_descriptor((int)file));
+  return 0;
+}
+
+CRASH_TIME long dump_file_make(void) {
+  long result = open_directory();
+  if (result < 0) return result;
+  if (crash_state.has_run_id) result = make_with(true);
+  if (!crash_state.has_run_id || result == -EEXIST) result = make_with(false);
+  return result;
+}
+
+CRASH_TIME long dump_file_prepare(void) { return is_own_file(&crash_state.file) ? 0 : dump_file_make(); }
+
+CRASH_TIME long dump_file_finish(void) {
+  long result = open_directory();
+  int directory = crash_state.directory.descriptor;
+  if (result == 0) {
+    result = system_call(
+        SYS_renameat2, directory, (long)crash_state.locked_name, directory, (long)crash_state.name, RENAME_NOREPLACE, 0);
+    if (result == -ENOSYS || result == -EINVAL || result == -EPERM) {
+      result = SYSTEM_CALL_4(SYS_renameat, directory, crash_state.locked_name, directory, crash_state.name);
+    }
+  }
+  SYSTEM_CALL_1(SYS_close, crash_state.file.descriptor);
+  crash_state.file.descriptor = 0;
+  return result;
+}
+
+CRASH_TIME void dump_file_discard(void) {
+  if (!is_own_file(&crash_state.file)) return;
+  if (is_empty(crash_state.file.descriptor) && open_directory() == 0) {
+    SYSTEM_CALL_3(SYS_unlinkat, crash_state.directory.descriptor, crash_state.locked_name, 0);
+  }
+  SYSTEM_CALL_1(SYS_close, crash_state.file.descriptor);
+  crash_state.file.descriptor = 0;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of the dump to come: pending-serialized-ios-dump/<program id>@<uuid>.locked, and its way to the name without .locked.
+#ifndef CRASHPADCTL_DUMP_FILE_H
+#define CRASHPADCTL_DUMP_FILE_H
+
+#include "state.h"
+
+// Whether the descriptor still is our file.
+CRASH_TIME bool is_own_file(const struct known_file *file);
+CRASH_TIME void remember_file(struct known_file *file, int descriptor);
+// Moves a descriptor out of the way of programs that count on low numbers; returns the one to use.
+CRASH_TIME int raise_descriptor(int descriptor);
+
+// Makes the locked file, and holds its lock as a sign of life. Its uuid has the run's first 12 bytes and the process id where there
+// is a run, and no such dump. Returns 0 or an errno value below zero.
+CRASH_TIME long dump_file_make(void);
+// The same, if there is no file any more: a second crash, a child, a program that closed what it did not open.
+CRASH_TIME long dump_file_prepare(void);
+// Gives the file its final name, and forgets it. Returns 0 or an errno value below zero.
+CRASH_TIME long dump_file_finish(void);
+// Removes the empty file of a program that ends in good order.
+CRASH_TIME void dump_file_discard(void);
+
+#endif

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "handlers.h"
+
+#include <unistd.h>
+
+#include "capture.h"
+#include "dump_file.h"
+#include "guard.h"
+#include "threads.h"
+
+// MARK: Failures
+
+CRASH_TIME static const char *name_of_error(long error) {
+  switch (error) {
+    case EACCES: return "permission denied";
+    case EDQUOT: return "disk quota exceeded";
+    case EEXIST: return "file exists";
+    case EFBIG: return "file too large";
+    case EIO: return "input/output error";
+    case EMFILE: return "too many open files";
+    case ENOENT: return "no such file or directory";
+    case ENOSPC: return "no space left on device";
+    case EROFS: return "read-only file system";
+    default: return NULL;
+  }
+}
+
+CRASH_TIME void report_failure(const char *path, const char *text, long error) {
+  if (crash_state.flags & CRASH_CAPTURE_QUIET) return;
+  char line[1024];
+  size_t end = append_text(line, sizeof line, 0, "crashpad: ");
+  end = append_text(line, sizeof line, end, path);
+  end = append_text(line, sizeof line, end, ": ");
+  end = append_text(line, sizeof line, end, text);
+  end = append_text(line, sizeof line, end, ": ");
+  if (error < 0) error = -error;
+  const char *name = name_of_error(error);
+  if (name != NULL) {
+    end = append_text(line, sizeof line, end, name);
+  } else {
+    end = append_text(line, sizeof line, end, "error ");
+    end = append_number(line, sizeof line, end, (uint64_t)error);
+  }
+  end = append_text(line, sizeof line, end, "\n");
+  SYSTEM_CALL_3(SYS_write, STDERR_FILENO, line, end);
+}
+
+// MARK: What comes after
+
+CRASH_TIME static int index_of(int number) {
+  for (int index = 0; index < kCrashSignalCount; index++) {
+    if (kCrashSignals[index] == number) return index;
+  }
+  return -1;
+}
+
+CRASH_TIME void restore_earlier_handlers(void) {
+  for (int index = 0; index < kCrashSignalCount; index++) {
+    struct signal_action current;
+    if (set_action(kCrashSignals[index], NULL, &current) < 0 || current.handler != handle_crash) continue;
+    set_action(kCrashSignals[index], &crash_state.earlier[index], NULL);
+  }
+}
+
+// A fault happens again when its instruction runs again; what somebody sent does not, nor does a breakpoint.
+CRASH_TIME static bool happens_again(int number, const siginfo_t *information) {
+  return information->si_code > 0 && number != SIGTRAP && number != SIGSYS;
+}
+
+// The signal comes once more, as it was, to whoever had it before us; or it ends the process, by the same status and with the same
+// core file as without us. It arrives when this handler returns, with the registers that it came with.
+CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *context, const struct signal_action *next) {
+  set_action(number, next, NULL);
+  int process = current_process();
+#if defined(__x86_64__)
+  // Signals that the first process of a namespace sends itself do not end it, but a fault does: back onto the breakpoint.
+  const int kBreakpoint = 3;
+  if (process == 1 && is_default(next) && number == SIGTRAP && context->uc_mcontext.gregs[REG_TRAPNO] == kBreakpoint) {
+    context->uc_mcontext.gregs[REG_RIP] -= 1;
+  }
+#else
+  (void)context;
+#endif
+  int thread = current_thread();
+  long result = SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, process, thread, number, information);
+  if (result < 0 && !happens_again(number, information)) SYSTEM_CALL_3(SYS_tgkill, process, thread, number);
+}
+
+// MARK: Captures
+
+CRASH_TIME static void write_crash(int number, const siginfo_t *information, ucontext_t *context) {
+  long result = dump_file_prepare();
+  if (result < 0) {
+    report_failure(crash_state.path, "the crash can't be written", result);
+    return;
+  }
+  struct capture *capture = &crash_capture;
+  capture->signal = number;
+  capture->code = information->si_code;
+  capture->address = information->si_code > 0 ? (uint64_t)information->si_addr : 0;
+  capture->thread = current_thread();
+  capture->context = context;
+  capture->resumes = false;
+  capture->file = crash_state.file.descriptor;
+  capture_write(capture);
+  if (capture->writer.error != 0) {
+    report_failure(crash_state.path, "only the beginning of the dump was written", capture->writer.error);
+  }
+  // Nothing at all would look like the file of a program that ended in good order.
+  if (capture->writer.flushed == 0) return;
+  result = dump_file_finish();
+  if (result < 0) report_failure(crash_state.path, "the dump stays locked", result);
+}
+
+#if defined(__x86_64__)
+CRASH_TIME static void return_from_call(ucontext_t *context, long result) { context->uc_mcontext.gregs[REG_RAX] = result; }
+#else
+CRASH_TIME static void return_from_call(ucontext_t *context, long result) {
+  context->uc_mcontext.regs[0] = (uint64_t)result;
+}
+#endif
+
+// The capture itself got a signal. Returns whether it goes on.
+CRASH_TIME static bool recover(int number, const siginfo_t *information, ucontext_t *context) {
+  const int kSeccomp = 1;  // SYS_SECCOMP: a call that is forbidden, and traps
+  if (number == SIGSYS && information->si_code == kSeccomp) {
+    return_from_call(context, -ENOSYS);
+    return true;
+  }
+  return guard_recover(context);
+}
+
+CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_context) {
+  ucontext_t *context = raw_context;
+  int place = index_of(number);
+  struct signal_action none = make_action(NULL, 0, 0);
+  if (place < 0) return;
+  const struct signal_action *next = &crash_state.earlier[place];
+  // Sent by somebody, to a program that had said it does not care.
+  if (is_ignored(next) && information->si_code <= 0) return;
+  // A child that still has its parent's memory (vfork): nothing here may be touched.
+  if (current_process() != atomic_load(&crash_state.process)) {
+    pass_on(number, information, context, &none);
+    return;
+  }
+  int thread = current_thread();
+  int owner = 0;
+  if (!atomic_compare_exchange_strong(&crash_state.owner, &owner, thread)) {
+    if (owner != thread) {
+      // It is captured as one of the threads. If it goes on, it crashes again.
+      threads_wait(context);
+      if (!happens_again(number, information)) SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, current_process(), thread, number, information);
+      return;
+    }
+    if (recover(number, information, context)) return;
+    // Nothing catches this; what was written so far is not lost.
+    dump_writer_flush(&crash_capture.writer);
+    dump_file_finish();
+    pass_on(number, information, context, &none);
+    return;
+  }
+  write_crash(number, information, context);
+  if (is_default(next)) {
+    // The others stand still until the end: one of them might return from main, and the process end in good order.
+    restore_earlier_handlers();
+  } else {
+    threads_resume();
+    atomic_store(&crash_state.owner, 0);
+  }
+  pass_on(number, information, context, next);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel calls when a signal ends the process.
+#ifndef CRASHPADCTL_HANDLERS_H
+#define CRASHPADCTL_HANDLERS_H
+
+#include "signals.h"
+
+// The entry of everything that runs during a crash.
+CRASH_TIME void handle_crash(int number, siginfo_t *information, void *context);
+// Puts earlier handlers back where ours still stand.
+CRASH_TIME void restore_earlier_handlers(void);
+
+// Says on standard error what failed, unless that is not wanted.
+CRASH_TIME void report_failure(const char *path, const char *text, long error);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "memory.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+
+enum way { kReadv, kPipe, kFile, kNone };
+
+static struct {
+  enum way way;
+  int process;
+  int pipe[2];
+  int file;
+} reader;
+
+// Far enough behind a dump's end, and below the limits of file systems.
+static const uint64_t kScratchOffset = UINT64_C(1) << 32;
+
+CRASH_TIME static void use_pipe(void) {
+  reader.way = kPipe;
+  if (SYSTEM_CALL_2(SYS_pipe2, reader.pipe, O_CLOEXEC | O_NONBLOCK) < 0) {
+    reader.pipe[0] = reader.pipe[1] = -1;
+    reader.way = reader.file >= 0 ? kFile : kNone;
+  }
+}
+
+CRASH_TIME void memory_begin(int dump_file) {
+  reader.process = current_process();
+  reader.pipe[0] = reader.pipe[1] = -1;
+  reader.file = dump_file;
+  reader.way = kReadv;
+  // A filter of system calls may end the process for trying what it forbids.
+  const long kFiltered = 2;
+  if (SYSTEM_CALL_1(SYS_prctl, PR_GET_SECCOMP) == kFiltered) use_pipe();
+}
+
+CRASH_TIME void memory_end(void) {
+  for (int end = 0; end < 2; end++) {
+    if (reader.pipe[end] >= 0) SYSTEM_CALL_1(SYS_close, reader.pipe[end]);
+    reader.pipe[end] = -1;
+  }
+  reader.way = kNone;
+}
+
+CRASH_TIME static size_t page_rest(uint64_t address, size_t count) {
+  size_t rest = kPageSizeOfProbes - (address & (kPageSizeOfProbes - 1));
+  return rest < count ? rest : count;
+}
+
+// The kernel reads whole pieces or nothing, so each page is a piece.
+CRASH_TIME static long read_by_readv(void *to, uint64_t address, size_t count) {
+  enum { kPieces = 32 };
+  struct iovec pieces[kPieces];
+  size_t total = 0;
+  int piece = 0;
+  while (piece < kPieces && total < count) {
+    size_t part = page_rest(address + total, count - total);
+    pieces[piece].iov_base = (void *)(address + total);
+    pieces[piece].iov_len = part;
+    total += part;
+    piece++;
+  }
+  struct iovec target = {to, total};
+  return SYSTEM_CALL_6(SYS_process_vm_readv, reader.process, &target, 1, pieces, piece, 0);
+}
+
+// One page at a time: a pipe has room for sixteen, and is empty again afterwards.
+CRASH_TIME static long read_by_file(void *to, uint64_t address, size_t count) {
+  count = page_rest(address, count);
+  bool is_pipe = reader.way == kPipe;
+  long got = is_pipe ? SYSTEM_CALL_3(SYS_write, reader.pipe[1], address, count)
+                     : SYSTEM_CALL_4(SYS_pwrite64, reader.file, address, count, kScratchOffset);
+  if (got <= 0) return got;
+  return is_pipe ? SYSTEM_CALL_3(SYS_read, reader.pipe[0], to, got)
+                 : SYSTEM_CALL_4(SYS_pread64, reader.file, to, got, kScratchOffset);
+}
+
+CRASH_TIME size_t memory_read(void *to, uint64_t address, size_t count) {
+  size_t done = 0;
+  while (done < count && reader.way != kNone) {
+    uint8_t *place = (uint8_t *)to + done;
+    long got = reader.way == kReadv ? read_by_readv(place, address + done, count - done)
+                                    : read_by_file(place, address + done, count - done);
+    if (got == -EINTR) continue;
+    if (got < 0 && got != -EFAULT && reader.way == kReadv) {
+      use_pipe();
+      continue;
+    }
+    if (got <= 0) break;
+    done += (size_t)got;
+  }
+  return done;
+}
+
+CRASH_TIME uint64_t memory_readable(uint64_t address, uint64_t limit) {
+  if (limit > UINT64_MAX - address) limit = UINT64_MAX - address;
+  uint64_t done = 0;
+  while (done < limit) {
+    if (reader.way == kReadv) {
+      enum { kPieces = 64 };
+      struct iovec pieces[kPieces];
+      uint8_t bytes[kPieces];
+      uint64_t next = done;
+      int piece = 0;
+      while (piece < kPieces && next < limit) {
+        pieces[piece].iov_base = (void *)(address + next);
+        pieces[piece].iov_len = 1;
+        next += page_rest(address + next, limit - next);
+        piece++;
+      }
+      struct iovec target = {bytes, (size_t)piece};
+      long got = SYSTEM_CALL_6(SYS_process_vm_readv, reader.process, &target, 1, pieces, piece, 0);
+      if (got < 0 && got != -EFAULT) {
+        use_pipe();
+        continue;
+      }
+      for (long page = 0; page < got; page++) done += page_rest(address + done, limit - done);
+      if (got < piece) return done;
+    } else {
+      uint8_t byte;
+      if (memory_read(&byte, address + done, 1) == 0) return done;
+      done += page_rest(address + done, limit - done);
+    }
+  }
+  return done;
+}
+
+CRASH_TIME size_t memory_read_text(char *to, size_t size, uint64_t address) {
+  size_t read = memory_read(to, address, size - 1);
+  size_t length = text_length(to, read);
+  to[length] = 0;
+  return length;
+}

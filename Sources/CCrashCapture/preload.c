@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handler as a library that is loaded into programs which know nothing of it (LD_PRELOAD). What it is to do stands in the
+// environment: see crashpadctl-run(1).
+#if defined(CRASH_HANDLER_LIBRARY)
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "CCrashCapture.h"
+
+static void complain(const char *text) {
+  char line[512];
+  int length = snprintf(line, sizeof line, "crashpad: %s\n", text);
+  if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0) return;
+}
+
+static bool parse_uuid(const char *text, uint8_t uuid[16]) {
+  int digits = 0;
+  for (; *text != 0; text++) {
+    if (*text == '-') continue;
+    const char *hexadecimal = "0123456789abcdef";
+    const char *found = strchr(hexadecimal, *text | ('A' <= *text && *text <= 'F' ? 0x20 : 0));
+    if (found == NULL || digits == 32) return false;
+    uuid[digits / 2] = (uint8_t)(uuid[digits / 2] << 4 | (found - hexadecimal));
+    digits++;
+  }
+  return digits == 32;
+}
+
+// Names separated by colons, as a list that ends with NULL. Changes `text`.
+static void split(char *text, const char **names, size_t count) {
+  size_t used = 0;
+  char *rest = NULL;
+  for (char *name = strtok_r(text, ":", &rest); name != NULL && used + 1 < count; name = strtok_r(NULL, ":", &rest)) {
+    names[used++] = name;
+  }
+  names[used] = NULL;
+}
+
+struct settings {
+  struct crash_capture_options capture;
+  const char *environment[64];
+  bool is_for_children;
+};
+
+static bool parse_number(const char *text, uint32_t *number) {
+  char *end;
+  unsigned long value = strtoul(text, &end, 10);
+  if (*text == 0 || *end != 0 || value > UINT32_MAX) return false;
+  *number = (uint32_t)value;
+  return true;
+}
+
+static bool parse_option(struct settings *settings, const char *name, char *value) {
+  if (strcmp(name, "quiet") == 0) {
+    settings->capture.flags |= CRASH_CAPTURE_QUIET;
+    return true;
+  }
+  if (value == NULL) return false;
+  if (strcmp(name, "stack") == 0) return parse_number(value, &settings->capture.stack_limit);
+  if (strcmp(name, "crashed-stack") == 0) return parse_number(value, &settings->capture.crashed_stack_limit);
+  if (strcmp(name, "timeout") == 0) return parse_number(value, &settings->capture.stop_timeout);
+  if (strcmp(name, "reserve") == 0) return parse_number(value, &settings->capture.reserve);
+  if (strcmp(name, "children") == 0) {
+    settings->is_for_children = strcmp(value, "no") != 0;
+    return true;
+  }
+  if (strcmp(name, "ptrace") == 0) {
+    if (strcmp(value, "no") == 0) settings->capture.flags |= CRASH_CAPTURE_NO_PTRACE;
+    return true;
+  }
+  if (strcmp(name, "environment") == 0) {
+    split(value, settings->environment, sizeof settings->environment / sizeof *settings->environment);
+    settings->capture.environment = settings->environment;
+    return true;
+  }
+  return false;
+}
+
+static void parse_options(struct settings *settings, char *text) {
+  char *rest = NULL;
+  for (char *option = strtok_r(text, ",", &rest); option != NULL; option = strtok_r(NULL, ",", &rest)) {
+    char *value = strchr(option, '=');
+    if (value != NULL) *value++ = 0;
+    if (parse_option(settings, option, value)) continue;
+    char line[256];
+    snprintf(line, sizeof line, "CRASHPAD_HANDLER_OPTIONS: %s is not understood", option);
+    complain(line);
+  }
+}
+
+static void set_annotations(char *text) {
+  char *rest = NULL;
+  for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    char *value = strchr(line, '=');
+    if (value == NULL) continue;
+    *value++ = 0;
+    crash_capture_set_annotation(line, value);
+  }
+}
+
+static const char *own_name(void) {
+  static char path[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  const char *name = length > 0 ? path : program_invocation_name;
+  const char *slash = strrchr(name, '/');
+  return slash != NULL ? slash + 1 : name;
+}
+
+// What is a secret to children: neither this library nor its settings are for them.
+static void leave_environment(void) {
+  const char *names[] = {
+      "CRASHPAD_HANDLER_DATABASE", "CRASHPAD_HANDLER_PROGRAM_ID", "CRASHPAD_HANDLER_RUN", "CRASHPAD_HANDLER_ANNOTATIONS",
+      "CRASHPAD_HANDLER_OPTIONS",
+  };
+  for (size_t index = 0; index < sizeof names / sizeof *names; index++) unsetenv(names[index]);
+  const char *preload = getenv("LD_PRELOAD");
+  if (preload == NULL) return;
+  char *others = malloc(strlen(preload) + 1);
+  char *copy = strdup(preload);
+  if (others == NULL || copy == NULL) return;
+  others[0] = 0;
+  char *rest = NULL;
+  for (char *path = strtok_r(copy, ": ", &rest); path != NULL; path = strtok_r(NULL, ": ", &rest)) {
+    if (strstr(path, "libcrashpad_handler.so") != NULL) continue;
+    if (others[0] != 0) strcat(others, ":");
+    strcat(others, path);
+  }
+  if (others[0] != 0) {
+    setenv("LD_PRELOAD", others, 1);
+  } else {
+    unsetenv("LD_PRELOAD");
+  }
+  free(others);
+  free(copy);
+}
+
+__attribute__((constructor)) static void start(void) {
+  const char *database = getenv("CRASHPAD_HANDLER_DATABASE");
+  if (database == NULL || database[0] == 0) {
+    complain("CRASHPAD_HANDLER_DATABASE is not set, so crashes are not captured");
+    return;
+  }
+  struct settings settings = {.is_for_children = true};
+  const char *id = getenv("CRASHPAD_HANDLER_PROGRAM_ID");
+  settings.capture.database = database;
+  settings.capture.program_id = id != NULL && id[0] != 0 ? id : own_name();
+  uint8_t run[16];
+  const char *run_text = getenv("CRASHPAD_HANDLER_RUN");
+  if (run_text != NULL && parse_uuid(run_text, run)) settings.capture.run_id = run;
+  // They stay as long as the process; the environment may not.
+  const char *options = getenv("CRASHPAD_HANDLER_OPTIONS");
+  char *own_options = options == NULL ? NULL : strdup(options);
+  if (own_options != NULL) parse_options(&settings, own_options);
+  char message[PATH_MAX + 256];
+  if (crash_capture_install(&settings.capture, message, sizeof message) != 0) {
+    if (!(settings.capture.flags & CRASH_CAPTURE_QUIET)) complain(message);
+    return;
+  }
+  const char *annotations = getenv("CRASHPAD_HANDLER_ANNOTATIONS");
+  char *own_annotations = annotations == NULL ? NULL : strdup(annotations);
+  if (own_annotations != NULL) set_annotations(own_annotations);
+  free(own_annotations);
+  if (!settings.is_for_children) leave_environment();
+}
+
+#endif

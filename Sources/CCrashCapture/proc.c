@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "proc.h"
+
+#include <fcntl.h>
+
+CRASH_TIME int64_t parse_number(const char *text) {
+  if (*text < '0' || *text > '9') return -1;
+  int64_t number = 0;
+  while (*text >= '0' && *text <= '9' && number < INT64_MAX / 16) number = number * 10 + (*text++ - '0');
+  return number;
+}
+
+// With or without 0x.
+CRASH_TIME static uint64_t parse_hexadecimal(const char *text, const char **end) {
+  if (text[0] == '0' && text[1] == 'x') text += 2;
+  uint64_t number = 0;
+  while (true) {
+    char digit = *text;
+    if (digit >= '0' && digit <= '9') {
+      number = number << 4 | (uint64_t)(digit - '0');
+    } else if (digit >= 'a' && digit <= 'f') {
+      number = number << 4 | (uint64_t)(digit - 'a' + 10);
+    } else {
+      *end = text;
+      return number;
+    }
+    text++;
+  }
+}
+
+CRASH_TIME long proc_read(const char *path, char *to, size_t size) {
+  long file = SYSTEM_CALL_4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return file;
+  size_t done = 0;
+  long got = 0;
+  while (done + 1 < size) {
+    got = SYSTEM_CALL_3(SYS_read, file, to + done, size - 1 - done);
+    if (got == -EINTR) continue;
+    if (got <= 0) break;
+    done += (size_t)got;
+  }
+  SYSTEM_CALL_1(SYS_close, file);
+  to[done] = 0;
+  return got < 0 && done == 0 ? got : (long)done;
+}
+
+CRASH_TIME long proc_read_of_thread(int thread, const char *name, char *to, size_t size) {
+  char path[64];
+  size_t end = append_text(path, sizeof path, 0, "/proc/self/task/");
+  end = append_number(path, sizeof path, end, (uint64_t)thread);
+  end = append_text(path, sizeof path, end, "/");
+  append_text(path, sizeof path, end, name);
+  return proc_read(path, to, size);
+}
+
+CRASH_TIME bool proc_blocks_signal(int thread, int number) {
+  char status[2048];
+  if (proc_read_of_thread(thread, "status", status, sizeof status) <= 0) return false;
+  const char *field = "SigBlk:\t";
+  for (const char *line = status; *line != 0;) {
+    size_t matched = 0;
+    while (field[matched] != 0 && line[matched] == field[matched]) matched++;
+    if (field[matched] == 0) {
+      const char *end;
+      return parse_hexadecimal(line + matched, &end) >> (number - 1) & 1;
+    }
+    while (*line != 0 && *line++ != '\n') {
+    }
+  }
+  return false;
+}
+
+CRASH_TIME bool proc_pointers(int thread, uint64_t *stack_pointer, uint64_t *program_counter) {
+  // "NUMBER SIX ARGUMENTS SP PC", "-1 SP PC" outside of a call, or "running".
+  char text[256];
+  if (proc_read_of_thread(thread, "syscall", text, sizeof text) <= 0) return false;
+  if (text[0] == 'r') return false;
+  uint64_t last[2] = {0, 0};
+  const char *place = text;
+  while (*place != 0) {
+    while (*place == ' ' || *place == '-') place++;
+    if (*place == '\n' || *place == 0) break;
+    const char *end;
+    uint64_t number = parse_hexadecimal(place, &end);
+    if (end == place) break;
+    last[0] = last[1];
+    last[1] = number;
+    place = end;
+  }
+  *stack_pointer = last[0];
+  *program_counter = last[1];
+  return *stack_pointer != 0;
+}

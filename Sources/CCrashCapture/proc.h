@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What /proc tells of a thread, during a crash.
+#ifndef CRASHPADCTL_PROC_H
+#define CRASHPADCTL_PROC_H
+
+#include "crash_time.h"
+
+// A decimal number at the beginning of a text; below zero if there is none.
+CRASH_TIME int64_t parse_number(const char *text);
+
+// Reads a whole small file; returns its size, at most `size - 1`, and ends it with NUL. Below zero: an errno value.
+CRASH_TIME long proc_read(const char *path, char *to, size_t size);
+// The same of /proc/self/task/THREAD/NAME.
+CRASH_TIME long proc_read_of_thread(int thread, const char *name, char *to, size_t size);
+
+// Whether a thread's mask blocks the signal. False if nobody knows.
+CRASH_TIME bool proc_blocks_signal(int thread, int number);
+
+// Where a thread stands that sits in a system call.
+CRASH_TIME bool proc_pointers(int thread, uint64_t *stack_pointer, uint64_t *program_counter);
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <time.h>
+
+#include "capture.h"
+#include "memory.h"
+#include "proc.h"
+#include "threads.h"
+
+// MARK: The process
+
+CRASH_TIME static void write_texts(struct dump_writer *writer) {
+  bool is_open = false;
+  for (int index = 0; index < kMaximumTexts; index++) {
+    struct text_annotation *text = &crash_state.texts[index];
+    if (!text->is_used) continue;
+    if (!is_open) dump_array_start(writer, kAnnotationsSimpleMap);
+    is_open = true;
+    dump_element_start(writer);
+    dump_property(writer, kAnnotationName, text->name, text_length(text->name, sizeof text->name));
+    dump_property(writer, kAnnotationValue, text->value, text_length(text->value, sizeof text->value));
+    dump_map_end(writer);
+  }
+  if (is_open) dump_array_end(writer);
+}
+
+CRASH_TIME void write_process(struct capture *capture) {
+  struct dump_writer *writer = &capture->writer;
+  dump_map_start(writer, kProcessInfo);
+  dump_u32(writer, kPID, (uint32_t)current_process());
+  dump_u32(writer, kParentPID, (uint32_t)SYSTEM_CALL_1(SYS_getppid, 0));
+  dump_time(writer, kStartTime, crash_state.start_seconds, crash_state.start_microseconds);
+  struct timespec time = {0, 0};
+  SYSTEM_CALL_2(SYS_clock_gettime, CLOCK_REALTIME, &time);
+  dump_time(writer, kSnapshotTime, time.tv_sec, (int32_t)(time.tv_nsec / 1000));
+  struct rusage usage;
+  zero_bytes(&usage, sizeof usage);
+  SYSTEM_CALL_2(SYS_getrusage, RUSAGE_SELF, &usage);
+  // The kernel counts all threads together, whether they ended or live.
+  dump_map_start(writer, kTaskBasicInfo);
+  dump_duration(writer, kUserTime, usage.ru_utime.tv_sec, (int32_t)usage.ru_utime.tv_usec);
+  dump_duration(writer, kSystemTime, usage.ru_stime.tv_sec, (int32_t)usage.ru_stime.tv_usec);
+  dump_map_end(writer);
+  dump_map_start(writer, kTaskThreadTimes);
+  dump_duration(writer, kUserTime, 0, 0);
+  dump_duration(writer, kSystemTime, 0, 0);
+  dump_map_end(writer);
+  write_texts(writer);
+  dump_map_end(writer);
+}
+
+// MARK: The system
+
+CRASH_TIME void write_system(struct capture *capture) {
+  struct dump_writer *writer = &capture->writer;
+  dump_map_start(writer, kSystemInfo);
+  dump_writer_bytes(writer, crash_state.system_facts.bytes, crash_state.system_facts.size);
+  dump_u64(writer, kCrashpadUptime, capture->began - crash_state.installed_at);
+  struct sysinfo memory;
+  zero_bytes(&memory, sizeof memory);
+  if (SYSTEM_CALL_1(SYS_sysinfo, &memory) == 0) {
+    uint64_t unit = memory.mem_unit == 0 ? 1 : memory.mem_unit;
+    uint64_t page = crash_state.page_size;
+    uint64_t total = memory.totalram * unit / page;
+    uint64_t free = memory.freeram * unit / page;
+    uint64_t buffers = memory.bufferram * unit / page;
+    dump_map_start(writer, kVMStat);
+    dump_u32(writer, kActive, (uint32_t)(total - free - buffers));
+    dump_u32(writer, kFree, (uint32_t)free);
+    dump_u32(writer, kInactive, (uint32_t)buffers);
+    dump_u32(writer, kWired, 0);
+    dump_map_end(writer);
+  }
+  dump_map_end(writer);
+}
+
+// MARK: The exception
+
+// The stack's captured part of the registers' thread: where it begins, and how much of it there is.
+CRASH_TIME static void find_stack(const struct registers *registers, uint32_t limit, uint64_t *start, uint64_t *size) {
+  uint64_t pointer = registers_stack_pointer(registers);
+  uint64_t low = pointer > kRedZone ? pointer - kRedZone : 0;
+  low &= ~UINT64_C(15);
+  uint64_t end = low + limit;
+  // Arguments and environment lie above the main thread's frames.
+  if (low <= crash_state.main_stack_end && end > crash_state.main_stack_end) end = crash_state.main_stack_end;
+  *start = low;
+  *size = end > low ? memory_readable(low, end - low) : 0;
+  // Of a stack that overflowed the beginning lies in the guard page; below the pointer is nothing that counts.
+  const uint64_t kFurthest = 64 << 10;
+  for (uint64_t step = 0; *size == 0 && step < kFurthest; step += kPageSizeOfProbes) {
+    low = (low / kPageSizeOfProbes + 1) * kPageSizeOfProbes;
+    if (low >= end) return;
+    *start = low;
+    *size = memory_readable(low, end - low);
+  }
+}
+
+CRASH_TIME static uint32_t stack_limit(const struct thread *thread) {
+  return thread->capture == kCapturedItself ? crash_state.crashed_stack_limit : crash_state.stack_limit;
+}
+
+// What the registers point to, as far as it can be read and is not on the stack, which the dump has anyway.
+CRASH_TIME static void write_context_memory(struct dump_writer *writer, const struct registers *registers, uint32_t limit) {
+  enum { kBefore = 128, kSize = 512, kRegisters = kGeneralRegisterCount + 1 };
+  uint64_t stack_start;
+  uint64_t stack_size;
+  find_stack(registers, limit, &stack_start, &stack_size);
+  uint64_t starts[kRegisters];
+  int count = 0;
+  dump_array_start(writer, kThreadContextMemoryRegions);
+  for (int index = 0; index < kRegisters; index++) {
+    uint64_t pointer = index < kGeneralRegisterCount ? registers_general(registers, index) : registers_program_counter(registers);
+    if (pointer < kPageSizeOfProbes || pointer - stack_start < stack_size) continue;
+    uint64_t start = (pointer - kBefore) & ~UINT64_C(15);
+    if (start - stack_start < stack_size) start = stack_start + stack_size;
+    bool is_known = false;
+    for (int other = 0; other < count; other++) is_known |= pointer - starts[other] < kSize - kBefore;
+    if (is_known) continue;
+    uint64_t size = memory_readable(start, kSize);
+    if (start + size <= pointer) {
+      // The page before is not there.
+      start = pointer & ~(uint64_t)(kPageSizeOfProbes - 1);
+      size = memory_readable(start, kSize - kBefore);
+    }
+    if (size == 0 || start + size <= pointer) continue;
+    starts[count++] = start;
+    dump_element_start(writer);
+    dump_u64(writer, kThreadContextMemoryRegionAddress, start);
+    dump_memory(writer, kThreadContextMemoryRegionData, start, size);
+    dump_map_end(writer);
+  }
+  dump_array_end(writer);
+}
+
+CRASH_TIME void write_exception(struct capture *capture) {
+  struct dump_writer *writer = &capture->writer;
+  dump_map_start(writer, kSignalException);
+  dump_u64(writer, kThreadID, (uint64_t)capture->thread);
+  dump_u32(writer, kSignalNumber, (uint32_t)capture->signal);
+  dump_u32(writer, kSignalCode, (uint32_t)capture->code);
+  dump_u64(writer, kSignalAddress, capture->address);
+  dump_property(writer, kThreadState, capture->registers.thread_state, kThreadStateSize);
+  dump_property(writer, kFloatState, capture->registers.float_state, kFloatStateSize);
+  write_context_memory(writer, &capture->registers, crash_state.crashed_stack_limit);
+  dump_map_end(writer);
+}
+
+// MARK: Threads
+
+static struct registers thread_registers;
+// Nobody may read debug registers of his own.
+static const uint8_t kNoDebugState[kDebugStateSize];
+
+// Where the thread's registers are; NULL if they are not known.
+CRASH_TIME static const struct registers *find_registers(struct thread *thread) {
+  if (thread->registers != NULL) return thread->registers;
+  if (atomic_load_explicit(&thread->state, memory_order_acquire) != kStopped) return NULL;
+  const ucontext_t *context = atomic_load_explicit(&thread->context, memory_order_relaxed);
+  if (context == NULL) return NULL;
+  registers_of_context(&thread_registers, context);
+  return &thread_registers;
+}
+
+CRASH_TIME void write_thread(struct capture *capture, int index) {
+  struct thread *thread = threads_at(index);
+  if (atomic_load(&thread->state) == kGone) return;
+  struct dump_writer *writer = &capture->writer;
+  dump_element_start(writer);
+  dump_u64(writer, kThreadID, (uint64_t)thread->id);
+  const int kBestPriority = 20;
+  long priority = SYSTEM_CALL_2(SYS_getpriority, PRIO_PROCESS, thread->id);
+  if (priority > 0) dump_u32(writer, kPriority, (uint32_t)(kBestPriority - priority));
+  dump_u32(writer, kSuspendCount, 0);
+  dump_u64(writer, kThreadDataAddress, thread->data_address);
+  char name[32];
+  long length = proc_read_of_thread(thread->id, "comm", name, sizeof name);
+  if (length > 0 && name[length - 1] == '\n') length--;
+  dump_property(writer, kThreadName, name, length > 0 ? (uint64_t)length : 0);
+  dump_u32(writer, kThreadCapture, thread->capture);
+  const struct registers *registers = find_registers(thread);
+  if (registers != NULL) {
+    dump_property(writer, kThreadState, registers->thread_state, kThreadStateSize);
+    dump_property(writer, kFloatState, registers->float_state, kFloatStateSize);
+    dump_property(writer, kDebugState, kNoDebugState, kDebugStateSize);
+    uint64_t start;
+    uint64_t size;
+    find_stack(registers, stack_limit(thread), &start, &size);
+    if (size > 0) {
+      dump_u64(writer, kStackRegionAddress, start);
+      dump_memory(writer, kStackRegionData, start, size);
+    }
+  }
+  dump_map_end(writer);
+  if (thread->capture >= kCapturedByProc) {
+    char line[96];
+    size_t end = append_text(line, sizeof line, 0, "thread ");
+    end = append_number(line, sizeof line, end, (uint64_t)thread->id);
+    append_text(
+        line, sizeof line, end,
+        thread->capture == kCapturedByProc ? " was not stopped; only its stack and program pointer are known"
+                                           : " was not stopped; its registers are not known");
+    capture_note(capture, line);
+  }
+}
+
+// MARK: Linux
+
+static char proc_text[256 << 10];
+
+// A file of /proc; cut at a line's end if it is too long.
+CRASH_TIME static void write_file(struct capture *capture, enum dump_key key, const char *path) {
+  long size = proc_read(path, proc_text, sizeof proc_text);
+  if (size < 0) {
+    capture_note_error(capture, path, size);
+    return;
+  }
+  if (size == sizeof proc_text - 1) {
+    while (size > 0 && proc_text[size - 1] != '\n') size--;
+    capture_note(capture, "/proc/self/maps is cut");
+  }
+  dump_property(&capture->writer, key, proc_text, (uint64_t)size);
+}
+
+CRASH_TIME void write_linux(struct capture *capture) {
+  struct dump_writer *writer = &capture->writer;
+  dump_map_start(writer, kLinux);
+  dump_writer_bytes(writer, crash_state.linux_facts.bytes, crash_state.linux_facts.size);
+  write_file(capture, kProcessStatus, "/proc/self/status");
+  write_file(capture, kMaps, "/proc/self/maps");
+  if (capture->notes_end > 0) dump_property(writer, kCaptureNotes, capture->notes, capture->notes_end);
+  dump_u64(writer, kCaptureDuration, monotonic_time() - capture->began);
+  dump_map_end(writer);
+}

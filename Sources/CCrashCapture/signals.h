@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signal handlers by the kernel's own call, which no sanitizer and no library between sees.
+#ifndef CRASHPADCTL_SIGNALS_H
+#define CRASHPADCTL_SIGNALS_H
+
+#include <signal.h>
+#include <ucontext.h>
+
+#include "crash_time.h"
+
+typedef void signal_handler(int number, siginfo_t *information, void *context) __attribute__((nonblocking));
+
+// The kernel's struct sigaction. Source: linux/arch/*/include/uapi/asm/signal.h.
+struct signal_action {
+  signal_handler *handler;
+  unsigned long flags;
+  void (*restorer)(void);
+  uint64_t mask;
+};
+
+// The signals that end a process by its own fault.
+enum { kCrashSignalCount = 7 };
+extern const int kCrashSignals[kCrashSignalCount];
+
+CRASH_TIME static inline bool is_default(const struct signal_action *action) {
+  return (uintptr_t)action->handler == (uintptr_t)SIG_DFL;
+}
+CRASH_TIME static inline bool is_ignored(const struct signal_action *action) {
+  return (uintptr_t)action->handler == (uintptr_t)SIG_IGN;
+}
+
+// All signals but those of faults: these are forced on us, and end the process at once where they are blocked.
+CRASH_TIME uint64_t mask_without_faults(void);
+
+CRASH_TIME struct signal_action make_action(signal_handler *handler, uint64_t mask, unsigned long flags);
+// Returns 0 or an errno value below zero. Both may be NULL.
+CRASH_TIME long set_action(int number, const struct signal_action *action, struct signal_action *old);
+CRASH_TIME long change_mask(int how, const uint64_t *mask, uint64_t *old);
+
+// The registers' address where a context was interrupted.
+CRASH_TIME uint64_t context_program_counter(const ucontext_t *context);
+CRASH_TIME uint64_t context_stack_pointer(const ucontext_t *context);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "stacks.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "state.h"
+#include "threads.h"
+
+#if !defined(AT_MINSIGSTKSZ)
+#define AT_MINSIGSTKSZ 51
+#endif
+
+static pthread_key_t stack_of_thread;
+static bool has_key;
+
+// Bytes: our own need is small, but handlers that follow ours may have more, and wide vector registers are saved there too. Only
+// pages that are used take memory.
+static size_t stack_size(void) {
+  size_t least = getauxval(AT_MINSIGSTKSZ);
+  return (64 << 10) + (least > 4096 ? (least + 4095) / 4096 * 4096 : 0);
+}
+
+// With a page below it that nobody may touch. NULL if there is no memory.
+static void *make_stack(void) {
+  size_t guard = (size_t)sysconf(_SC_PAGESIZE);
+  uint8_t *memory = mmap(NULL, guard + stack_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+  mprotect(memory, guard, PROT_NONE);
+  return memory + guard;
+}
+
+static void free_stack(void *stack) {
+  stack_t current;
+  if (sigaltstack(NULL, &current) == 0 && current.ss_sp == stack) {
+    stack_t none = {.ss_flags = SS_DISABLE};
+    // A handler that runs on it now keeps it for ever.
+    if (sigaltstack(&none, NULL) != 0) return;
+  }
+  size_t guard = (size_t)sysconf(_SC_PAGESIZE);
+  munmap((uint8_t *)stack - guard, guard + stack_size());
+}
+
+int crash_capture_prepare_thread(void) {
+  stack_t current;
+  if (sigaltstack(NULL, &current) != 0) return errno;
+  // A language's runtime may have given it one.
+  if (!(current.ss_flags & SS_DISABLE)) return 0;
+  void *stack = make_stack();
+  if (stack == NULL) return ENOMEM;
+  stack_t own = {.ss_sp = stack, .ss_size = stack_size()};
+  if (sigaltstack(&own, NULL) != 0) {
+    int error = errno;
+    free_stack(stack);
+    return error;
+  }
+  if (has_key) pthread_setspecific(stack_of_thread, stack);
+  return 0;
+}
+
+// MARK: Threads to come
+
+struct start {
+  void *(*function)(void *);
+  void *argument;
+};
+
+static void *start_thread(void *raw) {
+  struct start start = *(struct start *)raw;
+  free(raw);
+  // Without one it runs all the same; only an overflow of its stack is not captured.
+  crash_capture_prepare_thread();
+  return start.function(start.argument);
+}
+
+typedef int thread_maker(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+// ThreadSanitizer has one of its own, which must not be passed by.
+extern thread_maker __interceptor_pthread_create __attribute__((weak));
+
+static thread_maker *next_maker(void) {
+  static thread_maker *_Atomic known;
+  thread_maker *maker = atomic_load(&known);
+  if (maker == NULL) {
+    maker = __interceptor_pthread_create;
+    if (maker == NULL) maker = (thread_maker *)dlsym(RTLD_NEXT, "pthread_create");
+    atomic_store(&known, maker);
+  }
+  return maker;
+}
+
+// Stands before libc's where this code is preloaded or linked into the executable.
+__attribute__((visibility("default"))) int pthread_create(
+    pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument) {
+  thread_maker *maker = next_maker();
+  if (maker == NULL) return EAGAIN;
+  if (!atomic_load(&crash_state.is_installed)) return maker(thread, attributes, function, argument);
+  struct start *start = malloc(sizeof *start);
+  if (start == NULL) return EAGAIN;
+  start->function = function;
+  start->argument = argument;
+  int error = maker(thread, attributes, start_thread, start);
+  if (error != 0) free(start);
+  return error;
+}
+
+// MARK: Threads that run already
+
+// A stack for the thread that gets the signal; NULL when it was taken.
+static void *_Atomic given_stack;
+static _Atomic int given_to;
+
+// The kernel takes over a handler's uc_stack when it returns.
+CRASH_TIME static void give_stack(int number, siginfo_t *information, void *raw_context) {
+  (void)number;
+  (void)information;
+  ucontext_t *context = raw_context;
+  if (atomic_load(&given_to) != current_thread()) return;
+  void *stack = atomic_exchange(&given_stack, NULL);
+  if (stack == NULL) return;
+  if (context->uc_stack.ss_flags & SS_DISABLE) {
+    context->uc_stack.ss_sp = stack;
+    context->uc_stack.ss_size = 64 << 10;
+    context->uc_stack.ss_flags = 0;
+  }
+  atomic_store(&given_to, 0);
+}
+
+static void give_to(int thread) {
+  void *stack = make_stack();
+  if (stack == NULL) return;
+  atomic_store(&given_stack, stack);
+  atomic_store(&given_to, thread);
+  if (syscall(SYS_tgkill, getpid(), thread, kStopSignal) != 0) atomic_store(&given_to, 0);
+  // One that blocks the signal goes without.
+  for (int tries = 0; atomic_load(&given_to) != 0 && tries < 100; tries++) usleep(200);
+  atomic_store(&given_to, 0);
+  void *left = atomic_exchange(&given_stack, NULL);
+  if (left != NULL) free_stack(left);
+}
+
+static void give_to_others(void) {
+  DIR *directory = opendir("/proc/self/task");
+  if (directory == NULL) return;
+  int self = current_thread();
+  struct signal_action earlier;
+  struct signal_action action = make_action(give_stack, ~UINT64_C(0), SA_RESTART);
+  bool is_installed = false;
+  struct dirent *entry;
+  while ((entry = readdir(directory)) != NULL) {
+    int thread = atoi(entry->d_name);
+    if (thread <= 0 || thread == self) continue;
+    if (!is_installed) set_action(kStopSignal, &action, &earlier);
+    is_installed = true;
+    give_to(thread);
+  }
+  closedir(directory);
+  if (is_installed) set_action(kStopSignal, &earlier, NULL);
+}
+
+void stacks_install(void) {
+  has_key = pthread_key_create(&stack_of_thread, free_stack) == 0;
+  crash_capture_prepare_thread();
+  give_to_others();
+}

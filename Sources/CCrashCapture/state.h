@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the installer prepares in good times, for the moment of a crash.
+#ifndef CRASHPADCTL_STATE_H
+#define CRASHPADCTL_STATE_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "CCrashCapture.h"
+#include "signals.h"
+
+enum {
+  kWriteBufferSize = 64 << 10,
+  kFactsSize = 64 << 10,
+  kMaximumTexts = 64,
+  kMaximumRanges = 128,
+  kMaximumRangeSize = 1 << 20,
+  kMaximumAnnotationName = 256,
+  kMaximumAnnotationValue = 20480,
+};
+
+// A file of ours, and how to know it again: programs close, and use again, descriptors that they never opened.
+struct known_file {
+  int descriptor;  // 0: none; ours are raised above those of the standard streams
+  dev_t device;
+  ino_t inode;
+};
+
+struct text_annotation {
+  // Even while it does not change.
+  _Atomic uint32_t version;
+  bool is_used;
+  char name[256];
+  char value[4096];
+};
+
+struct memory_range {
+  _Atomic uint64_t address;
+  _Atomic uint64_t size;
+};
+
+// Bytes of a dump, encoded in good times.
+struct encoded_facts {
+  uint8_t bytes[kFactsSize];
+  uint32_t size;
+};
+
+struct state {
+  atomic_bool is_installed;
+  // The process that may be captured. A child of fork(2) takes it over; one of vfork(2), which has its parent's memory, does not.
+  _Atomic int process;
+  // The thread that captures; 0 if nobody does.
+  _Atomic int owner;
+  struct signal_action earlier[kCrashSignalCount];
+
+  struct known_file directory;
+  char directory_path[PATH_MAX];
+  struct known_file file;
+  // Its names in the directory: with .locked and without.
+  char locked_name[NAME_MAX + 1];
+  char name[NAME_MAX + 1];
+  char path[PATH_MAX + NAME_MAX + 2];
+  char program_id[NAME_MAX + 1];
+  bool has_run_id;
+  uint8_t run_id[16];
+
+  uint32_t flags;
+  uint32_t crashed_stack_limit;
+  uint32_t stack_limit;
+  uint32_t stop_timeout;
+
+  // Members of kSystemInfo and of kLinux that do not change.
+  struct encoded_facts system_facts;
+  struct encoded_facts linux_facts;
+  char executable[PATH_MAX];
+  int64_t start_seconds;
+  int32_t start_microseconds;
+  uint64_t installed_at;  // CLOCK_MONOTONIC, nanoseconds
+  uint64_t page_size;
+
+  // Where the loader keeps its list; 0 in a static executable.
+  uint64_t loader_debug;
+  uint64_t executable_bias;
+  uint64_t program_headers;
+  uint64_t program_header_count;
+  uint64_t loader_base;
+  uint64_t vdso;
+  // Behind the main thread's frames: arguments and environment follow, which may have secrets.
+  uint64_t main_stack_end;
+
+  // Where messages are that runtimes leave when they end the process; 0 if there is none.
+  uint64_t abort_message;        // struct abort_msg_s **
+  uint64_t swift_fatal_message;  // char **
+  char terminate_message[1024];
+
+  struct text_annotation texts[kMaximumTexts];
+  struct memory_range ranges[kMaximumRanges];
+  _Atomic(struct crash_annotation *) annotations;
+};
+
+extern struct state crash_state __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that no signal reaches.
+#ifndef CRASHPADCTL_TRACER_H
+#define CRASHPADCTL_TRACER_H
+
+#include "crash_time.h"
+
+// Finds registers of the threads that were asked and do not stand still: a helper process that shares our memory stops them with
+// ptrace(2), where that is allowed; otherwise /proc has the stack pointer and program counter of those that sit in a system call.
+CRASH_TIME void capture_unstopped(bool with_ptrace);
+
+// Lets those go that the helper stopped.
+CRASH_TIME void release_traced(void);
+
+#endif
