@@ -63,6 +63,7 @@ format:
 
 check: lint man
 	scripts/house-rules
+	scripts/crash-time
 
 all: build test check docs man
 

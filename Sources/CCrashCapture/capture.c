@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "capture.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include "guard.h"
@@ -13,12 +12,6 @@
 struct capture crash_capture;
 
 static uint8_t write_buffer[kWriteBufferSize];
-
-CRASH_TIME uint64_t monotonic_time(void) {
-  struct timespec time = {0, 0};
-  SYSTEM_CALL_2(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 CRASH_TIME void capture_note(struct capture *capture, const char *text) {
   capture->notes_end = append_text(capture->notes, sizeof capture->notes, capture->notes_end, text);
@@ -36,7 +29,6 @@ CRASH_TIME void capture_note_error(struct capture *capture, const char *text, lo
 // A part of the dump: what it has written is taken back if it crashes.
 struct part {
   void (*write)(struct capture *capture, int index) __attribute__((nonblocking));
-  const char *name;
   struct capture *capture;
   int index;
 };
@@ -49,7 +41,10 @@ CRASH_TIME static void call_part(void *argument) {
 CRASH_TIME static void write_part(
     struct capture *capture, const char *name, void (*write)(struct capture *, int) __attribute__((nonblocking)),
     int index) {
-  struct part part = {write, name, capture, index};
+  struct part part;
+  part.write = write;
+  part.capture = capture;
+  part.index = index;
   uint64_t position = dump_writer_position(&capture->writer);
   if (guard_call(call_part, &part)) return;
   dump_writer_rewind(&capture->writer, position);
@@ -126,7 +121,7 @@ CRASH_TIME static void stop_part(struct capture *capture, int index) {
 }
 
 CRASH_TIME void capture_write(struct capture *capture) {
-  capture->began = monotonic_time();
+  capture->began = clock_time(CLOCK_MONOTONIC);
   capture->notes_end = 0;
   capture->notes[0] = 0;
   registers_of_context(&capture->registers, capture->context);

@@ -46,6 +46,4 @@ CRASH_TIME void write_linux(struct capture *capture);
 // Of all captures only one is under way.
 extern struct capture crash_capture __attribute__((visibility("hidden")));
 
-CRASH_TIME uint64_t monotonic_time(void);
-
 #endif

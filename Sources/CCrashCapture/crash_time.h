@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #if defined(__clang__)
 #pragma clang diagnostic error "-Wfunction-effects"
@@ -83,6 +84,16 @@ CRASH_TIME static inline void zero_bytes(void *to, size_t count) {
     __asm__ volatile("" : : : "memory");
   }
 #endif
+}
+
+// Nanoseconds of one of the kernel's clocks (CLOCK_…).
+CRASH_TIME static inline uint64_t clock_time(int clock) {
+  // Set one by one: an initializer may be a call of memset.
+  struct timespec time;
+  time.tv_sec = 0;
+  time.tv_nsec = 0;
+  SYSTEM_CALL_2(SYS_clock_gettime, clock, &time);
+  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
 // The bytes before the NUL, at most `limit`.

@@ -44,13 +44,9 @@ CRASH_TIME static void make_uuid(uint8_t uuid[16], bool is_of_run) {
   }
   if (SYSTEM_CALL_3(SYS_getrandom, uuid, 16, 0) != 16) {
     // Not random, but nobody else's: the time, the process, where the loader put us.
-    uint64_t words[2] = {0, (uint64_t)current_process() << 32 ^ (uint64_t)&crash_state};
-    struct {
-      int64_t seconds;
-      int64_t nanoseconds;
-    } time = {0, 0};
-    SYSTEM_CALL_2(SYS_clock_gettime, 0, &time);
-    words[0] = (uint64_t)time.seconds * 1000000000 + (uint64_t)time.nanoseconds;
+    uint64_t words[2];
+    words[0] = clock_time(CLOCK_REALTIME);
+    words[1] = (uint64_t)current_process() << 32 ^ (uint64_t)&crash_state;
     copy_bytes(uuid, words, 16);
   }
   // Version 4 of RFC 9562.

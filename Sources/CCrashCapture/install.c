@@ -113,7 +113,7 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
     return fail(EINVAL, message, message_size, "the program id \"%s\"", options->program_id);
   }
   if (atomic_exchange(&was_called, true)) return fail(EALREADY, message, message_size, "crashes are captured already");
-  state->installed_at = monotonic_time();
+  state->installed_at = clock_time(CLOCK_MONOTONIC);
   strcpy(state->program_id, options->program_id);
   state->has_run_id = options->run_id != NULL;
   if (options->run_id != NULL) memcpy(state->run_id, options->run_id, sizeof state->run_id);

@@ -76,7 +76,8 @@ CRASH_TIME bool proc_pointers(int thread, uint64_t *stack_pointer, uint64_t *pro
   char text[256];
   if (proc_read_of_thread(thread, "syscall", text, sizeof text) <= 0) return false;
   if (text[0] == 'r') return false;
-  uint64_t last[2] = {0, 0};
+  uint64_t before_last = 0;
+  uint64_t last = 0;
   const char *place = text;
   while (*place != 0) {
     while (*place == ' ' || *place == '-') place++;
@@ -84,11 +85,11 @@ CRASH_TIME bool proc_pointers(int thread, uint64_t *stack_pointer, uint64_t *pro
     const char *end;
     uint64_t number = parse_hexadecimal(place, &end);
     if (end == place) break;
-    last[0] = last[1];
-    last[1] = number;
+    before_last = last;
+    last = number;
     place = end;
   }
-  *stack_pointer = last[0];
-  *program_counter = last[1];
+  *stack_pointer = before_last;
+  *program_counter = last;
   return *stack_pointer != 0;
 }

@@ -2,6 +2,14 @@
 #define _GNU_SOURCE
 #include "registers.h"
 
+#if defined(__x86_64__)
+static const int kContextOrder[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RDI, REG_RSI, REG_RBP, REG_RSP, REG_R8,
+                                    REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP, REG_EFL};
+// struct user_regs_struct: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss
+// fs_base gs_base ds es fs gs.
+static const uint8_t kPtraceOrder[] = {10, 5, 11, 12, 14, 13, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16, 18, 17, 25, 26};
+#endif
+
 CRASH_TIME static uint64_t word(const struct registers *registers, int index) {
   return ((const uint64_t *)registers->thread_state)[index];
 }
@@ -14,11 +22,11 @@ enum { kStackPointer = 7, kProgramCounter = 16, kFlags = 17, kCS = 18 };
 enum { kImageOffset = 8, kImageSize = 512 };
 
 CRASH_TIME void registers_of_context(struct registers *registers, const ucontext_t *context) {
-  const int order[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RDI, REG_RSI, REG_RBP, REG_RSP, REG_R8,
-                       REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP, REG_EFL};
   const greg_t *general = context->uc_mcontext.gregs;
   uint64_t *words = (uint64_t *)registers->thread_state;
-  for (unsigned index = 0; index < sizeof order / sizeof *order; index++) words[index] = (uint64_t)general[order[index]];
+  for (unsigned index = 0; index < sizeof kContextOrder / sizeof *kContextOrder; index++) {
+    words[index] = (uint64_t)general[kContextOrder[index]];
+  }
   // cs, gs, fs and ss in one word, 16 bits each.
   uint64_t segments = (uint64_t)general[REG_CSGSFS];
   words[kCS] = segments & 0xffff;
@@ -34,11 +42,8 @@ CRASH_TIME void registers_of_context(struct registers *registers, const ucontext
 
 CRASH_TIME void registers_of_ptrace(
     struct registers *registers, const uint64_t *general, const void *floating, size_t float_size) {
-  // struct user_regs_struct: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss
-  // fs_base gs_base ds es fs gs.
-  const uint8_t order[] = {10, 5, 11, 12, 14, 13, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16, 18, 17, 25, 26};
   uint64_t *words = (uint64_t *)registers->thread_state;
-  for (unsigned index = 0; index < sizeof order; index++) words[index] = general[order[index]];
+  for (unsigned index = 0; index < sizeof kPtraceOrder; index++) words[index] = general[kPtraceOrder[index]];
   zero_bytes(registers->float_state, kFloatStateSize);
   if (float_size > kImageSize) float_size = kImageSize;
   copy_bytes(registers->float_state + kImageOffset, floating, float_size);

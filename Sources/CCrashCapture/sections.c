@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
-#include <time.h>
 
 #include "capture.h"
 #include "memory.h"
@@ -32,9 +31,8 @@ CRASH_TIME void write_process(struct capture *capture) {
   dump_u32(writer, kPID, (uint32_t)current_process());
   dump_u32(writer, kParentPID, (uint32_t)SYSTEM_CALL_1(SYS_getppid, 0));
   dump_time(writer, kStartTime, crash_state.start_seconds, crash_state.start_microseconds);
-  struct timespec time = {0, 0};
-  SYSTEM_CALL_2(SYS_clock_gettime, CLOCK_REALTIME, &time);
-  dump_time(writer, kSnapshotTime, time.tv_sec, (int32_t)(time.tv_nsec / 1000));
+  uint64_t time = clock_time(CLOCK_REALTIME);
+  dump_time(writer, kSnapshotTime, (int64_t)(time / 1000000000), (int32_t)(time % 1000000000 / 1000));
   struct rusage usage;
   zero_bytes(&usage, sizeof usage);
   SYSTEM_CALL_2(SYS_getrusage, RUSAGE_SELF, &usage);
@@ -231,6 +229,6 @@ CRASH_TIME void write_linux(struct capture *capture) {
   write_file(capture, kProcessStatus, "/proc/self/status");
   write_file(capture, kMaps, "/proc/self/maps");
   if (capture->notes_end > 0) dump_property(writer, kCaptureNotes, capture->notes, capture->notes_end);
-  dump_u64(writer, kCaptureDuration, monotonic_time() - capture->began);
+  dump_u64(writer, kCaptureDuration, clock_time(CLOCK_MONOTONIC) - capture->began);
   dump_map_end(writer);
 }

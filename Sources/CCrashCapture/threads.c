@@ -30,11 +30,7 @@ static struct {
 
 enum { kMillisecond = 1000000 };
 
-CRASH_TIME static uint64_t now(void) {
-  struct timespec time = {0, 0};
-  SYSTEM_CALL_2(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000 * kMillisecond + (uint64_t)time.tv_nsec;
-}
+CRASH_TIME static uint64_t now(void) { return clock_time(CLOCK_MONOTONIC); }
 
 // A timeout of 0 nanoseconds is none.
 CRASH_TIME static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t nanoseconds) {
