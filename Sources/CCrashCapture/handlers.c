@@ -83,6 +83,9 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
   (void)context;
 #endif
   int thread = current_thread();
+  // Not here: when this handler returns, where the signal came first.
+  uint64_t mask = UINT64_C(1) << (number - 1);
+  change_mask(SIG_BLOCK, &mask, NULL);
   long result = SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, process, thread, number, information);
   if (result < 0 && !happens_again(number, information)) SYSTEM_CALL_3(SYS_tgkill, process, thread, number);
 }

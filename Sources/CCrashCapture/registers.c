@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "registers.h"
 
+#include <signal.h>
+
 #if defined(__x86_64__)
 static const int kContextOrder[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RDI, REG_RSI, REG_RBP, REG_RSP, REG_R8,
                                     REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP, REG_EFL};

@@ -6,17 +6,16 @@ const int kCrashSignals[kCrashSignalCount] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, 
 
 #if defined(__x86_64__)
 enum { kRestorerFlag = 0x04000000 };  // SA_RESTORER
-// Byte for byte libc's, by which debuggers and unwinders know the frame of a signal handler.
+// Byte for byte libc's, and with its name, by which debuggers and unwinders know the frame of a signal handler.
 __asm__(
     ".text\n"
-    ".hidden crash_signal_return\n"
-    ".type crash_signal_return, @function\n"
+    ".type __restore_rt, @function\n"
     "nop\n"
-    "crash_signal_return:\n"
+    "__restore_rt:\n"
     "mov $15, %rax\n"
     "syscall\n"
-    ".size crash_signal_return, .-crash_signal_return\n");
-extern void crash_signal_return(void);
+    ".size __restore_rt, .-__restore_rt\n");
+extern void crash_signal_return(void) __asm__("__restore_rt") __attribute__((visibility("hidden")));
 #endif
 
 CRASH_TIME static uint64_t bit(int number) { return UINT64_C(1) << (number - 1); }
