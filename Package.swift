@@ -115,6 +115,9 @@ let package = Package(
       exclude: ["Transcripts"]),
     .testTarget(name: "AgreementTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
+    .target(name: "CrashKinds", path: "Tests/CrashKinds"),
+    .executableTarget(
+      name: "crashing-program", dependencies: ["CCrashCapture", "CrashKinds"], path: "Tests/CrashingProgram"),
     .testTarget(name: "DatabaseFaultTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(name: "InteroperabilityTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(
