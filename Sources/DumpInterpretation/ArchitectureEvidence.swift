@@ -7,20 +7,24 @@ internal import Snapshot
 /// Thread states have the size of one architecture, so most threads' states decide. Where they do not, because the dump
 /// broke off before the threads or is damaged, the model of a device does: all that run iOS 11 and later are arm64. For a
 /// simulator, other facts about the system allow a guess, which the caller has to ask for: a wrong one would put other
-/// registers, or none, into the minidump.
+/// registers, or none, into the minidump. A Linux process' dump says what its machine is.
 struct ArchitectureEvidence {
   /// Threads and exceptions whose states have the sizes of one architecture.
   private var votes: [CPUArchitecture: Int] = [:]
   /// Threads and exceptions that were looked at.
   private var voters = 0
   private var isDevice = false
+  private let isLinux: Bool
+  /// Of a Linux process' machine, as uname(1) names it.
+  private var machine: CPUArchitecture?
   /// Facts about the system that are typical of one architecture.
   private var hints: [CPUArchitecture: Int] = [:]
 
   /// Threads that are looked at; further ones add nothing.
   private static let enoughThreads = 64
 
-  init(_ tree: DumpTree, _ root: RootFields, _ bytes: RawSpan) {
+  init(_ tree: DumpTree, _ root: RootFields, isLinux: Bool, _ bytes: RawSpan) {
+    self.isLinux = isLinux
     // An exception need not have a state; of a thread it is a fault if it has none.
     for states in [
       root.signalException.map.map { states(of: $0, tree, bytes) },
@@ -42,6 +46,7 @@ struct ArchitectureEvidence {
   /// What most of the threads are of, or what the device is; nil if neither tells.
   var decided: CPUArchitecture? {
     if let majority = votes.first(where: { $0.value * 2 > voters })?.key { return majority }
+    if isLinux, let machine { return machine }
     return isDevice && votes[.x86_64] == nil ? .arm64 : nil
   }
 
@@ -100,6 +105,7 @@ struct ArchitectureEvidence {
         }
       case .machineDescription:
         let model = bytes.text(in: ByteRange(offset: value.offset, count: min(value.count, 16)))
+        machine = ["x86_64": .x86_64, "aarch64": .arm64][model]
         isDevice = ["iPhone", "iPad", "iPod", "AppleTV", "Watch", "RealityDevice"].contains { model.hasPrefix($0) }
       case .cpuVendor:
         switch bytes.text(in: ByteRange(offset: value.offset, count: min(value.count, 16))) {

@@ -2,7 +2,8 @@ public import BinaryFormat
 public import IntermediateDump
 public import Snapshot
 
-/// Gives an intermediate dump its meaning, as Crashpad's `ProcessSnapshotIOSIntermediateDump` does.
+/// Gives an intermediate dump its meaning, as Crashpad's `ProcessSnapshotIOSIntermediateDump` does. A dump with the map kLinux
+/// is one of a Linux process, which Crashpad knows nothing of.
 public struct DumpInterpreter: Sendable {
   public struct Options: Sendable {
     /// Overrides what the dump says of its architecture. Only arm64 and x86_64 have intermediate dumps.
@@ -31,6 +32,8 @@ public struct DumpInterpreter: Sendable {
   let tree: DumpTree
   let options: Options
   let architecture: CPUArchitecture
+  /// Whether the dump is of a Linux process, and not of an iOS app.
+  let isLinux: Bool
 
   /// Threads, and modules, above this number are left out, with a finding: each costs some hundred bytes of memory, but an
   /// empty one takes only two bytes of a hostile file. Real threads take 900 bytes and more, modules some hundred.
@@ -61,21 +64,24 @@ public struct DumpInterpreter: Sendable {
       return rejected(
         Finding(InterpretationRules.noSystemInfo, at: root.systemInfo.record?.offset))
     }
-    let evidence = ArchitectureEvidence(tree, root, bytes)
+    let isLinux = tree.isOfLinux(in: bytes)
+    let evidence = ArchitectureEvidence(tree, root, isLinux: isLinux, bytes)
     guard let architecture = Self.architecture(from: evidence, options, &findings) else { return rejected(nil) }
 
     var interpreter = DumpInterpreter(
       snapshot: ProcessSnapshot(system: SystemSnapshot(architecture: architecture, operatingSystem: .ios)),
-      findings: findings, tree: tree, options: options, architecture: architecture,
+      findings: findings, tree: tree, options: options, architecture: architecture, isLinux: isLinux,
       maximumEntries: bytes.byteCount / 512 + 16384)
     interpreter.snapshot.isComplete = tree.incomplete == nil
     interpreter.snapshot.reportID = options.reportID
     interpreter.snapshot.clientID = options.clientID
     interpreter.readSystem(systemInfo, bytes)
-    interpreter.readProcess(processInfo, bytes)
+    let capture = isLinux ? interpreter.readLinux(root.linux.map, bytes) : [:]
+    interpreter.readProcess(processInfo, capture, bytes)
     if let threads = root.threads.array { interpreter.readThreads(threads, bytes) }
     if let modules = root.modules.array { interpreter.readModules(modules, bytes) }
     let hasException = interpreter.readException(root, bytes)
+    if isLinux { interpreter.arrangeModules(root.linux.map, bytes) }
     return Result(snapshot: hasException ? interpreter.snapshot : nil, findings: interpreter.findings)
   }
 
@@ -112,6 +118,7 @@ struct RootFields {
   var signalException = DumpField()
   var machException = DumpField()
   var nsException = DumpField()
+  var linux = DumpField()
 
   init(_ tree: DumpTree, _ bytes: RawSpan) {
     var records = tree.records(of: tree.root)
@@ -125,6 +132,7 @@ struct RootFields {
       case .signalException: signalException.record = record
       case .machException: machException.record = record
       case .nsException: nsException.record = record
+      case .linux: linux.record = record
       default: break
       }
     }

@@ -81,14 +81,20 @@ extension DumpInterpreter {
       }
     }
     guard let threadID = fields.id.uint64(in: bytes) else { return nil }
-    var exception = ExceptionSnapshot(kind: .softSignal, threadID: threadID, code: ExceptionCode.softSignal)
-    exception.info = number.uint32(in: bytes) ?? 0
+    var exception: ExceptionSnapshot
+    if isLinux {
+      // Crashpad's number of a dump without a crash, -1, is the code that Breakpad has for it.
+      exception = ExceptionSnapshot(kind: .linuxSignal, threadID: threadID, code: number.uint32(in: bytes) ?? 0)
+      exception.info = code.uint32(in: bytes) ?? 0
+    } else {
+      exception = ExceptionSnapshot(kind: .softSignal, threadID: threadID, code: ExceptionCode.softSignal)
+      exception.info = number.uint32(in: bytes) ?? 0
+      exception.codes = [UInt64(exception.code), UInt64(exception.info), UInt64(code.uint32(in: bytes) ?? 0)]
+    }
     exception.address = address.uint64(in: bytes) ?? 0
-    exception.codes = [UInt64(exception.code), UInt64(exception.info), UInt64(code.uint32(in: bytes) ?? 0)]
     let layout = DarwinStateLayout.of(architecture)
-    if let thread = fields.threadState.value(ofSize: layout.threadSize),
-      let float = fields.floatState.value(ofSize: layout.floatSize)
-    {
+    let float = fields.floatState.value(ofSize: layout.floatSize)
+    if let thread = fields.threadState.value(ofSize: layout.threadSize), isLinux || float != nil {
       exception.context = CPUContext(architecture, DarwinState(thread: thread, float: float), bytes)
     } else {
       findings.append(Finding(InterpretationRules.noRegisters, at: node.start, path: "kSignalException"))

@@ -36,9 +36,18 @@ public enum InterpretationRules {
   public static let badAnnotation = Rule(
     "bad-annotation", .warning, "A typed annotation whose name, type or value is not allowed; left out")
 
+  // Of Linux processes.
+  public static let captureIncomplete = Rule(
+    "capture-incomplete", .note, "The handler could not capture everything")
+  public static let threadNotStopped = Rule(
+    "thread-not-stopped", .note, "A thread that could not be stopped: its registers are not known")
+  public static let partialRegisters = Rule(
+    "partial-registers", .note, "Of a thread only the stack pointer and the instruction pointer are known")
+
   public static let all = [
     emptyDump, noVersion, noProcessInfo, noSystemInfo, exceptionWithoutThread, unknownArchitecture, guessedArchitecture,
     mixedArchitecture, tooManyEntries, severalExceptions, tooManyCodes, badCodes, unknownFlavor,
     stateSize, noRegisters, stackWithoutAddress, stackAndFrames, badAnnotation,
+    captureIncomplete, threadNotStopped, partialRegisters,
   ]
 }

@@ -24,6 +24,7 @@ extension DumpInterpreter {
 
   private mutating func readModule(_ node: DumpNode, _ bytes: RawSpan) {
     var module = ModuleSnapshot()
+    var buildID = DumpField()
     var objects = DumpField()
     var simpleMap = DumpField()
     var crashInfo = DumpField()
@@ -43,6 +44,7 @@ extension DumpInterpreter {
       case .dylibCurrentVersion: module.dylibVersion = field.uint32(in: bytes)
       case .sourceVersion: module.sourceVersion = field.uint64(in: bytes)
       case .uuid: module.identity = field.value(ofSize: 16).map { identity(at: $0.offset, bytes) }
+      case .buildID: buildID = field
       case .annotationObjects: objects = field
       case .annotationsSimpleMap: simpleMap = field
       case .annotationsCrashInfo: crashInfo = field
@@ -55,6 +57,7 @@ extension DumpInterpreter {
     // The version of a dylib means nothing in another kind of file.
     if module.fileType != .sharedLibrary { module.dylibVersion = nil }
     module.debugName = module.name.map { Self.baseName($0, bytes) }
+    if isLinux { identify(&module, buildID) }
     if let objects = objects.array { module.annotationObjects = annotationObjects(of: objects, bytes) }
     if let simpleMap = simpleMap.array {
       tree.appendSimpleAnnotations(of: simpleMap, to: &module.simpleAnnotations, bytes)

@@ -80,7 +80,8 @@ extension DumpInterpreter {
     return memory
   }
 
-  mutating func readProcess(_ node: DumpNode, _ bytes: RawSpan) {
+  /// `capture` are annotations on how a Linux process was captured.
+  mutating func readProcess(_ node: DumpNode, _ capture: [String: String], _ bytes: RawSpan) {
     var basicInfo = DumpField()
     var threadTimes = DumpField()
     var simpleMap = DumpField()
@@ -103,7 +104,7 @@ extension DumpInterpreter {
     let living = readTimes(threadTimes.map, bytes)
     snapshot.userTime = Self.sum(ended.user, living.user)
     snapshot.systemTime = Self.sum(ended.system, living.system)
-    snapshot.annotations = processAnnotations(simpleMap.array, bytes)
+    snapshot.annotations = processAnnotations(simpleMap.array, capture, bytes)
   }
 
   private func readTimes(_ node: DumpNode?, _ bytes: RawSpan) -> (user: Timestamp?, system: Timestamp?) {
@@ -136,12 +137,15 @@ extension DumpInterpreter {
 
   /// Crashpad's order of who wins: the caller's, then the mark of an incomplete dump, then the dump's own; the handler's
   /// uptime replaces whatever has its name.
-  private mutating func processAnnotations(_ array: DumpNode?, _ bytes: RawSpan) -> [Annotation] {
+  private mutating func processAnnotations(_ array: DumpNode?, _ capture: [String: String], _ bytes: RawSpan)
+    -> [Annotation]
+  {
     var outside: [String: String] = [:]
     for annotation in options.annotations { outside[annotation.name] = annotation.value }
     if !snapshot.isComplete { outside["crashpad_intermediate_dump_incomplete"] = "yes" }
     let uptimeName = "crashpad_uptime_ns"
     outside[uptimeName] = String(snapshot.system.crashpadUptime ?? 0)
+    outside.merge(capture) { $1 }
     var annotations = outside.map { name, value in
       Annotation(name: snapshot.store(name.utf8), value: snapshot.store(value.utf8))
     }

@@ -67,17 +67,19 @@ extension DumpInterpreter {
       case .priority: thread.priority = field.int32(in: bytes)
       case .threadDataAddress: thread.dataAddress = field.uint64(in: bytes)
       case .threadName: thread.name = field.content()
+      case .threadCapture where isLinux:
+        thread.capture = field.uint32(in: bytes).flatMap(ThreadSnapshot.Capture.init)
       default: break
       }
     }
     thread.id = fields.id.uint64(in: bytes)
     thread.stack = stack(of: fields, at: node.start, bytes)
-    if let state = fields.state(architecture) {
+    if isLinux {
+      readRegisters(of: &thread, fields, at: node.start, bytes)
+    } else if let state = fields.state(architecture) {
       thread.context = CPUContext(architecture, state, bytes)
     } else if fields.exceptionFrames.value == nil {
-      let rule = InterpretationRules.noRegisters
-      findings.append(
-        findings.hasRoom(for: rule) ? Finding(rule, at: node.start, path: nextThreadPath.text) : Finding(rule))
+      addThreadFinding(InterpretationRules.noRegisters, at: node.start)
     }
     if let regions = fields.contextMemory.array {
       tree.appendMemory(
@@ -85,6 +87,11 @@ extension DumpInterpreter {
       )
     }
     snapshot.threads.append(thread)
+  }
+
+  /// Says something of the thread that is being read.
+  mutating func addThreadFinding(_ rule: Rule, at offset: Int) {
+    findings.append(findings.hasRoom(for: rule) ? Finding(rule, at: offset, path: nextThreadPath.text) : Finding(rule))
   }
 
   private var nextThreadPath: DumpPath { DumpPath().appending(.threads).appending(index: snapshot.threads.count) }

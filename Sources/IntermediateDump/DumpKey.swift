@@ -1,6 +1,7 @@
 /// The key of a record. Numbers are persisted: they are never changed and never used again.
 ///
-/// Source of the numbers: Crashpad, `util/ios/ios_intermediate_dump_format.h`. What belongs to a key is in `KeyTable`.
+/// Source of the numbers: Crashpad, `util/ios/ios_intermediate_dump_format.h`; those from 60000 to 60999 are crashpadctl's
+/// own, which Crashpad's reader skips. What belongs to a key is in `KeyTable`.
 @frozen
 public struct DumpKey: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt16
@@ -102,4 +103,27 @@ extension DumpKey {
   @inlinable public static var threadContextMemoryRegionAddress: DumpKey { .init(6012) }
   @inlinable public static var threadContextMemoryRegionData: DumpKey { .init(6013) }
   @inlinable public static var threadName: DumpKey { .init(6014) }
+}
+
+/// Dumps of Linux processes.
+extension DumpKey {
+  @inlinable public static var linux: DumpKey { .init(60000) }
+  @inlinable public static var osFamily: DumpKey { .init(60001) }
+  @inlinable public static var kernelRelease: DumpKey { .init(60002) }
+  @inlinable public static var kernelVersion: DumpKey { .init(60003) }
+  @inlinable public static var distribution: DumpKey { .init(60004) }
+  @inlinable public static var commandLine: DumpKey { .init(60005) }
+  @inlinable public static var environment: DumpKey { .init(60006) }
+  @inlinable public static var auxiliaryVector: DumpKey { .init(60007) }
+  @inlinable public static var maps: DumpKey { .init(60008) }
+  @inlinable public static var processStatus: DumpKey { .init(60009) }
+  @inlinable public static var release: DumpKey { .init(60010) }
+  @inlinable public static var captureNotes: DumpKey { .init(60011) }
+  @inlinable public static var captureDuration: DumpKey { .init(60012) }
+  @inlinable public static var executable: DumpKey { .init(60013) }
+  @inlinable public static var cpuModel: DumpKey { .init(60014) }
+
+  @inlinable public static var buildID: DumpKey { .init(60100) }
+
+  @inlinable public static var threadCapture: DumpKey { .init(60200) }
 }

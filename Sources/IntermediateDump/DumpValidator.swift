@@ -6,6 +6,8 @@ public struct DumpValidator {
   private var findings: FindingList
   /// From the root to the map that is being checked. It becomes text only where there is a finding.
   private var path: [Step] = []
+  /// Whether the dump is of a Linux process. Some keys are not written there, as there is nothing that they could say.
+  private let isLinux: Bool
 
   private enum Step {
     case key(DumpKey)
@@ -14,7 +16,8 @@ public struct DumpValidator {
 
   /// All findings on `tree`, which was read from `bytes`: the one that ended the reading, and those on its records.
   public static func validate(_ tree: DumpTree, in bytes: RawSpan, limits: Limits = Limits()) -> FindingList {
-    var validator = DumpValidator(tree: tree, findings: FindingList(limit: limits.maximumFindings))
+    var validator = DumpValidator(
+      tree: tree, findings: FindingList(limit: limits.maximumFindings), isLinux: tree.isOfLinux(in: bytes))
     if let incomplete = tree.incomplete { validator.findings.append(incomplete) }
     if !tree.isEmpty { validator.check(tree.root, bytes) }
     return validator.findings
@@ -22,9 +25,11 @@ public struct DumpValidator {
 
   private mutating func check(_ map: DumpNode, _ bytes: RawSpan) {
     var seen = KeySet()
+    var capture = DumpField()
     var records = tree.records(of: map)
     while let record = records.next(of: tree, in: bytes) {
       if !seen.insert(record.key) { add(DumpRules.duplicateKey, record) }
+      if record.key == .threadCapture { capture.record = record }
       guard let descriptor = KeyTable[record.key] else {
         add(DumpRules.unknownKey, record)
         continue
@@ -39,7 +44,7 @@ public struct DumpValidator {
       if record.kind == .map { check(record.node, bytes) } else { checkElements(of: record.node, bytes) }
       path.removeLast()
     }
-    checkPresence(map, seen)
+    checkPresence(map, seen, hasStates: capture.uint32(in: bytes).map { $0 < Self.withoutStates } ?? true)
   }
 
   private mutating func checkElements(of array: DumpNode, _ bytes: RawSpan) {
@@ -97,21 +102,29 @@ public struct DumpValidator {
     }
   }
 
-  private mutating func checkPresence(_ map: DumpNode, _ seen: KeySet) {
+  private mutating func checkPresence(_ map: DumpNode, _ seen: KeySet, hasStates: Bool) {
     // Where reading stopped, what is missing is no further fault.
     if tree.incomplete != nil, map.contentEnd == tree.root.contentEnd, tree.incomplete?.rule != DumpRules.trailingBytes
     {
       return
     }
-    let hasFrames = seen.contains(.threadUncaughtNSExceptionFrames)
+    let hasStates = hasStates && !seen.contains(.threadUncaughtNSExceptionFrames)
     for descriptor in Self.neededKeys[map.key] ?? [] where !seen.contains(descriptor.key) {
-      if hasFrames, case .state = descriptor.shape { continue }
+      if !hasStates, case .state = descriptor.shape { continue }
+      if isLinux, Self.absentOnLinux.contains(descriptor.key) { continue }
       let isRequired = descriptor.presence == .required && map.key != .threads
       let rule = isRequired ? DumpRules.missingRequired : DumpRules.missingExpected
       findings.append(
         findings.hasRoom(for: rule) ? Finding(rule, at: map.start, path: pathText(descriptor.key)) : Finding(rule))
     }
   }
+
+  /// kThreadCapture of threads that may be without states.
+  private static let withoutStates: UInt32 = 4
+
+  /// A module without a build id has none of its beginning either; only arm64 has pointers with other bits; debug registers
+  /// can't be read from within; of the times of threads that ended and those that live only the sum is known.
+  private static let absentOnLinux: Set<DumpKey> = [.uuid, .addressMask, .debugState, .taskBasicInfo, .taskThreadTimes]
 
   private static let neededKeys: [DumpKey: [KeyDescriptor]] = {
     var keys: [DumpKey: [KeyDescriptor]] = [:]

@@ -70,7 +70,8 @@ public enum KeyTable {
   public static let root = DumpKey.invalid
 
   /// In the order of their numbers.
-  public static let all: [KeyDescriptor] = exceptionKeys + moduleKeys + processKeys + systemKeys + threadKeys
+  public static let all: [KeyDescriptor] =
+    exceptionKeys + moduleKeys + processKeys + systemKeys + threadKeys + linuxKeys
 
   private static let byNumber: [UInt16: Int] = Dictionary(
     uniqueKeysWithValues: all.enumerated().map { ($1.key.rawValue, $0) })
@@ -89,19 +90,18 @@ public enum KeyTable {
   }
 }
 
-private typealias Shape = KeyDescriptor.Shape
-
-private func row(
-  _ key: DumpKey, _ name: String, in containers: [DumpKey], _ shape: Shape, _ unit: KeyDescriptor.Unit = .none,
+func row(
+  _ key: DumpKey, _ name: String, in containers: [DumpKey], _ shape: KeyDescriptor.Shape,
+  _ unit: KeyDescriptor.Unit = .none,
   _ presence: KeyDescriptor.Presence = .expected, _ summary: String
 ) -> KeyDescriptor {
   KeyDescriptor(
     key: key, name: name, containers: containers, shape: shape, unit: unit, presence: presence, summary: summary)
 }
 
-private let i32 = Shape.integer(bytes: 4, signed: true)
-private let u32 = Shape.integer(bytes: 4, signed: false)
-private let u64 = Shape.integer(bytes: 8, signed: false)
+private let i32 = KeyDescriptor.Shape.integer(bytes: 4, signed: true)
+let u32 = KeyDescriptor.Shape.integer(bytes: 4, signed: false)
+let u64 = KeyDescriptor.Shape.integer(bytes: 8, signed: false)
 
 private let exceptionKeys: [KeyDescriptor] = [
   row(

@@ -78,6 +78,7 @@ public struct TimeZoneSnapshot: Sendable {
 
 /// Text files of a Linux system that Breakpad's writer copies into a minidump.
 public struct LinuxSnapshot: Sendable {
+  /// /proc/cpuinfo, or that part of it which is known.
   public var cpuInfo: Content?
   public var processStatus: Content?
   public var release: Content?

@@ -7,6 +7,20 @@ public struct ThreadSnapshot: Sendable {
   public var dataAddress: UInt64?
   public var context: CPUContext?
   public var stack: Stack?
+  /// How its registers were got, if a handler within the process wrote the dump and says so.
+  public var capture: Capture?
+
+  /// The ways of a handler within a Linux process, by their numbers in its dump.
+  public enum Capture: UInt32, Sendable {
+    /// The thread crashed, or asked for the dump.
+    case own = 1
+    case signal = 2
+    case ptrace = 3
+    /// Only the stack pointer and the instruction pointer, as /proc has them; other registers are zero.
+    case proc = 4
+    /// It went on; no registers.
+    case notStopped = 5
+  }
 
   /// A stack, and where it came from.
   public struct Stack: Sendable {

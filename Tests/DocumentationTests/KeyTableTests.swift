@@ -60,7 +60,8 @@ enum KeyTableText {
     case ..<4000: "Modules"
     case ..<5000: "Process"
     case ..<6000: "System"
-    default: "Threads"
+    case ..<7000: "Threads"
+    default: "Linux processes"
     }
   }
 

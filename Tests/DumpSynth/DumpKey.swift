@@ -94,6 +94,25 @@ public enum DumpKey: UInt16, CaseIterable, Sendable {
   case threadContextMemoryRegionData = 6013
   case threadName = 6014
 
+  // Not Crashpad's: dumps of Linux processes.
+  case linux = 60000
+  case osFamily = 60001
+  case kernelRelease = 60002
+  case kernelVersion = 60003
+  case distribution = 60004
+  case commandLine = 60005
+  case environment = 60006
+  case auxiliaryVector = 60007
+  case maps = 60008
+  case processStatus = 60009
+  case release = 60010
+  case captureNotes = 60011
+  case captureDuration = 60012
+  case executable = 60013
+  case cpuModel = 60014
+  case buildID = 60100
+  case threadCapture = 60200
+
   /// The name as Crashpad spells it, with its `k`.
   public var crashpadName: String {
     switch self {
@@ -105,6 +124,8 @@ public enum DumpKey: UInt16, CaseIterable, Sendable {
     case .osVersionBuild: "kOSVersionBuild"
     case .osVersionMajor: "kOSVersionMajor"
     case .osVersionMinor: "kOSVersionMinor"
+    case .osFamily: "kOSFamily"
+    case .cpuModel: "kCPUModel"
     default: "k" + Self.capitalized("\(self)")
     }
   }

@@ -5,10 +5,13 @@ struct Options {
   enum Kind: String {
     case idump
     case minidump
+    /// An intermediate dump of a Linux process.
+    case linux
   }
 
   static let usage = """
-    usage: dump-synth idump|minidump [options]
+    usage: dump-synth idump|minidump|linux [options]
+      linux: an intermediate dump of a Linux process; of the options below --arch, --seed, --threads, -o
       --arch A                arm64 (default) or x86_64; minidump also arm64-old, x86, arm
       --os OS                 minidump: linux (default), windows, macos, ios, android
       --seed N                default 1

@@ -23,6 +23,9 @@ private func single(_ options: Options) -> [UInt8] {
     var parameters = options.minidump
     if let size = options.size { parameters = parameters.scaled(to: size, smallRecords: options.smallRecords) }
     return SynthMinidump(parameters).bytes
+  case .linux:
+    let parameters = options.dump
+    return SynthLinuxDump(parameters.architecture, threads: parameters.threadCount, seed: parameters.seed).bytes
   }
 }
 

@@ -38,7 +38,7 @@ struct KeyTableTests {
       [
         .pid, .parentPID, .cpuCount, .osVersionMajor, .osVersionMinor, .osVersionBugfix, .standardOffsetSeconds,
         .daylightOffsetSeconds, .active, .inactive, .wired, .free, .suspendCount, .priority, .exception, .flavor,
-        .signalNumber, .signalCode, .dylibCurrentVersion, .fileType,
+        .signalNumber, .signalCode, .dylibCurrentVersion, .fileType, .threadCapture,
       ]
     ),
     (
@@ -47,6 +47,7 @@ struct KeyTableTests {
         .pageSize, .addressMask, .crashpadUptime, .threadID, .threadDataAddress, .stackRegionAddress, .address,
         .moduleExtraMemoryRegionAddress, .moduleIntermediateDumpExtraMemoryRegionAddress,
         .threadContextMemoryRegionAddress, .size, .sourceVersion, .timestamp, .signalAddress, .userTime, .systemTime,
+        .captureDuration,
       ]
     ),
     ([16], [.uuid, .snapshotTime, .startTime]),

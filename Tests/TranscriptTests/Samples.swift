@@ -60,6 +60,11 @@ enum Samples {
     "simulated.idump": SynthDump(small(.simulated, seed: 6)).bytes,
     "tiny.idump": SynthDump(.tiny()).bytes,
     "odd-text.idump": oddText,
+    "linux.idump": SynthLinuxDump().bytes,
+    "linux-arm64.idump": SynthLinuxDump(.arm64).bytes,
+    "linux-partial.idump": linuxPartial,
+    "linux-truncated.idump": Array(linuxPartial.prefix(linuxPartial.count * 6 / 10)),
+    "linux-simulated.idump": linuxSimulated,
     "truncated.idump": Array(crash.prefix(crash.count * 6 / 10)),
     "dump-without-extension": signal,
     "artifacts/crash.idump": crash,
@@ -81,6 +86,30 @@ enum Samples {
     "empty.idump": [],
     "notes.txt": Array("Meet at ten, bring the crash.\n".utf8),
   ]
+
+  /// Of a Linux process whose threads could not all be stopped.
+  private static let linuxPartial: [UInt8] = {
+    var dump = SynthLinuxDump(threads: 4)
+    dump.signal = (6, -6, 0)
+    dump.threads[1].capture = 3
+    dump.threads[2].capture = 4
+    dump.threads[3].capture = 5
+    dump.captureNotes = [
+      "thread 4244 was not stopped; only its stack and program pointer are known",
+      "thread 4245 was not stopped; its registers are not known",
+    ]
+    dump.arguments[0] = "./example"
+    return dump.bytes
+  }()
+
+  /// Of a Linux process that lives on.
+  private static let linuxSimulated: [UInt8] = {
+    var dump = SynthLinuxDump(threads: 1)
+    dump.signal = (-1, 0, dump.threads[0].registers.pc)
+    dump.release = nil
+    dump.distribution = nil
+    return dump.bytes
+  }()
 
   /// Names with what a terminal, XML, JSON or a URI must not see as it is.
   private static let oddText: [UInt8] = {

@@ -8,22 +8,27 @@ enum DetailText {
   // MARK: Threads
 
   static func threads(_ view: InspectionView) -> String {
-    var table = TextTable([
+    var columns: [(String, TextTable.Alignment)] = [
       ("", .left), ("#", .right), ("id", .right), ("name", .left), ("priority", .right), ("suspended", .right),
       ("pc", .left), ("sp", .left), ("stack", .left), ("bytes", .right),
-    ])
+    ]
+    let hasCaptures = view.hasUnusualCaptures
+    if hasCaptures { columns.append(("captured by", .left)) }
+    var table = TextTable(columns)
     let crashed = view.inspection.crashedThread
     for (index, thread) in view.snapshot.threads.enumerated() {
       let pc = thread.context.map { context in
         view.location(context.instructionPointer) ?? Wording.hex(context.instructionPointer)
       }
       let stack = thread.stack.map { $0.isSynthetic ? "from NSException" : Wording.hex($0.region.address) }
-      table.add([
+      var cells = [
         index == crashed ? "*" : "", String(index), thread.id.map { String($0) } ?? "-", view.text(thread.name) ?? "",
         thread.priority.map { String($0) } ?? "-", thread.suspendCount.map { String($0) } ?? "-", pc ?? "-",
         thread.context.map { Wording.hex($0.stackPointer) } ?? "-", stack ?? "-",
         thread.stack.map { Wording.grouped($0.region.content.count) } ?? "-",
-      ])
+      ]
+      if hasCaptures { cells.append(thread.capture.map(InspectionView.name) ?? "-") }
+      table.add(cells)
     }
     return table.text
   }
@@ -73,7 +78,9 @@ enum DetailText {
     for (index, thread) in view.snapshot.threads.enumerated() {
       let name = view.text(thread.name).map { " \"\($0)\"" } ?? ""
       text += "Thread \(index)\(name)\n"
-      text += thread.context.map { registers($0, view) } ?? "  not recorded\n"
+      if thread.capture == .proc { text += "  only stack and instruction pointer\n" }
+      let missing = thread.capture == .notStopped ? "  not recorded: the thread was not stopped\n" : "  not recorded\n"
+      text += thread.context.map { registers($0, view) } ?? missing
       text += "\n"
     }
     return text

@@ -47,6 +47,7 @@ struct InspectionJSON {
     writeException(view, to: &json)
     writeProcess(view, to: &json)
     writeSystem(view, to: &json)
+    writeCapture(view, to: &json)
     json.key("annotations")
     write(view.snapshot.annotations, view, to: &json)
     json.array("threads") { json in
@@ -132,6 +133,7 @@ struct InspectionJSON {
     json.object("process") { json in
       json.member("pid", snapshot.processID)
       json.member("parent_pid", snapshot.parentProcessID)
+      if let path = view.executablePath { json.member("executable", path) }
       if let commandLine = view.commandLine { json.member("command_line", commandLine) }
       json.member("start_time", snapshot.startTime.flatMap(Wording.rfc3339))
       json.member("snapshot_time", snapshot.snapshotTime.flatMap(Wording.rfc3339))
@@ -152,10 +154,12 @@ struct InspectionJSON {
       json.member("os", system.operatingSystem.rawValue)
       json.member("os_version", view.osVersion)
       json.member("os_build", rawText(system.osBuild, view))
+      if let distribution = view.distribution { json.member("distribution", distribution) }
       json.member("machine", rawText(system.machine, view))
       json.member("architecture", system.architecture.rawValue)
       json.member("cpu_count", system.cpuCount)
       json.member("cpu_vendor", rawText(system.cpuVendor, view))
+      if let model = view.cpuModel { json.member("cpu_model", model) }
       json.member("page_size", system.pageSize)
       json.member("address_mask", system.addressMask.map(Wording.hex))
       json.member("crashpad_uptime_ns", system.crashpadUptime)
@@ -166,6 +170,17 @@ struct InspectionJSON {
         json.member("standard_name", rawText(zone.standardName, view))
         json.member("daylight_offset_s", zone.daylightOffset)
         json.member("daylight_name", rawText(zone.daylightName, view))
+      }
+    }
+  }
+
+  /// Only of a Linux process that a handler within it captured.
+  private func writeCapture(_ view: InspectionView, to json: inout JSONWriter) {
+    guard let duration = view.captureDuration else { return }
+    json.object("capture") { json in
+      json.member("duration_ns", duration)
+      json.array("notes") { json in
+        for note in view.captureNotes { json.string(note) }
       }
     }
   }
@@ -194,6 +209,7 @@ struct InspectionJSON {
       json.member("priority", thread.priority)
       json.member("suspend_count", thread.suspendCount)
       json.member("data_address", thread.dataAddress.map(Wording.hex))
+      if let capture = thread.capture { json.member("capture", InspectionView.name(of: capture)) }
       json.key("stack")
       if let stack = thread.stack {
         json.object {

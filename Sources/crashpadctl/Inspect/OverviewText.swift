@@ -73,6 +73,7 @@ struct OverviewText {
     describeProcess()
     describeSystem()
     describeMessages()
+    describeCapture()
     describeContents()
   }
 
@@ -113,7 +114,11 @@ struct OverviewText {
     }
     add("Process", process)
     if let executable { add("", identity(snapshot.modules[executable])) }
-    add("Command", view.commandLine.map { Wording.shortened(Wording.printable($0), to: 300) })
+    let command = view.commandLine
+    if let path = view.executablePath, command.map({ $0 != path && !$0.hasPrefix(path + " ") }) ?? true {
+      add("Executable", path)
+    }
+    add("Command", command.map { Wording.shortened(Wording.printable($0), to: 300) })
     if let time = snapshot.snapshotTime { add("When", Wording.date(time) + zone) }
     if isHead { return }
     if let start = snapshot.startTime {
@@ -143,15 +148,22 @@ struct OverviewText {
   private mutating func describeSystem() {
     let system = view.snapshot.system
     let cpus = system.cpuCount.map { Wording.count(Int($0), "CPU") }
-    let machine = [view.text(system.machine), system.architecture.rawValue, view.text(system.cpuVendor), cpus]
+    let machine = [
+      view.cpuModel ?? view.text(system.machine), system.architecture.rawValue, view.text(system.cpuVendor), cpus,
+    ]
     add("Device", machine.compactMap { $0 }.joined(separator: ", "))
     var os = system.operatingSystem.rawValue
     if let version = view.osVersion { os += " \(version)" }
-    if let build = view.text(system.osBuild) {
+    var kernel: String?
+    if let distribution = view.distribution {
+      os += " (\(distribution))"
+      if !isHead { kernel = view.kernel }
+    } else if let build = view.text(system.osBuild) {
       // On Linux it is the whole of uname(1), with name and version.
       os = build.hasPrefix(os) ? build : "\(os) (\(build))"
     }
     add("System", os)
+    add("Kernel", kernel)
     if !isHead, let memory = system.memory, let page = system.pageSize {
       let parts = [
         ("free", memory.free), ("active", memory.active), ("inactive", memory.inactive), ("wired", memory.wired),
@@ -177,7 +189,7 @@ struct OverviewText {
     }
     if isHead { return }
     label = "Annotations"
-    for annotation in snapshot.annotations {
+    for annotation in snapshot.annotations where !view.isOfCapture(annotation) {
       add(
         label,
         "\(view.text(annotation.name) ?? "\"\"") = \(Wording.shortened(view.text(annotation.value) ?? "", to: 200))")
@@ -199,6 +211,30 @@ struct OverviewText {
         add(label, "\(view.moduleName(index)): \(name) = \(value)")
         label = ""
       }
+    }
+  }
+
+  /// How long a Linux process stood still for the dump, and what is missing in it.
+  private mutating func describeCapture() {
+    var label = "Capture"
+    if let duration = view.captureDuration {
+      add(label, "took \(Wording.duration(nanoseconds: duration))")
+      label = ""
+    }
+    for note in view.captureNotes {
+      add(label, Wording.shortened(note, to: 200))
+      label = ""
+    }
+    let snapshot = view.snapshot
+    func count(_ capture: ThreadSnapshot.Capture) -> Int { snapshot.threads.count { $0.capture == capture } }
+    var ways = [(ThreadSnapshot.Capture.ptrace, "stopped by ptrace")]
+    // The handler's own notes say more.
+    if view.captureNotes.isEmpty {
+      ways += [(.proc, "with stack and instruction pointer only"), (.notStopped, "not stopped: without registers")]
+    }
+    for (capture, text) in ways where count(capture) > 0 {
+      add(label, "\(Wording.count(count(capture), "thread")) \(text)")
+      label = ""
     }
   }
 

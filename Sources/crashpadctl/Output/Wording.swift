@@ -74,6 +74,12 @@ enum Wording {
     return text.isEmpty ? "0 s" : text
   }
 
+  /// "3.4 ms"
+  static func duration(nanoseconds: UInt64) -> String {
+    let tenths = nanoseconds / 100_000 + (nanoseconds % 100_000 >= 50_000 ? 1 : 0)
+    return "\(grouped(tenths / 10)).\(tenths % 10) ms"
+  }
+
   /// "1d12h", as `DurationArgument` reads it.
   static func shortDuration(_ seconds: Int64) -> String {
     let parts: [(Int64, String)] = [

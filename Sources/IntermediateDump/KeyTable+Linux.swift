@@ -1,0 +1,43 @@
+/// Dumps of Linux processes: numbers 60000 to 60999, which are reserved for crashpadctl. Crashpad's reader skips them.
+///
+/// What the system says of itself may be missing where a container hides it, so most of it is optional.
+let linuxKeys: [KeyDescriptor] = [
+  row(
+    .linux, "kLinux", in: [KeyTable.root], .map, .none, .optional,
+    "Facts of a Linux process; with it, the dump is one of Linux"),
+  row(.osFamily, "kOSFamily", in: [.linux], .text, .none, .expected, "The system's name: Linux"),
+  row(.kernelRelease, "kKernelRelease", in: [.linux], .text, .none, .expected, "The kernel's release, as uname -r"),
+  row(.kernelVersion, "kKernelVersion", in: [.linux], .text, .none, .expected, "The kernel's version, as uname -v"),
+  row(
+    .distribution, "kDistribution", in: [.linux], .text, .none, .optional, "PRETTY_NAME of the system's os-release file"
+  ),
+  row(
+    .commandLine, "kCommandLine", in: [.linux], .text, .none, .optional,
+    "Arguments, each ended by NUL; the values of secrets are replaced"),
+  row(
+    .environment, "kEnvironment", in: [.linux], .text, .none, .optional,
+    "Those variables that may be kept, NAME=VALUE, each ended by NUL"),
+  row(
+    .auxiliaryVector, "kAuxiliaryVector", in: [.linux], .words, .none, .optional,
+    "What the kernel told the program at its start: pairs of type and value"),
+  row(
+    .maps, "kMaps", in: [.linux], .text, .none, .optional,
+    "/proc/self/maps at the crash; whole lines, perhaps not all of them"),
+  row(.processStatus, "kProcessStatus", in: [.linux], .text, .none, .optional, "/proc/self/status at the crash"),
+  row(.release, "kRelease", in: [.linux], .text, .none, .optional, "/etc/os-release"),
+  row(
+    .captureNotes, "kCaptureNotes", in: [.linux], .text, .none, .optional,
+    "What could not be captured, and why; a line for each"),
+  row(
+    .captureDuration, "kCaptureDuration", in: [.linux], u64, .nanoseconds, .optional,
+    "From the signal to the end of the capture"),
+  row(.executable, "kExecutable", in: [.linux], .text, .none, .optional, "Path of the executable"),
+  row(.cpuModel, "kCPUModel", in: [.linux], .text, .none, .optional, "Model name of the processor"),
+  row(
+    .buildID, "kBuildID", in: [.modules], .bytes, .none, .optional,
+    "The whole of the ELF note NT_GNU_BUILD_ID; kUUID has its first 16 bytes"),
+  row(
+    .threadCapture, "kThreadCapture", in: [.threads], u32, .none, .optional,
+    "How the thread was captured: 1 it is the one that crashed or asked; 2 stopped by a signal; 3 by ptrace; 4 only the "
+      + "stack pointer and the instruction pointer, from /proc; 5 not stopped, so without registers"),
+]

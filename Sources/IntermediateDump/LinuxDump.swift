@@ -1,0 +1,29 @@
+internal import BinaryFormat
+
+extension DumpTree {
+  /// Whether the dump is of a Linux process, and not of an iOS app: it has the map kLinux, or says that its machine is what
+  /// uname(1) calls one. kLinux comes last, so a dump that breaks off does not have it; of an iOS app the machine is a model.
+  public func isOfLinux(in bytes: RawSpan) -> Bool {
+    var linux = DumpField()
+    var system = DumpField()
+    var records = records(of: root)
+    while let record = records.next(of: self, in: bytes) {
+      switch record.key {
+      case .linux: linux.record = record
+      case .systemInfo: system.record = record
+      default: break
+      }
+    }
+    return linux.map != nil || system.map.map { namesMachine($0, bytes) } ?? false
+  }
+
+  private func namesMachine(_ system: DumpNode, _ bytes: RawSpan) -> Bool {
+    var machine = DumpField()
+    var records = records(of: system)
+    while let record = records.next(of: self, in: bytes) {
+      if record.key == .machineDescription { machine.record = record }
+    }
+    guard let value = machine.value, value.count <= 16 else { return false }
+    return ["x86_64", "aarch64"].contains(bytes.text(in: value))
+  }
+}
