@@ -113,7 +113,7 @@ let package = Package(
     .testTarget(
       name: "TranscriptTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"],
       exclude: ["Transcripts"]),
-    .testTarget(name: "AgreementTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
+    .testTarget(name: "AgreementTests", dependencies: ["DumpSynth", "ToolRunner", "crashing-program", "crashpadctl"]),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     .target(name: "CrashKinds", path: "Tests/CrashKinds"),
     .executableTarget(

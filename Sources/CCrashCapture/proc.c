@@ -54,21 +54,26 @@ CRASH_TIME long proc_read_of_thread(int thread, const char *name, char *to, size
   return proc_read(path, to, size);
 }
 
-CRASH_TIME bool proc_blocks_signal(int thread, int number) {
-  char status[2048];
-  if (proc_read_of_thread(thread, "status", status, sizeof status) <= 0) return false;
-  const char *field = "SigBlk:\t";
-  for (const char *line = status; *line != 0;) {
+// The text behind a line's name; NULL if there is no such line.
+CRASH_TIME static const char *find_line(const char *text, const char *name) {
+  while (*text != 0) {
     size_t matched = 0;
-    while (field[matched] != 0 && line[matched] == field[matched]) matched++;
-    if (field[matched] == 0) {
-      const char *end;
-      return parse_hexadecimal(line + matched, &end) >> (number - 1) & 1;
-    }
-    while (*line != 0 && *line++ != '\n') {
+    while (name[matched] != 0 && text[matched] == name[matched]) matched++;
+    if (name[matched] == 0) return text + matched;
+    while (*text != 0 && *text++ != '\n') {
     }
   }
-  return false;
+  return NULL;
+}
+
+CRASH_TIME bool proc_blocks_signal(int thread, int number, bool *is_running) {
+  char status[2048];
+  if (proc_read_of_thread(thread, "status", status, sizeof status) <= 0) return false;
+  const char *state = find_line(status, "State:\t");
+  *is_running = state != NULL && *state == 'R';
+  const char *blocked = find_line(status, "SigBlk:\t");
+  const char *end;
+  return blocked != NULL && (parse_hexadecimal(blocked, &end) >> (number - 1) & 1) != 0;
 }
 
 CRASH_TIME bool proc_pointers(int thread, uint64_t *stack_pointer, uint64_t *program_counter) {

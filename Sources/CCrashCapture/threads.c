@@ -170,21 +170,26 @@ CRASH_TIME static int unfinished(void) {
 }
 
 // Whether those that do not answer never will: the signal is blocked there.
-CRASH_TIME static bool all_block(void) {
+CRASH_TIME static bool all_block(bool is_late) {
   for (int index = 0; index < all.count; index++) {
     struct thread *thread = &all.threads[index];
-    if (atomic_load(&thread->state) == kAsked && !proc_blocks_signal(thread->id, kStopSignal)) return false;
+    if (atomic_load(&thread->state) != kAsked) continue;
+    bool is_running = false;
+    bool blocks = proc_blocks_signal(thread->id, kStopSignal, &is_running);
+    if (!blocks || (is_running && !is_late)) return false;
   }
   return true;
 }
 
-// Waits until all asked threads stand, or until `end`. After `soon` it looks why they do not.
-CRASH_TIME static void wait_for_all(int process, uint64_t soon, uint64_t end) {
+// Waits until all asked threads stand, or until `end`. Soon after `start` it looks why they do not.
+CRASH_TIME static void wait_for_all(int process, uint64_t start, uint64_t end) {
+  const uint64_t kSoon = 10 * kMillisecond;
+  const uint64_t kLate = 100 * kMillisecond;
   while (true) {
     uint32_t stopped = atomic_load(&all.stopped);
     if (unfinished() == 0) return;
     uint64_t time = now();
-    if (time >= end || (time >= soon && all_block())) return;
+    if (time >= end || (time - start >= kSoon && all_block(time - start >= kLate))) return;
     uint64_t step = 5 * kMillisecond;
     futex_wait(&all.stopped, stopped, end - time < step ? end - time : step);
     if (atomic_load(&all.stopped) != stopped) continue;
@@ -229,7 +234,7 @@ CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeo
     int found = ask_listed(process);
     if (found < 0) found = ask_guessed(process);
     if (found == 0) break;
-    wait_for_all(process, start + 10 * kMillisecond, end);
+    wait_for_all(process, start, end);
   }
   if (unfinished() > 0) capture_unstopped(with_ptrace);
 }

@@ -50,7 +50,8 @@ CRASH_TIME static bool is_unstopped(struct thread *thread) {
 
 CRASH_TIME static bool wait_until_stopped(int id) {
   struct timespec step = {0, 200000};
-  for (int tries = 0; tries < 100; tries++) {
+  const int kTries = 1000;
+  for (int tries = 0; tries < kTries; tries++) {
     int status;
     long result = SYSTEM_CALL_4(SYS_wait4, id, &status, __WALL | WNOHANG, NULL);
     if (result == id) return WIFSTOPPED(status);

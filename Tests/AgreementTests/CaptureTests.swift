@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+import ToolRunner
+
+/// Crashes captured from inside, against what gdb sees in the kernel's core of the same crash.
+@Suite(
+  "The handler captures what gdb sees in the core",
+  .enabled(if: Stacks.hasGDB, "gdb, or its Python, is not installed"),
+  .enabled(if: CrashedProgram.canWriteCores, "the kernel writes no cores into the current directory here"))
+struct CaptureTests {
+  @Test("Signal, thread, registers, stack and frames of every crash", arguments: CapturedCrash.programs)
+  func crashes(_ program: String) throws {
+    let folder = try TemporaryFolder()
+    let crashes = CapturedCrash.all(of: program)
+    // gdb reads the program and its libraries once for many cores.
+    let batch = 40
+    for start in stride(from: 0, to: crashes.count, by: batch) {
+      let some = Array(crashes[start..<min(start + batch, crashes.count)])
+      for crash in some { try crash.happen(in: folder) }
+      try compare(some, in: folder)
+      for crash in some { try FileManager.default.removeItem(at: folder.url(crash.name)) }
+    }
+    print("captured crashes: \(crashes.count) of \(program)")
+  }
+
+  private func compare(_ crashes: [CapturedCrash], in folder: TemporaryFolder) throws {
+    let cores = crashes.map { "\($0.name)/core" }
+    let stacks = try Stacks.gdb(cores, in: folder)
+    let states = try gdbStates(cores, in: folder)
+    let dumps = try crashes.map { try $0.dump(in: folder) }
+    let ours = try Stacks.ours(dumps, in: folder)
+    for (crash, dump) in zip(crashes, dumps) {
+      let core = "\(crash.name)/core"
+      #expect(try crash.text("status", in: folder) == crash.text("status-alone", in: folder), "\(crash.name)")
+      let validation = try Tool.run(["validate", dump], in: folder)
+      #expect(validation.status == 0, "\(crash.name): \(validation.text)\(validation.errorText)")
+      let inspection = try JSONDocument(try Tool.run(["inspect", "--format", "json", dump], in: folder).output)
+      let state = try #require(states[core])
+      try compare(crash, inspection, state, in: folder)
+      try compare(
+        crash, ours: try #require(ours[dump]), gdb: try #require(stacks[core]), crashed: state.thread, in: folder)
+    }
+  }
+
+  /// Signal, thread, registers and memory of the stack.
+  private func compare(
+    _ crash: CapturedCrash, _ inspection: JSONDocument, _ state: CrashState, in folder: TemporaryFolder
+  ) throws {
+    let exception = inspection["exception"]
+    #expect(exception["code"].hex == UInt64(state.signal), "\(crash.name)")
+    let thread = try #require(exception["thread_id"].int)
+    #expect(UInt64(thread) == state.thread, "\(crash.name)")
+    if crash.kind != "two-threads" {
+      #expect(UInt64(thread) == (try crash.crashedThread(in: folder)), "\(crash.name)")
+    }
+    let registers = exception["registers"]
+    for (name, value) in state.registers {
+      #expect(registers[name].hex == value, "\(crash.name): \(name)")
+    }
+    #expect(state.registers.count > 15)
+    let memory = try Tool.run(
+      [
+        "inspect", "--memory", "0x\(String(state.stackPointer, radix: 16))", "--length", "\(state.stack.count)",
+        try crash.dump(in: folder),
+      ], in: folder)
+    #expect(hexBytes(memory.text) == state.stack, "\(crash.name)")
+  }
+
+  private func compare(
+    _ crash: CapturedCrash, ours: [UInt64: Stack], gdb: [UInt64: Stack], crashed: UInt64, in folder: TemporaryFolder
+  ) throws {
+    #expect(Set(ours.keys) == Set(gdb.keys), "\(crash.name)")
+    for (thread, stack) in gdb {
+      // Whoever comes after us may let the other threads go on.
+      if thread != crashed, [.backtracer, .before].contains(crash.company) { continue }
+      var frames = stack.frames
+      // They stand in our handler in the core; what it interrupted is in the dump.
+      if thread != crashed, let handler = frames.firstIndex(where: \.isSignal) { frames.removeFirst(handler + 1) }
+      let pcs = try #require(ours[thread]).frames.map(\.pc)
+      #expect(pcs == frames.map(\.pc), "\(crash.name), thread \(thread)")
+    }
+  }
+
+  // MARK: gdb
+
+  private struct CrashState {
+    var thread: UInt64 = 0
+    var signal = 0
+    var registers: [String: UInt64] = [:]
+    var stackPointer: UInt64 = 0
+    var stack: [UInt8] = []
+  }
+
+  private static let script = """
+    import gdb
+
+    for name in NAMES:
+        gdb.execute("core-file " + name, to_string=True)
+        print("core " + name)
+        print("thread %d" % gdb.selected_thread().ptid[1])
+        print("signal %d" % int(gdb.parse_and_eval("$_siginfo.si_signo")))
+        frame = gdb.newest_frame()
+        for register in REGISTERS.split():
+            print("register %s %x" % (register, int(frame.read_register(register)) & (2 ** 64 - 1)))
+        pointer = int(frame.read_register(POINTER)) & (2 ** 64 - 1)
+        # Of a stack that is used up, what lies above the guard page.
+        for size in (256, 64, 16):
+            try:
+                print("stack %x %s" % (pointer, bytes(gdb.selected_inferior().read_memory(pointer, size)).hex()))
+                break
+            except gdb.error:
+                pass
+
+    """
+
+  #if arch(x86_64)
+    private static let registers = "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip"
+    private static let pointer = "rsp"
+  #else
+    private static let registers = (0...28).map { "x\($0)" }.joined(separator: " ") + " sp pc"
+    private static let pointer = "sp"
+  #endif
+
+  private func gdbStates(_ cores: [String], in folder: TemporaryFolder) throws -> [String: CrashState] {
+    let head = """
+      NAMES = [\(cores.map { "'\($0)'" }.joined(separator: ", "))]
+      REGISTERS = "\(Self.registers)"
+      POINTER = "\(Self.pointer)"
+
+      """
+    try folder.write(Array((head + Self.script).utf8), to: "states.py")
+    let result = try Tool.shell(
+      "gdb --batch -nx -iex 'set auto-load off' -iex 'set debuginfod enabled off' -x states.py program", in: folder)
+    var all: [String: CrashState] = [:]
+    var state = CrashState()
+    var core = ""
+    for line in result.outputLines {
+      let words = line.split(separator: " ")
+      switch words.first {
+      case "core":
+        core = String(line.dropFirst(5))
+        state = CrashState()
+      case "thread": state.thread = try #require(UInt64(words[1]))
+      case "signal": state.signal = try #require(Int(words[1]))
+      case "register": state.registers[String(words[1])] = UInt64(words[2], radix: 16)
+      case "stack":
+        state.stackPointer = try #require(UInt64(words[1], radix: 16))
+        state.stack = bytes(words[2])
+      default: break
+      }
+      if !core.isEmpty { all[core] = state }
+    }
+    try #require(all.count == cores.count, "\(result.errorText)")
+    return all
+  }
+
+  private func bytes(_ digits: Substring) -> [UInt8] {
+    let utf8 = Array(digits)
+    return stride(from: 0, to: utf8.count - 1, by: 2).compactMap { UInt8(String(utf8[$0...$0 + 1]), radix: 16) }
+  }
+
+  /// The bytes of a hex dump: an address, then bytes of two digits, then text behind a bar.
+  private func hexBytes(_ text: String) -> [UInt8] {
+    text.split(separator: "\n").flatMap { line -> [UInt8] in
+      let words = line.prefix { $0 != "|" }.split(separator: " ").dropFirst()
+      return words.filter { $0.count == 2 }.compactMap { UInt8($0, radix: 16) }
+    }
+  }
+}
