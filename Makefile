@@ -21,13 +21,14 @@ FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO Fuzz
 LIBRARIES = BinaryFormat Snapshot JSONFormat FileSystem IntermediateDump CrashDatabase DumpInterpretation Minidump \
   CoreFile Symbolication CrashpadCore
 
-.PHONY: help demo build test sweep lint format check all bench fuzz docs man install uninstall clean
+.PHONY: help demo build test sweep matrix lint format check all bench fuzz docs man install uninstall clean
 
 help:
 	@echo "make demo       explain a sample dump and turn it into a minidump"
 	@echo "make build      build the tool: $(TOOL)"
 	@echo "make test       build and run all tests"
 	@echo "make sweep      $(SWEEP) mutations of dumps through everything, as SWEEP=$(SWEEP) says"
+	@echo "make matrix     every kind of crash in every company, against gdb"
 	@echo "make check      formatting, man pages, house rules"
 	@echo "make all        build, test, check, docs, man"
 	@echo "make bench      measure against cp and /bin/true, side by side"
@@ -54,6 +55,14 @@ test:
 sweep:
 	CRASHPADCTL_SWEEP=$(SWEEP) $(SWIFT) test -c release --scratch-path .build-sweep -Xswiftc -enable-testing \
 	  --filter SweepTests
+
+# Every kind of crash in debug and release, with 1, 8 and 200 threads, alone and with other handlers, against gdb.
+matrix:
+	scripts/handler-library $(HANDLER)
+	$(SWIFT) build --build-tests
+	$(SWIFT) build -c release --scratch-path .build-matrix --product crashing-program
+	CRASHPADCTL_MATRIX=$(CURDIR)/.build/debug/crashing-program:$(CURDIR)/.build-matrix/release/crashing-program \
+	  $(SWIFT) test --skip-build --filter CaptureTests
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
@@ -101,4 +110,4 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/crashpadctl.fish
 
 clean:
-	rm -rf .build .build-fuzz .build-sweep
+	rm -rf .build .build-fuzz .build-matrix .build-sweep

@@ -16,8 +16,14 @@ struct CaptureTests {
     let batch = 40
     for start in stride(from: 0, to: crashes.count, by: batch) {
       let some = Array(crashes[start..<min(start + batch, crashes.count)])
-      for crash in some { try crash.happen(in: folder) }
-      try compare(some, in: folder)
+      var withCore: [CapturedCrash] = []
+      for crash in some {
+        if try crash.happen(in: folder) { withCore.append(crash) }
+        #expect(try crash.text("status", in: folder) == crash.text("status-alone", in: folder), "\(crash.name)")
+        let validation = try Tool.run(["validate", try crash.dump(in: folder)], in: folder)
+        #expect(validation.status == 0, "\(crash.name): \(validation.text)\(validation.errorText)")
+      }
+      try compare(withCore, in: folder)
       for crash in some { try FileManager.default.removeItem(at: folder.url(crash.name)) }
     }
     print("captured crashes: \(crashes.count) of \(program)")
@@ -31,9 +37,6 @@ struct CaptureTests {
     let ours = try Stacks.ours(dumps, in: folder)
     for (crash, dump) in zip(crashes, dumps) {
       let core = "\(crash.name)/core"
-      #expect(try crash.text("status", in: folder) == crash.text("status-alone", in: folder), "\(crash.name)")
-      let validation = try Tool.run(["validate", dump], in: folder)
-      #expect(validation.status == 0, "\(crash.name): \(validation.text)\(validation.errorText)")
       let inspection = try JSONDocument(try Tool.run(["inspect", "--format", "json", dump], in: folder).output)
       let state = try #require(states[core])
       try compare(crash, inspection, state, in: folder)
@@ -53,11 +56,14 @@ struct CaptureTests {
     if crash.kind != "two-threads" {
       #expect(UInt64(thread) == (try crash.crashedThread(in: folder)), "\(crash.name)")
     }
+    if crash.hasLaterCore { return }
     let registers = exception["registers"]
     for (name, value) in state.registers {
       #expect(registers[name].hex == value, "\(crash.name): \(name)")
     }
     #expect(state.registers.count > 15)
+    // A stack that is used up ends in its guard page, which nobody can read.
+    if crash.kind == "stack-overflow" { return }
     let memory = try Tool.run(
       [
         "inspect", "--memory", "0x\(String(state.stackPointer, radix: 16))", "--length", "\(state.stack.count)",
@@ -69,13 +75,19 @@ struct CaptureTests {
   private func compare(
     _ crash: CapturedCrash, ours: [UInt64: Stack], gdb: [UInt64: Stack], crashed: UInt64, in folder: TemporaryFolder
   ) throws {
-    #expect(Set(ours.keys) == Set(gdb.keys), "\(crash.name)")
+    // Whoever comes after us may let the other threads go on.
+    let othersGoOn = [.backtracer, .before].contains(crash.company)
+    if !othersGoOn { #expect(Set(ours.keys) == Set(gdb.keys), "\(crash.name)") }
     for (thread, stack) in gdb {
-      // Whoever comes after us may let the other threads go on.
-      if thread != crashed, [.backtracer, .before].contains(crash.company) { continue }
+      if thread != crashed, othersGoOn { continue }
       var frames = stack.frames
       // They stand in our handler in the core; what it interrupted is in the dump.
       if thread != crashed, let handler = frames.firstIndex(where: \.isSignal) { frames.removeFirst(handler + 1) }
+      if crash.hasLaterCore {
+        // The call of raise(3) is another one in abort(3).
+        #expect(ours[thread]?.frames.count == frames.count, "\(crash.name), thread \(thread)")
+        continue
+      }
       let pcs = try #require(ours[thread]).frames.map(\.pc)
       #expect(pcs == frames.map(\.pc), "\(crash.name), thread \(thread)")
     }
