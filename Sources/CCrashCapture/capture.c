@@ -10,6 +10,10 @@
 #include "threads.h"
 
 struct capture crash_capture;
+// The name of the part that tests let crash.
+static char test_fault[64];
+
+void crash_capture_set_test_fault(const char *part) { append_text(test_fault, sizeof test_fault, 0, part); }
 
 static uint8_t write_buffer[kWriteBufferSize];
 
@@ -29,30 +33,69 @@ CRASH_TIME void capture_note_error(struct capture *capture, const char *text, lo
 // A part of the dump: what it has written is taken back if it crashes.
 struct part {
   void (*write)(struct capture *capture, int index) __attribute__((nonblocking));
+  const char *name;
   struct capture *capture;
   int index;
 };
 
+CRASH_TIME static bool is_equal(const char *one, const char *other) {
+  while (*one != 0 && *one == *other) {
+    one++;
+    other++;
+  }
+  return *one == *other;
+}
+
 CRASH_TIME static void call_part(void *argument) {
   struct part *part = argument;
+  if (is_equal(test_fault, part->name)) {
+    dump_writer_bytes(&part->capture->writer, "half", 4);
+    *(volatile int *)(uintptr_t)8 = 0;
+  }
   part->write(part->capture, part->index);
 }
 
-CRASH_TIME static void write_part(
+// Returns whether it was written.
+CRASH_TIME static bool write_part(
     struct capture *capture, const char *name, void (*write)(struct capture *, int) __attribute__((nonblocking)),
     int index) {
   struct part part;
   part.write = write;
+  part.name = name;
   part.capture = capture;
   part.index = index;
   uint64_t position = dump_writer_position(&capture->writer);
-  if (guard_call(call_part, &part)) return;
+  if (guard_call(call_part, &part)) return true;
   dump_writer_rewind(&capture->writer, position);
   char line[128];
   size_t end = append_text(line, sizeof line, 0, "capturing the ");
   end = append_text(line, sizeof line, end, name);
   append_text(line, sizeof line, end, " crashed itself, and was given up");
   capture_note(capture, line);
+  return false;
+}
+
+// What a dump can't do without, in place of a part that crashed.
+CRASH_TIME static void write_least(struct capture *capture, enum dump_key key) {
+  struct dump_writer *writer = &capture->writer;
+  dump_map_start(writer, key);
+  switch (key) {
+    case kSystemInfo:
+      dump_writer_bytes(writer, crash_state.system_facts.bytes, crash_state.system_facts.size);
+      break;
+    case kProcessInfo:
+      dump_u32(writer, kPID, (uint32_t)current_process());
+      break;
+    default:
+      dump_u64(writer, kThreadID, (uint64_t)capture->thread);
+      dump_u32(writer, kSignalNumber, (uint32_t)capture->signal);
+      dump_u32(writer, kSignalCode, (uint32_t)capture->code);
+      dump_u64(writer, kSignalAddress, capture->address);
+      dump_property(writer, kThreadState, capture->registers.thread_state, kThreadStateSize);
+      dump_property(writer, kFloatState, capture->registers.float_state, kFloatStateSize);
+      break;
+  }
+  dump_map_end(writer);
 }
 
 CRASH_TIME static void process_part(struct capture *capture, int index) {
@@ -135,9 +178,9 @@ CRASH_TIME void capture_write(struct capture *capture) {
   uint8_t version = 1;
   dump_root_start(writer);
   dump_property(writer, kVersion, &version, sizeof version);
-  write_part(capture, "system", system_part, 0);
-  write_part(capture, "process", process_part, 0);
-  write_part(capture, "exception", exception_part, 0);
+  if (!write_part(capture, "system", system_part, 0)) write_least(capture, kSystemInfo);
+  if (!write_part(capture, "process", process_part, 0)) write_least(capture, kProcessInfo);
+  if (!write_part(capture, "exception", exception_part, 0)) write_least(capture, kSignalException);
   // Modules tell what the addresses mean; but threads that go on must not wait for them.
   if (!capture->resumes) write_modules(capture);
   dump_array_start(writer, kThreads);

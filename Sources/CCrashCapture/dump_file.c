@@ -134,7 +134,22 @@ CRASH_TIME long dump_file_make(void) {
   return result;
 }
 
-CRASH_TIME long dump_file_prepare(void) { return is_own_file(&crash_state.file) ? 0 : dump_file_make(); }
+// The program closed the file, as daemons close all; it still has its name.
+CRASH_TIME static bool find_again(void) {
+  struct known_file *file = &crash_state.file;
+  if (file->descriptor == 0 || open_directory() < 0) return false;
+  long again = SYSTEM_CALL_4(
+      SYS_openat, crash_state.directory.descriptor, crash_state.locked_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+  if (again < 0) return false;
+  file->descriptor = (int)again;
+  if (is_own_file(file)) return true;
+  SYSTEM_CALL_1(SYS_close, again);
+  return false;
+}
+
+CRASH_TIME long dump_file_prepare(void) {
+  return is_own_file(&crash_state.file) || find_again() ? 0 : dump_file_make();
+}
 
 CRASH_TIME long dump_file_finish(void) {
   long result = open_directory();
@@ -152,7 +167,7 @@ CRASH_TIME long dump_file_finish(void) {
 }
 
 CRASH_TIME void dump_file_discard(void) {
-  if (!is_own_file(&crash_state.file)) return;
+  if (!is_own_file(&crash_state.file) && !find_again()) return;
   if (is_empty(crash_state.file.descriptor) && open_directory() == 0) {
     SYSTEM_CALL_3(SYS_unlinkat, crash_state.directory.descriptor, crash_state.locked_name, 0);
   }

@@ -159,7 +159,7 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
     if (recover(number, information, context)) return;
     // Nothing catches this; what was written so far is not lost.
     dump_writer_flush(&crash_capture.writer);
-    dump_file_finish();
+    if (crash_capture.writer.flushed > 0) dump_file_finish();
     pass_on(number, information, context, &none);
     return;
   }

@@ -150,4 +150,4 @@ CRASH_TIME size_t modules_name(const struct module *module, char *name, size_t s
   return length > 0 || module->bias != crash_state.vdso ? length : append_text(name, size, 0, "linux-vdso.so.1");
 }
 
-CRASH_TIME const char *modules_problem(void) { return all.problem; }
+CRASH_TIME const char *modules_problem(void) { return all.problem == NULL ? "" : all.problem; }

@@ -252,4 +252,4 @@ CRASH_TIME void threads_resume(void) {
 
 CRASH_TIME int threads_count(void) { return all.count; }
 CRASH_TIME struct thread *threads_at(int index) { return &all.threads[index]; }
-CRASH_TIME const char *threads_problem(void) { return all.problem; }
+CRASH_TIME const char *threads_problem(void) { return all.problem == NULL ? "" : all.problem; }

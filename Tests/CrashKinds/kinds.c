@@ -2,12 +2,17 @@
 #include "CrashKinds.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -197,6 +202,32 @@ void kind_in_child(int uses_vfork) {
   int status = 0;
   waitpid(child, &status, 0);
   _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : 97);
+}
+
+// MARK: What the surroundings forbid
+
+void close_files(void) {
+  for (int descriptor = 3; descriptor < 1024; descriptor++) close(descriptor);
+}
+
+// Of all threads: the ways to read memory and registers, and to make processes.
+int forbid_calls(const char *how) {
+  unsigned action = SECCOMP_RET_ERRNO | EPERM;
+  if (strcmp(how, "trap") == 0) action = SECCOMP_RET_TRAP;
+  if (strcmp(how, "kill") == 0) action = SECCOMP_RET_KILL_PROCESS;
+  const unsigned calls[] = {SYS_process_vm_readv, SYS_process_vm_writev, SYS_ptrace, SYS_clone, SYS_clone3};
+  const unsigned count = sizeof calls / sizeof *calls;
+  struct sock_filter filter[2 + 2 * (sizeof calls / sizeof *calls)];
+  unsigned end = 0;
+  filter[end++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+  for (unsigned call = 0; call < count; call++) {
+    filter[end++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[call], 0, 1);
+    filter[end++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
+  }
+  filter[end++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  struct sock_fprog program = {(unsigned short)end, filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0 ? 0 : errno;
 }
 
 // MARK: Another crash reporter

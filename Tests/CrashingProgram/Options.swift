@@ -22,6 +22,9 @@ struct Options {
       --stack BYTES  --crashed-stack BYTES  --timeout MILLISECONDS  --flags N    the handler's options
       --other-handler before|after   another handler that hands on, installed before or after ours
       --restores-default     that handler restores the default action instead
+      --forbid errno|trap|kill       ptrace, process_vm_readv and clone are forbidden so, when all threads run
+      --close-files          closes all files, as daemons do
+      --fault PART           that part of the capture crashes itself
       --dump N               first N dumps without crash; "dumped PATH" on standard output for each
     """
 
@@ -43,6 +46,9 @@ struct Options {
   var handlers = Handlers.none
   var restoresDefault = false
   var dumps = 0
+  var forbidden: String?
+  var closesFiles = false
+  var fault: String?
 
   init(_ arguments: [String]) {
     var rest = arguments.dropFirst()
@@ -69,6 +75,9 @@ struct Options {
       case "--flags": flags = value { UInt32($0) }
       case "--other-handler": handlers = value { Handlers(rawValue: $0) }
       case "--restores-default": restoresDefault = true
+      case "--forbid": forbidden = value { $0 }
+      case "--close-files": closesFiles = true
+      case "--fault": fault = value { $0 }
       case "--dump": dumps = value { Int($0) }
       default: Self.fail()
       }

@@ -45,6 +45,13 @@ for _ in 0..<options.dumps {
   unsafe say(1, "dumped \(text(path))\n")
 }
 
+if let fault = options.fault { unsafe crash_capture_set_test_fault(fault) }
+if options.closesFiles { close_files() }
+if let forbidden = options.forbidden {
+  let failure = unsafe forbidden.withCString { unsafe forbid_calls($0) }
+  if failure != 0 { exit(94) }
+}
+
 let crash = Crash(kind: options.kind, signal: options.signal)
 switch options.place {
 case .main: crash.happen()

@@ -99,6 +99,10 @@ void crash_capture_remove_memory(const void *address);
 // into the executable). Returns 0 or an errno value.
 int crash_capture_prepare_thread(void);
 
+// For tests: the part of a capture with this name ("system", "process", "exception", "thread", "list of modules", "module",
+// "Linux facts", "threads") crashes itself.
+void crash_capture_set_test_fault(const char *part);
+
 #if defined(__clang__)
 #pragma clang assume_nonnull end
 #endif

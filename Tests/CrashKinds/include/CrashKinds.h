@@ -51,6 +51,11 @@ void tell_ids(const char *kind);
 void say(int descriptor, const char *text);
 
 // Until a signal ends it.
+// Closes what the program did not open, as daemons do.
+void close_files(void);
+// Forbids system calls by seccomp: errno, trap or kill. Returns 0 or an errno value.
+int forbid_calls(const char *how);
+
 void wait_forever(void);
 
 #ifdef __cplusplus
