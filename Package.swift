@@ -113,6 +113,7 @@ let package = Package(
     .testTarget(
       name: "TranscriptTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"],
       exclude: ["Transcripts"]),
+    .testTarget(name: "CrashCaptureTests", dependencies: ["ToolRunner", "crashing-program", "crashpadctl"]),
     .testTarget(name: "AgreementTests", dependencies: ["DumpSynth", "ToolRunner", "crashing-program", "crashpadctl"]),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     .target(name: "CrashKinds", path: "Tests/CrashKinds"),

@@ -77,13 +77,19 @@ CRASH_TIME void write_system(struct capture *capture) {
 // MARK: The exception
 
 // The stack's captured part of the registers' thread: where it begins, and how much of it there is.
-CRASH_TIME static void find_stack(const struct registers *registers, uint32_t limit, uint64_t *start, uint64_t *size) {
+// data_address: of the thread's own storage; 0 if it is not known.
+CRASH_TIME static void find_stack(
+    const struct registers *registers, uint64_t data_address, uint32_t limit, uint64_t *start, uint64_t *size) {
   uint64_t pointer = registers_stack_pointer(registers);
   uint64_t low = pointer > kRedZone ? pointer - kRedZone : 0;
   low &= ~UINT64_C(15);
   uint64_t end = low + limit;
   // Arguments and environment lie above the main thread's frames.
   if (low <= crash_state.main_stack_end && end > crash_state.main_stack_end) end = crash_state.main_stack_end;
+  // Both libcs put a thread's own data at the end of its stack; other memory may follow.
+  const uint64_t kDataSize = 4096;
+  uint64_t data_end = (data_address + kDataSize) / kPageSizeOfProbes * kPageSizeOfProbes + kPageSizeOfProbes;
+  if (data_address > low && end > data_end) end = data_end;
   *start = low;
   *size = end > low ? memory_readable(low, end - low) : 0;
   // Of a stack that overflowed the beginning lies in the guard page; below the pointer is nothing that counts.
@@ -101,11 +107,11 @@ CRASH_TIME static uint32_t stack_limit(const struct thread *thread) {
 }
 
 // What the registers point to, as far as it can be read and is not on the stack, which the dump has anyway.
-CRASH_TIME static void write_context_memory(struct dump_writer *writer, const struct registers *registers, uint32_t limit) {
+CRASH_TIME static void write_context_memory(struct dump_writer *writer, const struct registers *registers) {
   enum { kBefore = 128, kSize = 512, kRegisters = kGeneralRegisterCount + 1 };
   uint64_t stack_start;
   uint64_t stack_size;
-  find_stack(registers, limit, &stack_start, &stack_size);
+  find_stack(registers, own_data_address(), crash_state.crashed_stack_limit, &stack_start, &stack_size);
   uint64_t starts[kRegisters];
   int count = 0;
   dump_array_start(writer, kThreadContextMemoryRegions);
@@ -142,7 +148,7 @@ CRASH_TIME void write_exception(struct capture *capture) {
   dump_u64(writer, kSignalAddress, capture->address);
   dump_property(writer, kThreadState, capture->registers.thread_state, kThreadStateSize);
   dump_property(writer, kFloatState, capture->registers.float_state, kFloatStateSize);
-  write_context_memory(writer, &capture->registers, crash_state.crashed_stack_limit);
+  write_context_memory(writer, &capture->registers);
   dump_map_end(writer);
 }
 
@@ -185,7 +191,7 @@ CRASH_TIME void write_thread(struct capture *capture, int index) {
     dump_property(writer, kDebugState, kNoDebugState, kDebugStateSize);
     uint64_t start;
     uint64_t size;
-    find_stack(registers, stack_limit(thread), &start, &size);
+    find_stack(registers, thread->data_address, stack_limit(thread), &start, &size);
     if (size > 0) {
       dump_u64(writer, kStackRegionAddress, start);
       dump_memory(writer, kStackRegionData, start, size);
