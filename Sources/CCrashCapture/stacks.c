@@ -83,12 +83,17 @@ static void *start_thread(void *raw) {
 typedef int thread_maker(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 // ThreadSanitizer has one of its own, which must not be passed by.
 extern thread_maker __interceptor_pthread_create __attribute__((weak));
+// In a static executable there is no next one: ours replaces libc's weak pthread_create, which has this second name in glibc and
+// in musl. Its file is linked in because C11's thrd_create, which is named here, calls it by that.
+extern thread_maker __pthread_create __attribute__((weak));
+extern int thrd_create(void *thread, int (*function)(void *), void *argument);
+__attribute__((used)) static int (*volatile const keeps_libc)(void *, int (*)(void *), void *) = thrd_create;
 
 static thread_maker *next_maker(void) {
   static thread_maker *_Atomic known;
   thread_maker *maker = atomic_load(&known);
   if (maker == NULL) {
-    maker = __interceptor_pthread_create;
+    maker = __interceptor_pthread_create != NULL ? __interceptor_pthread_create : __pthread_create;
     if (maker == NULL) maker = (thread_maker *)dlsym(RTLD_NEXT, "pthread_create");
     atomic_store(&known, maker);
   }
