@@ -12,7 +12,10 @@ extension DumpInterpreter {
     let machine = snapshot.system.machine
     // It has no other name than that of its architecture.
     snapshot.system.machine = nil
-    guard let node else { return [:] }
+    guard let node else {
+      nameSystem(nil, nil, nil, bytes)
+      return [:]
+    }
     var linux = LinuxSnapshot()
     var kernelRelease = DumpField()
     var kernelVersion = DumpField()
@@ -57,7 +60,14 @@ extension DumpInterpreter {
   private mutating func nameSystem(
     _ release: ByteRange?, _ version: ByteRange?, _ machine: Content?, _ bytes: RawSpan
   ) {
-    guard let release, release.count > 0 else { return }
+    guard let release, release.count > 0 else {
+      // kOSVersionBuild begins with the release.
+      if let build = snapshot.system.osBuild, !build.isEmpty {
+        let text = bytes.array(in: ByteRange(offset: build.offset, count: build.count))
+        snapshot.system.osBuild = snapshot.store(Array("Linux ".utf8) + text)
+      }
+      return
+    }
     var text = Array("Linux ".utf8) + bytes.array(in: release)
     if let version, version.count > 0 { text += [0x20] + bytes.array(in: version) }
     if let machine, !machine.isEmpty {

@@ -24,12 +24,12 @@ struct LinuxProcessTests {
     #expect(system.addressMask == (architecture == .arm64 ? SynthLinuxDump.arm64AddressMask : nil))
   }
 
-  @Test("A build without a kernel release stays as it is")
+  @Test("Without a kernel release the build is what the dump says of it")
   func noRelease() throws {
     var dump = SynthLinuxDump()
     dump.kernelRelease = nil
     let result = Interpreted(dump.bytes)
-    #expect(result.text(result.snapshot?.system.osBuild) == " " + dump.kernelVersion)
+    #expect(result.text(result.snapshot?.system.osBuild) == "Linux  " + dump.kernelVersion)
   }
 
   @Test("The texts of /proc and /etc are those of the dump")
@@ -220,7 +220,7 @@ struct LinuxProcessTests {
     let snapshot = try #require(result.snapshot)
     #expect(snapshot.system.operatingSystem == .linux && snapshot.linux == nil)
     #expect(snapshot.exception?.kind == .linuxSignal && snapshot.exception?.code == 11)
-    #expect(result.text(snapshot.system.osBuild) == "\(dump.kernelRelease ?? "") \(dump.kernelVersion)")
+    #expect(result.text(snapshot.system.osBuild) == "Linux \(dump.kernelRelease ?? "") \(dump.kernelVersion)")
     #expect(snapshot.modules[0].fileType == .executable)
   }
 

@@ -36,7 +36,22 @@ struct DumpSweepTests {
     }
   }
 
-  /// Eighths of the count, so that they run side by side.
+  @Test("Every prefix of a Linux process' dump goes through, and every byte of it flipped")
+  func linux() throws {
+    let dump = Sweep.linuxDump(.x86_64)
+    for prefix in Damage.prefixes(of: dump) {
+      do { try Pipeline.check(dump: prefix, round: prefix.count) } catch {
+        Issue.record("prefix of \(prefix.count): \(error)")
+      }
+    }
+    for offset in dump.indices {
+      do { try Pipeline.check(dump: Damage.flipping(dump, at: offset), round: offset) } catch {
+        Issue.record("byte \(offset) flipped: \(error)")
+      }
+    }
+  }
+
+  /// Equal parts of the count, so that they run side by side.
   @Test("Mutated dumps go through", arguments: Sweep.bases.indices)
   func mutations(_ part: Int) throws {
     let base = Sweep.bases[part]

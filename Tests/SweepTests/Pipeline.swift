@@ -159,7 +159,19 @@ enum Sweep {
     return SynthDump(parameters).bytes
   }
 
+  /// Of a Linux process, with a thread of each way to capture one.
+  static func linuxDump(_ architecture: SynthArchitecture) -> [UInt8] {
+    var dump = SynthLinuxDump(architecture, threads: 3)
+    for index in dump.threads.indices { dump.threads[index].stack.removeLast(512 - 24) }
+    dump.threads[1].capture = 4
+    dump.threads[2].capture = 5
+    dump.captureNotes = ["one", "two"]
+    dump.modules.removeSubrange(1...2)
+    return dump.bytes
+  }
+
   static let bases: [[UInt8]] = SynthArchitecture.allCases.flatMap { architecture in
     [SynthException.none, .badAccess, .abort, .nsException(frames: 4)].map { smallDump(architecture, $0) }
+      + [linuxDump(architecture)]
   }
 }
