@@ -115,6 +115,11 @@ CRASH_TIME static void linux_part(struct capture *capture, int index) {
   write_linux(capture);
 }
 
+CRASH_TIME static void last_part(struct capture *capture, int index) {
+  (void)index;
+  write_last(capture);
+}
+
 // Which modules carry what belongs to the process.
 static struct {
   int count;
@@ -178,6 +183,7 @@ CRASH_TIME void capture_write(struct capture *capture) {
   uint8_t version = 1;
   dump_root_start(writer);
   dump_property(writer, kVersion, &version, sizeof version);
+  write_part(capture, "Linux facts", linux_part, 0);
   if (!write_part(capture, "system", system_part, 0)) write_least(capture, kSystemInfo);
   if (!write_part(capture, "process", process_part, 0)) write_least(capture, kProcessInfo);
   if (!write_part(capture, "exception", exception_part, 0)) write_least(capture, kSignalException);
@@ -190,7 +196,7 @@ CRASH_TIME void capture_write(struct capture *capture) {
     threads_resume();
     write_modules(capture);
   }
-  write_part(capture, "Linux facts", linux_part, 0);
+  write_part(capture, "end", last_part, 0);
   dump_root_end(writer);
   dump_writer_flush(writer);
   memory_end();

@@ -95,6 +95,7 @@ enum dump_key {
   kCaptureDuration = 60012,
   kExecutable = 60013,
   kCPUModel = 60014,
+  kCapture = 60015,
   kBuildID = 60100,
   kThreadCapture = 60200,
 };

@@ -232,6 +232,12 @@ CRASH_TIME void write_linux(struct capture *capture) {
   struct dump_writer *writer = &capture->writer;
   dump_map_start(writer, kLinux);
   dump_writer_bytes(writer, crash_state.linux_facts.bytes, crash_state.linux_facts.size);
+  dump_map_end(writer);
+}
+
+CRASH_TIME void write_last(struct capture *capture) {
+  struct dump_writer *writer = &capture->writer;
+  dump_map_start(writer, kCapture);
   write_file(capture, kProcessStatus, "/proc/self/status");
   write_file(capture, kMaps, "/proc/self/maps");
   if (capture->notes_end > 0) dump_property(writer, kCaptureNotes, capture->notes, capture->notes_end);

@@ -184,7 +184,7 @@ CRASH_TIME static bool all_block(bool is_late) {
 // Waits until all asked threads stand, or until `end`. Soon after `start` it looks why they do not.
 CRASH_TIME static void wait_for_all(int process, uint64_t start, uint64_t end) {
   const uint64_t kSoon = 10 * kMillisecond;
-  const uint64_t kLate = 100 * kMillisecond;
+  const uint64_t kLate = 50 * kMillisecond;
   while (true) {
     uint32_t stopped = atomic_load(&all.stopped);
     if (unfinished() == 0) return;

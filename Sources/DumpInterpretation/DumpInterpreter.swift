@@ -76,7 +76,7 @@ public struct DumpInterpreter: Sendable {
     interpreter.snapshot.reportID = options.reportID
     interpreter.snapshot.clientID = options.clientID
     interpreter.readSystem(systemInfo, bytes)
-    let capture = isLinux ? interpreter.readLinux(root.linux.map, bytes) : [:]
+    let capture = isLinux ? interpreter.readLinux(root, bytes) : [:]
     interpreter.readProcess(processInfo, capture, bytes)
     if let threads = root.threads.array { interpreter.readThreads(threads, bytes) }
     if let modules = root.modules.array { interpreter.readModules(modules, bytes) }
@@ -119,6 +119,7 @@ struct RootFields {
   var machException = DumpField()
   var nsException = DumpField()
   var linux = DumpField()
+  var capture = DumpField()
 
   init(_ tree: DumpTree, _ bytes: RawSpan) {
     var records = tree.records(of: tree.root)
@@ -133,6 +134,7 @@ struct RootFields {
       case .machException: machException.record = record
       case .nsException: nsException.record = record
       case .linux: linux.record = record
+      case .capture: capture.record = record
       default: break
       }
     }

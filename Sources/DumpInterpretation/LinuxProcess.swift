@@ -5,17 +5,13 @@ internal import Snapshot
 /// What is different in dumps that the handler within a Linux process wrote: the map kLinux, signals as Linux numbers them,
 /// build ids, threads that could not be stopped.
 extension DumpInterpreter {
-  /// Reads kLinux, if there is one. Returns annotations of what has no place of its own in a minidump: how long the capture
+  /// Reads kLinux and kCapture, where there are any. Returns annotations of what has no place of its own in a minidump: how long the capture
   /// took, and what is missing.
-  mutating func readLinux(_ node: DumpNode?, _ bytes: RawSpan) -> [String: String] {
+  mutating func readLinux(_ root: RootFields, _ bytes: RawSpan) -> [String: String] {
     snapshot.system.operatingSystem = .linux
     let machine = snapshot.system.machine
     // It has no other name than that of its architecture.
     snapshot.system.machine = nil
-    guard let node else {
-      nameSystem(nil, nil, nil, bytes)
-      return [:]
-    }
     var linux = LinuxSnapshot()
     var kernelRelease = DumpField()
     var kernelVersion = DumpField()
@@ -23,24 +19,26 @@ extension DumpInterpreter {
     var distribution = DumpField()
     var notes = DumpField()
     var duration = DumpField()
-    var records = tree.records(of: node)
-    while let record = records.next(of: tree, in: bytes) {
-      var field = DumpField()
-      field.record = record
-      switch record.key {
-      case .kernelRelease: kernelRelease = field
-      case .kernelVersion: kernelVersion = field
-      case .commandLine: linux.commandLine = field.content()
-      case .environment: linux.environment = field.content()
-      case .auxiliaryVector: linux.auxiliaryVector = field.content()
-      case .maps: linux.maps = field.content()
-      case .processStatus: linux.processStatus = field.content()
-      case .release: linux.release = field.content()
-      case .captureNotes: notes = field
-      case .captureDuration: duration = field
-      case .cpuModel: cpuModel = field
-      case .distribution: distribution = field
-      default: break
+    for node in [root.linux.map, root.capture.map].compactMap({ $0 }) {
+      var records = tree.records(of: node)
+      while let record = records.next(of: tree, in: bytes) {
+        var field = DumpField()
+        field.record = record
+        switch record.key {
+        case .kernelRelease: kernelRelease = field
+        case .kernelVersion: kernelVersion = field
+        case .commandLine: linux.commandLine = field.content()
+        case .environment: linux.environment = field.content()
+        case .auxiliaryVector: linux.auxiliaryVector = field.content()
+        case .maps: linux.maps = field.content()
+        case .processStatus: linux.processStatus = field.content()
+        case .release: linux.release = field.content()
+        case .captureNotes: notes = field
+        case .captureDuration: duration = field
+        case .cpuModel: cpuModel = field
+        case .distribution: distribution = field
+        default: break
+        }
       }
     }
     if let model = cpuModel.value, model.count > 0 {
@@ -50,7 +48,7 @@ extension DumpInterpreter {
     if linux.release == nil, let name = distribution.value, name.count > 0 {
       linux.release = snapshot.store(Array("PRETTY_NAME=\"".utf8) + bytes.array(in: name) + Array("\"\n".utf8))
     }
-    snapshot.linux = linux
+    if root.linux.map != nil { snapshot.linux = linux }
     nameSystem(kernelRelease.value, kernelVersion.value, machine, bytes)
     if let notes = notes.record, notes.kind == .property { addFindings(ofNotes: notes, bytes) }
     return annotations(duration, notes, bytes)
@@ -89,7 +87,7 @@ extension DumpInterpreter {
         let line = ByteRange(offset: start, count: min(end - start, 1024))
         findings.append(
           findings.hasRoom(for: rule)
-            ? Finding(rule, at: notes.offset, path: "kLinux.kCaptureNotes", found: .text(bytes.text(in: line)))
+            ? Finding(rule, at: notes.offset, path: "kCapture.kCaptureNotes", found: .text(bytes.text(in: line)))
             : Finding(rule))
       }
       start = end + 1

@@ -122,6 +122,7 @@ extension DumpKey {
   @inlinable public static var captureDuration: DumpKey { .init(60012) }
   @inlinable public static var executable: DumpKey { .init(60013) }
   @inlinable public static var cpuModel: DumpKey { .init(60014) }
+  @inlinable public static var capture: DumpKey { .init(60015) }
 
   @inlinable public static var buildID: DumpKey { .init(60100) }
 

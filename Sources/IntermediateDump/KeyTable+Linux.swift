@@ -21,18 +21,21 @@ let linuxKeys: [KeyDescriptor] = [
     .auxiliaryVector, "kAuxiliaryVector", in: [.linux], .words, .none, .optional,
     "What the kernel told the program at its start: pairs of type and value"),
   row(
-    .maps, "kMaps", in: [.linux], .text, .none, .optional,
+    .maps, "kMaps", in: [.capture], .text, .none, .optional,
     "/proc/self/maps at the crash; whole lines, perhaps not all of them"),
-  row(.processStatus, "kProcessStatus", in: [.linux], .text, .none, .optional, "/proc/self/status at the crash"),
+  row(.processStatus, "kProcessStatus", in: [.capture], .text, .none, .optional, "/proc/self/status at the crash"),
   row(.release, "kRelease", in: [.linux], .text, .none, .optional, "/etc/os-release"),
   row(
-    .captureNotes, "kCaptureNotes", in: [.linux], .text, .none, .optional,
+    .captureNotes, "kCaptureNotes", in: [.capture], .text, .none, .optional,
     "What could not be captured, and why; a line for each"),
   row(
-    .captureDuration, "kCaptureDuration", in: [.linux], u64, .nanoseconds, .optional,
+    .captureDuration, "kCaptureDuration", in: [.capture], u64, .nanoseconds, .optional,
     "From the signal to the end of the capture"),
   row(.executable, "kExecutable", in: [.linux], .text, .none, .optional, "Path of the executable"),
   row(.cpuModel, "kCPUModel", in: [.linux], .text, .none, .optional, "Model name of the processor"),
+  row(
+    .capture, "kCapture", in: [KeyTable.root], .map, .none, .optional,
+    "What is read and known last; it stands at the end"),
   row(
     .buildID, "kBuildID", in: [.modules], .bytes, .none, .optional,
     "The whole of the ELF note NT_GNU_BUILD_ID; kUUID has its first 16 bytes"),

@@ -110,6 +110,7 @@ public enum DumpKey: UInt16, CaseIterable, Sendable {
   case captureDuration = 60012
   case executable = 60013
   case cpuModel = 60014
+  case capture = 60015
   case buildID = 60100
   case threadCapture = 60200
 

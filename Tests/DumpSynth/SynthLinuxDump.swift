@@ -137,12 +137,13 @@ public struct SynthLinuxDump: Sendable {
     var dump = DumpBuilder()
     dump.root {
       $0.property(.version, [1])
+      $0.map(.linux, writeLinux)
       $0.map(.systemInfo, writeSystem)
       $0.map(.processInfo, writeProcess)
       writeException(&$0)
       $0.array(.modules) { for module in modules { $0.mapInArray { write(module, &$0) } } }
       $0.array(.threads) { for thread in threads { $0.mapInArray { write(thread, &$0) } } }
-      $0.map(.linux, writeLinux)
+      $0.map(.capture, writeCapture)
     }
     return dump.bytes
   }
@@ -156,11 +157,14 @@ public struct SynthLinuxDump: Sendable {
     dump.property(.commandLine, strings(arguments))
     dump.property(.environment, strings(environment))
     dump.property(.auxiliaryVector, Bytes.of(auxiliaryVector))
-    dump.property(.maps, maps)
-    dump.property(.processStatus, status)
     if let release { dump.property(.release, release) }
     if let executable { dump.property(.executable, executable) }
     if let cpuModel { dump.property(.cpuModel, cpuModel) }
+  }
+
+  private func writeCapture(_ dump: inout DumpBuilder) {
+    dump.property(.maps, maps)
+    dump.property(.processStatus, status)
     if !captureNotes.isEmpty { dump.property(.captureNotes, captureNotes.map { $0 + "\n" }.joined()) }
     if let captureDuration { dump.property(.captureDuration, uint64: captureDuration) }
   }

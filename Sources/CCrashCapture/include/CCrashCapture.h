@@ -100,7 +100,7 @@ void crash_capture_remove_memory(const void *address);
 int crash_capture_prepare_thread(void);
 
 // For tests: the part of a capture with this name ("system", "process", "exception", "thread", "list of modules", "module",
-// "Linux facts", "threads") crashes itself.
+// "Linux facts", "threads", "end") crashes itself.
 void crash_capture_set_test_fault(const char *part);
 
 #if defined(__clang__)
