@@ -169,6 +169,7 @@ CRASH_TIME static void stop_part(struct capture *capture, int index) {
 }
 
 CRASH_TIME void capture_write(struct capture *capture) {
+  capture->is_under_way = true;
   capture->began = clock_time(CLOCK_MONOTONIC);
   capture->notes_end = 0;
   capture->notes[0] = 0;
@@ -202,4 +203,5 @@ CRASH_TIME void capture_write(struct capture *capture) {
   memory_end();
   // Blocks that were reserved behind the end are given back.
   SYSTEM_CALL_2(SYS_ftruncate, capture->file, writer->flushed);
+  capture->is_under_way = false;
 }

@@ -19,6 +19,8 @@ struct capture {
   bool resumes;
   // Where to write to.
   int file;
+  // The owner's crashes are the capture's own.
+  bool is_under_way;
 
   struct dump_writer writer;
   uint64_t began;  // CLOCK_MONOTONIC, nanoseconds

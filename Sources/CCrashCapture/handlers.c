@@ -149,7 +149,10 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
   }
   int thread = current_thread();
   int owner = 0;
-  if (!atomic_compare_exchange_strong(&crash_state.owner, &owner, thread)) {
+  bool is_owner = atomic_compare_exchange_strong(&crash_state.owner, &owner, thread);
+  // It was asked for a dump, and crashes before or after that.
+  is_owner |= owner == thread && !crash_capture.is_under_way;
+  if (!is_owner) {
     if (owner != thread) {
       // It is captured as one of the threads. If it goes on, it crashes again.
       threads_wait(context);

@@ -240,6 +240,8 @@ CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeo
 }
 
 CRASH_TIME void threads_resume(void) {
+  // Nobody was stopped, as there was nowhere to write to.
+  if (atomic_load(&all.epoch) % 2 == 0) return;
   release_traced();
   // A signal that is still on its way must not meet the default action, which ends the process.
   if (unfinished() == 0 && !atomic_load(&all.has_late_signal)) {
