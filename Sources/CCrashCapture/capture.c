@@ -56,9 +56,8 @@ CRASH_TIME static void call_part(void *argument) {
 }
 
 // Returns whether it was written.
-CRASH_TIME static bool write_part(
-    struct capture *capture, const char *name, void (*write)(struct capture *, int) __attribute__((nonblocking)),
-    int index) {
+CRASH_TIME static bool write_part(struct capture *capture, const char *name,
+                                  void (*write)(struct capture *, int) __attribute__((nonblocking)), int index) {
   struct part part;
   part.write = write;
   part.name = name;
@@ -164,8 +163,8 @@ CRASH_TIME static void write_modules(struct capture *capture) {
 
 CRASH_TIME static void stop_part(struct capture *capture, int index) {
   (void)index;
-  threads_stop(
-      capture->thread, capture->context, crash_state.stop_timeout, !(crash_state.flags & CRASH_CAPTURE_NO_PTRACE));
+  threads_stop(capture->thread, capture->context, crash_state.stop_timeout,
+               !(crash_state.flags & CRASH_CAPTURE_NO_PTRACE));
 }
 
 CRASH_TIME void capture_write(struct capture *capture) {

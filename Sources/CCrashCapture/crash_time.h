@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What code that runs during a crash is made of: the mark that the compiler checks, and raw system calls.
 //
-// A function with CRASH_TIME may call only functions with CRASH_TIME: no allocation, no lock, nothing of libc, which may be
-// the very thing that crashed. Clang refuses anything else. System calls are made here, so that no errno, no cancellation
-// point and no lazily bound symbol is touched.
+// A function with CRASH_TIME may call only functions with CRASH_TIME: no allocation, no lock, nothing of libc, which
+// may be the very thing that crashed. Clang refuses anything else. System calls are made here, so that no errno, no
+// cancellation point and no lazily bound symbol is touched.
 #ifndef CRASHPADCTL_CRASH_TIME_H
 #define CRASHPADCTL_CRASH_TIME_H
 

@@ -114,9 +114,8 @@ CRASH_TIME static long make_with(bool is_of_run) {
   make_names(uuid);
   if (exists(crash_state.name)) return -EEXIST;
   int exclusive = is_of_run ? 0 : O_EXCL;
-  long file = SYSTEM_CALL_4(
-      SYS_openat, crash_state.directory.descriptor, crash_state.locked_name,
-      O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | exclusive, 0600);
+  long file = SYSTEM_CALL_4(SYS_openat, crash_state.directory.descriptor, crash_state.locked_name,
+                            O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | exclusive, 0600);
   if (file < 0) return file;
   if (!take_ownership((int)file) || !is_empty((int)file)) {
     SYSTEM_CALL_1(SYS_close, file);
@@ -138,8 +137,8 @@ CRASH_TIME long dump_file_make(void) {
 CRASH_TIME static bool find_again(void) {
   struct known_file *file = &crash_state.file;
   if (file->descriptor == 0 || open_directory() < 0) return false;
-  long again = SYSTEM_CALL_4(
-      SYS_openat, crash_state.directory.descriptor, crash_state.locked_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+  long again = SYSTEM_CALL_4(SYS_openat, crash_state.directory.descriptor, crash_state.locked_name,
+                             O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
   if (again < 0) return false;
   file->descriptor = (int)again;
   if (is_own_file(file)) return true;
@@ -155,8 +154,8 @@ CRASH_TIME long dump_file_finish(void) {
   long result = open_directory();
   int directory = crash_state.directory.descriptor;
   if (result == 0) {
-    result = system_call(
-        SYS_renameat2, directory, (long)crash_state.locked_name, directory, (long)crash_state.name, RENAME_NOREPLACE, 0);
+    result = system_call(SYS_renameat2, directory, (long)crash_state.locked_name, directory, (long)crash_state.name,
+                         RENAME_NOREPLACE, 0);
     if (result == -ENOSYS || result == -EINVAL || result == -EPERM) {
       result = SYSTEM_CALL_4(SYS_renameat, directory, crash_state.locked_name, directory, crash_state.name);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of the dump to come: pending-serialized-ios-dump/<program id>@<uuid>.locked, and its way to the name without .locked.
+// The file of the dump to come: pending-serialized-ios-dump/<program id>@<uuid>.locked, and its way to the name without
+// .locked.
 #ifndef CRASHPADCTL_DUMP_FILE_H
 #define CRASHPADCTL_DUMP_FILE_H
 
@@ -11,8 +12,8 @@ CRASH_TIME void remember_file(struct known_file *file, int descriptor);
 // Moves a descriptor out of the way of programs that count on low numbers; returns the one to use.
 CRASH_TIME int raise_descriptor(int descriptor);
 
-// Makes the locked file, and holds its lock as a sign of life. Its uuid has the run's first 12 bytes and the process id where there
-// is a run, and no such dump. Returns 0 or an errno value below zero.
+// Makes the locked file, and holds its lock as a sign of life. Its uuid has the run's first 12 bytes and the process id
+// where there is a run, and no such dump. Returns 0 or an errno value below zero.
 CRASH_TIME long dump_file_make(void);
 // The same, if there is no file any more: a second crash, a child, a program that closed what it did not open.
 CRASH_TIME long dump_file_prepare(void);

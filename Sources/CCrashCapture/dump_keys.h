@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys of an intermediate dump. Numbers are persisted, never changed and never used again.
-// Source: Crashpad, util/ios/ios_intermediate_dump_format.h; from 60000 on crashpadctl's own, which Crashpad's reader skips.
+// Source: Crashpad, util/ios/ios_intermediate_dump_format.h; from 60000 on crashpadctl's own, which Crashpad's reader
+// skips.
 #ifndef CRASHPADCTL_DUMP_KEYS_H
 #define CRASHPADCTL_DUMP_KEYS_H
 

@@ -79,7 +79,9 @@ CRASH_TIME void dump_root_end(struct dump_writer *writer) { command(writer, kRoo
 CRASH_TIME void dump_map_start(struct dump_writer *writer, enum dump_key key) { command_key(writer, kMapStart, key); }
 CRASH_TIME void dump_element_start(struct dump_writer *writer) { command(writer, kMapStart); }
 CRASH_TIME void dump_map_end(struct dump_writer *writer) { command(writer, kMapEnd); }
-CRASH_TIME void dump_array_start(struct dump_writer *writer, enum dump_key key) { command_key(writer, kArrayStart, key); }
+CRASH_TIME void dump_array_start(struct dump_writer *writer, enum dump_key key) {
+  command_key(writer, kArrayStart, key);
+}
 CRASH_TIME void dump_array_end(struct dump_writer *writer) { command(writer, kArrayEnd); }
 
 CRASH_TIME void dump_property_start(struct dump_writer *writer, enum dump_key key, uint64_t size) {

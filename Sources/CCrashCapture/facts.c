@@ -124,8 +124,8 @@ static void write_system_facts(const struct utsname *name, const char *distribut
   dump_u32(&writer, kOSVersionMinor, version[1]);
   dump_u32(&writer, kOSVersionBugfix, version[2]);
   char build[1024];
-  snprintf(
-      build, sizeof build, "%s %s%s%s", name->release, name->version, distribution[0] == 0 ? "" : " ", distribution);
+  snprintf(build, sizeof build, "%s %s%s%s", name->release, name->version, distribution[0] == 0 ? "" : " ",
+           distribution);
   write_text(&writer, kOSVersionBuild, build);
   write_text(&writer, kMachineDescription, name->machine);
   char vendor[13];
@@ -149,7 +149,8 @@ static void write_system_facts(const struct utsname *name, const char *distribut
 
 // Options whose values are nobody's business: --password=x, --token x, API_KEY=x.
 static bool names_a_secret(const char *text, size_t length) {
-  static const char *const kWords[] = {"pass", "secret", "token", "key", "credential", "auth", "cookie", "session", "dsn"};
+  static const char *const kWords[] = {"pass", "secret", "token",   "key", "credential",
+                                       "auth", "cookie", "session", "dsn"};
   for (size_t start = 0; start < length; start++) {
     for (size_t word = 0; word < sizeof kWords / sizeof *kWords; word++) {
       size_t size = strlen(kWords[word]);
@@ -211,11 +212,33 @@ static size_t copy_arguments(const char *from, size_t count, char *to, size_t si
 // Variables that tell how a program runs, and nothing of who runs it.
 static bool is_harmless(const char *name, size_t length) {
   static const char *const kNames[] = {
-      "PATH",          "LANG",       "LANGUAGE",   "TZ",           "TERM",         "SHELL",
-      "LD_PRELOAD",    "LD_LIBRARY_PATH",          "LD_BIND_NOW",  "MALLOC_ARENA_MAX", "MALLOC_CHECK_",
-      "MALLOC_PERTURB_", "SWIFT_BACKTRACE", "SWIFT_DETERMINISTIC_HASHING", "CONTAINER", "container",
-      "KUBERNETES_SERVICE_HOST", "AWS_EXECUTION_ENV", "AWS_LAMBDA_FUNCTION_NAME", "SNAP", "SNAP_NAME", "SNAP_VERSION",
-      "INVOCATION_ID", "GOTRACEBACK", "RUST_BACKTRACE", "PYTHONFAULTHANDLER", "OMP_NUM_THREADS",
+      "PATH",
+      "LANG",
+      "LANGUAGE",
+      "TZ",
+      "TERM",
+      "SHELL",
+      "LD_PRELOAD",
+      "LD_LIBRARY_PATH",
+      "LD_BIND_NOW",
+      "MALLOC_ARENA_MAX",
+      "MALLOC_CHECK_",
+      "MALLOC_PERTURB_",
+      "SWIFT_BACKTRACE",
+      "SWIFT_DETERMINISTIC_HASHING",
+      "CONTAINER",
+      "container",
+      "KUBERNETES_SERVICE_HOST",
+      "AWS_EXECUTION_ENV",
+      "AWS_LAMBDA_FUNCTION_NAME",
+      "SNAP",
+      "SNAP_NAME",
+      "SNAP_VERSION",
+      "INVOCATION_ID",
+      "GOTRACEBACK",
+      "RUST_BACKTRACE",
+      "PYTHONFAULTHANDLER",
+      "OMP_NUM_THREADS",
   };
   if (length > 3 && strncmp(name, "LC_", 3) == 0) return true;
   for (size_t index = 0; index < sizeof kNames / sizeof *kNames; index++) {
@@ -243,9 +266,8 @@ static size_t copy_environment(const char *const *environment, char *to, size_t 
   return end;
 }
 
-static void write_linux_facts(
-    const struct utsname *name, const char *release, size_t release_size, const char *distribution,
-    const char *const *environment) {
+static void write_linux_facts(const struct utsname *name, const char *release, size_t release_size,
+                              const char *distribution, const char *const *environment) {
   struct dump_writer writer;
   start_writing(&writer, &crash_state.linux_facts);
   write_text(&writer, kOSFamily, name->sysname);

@@ -5,7 +5,8 @@
 // Only the capturing thread makes guarded calls. The stack pointer inside of the call; 0 when there is none.
 static uint64_t guarded_stack;
 
-// Saves what a function has to save, and the stack pointer; the way back is the same, whether the function returned or crashed.
+// Saves what a function has to save, and the stack pointer; the way back is the same, whether the function returned or
+// crashed.
 #if defined(__x86_64__)
 __asm__(
     ".text\n"

@@ -12,8 +12,8 @@ typedef void guarded_function(void *argument) __attribute__((nonblocking));
 // Returns false if the function crashed.
 CRASH_TIME bool guard_call(guarded_function *function, void *argument);
 
-// For a signal handler that runs because of a fault: whether a guarded call is under way on this thread. Then the handler's return
-// leads behind that call.
+// For a signal handler that runs because of a fault: whether a guarded call is under way on this thread. Then the
+// handler's return leads behind that call.
 CRASH_TIME bool guard_recover(ucontext_t *context);
 
 #endif

@@ -13,16 +13,26 @@
 
 CRASH_TIME static const char *name_of_error(long error) {
   switch (error) {
-    case EACCES: return "permission denied";
-    case EDQUOT: return "disk quota exceeded";
-    case EEXIST: return "file exists";
-    case EFBIG: return "file too large";
-    case EIO: return "input/output error";
-    case EMFILE: return "too many open files";
-    case ENOENT: return "no such file or directory";
-    case ENOSPC: return "no space left on device";
-    case EROFS: return "read-only file system";
-    default: return NULL;
+    case EACCES:
+      return "permission denied";
+    case EDQUOT:
+      return "disk quota exceeded";
+    case EEXIST:
+      return "file exists";
+    case EFBIG:
+      return "file too large";
+    case EIO:
+      return "input/output error";
+    case EMFILE:
+      return "too many open files";
+    case ENOENT:
+      return "no such file or directory";
+    case ENOSPC:
+      return "no space left on device";
+    case EROFS:
+      return "read-only file system";
+    default:
+      return NULL;
   }
 }
 
@@ -68,13 +78,15 @@ CRASH_TIME static bool happens_again(int number, const siginfo_t *information) {
   return information->si_code > 0 && number != SIGTRAP && number != SIGSYS;
 }
 
-// The signal comes once more, as it was, to whoever had it before us; or it ends the process, by the same status and with the same
-// core file as without us. It arrives when this handler returns, with the registers that it came with.
-CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *context, const struct signal_action *next) {
+// The signal comes once more, as it was, to whoever had it before us; or it ends the process, by the same status and
+// with the same core file as without us. It arrives when this handler returns, with the registers that it came with.
+CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *context,
+                               const struct signal_action *next) {
   set_action(number, next, NULL);
   int process = current_process();
 #if defined(__x86_64__)
-  // Signals that the first process of a namespace sends itself do not end it, but a fault does: back onto the breakpoint.
+  // Signals that the first process of a namespace sends itself do not end it, but a fault does: back onto the
+  // breakpoint.
   const int kBreakpoint = 3;
   if (process == 1 && is_default(next) && number == SIGTRAP && context->uc_mcontext.gregs[REG_TRAPNO] == kBreakpoint) {
     context->uc_mcontext.gregs[REG_RIP] -= 1;
@@ -117,7 +129,9 @@ CRASH_TIME static void write_crash(int number, const siginfo_t *information, uco
 }
 
 #if defined(__x86_64__)
-CRASH_TIME static void return_from_call(ucontext_t *context, long result) { context->uc_mcontext.gregs[REG_RAX] = result; }
+CRASH_TIME static void return_from_call(ucontext_t *context, long result) {
+  context->uc_mcontext.gregs[REG_RAX] = result;
+}
 #else
 CRASH_TIME static void return_from_call(ucontext_t *context, long result) {
   context->uc_mcontext.regs[0] = (uint64_t)result;
@@ -156,7 +170,8 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
     if (owner != thread) {
       // It is captured as one of the threads. If it goes on, it crashes again.
       threads_wait(context);
-      if (!happens_again(number, information)) SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, current_process(), thread, number, information);
+      if (!happens_again(number, information))
+        SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, current_process(), thread, number, information);
       return;
     }
     if (recover(number, information, context)) return;

@@ -52,9 +52,8 @@ static int open_database(const char *database, char *message, size_t message_siz
   if (database[0] != '/' && getcwd(working, sizeof working - 1) == NULL) {
     return fail(errno, message, message_size, "the working directory");
   }
-  int length = snprintf(
-      state->directory_path, sizeof state->directory_path, "%s%s%s/%s", working, working[0] == 0 ? "" : "/", database,
-      kPendingDumps);
+  int length = snprintf(state->directory_path, sizeof state->directory_path, "%s%s%s/%s", working,
+                        working[0] == 0 ? "" : "/", database, kPendingDumps);
   if (length < 0 || (size_t)length >= sizeof state->directory_path) {
     return fail(ENAMETOOLONG, message, message_size, "%s", database);
   }
@@ -72,7 +71,8 @@ static int open_database(const char *database, char *message, size_t message_siz
 static int open_file(const struct crash_capture_options *options, char *message, size_t message_size) {
   if (options->flags & CRASH_CAPTURE_NO_FILE_AT_START) return 0;
   long result = dump_file_make();
-  if (result < 0) return fail((int)-result, message, message_size, "%s/%s", crash_state.directory_path, crash_state.locked_name);
+  if (result < 0)
+    return fail((int)-result, message, message_size, "%s/%s", crash_state.directory_path, crash_state.locked_name);
   // A full disk later on does not take what was reserved. Not every file system can do it, and none has to.
   const uint32_t kReserve = 128 << 10;
   uint32_t reserve = options->reserve == 0 ? kReserve : options->reserve;
@@ -109,7 +109,8 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
   static atomic_bool was_called;
   struct state *state = &crash_state;
   if (message_size > 0) message[0] = 0;
-  if (options->program_id[0] == 0 || strchr(options->program_id, '/') != NULL || strlen(options->program_id) > NAME_MAX - 48) {
+  if (options->program_id[0] == 0 || strchr(options->program_id, '/') != NULL ||
+      strlen(options->program_id) > NAME_MAX - 48) {
     return fail(EINVAL, message, message_size, "the program id \"%s\"", options->program_id);
   }
   if (atomic_exchange(&was_called, true)) return fail(EALREADY, message, message_size, "crashes are captured already");

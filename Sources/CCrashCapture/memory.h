@@ -8,8 +8,8 @@
 // Pages may be larger; none is smaller, so what is known of an address holds to the next multiple of this.
 enum { kPageSizeOfProbes = 4096 };
 
-// How it is done: process_vm_readv(2) on ourselves, or where that is forbidden, the kernel's own reading of what it is given to
-// write into a pipe, or into the dump's file, behind its end.
+// How it is done: process_vm_readv(2) on ourselves, or where that is forbidden, the kernel's own reading of what it is
+// given to write into a pipe, or into the dump's file, behind its end.
 CRASH_TIME void memory_begin(int dump_file);
 // Closes what memory_begin opened.
 CRASH_TIME void memory_end(void);

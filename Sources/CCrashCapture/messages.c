@@ -27,8 +27,8 @@ static void find_swift_message(void) {
 
 // MARK: C++
 
-// What is used of the C++ runtime. Source: Itanium C++ ABI; libstdc++'s std::type_info, whose virtual functions are the two
-// destructors, __is_pointer_p, __is_function_p, __do_catch, __do_upcast.
+// What is used of the C++ runtime. Source: Itanium C++ ABI; libstdc++'s std::type_info, whose virtual functions are the
+// two destructors, __is_pointer_p, __is_function_p, __do_catch, __do_upcast.
 typedef void terminate_handler(void);
 struct type_info {
   void **functions;
@@ -51,9 +51,9 @@ struct cxa_globals {
   unsigned uncaught;
 };
 
-// Where the exception's object lies. Source: libstdc++'s struct __cxa_exception, which has 112 bytes on 64-bit machines and ends with
-// the unwinder's header of 32, the first word of which is the class; the object follows. One that was thrown again from an
-// exception_ptr has a last byte of 1 in its class, and the object's address in its first word.
+// Where the exception's object lies. Source: libstdc++'s struct __cxa_exception, which has 112 bytes on 64-bit machines
+// and ends with the unwinder's header of 32, the first word of which is the class; the object follows. One that was
+// thrown again from an exception_ptr has a last byte of 1 in its class, and the object's address in its first word.
 static void *object_of(const struct cxa_globals *globals) {
   const size_t kHeaderSize = 112;
   const size_t kClassOffset = 80;
@@ -71,7 +71,8 @@ static void *object_of(const struct cxa_globals *globals) {
 static const char *what_of(const struct type_info *type) {
   struct cxa_globals *(*get)(void) = (struct cxa_globals * (*)(void)) dlsym(RTLD_DEFAULT, "__cxa_get_globals");
   // Only libstdc++ has this function, and with it the layouts above.
-  if (get == NULL || cxx.exception_type == NULL || dlsym(RTLD_DEFAULT, "_ZNKSt9type_info10__do_catchEPKS_PPvj") == NULL) {
+  if (get == NULL || cxx.exception_type == NULL ||
+      dlsym(RTLD_DEFAULT, "_ZNKSt9type_info10__do_catchEPKS_PPvj") == NULL) {
     return NULL;
   }
   void *object = object_of(get());

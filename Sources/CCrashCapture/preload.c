@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handler as a library that is loaded into programs which know nothing of it (LD_PRELOAD). What it is to do stands in the
-// environment: see crashpadctl-run(1).
+// The handler as a library that is loaded into programs which know nothing of it (LD_PRELOAD). What it is to do stands
+// in the environment: see crashpadctl-run(1).
 #if defined(CRASH_HANDLER_LIBRARY)
 #define _GNU_SOURCE
 #include <errno.h>
@@ -115,8 +115,8 @@ static const char *own_name(void) {
 // What is a secret to children: neither this library nor its settings are for them.
 static void leave_environment(void) {
   const char *names[] = {
-      "CRASHPAD_HANDLER_DATABASE", "CRASHPAD_HANDLER_PROGRAM_ID", "CRASHPAD_HANDLER_RUN", "CRASHPAD_HANDLER_ANNOTATIONS",
-      "CRASHPAD_HANDLER_OPTIONS",
+      "CRASHPAD_HANDLER_DATABASE",    "CRASHPAD_HANDLER_PROGRAM_ID", "CRASHPAD_HANDLER_RUN",
+      "CRASHPAD_HANDLER_ANNOTATIONS", "CRASHPAD_HANDLER_OPTIONS",
   };
   for (size_t index = 0; index < sizeof names / sizeof *names; index++) unsetenv(names[index]);
   const char *preload = getenv("LD_PRELOAD");

@@ -13,8 +13,9 @@ CRASH_TIME long proc_read(const char *path, char *to, size_t size);
 // The same of /proc/self/task/THREAD/NAME.
 CRASH_TIME long proc_read_of_thread(int thread, const char *name, char *to, size_t size);
 
-// Whether a thread's mask blocks the signal. False if nobody knows. is_running: whether it is not in a system call, and runs or waits
-// for a processor; then its mask may change at any moment, as that of a thread does which has only just begun.
+// Whether a thread's mask blocks the signal. False if nobody knows. is_running: whether it is not in a system call, and
+// runs or waits for a processor; then its mask may change at any moment, as that of a thread does which has only just
+// begun.
 CRASH_TIME bool proc_blocks_signal(int thread, int number, bool *is_running);
 
 // Where a thread stands that sits in a system call.

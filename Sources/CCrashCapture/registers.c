@@ -42,8 +42,8 @@ CRASH_TIME void registers_of_context(struct registers *registers, const ucontext
   }
 }
 
-CRASH_TIME void registers_of_ptrace(
-    struct registers *registers, const uint64_t *general, const void *floating, size_t float_size) {
+CRASH_TIME void registers_of_ptrace(struct registers *registers, const uint64_t *general, const void *floating,
+                                    size_t float_size) {
   uint64_t *words = (uint64_t *)registers->thread_state;
   for (unsigned index = 0; index < sizeof kPtraceOrder; index++) words[index] = general[kPtraceOrder[index]];
   zero_bytes(registers->float_state, kFloatStateSize);
@@ -64,7 +64,8 @@ CRASH_TIME void registers_of_pointers(struct registers *registers, uint64_t stac
 enum { kStackPointer = 31, kProgramCounter = 32, kCPSR = 33 };
 enum { kVectorsSize = 512 };
 
-CRASH_TIME static void fill(struct registers *registers, const uint64_t *general, uint64_t sp, uint64_t pc, uint64_t state) {
+CRASH_TIME static void fill(struct registers *registers, const uint64_t *general, uint64_t sp, uint64_t pc,
+                            uint64_t state) {
   uint64_t *words = (uint64_t *)registers->thread_state;
   for (int index = 0; index < 31; index++) words[index] = general[index];
   words[kStackPointer] = sp;
@@ -98,8 +99,8 @@ CRASH_TIME void registers_of_context(struct registers *registers, const ucontext
   copy_bytes(registers->float_state + kVectorsSize, control, sizeof control);
 }
 
-CRASH_TIME void registers_of_ptrace(
-    struct registers *registers, const uint64_t *general, const void *floating, size_t float_size) {
+CRASH_TIME void registers_of_ptrace(struct registers *registers, const uint64_t *general, const void *floating,
+                                    size_t float_size) {
   fill(registers, general, general[31], general[32], general[33]);
   // struct user_fpsimd_state: the vectors, fpsr, fpcr.
   if (float_size > kVectorsSize + 8) float_size = kVectorsSize + 8;
@@ -115,7 +116,9 @@ CRASH_TIME void registers_of_pointers(struct registers *registers, uint64_t stac
 
 #endif
 
-CRASH_TIME uint64_t registers_stack_pointer(const struct registers *registers) { return word(registers, kStackPointer); }
+CRASH_TIME uint64_t registers_stack_pointer(const struct registers *registers) {
+  return word(registers, kStackPointer);
+}
 CRASH_TIME uint64_t registers_program_counter(const struct registers *registers) {
   return word(registers, kProgramCounter);
 }

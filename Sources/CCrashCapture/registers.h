@@ -9,7 +9,13 @@
 #include "crash_time.h"
 
 #if defined(__x86_64__)
-enum { kThreadStateSize = 168, kFloatStateSize = 524, kDebugStateSize = 64, kGeneralRegisterCount = 16, kRedZone = 128 };
+enum {
+  kThreadStateSize = 168,
+  kFloatStateSize = 524,
+  kDebugStateSize = 64,
+  kGeneralRegisterCount = 16,
+  kRedZone = 128
+};
 #else
 enum { kThreadStateSize = 272, kFloatStateSize = 528, kDebugStateSize = 520, kGeneralRegisterCount = 31, kRedZone = 0 };
 #endif
@@ -22,8 +28,8 @@ struct registers {
 // What the kernel gave a signal handler.
 CRASH_TIME void registers_of_context(struct registers *registers, const ucontext_t *context);
 // What ptrace(2) reads as NT_PRSTATUS and NT_PRFPREG; `float_size` bytes of the second.
-CRASH_TIME void registers_of_ptrace(
-    struct registers *registers, const uint64_t *general, const void *floating, size_t float_size);
+CRASH_TIME void registers_of_ptrace(struct registers *registers, const uint64_t *general, const void *floating,
+                                    size_t float_size);
 // All zero but these two.
 CRASH_TIME void registers_of_pointers(struct registers *registers, uint64_t stack_pointer, uint64_t program_counter);
 

@@ -141,8 +141,7 @@ static int dump_to_path(const char *path) {
   if (file < 0) return errno;
   int error = capture_into(file);
   if (error == 0) {
-    long result =
-        system_call(SYS_renameat2, AT_FDCWD, (long)temporary, AT_FDCWD, (long)path, RENAME_NOREPLACE, 0);
+    long result = system_call(SYS_renameat2, AT_FDCWD, (long)temporary, AT_FDCWD, (long)path, RENAME_NOREPLACE, 0);
     if (result == -EINVAL || result == -ENOSYS) result = link(temporary, path) == 0 ? unlink(temporary) : -errno;
     error = (int)-result;
   }

@@ -78,8 +78,8 @@ CRASH_TIME void write_system(struct capture *capture) {
 
 // The stack's captured part of the registers' thread: where it begins, and how much of it there is.
 // data_address: of the thread's own storage; 0 if it is not known.
-CRASH_TIME static void find_stack(
-    const struct registers *registers, uint64_t data_address, uint32_t limit, uint64_t *start, uint64_t *size) {
+CRASH_TIME static void find_stack(const struct registers *registers, uint64_t data_address, uint32_t limit,
+                                  uint64_t *start, uint64_t *size) {
   uint64_t pointer = registers_stack_pointer(registers);
   uint64_t low = pointer > kRedZone ? pointer - kRedZone : 0;
   low &= ~UINT64_C(15);
@@ -116,7 +116,8 @@ CRASH_TIME static void write_context_memory(struct dump_writer *writer, const st
   int count = 0;
   dump_array_start(writer, kThreadContextMemoryRegions);
   for (int index = 0; index < kRegisters; index++) {
-    uint64_t pointer = index < kGeneralRegisterCount ? registers_general(registers, index) : registers_program_counter(registers);
+    uint64_t pointer =
+        index < kGeneralRegisterCount ? registers_general(registers, index) : registers_program_counter(registers);
     if (pointer < kPageSizeOfProbes || pointer - stack_start < stack_size) continue;
     uint64_t start = (pointer - kBefore) & ~UINT64_C(15);
     if (start - stack_start < stack_size) start = stack_start + stack_size;
@@ -202,10 +203,9 @@ CRASH_TIME void write_thread(struct capture *capture, int index) {
     char line[96];
     size_t end = append_text(line, sizeof line, 0, "thread ");
     end = append_number(line, sizeof line, end, (uint64_t)thread->id);
-    append_text(
-        line, sizeof line, end,
-        thread->capture == kCapturedByProc ? " was not stopped; only its stack and program pointer are known"
-                                           : " was not stopped; its registers are not known");
+    append_text(line, sizeof line, end,
+                thread->capture == kCapturedByProc ? " was not stopped; only its stack and program pointer are known"
+                                                   : " was not stopped; its registers are not known");
     capture_note(capture, line);
   }
 }

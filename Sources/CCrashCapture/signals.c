@@ -6,17 +6,17 @@ const int kCrashSignals[kCrashSignalCount] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, 
 
 #if defined(__x86_64__)
 enum { kRestorerFlag = 0x04000000 };  // SA_RESTORER
-// Byte for byte libc's, and with its name, by which debuggers know the frame of a signal handler; and for unwinders that go by rules,
-// where in the kernel's ucontext_t, to which rsp points, each register is.
+// Byte for byte libc's, and with its name, by which debuggers know the frame of a signal handler; and for unwinders
+// that go by rules, where in the kernel's ucontext_t, to which rsp points, each register is.
 __asm__(
     ".text\n"
     ".type __restore_rt, @function\n"
     ".cfi_startproc simple\n"
     ".cfi_signal_frame\n"
     ".cfi_escape 0x0f,0x04,0x77,0xa0,0x01,0x06\n"  // the frame's address: what rsp had, at rsp + 160
-    ".cfi_escape 0x10,0x08,0x02,0x77,0x28\n"  // r8
-    ".cfi_escape 0x10,0x09,0x02,0x77,0x30\n"  // r9
-    ".cfi_escape 0x10,0x0a,0x02,0x77,0x38\n"  // r10
+    ".cfi_escape 0x10,0x08,0x02,0x77,0x28\n"       // r8
+    ".cfi_escape 0x10,0x09,0x02,0x77,0x30\n"       // r9
+    ".cfi_escape 0x10,0x0a,0x02,0x77,0x38\n"       // r10
     ".cfi_escape 0x10,0x0b,0x03,0x77,0xc0,0x00\n"  // r11
     ".cfi_escape 0x10,0x0c,0x03,0x77,0xc8,0x00\n"  // r12
     ".cfi_escape 0x10,0x0d,0x03,0x77,0xd0,0x00\n"  // r13

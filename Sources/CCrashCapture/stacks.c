@@ -21,8 +21,8 @@
 static pthread_key_t stack_of_thread;
 static bool has_key;
 
-// Bytes: our own need is small, but handlers that follow ours may have more, and wide vector registers are saved there too. Only
-// pages that are used take memory.
+// Bytes: our own need is small, but handlers that follow ours may have more, and wide vector registers are saved there
+// too. Only pages that are used take memory.
 static size_t stack_size(void) {
   size_t least = getauxval(AT_MINSIGSTKSZ);
   return (64 << 10) + (least > 4096 ? (least + 4095) / 4096 * 4096 : 0);
@@ -31,7 +31,8 @@ static size_t stack_size(void) {
 // With a page below it that nobody may touch. NULL if there is no memory.
 static void *make_stack(void) {
   size_t guard = (size_t)sysconf(_SC_PAGESIZE);
-  uint8_t *memory = mmap(NULL, guard + stack_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  uint8_t *memory =
+      mmap(NULL, guard + stack_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) return NULL;
   mprotect(memory, guard, PROT_NONE);
   return memory + guard;
@@ -83,8 +84,8 @@ static void *start_thread(void *raw) {
 typedef int thread_maker(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 // ThreadSanitizer has one of its own, which must not be passed by.
 extern thread_maker __interceptor_pthread_create __attribute__((weak));
-// In a static executable there is no next one: ours replaces libc's weak pthread_create, which has this second name in glibc and
-// in musl. Its file is linked in because C11's thrd_create, which is named here, calls it by that.
+// In a static executable there is no next one: ours replaces libc's weak pthread_create, which has this second name in
+// glibc and in musl. Its file is linked in because C11's thrd_create, which is named here, calls it by that.
 extern thread_maker __pthread_create __attribute__((weak));
 extern int thrd_create(void *thread, int (*function)(void *), void *argument);
 __attribute__((used)) static int (*volatile const keeps_libc)(void *, int (*)(void *), void *) = thrd_create;
@@ -101,8 +102,8 @@ static thread_maker *next_maker(void) {
 }
 
 // Stands before libc's where this code is preloaded or linked into the executable.
-__attribute__((visibility("default"))) int pthread_create(
-    pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument) {
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                                                          void *(*function)(void *), void *argument) {
   thread_maker *maker = next_maker();
   if (maker == NULL) return EAGAIN;
   if (!atomic_load(&crash_state.is_installed)) return maker(thread, attributes, function, argument);

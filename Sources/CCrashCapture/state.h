@@ -48,7 +48,8 @@ struct encoded_facts {
 
 struct state {
   atomic_bool is_installed;
-  // The process that may be captured. A child of fork(2) takes it over; one of vfork(2), which has its parent's memory, does not.
+  // The process that may be captured. A child of fork(2) takes it over; one of vfork(2), which has its parent's memory,
+  // does not.
   _Atomic int process;
   // The thread that captures; 0 if nobody does.
   _Atomic int owner;

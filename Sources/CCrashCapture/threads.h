@@ -32,8 +32,8 @@ struct thread {
   const struct registers *registers;
 };
 
-// SIGPROF is the one that reaches all: workers of libdispatch and of Swift's concurrency block every signal but those of faults
-// and this.
+// SIGPROF is the one that reaches all: workers of libdispatch and of Swift's concurrency block every signal but those
+// of faults and this.
 enum { kStopSignal = SIGPROF };
 
 // The thread `self`, which calls, was interrupted at `context`. Signals have to be blocked, but for faults.
@@ -47,7 +47,8 @@ CRASH_TIME struct thread *threads_at(int index);
 // Whether there may be more than were found, and why; empty if all were found.
 CRASH_TIME const char *threads_problem(void);
 
-// The calling thread crashed while another one is being captured: it stands still here, as a stopped one, until threads_resume.
+// The calling thread crashed while another one is being captured: it stands still here, as a stopped one, until
+// threads_resume.
 CRASH_TIME void threads_wait(const ucontext_t *context);
 
 // Base of the calling thread's thread-local storage.

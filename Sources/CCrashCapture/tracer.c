@@ -145,8 +145,10 @@ CRASH_TIME static long clone_into(void (*function)(void) __attribute__((nonblock
 
 CRASH_TIME static void start_helper(void) {
   atomic_store(&tracer.stage, 0);
-  // Not a thread, as nobody may trace threads of his own process; no signal when it ends, so no handler of the program hears of it.
-  long helper = clone_into(help, tracer.stack + sizeof tracer.stack, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_UNTRACED);
+  // Not a thread, as nobody may trace threads of his own process; no signal when it ends, so no handler of the program
+  // hears of it.
+  long helper =
+      clone_into(help, tracer.stack + sizeof tracer.stack, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_UNTRACED);
   if (helper < 0) return;
   tracer.helper = (int)helper;
   SYSTEM_CALL_2(SYS_prctl, PR_SET_PTRACER, helper);

@@ -5,8 +5,9 @@
 
 #include "crash_time.h"
 
-// Finds registers of the threads that were asked and do not stand still: a helper process that shares our memory stops them with
-// ptrace(2), where that is allowed; otherwise /proc has the stack pointer and program counter of those that sit in a system call.
+// Finds registers of the threads that were asked and do not stand still: a helper process that shares our memory stops
+// them with ptrace(2), where that is allowed; otherwise /proc has the stack pointer and program counter of those that
+// sit in a system call.
 CRASH_TIME void capture_unstopped(bool with_ptrace);
 
 // Lets those go that the helper stopped.

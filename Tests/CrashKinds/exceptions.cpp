@@ -2,9 +2,7 @@
 
 #include "CrashKinds.h"
 
-__attribute__((noinline)) void kind_cxx_exception(void) {
-  throw std::runtime_error("the text of the exception");
-}
+__attribute__((noinline)) void kind_cxx_exception(void) { throw std::runtime_error("the text of the exception"); }
 
 __attribute__((noinline)) void kind_cxx_exception_of_no_type(void) { throw 42; }
 

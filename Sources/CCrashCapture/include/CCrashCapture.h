@@ -36,7 +36,8 @@ struct crash_capture_options {
   const char *database;
   // What comes before the @ in a dump's name: a bundle id, or the program's name. No slash.
   const char *program_id;
-  // Sixteen bytes of which a dump's uuid takes the first twelve, and the process id as the last four; NULL for random ones.
+  // Sixteen bytes of which a dump's uuid takes the first twelve, and the process id as the last four; NULL for random
+  // ones.
   const uint8_t *CRASH_NULLABLE run_id;
   // Names of environment variables that are kept in a dump beside the usual harmless ones; ends with NULL.
   const char *CRASH_NULLABLE const *CRASH_NULLABLE environment;
@@ -72,25 +73,26 @@ const char *crash_capture_path(void);
 // database. written_path gets the path of the dump, ended by NUL. Returns 0 or an errno value.
 int crash_capture_dump(const char *CRASH_NULLABLE path, char *CRASH_NULLABLE written_path, size_t written_path_size);
 
-// Sets a text of the whole process (kAnnotationsSimpleMap); NULL removes it. Names have at most 255 bytes, values 4095, at
-// most 64 names. Returns 0, E2BIG or ENOSPC. Copies both. May run while another thread crashes.
+// Sets a text of the whole process (kAnnotationsSimpleMap); NULL removes it. Names have at most 255 bytes, values 4095,
+// at most 64 names. Returns 0, E2BIG or ENOSPC. Copies both. May run while another thread crashes.
 int crash_capture_set_annotation(const char *name, const char *CRASH_NULLABLE value);
 
-// A typed annotation, Crashpad's `Annotation`: setting it is a copy and a store. It must live as long as the process: static, or
-// never freed.
+// A typed annotation, Crashpad's `Annotation`: setting it is a copy and a store. It must live as long as the process:
+// static, or never freed.
 struct crash_annotation {
   struct crash_annotation *CRASH_NULLABLE next;  // set by crash_annotation_register
   const char *name;                              // at most 256 bytes
   const void *value;                             // read when the process crashes
-  uint32_t size;                                 // of value, at most 20,480 bytes; 0 while it has none. Written last, atomically
-  uint16_t type;                                 // 1 text; from 0x8000 on the application's own
-  uint16_t registered;                           // set by crash_annotation_register
+  uint32_t size;        // of value, at most 20,480 bytes; 0 while it has none. Written last, atomically
+  uint16_t type;        // 1 text; from 0x8000 on the application's own
+  uint16_t registered;  // set by crash_annotation_register
 };
 
 // Makes the annotation known. Cheap to call again. Takes no lock.
 void crash_annotation_register(struct crash_annotation *annotation);
 
-// Memory that dumps shall have beside what they have anyway. At most 128 ranges of 1 MiB each. Returns 0, E2BIG or ENOSPC.
+// Memory that dumps shall have beside what they have anyway. At most 128 ranges of 1 MiB each. Returns 0, E2BIG or
+// ENOSPC.
 int crash_capture_add_memory(const void *address, size_t size);
 void crash_capture_remove_memory(const void *address);
 
@@ -99,8 +101,8 @@ void crash_capture_remove_memory(const void *address);
 // into the executable). Returns 0 or an errno value.
 int crash_capture_prepare_thread(void);
 
-// For tests: the part of a capture with this name ("system", "process", "exception", "thread", "list of modules", "module",
-// "Linux facts", "threads", "end") crashes itself.
+// For tests: the part of a capture with this name ("system", "process", "exception", "thread", "list of modules",
+// "module", "Linux facts", "threads", "end") crashes itself.
 void crash_capture_set_test_fault(const char *part);
 
 #if defined(__clang__)

@@ -28,10 +28,10 @@ void kind_two_threads(void);
 void kind_in_child(int uses_vfork);
 
 enum thread_kind {
-  THREAD_WAITS = 0,         // in poll(2)
-  THREAD_BLOCKS_SIGNALS,    // in poll(2), with every signal blocked
-  THREAD_SPINS,             // in user space
-  THREAD_SPINS_BLOCKING,    // in user space, with every signal blocked
+  THREAD_WAITS = 0,       // in poll(2)
+  THREAD_BLOCKS_SIGNALS,  // in poll(2), with every signal blocked
+  THREAD_SPINS,           // in user space
+  THREAD_SPINS_BLOCKING,  // in user space, with every signal blocked
 };
 
 // Starts `count` threads that stay; returns when all run. stack_size 0 is the system's.
@@ -40,8 +40,8 @@ void start_threads(int count, enum thread_kind kind, unsigned long stack_size);
 // Runs `body` on a new thread named "crashing" and waits for it.
 void run_on_other_thread(void (*body)(void));
 
-// A handler for the signals of crashes, like another crash reporter's: says "other handler: signal N" on standard error, and
-// hands on to what was there before. With uses_default it restores the default action and returns instead.
+// A handler for the signals of crashes, like another crash reporter's: says "other handler: signal N" on standard
+// error, and hands on to what was there before. With uses_default it restores the default action and returns instead.
 void install_other_handler(int uses_default);
 
 // Unbuffered, whole: "pid P thread T\n".
