@@ -22,6 +22,7 @@ struct Crashpadctl: ParsableCommand {
     subcommands: [
       InspectCommand.self, ValidateCommand.self, ConvertCommand.self, ProcessCommand.self, UnlockCommand.self,
       PruneCommand.self, DatabaseCommand.self, FindCommand.self, SymbolizeCommand.self, SymbolsCommand.self, RunCommand.self,
+      DoctorCommand.self, CaptureTrialCommand.self,
     ])
 
   static func main() {
