@@ -71,15 +71,12 @@ struct RunCommand: ParsableCommand {
   var quiet = false
 
   @Argument(
-    parsing: .captureForPassthrough,
-    help: ArgumentHelp("The program and its arguments, best behind --.", valueName: "program"), completion: .file())
+    parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "program"),
+    completion: .file())
   var program: [String] = []
 
   func validate() throws {
-    if let first = program.first, first != "--", first.hasPrefix("-") {
-      throw ValidationError("Unknown option '\(first)'. A program whose name begins with - stands behind --.")
-    }
-    if programWords.isEmpty { throw ValidationError("Missing the program to run.") }
+    if program.isEmpty { throw ValidationError("Missing the program to run, behind --.") }
     if let programID, programID.isEmpty || programID.contains("/") || programID.utf8.count > 200 {
       throw ValidationError("--program-id takes a name without a slash, of at most 200 bytes.")
     }
@@ -100,9 +97,6 @@ struct RunCommand: ParsableCommand {
       || byte < 0x80 && (Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber)
   }
 
-  /// Without the `--` before it.
-  private var programWords: ArraySlice<String> { program.first == "--" ? program.dropFirst() : program[...] }
-
   func run() throws {
     let search = try symbolOptions.search()
     let library = try library.path()
@@ -117,7 +111,7 @@ struct RunCommand: ParsableCommand {
     environment.reachesChildren = !noChildren
     environment.isQuiet = quiet
     let run = HandledRun(
-      arguments: ProcessSetup.lastArguments(programWords.count), environment: environment, database: database,
+      arguments: ProcessSetup.lastArguments(program.count), environment: environment, database: database,
       isQuiet: quiet)
     let end = run.end()
     let report = RunReport(run: run, end: end, cache: SymbolCache(search, demangles: true), processes: process)
