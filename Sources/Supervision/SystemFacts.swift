@@ -58,7 +58,9 @@ public struct SystemFacts: Sendable {
     var version = [UInt8](repeating: 0, count: 64)
     let count = unsafe version.withUnsafeMutableBytes { unsafe confstr(Int32(2), $0.baseAddress, $0.count) }
     libc = count > 1 ? String(decoding: version.prefix { $0 != 0 }, as: UTF8.self) : nil
-    isProcMounted = ["maps", "status", "stat", "task", "auxv"].allSatisfy { unsafe access("/proc/self/\($0)", R_OK) == 0 }
+    isProcMounted = ["maps", "status", "stat", "task", "auxv"].allSatisfy {
+      unsafe access("/proc/self/\($0)", R_OK) == 0
+    }
     memoryReading = Self.readOwnMemory()
     ptraceScope = Self.text("/proc/sys/kernel/yama/ptrace_scope").flatMap { Int($0) }
     let status = Self.status()
@@ -81,7 +83,8 @@ public struct SystemFacts: Sendable {
     fileSizeLimit = Self.limit(1)
     (memoryLimit, memoryUse) = Self.groupMemory()
     isProcessOne = getpid() == 1
-    isInUserNamespace = Self.text("/proc/self/uid_map").map { $0.split(separator: " ") != ["0", "0", "4294967295"] } ?? false
+    isInUserNamespace =
+      Self.text("/proc/self/uid_map").map { $0.split(separator: " ") != ["0", "0", "4294967295"] } ?? false
     isRootReadOnly = FolderFacts.fileSystem("/")?.isReadOnly ?? false
   }
 

@@ -21,7 +21,8 @@ struct Crashpadctl: ParsableCommand {
     version: "crashpadctl \(toolVersion)",
     subcommands: [
       InspectCommand.self, ValidateCommand.self, ConvertCommand.self, ProcessCommand.self, UnlockCommand.self,
-      PruneCommand.self, DatabaseCommand.self, FindCommand.self, SymbolizeCommand.self, SymbolsCommand.self, RunCommand.self,
+      PruneCommand.self, DatabaseCommand.self, FindCommand.self, SymbolizeCommand.self, SymbolsCommand.self,
+      RunCommand.self,
       DoctorCommand.self, CaptureTrialCommand.self,
     ])
 

@@ -38,8 +38,10 @@ struct CaptureTrial {
     var environment = HandlerEnvironment(library: library, database: place.appending("database"), run: .random())
     environment.programID = "trial"
     let errors = place.appending("errors")
-    guard let output = try? FileDescriptor.open(
-      errors, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec], permissions: FilePermissions(rawValue: 0o600))
+    guard
+      let output = try? FileDescriptor.open(
+        errors, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
+        permissions: FilePermissions(rawValue: 0o600))
     else {
       fault = "no file could be made for it"
       return
@@ -100,7 +102,8 @@ struct CaptureTrial {
         fault = "the dump has the registers of \(stopped) of \(Wording.count(snapshot.threads.count, "thread"))"
       }
     } catch {
-      fault = error is CrashDatabase.NotADatabase || (error as? FileFailure)?.errno == .noSuchFileOrDirectory
+      fault =
+        error is CrashDatabase.NotADatabase || (error as? FileFailure)?.errno == .noSuchFileOrDirectory
         ? "the handler was not loaded" : Sentences.failure(error, creating: false).text
     }
   }

@@ -33,7 +33,8 @@ struct DoctorChecks {
     checks.append(Check(name: name, state: .ok, found: found))
   }
 
-  private mutating func add(_ name: String, _ state: State, _ found: String, _ meaning: String, _ advice: String? = nil) {
+  private mutating func add(_ name: String, _ state: State, _ found: String, _ meaning: String, _ advice: String? = nil)
+  {
     checks.append(Check(name: name, state: state, found: found, meaning: meaning, advice: advice))
   }
 
@@ -78,7 +79,8 @@ struct DoctorChecks {
     if trial?.place == place {
       good("database", place == database ? "\(path) is writable" : "\(path) will be made")
     } else {
-      let reason = FolderFacts.fileSystem(place)?.isReadOnly == true ? "is on a read-only file system" : "is not writable"
+      let reason =
+        FolderFacts.fileSystem(place)?.isReadOnly == true ? "is on a read-only file system" : "is not writable"
       add("database", .missing, "\(Wording.printable(place)) \(reason)", "crashes leave nothing", advice)
     }
     // Of another directory the rest would say nothing.
@@ -108,7 +110,9 @@ struct DoctorChecks {
     if system.free < 256 << 10 || system.freeFiles == 0 {
       add("space", .missing, found, "there is no room for a dump", "free some space")
     } else if system.free < 16 << 20 {
-      add("space", .limited, found, "a few dumps fill it", "free some space; \"crashpadctl prune\" keeps a database small")
+      add(
+        "space", .limited, found, "a few dumps fill it", "free some space; \"crashpadctl prune\" keeps a database small"
+      )
     } else {
       good("space", found)
     }
@@ -129,7 +133,8 @@ struct DoctorChecks {
       add(
         "ptrace", .limited, facts.isDumpable ? scope : "this process is not dumpable",
         "of threads that block every signal only stack pointer and instruction are captured",
-        facts.isDumpable ? "set kernel.yama.ptrace_scope to 0 or 1" : "start the program without set-user-id and the like")
+        facts.isDumpable
+          ? "set kernel.yama.ptrace_scope to 0 or 1" : "start the program without set-user-id and the like")
     } else {
       good("ptrace", scope)
     }
@@ -158,7 +163,8 @@ struct DoctorChecks {
   // MARK: Signals
 
   mutating func addSignals(_ facts: SystemFacts) {
-    let size = facts.signalFrameSize.map { "the kernel writes up to \(Wording.grouped($0)) bytes" } ?? "of the usual size"
+    let size =
+      facts.signalFrameSize.map { "the kernel writes up to \(Wording.grouped($0)) bytes" } ?? "of the usual size"
     good("alternate stacks", size)
     let blocked = facts.blockedSignals.map { linuxSignalName($0) }.joined(separator: ", ")
     let ignored = facts.ignoredSignals.map { linuxSignalName($0) }.joined(separator: ", ")
