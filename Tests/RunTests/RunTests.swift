@@ -68,7 +68,7 @@ struct RunTests {
   @Test("Ignored signals stay ignored, others are not")
   func ignoredSignals() throws {
     let line = "handled grep -E 'SigIgn|SigBlk' /proc/self/status"
-    try Self.checkSame("\(line); trap '' PIPE BUS HUP; \(line)")
+    try Self.checkSame("\(line); trap '' PIPE USR1 HUP; \(line)")
   }
 
   @Test("Arguments are passed byte for byte")
@@ -236,10 +236,10 @@ struct RunTests {
 
   /// Tells of SIGCONT, and counts SIGINT.
   private static let program = """
-    import signal, sys, time
+    import os, signal, sys, time
     count = [0]
     def interrupt(number, frame): count[0] += 1
-    def go_on(number, frame): signal.signal(signal.SIGCONT, signal.SIG_DFL); print("continued", flush=True)
+    def go_on(number, frame): os.write(1, b"continued\\n")
     signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGCONT, go_on)
     print("ready", flush=True)

@@ -18,7 +18,7 @@ struct RunCommand: ParsableCommand {
       Examples:
         crashpadctl run -- ./server --port 80
         crashpadctl run --database DB --process -- ./server
-        crashpadctl run --annotation version=1.2.3 --format json -o run.json -- ./server
+        crashpadctl run --format json -o run.json -- ./server
       """)
 
   @OptionGroup var database: RunDatabaseOption
