@@ -6,7 +6,9 @@ import ToolRunner
 struct TranscriptTests {
   private static let beingWritten: Comment = "the transcripts are being written"
 
-  @Test("The tool prints what its transcripts say", arguments: Transcript.names.filter { !isOfRights($0) && !isOfHandler($0) })
+  @Test(
+    "The tool prints what its transcripts say",
+    arguments: Transcript.names.filter { !isOfRights($0) && !isOfHandler($0) })
   func transcript(_ name: String) throws { try check(name) }
 
   @Test(
