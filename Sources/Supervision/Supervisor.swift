@@ -16,6 +16,8 @@ public struct Supervisor: ~Copyable {
   /// The program's.
   public let processID: Int32
   private let oldMask: sigset_t
+  /// Whether the tool was stopped with the program, and the SIGCONT that ended this was not taken yet.
+  private var isContinued = false
   private let oldChildAction: sigaction
 
   /// Starts the program. From then on all signals wait, until `wait` has ended.
@@ -76,7 +78,7 @@ public struct Supervisor: ~Copyable {
   }
 
   /// Takes up every process that changed its state; returns the program's end.
-  private func reap() -> End? {
+  private mutating func reap() -> End? {
     var end: End?
     while true {
       var status: Int32 = 0
@@ -91,9 +93,8 @@ public struct Supervisor: ~Copyable {
     }
   }
 
-  /// The program was stopped as a job. So is this tool then, until the shell lets it go on; and the SIGCONT by which it does
-  /// is passed on.
-  private func stop(by signal: Int32) {
+  /// The program was stopped as a job. So is this tool then, until the shell lets it go on.
+  private mutating func stop(by signal: Int32) {
     guard [SIGTSTP, SIGTTIN, SIGTTOU].contains(signal), getpid() != 1 else { return }
     var action = sigaction()
     var old = sigaction()
@@ -102,13 +103,21 @@ public struct Supervisor: ~Copyable {
     raise(signal)
     unsafe sigprocmask(SIG_UNBLOCK, &set, nil)
     // Stopped here.
+    isContinued = true
     unsafe sigprocmask(SIG_BLOCK, &set, nil)
     unsafe sigaction(signal, &old, nil)
   }
 
-  private func pass(_ info: siginfo_t) {
+  private mutating func pass(_ info: siginfo_t) {
     let signal = unsafe info.si_signo
     let (fromKernel, queued): (Int32, Int32) = (0x80, -1)
+    if signal == SIGCONT, isContinued {
+      isContinued = false
+      // The shell lets the whole group go on; whoever woke the tool alone meant the program.
+      var state = unsafe siginfo_t()
+      let result = unsafe waitid(P_PID, id_t(processID), &state, WCONTINUED | WNOHANG)
+      if unsafe result == 0 && state.si_signo == SIGCHLD { return }
+    }
     switch unsafe info.si_code {
     case fromKernel where [SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH, SIGCONT].contains(signal):
       // The terminal's, to the whole group.
