@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -35,6 +36,13 @@ ssize_t process_vm_readv(
 ssize_t getxattr(const char *path, const char *name, void *value, size_t size);
 unsigned long getauxval(unsigned long type);
 int prctl(int option, ...);
+long syscall(long number, ...);
+
+// Whether a filter refuses ptrace(2), asked of a process that there never is. Returns an errno value, or 0.
+static inline int linux_ptrace_refusal(void) {
+  const long seize = 0x4206;
+  return syscall(SYS_ptrace, seize, 0x7fffffff, 0, 0) == -1 && errno != ESRCH ? errno : 0;
+}
 
 // Swift calls no function with variable arguments.
 static inline int linux_prctl(int option, unsigned long argument) { return prctl(option, argument, 0, 0, 0); }

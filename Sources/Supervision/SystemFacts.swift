@@ -17,6 +17,8 @@ public struct SystemFacts: Sendable {
   public let isProcMounted: Bool
   /// Whether a process may read memory by process_vm_readv(2), asked of this one; the failure if not.
   public let memoryReading: Errno?
+  /// Why no process may trace another at all: a seccomp filter; nil if none is in the way.
+  public let ptraceRefusal: Errno?
   /// Of the Yama security module; nil without it.
   public let ptraceScope: Int?
   /// Whether this process has the capability to trace any other.
@@ -62,6 +64,8 @@ public struct SystemFacts: Sendable {
       unsafe access("/proc/self/\($0)", R_OK) == 0
     }
     memoryReading = Self.readOwnMemory()
+    let refusal = linux_ptrace_refusal()
+    ptraceRefusal = refusal == 0 ? nil : Errno(rawValue: refusal)
     ptraceScope = Self.text("/proc/sys/kernel/yama/ptrace_scope").flatMap { Int($0) }
     let status = Self.status()
     mayTraceAll = (status["CapEff"].flatMap { UInt64($0, radix: 16) } ?? 0) >> 19 & 1 == 1

@@ -4,7 +4,6 @@ import CrashDatabase
 import CrashpadCore
 import FileSystem
 import Glibc
-import IntermediateDump
 import Snapshot
 import Supervision
 import Synchronization
@@ -17,6 +16,8 @@ struct CaptureTrial {
   /// Bytes; nil without a dump.
   private(set) var dumpSize: Int?
   private(set) var threads: Int?
+  /// What the handler says that it could not capture, and why.
+  private(set) var notes: [String] = []
   /// From the signal to the end of the capture, as the handler measured it.
   private(set) var captureMicroseconds: UInt64?
   /// From the program's start to its end.
@@ -92,12 +93,16 @@ struct CaptureTrial {
         return
       }
       threads = snapshot.threads.count
-      captureMicroseconds = Self.captureDuration(inspection).map { $0 / 1000 }
+      let view = InspectionView(inspection, snapshot)
+      captureMicroseconds = view.captureDuration.map { $0 / 1000 }
+      notes = view.captureNotes
       let stopped = snapshot.threads.count { $0.context != nil }
       if snapshot.exception?.context == nil {
         fault = "the dump has no registers of the crash"
       } else if snapshot.threads.count < CaptureTrialCommand.threads + 1 {
         fault = "the dump has \(Wording.count(snapshot.threads.count, "thread")) of \(CaptureTrialCommand.threads + 1)"
+      } else if let note = notes.first {
+        fault = "a dump with less than there was: \(note)"
       } else if stopped < snapshot.threads.count {
         fault = "the dump has the registers of \(stopped) of \(Wording.count(snapshot.threads.count, "thread"))"
       }
@@ -105,22 +110,6 @@ struct CaptureTrial {
       fault =
         error is CrashDatabase.NotADatabase || (error as? FileFailure)?.errno == .noSuchFileOrDirectory
         ? "the handler was not loaded" : Sentences.failure(error, creating: false).text
-    }
-  }
-
-  /// The value of the handler's own key, in nanoseconds.
-  private static func captureDuration(_ inspection: Inspection) -> UInt64? {
-    guard let tree = inspection.tree else { return nil }
-    return inspection.file.withBytes { bytes in
-      var records = tree.records(of: tree.root)
-      while let record = records.next(of: tree, in: bytes) {
-        guard record.kind == .map, record.key.rawValue == 60000 else { continue }
-        var inner = tree.records(of: record.node)
-        while let member = inner.next(of: tree, in: bytes) {
-          if member.key.rawValue == 60012, member.value.count == 8 { return bytes.uint64(at: member.value.offset) }
-        }
-      }
-      return nil
     }
   }
 }

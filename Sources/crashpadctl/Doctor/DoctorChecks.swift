@@ -107,7 +107,7 @@ struct DoctorChecks {
   private mutating func addSpace(_ system: FolderFacts.FileSystem) {
     var found = "\(system.name), \(Wording.size(system.free)) free"
     if let files = system.freeFiles { found += ", \(Wording.grouped(files)) more files" }
-    if system.free < 256 << 10 || system.freeFiles == 0 {
+    if system.free < 32 << 10 || system.freeFiles == 0 {
       add("space", .missing, found, "there is no room for a dump", "free some space")
     } else if system.free < 16 << 20 {
       add(
@@ -129,7 +129,12 @@ struct DoctorChecks {
       good("process_vm_readv", "permitted")
     }
     let scope = facts.ptraceScope.map { "Yama scope \($0)" } ?? "no Yama"
-    if facts.ptraceScope == 3 || (facts.ptraceScope == 2 && !facts.mayTraceAll) || !facts.isDumpable {
+    if let refusal = facts.ptraceRefusal {
+      add(
+        "ptrace", .limited, refusal.description,
+        "of threads that block every signal only stack pointer and instruction are captured",
+        "allow ptrace in the seccomp profile")
+    } else if facts.ptraceScope == 3 || (facts.ptraceScope == 2 && !facts.mayTraceAll) || !facts.isDumpable {
       add(
         "ptrace", .limited, facts.isDumpable ? scope : "this process is not dumpable",
         "of threads that block every signal only stack pointer and instruction are captured",
@@ -290,6 +295,7 @@ struct DoctorChecks {
         json.member("threads", trial.threads)
         json.member("capture_microseconds", trial.captureMicroseconds)
         json.member("run_microseconds", trial.runMicroseconds)
+        json.array("notes") { json in for note in trial.notes { json.string(note) } }
       }
     }
   }
