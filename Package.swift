@@ -10,7 +10,7 @@ let package = Package(
       name: "CrashpadCore",
       targets: [
         "BinaryFormat", "CoreFile", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem",
-        "IntermediateDump", "JSONFormat", "Minidump", "Snapshot", "Symbolication",
+        "IntermediateDump", "JSONFormat", "Minidump", "Snapshot", "Supervision", "Symbolication",
       ]),
     // Loaded into the tool by tests that let its calls fail; no target may depend on it.
     .library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"]),
@@ -36,6 +36,9 @@ let package = Package(
       dependencies: [
         "BinaryFormat", "FileSystem", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(
+      name: "Supervision",
+      dependencies: ["CLinux", "FileSystem", "Snapshot", .product(name: "SystemPackage", package: "swift-system")]),
     // Floor 2
     .target(name: "DumpInterpretation", dependencies: ["BinaryFormat", "IntermediateDump", "Snapshot"]),
     .target(name: "Minidump", dependencies: ["BinaryFormat", "Snapshot"]),
@@ -59,7 +62,7 @@ let package = Package(
       name: "crashpadctl",
       dependencies: [
         "BinaryFormat", "CoreFile", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem",
-        "IntermediateDump", "JSONFormat", "Minidump", "Snapshot", "Symbolication",
+        "IntermediateDump", "JSONFormat", "Minidump", "Snapshot", "Supervision", "Symbolication",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -115,6 +118,7 @@ let package = Package(
       exclude: ["Transcripts"]),
     .testTarget(name: "CrashCaptureTests", dependencies: ["ToolRunner", "crashing-program", "crashpadctl"]),
     .testTarget(name: "AgreementTests", dependencies: ["DumpSynth", "ToolRunner", "crashing-program", "crashpadctl"]),
+    .testTarget(name: "RunTests", dependencies: ["ToolRunner", "crashpadctl"]),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     .target(name: "CrashKinds", path: "Tests/CrashKinds"),
     .executableTarget(

@@ -2,8 +2,16 @@
 #ifndef CRASHPADCTL_CLINUX_H
 #define CRASHPADCTL_CLINUX_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 int renameat2(int old_directory, const char *old_name, int new_directory, const char *new_name, unsigned int flags);
 int syncfs(int descriptor);
@@ -21,5 +29,96 @@ static const int LINUX_LOCK_EX = 2;
 static const int LINUX_LOCK_NB = 4;
 
 int memfd_create(const char *name, unsigned flags);
+
+ssize_t process_vm_readv(
+    pid_t process, const struct iovec *local, unsigned long local_count, const struct iovec *remote,
+    unsigned long remote_count, unsigned long flags);
+ssize_t getxattr(const char *path, const char *name, void *value, size_t size);
+unsigned long getauxval(unsigned long type);
+int prctl(int option, ...);
+long syscall(long number, ...);
+
+// Whether a filter refuses ptrace(2), asked of a process that there never is. Returns an errno value, or 0.
+static inline int linux_ptrace_refusal(void) {
+  const long seize = 0x4206;
+  return syscall(SYS_ptrace, seize, 0x7fffffff, 0, 0) == -1 && errno != ESRCH ? errno : 0;
+}
+
+// Swift calls no function with variable arguments.
+static inline int linux_prctl(int option, unsigned long argument) { return prctl(option, argument, 0, 0, 0); }
+// <linux/prctl.h>
+static const int LINUX_PR_GET_DUMPABLE = 3;
+static const int LINUX_PR_SET_DUMPABLE = 4;
+static const int LINUX_PR_GET_SECCOMP = 21;
+static const int LINUX_PR_GET_NO_NEW_PRIVS = 39;
+// <linux/auxvec.h>
+static const unsigned long LINUX_AT_MINSIGSTKSZ = 51;
+
+// A program to be started. Arrays end with NULL.
+struct linux_program {
+  // Where it may be; the first that can be executed is.
+  char *_Nullable const *_Nonnull paths;
+  char *_Nullable const *_Nonnull arguments;
+  // "sh", one to be replaced, and the arguments from the second on: for files that the shell has to read.
+  char *_Nullable *_Nonnull shell_arguments;
+  char *_Nullable const *_Nonnull environment;
+  sigset_t mask;
+  // Signals that the caller changed: those in `ignored` are ignored again, and the others have their default action.
+  sigset_t changed;
+  sigset_t ignored;
+  // Bits of the standard streams that are to be closed.
+  unsigned closed;
+  // What standard error shall be; -1 leaves it.
+  int standard_error;
+};
+
+// What fork(2), which Swift does not import, is followed by in the child: as execvp(3), with signals as they are to be.
+__attribute__((noreturn)) static inline void linux_become(const struct linux_program *_Nonnull program, int failures) {
+  for (int number = 1; number < 65; number++) {
+    if (sigismember(&program->changed, number) == 1)
+      signal(number, sigismember(&program->ignored, number) == 1 ? SIG_IGN : SIG_DFL);
+  }
+  if (program->standard_error >= 0) dup2(program->standard_error, 2);
+  for (int stream = 0; stream < 3; stream++) {
+    if (program->closed >> stream & 1) close(stream);
+  }
+  sigprocmask(SIG_SETMASK, &program->mask, NULL);
+  int failure = ENOENT;
+  for (char *const *path = program->paths; *path; path++) {
+    execve(*path, program->arguments, program->environment);
+    if (errno == ENOEXEC) {
+      program->shell_arguments[1] = *path;
+      execve("/bin/sh", program->shell_arguments, program->environment);
+    }
+    if (errno == EACCES) failure = EACCES;
+    if (errno != EACCES && errno != ENOENT && errno != ENOTDIR && errno != ESTALE) {
+      failure = errno;
+      break;
+    }
+  }
+  ssize_t written = write(failures, &failure, sizeof failure);
+  _exit(written == (ssize_t)sizeof failure ? 127 : 126);
+}
+
+// Starts a program. Returns its process id; or -1, and `*failure` is an errno value.
+static inline pid_t linux_start(const struct linux_program *_Nonnull program, int *_Nonnull failure) {
+  int ends[2];
+  *failure = 0;
+  if (pipe(ends) != 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) != 0 || fcntl(ends[1], F_SETFD, FD_CLOEXEC) != 0) {
+    *failure = errno;
+    return -1;
+  }
+  pid_t child = fork();
+  if (child == 0) linux_become(program, ends[1]);
+  if (child < 0) *failure = errno;
+  close(ends[1]);
+  ssize_t got;
+  do got = child > 0 ? read(ends[0], failure, sizeof *failure) : 0;
+  while (got < 0 && errno == EINTR);
+  close(ends[0]);
+  if (*failure == 0) return child;
+  if (child > 0) waitpid(child, NULL, 0);
+  return -1;
+}
 
 #endif

@@ -16,6 +16,8 @@ public struct Processing: Sendable {
     public var bundleIDs: [String] = []
     /// Takes dumps that are locked too: of these bundles, or of all if there are none. Never one that a program holds.
     public var includesLocked = false
+    /// Takes none but these; nil for all.
+    public var names: Set<FileName>?
     /// At most so many dumps; nil for all. Crashpad takes 20 a run.
     public var limit: Int?
     /// Process annotations for every report; where a dump has the same name, these win.
@@ -101,7 +103,7 @@ public struct Processing: Sendable {
     for failure in pending.failures { tell(.unreadable(failure)) }
     var own: [PendingDump] = []
     var others: [PendingDump] = []
-    for dump in pending.dumps {
+    for dump in pending.dumps where options.names?.contains(dump.name) != false {
       let decision = PendingDumpLock.decide(dump, bundleIDs: options.bundleIDs, now: options.now)
       if decision != .notLocked { tell(.lock(LockReport(dump: dump, decision: decision))) }
       guard isEligible(dump, decision) else { continue }

@@ -85,3 +85,6 @@ struct SignalNames: Sendable {
       0: "SI_USER", 0x80: "SI_KERNEL", -1: "SI_QUEUE", -2: "SI_TIMER", -3: "SI_MESGQ", -4: "SI_ASYNCIO", -6: "SI_TKILL",
     ])
 }
+
+/// A signal of Linux by its name: "SIGSEGV", or "signal 40".
+public func linuxSignalName(_ number: Int32) -> String { SignalNames.linux.name(of: UInt32(bitPattern: number)) }

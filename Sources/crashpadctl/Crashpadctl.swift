@@ -12,6 +12,7 @@ struct Crashpadctl: ParsableCommand {
         crashpadctl convert crash.idump            crash.dmp, a minidump
         crashpadctl validate --strict artifacts/   for CI
         crashpadctl process --database DB          for cron
+        crashpadctl run -- ./server --port 80      captures its crashes
 
       Exit status: 0 done; 1 done, with error findings or some inputs failed;
       64 usage; 65 no usable data; 66 no such input; 73 cannot create output;
@@ -21,6 +22,8 @@ struct Crashpadctl: ParsableCommand {
     subcommands: [
       InspectCommand.self, ValidateCommand.self, ConvertCommand.self, ProcessCommand.self, UnlockCommand.self,
       PruneCommand.self, DatabaseCommand.self, FindCommand.self, SymbolizeCommand.self, SymbolsCommand.self,
+      RunCommand.self,
+      DoctorCommand.self, CaptureTrialCommand.self,
     ])
 
   static func main() {

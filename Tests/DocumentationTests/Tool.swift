@@ -1,6 +1,7 @@
 import DumpSynth
 import Foundation
 import Testing
+import ToolRunner
 
 /// The built tool.
 enum Tool {
@@ -21,6 +22,11 @@ enum Tool {
     let status: Int32
   }
 
+  /// Whether a script runs a program with the handler in it.
+  static func needsLibrary(_ script: String) -> Bool {
+    !script.contains("--help") && ["crashpadctl run ", "crashpadctl doctor "].contains { script.contains($0) }
+  }
+
   /// Runs a script with bash in `folder`. `crashpadctl` is on its path; its standard input is empty.
   static func run(_ script: String, in folder: URL) throws -> Output {
     let process = Process()
@@ -30,8 +36,9 @@ enum Tool {
     let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     process.environment = [
       "PATH": URL(fileURLWithPath: path).deletingLastPathComponent().path + ":" + search, "LC_ALL": "C.UTF-8",
-      "COLUMNS": "1000",
+      "COLUMNS": "1000", "HOME": folder.path,
     ]
+    if needsLibrary(script) { process.environment?[HandlerLibrary.variable] = try HandlerLibrary.path() }
     let pipe = Pipe()
     process.standardOutput = pipe
     process.standardInput = FileHandle.nullDevice
@@ -120,6 +127,9 @@ struct Samples: ~Copyable {
     try write(Self.dump(seed: 12), "dumps/first.idump")
     try write(Self.dump(seed: 13), "dumps/older/second.idump")
     try writePrograms()
+    try write(Data("#!/bin/sh\nexit 0\n".utf8), "server")
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o755], ofItemAtPath: folder.appendingPathComponent("server").path)
     try writeDatabase()
     try write(Data("a log\n".utf8), "app.log")
     try writeSymbols()

@@ -51,7 +51,7 @@ public enum Tool {
     prepare(process, folder)
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try startUnblocked(process)
     return process
   }
 
@@ -73,9 +73,19 @@ public enum Tool {
     }
     process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardError = try FileHandle(forWritingTo: errors)
-    try process.run()
+    try startUnblocked(process)
     process.waitUntilExit()
     let status = process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
     return Result(output: try Data(contentsOf: output), errors: try Data(contentsOf: errors), status: status)
+  }
+
+  /// Threads that run tests block most signals, and processes inherit that: a shell's trap would never be called.
+  private static func startUnblocked(_ process: Process) throws {
+    var none = sigset_t()
+    var old = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe pthread_sigmask(SIG_SETMASK, &none, &old)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &old, nil) }
+    try process.run()
   }
 }

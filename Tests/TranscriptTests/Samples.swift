@@ -20,6 +20,10 @@ enum Samples {
   static func write(namedIn commands: String, to folder: TemporaryFolder) throws {
     let words = commands.split { " \n<>|;\"'$()".contains($0) }.map { $0.hasSuffix("/") ? $0.dropLast() : $0 }
     let named = Set(words.map(String.init))
+    if named.contains("libcrashpad_handler.so") {
+      try FileManager.default.copyItem(
+        at: URL(fileURLWithPath: HandlerLibrary.path()), to: folder.url("libcrashpad_handler.so"))
+    }
     for (name, bytes) in files {
       let folders = name.split(separator: "/").dropLast().reduce(into: [String]()) { list, part in
         list.append(list.last.map { $0 + "/" + part } ?? String(part))

@@ -6,7 +6,9 @@ import ToolRunner
 struct TranscriptTests {
   private static let beingWritten: Comment = "the transcripts are being written"
 
-  @Test("The tool prints what its transcripts say", arguments: Transcript.names.filter { !isOfRights($0) })
+  @Test(
+    "The tool prints what its transcripts say",
+    arguments: Transcript.names.filter { !isOfRights($0) && !isOfHandler($0) })
   func transcript(_ name: String) throws { try check(name) }
 
   @Test(
@@ -14,6 +16,13 @@ struct TranscriptTests {
     .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "root may do everything, and setpriv is not installed"),
     arguments: Transcript.names.filter(isOfRights))
   func notPermitted(_ name: String) throws { try check(name) }
+
+  @Test(
+    "The tool says what crashed in a program that it ran",
+    .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"), arguments: Transcript.names.filter(isOfHandler))
+  func handled(_ name: String) throws { try check(name) }
+
+  private static func isOfHandler(_ name: String) -> Bool { ["run", "doctor"].contains(name) }
 
   private static func isOfRights(_ name: String) -> Bool { name.hasSuffix("not-permitted") }
 

@@ -1,10 +1,17 @@
 import Glibc
+import Supervision
 
 /// What has to be in order before anything is opened.
 enum ProcessSetup {
+  /// Standard streams that were closed at the start, and signals whose action is changed here and that were ignored:
+  /// a program that the tool starts has them as they were.
+  static let closedStreams = (Int32(0)...2).filter { fcntl($0, F_GETFD) == -1 }
+  static let changedSignals = [SIGPIPE, SIGBUS]
+  static let ignoredSignals = changedSignals.filter { Supervisor.ignores($0) }
+
   /// A standard stream that is closed would be the next file that is opened, and messages would go into that.
   static func openStandardStreams() {
-    for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
+    for descriptor in closedStreams {
       // The lowest free number is given out, and that is this one. Opened the wrong way round, it fails as a closed one does.
       _ = unsafe open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
     }
@@ -19,6 +26,7 @@ enum ProcessSetup {
   }
 
   static func installSignalHandlers() {
+    _ = ignoredSignals
     // A reader that goes away gives EPIPE, and that is told apart from lost data where it happens.
     _ = signal(SIGPIPE, SIG_IGN)
     // A mapped input that another program cuts short has no bytes behind its new end, and reading them raises SIGBUS. There
@@ -27,6 +35,17 @@ enum ProcessSetup {
       let message: StaticString = "crashpadctl: an input became shorter while it was read, or could not be read\n"
       unsafe _ = write(2, message.utf8Start, message.utf8CodeUnitCount)
       _exit(ExitStatus.ioError.rawValue)
+    }
+  }
+}
+
+extension ProcessSetup {
+  /// The last arguments of the command line, byte for byte.
+  static func lastArguments(_ count: Int) -> [[UInt8]] {
+    let all = Int(CommandLine.argc)
+    return (max(0, all - count)..<all).map { index in
+      guard let text = unsafe CommandLine.unsafeArgv[index] else { return [] }
+      return unsafe UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
     }
   }
 }

@@ -1,0 +1,103 @@
+internal import CLinux
+public import FileSystem
+internal import Glibc
+public import SystemPackage
+
+/// What a directory, in which dumps are to lie, lets the handler do.
+public struct FolderFacts: Sendable {
+  public struct FileSystem: Sendable {
+    /// "ext4"; of one that is not known its number.
+    public let name: String
+    public let isReadOnly: Bool
+    /// For the caller, in bytes.
+    public let free: UInt64
+    /// How many files may be made; nil where there is no such limit.
+    public let freeFiles: UInt64?
+  }
+
+  public let fileSystem: FileSystem?
+  /// Whether a living process can mark its file as its own; nil if no file could be made.
+  public let hasOwnerLocks: Bool?
+  /// Whether a file can be renamed so that nothing is replaced; nil if no file could be made.
+  public let hasExclusiveRenaming: Bool?
+
+  /// Asks about a directory by making two files in it, and takes them away.
+  public init(probing folder: Folder) {
+    fileSystem = Self.fileSystem(folder.path)
+    let (first, second) = (FileName(literal: "probe"), FileName(literal: "probe-2"))
+    defer { for name in [first, second] { _ = try? folder.remove(name) } }
+    guard let file = try? folder.open(first, .create), let other = try? folder.open(first, .read),
+      (try? folder.open(second, .create)) != nil
+    else {
+      hasOwnerLocks = nil
+      hasExclusiveRenaming = nil
+      return
+    }
+    hasOwnerLocks = file.takeOwnership() == .taken && other.ownership() == .owned
+    do {
+      try folder.moveWithoutReplacing(first, to: folder, as: second)
+      hasExclusiveRenaming = false
+    } catch {
+      hasExclusiveRenaming = error.errno == .fileExists
+    }
+  }
+
+  /// Nil if it can't be asked.
+  public static func fileSystem(_ path: FilePath) -> FileSystem? {
+    var facts = statfs()
+    guard unsafe path.withPlatformString({ unsafe statfs($0, &facts) }) == 0 else { return nil }
+    let type = UInt32(truncatingIfNeeded: facts.f_type)
+    return FileSystem(
+      name: names[type] ?? "file system 0x" + String(type, radix: 16), isReadOnly: facts.f_flags & 1 != 0,
+      free: UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_bsize)).partialValue,
+      freeFiles: facts.f_files == 0 ? nil : UInt64(facts.f_ffree))
+  }
+
+  /// <linux/magic.h>
+  private static let names: [UInt32: String] = [
+    0xef53: "ext4", 0x5846_5342: "xfs", 0x9123_683e: "btrfs", 0x0102_1994: "tmpfs", 0x794c_7630: "overlayfs",
+    0x6969: "nfs", 0x6573_5546: "fuse", 0x0102_1997: "9p", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb",
+    0x2fc1_2fc1: "zfs", 0x8584_58f6: "ramfs", 0xf2f5_2010: "f2fs", 0x7371_7368: "squashfs", 0x00c3_6400: "ceph",
+    0xca45_1a4e: "bcachefs", 0xe0f5_e1e2: "erofs",
+  ]
+}
+
+/// A directory for a while: made where there is one already, and taken away with all that is in it.
+public final class TrialFolder {
+  public let folder: Folder
+  private let parent: Folder
+  private let name: FileName
+
+  /// Makes it in the first of `places` that is there and lets it be made; nil if none does.
+  public init?(in places: [FilePath]) {
+    guard let name = FileName(".crashpadctl-\(String(UInt64.random(in: .min ... .max), radix: 36))") else { return nil }
+    for place in places {
+      if let parent = try? Folder(place), let folder = try? parent.folderMade(name) {
+        self.folder = folder
+        self.parent = parent
+        self.name = name
+        return
+      }
+    }
+    return nil
+  }
+
+  /// The directory that it was made in.
+  public var place: FilePath { parent.path }
+
+  deinit {
+    Self.empty(folder)
+    _ = try? parent.removeFolder(name)
+  }
+
+  private static func empty(_ folder: Folder) {
+    for name in (try? folder.names()) ?? [] {
+      if let inner = try? folder.folderIfPresent(name) {
+        empty(inner)
+        _ = try? folder.removeFolder(name)
+      } else {
+        _ = try? folder.remove(name)
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+internal import Glibc
+public import Snapshot
+public import SystemPackage
+
+/// What a program's environment says to the handler's library that is preloaded into it.
+public struct HandlerEnvironment: Sendable {
+  /// Absolute.
+  public var library: FilePath
+  /// Absolute.
+  public var database: FilePath
+  /// Nil for the base name of each executable.
+  public var programID: String?
+  /// The first twelve bytes of the uuid of each dump are these.
+  public var run: UUIDBytes
+  /// Neither names nor values have a line feed, and names no `=`.
+  public var annotations: [(name: String, value: String)] = []
+  /// The most bytes of each stack that are kept, and of the one that crashed; nil for what the handler takes.
+  public var stack: UInt32?
+  public var crashedStack: UInt32?
+  /// How long threads may take to stop, in milliseconds; nil for what the handler takes.
+  public var timeout: UInt32?
+  /// Names of variables that dumps may have beside the usual ones.
+  public var variables: [String] = []
+  /// Whether the children of the program have the handler too.
+  public var reachesChildren = true
+  public var isQuiet = false
+
+  public init(library: FilePath, database: FilePath, run: UUIDBytes) {
+    self.library = library
+    self.database = database
+    self.run = run
+  }
+
+  /// Whether a dump with this uuid is of this run.
+  public func owns(_ dump: UUIDBytes) -> Bool { dump.high == run.high && dump.low >> 32 == run.low >> 32 }
+
+  /// The process that left a dump of this run, in its own process id namespace.
+  public static func processID(of dump: UUIDBytes) -> UInt32 { UInt32(truncatingIfNeeded: dump.low) }
+
+  /// An environment, `NAME=VALUE` each, with what the library needs. What another run left of its own is taken out.
+  public func applied(to environment: [[UInt8]]) -> [[UInt8]] {
+    let preload = Array("LD_PRELOAD=".utf8)
+    let own = Array("CRASHPAD_HANDLER_".utf8)
+    var preloaded: [UInt8] = []
+    var result: [[UInt8]] = []
+    for variable in environment {
+      if variable.starts(with: preload) {
+        preloaded = Array(variable.dropFirst(preload.count))
+      } else if !variable.starts(with: own) {
+        result.append(variable)
+      }
+    }
+    let path = Self.bytes(library)
+    let others = preloaded.split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: " ") }.filter {
+      !$0.elementsEqual(path)
+    }
+    result.append(preload + Array(([path[...]] + others).joined(separator: [UInt8(ascii: ":")])))
+    func add(_ name: String, _ value: [UInt8]) { result.append(own + Array("\(name)=".utf8) + value) }
+    add("DATABASE", Self.bytes(database))
+    add("RUN", Array(run.text.utf8))
+    if let programID { add("PROGRAM_ID", Array(programID.utf8)) }
+    if !annotations.isEmpty {
+      add("ANNOTATIONS", Array(annotations.map { "\($0.name)=\($0.value)" }.joined(separator: "\n").utf8))
+    }
+    if !options.isEmpty { add("OPTIONS", Array(options.joined(separator: ",").utf8)) }
+    return result
+  }
+
+  private var options: [String] {
+    var options: [String] = []
+    if let stack { options.append("stack=\(stack)") }
+    if let crashedStack { options.append("crashed-stack=\(crashedStack)") }
+    if let timeout { options.append("timeout=\(timeout)") }
+    if !variables.isEmpty { options.append("environment=" + variables.joined(separator: ":")) }
+    if !reachesChildren { options.append("children=no") }
+    if isQuiet { options.append("quiet") }
+    return options
+  }
+
+  static func bytes(_ path: FilePath) -> [UInt8] {
+    unsafe path.withPlatformString { text in
+      unsafe UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
+    }
+  }
+}

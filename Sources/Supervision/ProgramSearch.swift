@@ -1,0 +1,39 @@
+internal import Glibc
+public import SystemPackage
+
+/// The directories in which programs are looked for.
+public struct ProgramSearch: Sendable {
+  private let folders: [[UInt8]]
+
+  /// The environment's PATH, or what execvp(3) takes without one.
+  public init() {
+    let text = unsafe getenv("PATH").map { unsafe Array(UnsafeBufferPointer(start: $0, count: strlen($0))) }
+    let bytes = text.map { $0.map { UInt8(bitPattern: $0) } } ?? Array("/bin:/usr/bin".utf8)
+    folders = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map(Array.init)
+  }
+
+  /// Where a program may be.
+  public struct Candidates: Sendable {
+    /// Each as it is executed, without NUL; in order.
+    let paths: [[UInt8]]
+
+    /// The first that is a file which the caller may execute.
+    public var executable: FilePath? {
+      for path in paths {
+        let text = path.map { CChar(bitPattern: $0) } + [0]
+        var status = stat()
+        guard unsafe stat(text, &status) == 0, status.st_mode & S_IFMT == S_IFREG, unsafe access(text, X_OK) == 0 else {
+          continue
+        }
+        return unsafe text.withUnsafeBufferPointer { unsafe $0.baseAddress.map { unsafe FilePath(platformString: $0) } }
+      }
+      return nil
+    }
+  }
+
+  /// A name with a slash is a path.
+  public func candidates(_ program: [UInt8]) -> Candidates {
+    if program.isEmpty || program.contains(UInt8(ascii: "/")) { return Candidates(paths: [program]) }
+    return Candidates(paths: folders.map { $0.isEmpty ? program : $0 + [UInt8(ascii: "/")] + program })
+  }
+}

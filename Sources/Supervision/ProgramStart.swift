@@ -1,0 +1,81 @@
+internal import CLinux
+internal import Glibc
+public import SystemPackage
+
+/// A program that is to be started as a child.
+public struct ProgramStart: Sendable {
+  /// As the program gets them, its own name first; without NULs.
+  public var arguments: [[UInt8]]
+  /// `NAME=VALUE` each.
+  public var environment: [[UInt8]]
+  /// Where it is looked for.
+  public var candidates: ProgramSearch.Candidates
+  /// Standard streams that this tool opened because they were closed; the program has them closed.
+  public var closedStreams: [Int32] = []
+  /// Signals whose action this tool changed.
+  public var changedSignals: [Int32] = []
+  /// Those among them that the program shall ignore, as this tool was started so.
+  public var ignoredSignals: [Int32] = []
+  /// Another standard error; nil for the own.
+  public var standardError: FileDescriptor?
+
+  public init(_ arguments: [[UInt8]], environment: [[UInt8]], candidates: ProgramSearch.Candidates) {
+    self.arguments = arguments
+    self.environment = environment
+    self.candidates = candidates
+  }
+
+  /// The tool's own environment.
+  public static var ownEnvironment: [[UInt8]] {
+    var result: [[UInt8]] = []
+    var next = unsafe environ
+    while let variable = unsafe next.pointee {
+      result.append(unsafe UnsafeBufferPointer(start: variable, count: strlen(variable)).map { UInt8(bitPattern: $0) })
+      unsafe next += 1
+    }
+    return result
+  }
+
+  /// Starts it, with `mask` as the signals that it blocks. Returns the process id.
+  func start(mask: sigset_t) throws(Errno) -> pid_t {
+    let paths = CStrings(candidates.paths)
+    let arguments = CStrings(arguments)
+    let shell = CStrings([Array("/bin/sh".utf8), []] + self.arguments.dropFirst())
+    let environment = CStrings(environment)
+    defer { for list in [paths, arguments, shell, environment] { list.free() } }
+    var program = unsafe linux_program(
+      paths: paths.start, arguments: arguments.start, shell_arguments: shell.start, environment: environment.start,
+      mask: mask, changed: signalSet(changedSignals), ignored: signalSet(ignoredSignals),
+      closed: closedStreams.reduce(0) { $0 | 1 << UInt32($1) }, standard_error: standardError?.rawValue ?? -1)
+    var failure: Int32 = 0
+    let child = unsafe linux_start(&program, &failure)
+    guard child > 0 else { throw Errno(rawValue: failure) }
+    return child
+  }
+}
+
+/// Texts as C has them, in an array that ends with NULL.
+@safe
+private struct CStrings {
+  let start: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  private let count: Int
+
+  init(_ texts: [[UInt8]]) {
+    count = texts.count
+    unsafe start = .allocate(capacity: count + 1)
+    for (index, text) in texts.enumerated() { unsafe start[index] = strdup(text.map { CChar(bitPattern: $0) } + [0]) }
+    unsafe start[count] = nil
+  }
+
+  func free() {
+    for index in 0..<count { unsafe Glibc.free(start[index]) }
+    unsafe start.deallocate()
+  }
+}
+
+func signalSet(_ signals: [Int32]) -> sigset_t {
+  var set = sigset_t()
+  unsafe sigemptyset(&set)
+  for signal in signals { unsafe sigaddset(&set, signal) }
+  return set
+}

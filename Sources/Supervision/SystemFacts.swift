@@ -1,0 +1,148 @@
+internal import CLinux
+internal import FileSystem
+internal import Glibc
+public import SystemPackage
+
+/// What this system and this process's limits let the handler do. Nothing is changed by asking.
+public struct SystemFacts: Sendable {
+  /// A limit of setrlimit(2): the soft one; nil is none.
+  public typealias ResourceLimit = UInt64?
+
+  /// uname -r and -m.
+  public let kernelRelease: String
+  public let machine: String
+  /// "glibc 2.36"; nil of a C library that does not say.
+  public let libc: String?
+  /// Whether /proc/self has what the handler reads there.
+  public let isProcMounted: Bool
+  /// Whether a process may read memory by process_vm_readv(2), asked of this one; the failure if not.
+  public let memoryReading: Errno?
+  /// Why no process may trace another at all: a seccomp filter; nil if none is in the way.
+  public let ptraceRefusal: Errno?
+  /// Of the Yama security module; nil without it.
+  public let ptraceScope: Int?
+  /// Whether this process has the capability to trace any other.
+  public let mayTraceAll: Bool
+  /// 0 none, 1 strict, 2 a filter; nil if it is not known.
+  public let seccompMode: Int?
+  public let hasNoNewPrivileges: Bool
+  /// Whether this process's memory and /proc files are its owner's.
+  public let isDumpable: Bool
+  /// How many bytes of an alternate stack the kernel writes by itself (AT_MINSIGSTKSZ); nil of a kernel that does not say.
+  public let signalFrameSize: UInt?
+  /// Signals of the handler that this process was started with ignored, and with blocked.
+  public let ignoredSignals: [Int32]
+  public let blockedSignals: [Int32]
+  public let corePattern: String?
+  public let coreLimit: ResourceLimit
+  public let processLimit: ResourceLimit
+  public let fileLimit: ResourceLimit
+  public let fileSizeLimit: ResourceLimit
+  /// Of the control group: its limit, and what of it is used, in bytes. Nil without a limit.
+  public let memoryLimit: UInt64?
+  public let memoryUse: UInt64?
+  public let isProcessOne: Bool
+  /// Whether users have the numbers that they have outside.
+  public let isInUserNamespace: Bool
+  public let isRootReadOnly: Bool
+
+  /// The signals whose action is the handler's, and the one by which it stops threads.
+  public static let handlerSignals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS, SIGPROF]
+
+  /// - Parameters:
+  ///   - changed: signals whose action this tool changed.
+  ///   - ignored: those among them that were ignored before.
+  public init(changed: [Int32], ignored: [Int32]) {
+    var name = utsname()
+    unsafe uname(&name)
+    kernelRelease = unsafe withUnsafeBytes(of: name.release) { unsafe Self.text($0) }
+    machine = unsafe withUnsafeBytes(of: name.machine) { unsafe Self.text($0) }
+    var version = [UInt8](repeating: 0, count: 64)
+    let count = unsafe version.withUnsafeMutableBytes { unsafe confstr(Int32(2), $0.baseAddress, $0.count) }
+    libc = count > 1 ? String(decoding: version.prefix { $0 != 0 }, as: UTF8.self) : nil
+    isProcMounted = ["maps", "status", "stat", "task", "auxv"].allSatisfy {
+      unsafe access("/proc/self/\($0)", R_OK) == 0
+    }
+    memoryReading = Self.readOwnMemory()
+    let refusal = linux_ptrace_refusal()
+    ptraceRefusal = refusal == 0 ? nil : Errno(rawValue: refusal)
+    ptraceScope = Self.text("/proc/sys/kernel/yama/ptrace_scope").flatMap { Int($0) }
+    let status = Self.status()
+    mayTraceAll = (status["CapEff"].flatMap { UInt64($0, radix: 16) } ?? 0) >> 19 & 1 == 1
+    seccompMode = status["Seccomp"].flatMap { Int($0) }
+    hasNoNewPrivileges = linux_prctl(LINUX_PR_GET_NO_NEW_PRIVS, 0) == 1
+    isDumpable = linux_prctl(LINUX_PR_GET_DUMPABLE, 0) == 1
+    let frame = getauxval(LINUX_AT_MINSIGSTKSZ)
+    signalFrameSize = frame == 0 ? nil : frame
+    ignoredSignals = Self.handlerSignals.filter { signal in
+      changed.contains(signal) ? ignored.contains(signal) : Supervisor.ignores(signal)
+    }
+    var mask = sigset_t()
+    unsafe sigprocmask(SIG_BLOCK, nil, &mask)
+    blockedSignals = Self.handlerSignals.filter { unsafe sigismember(&mask, $0) == 1 }
+    corePattern = Self.text("/proc/sys/kernel/core_pattern")
+    coreLimit = Self.limit(4)
+    processLimit = Self.limit(6)
+    fileLimit = Self.limit(7)
+    fileSizeLimit = Self.limit(1)
+    (memoryLimit, memoryUse) = Self.groupMemory()
+    isProcessOne = getpid() == 1
+    isInUserNamespace =
+      Self.text("/proc/self/uid_map").map { $0.split(separator: " ") != ["0", "0", "4294967295"] } ?? false
+    isRootReadOnly = FolderFacts.fileSystem("/")?.isReadOnly ?? false
+  }
+
+  private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+    unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  /// A small file of /proc or /sys, without the line feed at its end.
+  private static func text(_ path: String) -> String? {
+    guard var bytes = try? InputFile.prefix(of: FilePath(path), count: 4096) else { return nil }
+    if bytes.last == 0x0a { bytes.removeLast() }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func status() -> [String: String] {
+    var members: [String: String] = [:]
+    for line in (text("/proc/self/status") ?? "").split(separator: "\n") {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      members[String(line[..<colon])] = String(line[line.index(after: colon)...].drop { $0 == "\t" || $0 == " " })
+    }
+    return members
+  }
+
+  private static func readOwnMemory() -> Errno? {
+    var source: UInt64 = 0x1234_5678_9abc_def0
+    var target: UInt64 = 0
+    let got = unsafe withUnsafeMutableBytes(of: &source) { source in
+      unsafe withUnsafeMutableBytes(of: &target) { target in
+        var from = unsafe iovec(iov_base: source.baseAddress, iov_len: 8)
+        var to = unsafe iovec(iov_base: target.baseAddress, iov_len: 8)
+        return unsafe process_vm_readv(getpid(), &to, 1, &from, 1, 0)
+      }
+    }
+    return got == 8 && source == target ? nil : Errno(rawValue: errno)
+  }
+
+  private static func limit(_ resource: UInt32) -> ResourceLimit {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(resource), &limit) == 0 else { return nil }
+    return limit.rlim_cur == UInt.max ? nil : UInt64(limit.rlim_cur)
+  }
+
+  private static func groupMemory() -> (limit: UInt64?, use: UInt64?) {
+    let line = (text("/proc/self/cgroup") ?? "").split(separator: "\n").first { $0.hasPrefix("0::") }
+    let own = line.map { String($0.dropFirst(3)) } ?? "/"
+    for (folder, limit, use) in [
+      ("/sys/fs/cgroup\(own)", "memory.max", "memory.current"), ("/sys/fs/cgroup", "memory.max", "memory.current"),
+      ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ] {
+      guard let text = text("\(folder)/\(limit)") else { continue }
+      // Of the first version, almost 2^63 is none.
+      guard let number = UInt64(text), number < 1 << 60 else { return (nil, nil) }
+      return (number, self.text("\(folder)/\(use)").flatMap { UInt64($0) })
+    }
+    return (nil, nil)
+  }
+}

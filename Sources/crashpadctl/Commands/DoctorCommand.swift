@@ -1,0 +1,52 @@
+import ArgumentParser
+import FileSystem
+import JSONFormat
+import Supervision
+import SystemPackage
+
+struct DoctorCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor",
+    abstract: "Find out what the handler can capture on this system.",
+    discussion: """
+      Looks at the database's directory, the kernel, the limits of this process and
+      of its container, and lets a program crash to see what comes of it. Run it
+      where the program runs: in its container, as its user. Nothing is left behind.
+
+      Examples:
+        crashpadctl doctor --database DB || echo 'captures are limited here'
+      """)
+
+  @OptionGroup var database: RunDatabaseOption
+
+  @OptionGroup var library: HandlerLibraryOption
+
+  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  func run() throws {
+    let database = try database.path()
+    let facts = SystemFacts(changed: ProcessSetup.changedSignals, ignored: ProcessSetup.ignoredSignals)
+    var checks = DoctorChecks()
+    checks.addSystem(facts)
+    var folder = TrialFolder(in: DoctorChecks.trialPlaces(database))
+    checks.addDatabase(database, folder)
+    checks.addMemory(facts)
+    checks.addSignals(facts)
+    checks.addLimits(facts)
+    checks.addContainer(facts)
+    let library = library.search
+    checks.addLibrary(library)
+    var trial: CaptureTrial?
+    if case .found(let path) = library, let folder { trial = CaptureTrial(path, folder) }
+    checks.addTrial(trial)
+    // Ended here: what ends the tool by its status gives nothing back.
+    folder = nil
+    switch format {
+    case .text: Terminal.output(checks.text)
+    case .json:
+      JSONWriter.standardOutput(.indented) { json in checks.write(database: database, trial, to: &json) }
+    }
+    throw ExitCode(checks.isGood ? ExitStatus.success.rawValue : ExitStatus.findings.rawValue)
+  }
+}

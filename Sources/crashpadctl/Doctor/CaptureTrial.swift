@@ -1,0 +1,153 @@
+import ArgumentParser
+import BinaryFormat
+import CrashDatabase
+import CrashpadCore
+import FileSystem
+import Glibc
+import Snapshot
+import Supervision
+import Synchronization
+import SystemPackage
+
+/// A program that was made to crash with the handler in it, and what came of it. The program is this tool itself.
+struct CaptureTrial {
+  /// Why there is no whole dump; nil if there is one.
+  private(set) var fault: String?
+  /// Bytes; nil without a dump.
+  private(set) var dumpSize: Int?
+  private(set) var threads: Int?
+  /// What the handler says that it could not capture, and why.
+  private(set) var notes: [String] = []
+  /// From the signal to the end of the capture, as the handler measured it.
+  private(set) var captureMicroseconds: UInt64?
+  /// From the program's start to its end.
+  private(set) var runMicroseconds: UInt64 = 0
+
+  /// "a whole dump of 4 threads, 191.5 KiB, captured in 3.5 ms"
+  var found: String {
+    var text = "a whole dump of \(Wording.count(threads ?? 0, "thread")), \(Wording.size(UInt64(dumpSize ?? 0)))"
+    if let captureMicroseconds { text += ", captured in \(Self.milliseconds(captureMicroseconds))" }
+    return text + "; the program ran for \(Self.milliseconds(runMicroseconds))"
+  }
+
+  private static func milliseconds(_ microseconds: UInt64) -> String {
+    "\(microseconds / 1000).\(microseconds / 100 % 10) ms"
+  }
+
+  init(_ library: FilePath, _ folder: TrialFolder) {
+    let place = HandlerLibrary.absolute(folder.folder.path)
+    var environment = HandlerEnvironment(library: library, database: place.appending("database"), run: .random())
+    environment.programID = "trial"
+    let errors = place.appending("errors")
+    guard
+      let output = try? FileDescriptor.open(
+        errors, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
+        permissions: FilePermissions(rawValue: 0o600))
+    else {
+      fault = "no file could be made for it"
+      return
+    }
+    defer { _ = try? output.close() }
+    let words = ["/proc/self/exe", CaptureTrialCommand.name].map { Array($0.utf8) }
+    // A handler of Swift's own runtime would take its time, and stumble over the thread that blocks its signal.
+    let variables = ProgramStart.ownEnvironment.filter { !$0.starts(with: Array("SWIFT_BACKTRACE=".utf8)) }
+    var start = ProgramStart(
+      words, environment: environment.applied(to: variables + [Array("SWIFT_BACKTRACE=enable=no".utf8)]),
+      candidates: ProgramSearch().candidates(words[0]))
+    start.standardError = output
+    let clock = ContinuousClock()
+    let begin = clock.now
+    let end: Supervisor.End
+    do throws(Errno) { end = try Supervisor(start).wait() } catch {
+      fault = "the program could not be started: \(error.description)"
+      return
+    }
+    runMicroseconds = Self.microseconds(begin.duration(to: clock.now))
+    read(environment)
+    if fault == nil, end != .killed(signal: SIGSEGV) { fault = "the program ended otherwise than by its SIGSEGV" }
+    if fault != nil, let said = Self.firstLine(errors) { fault? += "; it said: \(said)" }
+  }
+
+  private static func microseconds(_ duration: Duration) -> UInt64 {
+    let (seconds, attoseconds) = duration.components
+    return UInt64(max(0, seconds)) * 1_000_000 + UInt64(max(0, attoseconds)) / 1_000_000_000_000
+  }
+
+  private static func firstLine(_ path: FilePath) -> String? {
+    guard let bytes = try? InputFile.prefix(of: path, count: 4096), !bytes.isEmpty else { return nil }
+    return Wording.printable(String(decoding: bytes.prefix { $0 != 0x0a }, as: UTF8.self))
+  }
+
+  private mutating func read(_ environment: HandlerEnvironment) {
+    do {
+      let database = try CrashDatabase(environment.database)
+      let dumps = try database.pendingDumps().dumps.filter { $0.uuid.map { environment.owns($0) } ?? false }
+      guard let dump = dumps.first(where: { !$0.isLocked }), let file = try database.open(dump) else {
+        fault = dumps.isEmpty ? "the crash left no dump" : "the crash left a dump that was not finished"
+        return
+      }
+      dumpSize = dump.size
+      let inspection = Inspection(try DumpInput(InputFile(file)))
+      guard let snapshot = inspection.snapshot, snapshot.isComplete, inspection.findings.count(of: .error) == 0 else {
+        fault = "the dump is damaged"
+        return
+      }
+      threads = snapshot.threads.count
+      let view = InspectionView(inspection, snapshot)
+      captureMicroseconds = view.captureDuration.map { $0 / 1000 }
+      notes = view.captureNotes
+      let stopped = snapshot.threads.count { $0.context != nil }
+      if snapshot.exception?.context == nil {
+        fault = "the dump has no registers of the crash"
+      } else if snapshot.threads.count < CaptureTrialCommand.threads + 1 {
+        fault = "the dump has \(Wording.count(snapshot.threads.count, "thread")) of \(CaptureTrialCommand.threads + 1)"
+      } else if let note = notes.first {
+        fault = "a dump with less than there was: \(note)"
+      } else if stopped < snapshot.threads.count {
+        fault = "the dump has the registers of \(stopped) of \(Wording.count(snapshot.threads.count, "thread"))"
+      }
+    } catch {
+      fault =
+        error is CrashDatabase.NotADatabase || (error as? FileFailure)?.errno == .noSuchFileOrDirectory
+        ? "the handler was not loaded" : Sentences.failure(error, creating: false).text
+    }
+  }
+}
+
+/// What is made to crash. `doctor` alone starts it.
+struct CaptureTrialCommand: ParsableCommand {
+  static let name = "capture-trial"
+  /// Beside the one that crashes. The last one blocks every signal.
+  static let threads = 3
+
+  static let configuration = CommandConfiguration(
+    commandName: name, abstract: "Crash, for doctor.", shouldDisplay: false)
+
+  private static let ready = Atomic<Int>(0)
+
+  func run() throws {
+    // Whatever happens, it does not go on for ever.
+    alarm(20)
+    for number in 0..<Self.threads {
+      var thread = pthread_t()
+      if number == Self.threads - 1 {
+        unsafe pthread_create(&thread, nil, { _ in Self.wait(blocking: true) }, nil)
+      } else {
+        unsafe pthread_create(&thread, nil, { _ in Self.wait(blocking: false) }, nil)
+      }
+    }
+    while Self.ready.load(ordering: .acquiring) < Self.threads { usleep(1000) }
+    let nowhere = unsafe UnsafePointer<UInt8>(bitPattern: 8)
+    Glibc.exit(unsafe nowhere.map { unsafe Int32($0.pointee) } ?? 0)
+  }
+
+  private static func wait(blocking: Bool) -> Never {
+    if blocking {
+      var all = sigset_t()
+      unsafe sigfillset(&all)
+      unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+    }
+    ready.add(1, ordering: .releasing)
+    while true { sleep(60) }
+  }
+}

@@ -1,0 +1,302 @@
+import CrashpadCore
+import FileSystem
+import Glibc
+import JSONFormat
+import Supervision
+import SystemPackage
+
+/// What was found out, one line each, and what it means for captures.
+struct DoctorChecks {
+  enum State: String {
+    case ok
+    /// Crashes are captured, but less of them, or not each.
+    case limited
+    /// Crashes are not captured.
+    case missing
+  }
+
+  struct Check {
+    let name: String
+    let state: State
+    let found: String
+    /// What it means for captures; nil of what is in order.
+    var meaning: String?
+    /// What to do about it.
+    var advice: String?
+  }
+
+  private(set) var checks: [Check] = []
+
+  var isGood: Bool { checks.allSatisfy { $0.state == .ok } }
+
+  private mutating func good(_ name: String, _ found: String) {
+    checks.append(Check(name: name, state: .ok, found: found))
+  }
+
+  private mutating func add(_ name: String, _ state: State, _ found: String, _ meaning: String, _ advice: String? = nil)
+  {
+    checks.append(Check(name: name, state: state, found: found, meaning: meaning, advice: advice))
+  }
+
+  // MARK: Kernel and C library
+
+  mutating func addSystem(_ facts: SystemFacts) {
+    good("kernel", "Linux \(facts.kernelRelease)")
+    if ["x86_64", "aarch64"].contains(facts.machine) {
+      good("architecture", facts.machine)
+    } else {
+      add("architecture", .missing, facts.machine, "the handler is made for x86_64 and aarch64")
+    }
+    let loader = ProgramFile.ownLoader.map { ", loaded by \($0)" } ?? ""
+    good("libc", (facts.libc ?? "a C library without a version") + loader)
+    if facts.isProcMounted {
+      good("proc", "/proc is mounted")
+    } else {
+      add(
+        "proc", .limited, "/proc is not mounted, or not whole",
+        "dumps lack the memory map, the process's status and threads that could not be stopped", "mount proc on /proc")
+    }
+  }
+
+  // MARK: Database
+
+  /// Where a trial may take place: in the database, or the directory that it would be made in; else anywhere.
+  static func trialPlaces(_ database: FilePath) -> [FilePath] {
+    var places = [database]
+    if (try? Folder(database)) == nil {
+      var place = database
+      while (try? Folder(place)) == nil, !place.components.isEmpty { place.removeLastComponent() }
+      places = [place]
+    }
+    let temporary = unsafe getenv("TMPDIR").map { unsafe FilePath(platformString: $0) }
+    return places + [temporary, "/tmp", "/var/tmp", "/dev/shm", "/run"].compactMap { $0 }
+  }
+
+  mutating func addDatabase(_ database: FilePath, _ trial: TrialFolder?) {
+    let path = Wording.printable(database)
+    let place = Self.trialPlaces(database)[0]
+    let advice = "mount a volume there that this user may write to, or name another directory with --database"
+    if trial?.place == place {
+      good("database", place == database ? "\(path) is writable" : "\(path) will be made")
+    } else {
+      let reason =
+        FolderFacts.fileSystem(place)?.isReadOnly == true ? "is on a read-only file system" : "is not writable"
+      add("database", .missing, "\(Wording.printable(place)) \(reason)", "crashes leave nothing", advice)
+    }
+    // Of another directory the rest would say nothing.
+    guard let trial, trial.place == place else { return }
+    let facts = FolderFacts(probing: trial.folder)
+    if let system = facts.fileSystem { addSpace(system) }
+    if facts.hasOwnerLocks == true {
+      good("locks", "a living program can mark its file as its own")
+    } else {
+      add(
+        "locks", .limited, "no open file description locks",
+        "whether a program lives is told by the age of its file, so what it left waits for 24 hours",
+        "use a local file system")
+    }
+    if facts.hasExclusiveRenaming == true {
+      good("renaming", "files are renamed without replacing others")
+    } else {
+      add(
+        "renaming", .limited, "files can't be renamed without replacing others",
+        "two dumps with one id would become one", "use a local file system")
+    }
+  }
+
+  private mutating func addSpace(_ system: FolderFacts.FileSystem) {
+    var found = "\(system.name), \(Wording.size(system.free)) free"
+    if let files = system.freeFiles { found += ", \(Wording.grouped(files)) more files" }
+    if system.free < 32 << 10 || system.freeFiles == 0 {
+      add("space", .missing, found, "there is no room for a dump", "free some space")
+    } else if system.free < 16 << 20 {
+      add(
+        "space", .limited, found, "a few dumps fill it", "free some space; \"crashpadctl prune\" keeps a database small"
+      )
+    } else {
+      good("space", found)
+    }
+  }
+
+  // MARK: Reading and stopping
+
+  mutating func addMemory(_ facts: SystemFacts) {
+    if let failure = facts.memoryReading {
+      add(
+        "process_vm_readv", .limited, failure.description,
+        "memory is read in a slower way, without faults too", "allow process_vm_readv in the seccomp profile")
+    } else {
+      good("process_vm_readv", "permitted")
+    }
+    let scope = facts.ptraceScope.map { "Yama scope \($0)" } ?? "no Yama"
+    if let refusal = facts.ptraceRefusal {
+      add(
+        "ptrace", .limited, refusal.description,
+        "of threads that block every signal only stack pointer and instruction are captured",
+        "allow ptrace in the seccomp profile")
+    } else if facts.ptraceScope == 3 || (facts.ptraceScope == 2 && !facts.mayTraceAll) || !facts.isDumpable {
+      add(
+        "ptrace", .limited, facts.isDumpable ? scope : "this process is not dumpable",
+        "of threads that block every signal only stack pointer and instruction are captured",
+        facts.isDumpable
+          ? "set kernel.yama.ptrace_scope to 0 or 1" : "start the program without set-user-id and the like")
+    } else {
+      good("ptrace", scope)
+    }
+    let privileges = facts.hasNoNewPrivileges ? ", no new privileges" : ""
+    switch facts.seccompMode {
+    case 2?: good("seccomp", "a filter\(privileges)")
+    case 0?: good("seccomp", "none\(privileges)")
+    case nil: good("seccomp", "unknown\(privileges)")
+    default: add("seccomp", .missing, "strict mode", "no file can be opened")
+    }
+    if let limit = facts.memoryLimit {
+      let used = facts.memoryUse ?? 0
+      let found = "\(Wording.size(used)) of \(Wording.size(limit)) used"
+      if used >= limit || limit - used < 4 << 20 {
+        add(
+          "memory", .limited, found, "a program may be killed for its memory while it writes its dump",
+          "give the container more memory")
+      } else {
+        good("memory", found)
+      }
+    } else {
+      good("memory", "no limit")
+    }
+  }
+
+  // MARK: Signals
+
+  mutating func addSignals(_ facts: SystemFacts) {
+    let size =
+      facts.signalFrameSize.map { "the kernel writes up to \(Wording.grouped($0)) bytes" } ?? "of the usual size"
+    good("alternate stacks", size)
+    let blocked = facts.blockedSignals.map { linuxSignalName($0) }.joined(separator: ", ")
+    let ignored = facts.ignoredSignals.map { linuxSignalName($0) }.joined(separator: ", ")
+    if !blocked.isEmpty {
+      add(
+        "signals", .limited, "\(blocked) blocked from the start",
+        "what blocks them in a program too dies of a fault without a dump, and is stopped late",
+        "start the program with no signal blocked")
+    } else if !ignored.isEmpty {
+      add(
+        "signals", .limited, "\(ignored) ignored from the start",
+        "the handler takes them back, but a program that ignores them again loses dumps",
+        "start the program with the default actions")
+    } else {
+      good("signals", "none is blocked or ignored")
+    }
+  }
+
+  // MARK: Limits
+
+  mutating func addLimits(_ facts: SystemFacts) {
+    func text(_ limit: SystemFacts.ResourceLimit) -> String { limit.map { Wording.grouped($0) } ?? "unlimited" }
+    let pattern = facts.corePattern.map { Wording.printable($0) } ?? "unknown pattern"
+    let core = facts.coreLimit.map { Wording.size($0) } ?? "of any size"
+    let isPiped = facts.corePattern?.hasPrefix("|") == true
+    good("core", isPiped ? "the kernel gives cores to \(pattern.dropFirst())" : "pattern \(pattern), cores of \(core)")
+    if let limit = facts.fileLimit, limit < 32 {
+      add(
+        "open files", .limited, text(limit), "a program that has all of them open can't read what it needs",
+        "raise the limit (ulimit -n)")
+    } else {
+      good("open files", text(facts.fileLimit))
+    }
+    if let limit = facts.processLimit, limit < 32 {
+      add(
+        "processes", .limited, text(limit),
+        "a helper process may not start, so of threads that block every signal only stack pointer and instruction are captured",
+        "raise the limit (ulimit -u)")
+    } else {
+      good("processes", text(facts.processLimit))
+    }
+    if let limit = facts.fileSizeLimit, limit < 4 << 20 {
+      add("file size", .limited, Wording.size(limit), "dumps end there", "raise the limit (ulimit -f)")
+    } else {
+      good("file size", facts.fileSizeLimit.map { Wording.size($0) } ?? "unlimited")
+    }
+  }
+
+  // MARK: Container
+
+  mutating func addContainer(_ facts: SystemFacts) {
+    good("process 1", facts.isProcessOne ? "this is process 1" : "another process")
+    good("users", facts.isInUserNamespace ? "in a user namespace" : "those of the system")
+    good("root file system", facts.isRootReadOnly ? "read-only" : "writable")
+  }
+
+  mutating func addLibrary(_ search: HandlerLibrary.Search) {
+    if case .found(let path) = search {
+      good("library", Wording.printable(path))
+    } else {
+      add(
+        "library", .missing, HandlerLibraryOption.sentence(search), "there is no handler to preload",
+        "install it with this tool, or name it with --handler-library or $\(HandlerLibrary.variable)")
+    }
+  }
+
+  mutating func addTrial(_ trial: CaptureTrial?) {
+    guard let trial else {
+      return add("trial", .missing, "no program was made to crash", "nobody knows what would come of it")
+    }
+    if let fault = trial.fault {
+      add("trial", trial.dumpSize == nil ? .missing : .limited, fault, "crashes here come to no more than that")
+    } else {
+      good("trial", trial.found)
+    }
+  }
+
+  // MARK: Output
+
+  var text: String {
+    let width = (checks.map(\.name.count).max() ?? 0) + 2
+    var text = ""
+    for check in checks {
+      let state = check.state.rawValue
+      text += state + String(repeating: " ", count: 9 - state.count) + check.name
+      text += String(repeating: " ", count: width - check.name.count) + check.found + "\n"
+      for line in [check.meaning, check.advice.map { "to do: \($0)" }].compactMap({ $0 }) {
+        text += String(repeating: " ", count: 9 + width) + line + "\n"
+      }
+    }
+    let missing = checks.count { $0.state == .missing }
+    let limited = checks.count { $0.state == .limited }
+    if missing > 0 {
+      text += "\ncrashes are not captured here: \(Wording.count(missing, "thing")) missing\n"
+    } else if limited > 0 {
+      text += "\ncrashes are captured here, but \(Wording.count(limited, "thing limits", "things limit")) it\n"
+    } else {
+      text += "\ncrashes are captured here\n"
+    }
+    return text
+  }
+
+  func write(database: FilePath, _ trial: CaptureTrial?, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", "crashpadctl-doctor/1")
+      json.member("database", Wording.printable(database))
+      json.member("captures", !checks.contains { $0.state == .missing })
+      json.array("checks") { json in
+        for check in checks {
+          json.object { json in
+            json.member("name", check.name)
+            json.member("state", check.state.rawValue)
+            json.member("found", check.found)
+            json.member("meaning", check.meaning)
+            json.member("advice", check.advice)
+          }
+        }
+      }
+      guard let trial else { return }
+      json.object("trial") { json in
+        json.member("whole", trial.fault == nil)
+        json.member("bytes", trial.dumpSize)
+        json.member("threads", trial.threads)
+        json.member("capture_microseconds", trial.captureMicroseconds)
+        json.member("run_microseconds", trial.runMicroseconds)
+        json.array("notes") { json in for note in trial.notes { json.string(note) } }
+      }
+    }
+  }
+}

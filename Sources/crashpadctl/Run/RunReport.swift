@@ -1,0 +1,223 @@
+import BinaryFormat
+import CrashDatabase
+import CrashpadCore
+import FileSystem
+import Glibc
+import JSONFormat
+import Snapshot
+import Supervision
+import Symbolication
+import SystemPackage
+
+/// What is said when a program has ended: each dump of the run, and what crashed in it.
+struct RunReport {
+  /// How many lines of the stack are printed: with what stands above them it is a screen.
+  static let frames = 16
+
+  /// One dump of the run.
+  struct Dump {
+    var dump: PendingDump
+    let uuid: UUIDBytes
+    let path: FilePath
+    /// Why it could not be read.
+    var failure: String?
+    var inspection: Inspection?
+    var symbolized: SymbolizedView?
+    /// The report that was made of it.
+    var report: FilePath?
+    var processingFailure: String?
+
+    var processID: UInt32 { HandlerEnvironment.processID(of: uuid) }
+  }
+
+  let run: HandledRun
+  let end: HandledRun.End
+  private(set) var dumps: [Dump] = []
+  /// Of this run, and still alive.
+  private(set) var running = 0
+  /// Why the database could not be looked at.
+  private(set) var failure: String?
+
+  init(run: HandledRun, end: HandledRun.End, cache: SymbolCache, processes: Bool) {
+    self.run = run
+    self.end = end
+    do {
+      let database = try CrashDatabase(run.database)
+      try collect(database)
+      for index in dumps.indices { read(index, database, cache) }
+      if processes, !dumps.isEmpty { process(database) }
+    } catch {
+      // Where no program made it there is nothing to be told.
+      if case .noSuchFileOrDirectory? = (error as? FileFailure)?.errno { return }
+      if error is CrashDatabase.NotADatabase { return }
+      failure = Sentences.databaseFailure(error, run.database)
+    }
+  }
+
+  /// Finds the dumps of the run. What a process that is dead left empty goes; what it left unfinished is a dump.
+  private mutating func collect(_ database: CrashDatabase) throws {
+    let own = try database.pendingDumps().dumps.compactMap { dump in
+      dump.uuid.flatMap { uuid in run.environment.owns(uuid) ? (dump: dump, uuid: uuid) : nil }
+    }
+    for (dump, uuid) in own.sorted(by: { ($0.dump.modified, $0.dump.name) < ($1.dump.modified, $1.dump.name) }) {
+      var dump = dump
+      if dump.isLocked {
+        let process = HandlerEnvironment.processID(of: uuid)
+        guard !dump.isOwned, Int32(bitPattern: process) == end.processID || Self.isDead(process) else {
+          running += 1
+          continue
+        }
+        if dump.size == 0 {
+          if let status = try database.open(dump)?.status() { _ = try database.remove(dump, status) }
+          continue
+        }
+        guard let unlocked = try database.unlock(dump) else { continue }
+        dump = unlocked
+      }
+      dumps.append(Dump(dump: dump, uuid: uuid, path: database.path(of: dump)))
+    }
+  }
+
+  private static func isDead(_ process: UInt32) -> Bool {
+    kill(Int32(bitPattern: process), 0) != 0 && errno == ESRCH
+  }
+
+  private mutating func read(_ index: Int, _ database: CrashDatabase, _ cache: SymbolCache) {
+    do {
+      guard let file = try database.open(dumps[index].dump) else {
+        dumps[index].failure = "another program took it already"
+        return
+      }
+      let inspection = Inspection(try DumpInput(InputFile(file)))
+      dumps[index].inspection = inspection
+      guard let snapshot = inspection.snapshot else { return }
+      let result = Symbolization(snapshot, inspection.file, cache, threads: .crashed)
+      dumps[index].symbolized = SymbolizedView(view: InspectionView(inspection, snapshot), result: result)
+    } catch {
+      dumps[index].failure = Sentences.failure(error, creating: false).text
+    }
+  }
+
+  private mutating func process(_ database: CrashDatabase) {
+    var options = Processing.Options(now: TimeArgument.now, lockTime: TimeArgument.now)
+    options.names = Set(dumps.map(\.dump.name))
+    var results: [FileName: Processing.Outcome] = [:]
+    do throws(FileFailure) {
+      try Processing(database, options: options).run { event in
+        if case .result(let result) = event { results[result.dump.name] = result.outcome }
+      }
+    } catch {
+      failure = Sentences.databaseFailure(error, database.path)
+    }
+    for index in dumps.indices {
+      switch results[dumps[index].dump.name] {
+      case .processed(let id, _, _)?, .repeated(let id)?:
+        dumps[index].report = (try? database.report(id)).flatMap { $0 }.map { database.path(of: $0) }
+      case .rejected(let name)?:
+        dumps[index].processingFailure = "no report can be made of it; it is in rejected/\(name.text)"
+      case .failed(let error)?: dumps[index].processingFailure = Sentences.failure(error, creating: true).text
+      case .busy?: dumps[index].processingFailure = "another program works on it"
+      case .cleanExit?, .gone?, nil: break
+      }
+    }
+  }
+
+  // MARK: Text
+
+  /// Standard error has it.
+  func tell(_ format: ReportFormat) {
+    if format == .json { Terminal.errorPart(String(decoding: json, as: UTF8.self)) } else { Terminal.errorPart(text) }
+  }
+
+  func write(to path: FilePath, _ format: ReportFormat) {
+    do {
+      let file = try OutputFile(path)
+      let bytes = format == .json ? json : Array(text.utf8)
+      try unsafe file.write(bytes.span.bytes)
+      try file.commit(durable: false)
+    } catch {
+      Terminal.error("\(Wording.printable(path)): error: \(Sentences.failure(error, creating: true).text)")
+    }
+  }
+
+  private var text: String {
+    var text = failure.map { $0 + "\n" } ?? ""
+    for dump in dumps { text += "\n" + self.text(dump) }
+    if dumps.isEmpty, let sentence = missing { text += "crashpadctl: \(sentence)\n" }
+    return text
+  }
+
+  private func text(_ dump: Dump) -> String {
+    let path = Wording.printable(dump.path)
+    var text = ""
+    if let symbolized = dump.symbolized {
+      let stack = StackText(symbolized: symbolized, limit: Self.frames)
+      text += OverviewText.head(symbolized.view, name: path)
+      for thread in symbolized.result.threads.prefix(1) { text += "\n" + stack.text(thread) }
+      text += "\n"
+    } else if let failure = dump.failure {
+      text += "\(path): error: \(failure)\n"
+    } else {
+      for finding in dump.inspection?.findings.findings ?? [] where finding.severity > .note {
+        text += Sentences.line(finding, input: path) + "\n"
+      }
+    }
+    if let failure = dump.processingFailure { text += "\(path): error: \(failure)\n" }
+    let place = dump.report.map { Wording.printable($0) }
+    if let place { text += "crashpadctl: its report is \(place)\n" }
+    return text + "crashpadctl: \"crashpadctl symbolize --threads all \(place ?? path)\" shows more\n"
+  }
+
+  /// What is to be said of a program that was killed and left no dump.
+  private var missing: String? {
+    guard case .killed(let signal) = end.end else { return nil }
+    let name = linuxSignalName(signal)
+    if [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS].contains(signal) {
+      return "\(run.name) was killed by \(name) and left no dump; \"crashpadctl doctor\" tells what may be wrong"
+    }
+    return signal == SIGKILL ? "\(run.name) was killed by SIGKILL, which leaves no dump" : nil
+  }
+
+  // MARK: JSON
+
+  private var json: [UInt8] {
+    let output = MemoryOutput()
+    var json = JSONWriter(.indented) { output.write($0) }
+    json.object { json in
+      json.member("schema", "crashpadctl-run/1")
+      json.array("command") { json in for word in run.arguments { json.string(Wording.printable(word)) } }
+      json.member("pid", end.processID)
+      switch end.end {
+      case .exited(let status):
+        json.member("exit_status", status)
+        json.member("signal", nil as String?)
+      case .killed(let signal):
+        json.member("exit_status", nil as Int32?)
+        json.member("signal", linuxSignalName(signal))
+      }
+      json.member("run", run.environment.run.text)
+      json.member("database", Wording.printable(run.database))
+      json.member("error", failure)
+      json.array("warnings") { json in for warning in end.warnings { json.string(warning) } }
+      json.member("running", running)
+      json.array("dumps") { json in for dump in dumps { write(dump, to: &json) } }
+    }
+    do { try json.finish() } catch { preconditionFailure("memory takes everything") }
+    return output.bytes
+  }
+
+  private func write(_ dump: Dump, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("path", Wording.printable(dump.path))
+      json.member("id", dump.uuid.text)
+      json.member("pid", dump.processID)
+      json.member("bytes", dump.dump.size)
+      json.member("report", dump.report.map { Wording.printable($0) })
+      json.member("error", dump.failure ?? dump.processingFailure)
+      guard let inspection = dump.inspection else { return }
+      json.key("stack")
+      SymbolizationJSON.write(
+        inspection, dump.symbolized, name: Wording.printable(dump.path), part: .stacks, to: &json)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+import ToolRunner
+
+@Suite("crashpadctl doctor", .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
+struct DoctorTests {
+  private static func doctor(_ before: String = "", _ after: String = "", in folder: TemporaryFolder) throws
+    -> JSONDocument
+  {
+    let result = try RunTests.shell(
+      "\(before) crashpadctl doctor -d db --format json \(after) > doctor.json; echo $?", in: folder)
+    #expect(["0\n", "1\n"].contains(result.text), "\(result.text)\(result.errorText)")
+    let document = try JSONDocument(Data(contentsOf: folder.url("doctor.json")))
+    let states = document["checks"].array.map { $0["state"].string }
+    #expect((result.text == "0\n") == states.allSatisfy { $0 == "ok" })
+    return document
+  }
+
+  private static func state(_ name: String, _ document: JSONDocument) -> String? {
+    document["checks"].array.first { $0["name"].string == name }?["state"].string
+  }
+
+  @Test("A program that is made to crash leaves a dump, and doctor nothing")
+  func trial() throws {
+    let folder = try TemporaryFolder()
+    let document = try Self.doctor(in: folder)
+    #expect(document["schema"].string == "crashpadctl-doctor/1")
+    #expect((document["trial"]["threads"].int ?? 0) >= 4)
+    #expect((document["trial"]["bytes"].int ?? 0) > 4096)
+    #expect((document["trial"]["run_microseconds"].int ?? 0) > 0)
+    #expect(try folder.names() == ["doctor.json"])
+  }
+
+  @Test("In a database it leaves what was there")
+  func inDatabase() throws {
+    let folder = try TemporaryFolder()
+    let document = try Self.doctor("mkdir db; echo a > db/file;", in: folder)
+    #expect(Self.state("database", document) == "ok")
+    #expect(Self.state("locks", document) == "ok")
+    #expect(try folder.names(in: "db") == ["file"])
+  }
+
+  @Test("Limits and inherited signals are said")
+  func limits() throws {
+    let folder = try TemporaryFolder()
+    let document = try Self.doctor("ulimit -f 1000; ulimit -n 30; trap '' FPE;", in: folder)
+    #expect(Self.state("open files", document) == "limited")
+    #expect(Self.state("file size", document) == "limited")
+    #expect(Self.state("signals", document) == "limited")
+  }
+
+  @Test(
+    "A directory that can't be written to is said",
+    .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "root may do everything, and setpriv is not installed"))
+  func readOnly() throws {
+    let folder = try TemporaryFolder()
+    let document = try Self.doctor("mkdir db; chmod 555 db; as-nobody", in: folder)
+    #expect(Self.state("database", document) == "missing")
+    #expect(document["captures"].bool == false)
+    #expect(try folder.names(in: "db") == [])
+  }
+
+  @Test("Without the library there is no trial")
+  func noLibrary() throws {
+    let folder = try TemporaryFolder()
+    let document = try Self.doctor("", "--handler-library no.so", in: folder)
+    #expect(Self.state("library", document) == "missing")
+    #expect(Self.state("trial", document) == "missing")
+    #expect(document["trial"].isNull)
+  }
+}

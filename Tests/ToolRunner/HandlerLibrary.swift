@@ -1,0 +1,37 @@
+import Foundation
+
+/// The handler's library, which `crashpadctl run` preloads, built once for all tests of a process.
+public enum HandlerLibrary {
+  public static let variable = "CRASHPADCTL_HANDLER_LIBRARY"
+
+  /// Without clang nobody can build it.
+  public static let canBeBuilt: Bool = {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/clang") }
+  }()
+
+  public struct NotBuilt: Error, CustomStringConvertible { public let description: String }
+
+  private static let built: Result<String, NotBuilt> = {
+    if let path = ProcessInfo.processInfo.environment[variable] { return .success(path) }
+    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../..")
+      .standardizedFileURL
+    atexit { try? FileManager.default.removeItem(at: HandlerLibrary.folder) }
+    let path = folder.appending(path: "libcrashpad_handler.so").path
+    let process = Process()
+    process.executableURL = sources.appending(path: "scripts/handler-library")
+    process.arguments = [path]
+    let pipe = Pipe()
+    process.standardError = pipe
+    do { try process.run() } catch { return .failure(NotBuilt(description: "\(error)")) }
+    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return process.terminationStatus == 0 ? .success(path) : .failure(NotBuilt(description: text))
+  }()
+
+  private static let folder = FileManager.default.temporaryDirectory.appending(
+    path: "crashpadctl-handler-\(getpid())")
+
+  /// Its path.
+  public static func path() throws -> String { try built.get() }
+}
