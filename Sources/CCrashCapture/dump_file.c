@@ -35,8 +35,8 @@ CRASH_TIME int raise_descriptor(int descriptor) {
 
 // MARK: Names
 
-CRASH_TIME static void make_uuid(uint8_t uuid[16], bool is_of_run) {
-  if (is_of_run) {
+CRASH_TIME static void make_uuid(uint8_t uuid[16], bool is_first_of_run) {
+  if (is_first_of_run) {
     copy_bytes(uuid, crash_state.run_id, 12);
     uint32_t process = (uint32_t)current_process();
     for (int index = 0; index < 4; index++) uuid[12 + index] = (uint8_t)(process >> (24 - 8 * index));
@@ -52,6 +52,8 @@ CRASH_TIME static void make_uuid(uint8_t uuid[16], bool is_of_run) {
   // Version 4 of RFC 9562.
   uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
   uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+  // A further dump of a process is one of its run, too.
+  if (crash_state.has_run_id) copy_bytes(uuid, crash_state.run_id, 12);
 }
 
 CRASH_TIME static void make_names(const uint8_t uuid[16]) {
@@ -108,12 +110,12 @@ CRASH_TIME static bool exists(const char *name) {
 }
 
 // A program that replaced itself (exec) finds the empty file of its earlier self by its name, and takes it over.
-CRASH_TIME static long make_with(bool is_of_run) {
+CRASH_TIME static long make_with(bool is_first_of_run) {
   uint8_t uuid[16];
-  make_uuid(uuid, is_of_run);
+  make_uuid(uuid, is_first_of_run);
   make_names(uuid);
   if (exists(crash_state.name)) return -EEXIST;
-  int exclusive = is_of_run ? 0 : O_EXCL;
+  int exclusive = is_first_of_run ? 0 : O_EXCL;
   long file = SYSTEM_CALL_4(SYS_openat, crash_state.directory.descriptor, crash_state.locked_name,
                             O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | exclusive, 0600);
   if (file < 0) return file;

@@ -13,7 +13,7 @@ CRASH_TIME void remember_file(struct known_file *file, int descriptor);
 CRASH_TIME int raise_descriptor(int descriptor);
 
 // Makes the locked file, and holds its lock as a sign of life. Its uuid has the run's first 12 bytes and the process id
-// where there is a run, and no such dump. Returns 0 or an errno value below zero.
+// where there is a run and no such dump, and otherwise random ones. Returns 0 or an errno value below zero.
 CRASH_TIME long dump_file_make(void);
 // The same, if there is no file any more: a second crash, a child, a program that closed what it did not open.
 CRASH_TIME long dump_file_prepare(void);

@@ -35,14 +35,19 @@ static int make_directories(const char *path) {
   char prefix[PATH_MAX];
   size_t length = strlen(path);
   if (length >= sizeof prefix) return ENAMETOOLONG;
+  int error = 0;
   for (size_t end = 1; end <= length; end++) {
     if (path[end] != '/' && path[end] != 0) continue;
     memcpy(prefix, path, end);
     prefix[end] = 0;
-    // What is there already is no failure; what can't be made shows when the last is opened.
-    if (mkdir(prefix, 0700) != 0 && errno != EEXIST && end == length) return errno;
+    // What is there already is no failure, nor one of those above it that may not be made. The first reason says most.
+    if (mkdir(prefix, 0700) == 0 || errno == EEXIST) {
+      error = 0;
+    } else if (error == 0) {
+      error = errno;
+    }
   }
-  return 0;
+  return error;
 }
 
 static int open_database(const char *database, char *message, size_t message_size) {

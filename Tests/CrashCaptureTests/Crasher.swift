@@ -54,6 +54,8 @@ struct CapturedDump {
 
   /// Threads with a program counter and a stack.
   var wholeThreads: [JSONDocument] {
-    threads.filter { ($0["registers"]["rip"].hex ?? $0["registers"]["pc"].hex) != nil && ($0["stack"]["bytes"].int ?? 0) > 0 }
+    threads.filter {
+      ($0["registers"]["rip"].hex ?? $0["registers"]["pc"].hex) != nil && ($0["stack"]["bytes"].int ?? 0) > 0
+    }
   }
 }

@@ -7,7 +7,9 @@ import ToolRunner
 struct MomentTests {
   @Test(
     "A part of the capture that crashes itself costs that part",
-    arguments: ["system", "process", "exception", "thread", "list of modules", "module", "Linux facts", "threads", "end"])
+    arguments: [
+      "system", "process", "exception", "thread", "list of modules", "module", "Linux facts", "threads", "end",
+    ])
   func faults(_ part: String) throws {
     let crasher = try Crasher()
     let result = try crasher.run("null --threads 4 --fault '\(part)'")

@@ -72,7 +72,9 @@ struct SurroundingsTests {
     }
   }
 
-  @Test("Without /proc", .enabled(if: Machine.canMount, "no rights to make namespaces"))
+  @Test(
+    "Without /proc",
+    .enabled(if: Machine.canMount && HandlerLibrary.canBeBuilt, "no rights to make namespaces, or no clang"))
   func withoutProc() throws {
     let crasher = try Crasher()
     // Swift's runtime does not find its arguments without /proc; a program in C needs none.
@@ -95,7 +97,7 @@ struct SurroundingsTests {
     try crasher.folder.write(Array(script.utf8), to: "script.sh")
     let result = try Tool.shell(
       """
-      \(HandlerLibrary.compiler) -w threads.c -o threads -pthread || exit
+      clang -w threads.c -o threads -pthread || exit
       ulimit -c 0; unshare --pid --fork --mount \(Machine.mapping) sh script.sh
       """, in: crasher.folder)
     #expect(result.status == 128 + SIGSEGV, "\(result.errorText)")
@@ -104,7 +106,8 @@ struct SurroundingsTests {
     #expect(dump.notes.contains { $0.contains("no /proc") })
   }
 
-  @Test("A read-only root: the program runs, and is told why its crashes are not captured",
+  @Test(
+    "A read-only root: the program runs, and is told why its crashes are not captured",
     .enabled(if: Machine.canMount, "no rights to mount"))
   func readOnly() throws {
     let crasher = try Crasher()
@@ -114,7 +117,8 @@ struct SurroundingsTests {
     #expect(result.errorText.contains("Read-only file system") && result.errorText.contains("db/pending"))
   }
 
-  @Test("A full disk: what was reserved holds the crash, its thread and the modules",
+  @Test(
+    "A full disk: what was reserved holds the crash, its thread and the modules",
     .enabled(if: Machine.canMount, "no rights to mount"))
   func fullDisk() throws {
     for (kind, fills) in [("reserved", true), ("none", false)] {
@@ -145,7 +149,7 @@ struct SurroundingsTests {
     }
   }
 
-  @Test("With little memory")
+  @Test("With little memory", .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
   func littleMemory() throws {
     let crasher = try Crasher()
     let library = try HandlerLibrary.path()
