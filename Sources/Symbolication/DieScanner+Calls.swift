@@ -14,6 +14,7 @@ extension DieScanner {
     let origin: UInt64?
     let file: UInt64
     let line: UInt64
+    let column: UInt64
   }
 
   /// Where `.debug_addr` has the addresses of one unit.
@@ -41,11 +42,14 @@ extension DieScanner {
   ///   - start: offset of the first byte in `.debug_info`.
   ///   - unitStart: offset of the unit's header, from which references count.
   ///   - addresses: of the unit.
-  ///   - function: is called for each function with code; returns its number, or nil if its calls are not wanted.
+  ///   - hasCalls: whether calls are wanted at all.
+  ///   - function: is called for each function with code, with its entry's offset, and its range if the entry itself says it;
+  ///     returns its number, or nil if its calls are not wanted.
   ///   - call: is called for each call that was inlined into the function with that number, a call before those in it.
-  /// - Returns: false if an entry could not be read.
-  func scanCalls(
-    _ unit: RawSpan, from start: UInt64, unitStart: UInt64, _ addresses: AddressTable,
+  /// - Returns: false if an entry could not be read; then some may be missing.
+  @inline(__always)
+  func scan(
+    _ unit: RawSpan, from start: UInt64, unitStart: UInt64, _ addresses: AddressTable, hasCalls: Bool,
     function: (UInt64, Range<UInt64>?) -> Int?, call: (Int, Call) -> Void
   ) -> Bool {
     var scopes: [Scope] = []
@@ -63,26 +67,22 @@ extension DieScanner {
       guard code < UInt64(abbreviations.count) else { return false }
       let abbreviation = abbreviations[Int(code)]
       guard abbreviation.isKnown else { return false }
-      if abbreviation.isFunction || abbreviation.isInlinedCall {
+      if abbreviation.isFunction || (hasCalls && abbreviation.isInlinedCall) {
         guard let values = values(abbreviation, unit, &offset, unitStart, addresses) else { return false }
         let place = start + UInt64(entry)
         if abbreviation.isFunction {
           let number = function(place, values.range)
-          if abbreviation.hasChildren { scopes.append(Scope(depth: depth, function: number, level: -1)) }
+          if hasCalls, abbreviation.hasChildren { scopes.append(Scope(depth: depth, function: number, level: -1)) }
         } else if let scope = scopes.last, let number = scope.function, scope.level < Self.maximumLevel {
           call(
             number,
             Call(
               offset: place, level: scope.level + 1, range: values.range, origin: values.origin, file: values.file,
-              line: values.line))
+              line: values.line, column: values.column))
           if abbreviation.hasChildren { scopes.append(Scope(depth: depth, function: number, level: scope.level + 1)) }
         }
-      } else if let size = abbreviation.size {
-        offset += size
       } else {
-        for index in abbreviation.first..<abbreviation.end {
-          guard skip(attributes[index].form, unit, &offset) else { return false }
-        }
+        guard skip(abbreviation, unit, &offset) else { return false }
       }
       if abbreviation.hasChildren { depth += 1 } else if depth == 0 { return true }
     }
@@ -104,6 +104,7 @@ extension DieScanner {
     var origin: UInt64?
     var file: UInt64 = 0
     var line: UInt64 = 0
+    var column: UInt64 = 0
 
     var range: Range<UInt64>? {
       guard let low, let high else { return nil }
@@ -119,7 +120,7 @@ extension DieScanner {
     for index in abbreviation.first..<abbreviation.end {
       let attribute = attributes[index]
       let place = offset
-      guard skip(attribute.form, unit, &offset), offset <= unit.byteCount else { return nil }
+      guard skip(attribute, unit, &offset), offset <= unit.byteCount else { return nil }
       switch Int(attribute.name) {
       case DW_AT_low_pc: values.low = address(attribute.form, unit, place, addresses)
       case DW_AT_high_pc:
@@ -133,6 +134,8 @@ extension DieScanner {
         values.file = attribute.constant ?? number(attribute.form, unit, place) ?? 0
       case DW_AT_call_line:
         values.line = attribute.constant ?? number(attribute.form, unit, place) ?? 0
+      case DW_AT_call_column:
+        values.column = attribute.constant ?? number(attribute.form, unit, place) ?? 0
       default: break
       }
     }

@@ -125,8 +125,7 @@ public final class SymSource {
     var die = unsafe Dwarf_Die()
     guard let info, let dwarf = unsafe dwarf_cu_getdwarf(unit.tree.cu), unsafe dwarf_offdie(dwarf, offset, &die) != nil
     else { return nil }
-    let first = unsafe DwarfUnit.ranges(&die, info.sections, most: 1)
-    return unsafe unit.name(of: DwarfFunction(die, first)) { symbolName(covering: $0) }
+    return unsafe unit.name(of: DwarfFunction(die, info.sections)) { symbolName(covering: $0) }
   }
 
   private func symbolName(covering address: UInt64) -> String? {
