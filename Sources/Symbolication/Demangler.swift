@@ -60,11 +60,21 @@ public struct Demangler: Sendable {
     "$s", "$S", "$e", "_$s", "_$S", "_$e", "_T0", "__T0", "@__swiftmacro_", "_@__swiftmacro_",
   ].map { Array($0.utf8) }
 
-  private static func isSwift(_ bytes: [UInt8]) -> Bool { swiftPrefixes.contains { bytes.starts(with: $0) } }
+  private static func isSwift(_ bytes: [UInt8]) -> Bool {
+    // Nearly all names are told by their first two bytes.
+    guard bytes.count > 1 else { return false }
+    switch (bytes[0], bytes[1]) {
+    case (UInt8(ascii: "_"), UInt8(ascii: "Z")): return false
+    case (UInt8(ascii: "$"), UInt8(ascii: "s")): return true
+    default: return swiftPrefixes.contains { bytes.starts(with: $0) }
+    }
+  }
 
   private static func swift(_ bytes: [UInt8]) -> String? {
     var bytes = bytes
-    if bytes.starts(with: Array("__T".utf8)) || bytes.starts(with: Array("_@".utf8)) { bytes.removeFirst() }
+    if bytes[0] == UInt8(ascii: "_"), bytes.starts(with: "__T".utf8) || bytes.starts(with: "_@".utf8) {
+      bytes.removeFirst()
+    }
     guard SubstitutionEstimate.swift(bytes) <= maximumEstimate else { return nil }
     // What it can't demangle it gives back as it was.
     let name = unsafe text(of: bytes) { unsafe swift_demangle($0, bytes.count, nil, nil, 0) }
@@ -117,8 +127,9 @@ public struct Demangler: Sendable {
   private static func text(of bytes: [UInt8], _ demangle: (UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar>?)
     -> String?
   {
-    let terminated = bytes.map { CChar(bitPattern: $0) } + [0]
-    return unsafe terminated.withUnsafeBufferPointer { buffer in
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
+      for index in bytes.indices { unsafe buffer[index] = CChar(bitPattern: bytes[index]) }
+      unsafe buffer[bytes.count] = 0
       guard let result = unsafe demangle(buffer.baseAddress!) else { return nil }
       defer { unsafe free(result) }
       return unsafe String(cString: result)

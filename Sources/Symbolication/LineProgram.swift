@@ -11,6 +11,20 @@ struct LineProgram {
     var column: UInt32 = 0
   }
 
+  enum Event {
+    case row
+    /// A sequence of rows ends before the address of the row that is there.
+    case endOfSequence
+    case end
+    /// An instruction can't be read.
+    case damage
+  }
+
+  private(set) var row = Row()
+  /// Of the next instruction.
+  private(set) var offset: Int
+  private var isAtEnd = false
+
   private let step: UInt64
   private let lineBase: Int
   private let lineRange: Int
@@ -22,20 +36,18 @@ struct LineProgram {
     (step, lineBase, lineRange) = (header.step, Int(header.lineBase), Int(header.lineRange))
     (opcodeBase, operandCounts) = (Int(header.opcodeBase), header.operandCounts)
     self.isBigEndian = isBigEndian
+    offset = header.program.offset
   }
 
-  /// Executes instructions until `body` returns false.
+  /// Goes on behind a row that was there before.
+  mutating func goOn(behind row: Row, at offset: Int) { (self.row, self.offset, isAtEnd) = (row, offset, false) }
+
+  /// Executes instructions until there is a row.
   ///
-  /// - Parameters:
-  ///   - bytes: the section up to the end of the table.
-  ///   - start: offset of the first instruction.
-  ///   - first: the row that it changes.
-  ///   - body: takes a row, whether a sequence of rows ends before it, and the offset of the next instruction.
-  /// - Returns: false if an instruction can't be read.
+  /// - Parameter bytes: the section up to the end of the table.
   @inline(__always)
-  func run(_ bytes: RawSpan, from start: Int, _ first: Row = Row(), _ body: (Row, Bool, Int) -> Bool) -> Bool {
-    var row = first
-    var offset = start
+  mutating func next(_ bytes: RawSpan) -> Event {
+    if isAtEnd { (row, isAtEnd) = (Row(), false) }
     let end = bytes.byteCount
     while offset < end {
       let opcode = Int(bytes.uint8(at: offset))
@@ -44,49 +56,48 @@ struct LineProgram {
         let special = opcode - opcodeBase
         row.address &+= step &* UInt64(special / lineRange)
         row.line &+= UInt32(truncatingIfNeeded: lineBase + special % lineRange)
-        if !body(row, false, offset) { return true }
-        continue
+        return .row
       }
       switch opcode {
       case 0:
-        guard let length = bytes.unsigned(&offset), length > 0, length <= UInt64(end - offset) else { return false }
-        let next = offset + Int(length)
-        switch Int(bytes.uint8(at: offset)) {
+        guard let length = bytes.unsigned(&offset), length > 0, length <= UInt64(end - offset) else { return .damage }
+        let place = offset
+        offset += Int(length)
+        switch Int(bytes.uint8(at: place)) {
         case DW_LNE_end_sequence:
-          if !body(row, true, next) { return true }
-          row = Row()
-        case DW_LNE_set_address where [2, 4, 8].contains(length - 1):
-          row.address = bytes.number(at: offset + 1, size: Int(length) - 1, isBigEndian)
-        case DW_LNE_set_address: return false
+          isAtEnd = true
+          return .endOfSequence
+        case DW_LNE_set_address:
+          guard [2, 4, 8].contains(length - 1) else { return .damage }
+          row.address = bytes.number(at: place + 1, size: Int(length) - 1, isBigEndian)
         // No compiler defines files here, and the rest says nothing of lines.
         default: break
         }
-        offset = next
-      case DW_LNS_copy: if !body(row, false, offset) { return true }
+      case DW_LNS_copy: return .row
       case DW_LNS_advance_pc:
-        guard let delta = bytes.unsigned(&offset) else { return false }
+        guard let delta = bytes.unsigned(&offset) else { return .damage }
         row.address &+= step &* delta
       case DW_LNS_advance_line:
-        guard let delta = bytes.signed(&offset) else { return false }
+        guard let delta = bytes.signed(&offset) else { return .damage }
         row.line &+= UInt32(truncatingIfNeeded: delta)
       case DW_LNS_set_file:
-        guard let file = bytes.unsigned(&offset) else { return false }
+        guard let file = bytes.unsigned(&offset) else { return .damage }
         row.file = UInt32(clamping: file)
       case DW_LNS_set_column:
-        guard let column = bytes.unsigned(&offset) else { return false }
+        guard let column = bytes.unsigned(&offset) else { return .damage }
         row.column = UInt32(clamping: column)
       case DW_LNS_const_add_pc: row.address &+= step &* UInt64((255 - opcodeBase) / lineRange)
       case DW_LNS_fixed_advance_pc:
-        guard end - offset >= 2 else { return false }
+        guard end - offset >= 2 else { return .damage }
         row.address &+= bytes.number(at: offset, size: 2, isBigEndian)
         offset += 2
       // What is not known, and what says nothing of lines, has only operands.
       default:
         for _ in 0..<operandCounts[opcode - 1] {
-          guard bytes.unsigned(&offset) != nil else { return false }
+          guard bytes.unsigned(&offset) != nil else { return .damage }
         }
       }
     }
-    return true
+    return .end
   }
 }

@@ -1,7 +1,6 @@
 internal import BinaryFormat
 
-/// The lines of one unit. The instructions are executed once, and each sixteenth row is kept: an address is looked up from
-/// there on. All rows would be ten times as much memory.
+/// The lines of one unit, and the names of its files.
 final class LineTable {
   typealias Row = LineProgram.Row
 
@@ -12,26 +11,7 @@ final class LineTable {
   /// By the number of the file; what is not known yet is nil.
   private var paths: [String??]
 
-  /// Rows whose addresses do not go back.
-  private struct Sequence {
-    /// Of `marks`.
-    let first: Int
-    var end: Int
-  }
-
-  private struct Mark {
-    let row: Row
-    /// Of the instruction behind it.
-    let next: Int
-  }
-
-  private var sequences: [Sequence] = []
-  private var marks: [Mark] = []
-  /// Which sequence covers an address.
-  private var index = RangeIndex()
-  private var isIndexed = false
-
-  private static let rowsPerMark = 16
+  private var index: LineIndex?
 
   /// Nil if there is none that can be read, or too much was read already; then there is a finding.
   ///
@@ -56,71 +36,34 @@ final class LineTable {
 
   // MARK: Rows
 
-  /// Calls `body` with each row, in the order of the table, whether a sequence of rows ends before it, and the offset of the
-  /// next instruction. Behind what can't be read there are none.
+  /// Calls `body` with each row, in the order of the table, and whether a sequence of rows ends before it. Behind what can't
+  /// be read there are none.
   @inline(__always)
-  func forEachRow(_ body: (Row, Bool, Int) -> Void) {
-    let isWhole = sections.lines.lines.withBytes { bytes in
-      program.run(bytes.extracting(0..<header.program.end), from: header.program.offset) { row, isEnd, next in
-        body(row, isEnd, next)
-        return true
+  func forEachRow(_ body: (Row, Bool) -> Void) {
+    let last = withBytes { bytes in
+      var program = program
+      while true {
+        let event = program.next(bytes)
+        guard event == .row || event == .endOfSequence else { return event }
+        body(program.row, event == .endOfSequence)
       }
     }
-    if !isWhole { sections.addBadLines() }
+    if last == .damage { sections.addBadLines() }
   }
 
   /// The last row at or before `address`, if no sequence ends between them.
   func row(at address: UInt64) -> Row? {
-    if !isIndexed {
-      isIndexed = true
-      buildIndex()
+    withBytes { bytes in
+      if let index { return index.row(at: address, program, bytes) }
+      var new = LineIndex()
+      if !new.read(program, bytes) { sections.addBadLines() }
+      index = new
+      return new.row(at: address, program, bytes)
     }
-    guard let number = index.first(containing: address) else { return nil }
-    let sequence = sequences[number]
-    var low = sequence.first
-    var high = sequence.end
-    while low < high {
-      let middle = (low + high) / 2
-      if marks[middle].row.address <= address { low = middle + 1 } else { high = middle }
-    }
-    let mark = marks[low - 1]
-    var found = mark.row
-    sections.lines.lines.withBytes { bytes in
-      _ = program.run(bytes.extracting(0..<header.program.end), from: mark.next, mark.row) { row, isEnd, _ in
-        guard !isEnd, row.address <= address, row.address >= found.address else { return false }
-        found = row
-        return true
-      }
-    }
-    return found
   }
 
-  private func buildIndex() {
-    var first = 0
-    var count = 0
-    var start: UInt64 = 0
-    var last: UInt64 = 0
-    func close(at end: UInt64) {
-      defer { count = 0 }
-      // Those of functions that the linker dropped are left at 0.
-      guard count > 0, start > 0, end > start else {
-        marks.removeSubrange(first...)
-        return
-      }
-      index.add(start..<end, sequences.count)
-      sequences.append(Sequence(first: first, end: marks.count))
-      first = marks.count
-    }
-    forEachRow { row, isEnd, next in
-      if row.address < last, count > 0 { close(at: last) }
-      if isEnd { return close(at: row.address) }
-      if count == 0 { start = row.address }
-      if count % Self.rowsPerMark == 0 { marks.append(Mark(row: row, next: next)) }
-      last = row.address
-      count += 1
-    }
-    close(at: last)
-    index.finish()
+  private func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result {
+    sections.lines.lines.withBytes { body($0.extracting(0..<header.program.end)) }
   }
 
   // MARK: Files

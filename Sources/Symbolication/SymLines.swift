@@ -23,7 +23,7 @@ struct SymLines {
     // Sequences are in order inside, and seldom among each other.
     var sequences: [Range<Int>] = []
     var start = first
-    table.forEachRow { row, isEnd, _ in
+    table.forEachRow { row, isEnd in
       if isEnd {
         rows.append(Row(address: row.address, line: 0, file: -1))
         // Those of functions that the linker dropped are left at 0.
