@@ -97,17 +97,18 @@ public struct Demangler: Sendable {
   /// Real names have those only in the conditions of templates. Where nothing can begin an expression there is none: neither
   /// `X`, nor a `D` or `A` with what stands behind them in types and bounds, wherever in the name.
   private static func mayLoop(_ bytes: [UInt8]) -> Bool {
-    var hasUnresolved = false
-    var hasExpression = bytes.contains(UInt8(ascii: "X")) || bytes.contains(UInt8(ascii: "Q"))
-    for (first, second) in zip(bytes, bytes.dropFirst()) {
-      switch first {
-      case UInt8(ascii: "s"): if second == UInt8(ascii: "r") { hasUnresolved = true }
-      case UInt8(ascii: "D"): if Self.expressionTypes.contains(second) { hasExpression = true }
-      case UInt8(ascii: "A"): if !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(second) { hasExpression = true }
-      default: break
-      }
+    let pairs = bytes.indices.dropLast()
+    guard pairs.contains(where: { bytes[$0] == UInt8(ascii: "s") && bytes[$0 + 1] == UInt8(ascii: "r") }) else {
+      return false
     }
-    return hasUnresolved && hasExpression
+    return bytes.contains(UInt8(ascii: "X")) || bytes.contains(UInt8(ascii: "Q"))
+      || pairs.contains { index in
+        switch bytes[index] {
+        case UInt8(ascii: "D"): Self.expressionTypes.contains(bytes[index + 1])
+        case UInt8(ascii: "A"): !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index + 1])
+        default: false
+        }
+      }
   }
 
   /// `decltype`, `noexcept`, vectors and what else has an expression behind its `D`.

@@ -18,9 +18,9 @@ struct DieScanner {
     /// Of the attributes, in `attributes`.
     var first = 0
     var end = 0
-    /// Of `steps`.
-    var firstStep = 0
-    var endStep = 0
+    /// Of `pieces`.
+    var firstPiece = 0
+    var endPiece = 0
   }
 
   struct Attribute {
@@ -33,7 +33,7 @@ struct DieScanner {
   }
 
   /// What an entry is passed by: so many bytes, and then one value of a form whose size depends on it.
-  private struct Step {
+  private struct Piece {
     var size = 0
     /// 0 for none.
     var form: UInt32 = 0
@@ -41,7 +41,7 @@ struct DieScanner {
 
   /// Of all abbreviations.
   private(set) var attributes: [Attribute] = []
-  private var steps: [Step] = []
+  private var pieces: [Piece] = []
   /// By code, which are dense in all real files.
   private(set) var abbreviations = [Abbreviation()]
   let addressSize: Int
@@ -78,11 +78,11 @@ struct DieScanner {
   private mutating func abbreviation(_ table: RawSpan, _ offset: inout Int) -> Abbreviation? {
     guard let tag = table.unsigned(&offset), offset < table.byteCount else { return nil }
     var new = Abbreviation()
-    (new.isKnown, new.first, new.firstStep) = (true, attributes.count, steps.count)
+    (new.isKnown, new.first, new.firstPiece) = (true, attributes.count, pieces.count)
     new.hasChildren = table.uint8(at: offset) != 0
     offset += 1
     var hasCode = false
-    var step = Step()
+    var piece = Piece()
     while let name = table.unsigned(&offset), let form = table.unsigned(&offset), name != 0 || form != 0 {
       guard attributes.count - new.first < 256, let name = UInt32(exactly: name), let form = UInt32(exactly: form)
       else {
@@ -97,17 +97,17 @@ struct DieScanner {
       let size = fixedSize(form)
       attributes.append(Attribute(name: name, form: form, size: size ?? -1, constant: constant))
       if let size {
-        step.size += size
+        piece.size += size
       } else {
         new.size = nil
-        step.form = form
-        steps.append(step)
-        step = Step()
+        piece.form = form
+        pieces.append(piece)
+        piece = Piece()
       }
     }
-    if new.size != nil { new.size = step.size }
-    if step.size > 0 { steps.append(step) }
-    (new.end, new.endStep) = (attributes.count, steps.count)
+    if new.size != nil { new.size = piece.size }
+    if piece.size > 0 { pieces.append(piece) }
+    (new.end, new.endPiece) = (attributes.count, pieces.count)
     new.isFunction = hasCode && Int(clamping: tag) == DW_TAG_subprogram
     new.isInlinedCall = hasCode && Int(clamping: tag) == DW_TAG_inlined_subroutine
     return new
@@ -140,10 +140,10 @@ struct DieScanner {
       offset += size
       return true
     }
-    for index in abbreviation.firstStep..<abbreviation.endStep {
-      let step = steps[index]
-      offset += step.size
-      guard step.form == 0 || skip(step.form, unit, &offset) else { return false }
+    for index in abbreviation.firstPiece..<abbreviation.endPiece {
+      let piece = pieces[index]
+      offset += piece.size
+      guard piece.form == 0 || skip(piece.form, unit, &offset) else { return false }
     }
     return true
   }

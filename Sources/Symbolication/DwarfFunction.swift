@@ -19,34 +19,18 @@ final class DwarfFunction {
     let column: UInt64
     /// 0 for what was inlined into the function itself.
     let depth: Int
-    /// From its first to its last address.
-    let hull: Range<UInt64>
-    /// If there are several, each of its ranges.
-    let parts: [Range<UInt64>]
+    let ranges: [Range<UInt64>]
 
-    /// Nil if it has no code.
-    fileprivate init?(_ call: DieScanner.Call, _ ranges: [Range<UInt64>]) {
-      guard var hull = ranges.first else { return nil }
-      for range in ranges.dropFirst() {
-        hull = min(hull.lowerBound, range.lowerBound)..<max(hull.upperBound, range.upperBound)
-      }
-      self.init(call, hull, ranges.count > 1 ? ranges : [])
-    }
-
-    fileprivate init(_ call: DieScanner.Call, _ hull: Range<UInt64>, _ parts: [Range<UInt64>] = []) {
+    fileprivate init(_ call: DieScanner.Call, _ ranges: [Range<UInt64>]) {
       (origin, depth) = (call.origin ?? call.offset, call.level)
       (file, line, column) = (call.file, call.line, call.column)
-      (self.hull, self.parts) = (hull, parts)
+      self.ranges = ranges
     }
 
-    func contains(_ address: UInt64) -> Bool {
-      hull.contains(address) && (parts.isEmpty || parts.contains { $0.contains(address) })
-    }
-
-    var ranges: [Range<UInt64>] { parts.isEmpty ? [hull] : parts }
+    func contains(_ address: UInt64) -> Bool { ranges.contains { $0.contains(address) } }
   }
 
-  /// In the order of the DWARF, which has a call before those that were inlined into it.
+  /// As libdw reads them, where the fast way does not work.
   private var calls: [InlinedCall]?
 
   init(_ die: Dwarf_Die, _ sections: DwarfInfo.Sections) {
@@ -61,21 +45,11 @@ final class DwarfFunction {
 
   func ranges(_ sections: DwarfInfo.Sections) -> [Range<UInt64>] { unsafe DwarfUnit.ranges(&die, sections) }
 
-  /// All of them, a call before those that were inlined into it.
-  func inlinedCalls(in unit: DwarfUnit, _ sections: DwarfInfo.Sections) -> [InlinedCall] {
-    if let calls { return calls }
-    var found: [InlinedCall] = []
-    if !scan(unit, sections, &found) {
-      found = []
-      unsafe collect(&die, unit, sections, depth: 0, nesting: 0, &found)
-    }
-    calls = found
-    return found
-  }
-
   /// Those that `address` lies in, from the outermost inwards.
   func inlinedCalls(at address: UInt64, in unit: DwarfUnit, _ sections: DwarfInfo.Sections) -> [InlinedCall] {
     var chain: [InlinedCall] = []
+    if scan(for: address, unit, sections, &chain) { return chain }
+    chain = []
     for call in inlinedCalls(in: unit, sections) {
       // What was inlined into the last one has been passed.
       if call.depth < chain.count { break }
@@ -85,7 +59,9 @@ final class DwarfFunction {
   }
 
   /// The fast way. Returns false if it does not work here.
-  private func scan(_ unit: DwarfUnit, _ sections: DwarfInfo.Sections, _ found: inout [InlinedCall]) -> Bool {
+  private func scan(
+    for address: UInt64, _ unit: DwarfUnit, _ sections: DwarfInfo.Sections, _ chain: inout [InlinedCall]
+  ) -> Bool {
     guard let entries = unit.entries(sections) else { return false }
     var isFirst = true
     return unsafe entries.scan(from: dwarf_dieoffset(&die), hasCalls: true) { _, _ in
@@ -93,17 +69,29 @@ final class DwarfFunction {
       defer { isFirst = false }
       return isFirst ? 0 : nil
     } call: { _, call in
-      if let range = call.range {
-        found.append(InlinedCall(call, range))
-      } else {
-        var entry = unsafe Dwarf_Die()
-        guard unsafe dwarf_offdie(sections.dwarf, call.offset, &entry) != nil else { return }
-        if let call = unsafe InlinedCall(call, DwarfUnit.ranges(&entry, sections)) { found.append(call) }
+      // What was inlined into the last one has been passed.
+      if call.level < chain.count { return .stop }
+      if let range = call.code.range {
+        guard range.contains(address) else { return .pass }
+        chain.append(InlinedCall(call, [range]))
+        return .enter
       }
+      let new = InlinedCall(call, entries.ranges(call.code, at: call.offset))
+      guard new.contains(address) else { return .pass }
+      chain.append(new)
+      return .enter
     }
   }
 
-  /// The slow way, by libdw alone.
+  /// All of them by libdw alone, a call before those that were inlined into it.
+  func inlinedCalls(in unit: DwarfUnit, _ sections: DwarfInfo.Sections) -> [InlinedCall] {
+    if let calls { return calls }
+    var found: [InlinedCall] = []
+    unsafe collect(&die, unit, sections, depth: 0, nesting: 0, &found)
+    calls = found
+    return found
+  }
+
   private func collect(
     _ scope: inout Dwarf_Die, _ unit: DwarfUnit, _ sections: DwarfInfo.Sections, depth: Int, nesting: Int,
     _ found: inout [InlinedCall]
@@ -113,11 +101,12 @@ final class DwarfFunction {
       switch unsafe dwarf_tag(&child) {
       case Int32(DW_TAG_inlined_subroutine):
         let call = unsafe DieScanner.Call(
-          offset: dwarf_dieoffset(&child), level: depth, range: nil, origin: nil,
+          offset: dwarf_dieoffset(&child), level: depth, code: DieScanner.Code(range: nil, list: nil), origin: nil,
           file: DwarfUnit.number(&child, DW_AT_call_file), line: DwarfUnit.number(&child, DW_AT_call_line),
           column: DwarfUnit.number(&child, DW_AT_call_column))
-        guard let call = unsafe InlinedCall(call, DwarfUnit.ranges(&child, sections)) else { return }
-        found.append(call)
+        let ranges = unsafe DwarfUnit.ranges(&child, sections)
+        guard !ranges.isEmpty else { return }
+        found.append(InlinedCall(call, ranges))
         unsafe collect(&child, unit, sections, depth: depth + 1, nesting: nesting + 1, &found)
       // A function inside has calls of its own; types have none.
       case Int32(DW_TAG_subprogram), Int32(DW_TAG_class_type), Int32(DW_TAG_structure_type): return

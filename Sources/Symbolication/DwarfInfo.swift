@@ -102,6 +102,9 @@ extension DwarfInfo {
     /// `.debug_addr`
     let addresses: UnsafeRawBufferPointer
     let lines: LineSections
+    /// `.debug_ranges` and `.debug_rnglists`
+    let ranges: RawSpanHolder
+    let rangeLists: RawSpanHolder
     /// By the offset of the abbreviations and the sizes of values; many units may share them.
     private var scanners: [[UInt64]: DieScanner?] = [:]
     fileprivate(set) var findings = FindingList()
@@ -115,6 +118,8 @@ extension DwarfInfo {
       unsafe info = unsafe Self.contents(".debug_info", file)
       unsafe addresses = unsafe Self.contents(".debug_addr", file)
       lines = LineSections(file)
+      ranges = unsafe RawSpanHolder(Self.contents(".debug_ranges", file), owner: file)
+      rangeLists = unsafe RawSpanHolder(Self.contents(".debug_rnglists", file), owner: file)
       let abbreviations = unsafe Self.contents(".debug_abbrev", file)
       abbreviationsIfUnknown = min(max(abbreviations.count / 8, 64), 65_536)
       abbreviationsLeft = 4 << 20 + abbreviations.count / 4

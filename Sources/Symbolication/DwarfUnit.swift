@@ -139,16 +139,15 @@ final class DwarfUnit {
   /// The fast way. Returns false if it does not work here.
   private func scan(_ sections: DwarfInfo.Sections) -> Bool {
     guard let entries = entries(sections) else { return false }
-    return entries.scan(hasCalls: false) { offset, range in
-      if let range {
+    return entries.scan(hasCalls: false) { offset, code in
+      if let range = code.range {
         index.add(range, Int(clamping: offset))
-        return nil
+      } else {
+        for range in entries.ranges(code, at: offset) { index.add(range, Int(clamping: offset)) }
       }
-      var function = unsafe Dwarf_Die()
-      guard unsafe dwarf_offdie(sections.dwarf, offset, &function) != nil else { return nil }
-      for range in unsafe Self.ranges(&function, sections) { index.add(range, Int(clamping: offset)) }
       return nil
     } call: { _, _ in
+      .pass
     }
   }
 
@@ -156,7 +155,7 @@ final class DwarfUnit {
   func entries(_ sections: DwarfInfo.Sections) -> UnitEntries? {
     if let known = knownEntries { return known }
     var tree = unsafe tree
-    let new = unsafe UnitEntries(&tree, sections, addressBase: Self.number(&die, DW_AT_addr_base))
+    let new = unsafe UnitEntries(&tree, sections)
     knownEntries = .some(new)
     return new
   }

@@ -27,13 +27,13 @@ struct LineProgram {
 
   private let step: UInt64
   private let lineBase: Int
-  private let lineRange: Int
+  private let lineRange: UInt8
   private let opcodeBase: Int
   private let operandCounts: [UInt8]
   private let isBigEndian: Bool
 
   init(_ header: LineHeader, isBigEndian: Bool) {
-    (step, lineBase, lineRange) = (header.step, Int(header.lineBase), Int(header.lineRange))
+    (step, lineBase, lineRange) = (header.step, Int(header.lineBase), header.lineRange)
     (opcodeBase, operandCounts) = (Int(header.opcodeBase), header.operandCounts)
     self.isBigEndian = isBigEndian
     offset = header.program.offset
@@ -53,9 +53,9 @@ struct LineProgram {
       let opcode = Int(bytes.uint8(at: offset))
       offset += 1
       if opcode >= opcodeBase {
-        let special = opcode - opcodeBase
-        row.address &+= step &* UInt64(special / lineRange)
-        row.line &+= UInt32(truncatingIfNeeded: lineBase + special % lineRange)
+        let (quotient, remainder) = UInt8(opcode - opcodeBase).quotientAndRemainder(dividingBy: lineRange)
+        row.address &+= step &* UInt64(quotient)
+        row.line &+= UInt32(truncatingIfNeeded: lineBase + Int(remainder))
         return .row
       }
       switch opcode {
@@ -86,7 +86,7 @@ struct LineProgram {
       case DW_LNS_set_column:
         guard let column = bytes.unsigned(&offset) else { return .damage }
         row.column = UInt32(clamping: column)
-      case DW_LNS_const_add_pc: row.address &+= step &* UInt64((255 - opcodeBase) / lineRange)
+      case DW_LNS_const_add_pc: row.address &+= step &* UInt64(UInt8(255 - opcodeBase) / lineRange)
       case DW_LNS_fixed_advance_pc:
         guard end - offset >= 2 else { return .damage }
         row.address &+= bytes.number(at: offset, size: 2, isBigEndian)

@@ -93,15 +93,14 @@ struct SymFunctions {
   private mutating func scan(_ unit: DwarfUnit) -> Bool {
     let sections = info.sections
     guard let entries = unit.entries(sections) else { return false }
-    return entries.scan(hasCalls: hasCalls) { offset, range in
-      if let range { return begin(offset, [range], unit) }
-      return begin(offset, Self.ranges(of: offset, sections), unit)
+    return entries.scan(hasCalls: hasCalls) { offset, code in
+      begin(offset, entries.ranges(code, at: offset), unit)
     } call: { function, call in
       let first = unitRanges.count
-      if let range = call.range {
+      if let range = call.code.range {
         unitRanges.append(range)
       } else {
-        unitRanges += Self.ranges(of: call.offset, sections)
+        unitRanges += entries.ranges(call.code, at: call.offset)
       }
       let origin = call.origin.map { names.origin(at: $0, sections) } ?? names.origin(at: call.offset, sections)
       unitCalls.append(
@@ -111,13 +110,8 @@ struct SymFunctions {
             level: call.level, origin: origin, file: names.file(call.file, of: unit, sections), line: call.line,
             ranges: first..<unitRanges.count)
         ))
+      return .enter
     }
-  }
-
-  private static func ranges(of offset: UInt64, _ sections: DwarfInfo.Sections) -> [Range<UInt64>] {
-    var die = unsafe Dwarf_Die()
-    guard unsafe dwarf_offdie(sections.dwarf, offset, &die) != nil else { return [] }
-    return unsafe DwarfUnit.ranges(&die, sections)
   }
 
   /// The slow way, by libdw alone.
