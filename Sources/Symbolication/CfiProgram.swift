@@ -52,18 +52,20 @@ struct CfiProgram {
   ///   - bytes: the section that both are in.
   ///   - registerCount: how many registers are kept.
   ///   - body: takes a row.
+  /// - Returns: false if an instruction can't be read.
   static func run(
     _ entry: CfiReader.Entry, _ common: CfiReader.Common, _ bytes: RawSpan, registerCount: Int,
     _ body: (UInt64, Row) -> Void
-  ) {
+  ) -> Bool {
     let empty = Row(registers: Array(repeating: .unspecified, count: registerCount))
     var program = CfiProgram(common: common, row: empty, first: empty, address: entry.start)
-    guard program.execute(common.program, bytes, body) else { return }
+    guard program.execute(common.program, bytes, body) else { return false }
     program.first = program.row
     program.isInitial = false
     // What an instruction that can't be read would have changed is not known, so the row before it is the last.
-    _ = program.execute(entry.program, bytes, body)
+    let isWhole = program.execute(entry.program, bytes, body)
     body(program.address, program.row)
+    return isWhole
   }
 
   private mutating func advance(_ delta: UInt64, _ body: (UInt64, Row) -> Void) -> Bool {

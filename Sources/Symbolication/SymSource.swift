@@ -192,14 +192,8 @@ public final class SymSource {
     var sections: [SymFrames.Section] = []
     let places = [(loaded, ".eh_frame"), (loaded, ".debug_frame"), (debug, ".debug_frame")]
     for case (let file?, let name) in places {
-      let bytes = unsafe DwarfInfo.Sections.contents(name, file)
-      guard unsafe !bytes.isEmpty else { continue }
-      let holder = unsafe RawSpanHolder(bytes, owner: file)
-      let address = file.section(name)?.header.sh_addr ?? 0
-      let reader = holder.withBytes {
-        CfiReader($0, address: address, isExceptionFrame: name == ".eh_frame", addressSize: file.is64 ? 8 : 4)
-      }
-      sections.append(SymFrames.Section(bytes: holder, reader: reader))
+      guard let section = CfiSection(name, file) else { continue }
+      sections.append(SymFrames.Section(bytes: section.bytes, reader: section.reader))
     }
     return sections
   }
