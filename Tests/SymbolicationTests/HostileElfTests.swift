@@ -192,8 +192,30 @@ struct HostileElfTests {
     #expect(try rules(Array(repeating: 0x0a, count: 10)) != nil)
     #expect(try rules(Array(repeating: 0x0a, count: 100)) == nil)
     // What can't be read counts from where it stands on.
-    #expect(try rules([0x51, 0x3f]) == nil)
+    #expect(try rules([0x50, 0x3f]) == nil)
     #expect(try rules([0x60, 0x3f]) != nil)
+  }
+
+  @Test("What can't be read of descriptions of frames and of small symbol tables is told")
+  func refused() throws {
+    let folder = try TemporaryFolder()
+    let sections: [(String, UInt64, [UInt8])] = [
+      (".eh_frame", 2, Self.frames([0x3f])), (".gnu_debugdata", 0, [1, 2, 3]),
+    ]
+    try folder.write(SynthElf.file(sections.map { (name: $0.0, flags: $0.1, bytes: $0.2) }), to: "a")
+    let file = try SymbolFile(FilePath(folder.url("a").path))
+    #expect(file.frameRules(at: 0x1010, .x86_64) == nil)
+    #expect(file.symbolize(0x1010) == nil)
+    #expect(Set(file.findings.findings.map(\.rule.code)) == ["bad-frame-rules", "unknown-compression"])
+    #expect(Set(file.findings.findings.map(\.path)) == [".eh_frame", ".gnu_debugdata"])
+  }
+
+  @Test("A file that is compressed as a whole is no ELF file")
+  func wholeFile() throws {
+    let folder = try TemporaryFolder()
+    try folder.write([0x1f, 0x8b, 8, 0] + Array(repeating: 0, count: 100), to: "a.gz")
+    #expect(throws: (any Error).self) { try SymSource(FilePath(folder.url("a.gz").path)) }
+    #expect(throws: SymbolFile.UnknownFormat.self) { try SymbolContents(FilePath(folder.url("a.gz").path)) }
   }
 
   @Test("Descriptions of frames that compilers wrote are executed")
