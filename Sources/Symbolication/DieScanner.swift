@@ -65,12 +65,10 @@ struct DieScanner {
     while let code = table.unsigned(&offset) {
       if code == 0 { return }
       // A list with gaps takes memory for each of them.
-      guard code <= Self.maximumCode, code <= UInt64(4 * abbreviations.count + 256),
-        let new = abbreviation(table, &offset)
-      else { return nil }
+      guard code <= Self.maximumCode, code <= UInt64(4 * abbreviations.count + 256) else { return nil }
       while abbreviations.count <= code { abbreviations.append(Abbreviation()) }
-      // Of several with one code the first is libdw's.
-      if !abbreviations[Int(code)].isKnown { abbreviations[Int(code)] = new }
+      guard !abbreviations[Int(code)].isKnown, let new = abbreviation(table, &offset) else { return nil }
+      abbreviations[Int(code)] = new
     }
     return nil
   }

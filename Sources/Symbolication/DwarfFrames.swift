@@ -76,15 +76,9 @@ struct CfiSection {
   func rules(_ entry: CfiReader.Entry, at address: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
     let common = reader.commons[entry.common]
     return bytes.withBytes { bytes in
-      var found: CfiProgram.Row?
-      var isLast = false
       // The row of the return address is needed too, whatever its number.
       let count = max(architecture.count, Int(min(common.returnRegister, 63)) + 1)
-      let isWhole = CfiProgram.run(entry, common, bytes, registerCount: count) { start, row in
-        isLast = start <= address
-        if isLast { found = row }
-      }
-      guard let found, isWhole || !isLast else { return nil }
+      guard let found = CfiProgram.row(at: address, entry, common, bytes, registerCount: count) else { return nil }
       return FrameRules(found, common, bytes, architecture)
     }
   }

@@ -1,7 +1,7 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// The DWARF of one file, by libdw. Not to be used from two threads at once.
+/// The DWARF of one file, by libdw and, for what is asked often, readers of our own. Not to be used from two threads at once.
 ///
 /// libdw finds units by `.debug_aranges`, which clang and swiftc do not write: the ranges of the units themselves are indexed.
 @safe
@@ -219,6 +219,8 @@ extension DwarfInfo {
       let scanner = unsafe DieScanner(
         RawSpan(_unsafeBytes: Self.contents(".debug_abbrev", file)), at: header.abbreviations,
         addressSize: Int(header.addressSize), offsetSize: Int(header.offsetSize), version: Int(header.version))
+      // Tables that overlap are kept several times.
+      if let scanner { _ = take(scanner.attributes.count / 4, &abbreviationsLeft) }
       scanners[key] = .some(scanner)
       return scanner
     }

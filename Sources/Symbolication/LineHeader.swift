@@ -82,6 +82,13 @@ struct LineHeader {
     return nil
   }
 
+  /// Bytes of the table that begins at `start`, as far as they are there.
+  static func size(_ bytes: RawSpan, at start: UInt64, isBigEndian: Bool) -> Int {
+    guard let offset = Int(exactly: start), offset <= bytes.byteCount, bytes.byteCount - offset >= 12 else { return 0 }
+    let length = bytes.number(at: offset, size: 4, isBigEndian)
+    return length == 0xffff_ffff ? bytes.byteCount - offset : Int(min(length, UInt64(bytes.byteCount - offset)))
+  }
+
   private mutating func readNumbers(_ header: RawSpan, _ cursor: inout Cursor) -> Bool {
     guard let step = header.fixed(1, &cursor) else { return false }
     self.step = step

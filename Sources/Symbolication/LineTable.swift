@@ -21,12 +21,14 @@ final class LineTable {
   ///   - compilationFolder: in which the compiler ran; empty if that is not known.
   init?(_ sections: DwarfInfo.Sections, at offset: UInt64, compilationFolder: String) {
     let isBigEndian = sections.lines.isBigEndian
-    let header = sections.lines.lines.withBytes { LineHeader($0, at: offset, isBigEndian: isBigEndian) }
-    guard let header else {
+    let bytes = sections.lines.lines
+    guard sections.takeLines(bytes.withBytes { LineHeader.size($0, at: offset, isBigEndian: isBigEndian) }) else {
+      return nil
+    }
+    guard let header = bytes.withBytes({ LineHeader($0, at: offset, isBigEndian: isBigEndian) }) else {
       sections.addBadLines()
       return nil
     }
-    guard sections.takeLines(header.program.count + header.files.count) else { return nil }
     self.header = header
     self.sections = sections
     self.compilationFolder = compilationFolder

@@ -66,7 +66,7 @@ struct SymFrames {
     var rows = 0
     last = nil
     section.bytes.withBytes { bytes in
-      _ = CfiProgram.run(entry, common, bytes, registerCount: registers.count) { address, row in
+      CfiProgram.run(entry, common, bytes, registerCount: registers.count) { address, row in
         guard address < end, rows < Self.maximumRows else { return }
         rows += 1
         if last == nil { start = address }

@@ -20,7 +20,7 @@ final class UnitEntries {
   ///   - sections: that it is in.
   init?(_ die: inout Dwarf_Die, _ sections: DwarfInfo.Sections) {
     let offset = unsafe dwarf_dieoffset(&die)
-    guard let header = unsafe Header(&die, sections.dwarf),
+    guard let header = unsafe Header(&die, sections.dwarf), [4, 8].contains(header.addressSize),
       let bytes = unsafe sections.entries(offset..<max(header.end, offset), at: die.addr),
       let scanner = sections.scanner(header), sections.takeUnit(at: offset, scanner.abbreviations.count)
     else { return nil }
