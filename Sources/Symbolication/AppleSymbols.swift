@@ -28,6 +28,8 @@ public final class AppleSymbols: Sendable {
     imageBase = (loaded ?? companion)?.textAddress ?? 0
   }
 
+  var hasDebugInfo: Bool { files.contains { $0.hasDwarf } }
+
   /// Whether it has no names and no lines at all.
   var isEmpty: Bool { files.allSatisfy { !$0.hasDwarf && $0.symbols().isEmpty } }
 
@@ -41,6 +43,7 @@ public final class AppleSymbols: Sendable {
     state.withLock { state in
       findings.append(contentsOf: state.findings)
       if let info = state.info { findings.append(contentsOf: info.findings) }
+      if let frames = state.frames { findings.append(contentsOf: frames.findings) }
     }
     return findings
   }

@@ -155,7 +155,7 @@ struct CfiExpression {
   }
 
   /// DW_OP_const1u to DW_OP_consts.
-  private static func constant(_ operation: UInt8, _ bytes: RawSpan, _ offset: inout Int) -> UInt64? {
+  static func constant(_ operation: UInt8, _ bytes: RawSpan, _ offset: inout Int) -> UInt64? {
     if operation == 0x10 { return bytes.unsigned(&offset) }
     if operation == 0x11 { return bytes.signed(&offset).map { UInt64(bitPattern: $0) } }
     let size = 1 << Int((operation - 0x08) / 2)

@@ -39,6 +39,10 @@ struct CfiProgram {
   private var address: UInt64
   /// Whether the instructions of the CIE are executed, which no row belongs to.
   private var isInitial = true
+  /// Rows that begin behind this are not wanted.
+  private var last = UInt64.max
+  /// Whether there is one.
+  private var isPast = false
 
   /// Real programs remember one or two rows at once.
   private static let maximumSaved = 64
@@ -56,14 +60,44 @@ struct CfiProgram {
     _ entry: CfiReader.Entry, _ common: CfiReader.Common, _ bytes: RawSpan, registerCount: Int,
     _ body: (UInt64, Row) -> Void
   ) {
-    let empty = Row(registers: Array(repeating: .unspecified, count: registerCount))
-    var program = CfiProgram(common: common, row: empty, first: empty, address: entry.start)
-    guard program.execute(common.program, bytes, body) else { return }
-    program.first = program.row
-    program.isInitial = false
+    var program = CfiProgram(entry, common, registerCount)
+    guard program.begin(bytes) else { return }
     // What an instruction that can't be read would have changed is not known, so the row before it is the last.
     _ = program.execute(entry.program, bytes, body)
     body(program.address, program.row)
+  }
+
+  /// The row that `address` is in; nil if an instruction before can't be read.
+  ///
+  /// - Parameters:
+  ///   - address: in the range of the description.
+  ///   - entry: the description.
+  ///   - common: what it goes with.
+  ///   - bytes: the section that both are in.
+  ///   - registerCount: how many registers are kept.
+  static func row(
+    at address: UInt64, _ entry: CfiReader.Entry, _ common: CfiReader.Common, _ bytes: RawSpan, registerCount: Int
+  ) -> Row? {
+    var program = CfiProgram(entry, common, registerCount)
+    program.last = address
+    guard program.begin(bytes) else { return nil }
+    let isWhole = program.execute(entry.program, bytes) { _, _ in }
+    return isWhole || program.isPast ? program.row : nil
+  }
+
+  private init(_ entry: CfiReader.Entry, _ common: CfiReader.Common, _ registerCount: Int) {
+    self.common = common
+    row = Row(registers: Array(repeating: .unspecified, count: registerCount))
+    first = row
+    address = entry.start
+  }
+
+  /// Executes the instructions of the CIE.
+  private mutating func begin(_ bytes: RawSpan) -> Bool {
+    guard execute(common.program, bytes, { _, _ in }) else { return false }
+    first = row
+    isInitial = false
+    return true
   }
 
   private mutating func advance(_ delta: UInt64, _ body: (UInt64, Row) -> Void) -> Bool {
@@ -71,6 +105,15 @@ struct CfiProgram {
     let (distance, tooFar) = delta.multipliedReportingOverflow(by: common.codeAlignment)
     let (next, overflow) = address.addingReportingOverflow(distance)
     guard !tooFar, !overflow else { return false }
+    return go(to: next, body)
+  }
+
+  /// Returns false if the next row is not wanted.
+  private mutating func go(to next: UInt64, _ body: (UInt64, Row) -> Void) -> Bool {
+    guard next <= last else {
+      isPast = true
+      return false
+    }
     if next != address { body(address, row) }
     address = next
     return true
@@ -194,10 +237,7 @@ struct CfiProgram {
     guard !isInitial, common.addressEncoding == 0, bytes.byteCount - offset >= common.addressSize else { return false }
     let next = common.addressSize == 8 ? bytes.uint64(at: offset) : UInt64(bytes.uint32(at: offset))
     offset += common.addressSize
-    guard next >= address else { return false }
-    if next != address { body(address, row) }
-    address = next
-    return true
+    return next >= address && go(to: next, body)
   }
 
   private static func block(_ bytes: RawSpan, _ offset: inout Int) -> ByteRange? {

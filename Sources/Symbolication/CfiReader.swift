@@ -2,8 +2,7 @@ internal import BinaryFormat
 
 /// The descriptions of frames in one `.eh_frame` or `.debug_frame` section, all of them in one pass.
 ///
-/// libdw finds the description of one address, and executes it from its beginning for each row that is asked for. Whoever
-/// wants all rows of all of them is faster without it, and every offset is checked here.
+/// libdw has no way to all of them, and believes what `.eh_frame_hdr` says of where they are. Here every offset is checked.
 struct CfiReader {
   /// What descriptions share (a CIE).
   struct Common {

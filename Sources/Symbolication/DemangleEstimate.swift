@@ -3,9 +3,10 @@
 /// Names refer back to their own parts by number, in the order in which those were complete. So a part holds only references
 /// that stand before it is first referred to, or a later one is: that bounds how often they can double.
 struct SubstitutionEstimate {
-  /// At most so long is the part of each number, and so often it is referred to so far.
+  /// At most so long is the part of each number.
   private var sizes: [Int] = []
-  private var uses: [Int] = []
+  /// Of all references so far.
+  private var size = 0
   private static let limit = 1 << 40
   /// What two characters of an abbreviation stand for at most: `UnsafeMutableRawBufferPointer` and its module.
   private static let abbreviation = 40
@@ -21,19 +22,9 @@ struct SubstitutionEstimate {
       // Those with lower numbers are complete too, whenever they are referred to.
       let sum = min(Self.limit, position + size)
       sizes += repeatElement(sum, count: number + 1 - sizes.count)
-      uses += repeatElement(0, count: number + 1 - uses.count)
     }
-    uses[number] = min(Self.limit, uses[number] + count)
-  }
-
-  /// Of all references so far.
-  private var size: Int {
-    var sum = 0
-    for (size, uses) in zip(sizes, uses) where uses > 0 {
-      let (product, overflow) = size.multipliedReportingOverflow(by: uses)
-      sum = overflow ? Self.limit : min(Self.limit, sum + min(Self.limit, product))
-    }
-    return sum
+    let (product, overflow) = sizes[number].multipliedReportingOverflow(by: count)
+    size = overflow ? Self.limit : min(Self.limit, size + min(Self.limit, product))
   }
 
   /// Of an Itanium name: `S_`, `S0_`, `SZ_` refer to parts; `T_` and its kind to template arguments.

@@ -2,7 +2,7 @@
 enum RustLegacySymbol {
   /// Nil if it is not one: the hash, `17h` and 16 digits, makes the difference to C++.
   static func demangle(_ bytes: [UInt8]) -> String? {
-    guard bytes.starts(with: Array("_ZN".utf8)) else { return nil }
+    guard bytes.starts(with: "_ZN".utf8) else { return nil }
     var parts: [ArraySlice<UInt8>] = []
     var index = 3
     while index < bytes.count, bytes[index] != UInt8(ascii: "E") {

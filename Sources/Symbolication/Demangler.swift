@@ -60,11 +60,21 @@ public struct Demangler: Sendable {
     "$s", "$S", "$e", "_$s", "_$S", "_$e", "_T0", "__T0", "@__swiftmacro_", "_@__swiftmacro_",
   ].map { Array($0.utf8) }
 
-  private static func isSwift(_ bytes: [UInt8]) -> Bool { swiftPrefixes.contains { bytes.starts(with: $0) } }
+  private static func isSwift(_ bytes: [UInt8]) -> Bool {
+    // Nearly all names are told by their first two bytes.
+    guard bytes.count > 1 else { return false }
+    switch (bytes[0], bytes[1]) {
+    case (UInt8(ascii: "_"), UInt8(ascii: "Z")): return false
+    case (UInt8(ascii: "$"), UInt8(ascii: "s")): return true
+    default: return swiftPrefixes.contains { bytes.starts(with: $0) }
+    }
+  }
 
   private static func swift(_ bytes: [UInt8]) -> String? {
     var bytes = bytes
-    if bytes.starts(with: Array("__T".utf8)) || bytes.starts(with: Array("_@".utf8)) { bytes.removeFirst() }
+    if bytes[0] == UInt8(ascii: "_"), bytes.starts(with: "__T".utf8) || bytes.starts(with: "_@".utf8) {
+      bytes.removeFirst()
+    }
     guard SubstitutionEstimate.swift(bytes) <= maximumEstimate else { return nil }
     // What it can't demangle it gives back as it was.
     let name = unsafe text(of: bytes) { unsafe swift_demangle($0, bytes.count, nil, nil, 0) }
@@ -87,17 +97,18 @@ public struct Demangler: Sendable {
   /// Real names have those only in the conditions of templates. Where nothing can begin an expression there is none: neither
   /// `X`, nor a `D` or `A` with what stands behind them in types and bounds, wherever in the name.
   private static func mayLoop(_ bytes: [UInt8]) -> Bool {
-    var hasUnresolved = false
-    var hasExpression = bytes.contains(UInt8(ascii: "X")) || bytes.contains(UInt8(ascii: "Q"))
-    for (first, second) in zip(bytes, bytes.dropFirst()) {
-      switch first {
-      case UInt8(ascii: "s"): if second == UInt8(ascii: "r") { hasUnresolved = true }
-      case UInt8(ascii: "D"): if Self.expressionTypes.contains(second) { hasExpression = true }
-      case UInt8(ascii: "A"): if !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(second) { hasExpression = true }
-      default: break
-      }
+    let pairs = bytes.indices.dropLast()
+    guard pairs.contains(where: { bytes[$0] == UInt8(ascii: "s") && bytes[$0 + 1] == UInt8(ascii: "r") }) else {
+      return false
     }
-    return hasUnresolved && hasExpression
+    return bytes.contains(UInt8(ascii: "X")) || bytes.contains(UInt8(ascii: "Q"))
+      || pairs.contains { index in
+        switch bytes[index] {
+        case UInt8(ascii: "D"): Self.expressionTypes.contains(bytes[index + 1])
+        case UInt8(ascii: "A"): !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index + 1])
+        default: false
+        }
+      }
   }
 
   /// `decltype`, `noexcept`, vectors and what else has an expression behind its `D`.
@@ -117,8 +128,9 @@ public struct Demangler: Sendable {
   private static func text(of bytes: [UInt8], _ demangle: (UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar>?)
     -> String?
   {
-    let terminated = bytes.map { CChar(bitPattern: $0) } + [0]
-    return unsafe terminated.withUnsafeBufferPointer { buffer in
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
+      for index in bytes.indices { unsafe buffer[index] = CChar(bitPattern: bytes[index]) }
+      unsafe buffer[bytes.count] = 0
       guard let result = unsafe demangle(buffer.baseAddress!) else { return nil }
       defer { unsafe free(result) }
       return unsafe String(cString: result)

@@ -2,18 +2,29 @@ internal import BinaryFormat
 internal import CElfutils
 
 extension DieScanner {
+  /// What an entry says of where its code is: one range, or a list of them; or something else that libdw may understand.
+  struct Code {
+    let range: Range<UInt64>?
+    let list: RangeLists.Place?
+  }
+
   /// An inlined call as its entry has it.
   struct Call {
     /// Of the entry, in `.debug_info`.
     let offset: UInt64
     /// 0 for what was inlined into the function itself.
     let level: Int
-    /// Nil if the entry has another form of it.
-    let range: Range<UInt64>?
+    let code: Code
     /// Offset of the entry of the function that was called; nil if it is not in this section.
     let origin: UInt64?
     let file: UInt64
     let line: UInt64
+    let column: UInt64
+  }
+
+  /// What to do with what is inside of a call.
+  enum Step {
+    case enter, pass, stop
   }
 
   /// Where `.debug_addr` has the addresses of one unit.
@@ -41,12 +52,15 @@ extension DieScanner {
   ///   - start: offset of the first byte in `.debug_info`.
   ///   - unitStart: offset of the unit's header, from which references count.
   ///   - addresses: of the unit.
-  ///   - function: is called for each function with code; returns its number, or nil if its calls are not wanted.
+  ///   - hasCalls: whether calls are wanted at all.
+  ///   - function: is called for each function with code, with its entry's offset; returns its number, or nil if its calls
+  ///     are not wanted.
   ///   - call: is called for each call that was inlined into the function with that number, a call before those in it.
-  /// - Returns: false if an entry could not be read.
-  func scanCalls(
-    _ unit: RawSpan, from start: UInt64, unitStart: UInt64, _ addresses: AddressTable,
-    function: (UInt64, Range<UInt64>?) -> Int?, call: (Int, Call) -> Void
+  /// - Returns: false if an entry could not be read; then some may be missing.
+  @inline(__always)
+  func scan(
+    _ unit: RawSpan, from start: UInt64, unitStart: UInt64, _ addresses: AddressTable, hasCalls: Bool,
+    function: (UInt64, Code) -> Int?, call: (Int, Call) -> Step
   ) -> Bool {
     var scopes: [Scope] = []
     var offset = 0
@@ -63,28 +77,40 @@ extension DieScanner {
       guard code < UInt64(abbreviations.count) else { return false }
       let abbreviation = abbreviations[Int(code)]
       guard abbreviation.isKnown else { return false }
-      if abbreviation.isFunction || abbreviation.isInlinedCall {
+      let place = start + UInt64(entry)
+      var scope: Scope?
+      if abbreviation.isFunction {
         guard let values = values(abbreviation, unit, &offset, unitStart, addresses) else { return false }
-        let place = start + UInt64(entry)
-        if abbreviation.isFunction {
-          let number = function(place, values.range)
-          if abbreviation.hasChildren { scopes.append(Scope(depth: depth, function: number, level: -1)) }
-        } else if let scope = scopes.last, let number = scope.function, scope.level < Self.maximumLevel {
-          call(
-            number,
-            Call(
-              offset: place, level: scope.level + 1, range: values.range, origin: values.origin, file: values.file,
-              line: values.line))
-          if abbreviation.hasChildren { scopes.append(Scope(depth: depth, function: number, level: scope.level + 1)) }
+        let number = function(place, values.code)
+        if hasCalls { scope = Scope(depth: depth, function: number, level: -1) }
+      } else if hasCalls, abbreviation.isInlinedCall, let outer = scopes.last, let number = outer.function {
+        guard let values = values(abbreviation, unit, &offset, unitStart, addresses) else { return false }
+        let level = outer.level + 1
+        let found = Call(
+          offset: place, level: level, code: values.code, origin: values.origin, file: values.file, line: values.line,
+          column: values.column)
+        switch call(number, found) {
+        case .stop: return true
+        case .enter:
+          scope = Scope(depth: depth, function: level < Self.maximumLevel ? number : nil, level: level)
+        case .pass:
+          if abbreviation.hasChildren, let sibling = values.sibling, sibling > start &+ UInt64(offset),
+            sibling - start < UInt64(unit.byteCount)
+          {
+            offset = Int(sibling - start)
+            continue
+          }
+          scope = Scope(depth: depth, function: nil, level: level)
         }
-      } else if let size = abbreviation.size {
-        offset += size
       } else {
-        for index in abbreviation.first..<abbreviation.end {
-          guard skip(attributes[index].form, unit, &offset) else { return false }
-        }
+        guard skip(abbreviation, unit, &offset) else { return false }
       }
-      if abbreviation.hasChildren { depth += 1 } else if depth == 0 { return true }
+      if abbreviation.hasChildren {
+        if let scope { scopes.append(scope) }
+        depth += 1
+      } else if depth == 0 {
+        return true
+      }
     }
     return offset == unit.byteCount
   }
@@ -92,6 +118,7 @@ extension DieScanner {
   /// A function or a call that the scan is in.
   private struct Scope {
     let depth: Int
+    /// Nil if its calls are not wanted.
     let function: Int?
     /// -1 for the function itself.
     let level: Int
@@ -104,11 +131,14 @@ extension DieScanner {
     var origin: UInt64?
     var file: UInt64 = 0
     var line: UInt64 = 0
+    var column: UInt64 = 0
+    var sibling: UInt64?
+    var list: RangeLists.Place?
 
-    var range: Range<UInt64>? {
-      guard let low, let high else { return nil }
+    var code: Code {
+      guard let low, let high else { return Code(range: nil, list: list) }
       let end = isHighAnOffset ? low &+ high : high
-      return end > low ? low..<end : nil
+      return Code(range: end > low ? low..<end : nil, list: nil)
     }
   }
 
@@ -119,7 +149,7 @@ extension DieScanner {
     for index in abbreviation.first..<abbreviation.end {
       let attribute = attributes[index]
       let place = offset
-      guard skip(attribute.form, unit, &offset), offset <= unit.byteCount else { return nil }
+      guard skip(attribute, unit, &offset), offset <= unit.byteCount else { return nil }
       switch Int(attribute.name) {
       case DW_AT_low_pc: values.low = address(attribute.form, unit, place, addresses)
       case DW_AT_high_pc:
@@ -129,10 +159,14 @@ extension DieScanner {
           values.high = address(attribute.form, unit, place, addresses)
         }
       case DW_AT_abstract_origin: values.origin = reference(attribute.form, unit, place, unitStart)
+      case DW_AT_sibling: values.sibling = reference(attribute.form, unit, place, unitStart)
+      case DW_AT_ranges: values.list = list(attribute.form, unit, place)
       case DW_AT_call_file:
         values.file = attribute.constant ?? number(attribute.form, unit, place) ?? 0
       case DW_AT_call_line:
         values.line = attribute.constant ?? number(attribute.form, unit, place) ?? 0
+      case DW_AT_call_column:
+        values.column = attribute.constant ?? number(attribute.form, unit, place) ?? 0
       default: break
       }
     }
@@ -149,6 +183,16 @@ extension DieScanner {
     case DW_FORM_data8: return unit.uint64(at: place)
     case DW_FORM_udata: return unit.unsigned(&offset)
     case DW_FORM_sdata: return unit.signed(&offset).map { UInt64(bitPattern: $0) }
+    default: return nil
+    }
+  }
+
+  private func list(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> RangeLists.Place? {
+    var offset = place
+    switch Int(form) {
+    case DW_FORM_sec_offset where offsetSize == 8, DW_FORM_data8: return .offset(unit.uint64(at: place))
+    case DW_FORM_sec_offset, DW_FORM_data4: return .offset(UInt64(unit.uint32(at: place)))
+    case DW_FORM_rnglistx: return unit.unsigned(&offset).map { .index($0) }
     default: return nil
     }
   }

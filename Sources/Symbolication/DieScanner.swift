@@ -1,17 +1,11 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// Goes over all entries of one unit's `.debug_info` for those that are functions with code.
+/// Goes over the entries of one unit's `.debug_info` for those that are functions with code, or calls inlined into them.
 ///
 /// libdw steps from entry to entry by looking each attribute up anew, which took two thirds of the time of 10,000 lookups.
-/// Here the size of an entry is known from its abbreviation. All that is found is then read by libdw.
+/// Here the size of an entry is known from its abbreviation.
 struct DieScanner {
-  /// A function with code: its entry's offset in `.debug_info`, and its range if the entry itself says it.
-  struct Function {
-    let offset: UInt64
-    let range: Range<UInt64>?
-  }
-
   /// Plain data: one is looked at for each entry, and nothing is to be retained for that.
   struct Abbreviation {
     /// False for a code that none has.
@@ -24,17 +18,30 @@ struct DieScanner {
     /// Of the attributes, in `attributes`.
     var first = 0
     var end = 0
+    /// Of `pieces`.
+    var firstPiece = 0
+    var endPiece = 0
   }
 
   struct Attribute {
     let name: UInt32
     let form: UInt32
+    /// Bytes of its value; -1 if that depends on it.
+    let size: Int
     /// The value that the abbreviation itself has.
     let constant: UInt64?
   }
 
+  /// What an entry is passed by: so many bytes, and then one value of a form whose size depends on it.
+  private struct Piece {
+    var size = 0
+    /// 0 for none.
+    var form: UInt32 = 0
+  }
+
   /// Of all abbreviations.
   private(set) var attributes: [Attribute] = []
+  private var pieces: [Piece] = []
   /// By code, which are dense in all real files.
   private(set) var abbreviations = [Abbreviation()]
   let addressSize: Int
@@ -42,53 +49,66 @@ struct DieScanner {
   let version: Int
 
   /// The largest code that is taken; more of them are no real file's.
-  private static let maximumCode = 65_536
+  private static let maximumCode: UInt64 = 65_536
 
-  /// Reads the abbreviations of a unit by libdw. Nil if they are not what real files have.
-  init?(_ unit: inout Dwarf_Die, addressSize: Int, offsetSize: Int, version: Int) {
+  /// Reads the abbreviations of a unit. Nil if they are not what real files have.
+  ///
+  /// - Parameters:
+  ///   - table: `.debug_abbrev`.
+  ///   - start: where those of the unit begin in it.
+  ///   - addressSize: bytes of an address.
+  ///   - offsetSize: bytes of an offset in a section.
+  ///   - version: of DWARF.
+  init?(_ table: RawSpan, at start: UInt64, addressSize: Int, offsetSize: Int, version: Int) {
     (self.addressSize, self.offsetSize, self.version) = (addressSize, offsetSize, version)
-    var offset: Dwarf_Off = 0
-    while abbreviations.count <= Self.maximumCode {
-      var length = 0
-      let abbreviation = unsafe dwarf_getabbrev(&unit, offset, &length)
-      guard let abbreviation = unsafe abbreviation else { return nil }
-      // The end of the list is another pointer than any abbreviation.
-      let end = unsafe OpaquePointer(bitPattern: -1)
-      if unsafe abbreviation == end { return }
-      guard length > 0, unsafe add(abbreviation) else { return nil }
-      offset += Dwarf_Off(length)
+    guard var offset = Int(exactly: start), offset < table.byteCount else { return nil }
+    while let code = table.unsigned(&offset) {
+      if code == 0 { return }
+      // A list with gaps takes memory for each of them.
+      guard code <= Self.maximumCode, code <= UInt64(4 * abbreviations.count + 256) else { return nil }
+      while abbreviations.count <= code { abbreviations.append(Abbreviation()) }
+      guard !abbreviations[Int(code)].isKnown, let new = abbreviation(table, &offset) else { return nil }
+      abbreviations[Int(code)] = new
     }
     return nil
   }
 
-  private mutating func add(_ pointer: OpaquePointer) -> Bool {
-    let code = unsafe Int(dwarf_getabbrevcode(pointer))
-    // A list with gaps takes memory for each of them.
-    guard code > 0, code <= Self.maximumCode, code <= 4 * abbreviations.count + 256 else { return false }
+  private mutating func abbreviation(_ table: RawSpan, _ offset: inout Int) -> Abbreviation? {
+    guard let tag = table.unsigned(&offset), offset < table.byteCount else { return nil }
     var new = Abbreviation()
-    new.hasChildren = unsafe dwarf_abbrevhaschildren(pointer) != 0
+    (new.isKnown, new.first, new.firstPiece) = (true, attributes.count, pieces.count)
+    new.hasChildren = table.uint8(at: offset) != 0
+    offset += 1
     var hasCode = false
-    var name: UInt32 = 0
-    var form: UInt32 = 0
-    var constant: Dwarf_Sword = 0
-    // `dwarf_getattrcnt` miscounts those that have their value in the abbreviation; asking for one too many is an error.
-    (new.isKnown, new.first) = (true, attributes.count)
-    while attributes.count - new.first < 256,
-      unsafe dwarf_getabbrevattr_data(pointer, attributes.count - new.first, &name, &form, &constant, nil) == 0
-    {
-      let own = form == DW_FORM_implicit_const ? UInt64(bitPattern: Int64(constant)) : nil
-      if name == DW_AT_low_pc || name == DW_AT_ranges { hasCode = true }
-      attributes.append(Attribute(name: name, form: form, constant: own))
-      if let size = new.size, let more = fixedSize(form) { new.size = size + more } else { new.size = nil }
+    var piece = Piece()
+    while let name = table.unsigned(&offset), let form = table.unsigned(&offset), name != 0 || form != 0 {
+      guard attributes.count - new.first < 256, let name = UInt32(exactly: name), let form = UInt32(exactly: form)
+      else {
+        return nil
+      }
+      var constant: UInt64?
+      if Int(form) == DW_FORM_implicit_const {
+        guard let value = table.signed(&offset) else { return nil }
+        constant = UInt64(bitPattern: value)
+      }
+      if Int(name) == DW_AT_low_pc || Int(name) == DW_AT_ranges { hasCode = true }
+      let size = fixedSize(form)
+      attributes.append(Attribute(name: name, form: form, size: size ?? -1, constant: constant))
+      if let size {
+        piece.size += size
+      } else {
+        new.size = nil
+        piece.form = form
+        pieces.append(piece)
+        piece = Piece()
+      }
     }
-    new.end = attributes.count
-    guard new.end - new.first < 256 else { return false }
-    let tag = unsafe Int(dwarf_getabbrevtag(pointer))
-    new.isFunction = hasCode && tag == DW_TAG_subprogram
-    new.isInlinedCall = hasCode && tag == DW_TAG_inlined_subroutine
-    while abbreviations.count <= code { abbreviations.append(Abbreviation()) }
-    abbreviations[code] = new
-    return true
+    if new.size != nil { new.size = piece.size }
+    if piece.size > 0 { pieces.append(piece) }
+    (new.end, new.endPiece) = (attributes.count, pieces.count)
+    new.isFunction = hasCode && Int(clamping: tag) == DW_TAG_subprogram
+    new.isInlinedCall = hasCode && Int(clamping: tag) == DW_TAG_inlined_subroutine
+    return new
   }
 
   /// Bytes of a value of `form`; nil if that depends on the value.
@@ -110,77 +130,33 @@ struct DieScanner {
     }
   }
 
-  /// - Parameters:
-  ///   - unit: the unit's entries, from its own on.
-  ///   - start: offset of the first byte in `.debug_info`.
-  ///   - body: is called for each function.
-  /// - Returns: false if an entry could not be read; then functions may be missing.
-  func scan(_ unit: RawSpan, from start: UInt64, _ body: (Function) -> Void) -> Bool {
-    var offset = 0
-    var depth = 0
-    while offset < unit.byteCount {
-      let entry = offset
-      guard let code = unit.unsigned(&offset) else { return false }
-      if code == 0 {
-        depth -= 1
-        if depth <= 0 { return true }
-        continue
-      }
-      guard code < UInt64(abbreviations.count) else { return false }
-      let abbreviation = abbreviations[Int(code)]
-      guard abbreviation.isKnown else { return false }
-      if abbreviation.isFunction {
-        guard let range = function(abbreviation, unit, &offset) else { return false }
-        body(Function(offset: start + UInt64(entry), range: range.known))
-      } else if let size = abbreviation.size {
-        offset += size
-      } else {
-        for index in abbreviation.first..<abbreviation.end {
-          guard skip(attributes[index].form, unit, &offset) else { return false }
-        }
-      }
-      if abbreviation.hasChildren { depth += 1 } else if depth == 0 { return true }
-    }
-    return offset == unit.byteCount
-  }
+  // MARK: Passing values
 
-  /// Nil if the entry does not end in the unit.
-  private func function(_ abbreviation: Abbreviation, _ unit: RawSpan, _ offset: inout Int) -> (
-    known: Range<UInt64>?, Void
-  )? {
-    var low: UInt64?
-    var high: UInt64?
-    var isHighAnOffset = false
-    for index in abbreviation.first..<abbreviation.end {
-      let (name, form) = (attributes[index].name, attributes[index].form)
-      let place = offset
-      guard skip(form, unit, &offset), offset <= unit.byteCount else { return nil }
-      guard name == DW_AT_low_pc || name == DW_AT_high_pc else { continue }
-      let value: UInt64? =
-        switch offset - place {
-        case 1 where Int(form) == DW_FORM_data1: UInt64(unit.uint8(at: place))
-        case 2 where Int(form) == DW_FORM_data2: UInt64(unit.uint16(at: place))
-        case 4 where Int(form) == DW_FORM_data4 || Int(form) == DW_FORM_addr: UInt64(unit.uint32(at: place))
-        case 8 where Int(form) == DW_FORM_data8 || Int(form) == DW_FORM_addr: unit.uint64(at: place)
-        default: nil
-        }
-      if name == DW_AT_low_pc {
-        low = value
-      } else {
-        high = value
-        isHighAnOffset = Int(form) != DW_FORM_addr
-      }
-    }
-    guard let low, let high else { return (nil, ()) }
-    let end = isHighAnOffset ? low &+ high : high
-    return (end > low ? low..<end : nil, ())
-  }
-
-  func skip(_ form: UInt32, _ unit: RawSpan, _ offset: inout Int) -> Bool {
-    if let size = fixedSize(form) {
+  /// Goes behind all values of an entry.
+  func skip(_ abbreviation: Abbreviation, _ unit: RawSpan, _ offset: inout Int) -> Bool {
+    if let size = abbreviation.size {
       offset += size
       return true
     }
+    for index in abbreviation.firstPiece..<abbreviation.endPiece {
+      let piece = pieces[index]
+      offset += piece.size
+      guard piece.form == 0 || skip(piece.form, unit, &offset) else { return false }
+    }
+    return true
+  }
+
+  /// Goes behind a value.
+  func skip(_ attribute: Attribute, _ unit: RawSpan, _ offset: inout Int) -> Bool {
+    guard attribute.size < 0 else {
+      offset += attribute.size
+      return true
+    }
+    return skip(attribute.form, unit, &offset)
+  }
+
+  /// Of a form whose size depends on the value.
+  private func skip(_ form: UInt32, _ unit: RawSpan, _ offset: inout Int) -> Bool {
     let rest = unit.byteCount - offset
     var length: UInt64?
     switch Int(form) {
@@ -204,7 +180,10 @@ struct DieScanner {
       return true
     case DW_FORM_indirect:
       guard let actual = unit.unsigned(&offset), Int(clamping: actual) != DW_FORM_indirect else { return false }
-      return skip(UInt32(truncatingIfNeeded: actual), unit, &offset)
+      let form = UInt32(truncatingIfNeeded: actual)
+      guard let size = fixedSize(form) else { return skip(form, unit, &offset) }
+      offset += size
+      return true
     default: return false
     }
     guard let length, offset <= unit.byteCount, length <= UInt64(unit.byteCount - offset) else { return false }

@@ -1,7 +1,7 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// The DWARF of one file, by libdw. Not to be used from two threads at once.
+/// The DWARF of one file, by libdw and, for what is asked often, readers of our own. Not to be used from two threads at once.
 ///
 /// libdw finds units by `.debug_aranges`, which clang and swiftc do not write: the ranges of the units themselves are indexed.
 @safe
@@ -36,7 +36,7 @@ final class DwarfInfo {
       let new = unsafe DwarfUnit(die, number: units.count, besides: folder)
       units.append(new)
       let own = new.ranges(sections)
-      if own.isEmpty { silent.append(new) }
+      if own.isEmpty, !new.isImport { silent.append(new) }
       for range in own where Self.isReal(range, file) { ranges.add(range, new.number) }
     }
     ranges.finish()
@@ -101,8 +101,12 @@ extension DwarfInfo {
     private let info: UnsafeRawBufferPointer
     /// `.debug_addr`
     let addresses: UnsafeRawBufferPointer
-    /// By the offset of the abbreviations; many units may share them.
-    private var scanners: [UInt64: DieScanner?] = [:]
+    let lines: LineSections
+    /// `.debug_ranges` and `.debug_rnglists`
+    let ranges: RawSpanHolder
+    let rangeLists: RawSpanHolder
+    /// By the offset of the abbreviations and the sizes of values; many units may share them.
+    private var scanners: [[UInt64]: DieScanner?] = [:]
     fileprivate(set) var findings = FindingList()
 
     init?(_ file: ElfFile) {
@@ -113,12 +117,15 @@ extension DwarfInfo {
       self.file = file
       unsafe info = unsafe Self.contents(".debug_info", file)
       unsafe addresses = unsafe Self.contents(".debug_addr", file)
+      lines = LineSections(file)
+      ranges = unsafe RawSpanHolder(Self.contents(".debug_ranges", file), owner: file)
+      rangeLists = unsafe RawSpanHolder(Self.contents(".debug_rnglists", file), owner: file)
       let abbreviations = unsafe Self.contents(".debug_abbrev", file)
       abbreviationsIfUnknown = min(max(abbreviations.count / 8, 64), 65_536)
       abbreviationsLeft = 4 << 20 + abbreviations.count / 4
       let sizes = [".debug_info", ".debug_ranges", ".debug_rnglists"].map { unsafe Self.contents($0, file).count }
       rangesLeft = 1 << 20 + sizes.reduce(0, +)
-      linesLeft = unsafe 1 << 20 + Self.contents(".debug_line", file).count + info.count
+      linesLeft = lines.lines.withBytes { 1 << 20 + 2 * $0.byteCount }
       guard file.isLittleEndian else { return }
       let table = unsafe RawSpan(_unsafeBytes: abbreviations)
       let types = unsafe RawSpan(_unsafeBytes: Self.contents(".debug_types", file))
@@ -129,8 +136,8 @@ extension DwarfInfo {
 
     /// Whether libdw can go over the units.
     private(set) var isReadable = true
-    /// How many abbreviations, ranges beyond the first of an entry, and rows of lines may still be read. Real files have each
-    /// only once; in others thousands of entries share what is large.
+    /// How many abbreviations, ranges beyond the first of an entry, and bytes of tables of lines may still be read. Real files
+    /// have each only once; in others thousands of entries share what is large.
     private var abbreviationsLeft = 0
     private let abbreviationsIfUnknown: Int
     private var rangesLeft = 0
@@ -141,7 +148,7 @@ extension DwarfInfo {
     /// Whether `count` more ranges may be read.
     func takeRanges(_ count: Int) -> Bool { take(count, &rangesLeft) }
 
-    /// Whether `count` more rows of lines may be read.
+    /// Whether `count` more bytes of tables of lines may be read.
     func takeLines(_ count: Int) -> Bool { take(count, &linesLeft) }
 
     private func take(_ count: Int, _ left: inout Int) -> Bool {
@@ -178,6 +185,8 @@ extension DwarfInfo {
       findings.append(Finding(rule, found: Self.failure.map { .text($0) }))
     }
 
+    func addBadLines() { findings.append(Finding(ElfRules.badLines)) }
+
     func add(_ rule: Rule, path: String) { findings.append(Finding(rule, path: path)) }
 
     /// libdw's own sentence.
@@ -187,47 +196,32 @@ extension DwarfInfo {
       return unsafe dwarf_errmsg(code).map { unsafe String(cString: $0) }
     }
 
-    /// Calls `body` with the bytes of the unit that `die` is the first entry of, from there on. Returns nil if they are not
-    /// in `.debug_info`, as those of split DWARF.
-    func withUnit<Result>(_ die: inout Dwarf_Die, _ body: (RawSpan, UInt64, DieScanner) -> Result) -> Result? {
-      let offset = unsafe dwarf_dieoffset(&die)
-      guard file.isLittleEndian, let address = unsafe die.addr, let base = unsafe info.baseAddress,
-        unsafe offset < Dwarf_Off(info.count),
-        unsafe UnsafeRawPointer(address) == base + Int(offset), let header = unsafe header(of: &die),
-        header.end > offset,
-        unsafe header.end <= Dwarf_Off(info.count), decided[offset] ?? (abbreviationsLeft > 0),
-        let scanner = unsafe scanner(header, &die), takeUnit(at: offset, scanner.abbreviations.count)
+    /// The bytes of a unit's entries; nil if they do not lie in `.debug_info`.
+    ///
+    /// - Parameters:
+    ///   - range: offsets in the section.
+    ///   - address: of the first in memory.
+    func entries(_ range: Range<UInt64>, at address: UnsafeMutableRawPointer?) -> RawSpanHolder? {
+      guard file.isLittleEndian, !range.isEmpty, unsafe range.upperBound <= UInt64(info.count),
+        let address = unsafe address, let base = unsafe info.baseAddress,
+        unsafe UnsafeRawPointer(address) == base + Int(range.lowerBound), abbreviationsLeft > 0
       else { return nil }
-      let bytes = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: info[Int(offset)..<Int(header.end)]))
-      return body(bytes, offset, scanner)
+      let bytes = unsafe UnsafeRawBufferPointer(rebasing: info[Int(range.lowerBound)..<Int(range.upperBound)])
+      return unsafe RawSpanHolder(bytes, owner: self)
     }
 
-    private struct UnitHeader {
-      var end: Dwarf_Off = 0
-      var version: Dwarf_Half = 0
-      var abbreviations: Dwarf_Off = 0
-      var addressSize: UInt8 = 0
-      var offsetSize: UInt8 = 0
-    }
-
-    /// The header of the unit that `die` is the first entry of.
-    private func header(of die: inout Dwarf_Die) -> UnitHeader? {
-      let (start, underflow) = unsafe dwarf_dieoffset(&die).subtractingReportingOverflow(dwarf_cuoffset(&die))
-      var header = UnitHeader()
-      var size = 0
-      guard !underflow,
-        unsafe dwarf_next_unit(
-          dwarf, start, &header.end, &size, &header.version, &header.abbreviations, &header.addressSize,
-          &header.offsetSize, nil, nil) == 0
-      else { return nil }
-      return header
-    }
-
-    private func scanner(_ header: UnitHeader, _ die: inout Dwarf_Die) -> DieScanner? {
-      if let known = scanners[header.abbreviations] { return known }
+    /// Nil if the abbreviations of the unit are not what real files have.
+    func scanner(_ header: UnitEntries.Header) -> DieScanner? {
+      let key = [
+        UInt64(header.abbreviations), UInt64(header.version), UInt64(header.addressSize), UInt64(header.offsetSize),
+      ]
+      if let known = scanners[key] { return known }
       let scanner = unsafe DieScanner(
-        &die, addressSize: Int(header.addressSize), offsetSize: Int(header.offsetSize), version: Int(header.version))
-      scanners[header.abbreviations] = .some(scanner)
+        RawSpan(_unsafeBytes: Self.contents(".debug_abbrev", file)), at: header.abbreviations,
+        addressSize: Int(header.addressSize), offsetSize: Int(header.offsetSize), version: Int(header.version))
+      // Tables that overlap are kept several times.
+      if let scanner { _ = take(scanner.attributes.count / 4, &abbreviationsLeft) }
+      scanners[key] = .some(scanner)
       return scanner
     }
   }

@@ -9,15 +9,18 @@ final class DwarfUnit {
   private let isSplit: Bool
   /// Whether libdw may look for that file.
   private var isOpened = false
+  private let folder: FilePath?
   /// Has the lines and the ranges; of split DWARF the skeleton.
   var die: Dwarf_Die
-  /// Has the functions; of split DWARF the unit of the `.dwo` file.
-  private(set) var tree: Dwarf_Die
+  private var knownTree: Dwarf_Die?
   /// Offsets of the entries of functions, by what they cover.
   private var index = RangeIndex()
   private var isLoaded = false
-  private var hasLines = false
-  private var hasBadLines = false
+  private var knownEntries: UnitEntries??
+  /// Names of functions by the offsets of their entries; those that were inlined are asked for many times.
+  private var names: [UInt64: String?] = [:]
+  /// Its lines, once somebody asked for them.
+  private var table: LineTable??
   /// Functions that somebody asked for.
   private var functions: [UInt64: DwarfFunction] = [:]
   /// Entries that may still be looked at, so that a hostile file does not cost hours.
@@ -32,22 +35,36 @@ final class DwarfUnit {
   ///   - folder: where its file is.
   init(_ die: Dwarf_Die, number: Int, besides folder: FilePath?) {
     self.number = number
+    self.folder = folder
     unsafe self.die = unsafe die
-    unsafe tree = unsafe die
     var version: Dwarf_Half = 0
     var type: UInt8 = 0
-    var own = unsafe die
     isSplit =
-      unsafe dwarf_cu_info(own.cu, &version, &type, nil, nil, nil, nil, nil) == 0 && type == UInt8(DW_UT_skeleton)
-    guard isSplit else { return }
-    var split = unsafe Dwarf_Die()
-    isOpened = unsafe SplitDwarf.mayBeOpened(&own, besides: folder)
-    if isOpened, unsafe dwarf_cu_info(own.cu, &version, &type, &own, &split, nil, nil, nil) == 0,
-      unsafe split.addr != nil
-    {
-      unsafe tree = unsafe split
-    }
+      unsafe dwarf_cu_info(die.cu, &version, &type, nil, nil, nil, nil, nil) == 0 && type == UInt8(DW_UT_skeleton)
   }
+
+  /// Has the functions; of split DWARF the unit of the `.dwo` file, which is opened the first time.
+  var tree: Dwarf_Die {
+    if let known = unsafe knownTree { return unsafe known }
+    var tree = unsafe die
+    if isSplit {
+      var own = unsafe die
+      var split = unsafe Dwarf_Die()
+      var version: Dwarf_Half = 0
+      var type: UInt8 = 0
+      isOpened = unsafe SplitDwarf.mayBeOpened(&own, besides: folder)
+      if isOpened, unsafe dwarf_cu_info(own.cu, &version, &type, &own, &split, nil, nil, nil) == 0,
+        unsafe split.addr != nil
+      {
+        unsafe tree = unsafe split
+      }
+    }
+    unsafe knownTree = unsafe tree
+    return unsafe tree
+  }
+
+  /// Whether it only says where a module is that was imported: its form is that of split DWARF, but it has no code.
+  var isImport: Bool { unsafe isSplit && dwarf_hasattr(&die, UInt32(DW_AT_stmt_list)) == 0 }
 
   /// What the unit itself says that it covers; empty if it says nothing.
   func ranges(_ sections: DwarfInfo.Sections) -> [Range<UInt64>] { unsafe Self.ranges(&die, sections) }
@@ -98,9 +115,7 @@ final class DwarfUnit {
     guard let dwarf = unsafe dwarf_cu_getdwarf(tree.cu), unsafe dwarf_offdie(dwarf, offset, &die) != nil else {
       return nil
     }
-    let ranges = unsafe Self.ranges(&die, sections)
-    guard !ranges.isEmpty else { return nil }
-    let function = unsafe DwarfFunction(die, ranges)
+    let function = unsafe DwarfFunction(die, sections)
     functions[offset] = function
     return function
   }
@@ -108,6 +123,7 @@ final class DwarfUnit {
   private func load(_ sections: DwarfInfo.Sections) {
     guard !isLoaded else { return }
     isLoaded = true
+    var tree = unsafe tree
     if isSplit, unsafe tree.addr == die.addr, unsafe !isOpened || dwarf_haschildren(&tree) <= 0 {
       unsafe sections.add(ElfRules.splitDwarfMissing, path: SplitDwarf.name(&die) ?? "")
       // Whatever is asked of a skeleton is looked for in the other file.
@@ -122,39 +138,26 @@ final class DwarfUnit {
 
   /// The fast way. Returns false if it does not work here.
   private func scan(_ sections: DwarfInfo.Sections) -> Bool {
-    unsafe sections.withUnit(&tree) { unit, start, scanner in
-      scanner.scan(unit, from: start) { found in
-        if let range = found.range {
-          index.add(range, Int(found.offset))
-          return
-        }
-        var function = unsafe Dwarf_Die()
-        guard unsafe dwarf_offdie(sections.dwarf, found.offset, &function) != nil else { return }
-        for range in unsafe Self.ranges(&function, sections) { index.add(range, Int(found.offset)) }
+    guard let entries = entries(sections) else { return false }
+    return entries.scan(hasCalls: false) { offset, code in
+      if let range = code.range {
+        index.add(range, Int(clamping: offset))
+      } else {
+        for range in entries.ranges(code, at: offset) { index.add(range, Int(clamping: offset)) }
       }
-    } ?? false
+      return nil
+    } call: { _, _ in
+      .pass
+    }
   }
 
-  /// Calls `body` for each call that was inlined into the function whose entry lies at `offset`, a call before those in it.
-  /// Returns false if this fast way does not work here.
-  func withCalls(from offset: UInt64, _ sections: DwarfInfo.Sections, _ body: (DieScanner.Call) -> Void) -> Bool {
-    let inUnit = unsafe dwarf_cuoffset(&tree)
-    let base = unsafe Self.number(&die, DW_AT_addr_base)
-    return unsafe sections.withUnit(&tree) { unit, start, scanner in
-      guard offset >= start, offset - start < UInt64(unit.byteCount) else { return false }
-      let addresses = unsafe DieScanner.AddressTable(
-        bytes: sections.addresses, base: base == 0 ? 8 : base, addressSize: scanner.addressSize)
-      var isFirst = true
-      return scanner.scanCalls(
-        unit.extracting(Int(offset - start)..<unit.byteCount), from: offset, unitStart: start &- inUnit, addresses
-      ) { _, _ in
-        // Functions inside have calls of their own.
-        defer { isFirst = false }
-        return isFirst ? 0 : nil
-      } call: { _, call in
-        body(call)
-      }
-    } ?? false
+  /// What the fast way needs; nil if it does not work here.
+  func entries(_ sections: DwarfInfo.Sections) -> UnitEntries? {
+    if let known = knownEntries { return known }
+    var tree = unsafe tree
+    let new = unsafe UnitEntries(&tree, sections)
+    knownEntries = .some(new)
+    return new
   }
 
   /// The slow way, by libdw alone.
@@ -188,51 +191,26 @@ final class DwarfUnit {
   // MARK: Lines
 
   func location(_ address: UInt64, _ sections: DwarfInfo.Sections) -> SourceLocation? {
-    guard !hasBadLines else { return nil }
-    if !hasLines {
-      hasLines = true
-      var lines: OpaquePointer?
-      var count = 0
-      // A unit without a table is no mistake.
-      if unsafe dwarf_hasattr(&die, UInt32(DW_AT_stmt_list)) != 0, unsafe dwarf_getsrclines(&die, &lines, &count) != 0 {
-        hasBadLines = true
-        sections.add(ElfRules.badLines)
-        return nil
-      }
-      if !sections.takeLines(count) {
-        hasBadLines = true
-        return nil
-      }
-    }
-    guard let line = unsafe dwarf_getsrc_die(&die, address) else { return nil }
-    var number: Int32 = 0
-    var column: Int32 = 0
-    unsafe _ = dwarf_lineno(line, &number)
-    unsafe _ = dwarf_linecol(line, &column)
-    let file = unsafe dwarf_linesrc(line, nil, nil).map { unsafe path($0) }
-    return SourceLocation(file: file, line: UInt64(clamping: number), column: UInt64(clamping: column))
+    guard let lines = lines(sections), let row = lines.row(at: address) else { return nil }
+    return SourceLocation(file: lines.path(UInt64(row.file)), line: UInt64(row.line), column: UInt64(row.column))
   }
 
   /// The name of a file by its number in the unit's table.
-  func fileName(_ number: UInt64) -> String? {
-    var files: OpaquePointer?
-    var count = 0
-    guard unsafe dwarf_getsrcfiles(&die, &files, &count) == 0, number < UInt64(count) else { return nil }
-    return unsafe dwarf_filesrc(files, Int(number), nil, nil).map { unsafe path($0) }
-  }
+  func fileName(_ number: UInt64, _ sections: DwarfInfo.Sections) -> String? { lines(sections)?.path(number) }
 
-  /// libdw puts a slash between the folder and the name, though the folder is `/` itself for what no file has. A relative
-  /// path begins where the compiler ran.
-  private func path(_ text: UnsafePointer<CChar>) -> String {
-    let slash = CChar(UInt8(ascii: "/"))
-    guard unsafe text[0] == slash else {
-      let name = unsafe String(cString: text)
-      return compilationFolder.isEmpty ? name : compilationFolder + "/" + name
+  /// Nil if there is no table, or it can't be read.
+  func lines(_ sections: DwarfInfo.Sections) -> LineTable? {
+    if let table { return table }
+    var new: LineTable?
+    // A unit without a table is no mistake.
+    if unsafe dwarf_hasattr(&die, UInt32(DW_AT_stmt_list)) != 0 {
+      new = unsafe LineTable(
+        sections, at: Self.number(&die, DW_AT_stmt_list),
+        compilationFolder: SplitDwarf.text(&die, DW_AT_comp_dir) ?? "")
     }
-    return unsafe String(cString: text[1] == slash ? text + 1 : text)
+    table = .some(new)
+    return new
   }
-
-  private lazy var compilationFolder: String = unsafe SplitDwarf.text(&die, DW_AT_comp_dir) ?? ""
 
   // MARK: Names
 
@@ -244,8 +222,8 @@ final class DwarfUnit {
     var frames: [SymbolizedAddress.Frame] = []
     var location = location(address, sections)
     for call in function.inlinedCalls(at: address, in: self, sections).reversed() {
-      frames.append(SymbolizedAddress.Frame(function: call.name, location: location))
-      location = SourceLocation(file: fileName(call.file), line: call.line, column: call.column)
+      frames.append(SymbolizedAddress.Frame(function: functionName(at: call.origin), location: location))
+      location = SourceLocation(file: fileName(call.file, sections), line: call.line, column: call.column)
     }
     let name = symbolName(address) ?? name(of: function, symbolName)
     frames.append(SymbolizedAddress.Frame(function: name, location: location))
@@ -257,7 +235,7 @@ final class DwarfUnit {
     let name: String?
     if let linkage = unsafe Self.linkageName(&function.die) {
       name = linkage
-    } else if unsafe Self.hasMangledNames(dwarf_srclang(&tree)) {
+    } else if hasMangledNames {
       // What is local to its file has no linkage name, but a symbol.
       name = unsafe symbolName(function.entry) ?? Self.shortName(&function.die)
     } else {
@@ -267,12 +245,25 @@ final class DwarfUnit {
     return name
   }
 
-  private static func hasMangledNames(_ language: Int32) -> Bool {
-    switch language {
+  private lazy var hasMangledNames: Bool = {
+    var tree = unsafe tree
+    switch unsafe dwarf_srclang(&tree) {
     // C89, C, C99, C11, C17, and the assembler's.
-    case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x8001: false
-    default: true
+    case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x8001: return false
+    default: return true
     }
+  }()
+
+  /// The name of the function whose entry, or whose call's entry, lies at `offset`; mangled where the DWARF has that.
+  func functionName(at offset: UInt64) -> String? {
+    if let known = names[offset] { return known }
+    var die = unsafe Dwarf_Die()
+    var name: String?
+    if let dwarf = unsafe dwarf_cu_getdwarf(tree.cu), unsafe dwarf_offdie(dwarf, offset, &die) != nil {
+      name = unsafe Self.linkageName(&die) ?? Self.shortName(&die)
+    }
+    names[offset] = .some(name)
+    return name
   }
 
   static func linkageName(_ die: inout Dwarf_Die) -> String? {

@@ -25,7 +25,7 @@ final class ElfFile: @unchecked Sendable {
   /// The file is no ELF file, or one of which nothing can be read.
   struct NotElf: Error {}
 
-  /// Opens the file at `path`; one that is compressed as a whole is decompressed. Throws `Errno` or `NotElf`.
+  /// Opens the file at `path`. Throws `Errno` or `NotElf`.
   convenience init(_ path: FilePath) throws {
     let descriptor = try FileDescriptor.open(
       path, .readOnly, options: [.closeOnExec, .nonBlocking], retryOnInterrupt: true)
@@ -38,9 +38,16 @@ final class ElfFile: @unchecked Sendable {
   }
 
   /// Takes the descriptor over, unless it throws.
-  init(_ descriptor: FileDescriptor) throws {
+  ///
+  /// - Parameters:
+  ///   - descriptor: of the file.
+  ///   - isCompressed: whether it is compressed as a whole. All of it becomes memory.
+  init(_ descriptor: FileDescriptor, isCompressed: Bool = false) throws {
     _ = elf_version(UInt32(EV_CURRENT))
-    guard let elf = unsafe dwelf_elf_begin(descriptor.rawValue) else { throw NotElf() }
+    let raw = descriptor.rawValue
+    let begun =
+      unsafe isCompressed ? dwelf_elf_begin(raw) : elf_begin(raw, ELF_C_READ_MMAP_PRIVATE, nil)
+    guard let elf = unsafe begun else { throw NotElf() }
     unsafe self.elf = unsafe elf
     self.descriptor = descriptor
     unsafe memory = nil

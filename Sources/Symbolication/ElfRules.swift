@@ -4,10 +4,12 @@ public import BinaryFormat
 public enum ElfRules {
   public static let badDwarf = Rule("bad-dwarf", .warning, "The debug information can't be read; names are missing")
   public static let badLines = Rule("bad-line-table", .warning, "A table of lines can't be read")
+  public static let badFrames = Rule(
+    "bad-frame-rules", .warning, "Descriptions of frames can't be read; stacks are walked without them")
   public static let splitDwarfMissing = Rule(
     "split-dwarf-missing", .warning, "A file with split debug information is not there, or can't be read")
   public static let unknownCompression = Rule(
     "unknown-compression", .warning, "A section is compressed in a way that can't be undone here")
 
-  public static let all = [badDwarf, badLines, splitDwarfMissing, unknownCompression]
+  public static let all = [badDwarf, badLines, badFrames, splitDwarfMissing, unknownCompression]
 }

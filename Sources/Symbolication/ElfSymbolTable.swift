@@ -1,4 +1,5 @@
 internal import CElfutils
+internal import Glibc
 
 /// The functions and other places that an ELF file's symbol tables name, sorted by address.
 struct ElfSymbolTable {
@@ -99,8 +100,8 @@ struct ElfSymbolTable {
   /// Without the version that the C library's own tables have behind some: `puts@@GLIBC_2.2.5`.
   func name(_ entry: Entry, in file: ElfFile) -> String? {
     guard let text = unsafe elf_strptr(file.elf, Int(entry.strings), Int(entry.name)) else { return nil }
-    let name = unsafe String(cString: text)
-    guard let version = name.utf8.firstIndex(of: UInt8(ascii: "@")), version > name.startIndex else { return name }
-    return String(name[..<version])
+    guard let version = unsafe strchr(text, 0x40), unsafe version > text else { return unsafe String(cString: text) }
+    let bytes = unsafe UnsafeRawBufferPointer(start: text, count: version - text)
+    return unsafe String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -10,7 +10,8 @@ public final class ElfSymbols: Sendable {
     let loaded: ElfFile?
     let debug: ElfFile?
     private var info: DwarfInfo??
-    private var frames: DwarfFrames??
+    private var frames: DwarfFrames?
+    private var hasFrames = false
     fileprivate var symbols: [(table: ElfSymbolTable, file: ElfFile)]?
     /// Names of symbols that were asked for, by table and entry.
     fileprivate var names: [Int: String] = [:]
@@ -21,12 +22,13 @@ public final class ElfSymbols: Sendable {
     }
 
     /// Of the files themselves; those of the DWARF are there.
-    private(set) var ownFindings = FindingList()
+    fileprivate var ownFindings = FindingList()
 
     /// What can't be read, as far as it was tried.
     var findings: FindingList {
       var findings = ownFindings
       if let info = info ?? nil { findings.append(contentsOf: info.findings) }
+      if let frames { findings.append(contentsOf: frames.findings) }
       return findings
     }
 
@@ -46,13 +48,15 @@ public final class ElfSymbols: Sendable {
       return new
     }
 
-    mutating func callFrames() -> DwarfFrames? {
-      if let frames { return frames }
-      // `.debug_frame` is with the debug information.
-      let dwarf = [loaded, debug].contains { $0?.hasContents(".debug_frame") == true } ? dwarf() : nil
-      let new = loaded.flatMap { DwarfFrames($0, dwarf) } ?? debug.flatMap { DwarfFrames($0, dwarf) }
-      frames = .some(new)
-      return new
+    /// The rules that lead from a frame at `address` to its caller.
+    mutating func frameRules(at address: UInt64) -> FrameRules? {
+      if !hasFrames {
+        hasFrames = true
+        // `.debug_frame` is with the debug information.
+        let dwarf = [loaded, debug].contains { $0?.hasContents(".debug_frame") == true } ? dwarf() : nil
+        frames = loaded.flatMap { DwarfFrames($0, dwarf) } ?? debug.flatMap { DwarfFrames($0, dwarf) }
+      }
+      return frames?.rules(at: address)
     }
   }
 
@@ -101,12 +105,16 @@ public final class ElfSymbols: Sendable {
     }
   }
 
+  var hasDebugInfo: Bool {
+    state.withLock { $0.loaded?.hasDebugInfo == true || $0.debug?.hasDebugInfo == true }
+  }
+
   /// Whether there are no names and no lines.
   var isEmpty: Bool { state.withLock { $0.dwarf() == nil && $0.hasNoSymbols } }
 
   /// The rules that lead from a frame at `address` to its caller.
   func frameRules(imageAddress address: UInt64) -> FrameRules? {
-    state.withLock { $0.callFrames()?.rules(at: address) }
+    state.withLock { $0.frameRules(at: address) }
   }
 
   /// Where the function that `address` lies in begins.
@@ -131,7 +139,13 @@ extension ElfSymbols.State {
     if let symbols { return symbols }
     var tables: [(ElfSymbolTable, ElfFile)] = []
     for file in [debug, loaded].compactMap({ $0 }) { tables.append((ElfSymbolTable(file), file)) }
-    if let loaded, let mini = MiniDebugInfo.file(of: loaded) { tables.append((ElfSymbolTable(mini), mini)) }
+    if let loaded {
+      if let mini = MiniDebugInfo.file(of: loaded) {
+        tables.append((ElfSymbolTable(mini), mini))
+      } else if loaded.hasContents(MiniDebugInfo.section) {
+        ownFindings.append(Finding(ElfRules.unknownCompression, path: MiniDebugInfo.section))
+      }
+    }
     tables = tables.filter { !$0.0.entries.isEmpty }
     symbols = tables
     return tables

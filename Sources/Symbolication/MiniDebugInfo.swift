@@ -5,9 +5,11 @@ internal import SystemPackage
 
 /// The symbol table that some distributions leave in stripped files: `.gnu_debugdata`, an ELF file compressed with xz.
 enum MiniDebugInfo {
+  static let section = ".gnu_debugdata"
+
   /// Nil if `file` has none, or it can't be read.
   static func file(of file: ElfFile) -> ElfFile? {
-    guard let section = file.section(".gnu_debugdata"), let bytes = file.bytes(section), !bytes.isEmpty else {
+    guard let section = file.section(Self.section), let bytes = file.bytes(section), !bytes.isEmpty else {
       return nil
     }
     guard let size = unsafe ElfLimits.unpackedSize(ofXZ: bytes.span.bytes),
@@ -15,7 +17,7 @@ enum MiniDebugInfo {
     else { return nil }
     // libdw decompresses files, not memory.
     guard let descriptor = memoryFile(bytes) else { return nil }
-    do { return try ElfFile(descriptor) } catch {
+    do { return try ElfFile(descriptor, isCompressed: true) } catch {
       _ = try? descriptor.close()
       return nil
     }

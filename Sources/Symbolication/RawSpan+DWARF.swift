@@ -52,4 +52,14 @@ extension RawSpan {
     default: return uint64(at: offset)
     }
   }
+
+  /// A number of 2, 4 or 8 bytes, or else of one; all of them must lie inside.
+  func number(at offset: Int, size: Int, _ isBigEndian: Bool) -> UInt64 {
+    switch size {
+    case 2: return UInt64(isBigEndian ? uint16(at: offset).byteSwapped : uint16(at: offset))
+    case 4: return UInt64(isBigEndian ? uint32(at: offset).byteSwapped : uint32(at: offset))
+    case 8: return isBigEndian ? uint64(at: offset).byteSwapped : uint64(at: offset)
+    default: return UInt64(uint8(at: offset))
+    }
+  }
 }

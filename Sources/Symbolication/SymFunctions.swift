@@ -91,46 +91,35 @@ struct SymFunctions {
 
   /// The fast way. Returns false if it does not work here.
   private mutating func scan(_ unit: DwarfUnit) -> Bool {
-    var tree = unsafe unit.tree
     let sections = info.sections
-    let inUnit = unsafe dwarf_cuoffset(&tree)
-    let base = unsafe DwarfUnit.number(&unit.die, DW_AT_addr_base)
-    return unsafe sections.withUnit(&tree) { bytes, start, scanner in
-      let addresses = unsafe DieScanner.AddressTable(
-        bytes: sections.addresses, base: base == 0 ? 8 : base, addressSize: scanner.addressSize)
-      return scanner.scanCalls(bytes, from: start, unitStart: start &- inUnit, addresses) { offset, range in
-        if let range { return begin(offset, [range], unit) }
-        return begin(offset, Self.ranges(of: offset, sections), unit)
-      } call: { function, call in
-        guard hasCalls else { return }
-        let first = unitRanges.count
-        if let range = call.range {
-          unitRanges.append(range)
-        } else {
-          unitRanges += Self.ranges(of: call.offset, sections)
-        }
-        let origin = call.origin.map { names.origin(at: $0, sections) } ?? names.origin(at: call.offset, sections)
-        unitCalls.append(
-          (
-            function,
-            Call(
-              level: call.level, origin: origin, file: names.file(call.file, of: unit), line: call.line,
-              ranges: first..<unitRanges.count)
-          ))
+    guard let entries = unit.entries(sections) else { return false }
+    return entries.scan(hasCalls: hasCalls) { offset, code in
+      begin(offset, entries.ranges(code, at: offset), unit)
+    } call: { function, call in
+      let first = unitRanges.count
+      if let range = call.code.range {
+        unitRanges.append(range)
+      } else {
+        unitRanges += entries.ranges(call.code, at: call.offset)
       }
-    } ?? false
-  }
-
-  private static func ranges(of offset: UInt64, _ sections: DwarfInfo.Sections) -> [Range<UInt64>] {
-    var die = unsafe Dwarf_Die()
-    guard unsafe dwarf_offdie(sections.dwarf, offset, &die) != nil else { return [] }
-    return unsafe DwarfUnit.ranges(&die, sections)
+      let origin = call.origin.map { names.origin(at: $0, sections) } ?? names.origin(at: call.offset, sections)
+      unitCalls.append(
+        (
+          function,
+          Call(
+            level: call.level, origin: origin, file: names.file(call.file, of: unit, sections), line: call.line,
+            ranges: first..<unitRanges.count)
+        ))
+      return .enter
+    }
   }
 
   /// The slow way, by libdw alone.
   private mutating func walk(_ unit: DwarfUnit) {
     for function in unit.allFunctions(info.sections) {
-      guard let number = unsafe begin(dwarf_dieoffset(&function.die), function.ranges, unit) else { continue }
+      guard let number = unsafe begin(dwarf_dieoffset(&function.die), function.ranges(info.sections), unit) else {
+        continue
+      }
       for call in hasCalls ? function.inlinedCalls(in: unit, info.sections) : [] {
         let first = unitRanges.count
         unitRanges += call.ranges
@@ -138,7 +127,8 @@ struct SymFunctions {
           (
             number,
             Call(
-              level: call.depth, origin: names.origin(call.name), file: names.file(call.file, of: unit),
+              level: call.depth, origin: names.origin(unit.functionName(at: call.origin)),
+              file: names.file(call.file, of: unit, info.sections),
               line: call.line, ranges: first..<unitRanges.count)
           ))
       }

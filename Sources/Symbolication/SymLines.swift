@@ -1,5 +1,3 @@
-internal import CElfutils
-
 /// The line tables of one module.
 struct SymLines {
   struct Row {
@@ -17,36 +15,40 @@ struct SymLines {
 
   func rows(of unit: Int) -> Range<Int> { units[unit] }
 
-  /// Reads the rows of one unit, which libdw sorts by address.
+  /// Reads the rows of one unit, and sorts them by address.
   mutating func read(_ unit: DwarfUnit, _ sections: DwarfInfo.Sections, _ names: SymNames) {
-    var lines: OpaquePointer?
-    var count = 0
-    guard unsafe dwarf_getsrclines(&unit.die, &lines, &count) == 0, let lines = unsafe lines,
-      sections.takeLines(count)
-    else { return }
+    guard let table = unit.lines(sections) else { return }
     names.beginUnit()
     let first = rows.count
-    for index in 0..<count {
-      guard let line = unsafe dwarf_onesrcline(lines, index) else { break }
-      var address: Dwarf_Addr = 0
-      var isEnd = false
-      unsafe _ = dwarf_lineaddr(line, &address)
-      unsafe _ = dwarf_lineendsequence(line, &isEnd)
+    // Sequences are in order inside, and seldom among each other.
+    var sequences: [Range<Int>] = []
+    var start = first
+    table.forEachRow { row, isEnd in
       if isEnd {
-        rows.append(Row(address: address, line: 0, file: -1))
-        continue
+        rows.append(Row(address: row.address, line: 0, file: -1))
+        // Those of functions that the linker dropped are left at 0.
+        if rows[start].address > 0 { sequences.append(start..<rows.count) } else { rows.removeSubrange(start...) }
+        start = rows.count
+      } else {
+        let file = Int32(clamping: names.file(UInt64(row.file), of: unit, sections))
+        rows.append(Row(address: row.address, line: row.line, file: file))
       }
-      var number: Int32 = 0
-      unsafe _ = dwarf_lineno(line, &number)
-      var files: OpaquePointer?
-      var file = 0
-      unsafe _ = dwarf_line_file(line, &files, &file)
-      rows.append(
-        Row(
-          address: address, line: UInt32(clamping: number),
-          file: Int32(clamping: names.file(UInt64(clamping: file), of: unit))))
     }
+    // What has no end gives none of its rows: where the last ends is not known.
+    rows.removeSubrange(start...)
+    sort(sequences, from: first)
     units[unit.number] = first..<rows.count
+  }
+
+  private mutating func sort(_ sequences: [Range<Int>], from first: Int) {
+    let ordered = sequences.sorted { rows[$0.lowerBound].address < rows[$1.lowerBound].address }
+    let sorted = ordered.flatMap { rows[$0] }
+    rows.replaceSubrange(first..., with: sorted)
+    for index in rows[first...].indices.dropFirst() where rows[index].address < rows[index - 1].address {
+      // Sequences overlap. Of rows at one address those come first that end what was before.
+      rows[first...].sort { ($0.address, $0.file >= 0 ? 1 : 0) < ($1.address, $1.file >= 0 ? 1 : 0) }
+      return
+    }
   }
 
   /// What the rows of one unit cover, without gaps.

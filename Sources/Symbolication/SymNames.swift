@@ -20,11 +20,11 @@ final class SymNames {
     unitOrigins.removeAll(keepingCapacity: true)
   }
 
-  func file(_ number: UInt64, of unit: DwarfUnit) -> Int {
+  func file(_ number: UInt64, of unit: DwarfUnit, _ sections: DwarfInfo.Sections) -> Int {
     guard number < Self.maximumUnitFiles else { return file(Self.unknown) }
     let index = Int(number)
     if index < unitFiles.count, let known = unitFiles[index] { return known }
-    let new = file(unit.fileName(number) ?? Self.unknown)
+    let new = file(unit.fileName(number, sections) ?? Self.unknown)
     while unitFiles.count <= index { unitFiles.append(nil) }
     unitFiles[index] = new
     return new

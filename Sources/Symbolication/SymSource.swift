@@ -125,8 +125,7 @@ public final class SymSource {
     var die = unsafe Dwarf_Die()
     guard let info, let dwarf = unsafe dwarf_cu_getdwarf(unit.tree.cu), unsafe dwarf_offdie(dwarf, offset, &die) != nil
     else { return nil }
-    let first = unsafe DwarfUnit.ranges(&die, info.sections, most: 1)
-    return unsafe unit.name(of: DwarfFunction(die, first)) { symbolName(covering: $0) }
+    return unsafe unit.name(of: DwarfFunction(die, info.sections)) { symbolName(covering: $0) }
   }
 
   private func symbolName(covering address: UInt64) -> String? {
@@ -193,14 +192,8 @@ public final class SymSource {
     var sections: [SymFrames.Section] = []
     let places = [(loaded, ".eh_frame"), (loaded, ".debug_frame"), (debug, ".debug_frame")]
     for case (let file?, let name) in places {
-      let bytes = unsafe DwarfInfo.Sections.contents(name, file)
-      guard unsafe !bytes.isEmpty else { continue }
-      let holder = unsafe RawSpanHolder(bytes, owner: file)
-      let address = file.section(name)?.header.sh_addr ?? 0
-      let reader = holder.withBytes {
-        CfiReader($0, address: address, isExceptionFrame: name == ".eh_frame", addressSize: file.is64 ? 8 : 4)
-      }
-      sections.append(SymFrames.Section(bytes: holder, reader: reader))
+      guard let section = CfiSection(name, file) else { continue }
+      sections.append(SymFrames.Section(bytes: section.bytes, reader: section.reader))
     }
     return sections
   }

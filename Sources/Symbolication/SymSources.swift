@@ -21,7 +21,7 @@ extension SymSource {
     default: throw InputFile.NotReadable(reason: .notAFile)
     }
     let start = try InputFile.prefix(of: path, count: 4)
-    if start == [0x7f, 0x45, 0x4c, 0x46] || start.starts(with: [0x1f, 0x8b]) {
+    if start == [0x7f, 0x45, 0x4c, 0x46] {
       return [try SymSource(path, debug: debug ?? debugFile(of: path), name: name)]
     }
     let slices = try machOFiles(path)

@@ -19,6 +19,7 @@ extension Samples {
       ($0.hasDebugInfo, $0.hasSymbols, $0.hasFrames) = (false, false, false)
       $0.debugLink = ("stripped.debug", 0x1234_5678)
     },
+    "bare": program { ($0.hasDebugInfo, $0.hasSymbols, $0.hasFrames, $0.buildID) = (false, false, false, nil) },
     "stripped.debug": program { ($0.hasCode, $0.hasFrames) = (false, false) },
     "other-build": program { $0.buildID = [1, 2, 3, 4] },
     "damaged.sym": Array(

@@ -17,6 +17,9 @@ struct SymbolsLookupCommand: ParsableCommand {
       function and one with file, line and column, for each call that was inlined
       there and for the function itself, and then an empty line.
 
+      Debug information that was taken out of the file is looked for where symbolize
+      looks: in a dSYM bundle beside it, by .gnu_debuglink and by its build id.
+
       Examples:
         crashpadctl symbols lookup app.debug 0x1139 0x114f
         nm app | awk '{print $1}' | crashpadctl symbols lookup app
@@ -27,6 +30,14 @@ struct SymbolsLookupCommand: ParsableCommand {
 
   @Argument(help: "Addresses, hexadecimal, with or without 0x.")
   var addresses: [String] = []
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "A file or directory with the debug information of the file, looked at first. May be repeated.", valueName: "path"
+    ),
+    completion: .file())
+  var symbols: [String] = []
 
   @Flag(name: .customLong("no-demangle"), help: "Print the names as the file has them.")
   var noDemangle = false
@@ -50,15 +61,16 @@ struct SymbolsLookupCommand: ParsableCommand {
   }
 
   func run() throws {
-    let symbols: SymbolFile
+    try SymbolOptions.checkPaths(symbols)
+    let symbols: FileSymbols
     do {
-      symbols = try SymbolFile(FilePath(file))
+      symbols = try FileSymbols(FilePath(file), paths: self.symbols.map { FilePath($0) })
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       Terminal.error("\(displayName(file)): error: \(text)")
       throw ExitCode(status.rawValue)
     }
-    guard !symbols.isEmpty else {
+    guard !symbols.symbols.isEmpty else {
       Terminal.error("\(displayName(file)): error: has no symbols")
       throw ExitCode(ExitStatus.noData.rawValue)
     }
@@ -67,7 +79,7 @@ struct SymbolsLookupCommand: ParsableCommand {
     case .json: writeJSON(symbols)
     }
     // Only what was asked for was read.
-    for finding in symbols.findings.findings {
+    for finding in symbols.symbols.findings.findings {
       Terminal.error(Sentences.line(finding, input: displayName(file)))
     }
     Terminal.end(.success)
@@ -82,8 +94,9 @@ struct SymbolsLookupCommand: ParsableCommand {
     }
   }
 
-  private func frames(_ line: String, _ symbols: SymbolFile) -> (found: SymbolizedAddress?, [SymbolizedAddress.Frame]) {
-    guard let address = Self.parse(line), let found = symbols.symbolize(address &- symbols.imageBase) else {
+  private func frames(_ line: String, _ symbols: FileSymbols) -> (found: SymbolizedAddress?, [SymbolizedAddress.Frame])
+  {
+    guard let address = Self.parse(line), let found = symbols.symbols.symbolize(address &- symbols.imageBase) else {
       return (nil, [])
     }
     guard noInlines, let last = found.frames.last else { return (found, found.frames) }
@@ -96,15 +109,15 @@ struct SymbolsLookupCommand: ParsableCommand {
 
   // MARK: Text
 
-  private func writeText(_ symbols: SymbolFile) {
+  private func writeText(_ symbols: FileSymbols) {
     // A program that asks through a pipe waits for each answer.
     let answersAtOnce = addresses.isEmpty && isatty(0) == 0 && Self.isPipe(0)
-    var text = ""
+    var text: [UInt8] = []
     text.reserveCapacity(128 * 1024)
     var demangler = Demangler()
     forEachAddress { line in
       answer(line, symbols, &demangler, &text)
-      if answersAtOnce || text.utf8.count > 64 * 1024 {
+      if answersAtOnce || text.count > 64 * 1024 {
         Terminal.output(text)
         text.removeAll(keepingCapacity: true)
       }
@@ -117,25 +130,25 @@ struct SymbolsLookupCommand: ParsableCommand {
     return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
   }
 
-  private func answer(_ line: String, _ symbols: SymbolFile, _ demangler: inout Demangler, _ text: inout String) {
+  private func answer(_ line: String, _ symbols: FileSymbols, _ demangler: inout Demangler, _ text: inout [UInt8]) {
     let frames = frames(line, symbols).1
-    if frames.isEmpty { text += "??\n??:0:0\n" }
+    if frames.isEmpty { text += "??\n??:0:0\n".utf8 }
     for frame in frames {
-      text += name(frame, &demangler) ?? "??"
-      text += "\n"
-      text += frame.location?.file ?? "??"
-      text += ":"
-      text += String(frame.location?.line ?? 0)
-      text += ":"
-      text += String(frame.location?.column ?? 0)
-      text += "\n"
+      text += (name(frame, &demangler) ?? "??").utf8
+      text.append(UInt8(ascii: "\n"))
+      text += (frame.location?.file ?? "??").utf8
+      text.append(UInt8(ascii: ":"))
+      text += String(frame.location?.line ?? 0).utf8
+      text.append(UInt8(ascii: ":"))
+      text += String(frame.location?.column ?? 0).utf8
+      text.append(UInt8(ascii: "\n"))
     }
-    text += "\n"
+    text.append(UInt8(ascii: "\n"))
   }
 
   // MARK: JSON
 
-  private func writeJSON(_ symbols: SymbolFile) {
+  private func writeJSON(_ symbols: FileSymbols) {
     var demangler = Demangler()
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in

@@ -1,0 +1,47 @@
+internal import BinaryFormat
+
+/// The sections that tables of lines are in.
+struct LineSections {
+  let lines: RawSpanHolder
+  private let lineStrings: RawSpanHolder
+  private let strings: RawSpanHolder
+  let isBigEndian: Bool
+
+  /// Where a text is.
+  enum Text {
+    case unknown
+    case lines(ByteRange)
+    /// An offset in `.debug_line_str`
+    case lineStrings(UInt64)
+    /// An offset in `.debug_str`
+    case strings(UInt64)
+  }
+
+  init(_ file: ElfFile) {
+    let holder = { (name: String) in unsafe RawSpanHolder(DwarfInfo.Sections.contents(name, file), owner: file) }
+    lines = holder(".debug_line")
+    lineStrings = holder(".debug_line_str")
+    strings = holder(".debug_str")
+    isBigEndian = !file.isLittleEndian
+  }
+
+  /// Nil if it is not there, or does not end.
+  func text(_ place: Text) -> String? {
+    switch place {
+    case .unknown: nil
+    case .lines(let range): lines.withBytes { $0.text(in: range) }
+    case .lineStrings(let offset): lineStrings.withBytes { $0.string(at: offset) }
+    case .strings(let offset): strings.withBytes { $0.string(at: offset) }
+    }
+  }
+}
+
+extension RawSpan {
+  /// The text before the next zero; nil if there is none.
+  func string(at offset: UInt64) -> String? {
+    guard offset < UInt64(byteCount) else { return nil }
+    let start = Int(offset)
+    let end = firstZero(in: ByteRange(offset: start, count: byteCount - start))
+    return end < byteCount ? text(in: ByteRange(offset: start, count: end - start)) : nil
+  }
+}

@@ -1,0 +1,50 @@
+internal import Glibc
+public import SystemPackage
+
+/// The symbols of a file that somebody has, and where its addresses begin.
+public struct FileSymbols: Sendable {
+  public let symbols: SymbolFile
+  /// Where the module's first page lies in the file's own addresses; 0 of formats that count from there.
+  public let imageBase: UInt64
+
+  /// Opens a file or a dSYM bundle. Where it has no debug information itself, that of the same build is looked for: in
+  /// `paths`, in a dSYM bundle beside it, where `.gnu_debuglink` says, and by the build id below `/usr/lib/debug`.
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - paths: files and folders to look in first.
+  /// - Throws: `Errno`, `InputFile.NotReadable`, or `SymbolFile.UnknownFormat`
+  public init(_ path: FilePath, paths: [FilePath] = []) throws {
+    let own = try SymbolFile(path)
+    imageBase = own.imageBase
+    guard !own.hasDebugInfo, let identity = Self.identity(path) else {
+      symbols = own
+      return
+    }
+    let file = FilePath(identity.path)
+    let bundle = FilePath("\(file.string).dSYM")
+    let found = SymbolSearch(paths: paths + [bundle, file]).find(identity).symbols
+    symbols = found.first { !$0.isEmpty } ?? own
+  }
+
+  /// Nil if the file is gone meanwhile.
+  private static func identity(_ path: FilePath) -> ModuleIdentity? {
+    guard let own = try? SymbolFileIdentity(path) else { return nil }
+    // What `.gnu_debuglink` names may lie below a folder for the whole system.
+    let whole = unsafe path.withPlatformString { unsafe realpath($0, nil) }
+    defer { unsafe free(whole) }
+    let text = unsafe whole.map { unsafe String(platformString: $0) } ?? path.string
+    return ModuleIdentity(path: text, debugID: own.debugIDs.first, buildID: own.buildID)
+  }
+}
+
+extension SymbolFile {
+  /// Whether lines are known, so that nothing more has to be looked for.
+  var hasDebugInfo: Bool {
+    switch self {
+    case .elf(let symbols): symbols.hasDebugInfo
+    case .machO(let symbols): symbols.hasDebugInfo
+    case .sym: true
+    }
+  }
+}
