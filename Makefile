@@ -19,7 +19,7 @@ TOOL = .build/release/crashpadctl
 HANDLER = .build/handler/libcrashpad_handler.so
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf
 LIBRARIES = BinaryFormat Snapshot JSONFormat FileSystem IntermediateDump CrashDatabase DumpInterpretation Minidump \
-  CoreFile Supervision Symbolication CrashpadCore
+  CoreFile Supervision Symbolication CrashpadCore CrashCapture CrashpadClient
 
 .PHONY: help demo build test sweep matrix lint format check all bench fuzz docs man install uninstall clean
 

@@ -12,6 +12,9 @@ let package = Package(
         "BinaryFormat", "CoreFile", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem",
         "IntermediateDump", "JSONFormat", "Minidump", "Snapshot", "Supervision", "Symbolication",
       ]),
+    .library(name: "CrashpadClient", targets: ["CrashpadClient"]),
+    // For programs in C and C++, with Sources/CrashpadClient/include/crashpad_client.h.
+    .library(name: "crashpad_client", type: .dynamic, targets: ["CrashpadClient"]),
     // Loaded into the tool by tests that let its calls fail; no target may depend on it.
     .library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"]),
   ],
@@ -39,6 +42,9 @@ let package = Package(
     .target(
       name: "Supervision",
       dependencies: ["CLinux", "FileSystem", "Snapshot", .product(name: "SystemPackage", package: "swift-system")]),
+    .target(
+      name: "CrashCapture",
+      dependencies: ["CCrashCapture", "Snapshot", .product(name: "SystemPackage", package: "swift-system")]),
     // Floor 2
     .target(name: "DumpInterpretation", dependencies: ["BinaryFormat", "IntermediateDump", "Snapshot"]),
     .target(name: "Minidump", dependencies: ["BinaryFormat", "Snapshot"]),
@@ -66,6 +72,13 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(
+      name: "CrashpadClient",
+      dependencies: [
+        "CLinux", "CrashCapture", "CrashDatabase", "CrashpadCore", "FileSystem", "Snapshot",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      exclude: ["include"]),
     // Tests
     .target(name: "DumpSynth", path: "Tests/DumpSynth"),
     .executableTarget(name: "dump-synth", dependencies: ["DumpSynth"], path: "Tests/DumpSynthTool"),
@@ -123,6 +136,18 @@ let package = Package(
     .target(name: "CrashKinds", path: "Tests/CrashKinds"),
     .executableTarget(
       name: "crashing-program", dependencies: ["CCrashCapture", "CrashKinds"], path: "Tests/CrashingProgram"),
+    .executableTarget(
+      name: "client-program",
+      dependencies: ["CrashKinds", "CrashpadClient", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Tests/ClientProgram"),
+    .testTarget(
+      name: "CrashpadClientTests",
+      dependencies: [
+        "CrashCapture", "CrashDatabase", "CrashKinds", "CrashpadClient", "CrashpadCore", "DumpSynth", "FileSystem",
+        "IntermediateDump", "Snapshot", "ToolRunner", "client-program", "crashpadctl",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      exclude: ["Examples"]),
     .testTarget(name: "DatabaseFaultTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(name: "InteroperabilityTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(

@@ -28,8 +28,25 @@ CRASH_TIME static uint32_t version_of(const char *name) {
   return version;
 }
 
+// The bytes of a text up to its NUL, at most `limit`.
+CRASH_TIME static uint32_t text_size(uint64_t address, uint32_t limit) {
+  char part[256];
+  uint32_t size = 0;
+  while (size < limit) {
+    uint32_t wanted = limit - size < sizeof part ? limit - size : sizeof part;
+    size_t count = memory_read(part, address + size, wanted);
+    for (size_t index = 0; index < count; index++) {
+      if (part[index] == 0) return size + (uint32_t)index;
+    }
+    if (count < wanted) break;
+    size += wanted;
+  }
+  return limit;
+}
+
 CRASH_TIME static void write_objects(struct dump_writer *writer) {
   const int kMaximumObjects = 1024;
+  const uint16_t kTextAnnotation = 1;
   uint64_t place = (uint64_t)atomic_load(&crash_state.annotations);
   bool is_open = false;
   for (int count = 0; place != 0 && count < kMaximumObjects; count++) {
@@ -38,6 +55,7 @@ CRASH_TIME static void write_objects(struct dump_writer *writer) {
     place = (uint64_t)annotation.next;
     char name[kMaximumAnnotationName + 1];
     uint32_t size = annotation.size < kMaximumAnnotationValue ? annotation.size : kMaximumAnnotationValue;
+    if (annotation.type == kTextAnnotation) size = text_size((uint64_t)annotation.value, size);
     size_t length = size == 0 ? 0 : memory_read_text(name, sizeof name, (uint64_t)annotation.name);
     if (length == 0) continue;
     if (!is_open) dump_array_start(writer, kAnnotationObjects);

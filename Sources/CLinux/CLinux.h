@@ -28,6 +28,9 @@ static const int LINUX_LOCK_SH = 1;
 static const int LINUX_LOCK_EX = 2;
 static const int LINUX_LOCK_NB = 4;
 
+// A name of at most 15 bytes.
+int pthread_setname_np(unsigned long thread, const char *name);
+
 int memfd_create(const char *name, unsigned flags);
 
 ssize_t process_vm_readv(

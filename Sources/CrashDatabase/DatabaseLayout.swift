@@ -29,6 +29,8 @@ public enum DatabaseLayout {
   public static let lockExtension = ".lock"
   /// Behind the name of an intermediate dump whose program runs.
   public static let lockedExtension = ".locked"
+  /// Behind a dot and a program's id: the file in which it remembers its starts, among the pending dumps.
+  public static let runsExtension = ".runs"
   /// Behind the name of a rejected dump: the file that says why.
   public static let reasonExtension = ".reason"
 

@@ -80,6 +80,18 @@ extension DatabaseSession {
     try withExtendedLifetime(lock) { try change(report, to: .pending, metadata) }
   }
 
+  /// Gives up the upload of the pending report `id`, as Crashpad's `SkipReportUpload`: it becomes a completed one that was not
+  /// uploaded.
+  ///
+  /// Throws `ReportChangeFailure` (`notFound` if it is not pending) and `FileFailure`.
+  public func skipUpload(_ id: UUIDBytes) throws {
+    let (report, lock) = try checkOut(id)
+    guard report.state == .pending else { throw ReportChangeFailure.notFound }
+    guard var metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
+    metadata.isUploadExplicitlyRequested = false
+    try withExtendedLifetime(lock) { try change(report, to: .completed, metadata) }
+  }
+
   /// Gives a report whose lock is held new metadata, and moves it to `state`.
   ///
   /// The new metadata is there before the report comes, and the old goes after it: at no moment is the report without.

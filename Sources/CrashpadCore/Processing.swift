@@ -20,6 +20,8 @@ public struct Processing: Sendable {
     public var names: Set<FileName>?
     /// At most so many dumps; nil for all. Crashpad takes 20 a run.
     public var limit: Int?
+    /// No dump of these names.
+    public var exceptNames: Set<FileName> = []
     /// Process annotations for every report; where a dump has the same name, these win.
     public var annotations: [(name: String, value: String)] = []
     /// How many dumps at once; 0 is one for each CPU.
@@ -104,6 +106,7 @@ public struct Processing: Sendable {
     var own: [PendingDump] = []
     var others: [PendingDump] = []
     for dump in pending.dumps where options.names?.contains(dump.name) != false {
+      if options.exceptNames.contains(dump.name) { continue }
       let decision = PendingDumpLock.decide(dump, bundleIDs: options.bundleIDs, now: options.now)
       if decision != .notLocked { tell(.lock(LockReport(dump: dump, decision: decision))) }
       guard isEligible(dump, decision) else { continue }

@@ -84,7 +84,7 @@ struct crash_annotation {
   const char *name;                              // at most 256 bytes
   const void *value;                             // read when the process crashes
   uint32_t size;        // of value, at most 20,480 bytes; 0 while it has none. Written last, atomically
-  uint16_t type;        // 1 text; from 0x8000 on the application's own
+  uint16_t type;        // 1 text, up to its NUL if it has one; from 0x8000 on the application's own
   uint16_t registered;  // set by crash_annotation_register
 };
 

@@ -1,0 +1,177 @@
+internal import FileSystem
+internal import Glibc
+internal import SystemPackage
+
+// The functions of include/crashpad_client.h, which says what they do.
+
+@c(crashpad_start)
+public func _cStart(
+  _ database: UnsafePointer<CChar>?, _ url: UnsafePointer<CChar>?, _ programID: UnsafePointer<CChar>?,
+  _ annotations: UnsafePointer<UnsafePointer<CChar>?>?, _ message: UnsafeMutablePointer<CChar>?, _ messageSize: Int
+) -> CInt {
+  guard let database = unsafe database else { return EINVAL }
+  do {
+    try CrashpadClient.startCrashpadInProcessHandler(
+      database: unsafe FilePath(platformString: database), url: unsafe url.map { unsafe String(cString: $0) },
+      annotations: unsafe texts(annotations), programID: unsafe programID.map { unsafe String(cString: $0) })
+    return 0
+  } catch {
+    let (code, text) = error.cForm
+    unsafe put(text, message, messageSize)
+    return code
+  }
+}
+
+@c(crashpad_dump_without_crash)
+public func _cDumpWithoutCrash() -> CInt { status { _ = try CrashpadClient.dumpWithoutCrash() } }
+
+@c(crashpad_dump_without_crash_and_defer_processing)
+public func _cDumpWithoutCrashAndDeferProcessing() -> CInt {
+  status { _ = try CrashpadClient.dumpWithoutCrashAndDeferProcessing() }
+}
+
+@c(crashpad_dump_without_crash_and_defer_processing_at_path)
+public func _cDumpWithoutCrashAndDeferProcessing(_ path: UnsafePointer<CChar>?) -> CInt {
+  guard let path = unsafe path else { return EINVAL }
+  let file = unsafe FilePath(platformString: path)
+  return status { try CrashpadClient.dumpWithoutCrashAndDeferProcessing(atPath: file) }
+}
+
+@c(crashpad_process_intermediate_dumps)
+public func _cProcessIntermediateDumps(_ annotations: UnsafePointer<UnsafePointer<CChar>?>?) -> CInt {
+  let annotations = unsafe texts(annotations)
+  return status { _ = try CrashpadClient.processIntermediateDumps(annotations: annotations) }
+}
+
+@c(crashpad_process_intermediate_dump)
+public func _cProcessIntermediateDump(
+  _ file: UnsafePointer<CChar>?, _ annotations: UnsafePointer<UnsafePointer<CChar>?>?
+) -> CInt {
+  guard let file = unsafe file else { return EINVAL }
+  let path = unsafe FilePath(platformString: file)
+  let annotations = unsafe texts(annotations)
+  return status { _ = try CrashpadClient.processIntermediateDump(path, annotations: annotations) }
+}
+
+@c(crashpad_start_processing_pending_reports)
+public func _cStartProcessingPendingReports() -> CInt { status { try CrashpadClient.startProcessingPendingReports() } }
+
+@c(crashpad_crashed_last_run)
+public func _cCrashedLastRun() -> CInt { CrashpadClient.crashedLastRun ? 1 : 0 }
+
+@c(crashpad_start_crashes)
+public func _cStartCrashes() -> CInt { CInt(clamping: CrashpadClient.previousRun?.startCrashes ?? 0) }
+
+@c(crashpad_set_annotation)
+public func _cSetAnnotation(_ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?) -> CInt {
+  guard let name = unsafe name else { return EINVAL }
+  let text = unsafe value.map { unsafe String(cString: $0) }
+  return unsafe CrashpadClient.setAnnotation(String(cString: name), to: text) ? 0 : E2BIG
+}
+
+@c(crashpad_add_memory)
+public func _cAddMemory(_ address: UnsafeRawPointer?, _ size: Int) -> CInt {
+  unsafe CrashpadClient.addExtraMemoryRange(UnsafeRawBufferPointer(start: address, count: size)) ? 0 : E2BIG
+}
+
+@c(crashpad_remove_memory)
+public func _cRemoveMemory(_ address: UnsafeRawPointer?) {
+  if let address = unsafe address { unsafe CrashpadClient.removeExtraMemoryRange(at: address) }
+}
+
+@c(crashpad_prepare_thread)
+public func _cPrepareThread() -> CInt { CrashpadClient.prepareThread() ? 0 : ENOMEM }
+
+// MARK: Annotations: a handle is never freed, as the annotation is not.
+
+private final class Handle<Value> {
+  let value: Value
+  init(_ value: Value) { self.value = value }
+
+  var pointer: UnsafeMutableRawPointer { unsafe Unmanaged.passRetained(self).toOpaque() }
+
+  static func value(_ pointer: UnsafeMutableRawPointer?) -> Value? {
+    guard let pointer = unsafe pointer else { return nil }
+    return unsafe Unmanaged<Handle<Value>>.fromOpaque(pointer).takeUnretainedValue().value
+  }
+}
+
+@c(crashpad_string_annotation)
+public func _cStringAnnotation(_ name: UnsafePointer<CChar>?, _ maximumLength: Int) -> UnsafeMutableRawPointer? {
+  guard let name = unsafe name else { return nil }
+  return unsafe Handle(StringAnnotation(String(cString: name), maximumLength: maximumLength)).pointer
+}
+
+@c(crashpad_string_annotation_set)
+public func _cSet(_ annotation: UnsafeMutableRawPointer?, _ value: UnsafePointer<CChar>?) {
+  guard let annotation = unsafe Handle<StringAnnotation>.value(annotation) else { return }
+  guard let value = unsafe value else { return annotation.clear() }
+  unsafe annotation.set(UnsafeRawBufferPointer(start: value, count: strlen(value)).bytes)
+}
+
+@c(crashpad_ring_buffer_annotation)
+public func _cRingBufferAnnotation(_ name: UnsafePointer<CChar>?, _ userType: UInt16, _ capacity: Int)
+  -> UnsafeMutableRawPointer?
+{
+  guard let name = unsafe name else { return nil }
+  return unsafe Handle(RingBufferAnnotation(String(cString: name), userType: userType, capacity: capacity)).pointer
+}
+
+@c(crashpad_ring_buffer_annotation_push)
+public func _cPush(_ annotation: UnsafeMutableRawPointer?, _ item: UnsafeRawPointer?, _ size: Int) -> CInt {
+  guard let annotation = unsafe Handle<RingBufferAnnotation>.value(annotation), let item = unsafe item else {
+    return EINVAL
+  }
+  return unsafe annotation.push(UnsafeRawBufferPointer(start: item, count: size).bytes) ? 0 : EAGAIN
+}
+
+// MARK: Between C and Swift
+
+/// Names and values in turn, up to NULL.
+private func texts(_ list: UnsafePointer<UnsafePointer<CChar>?>?) -> [String: String] {
+  guard let list = unsafe list else { return [:] }
+  var texts: [String: String] = [:]
+  var index = 0
+  while let name = unsafe list[index], let value = unsafe list[index + 1] {
+    unsafe texts[String(cString: name)] = unsafe String(cString: value)
+    index += 2
+  }
+  return texts
+}
+
+private func put(_ text: String, _ target: UnsafeMutablePointer<CChar>?, _ size: Int) {
+  guard let target = unsafe target, size > 0 else { return }
+  var index = 0
+  for byte in text.utf8.prefix(size - 1) {
+    unsafe target[index] = CChar(bitPattern: byte)
+    index += 1
+  }
+  unsafe target[index] = 0
+}
+
+/// 0, or the errno value of what was thrown.
+private func status(_ body: () throws -> Void) -> CInt {
+  do {
+    try body()
+    return 0
+  } catch let error as CrashpadClient.DumpFailure {
+    return error.errno.rawValue
+  } catch let error as CrashpadClient.ProcessingFailure {
+    return error.errno.rawValue
+  } catch {
+    // Not started.
+    return ESRCH
+  }
+}
+
+extension CrashpadClient.StartFailure {
+  fileprivate var cForm: (code: CInt, text: String) {
+    switch self {
+    case .alreadyStarted: (EALREADY, "the handler was started already")
+    case .badProgramID(let id): (EINVAL, "no program id: \(id)")
+    case .annotationDoesNotFit(let name): (E2BIG, "an annotation does not fit: \(name)")
+    case .database(let path, let errno): (errno.rawValue, "\(path): \(errno)")
+    case .handler(let message, let errno): (errno.rawValue, message.isEmpty ? "\(errno)" : message)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+internal import CrashDatabase
+internal import FileSystem
+internal import Snapshot
+internal import SystemPackage
+
+/// The dump of a hang that goes on: a pending dump whose name ends with `.locked`, held by this process's open-file-description
+/// lock. Nobody takes such a one for dead while the process lives; when it dies, the kernel lets go of it, and the next start of
+/// the program, or whoever processes the database a day later, makes it pending.
+struct HangDump: Sendable {
+  let path: FilePath
+  private let folder: Folder
+  private let name: FileName
+  private let file: OpenFile
+
+  /// Writes it, under a name that nobody looks at, takes the lock, and gives it its name.
+  static func write(_ running: CrashpadClient.Running) throws -> HangDump {
+    let folder = running.pendingDumps
+    let text = "\(running.programID)@\(UUIDBytes.random().text)"
+    guard let hidden = FileName("." + text), let name = FileName(text + DatabaseLayout.lockedExtension) else {
+      throw FileFailure(folder.path, .invalidArgument)
+    }
+    try CrashpadClient.dump(to: folder.path.appending(hidden))
+    let file = try folder.open(hidden, .readAndWrite)
+    _ = file.takeOwnership()
+    try folder.moveWithoutReplacing(hidden, to: folder, as: name)
+    return HangDump(path: folder.path.appending(name), folder: folder, name: name, file: file)
+  }
+
+  /// The hang is over. Where the file system keeps no locks, somebody may have made it pending: then it stays.
+  func discard() {
+    guard isCurrent else { return }
+    _ = try? folder.remove(name)
+  }
+
+  /// The hang is worth a report.
+  ///
+  /// - Returns: the path of the pending dump.
+  func keep() throws(FileFailure) -> FilePath {
+    guard let pending = name.removing(suffix: DatabaseLayout.lockedExtension) else { return path }
+    if isCurrent { try folder.moveWithoutReplacing(name, to: folder, as: pending) }
+    return folder.path.appending(pending)
+  }
+
+  private var isCurrent: Bool {
+    guard let status = try? file.status(), let current = try? folder.status(name) else { return false }
+    return status.isSameFile(as: current)
+  }
+}

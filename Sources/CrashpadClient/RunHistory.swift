@@ -1,0 +1,152 @@
+internal import BinaryFormat
+internal import CLinux
+internal import CrashDatabase
+internal import FileSystem
+internal import Glibc
+internal import Snapshot
+internal import SystemPackage
+
+/// The runs of a program: a hidden file `.<program-id>.runs` beside the pending dumps, with a line `<uuid> <seconds since 1970>`
+/// for each start, the last one last. The uuid is that of the file that a crash goes to.
+///
+/// What became of a run the database says: its file is there with `.locked` and held (it runs), with `.locked` and not held (it
+/// was killed), without `.locked`, as a report or rejected (it crashed), or gone (it ended in good order). So nothing has to be
+/// written when a run ends, and it does not matter who processed a dump.
+struct RunHistory {
+  /// So many runs are remembered.
+  static let limit = 64
+  private static let lineSize = 64
+
+  private let database: CrashDatabase
+  private let folder: Folder
+  private let programID: String
+  private let fileName: FileName?
+
+  init(_ database: CrashDatabase, _ pendingDumps: Folder, programID: String) {
+    self.database = database
+    self.folder = pendingDumps
+    self.programID = programID
+    fileName = FileName(".\(programID)" + DatabaseLayout.runsExtension)
+  }
+
+  struct Run: Equatable {
+    let id: UUIDBytes
+    /// Seconds since 1970.
+    let start: Int64
+  }
+
+  // MARK: Reading
+
+  /// What cannot be read counts as not there: no program may fail to start because of it.
+  func previousRun(startCrashInterval: Int64) -> PreviousRun {
+    let hangs = RunLeftovers(database, folder, programID: programID).dumpsOfDead(except: [])
+    guard let fileName, let file = try? folder.openIfPresent(fileName),
+      let bytes = try? file.prefix(2 * Self.limit * Self.lineSize)
+    else { return PreviousRun.unknown }
+    let runs = Self.parse(bytes)
+    var last: (end: PreviousRun.End, uptime: Int64?)?
+    var startCrashes = 0
+    for run in runs.reversed() {
+      let end: PreviousRun.End
+      var uptime: Int64?
+      switch state(of: run) {
+      case .running: continue
+      case .gone: end = .exited
+      case .killed: end = .killed
+      case .crashed(let time):
+        end = .crashed
+        uptime = time.map { max($0 - run.start, 0) }
+      }
+      if last == nil { last = (end, uptime) }
+      guard end == .crashed, let uptime, uptime <= startCrashInterval else { break }
+      startCrashes += 1
+    }
+    let own = Set(runs.map(\.id))
+    return PreviousRun(
+      end: last?.end ?? .none, uptime: last?.uptime, startCrashes: startCrashes,
+      hangs: hangs.count { dump in dump.uuid.map { !own.contains($0) } ?? true })
+  }
+
+  static func parse(_ bytes: [UInt8]) -> [Run] {
+    let lines = bytes.split(separator: UInt8(ascii: "\n"))
+    return lines.compactMap { line in
+      let parts = line.split(separator: UInt8(ascii: " "))
+      guard parts.count == 2, let id = UUIDBytes(text: String(decoding: parts[0], as: UTF8.self)),
+        let start = Int64(String(decoding: parts[1], as: UTF8.self))
+      else { return nil }
+      return Run(id: id, start: start)
+    }
+  }
+
+  enum State: Equatable {
+    case running
+    case gone
+    case killed
+    /// When, in seconds since 1970; nil if nobody knows.
+    case crashed(at: Int64?)
+  }
+
+  private func state(of run: Run) -> State {
+    guard let name = FileName("\(programID)@\(run.id.text)") else { return .gone }
+    let locked = name.appending(DatabaseLayout.lockedExtension)
+    do {
+      if let file = try folder.openIfPresent(locked) {
+        guard file.ownership() == .free else { return .running }
+        // Its end came while it wrote.
+        let status = try file.status()
+        return status.size > 0 ? .crashed(at: status.modified) : .killed
+      }
+      if let dump = try folder.status(name) { return .crashed(at: dump.modified) }
+      // Twice, as it may be on its way from one state to the other.
+      if let report = try database.reportForClaim(run.id) ?? database.reportForClaim(run.id) {
+        return .crashed(at: try Self.time(of: database.open(report)))
+      }
+      let rejected = try Folder(database.path).folderIfPresent(DatabaseLayout.rejected)?.status(name)
+      if let rejected { return .crashed(at: rejected.modified) }
+    } catch {}
+    return .gone
+  }
+
+  /// The time in a minidump's header, which is that of the crash.
+  private static func time(of report: OpenFile) throws(FileFailure) -> Int64? {
+    let start = try report.prefix(24)
+    guard start.count == 24, start.starts(with: Array("MDMP".utf8)) else { return nil }
+    return Int64(unsafe start.span.bytes.uint32(at: 20))
+  }
+
+  // MARK: Writing
+
+  /// Adds this run. Where it fails the run is not remembered.
+  func append(_ dump: FileName) {
+    let own = PendingDump(name: dump, size: 0, modified: 0, isOwned: true)
+    guard let id = own.uuid else { return }
+    let run = Run(id: id, start: Int64(Glibc.time(nil)))
+    for _ in 0..<16 {
+      if (try? append(run)) ?? true { return }
+      // Another process of the program starts too. Who holds the lock longer is stopped, and not waited for.
+      usleep(500)
+    }
+  }
+
+  /// False if somebody else is about it.
+  private func append(_ run: Run) throws(FileFailure) -> Bool {
+    guard let fileName else { return true }
+    let file = try folder.open(fileName, .readWriteOrCreate)
+    guard file.takeOwnership() != .busy else { return false }
+    // Whoever had it before put another file in its place.
+    guard let status = try folder.status(fileName), try status.isSameFile(as: file.status()) else { return false }
+    let runs = Self.parse(try file.prefix(2 * Self.limit * Self.lineSize)) + [run]
+    let text = runs.suffix(Self.limit).map { "\($0.id.text) \($0.start)\n" }.joined()
+    let temporary = fileName.appending(".new")
+    _ = try folder.remove(temporary)
+    let new = try folder.open(temporary, .create)
+    do {
+      try new.write(Array(text.utf8))
+      try folder.move(temporary, to: folder, as: fileName)
+    } catch {
+      _ = try? folder.remove(temporary)
+      throw error
+    }
+    return true
+  }
+}

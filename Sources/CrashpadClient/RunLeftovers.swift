@@ -1,0 +1,76 @@
+internal import CrashDatabase
+internal import FileSystem
+internal import Glibc
+internal import Snapshot
+internal import SystemPackage
+
+/// What dead runs of this program left among the pending dumps: under names with `.locked`, empty files of those that did not
+/// crash, and dumps of hangs in which they died; under hidden names, dumps of hangs that were being written.
+struct RunLeftovers {
+  /// A process that starts makes its file a moment before it holds it. Files that young are left alone, in seconds.
+  private static let youth: Int64 = 10
+
+  private let database: CrashDatabase
+  private let folder: Folder
+  private let programID: String
+
+  init(_ database: CrashDatabase, _ pendingDumps: Folder, programID: String) {
+    self.database = database
+    self.folder = pendingDumps
+    self.programID = programID
+  }
+
+  /// The dumps with `.locked` whose processes are dead.
+  func dumpsOfDead(except names: Set<FileName>) -> [PendingDump] {
+    locked().filter { $0.dump.size > 0 && !names.contains($0.dump.name) }.map(\.dump)
+  }
+
+  private func locked() -> [(dump: PendingDump, file: OpenFile)] {
+    let dumps = (try? database.pendingDumps().dumps) ?? []
+    return dumps.compactMap { dump in
+      guard dump.isLocked, !dump.isOwned, dump.belongs(to: programID), let file = try? database.open(dump),
+        file.ownership() == .free
+      else { return nil }
+      return (dump, file)
+    }
+  }
+
+  /// Makes the dumps of the dead pending, and removes their empty files. What fails stays for `crashpadctl process`.
+  func tidy() {
+    for (dump, _) in locked() {
+      if dump.size > 0 {
+        _ = try? database.unlock(dump)
+      } else if dump.modified <= Int64(time(nil)) - Self.youth {
+        remove(dump)
+      }
+    }
+    for name in (try? folder.names()) ?? [] where name.hasPrefix(".\(programID)@") { show(name) }
+  }
+
+  /// Makes a hidden dump pending whose writer is gone.
+  private func show(_ name: FileName) {
+    // A dot, and what the handler puts behind a name while it writes.
+    let visible = PendingDump.uuidEnd(in: name).flatMap { FileName(bytes: Array(name.bytes[1..<$0])) }
+    guard let visible, let file = try? folder.openIfPresent(name), file.ownership() == .free,
+      let status = try? file.status(), status.size > 0, status.modified <= Int64(time(nil)) - Self.youth
+    else { return }
+    try? folder.moveWithoutReplacing(name, to: folder, as: visible)
+  }
+
+  private func remove(_ dump: PendingDump) {
+    guard let file = try? folder.openIfPresent(dump.name, .readAndWrite), file.takeOwnership() == .taken,
+      let status = try? file.status(), status.size == 0
+    else { return }
+    _ = try? database.remove(dump, status)
+  }
+}
+
+extension PendingDump {
+  /// Where the uuid behind the last `@` of a name ends; nil if there is none.
+  fileprivate static func uuidEnd(in name: FileName) -> Int? {
+    guard let at = name.bytes.lastIndex(of: UInt8(ascii: "@")), name.bytes.count >= at + 37,
+      UUIDBytes(text: String(decoding: name.bytes[(at + 1)..<(at + 37)], as: UTF8.self)) != nil
+    else { return nil }
+    return at + 37
+  }
+}

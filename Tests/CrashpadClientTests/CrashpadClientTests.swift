@@ -1,0 +1,185 @@
+import Foundation
+import Testing
+import ToolRunner
+
+/// A program that uses the client, in processes of its own.
+@Suite("The client in a program")
+struct CrashpadClientTests {
+  @Test(
+    "A crash leaves a dump with what the program set",
+    arguments: [
+      ("null", 139), ("abort", 134), ("fatal-error", 132), ("cxx-exception", 134), ("overflow-on-thread", 139),
+    ])
+  func crash(kind: String, status: Int32) throws {
+    let program = try ClientProgram()
+    let result = try program.run(
+      "start", "previous", "set=user:anna", "text=hello", "text=hello again, cut", "number=-42", "bool=true",
+      "ring=first item", "ring=second item", "ring=third item", "memory", "tell=ready", "crash=\(kind)")
+    // A fatal error is a trap, which arm64 has another signal for.
+    #expect(result.status == status || (kind == "fatal-error" && result.status == 133))
+    #expect(result.lines.last == "ready")
+    #expect(result.lines.first == "previous none start-crashes 0 hangs 0")
+    #expect(try program.dumpNames() == [".client-program.runs", "client-program@UUID"])
+    let dump = try DumpFacts(#require(try program.pendingDumpFiles().first))
+    #expect(dump.isComplete)
+    #expect(dump.annotations["given"] == "at the start")
+    #expect(dump.annotations["user"] == "anna")
+    #expect(dump.object("text-object") == "hello again, cut")
+    #expect(dump.object("number-object") == "-42")
+    #expect(dump.object("bool-object") == "true")
+    #expect(dump.objects["text-object"]?.type == 1)
+    #expect(dump.objects["ring-object"]?.type == 0x8007)
+    let ring = try #require(dump.objects["ring-object"]?.value)
+    #expect(ring.starts(with: [0x1e, 0x0d, 0xb0, 0xca, 1, 0, 0, 0]))
+    let memory = try #require(result.lines.first { $0.hasPrefix("memory true ") })
+    let address = try #require(UInt64(memory.dropFirst("memory true ".count)))
+    let expected = (0..<4096).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) }
+    #expect(dump.memory(at: address, count: 4096) == expected)
+  }
+
+  @Test("The next start knows of the crash, and makes a report of it with what it adds")
+  func nextStart() throws {
+    let program = try ClientProgram()
+    #expect(try program.run("start=app", "crash=null").status == 139)
+    #expect(try program.run("start=app", "tell=crash again", "crash=null").status == 139)
+    let result = try program.run("start=app", "previous", "process=of the next run")
+    #expect(result.status == 0)
+    #expect(result.lines[0] == "previous crashed start-crashes 2 hangs 0")
+    #expect(result.lines[1].hasSuffix("rejected 0 remaining 0"))
+    #expect(try program.dumpNames() == [".app.runs"])
+    let reports = try program.reports(in: "pending")
+    #expect(reports.count == 2)
+    for report in reports {
+      let facts = try DumpFacts(report)
+      #expect(facts.annotations["later"] == "of the next run")
+      #expect(facts.annotations["given"] == "at the start")
+      #expect(result.lines[1].contains(report.deletingPathExtension().lastPathComponent))
+    }
+    #expect(try program.run("start=app", "previous").lines == ["previous exited start-crashes 0 hangs 0"])
+  }
+
+  @Test("Whoever processes the dump meanwhile, the next start knows of the crash")
+  func processedByAnother() throws {
+    let program = try ClientProgram()
+    #expect(try program.run("start=app", "crash=null").status == 139)
+    let command = "crashpadctl process --database '\(program.database.path)'"
+    #expect(try Tool.shell(command, in: program.folder).status == 0)
+    #expect(try program.run("start=app", "previous").lines == ["previous crashed start-crashes 1 hangs 0"])
+  }
+
+  @Test("A kill is no crash, and the file that it leaves goes with a later start")
+  func killed() throws {
+    let program = try ClientProgram()
+    #expect(try program.run("start=app", "kill").status == 137)
+    #expect(try program.dumpNames() == [".app.runs", "app@UUID.locked"])
+    let left = try FileManager.default.contentsOfDirectory(atPath: program.pendingDumps.path).first {
+      $0.hasPrefix("app@")
+    }
+    let command = "touch -d '-1 hour' 'db/pending-serialized-ios-dump/\(try #require(left))'"
+    #expect(try Tool.shell(command, in: program.folder).status == 0)
+    #expect(try program.run("start=app", "previous").lines == ["previous killed start-crashes 0 hangs 0"])
+    #expect(try program.dumpNames() == [".app.runs"])
+  }
+
+  @Test("A dump without crash becomes a report at once, and the program goes on")
+  func withoutCrash() throws {
+    let program = try ClientProgram()
+    let result = try program.run("start=app", "dump", "tell=alive")
+    #expect(result.status == 0)
+    #expect(result.lines.last == "alive")
+    #expect(try program.reports(in: "pending").count == 1)
+    #expect(try program.dumpNames() == [".app.runs"])
+    #expect(try DumpFacts(program.reports(in: "pending")[0]).annotations["given"] == "at the start")
+  }
+
+  @Test("A dump that is deferred waits, and a program's own file never counts as one")
+  func deferred() throws {
+    let program = try ClientProgram()
+    let result = try program.run("start=app", "defer", "tell=---", "process", "process")
+    #expect(result.lines.last == "reports [] rejected 0 remaining 0")
+    #expect(try program.reports(in: "pending").count == 1)
+    let waiting = try program.run("start=app", "defer")
+    #expect(waiting.lines.first?.hasPrefix("deferred \(program.pendingDumps.path)/app@") == true)
+    #expect(try program.dumpNames() == [".app.runs", "app@UUID"])
+    #expect(try program.run("start=app", "previous").lines == ["previous exited start-crashes 0 hangs 0"])
+  }
+
+  @Test("A dump at a path is the caller's, until it is given to be processed")
+  func atPath() throws {
+    let program = try ClientProgram()
+    let path = program.folder.url("mine.dump").path
+    #expect(try program.run("start=app", "at=\(path)", "process").lines == ["reports [] rejected 0 remaining 0"])
+    #expect(program.folder.exists("mine.dump"))
+    let again = try program.run("start=app", "at=\(path)", "tell=on")
+    #expect(again.lines.first?.contains("DumpFailure") == true)
+    #expect(again.lines.last == "on")
+    #expect(try program.run("start=app", "file=\(path)").status == 0)
+    #expect(!program.folder.exists("mine.dump"))
+    let reports = try program.reports(in: "pending")
+    #expect(reports.count == 1)
+    #expect(try DumpFacts(reports[0]).annotations["later"] == "by path")
+  }
+
+  @Test("Something that is no dump is rejected, not lost")
+  func noDump() throws {
+    let program = try ClientProgram()
+    try program.folder.write(Array("no dump".utf8), to: "text")
+    let path = program.folder.url("text").path
+    let result = try program.run("start=app", "file=\(path)", "file=\(path)")
+    #expect(result.lines[0] == "reports [] rejected 1 remaining 0")
+    #expect(result.lines[1].contains("ProcessingFailure"))
+    let rejected = try FileManager.default.contentsOfDirectory(
+      atPath: program.database.appending(path: "rejected").path)
+    #expect(rejected.count == 2)
+  }
+
+  @Test("Where uploads are not allowed, pending reports become completed ones; where they are, they wait")
+  func pendingReports() throws {
+    let program = try ClientProgram()
+    #expect(try program.run("start=app", "dump", "pending", "until=processed").status == 0)
+    #expect(try program.reports(in: "pending").isEmpty)
+    #expect(try program.reports(in: "completed").count == 1)
+    let settings = "crashpadctl database settings --database '\(program.database.path)' --uploads-enabled yes"
+    let changed = try Tool.shell(settings, in: program.folder)
+    #expect(changed.status == 0, "\(changed.errorText)")
+    #expect(try program.run("start=app", "dump", "pending", "until=processed").status == 0)
+    #expect(try program.reports(in: "pending").count == 1)
+    #expect(try program.reports(in: "completed").count == 1)
+  }
+
+  @Test("Nothing works before the start, and a second start is refused")
+  func order() throws {
+    let program = try ClientProgram()
+    let result = try program.run(
+      "dump", "defer", "process", "pending", "monitor=100,1000,2000", "start=app", "start=app", "dump")
+    #expect(
+      result.lines.prefix(5).map { $0.suffix(12) }.allSatisfy {
+        $0.hasSuffix("NotStarted()") || $0.contains("tNotStarted")
+      })
+    #expect(result.lines[5] == "start: alreadyStarted")
+    #expect(result.lines[6].hasPrefix("reports [\""))
+  }
+
+  @Test("A start that fails says why", arguments: ["a/b", "file/db"])
+  func failure(id: String) throws {
+    let program = try ClientProgram()
+    if id == "a/b" {
+      #expect(try program.run("start=a/b").lines == [#"start: badProgramID("a/b")"#])
+    } else {
+      try program.folder.write([1], to: "db")
+      let lines = try program.run("start=app").lines
+      #expect(lines.count == 1)
+      #expect(lines.first?.hasPrefix("start: database(") == true)
+    }
+  }
+
+  @Test("What the programs leave passes the checks of a database")
+  func check() throws {
+    let program = try ClientProgram()
+    _ = try program.run("start=app", "dump", "defer", "crash=null")
+    let command = "crashpadctl database check --strict --database '\(program.database.path)'"
+    let result = try Tool.shell(command, in: program.folder)
+    #expect(result.status == 0)
+    #expect(!result.errorText.contains("foreign-entry"), "\(result.errorText)")
+  }
+}

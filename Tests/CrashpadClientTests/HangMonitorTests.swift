@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+import ToolRunner
+
+/// The hang monitor in a process of its own. The thresholds that a test does not mean to reach are a day away.
+@Suite("The hang monitor in a program")
+struct HangMonitorTests {
+  private static let day = 86_400_000
+
+  @Test("A hang that ends before the second threshold leaves nothing")
+  func short() throws {
+    let program = try ClientProgram()
+    let result = try program.run(
+      "start=app", "monitor=20,100,\(Self.day)", "hang-until=hangs", "until=answers", "tell=on")
+    let hang = try #require(result.lines.first)
+    #expect(hang.hasPrefix("hangs main queue \(program.pendingDumps.path)/app@"))
+    #expect(hang.hasSuffix(".locked"))
+    #expect(Array(result.lines[1...]) == ["answers main queue", "on"])
+    #expect(try program.dumpNames() == [".app.runs"])
+  }
+
+  @Test("A hang that passes the second threshold leaves a pending dump, with its name and the unfinished tasks")
+  func long() throws {
+    let program = try ClientProgram()
+    let result = try program.run(
+      "start=app", "monitor=20,100,300", "begin=leaked", "begin=ended", "end=ended", "hang-until=kept", "until=answers",
+      "process")
+    #expect(result.lines[1].hasPrefix("kept main queue \(program.pendingDumps.path)/app@"))
+    #expect(!result.lines[1].hasSuffix(".locked"))
+    let reports = try program.reports(in: "pending")
+    #expect(reports.count == 1)
+    let report = try DumpFacts(reports[0])
+    #expect(report.object("hang") == "main queue")
+    #expect(report.object("unfinished-task-1") == "leaked")
+    #expect(report.object("unfinished-task-2") == nil)
+  }
+
+  @Test("When the process dies in a hang, the next start makes its dump pending")
+  func death() throws {
+    let program = try ClientProgram()
+    let result = try program.run("start=app", "monitor=20,100,\(Self.day)", "hang-until=hangs", "kill")
+    #expect(result.status == 137)
+    #expect(try program.dumpNames() == [".app.runs", "app@UUID.locked", "app@UUID.locked"])
+    let next = try program.run("start=app", "previous", "process")
+    #expect(next.lines[0] == "previous killed start-crashes 0 hangs 1")
+    #expect(try program.reports(in: "pending").count == 1)
+    #expect(try DumpFacts(program.reports(in: "pending")[0]).object("hang") == "main queue")
+  }
+
+  @Test("While the process lives, nobody takes the dump of its hang")
+  func alive() throws {
+    let program = try ClientProgram()
+    // The second program starts, and processes, while the first one hangs.
+    let script = """
+      export SWIFT_BACKTRACE=enable=no
+      P='\(ClientProgram.products.appending(path: "client-program").path)'
+      "$P" db start=app monitor=20,100,\(Self.day) hang-until=never > out &
+      first=$!
+      until grep -q hangs out; do sleep 0.1; done
+      "$P" db start=app previous process
+      ls db/pending-serialized-ios-dump | grep -c 'app@.*locked'
+      kill -9 $first
+      """
+    let result = try Tool.shell(script, in: program.folder)
+    #expect(
+      result.outputLines == ["previous none start-crashes 0 hangs 0", "reports [] rejected 0 remaining 0", "2", ""])
+  }
+
+  @Test("A process that is stopped does not hang")
+  func stopped() throws {
+    let program = try ClientProgram()
+    let script = """
+      P='\(ClientProgram.products.appending(path: "client-program").path)'
+      "$P" db start=app monitor=50,3000,\(Self.day) begin=one,1 until=handler tell=ready until=suspended tell=on > out &
+      child=$!
+      # The task's expiry says that the monitor runs.
+      until grep -q ready out; do sleep 0.1; done
+      kill -STOP $child
+      sleep 5
+      kill -CONT $child
+      wait $child
+      cat out
+      """
+    let result = try Tool.shell(script, in: program.folder)
+    #expect(result.outputLines.filter { !$0.contains("one") } == ["ready", "on", ""])
+  }
+
+  @Test("A task that is not ended in time expires once; there are no more than the limit")
+  func tasks() throws {
+    let program = try ClientProgram()
+    let result = try program.run(
+      "start=app", "monitor=20,\(Self.day),\(Self.day)", "begin=one,1", "until=handler", "begin=two", "begin=three",
+      "begin=four", "end=two", "begin=five", "end=one", "end=one", "defer", "end=three", "end=five", "defer")
+    #expect(result.lines.count == 5)
+    #expect(Set(result.lines[0...2]) == ["expired one", "handler of one", "no task four"])
+    let dumps = try result.lines.compactMap { $0.wholeMatch(of: #/deferred (.*)/#) }.map {
+      try DumpFacts(URL(fileURLWithPath: String($0.output.1)))
+    }
+    #expect(dumps.count == 2)
+    let names = dumps.map { dump in (1...3).compactMap { dump.object("unfinished-task-\($0)") }.sorted() }
+    #expect(names == [["five", "three"], []])
+    #expect(dumps[0].object("unfinished-tasks-refused") == "1")
+  }
+
+  @Test("An expired task says so in dumps")
+  func expired() throws {
+    let program = try ClientProgram()
+    let result = try program.run(
+      "start=app", "monitor=20,\(Self.day),\(Self.day)", "begin=slow,1", "until=handler", "defer")
+    let path = try #require(result.lines.last?.dropFirst("deferred ".count))
+    #expect(try DumpFacts(URL(fileURLWithPath: String(path))).object("unfinished-task-1") == "slow (expired)")
+  }
+}
