@@ -89,9 +89,10 @@ CRASH_TIME static bool take_ownership(int descriptor) {
   return result != -EAGAIN && result != -EACCES;
 }
 
+// Empty, and not removed between its making and its lock, as abandoned.
 CRASH_TIME static bool is_empty(int descriptor) {
   struct stat status;
-  return SYSTEM_CALL_2(SYS_fstat, descriptor, &status) == 0 && status.st_size == 0;
+  return SYSTEM_CALL_2(SYS_fstat, descriptor, &status) == 0 && status.st_size == 0 && status.st_nlink > 0;
 }
 
 // The directory may have been closed by the program; then it is opened again, by its path.

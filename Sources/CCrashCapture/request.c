@@ -135,7 +135,11 @@ static int dump_to_database(char *written, size_t size) {
 
 static int dump_to_path(const char *path) {
   char temporary[PATH_MAX + 32];
-  int length = snprintf(temporary, sizeof temporary, "%s.%d.new", path, current_thread());
+  // A dot before it: whoever lists dumps leaves such names alone.
+  const char *slash = strrchr(path, '/');
+  const char *name = slash == NULL ? path : slash + 1;
+  int length =
+      snprintf(temporary, sizeof temporary, "%.*s.%s.%d.new", (int)(name - path), path, name, current_thread());
   if (length < 0 || (size_t)length >= sizeof temporary) return ENAMETOOLONG;
   int file = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return errno;
