@@ -97,7 +97,7 @@ struct SurroundingsTests {
     try crasher.folder.write(Array(script.utf8), to: "script.sh")
     let result = try Tool.shell(
       """
-      clang -w threads.c -o threads -pthread || exit
+      '\(HandlerLibrary.compiler ?? "clang")' -w threads.c -o threads -pthread || exit
       ulimit -c 0; unshare --pid --fork --mount \(Machine.mapping) sh script.sh
       """, in: crasher.folder)
     #expect(result.status == 128 + SIGSEGV, "\(result.errorText)")

@@ -4,11 +4,14 @@ import Foundation
 public enum HandlerLibrary {
   public static let variable = "CRASHPADCTL_HANDLER_LIBRARY"
 
-  /// Without clang nobody can build it.
-  public static let canBeBuilt: Bool = {
+  /// The path of clang; nil if it is not installed.
+  public static let compiler: String? = {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/clang") }
+    return folders.map { "\($0)/clang" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }()
+
+  /// Without clang nobody can build it.
+  public static var canBeBuilt: Bool { compiler != nil }
 
   public struct NotBuilt: Error, CustomStringConvertible { public let description: String }
 
