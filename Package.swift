@@ -82,7 +82,7 @@ let package = Package(
     // Tests
     .target(name: "DumpSynth", path: "Tests/DumpSynth"),
     .executableTarget(name: "dump-synth", dependencies: ["DumpSynth"], path: "Tests/DumpSynthTool"),
-    .executableTarget(name: "bench", dependencies: ["DumpSynth"], path: "Tests/Bench"),
+    .executableTarget(name: "bench", dependencies: ["CCrashCapture", "DumpSynth"], path: "Tests/Bench"),
     .testTarget(
       name: "FileSystemTests",
       dependencies: ["FileSystem", "ToolRunner", .product(name: "SystemPackage", package: "swift-system")]),
@@ -129,7 +129,9 @@ let package = Package(
     .testTarget(
       name: "TranscriptTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"],
       exclude: ["Transcripts"]),
-    .testTarget(name: "CrashCaptureTests", dependencies: ["ToolRunner", "crashing-program", "crashpadctl"]),
+    .testTarget(
+      name: "CrashCaptureTests", dependencies: ["ToolRunner", "crashing-program", "crashpadctl"],
+      exclude: ["Programs"]),
     .testTarget(name: "AgreementTests", dependencies: ["DumpSynth", "ToolRunner", "crashing-program", "crashpadctl"]),
     .testTarget(name: "RunTests", dependencies: ["ToolRunner", "crashpadctl"]),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
@@ -149,7 +151,8 @@ let package = Package(
       ],
       exclude: ["Examples"]),
     .testTarget(name: "DatabaseFaultTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
-    .testTarget(name: "InteroperabilityTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
+    .testTarget(
+      name: "InteroperabilityTests", dependencies: ["DumpSynth", "ToolRunner", "crashing-program", "crashpadctl"]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [

@@ -22,6 +22,9 @@ enum Peers {
   /// A program that runs Crashpad's own pruning, see `SharedPruneTests`; only `CRASHPAD_PRUNE_TOOL` names one.
   static let pruneTool: String? = program(environment: "CRASHPAD_PRUNE_TOOL", [], check: nil)
 
+  /// Crashpad's own converter, see `CrashpadConverterTests`; only `CRASHPAD_IOS_CONVERTER` names one.
+  static let crashpadConverter: String? = program(environment: "CRASHPAD_IOS_CONVERTER", [], check: nil)
+
   private static func program(environment: String, _ names: [String], check: String?) -> String? {
     let variables = ProcessInfo.processInfo.environment
     // /usr/bin first: a toolchain in front of it brings its own lldb.

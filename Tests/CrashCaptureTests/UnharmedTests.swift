@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+import ToolRunner
+
+/// A program that dumps are taken of goes on as if nothing had been.
+@Suite("A dump without crash leaves the program unharmed")
+struct UnharmedTests {
+  /// `CRASHPADCTL_UNHARMED` says for how many seconds, and how many dumps a second ("1200 1").
+  private static let length = ProcessInfo.processInfo.environment["CRASHPADCTL_UNHARMED"] ?? "4 0"
+
+  @Test("Threads that lock, allocate, calculate, send, wait and sleep all do what they should")
+  func plain() throws {
+    try run(in: TemporaryFolder(), options: "-O1")
+  }
+
+  @Test("ThreadSanitizer finds nothing in it", .enabled(if: sanitizer != nil, "there is no ThreadSanitizer for C"))
+  func threadSanitizer() throws {
+    try run(in: TemporaryFolder(), options: "-O1 -fsanitize=thread \(Self.sanitizer ?? "")")
+  }
+
+  private func run(in folder: TemporaryFolder, options: String) throws {
+    let limit = 120 + (Self.length.split(separator: " ").first.flatMap { Int($0) } ?? 0)
+    let result = try Tool.shell(
+      "\(Self.compile(options)) || exit; ulimit -c 0; ./unharmed db \(Self.length)", in: folder, limit: limit)
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(result.errorText.isEmpty, "\(result.errorText)")
+    let dumps = result.outputLines.last { $0.hasPrefix("dumps ") }.flatMap { Int($0.dropFirst(6)) }
+    #expect(dumps ?? 0 > 0)
+    print("unharmed \(options.contains("thread") ? "under ThreadSanitizer: " : ""): \(result.outputLines.suffix(4))")
+    // All but the last were removed as soon as they were there.
+    let names = try folder.names(in: "db/pending-serialized-ios-dump").filter { !$0.hasSuffix(".locked") }
+    for name in names {
+      let validation = try Tool.run(["validate", "db/pending-serialized-ios-dump/\(name)"], in: folder)
+      #expect(validation.status == 0, "\(validation.text)\(validation.errorText)")
+    }
+  }
+
+  /// The command that makes `unharmed` of the program and the handler's sources.
+  private static func compile(_ options: String) -> String {
+    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    let sources = tests.appending(path: "../../Sources/CCrashCapture").standardizedFileURL.path
+    return """
+      '\(HandlerLibrary.compiler)' -std=gnu17 -g1 -I'\(sources)/include' '\(tests.path)/Programs/unharmed.c' \
+        '\(sources)'/*.c -pthread -ldl \(options) -o unharmed
+      """
+  }
+
+  /// What to link with it: the sanitizer of a Swift toolchain's clang wants that toolchain's libdispatch.
+  private static let sanitizer: String? = {
+    let compiler = URL(fileURLWithPath: HandlerLibrary.compiler).resolvingSymlinksInPath()
+    let libraries = compiler.deletingLastPathComponent().appending(path: "../lib/swift/linux").standardizedFileURL.path
+    let choices = ["", "-L'\(libraries)' -Wl,-rpath,'\(libraries)' -ldispatch -lBlocksRuntime"]
+    return choices.first { choice in
+      let test =
+        "echo 'int main(void) { return 0; }' | '\(compiler.path)' -x c - -x none -fsanitize=thread \(choice) -o try 2>&1 && ./try"
+      return (try? Tool.shell(test, in: TemporaryFolder()).status) == 0
+    }
+  }()
+}
