@@ -9,6 +9,7 @@ func bench(_ arguments: [String]) -> Int32 {
       try recipe.write(number, to: arguments[3])
       return 0
     }
+    if arguments.first == CaptureChild.option { return CaptureChild.run(arguments) }
     guard let options = Options(arguments) else { throw BenchError(text: Options.usage) }
     let workspace = try Workspace(tool: options.tool)
     // An interrupt then ends the child, which ends the bench as any failure does, and nothing is left behind.
@@ -47,6 +48,7 @@ struct Bench {
       case .growth: try growth()
       case .database: try database()
       case .symbols: try symbols()
+      case .capture: try capture()
       }
       fflush(nil)
     }

@@ -4,6 +4,7 @@ import FoundationEssentials
 struct Callgrind {
   private let workspace: Workspace
   private let valgrind: String
+  private let strip: String
   /// The tool without its debugging information: Callgrind 3.19 gives up on clang's DWARF 5.
   let tool: String
 
@@ -15,17 +16,26 @@ struct Callgrind {
     }
     self.workspace = workspace
     self.valgrind = valgrind
+    self.strip = strip
     tool = workspace.file("crashpadctl-stripped")
     try workspace.run(Command(strip, ["-o", tool, workspace.tool]))
+  }
+
+  /// A copy of a library without its debugging information.
+  func stripped(_ library: String) throws -> String {
+    let copy = workspace.file("stripped.so")
+    try workspace.run(Command(strip, ["-o", copy, library]))
+    return copy
   }
 
   /// User-space instructions of a program from its start to its end.
   func instructions(of command: Command) throws -> Int {
     let counts = workspace.file("counts")
-    try workspace.run(
-      Command(
-        valgrind, ["--tool=callgrind", "--callgrind-out-file=\(counts)", command.path] + command.arguments,
-        accepting: command.accepted))
+    var counted = Command(
+      valgrind, ["--tool=callgrind", "--callgrind-out-file=\(counts)", command.path] + command.arguments,
+      accepting: command.accepted)
+    counted.environment = command.environment
+    try workspace.run(counted)
     for line in workspace.errors().split(separator: "\n").reversed() {
       let parts = line.split(separator: ":")
       if parts.count == 2, parts[0].hasSuffix("Collected "), let count = Int(parts[1].drop { $0 == " " }) {

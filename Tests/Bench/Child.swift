@@ -9,6 +9,12 @@ struct Command {
   var accepted: Set<Int32> = [0]
   /// The file that is its standard input.
   var input = "/dev/null"
+  /// Where its standard output goes.
+  var output = "/dev/null"
+  /// Variables that it gets beside those that all get, or in their place.
+  var environment: [String] = []
+  /// The signal that ends it.
+  var signal: Int32 = 0
 
   init(_ path: String, _ arguments: [String], accepting accepted: Set<Int32> = [0]) {
     self.path = path
@@ -48,7 +54,7 @@ extension Command {
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     unsafe posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
-    unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     unsafe posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     // This program ignores an interrupt, to clean up behind it; what it started does not.
     var attributes = posix_spawnattr_t()
@@ -63,15 +69,17 @@ extension Command {
     var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
     defer { unsafe words.forEach { unsafe free($0) } }
     let fixed = ["PATH=/usr/bin:/bin", "LC_ALL=C", "SWIFT_DETERMINISTIC_HASHING=1", "SWIFT_BACKTRACE=enable=no"]
-    var environment = unsafe fixed.map { unsafe strdup($0) } + [nil]
-    defer { unsafe environment.forEach { unsafe free($0) } }
+    let names = Set(environment.map { $0.prefix { $0 != "=" } })
+    let all = fixed.filter { !names.contains($0.prefix { $0 != "=" }) } + environment
+    var variables = unsafe all.map { unsafe strdup($0) } + [nil]
+    defer { unsafe variables.forEach { unsafe free($0) } }
 
     var child: pid_t = 0
     var status: Int32 = 0
     var usage = rusage()
     let clock = ContinuousClock()
     let start = clock.now
-    let failure = unsafe posix_spawn(&child, path, &actions, &attributes, &words, &environment)
+    let failure = unsafe posix_spawn(&child, path, &actions, &attributes, &words, &variables)
     guard failure == 0 else { throw BenchError(text: "cannot run \(path): error \(failure)") }
     while unsafe wait4(child, &status, 0, &usage) < 0 {
       guard errno == EINTR else { throw BenchError(text: "cannot wait for \(path)") }
@@ -87,7 +95,8 @@ extension Command {
 
   private func check(_ status: Int32, _ errors: String) throws {
     let signal = status & 0x7f
-    if signal == 0, accepted.contains(status >> 8 & 0xff) { return }
+    if signal != 0, signal == self.signal { return }
+    if signal == 0, self.signal == 0, accepted.contains(status >> 8 & 0xff) { return }
     let how = signal == 0 ? "ended with status \(status >> 8 & 0xff)" : "was ended by signal \(signal)"
     let said =
       FileManager.default.contents(atPath: errors).map { String(decoding: $0.suffix(1000), as: UTF8.self) } ?? ""

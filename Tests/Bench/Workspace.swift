@@ -5,7 +5,8 @@ import Glibc
 struct Workspace {
   let tool: String
   let path: String
-  private let program: String
+  /// This program.
+  let program: String
 
   init(tool: String) throws {
     self.tool = URL(fileURLWithPath: tool).path
@@ -20,6 +21,14 @@ struct Workspace {
   @discardableResult
   func run(_ command: Command) throws -> Measurement {
     try command.run(errors: file("errors"))
+  }
+
+  /// What a program writes to its standard output.
+  func read(_ command: Command) throws -> String {
+    var command = command
+    command.output = file("output")
+    try run(command)
+    return String(decoding: FileManager.default.contents(atPath: command.output) ?? Data(), as: UTF8.self)
   }
 
   /// What the last program wrote to its standard error.
