@@ -8,7 +8,9 @@ struct UnharmedTests {
   /// `CRASHPADCTL_UNHARMED` says for how many seconds, and how many dumps a second ("1200 1").
   private static let length = ProcessInfo.processInfo.environment["CRASHPADCTL_UNHARMED"] ?? "4 0"
 
-  @Test("Threads that lock, allocate, calculate, send, wait and sleep all do what they should")
+  @Test(
+    "Threads that lock, allocate, calculate, send, wait and sleep all do what they should",
+    .enabled(if: clang != nil, "clang is not installed"))
   func plain() throws {
     try run(in: TemporaryFolder(), options: "-O1")
   }
@@ -40,14 +42,21 @@ struct UnharmedTests {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     let sources = tests.appending(path: "../../Sources/CCrashCapture").standardizedFileURL.path
     return """
-      '\(HandlerLibrary.compiler)' -std=gnu17 -g1 -I'\(sources)/include' '\(tests.path)/Programs/unharmed.c' \
+      '\(clang ?? "")' -std=gnu17 -g1 -I'\(sources)/include' '\(tests.path)/Programs/unharmed.c' \
         '\(sources)'/*.c -pthread -ldl \(options) -o unharmed
       """
   }
 
+  /// Any compiler would do, but the sanitizers of others want libraries of their own.
+  private static let clang: String? = {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    return folders.map { "\($0)/clang" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+  }()
+
   /// What to link with it: the sanitizer of a Swift toolchain's clang wants that toolchain's libdispatch.
   private static let sanitizer: String? = {
-    let compiler = URL(fileURLWithPath: HandlerLibrary.compiler).resolvingSymlinksInPath()
+    guard let clang else { return nil }
+    let compiler = URL(fileURLWithPath: clang).resolvingSymlinksInPath()
     let libraries = compiler.deletingLastPathComponent().appending(path: "../lib/swift/linux").standardizedFileURL.path
     let choices = ["", "-L'\(libraries)' -Wl,-rpath,'\(libraries)' -ldispatch -lBlocksRuntime"]
     return choices.first { choice in

@@ -333,14 +333,22 @@ static struct {
   void *argument;
   pthread_t thread;
 } threads[] = {
-    {"turns", take_turns, (void *)0, 0},      {"turns", take_turns, (void *)1, 0},
-    {"counts", count, NULL, 0},               {"counts", count, NULL, 0},
-    {"timed waits", wait_for_time, NULL, 0},  {"allocations", allocate, (void *)1, 0},
-    {"allocations", allocate, (void *)2, 0},  {"sums", calculate, NULL, 0},
-    {"sent", send_numbers, &channel[1], 0},   {"received", receive_numbers, &channel[0], 0},
-    {"sent", send_numbers, &sockets[1], 0},   {"received", receive_numbers, &sockets[0], 0},
-    {"polls", poll_nothing, NULL, 0},         {"ticks", tick, NULL, 0},
-    {"looks at the clock", watch_clock, NULL, 0}, {"threads", make_threads, NULL, 0},
+    {"turns", take_turns, (void *)0, 0},
+    {"turns", take_turns, (void *)1, 0},
+    {"counts", count, NULL, 0},
+    {"counts", count, NULL, 0},
+    {"timed waits", wait_for_time, NULL, 0},
+    {"allocations", allocate, (void *)1, 0},
+    {"allocations", allocate, (void *)2, 0},
+    {"sums", calculate, NULL, 0},
+    {"sent", send_numbers, &channel[1], 0},
+    {"received", receive_numbers, &channel[0], 0},
+    {"sent", send_numbers, &sockets[1], 0},
+    {"received", receive_numbers, &sockets[0], 0},
+    {"polls", poll_nothing, NULL, 0},
+    {"ticks", tick, NULL, 0},
+    {"looks at the clock", watch_clock, NULL, 0},
+    {"threads", make_threads, NULL, 0},
     {"processes", make_processes, NULL, 0},
 };
 enum { kThreads = sizeof threads / sizeof *threads };
