@@ -183,14 +183,15 @@ CRASH_TIME static bool all_block(bool is_late) {
 
 // Waits until all asked threads stand, or until `end`. Soon after `start` it looks why they do not.
 CRASH_TIME static void wait_for_all(int process, uint64_t start, uint64_t end) {
-  const uint64_t kSoon = 10 * kMillisecond;
+  // Others stand still meanwhile: no longer than it takes a thread that gets the signal.
+  const uint64_t kSoon = 2 * kMillisecond;
   const uint64_t kLate = 50 * kMillisecond;
   while (true) {
     uint32_t stopped = atomic_load(&all.stopped);
     if (unfinished() == 0) return;
     uint64_t time = now();
     if (time >= end || (time - start >= kSoon && all_block(time - start >= kLate))) return;
-    uint64_t step = 5 * kMillisecond;
+    uint64_t step = time - start < kSoon ? kMillisecond : 5 * kMillisecond;
     futex_wait(&all.stopped, stopped, end - time < step ? end - time : step);
     if (atomic_load(&all.stopped) != stopped) continue;
     // Nobody came; perhaps because somebody ended.
