@@ -62,7 +62,7 @@ matrix:
 	$(SWIFT) build --build-tests
 	$(SWIFT) build -c release --scratch-path .build-matrix --product crashing-program
 	CRASHPADCTL_MATRIX=$(CURDIR)/.build/debug/crashing-program:$(CURDIR)/.build-matrix/release/crashing-program \
-	  $(SWIFT) test --skip-build --filter CaptureTests
+	  $(SWIFT) test --skip-build --filter AgreementTests.CaptureTests
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
