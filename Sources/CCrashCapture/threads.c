@@ -185,7 +185,7 @@ CRASH_TIME static bool all_block(bool is_late) {
 CRASH_TIME static void wait_for_all(int process, uint64_t start, uint64_t end) {
   // Others stand still meanwhile: no longer than it takes a thread that gets the signal.
   const uint64_t kSoon = 2 * kMillisecond;
-  const uint64_t kLate = 50 * kMillisecond;
+  const uint64_t kLate = 20 * kMillisecond;
   while (true) {
     uint32_t stopped = atomic_load(&all.stopped);
     if (unfinished() == 0) return;
