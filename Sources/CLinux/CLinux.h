@@ -3,7 +3,6 @@
 #define CRASHPADCTL_CLINUX_H
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/statfs.h>
