@@ -16,12 +16,15 @@ int renameat2(int old_directory, const char *old_name, int new_directory, const 
 int syncfs(int descriptor);
 ssize_t fgetxattr(int descriptor, const char *name, void *value, size_t size);
 int flock(int descriptor, int operation);
+int pipe2(int ends[2], int flags);
 
 // <linux/fs.h>
 static const unsigned int LINUX_RENAME_NOREPLACE = 1;
 // <fcntl.h>: locks of an open file description. They end with the last descriptor of it, so the kernel knows who lives.
 static const int LINUX_F_OFD_GETLK = 36;
 static const int LINUX_F_OFD_SETLK = 37;
+// Not by that header, which defines struct stat: two modules would have it, and a build as a whole takes this one's.
+static const int LINUX_O_CLOEXEC = 02000000;
 // <sys/file.h>
 static const int LINUX_LOCK_SH = 1;
 static const int LINUX_LOCK_EX = 2;
@@ -106,7 +109,7 @@ __attribute__((noreturn)) static inline void linux_become(const struct linux_pro
 static inline pid_t linux_start(const struct linux_program *_Nonnull program, int *_Nonnull failure) {
   int ends[2];
   *failure = 0;
-  if (pipe(ends) != 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) != 0 || fcntl(ends[1], F_SETFD, FD_CLOEXEC) != 0) {
+  if (pipe2(ends, LINUX_O_CLOEXEC) != 0) {
     *failure = errno;
     return -1;
   }
