@@ -86,12 +86,7 @@ CRASH_TIME static void write_least(struct capture *capture, enum dump_key key) {
       dump_u32(writer, kPID, (uint32_t)current_process());
       break;
     default:
-      dump_u64(writer, kThreadID, (uint64_t)capture->thread);
-      dump_u32(writer, kSignalNumber, (uint32_t)capture->signal);
-      dump_u32(writer, kSignalCode, (uint32_t)capture->code);
-      dump_u64(writer, kSignalAddress, capture->address);
-      dump_property(writer, kThreadState, capture->registers.thread_state, kThreadStateSize);
-      dump_property(writer, kFloatState, capture->registers.float_state, kFloatStateSize);
+      write_signal(capture);
       break;
   }
   dump_map_end(writer);

@@ -40,6 +40,8 @@ CRASH_TIME void capture_note_error(struct capture *capture, const char *text, lo
 // The parts. Each may crash without harm to the others.
 CRASH_TIME void write_process(struct capture *capture);
 CRASH_TIME void write_system(struct capture *capture);
+// Members of the exception that are known without reading memory.
+CRASH_TIME void write_signal(struct capture *capture);
 CRASH_TIME void write_exception(struct capture *capture);
 CRASH_TIME void write_thread(struct capture *capture, int index);
 CRASH_TIME void write_module(struct capture *capture, int index, int executable, int libc, int swift);

@@ -140,15 +140,20 @@ CRASH_TIME static void write_context_memory(struct dump_writer *writer, const st
   dump_array_end(writer);
 }
 
-CRASH_TIME void write_exception(struct capture *capture) {
+CRASH_TIME void write_signal(struct capture *capture) {
   struct dump_writer *writer = &capture->writer;
-  dump_map_start(writer, kSignalException);
   dump_u64(writer, kThreadID, (uint64_t)capture->thread);
   dump_u32(writer, kSignalNumber, (uint32_t)capture->signal);
   dump_u32(writer, kSignalCode, (uint32_t)capture->code);
   dump_u64(writer, kSignalAddress, capture->address);
   dump_property(writer, kThreadState, capture->registers.thread_state, kThreadStateSize);
   dump_property(writer, kFloatState, capture->registers.float_state, kFloatStateSize);
+}
+
+CRASH_TIME void write_exception(struct capture *capture) {
+  struct dump_writer *writer = &capture->writer;
+  dump_map_start(writer, kSignalException);
+  write_signal(capture);
   write_context_memory(writer, &capture->registers);
   dump_map_end(writer);
 }
