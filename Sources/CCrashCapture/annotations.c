@@ -25,7 +25,6 @@ int crash_capture_set_annotation(const char *name, const char *value) {
   struct text_annotation *text = find_text(name);
   int error = text == NULL ? ENOSPC : 0;
   if (text != NULL) {
-    atomic_fetch_add(&text->version, 1);
     if (value == NULL) {
       text->is_used = false;
     } else {
@@ -33,7 +32,6 @@ int crash_capture_set_annotation(const char *name, const char *value) {
       strcpy(text->name, name);
       text->is_used = true;
     }
-    atomic_fetch_add(&text->version, 1);
   }
   pthread_mutex_unlock(&lock);
   return error;

@@ -228,7 +228,10 @@ CRASH_TIME static void write_file(struct capture *capture, enum dump_key key, co
   }
   if (size == sizeof proc_text - 1) {
     while (size > 0 && proc_text[size - 1] != '\n') size--;
-    capture_note(capture, "/proc/self/maps is cut");
+    char line[96];
+    size_t end = append_text(line, sizeof line, 0, path);
+    append_text(line, sizeof line, end, " was longer than what fits, and was cut");
+    capture_note(capture, line);
   }
   dump_property(&capture->writer, key, proc_text, (uint64_t)size);
 }

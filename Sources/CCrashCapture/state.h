@@ -28,8 +28,6 @@ struct known_file {
 };
 
 struct text_annotation {
-  // Even while it does not change.
-  _Atomic uint32_t version;
   bool is_used;
   char name[256];
   char value[4096];

@@ -55,10 +55,8 @@ __attribute__((noinline)) void kind_heap_overflow(void) {
 }
 
 __attribute__((noinline)) void kind_bus(void) {
-  char name[] = "/tmp/crashing-program-XXXXXX";
-  int file = mkstemp(name);
+  int file = memfd_create("truncated", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, 4096) != 0) _exit(99);
-  unlink(name);
   volatile char *mapping = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapping == MAP_FAILED || ftruncate(file, 0) != 0) _exit(99);
   mapping[8] = 1;

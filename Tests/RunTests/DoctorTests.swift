@@ -60,6 +60,15 @@ struct DoctorTests {
     #expect(try folder.names(in: "db") == [])
   }
 
+  @Test("A database that is a file, or would lie in one, is said", arguments: ["file", "file/db"])
+  func noDirectory(_ database: String) throws {
+    let folder = try TemporaryFolder()
+    let document = try Self.doctor("echo a > file;", "--database \(database)", in: folder)
+    #expect(Self.state("database", document) == "missing")
+    #expect(document["captures"].bool == false)
+    #expect(try folder.bytes(of: "file") == Array("a\n".utf8))
+  }
+
   @Test("Without the library there is no trial")
   func noLibrary() throws {
     let folder = try TemporaryFolder()

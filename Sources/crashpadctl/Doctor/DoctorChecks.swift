@@ -62,14 +62,17 @@ struct DoctorChecks {
 
   /// Where a trial may take place: in the database, or the directory that it would be made in; else anywhere.
   static func trialPlaces(_ database: FilePath) -> [FilePath] {
-    var places = [database]
-    if (try? Folder(database)) == nil {
-      var place = database
-      while (try? Folder(place)) == nil, !place.components.isEmpty { place.removeLastComponent() }
-      places = [place]
-    }
+    // Only what is missing can be made: not what leads through a file, or where this user may not look.
+    var place = database
+    while failure(of: place) == .noSuchFileOrDirectory, !place.components.isEmpty { place.removeLastComponent() }
     let temporary = unsafe getenv("TMPDIR").map { unsafe FilePath(platformString: $0) }
-    return places + [temporary, "/tmp", "/var/tmp", "/dev/shm", "/run"].compactMap { $0 }
+    return [place] + [temporary, "/tmp", "/var/tmp", "/dev/shm", "/run"].compactMap { $0 }
+  }
+
+  /// Why a directory can't be opened; nil if it can.
+  private static func failure(of place: FilePath) -> Errno? {
+    do { _ = try Folder(place) } catch { return error.errno }
+    return nil
   }
 
   mutating func addDatabase(_ database: FilePath, _ trial: TrialFolder?) {
@@ -80,7 +83,9 @@ struct DoctorChecks {
       good("database", place == database ? "\(path) is writable" : "\(path) will be made")
     } else {
       let reason =
-        FolderFacts.fileSystem(place)?.isReadOnly == true ? "is on a read-only file system" : "is not writable"
+        Self.failure(of: place) == .notDirectory
+        ? "is not a directory"
+        : FolderFacts.fileSystem(place)?.isReadOnly == true ? "is on a read-only file system" : "is not writable"
       add("database", .missing, "\(Wording.printable(place)) \(reason)", "crashes leave nothing", advice)
     }
     // Of another directory the rest would say nothing.
