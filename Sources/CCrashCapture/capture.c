@@ -188,7 +188,7 @@ CRASH_TIME void capture_write(struct capture *capture) {
   for (int index = 0; index < threads_count(); index++) write_part(capture, "thread", write_thread, index);
   dump_array_end(writer);
   if (capture->resumes) {
-    threads_resume();
+    threads_resume(0);
     write_modules(capture);
   }
   write_part(capture, "end", last_part, 0);

@@ -78,11 +78,25 @@ CRASH_TIME static bool happens_again(int number, const siginfo_t *information) {
   return information->si_code > 0 && number != SIGTRAP && number != SIGSYS;
 }
 
-// The signal comes once more, as it was, to whoever had it before us; or it ends the process, by the same status and
-// with the same core file as without us. It arrives when this handler returns, with the registers that it came with.
+// Which handler each signal was taken from when it went to whoever had it before us; 0 if that never happened.
+static uintptr_t handed_over_from[kCrashSignalCount];
+
+// Before other threads go on: one that crashed as well would be captured in its turn instead of going there, too.
+CRASH_TIME static void hand_over(int place, const struct signal_action *next) {
+  struct signal_action current = make_action(NULL, 0, 0);
+  set_action(kCrashSignals[place], NULL, &current);
+  // It was done for another thread, and the new owner has set what it needs: the Swift backtracer has a thread that
+  // reads memory, and faults. Not so if the one that called ours stands there again.
+  uintptr_t known = handed_over_from[place];
+  if (known != 0 && (uintptr_t)current.handler != known && current.handler != handle_crash) return;
+  handed_over_from[place] = (uintptr_t)current.handler;
+  set_action(kCrashSignals[place], next, NULL);
+}
+
+// The signal comes once more, as it was, to whoever has it `next`; or it ends the process, by the same status and with
+// the same core file as without us. It arrives when this handler returns, with the registers that it came with.
 CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *context,
                                const struct signal_action *next) {
-  set_action(number, next, NULL);
   int process = current_process();
 #if defined(__x86_64__)
   // Signals that the first process of a namespace sends itself do not end it, but a fault does: back onto the
@@ -158,6 +172,7 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
   if (is_ignored(next) && information->si_code <= 0) return;
   // A child that still has its parent's memory (vfork): nothing here may be touched.
   if (current_process() != atomic_load(&crash_state.process)) {
+    set_action(number, &none, NULL);
     pass_on(number, information, context, &none);
     return;
   }
@@ -178,16 +193,21 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
     // Nothing catches this; what was written so far is not lost.
     dump_writer_flush(&crash_capture.writer);
     if (crash_capture.writer.flushed > 0) dump_file_finish();
+    set_action(number, &none, NULL);
     pass_on(number, information, context, &none);
     return;
   }
   write_crash(number, information, context);
+  hand_over(place, next);
   if (is_default(next)) {
     // The others stand still until the end: one of them might return from main, and the process end in good order.
     restore_earlier_handlers();
-  } else {
-    threads_resume();
-    atomic_store(&crash_state.owner, 0);
+    pass_on(number, information, context, next);
+    return;
   }
+  // It waits for this handler's return already when the others go on.
   pass_on(number, information, context, next);
+  const uint64_t kAdvance = 100;
+  threads_resume(kAdvance);
+  atomic_store(&crash_state.owner, 0);
 }

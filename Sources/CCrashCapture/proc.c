@@ -76,6 +76,14 @@ CRASH_TIME bool proc_blocks_signal(int thread, int number, bool *is_running) {
   return blocked != NULL && (parse_hexadecimal(blocked, &end) >> (number - 1) & 1) != 0;
 }
 
+CRASH_TIME bool proc_may_have_pending(int thread, int number) {
+  char status[2048];
+  if (proc_read_of_thread(thread, "status", status, sizeof status) <= 0) return true;
+  const char *pending = find_line(status, "SigPnd:\t");
+  const char *end;
+  return pending == NULL || (parse_hexadecimal(pending, &end) >> (number - 1) & 1) != 0;
+}
+
 CRASH_TIME bool proc_pointers(int thread, uint64_t *stack_pointer, uint64_t *program_counter) {
   // "NUMBER SIX ARGUMENTS SP PC", "-1 SP PC" outside of a call, or "running".
   char text[256];

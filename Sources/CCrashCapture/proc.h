@@ -18,6 +18,9 @@ CRASH_TIME long proc_read_of_thread(int thread, const char *name, char *to, size
 // begun.
 CRASH_TIME bool proc_blocks_signal(int thread, int number, bool *is_running);
 
+// Whether the signal was sent to the thread, and waits for being taken. True if nobody knows.
+CRASH_TIME bool proc_may_have_pending(int thread, int number);
+
 // Where a thread stands that sits in a system call.
 CRASH_TIME bool proc_pointers(int thread, uint64_t *stack_pointer, uint64_t *program_counter);
 

@@ -4,6 +4,7 @@
 #include <sys/sysinfo.h>
 
 #include "capture.h"
+#include "interrupted.h"
 #include "memory.h"
 #include "proc.h"
 #include "threads.h"
@@ -76,11 +77,10 @@ CRASH_TIME void write_system(struct capture *capture) {
 
 // MARK: The exception
 
-// The stack's captured part of the registers' thread: where it begins, and how much of it there is.
+// The captured part of the stack that a stack pointer shows to: where it begins, and how much of it there is.
 // data_address: of the thread's own storage; 0 if it is not known.
-CRASH_TIME static void find_stack(const struct registers *registers, uint64_t data_address, uint32_t limit,
-                                  uint64_t *start, uint64_t *size) {
-  uint64_t pointer = registers_stack_pointer(registers);
+CRASH_TIME static void find_stack(uint64_t pointer, uint64_t data_address, uint32_t limit, uint64_t *start,
+                                  uint64_t *size) {
   uint64_t low = pointer > kRedZone ? pointer - kRedZone : 0;
   low &= ~UINT64_C(15);
   uint64_t end = low + limit;
@@ -111,7 +111,8 @@ CRASH_TIME static void write_context_memory(struct dump_writer *writer, const st
   enum { kBefore = 128, kSize = 512, kRegisters = kGeneralRegisterCount + 1 };
   uint64_t stack_start;
   uint64_t stack_size;
-  find_stack(registers, own_data_address(), crash_state.crashed_stack_limit, &stack_start, &stack_size);
+  find_stack(registers_stack_pointer(registers), own_data_address(), crash_state.crashed_stack_limit, &stack_start,
+             &stack_size);
   uint64_t starts[kRegisters];
   int count = 0;
   dump_array_start(writer, kThreadContextMemoryRegions);
@@ -164,14 +165,27 @@ static struct registers thread_registers;
 // Nobody may read debug registers of his own.
 static const uint8_t kNoDebugState[kDebugStateSize];
 
-// Where the thread's registers are; NULL if they are not known.
-CRASH_TIME static const struct registers *find_registers(struct thread *thread) {
-  if (thread->registers != NULL) return thread->registers;
+// What a signal found the thread at; NULL if none stopped it.
+CRASH_TIME static const ucontext_t *find_context(struct thread *thread) {
+  if (thread->registers != NULL) return NULL;
   if (atomic_load_explicit(&thread->state, memory_order_acquire) != kStopped) return NULL;
-  const ucontext_t *context = atomic_load_explicit(&thread->context, memory_order_relaxed);
-  if (context == NULL) return NULL;
-  registers_of_context(&thread_registers, context);
-  return &thread_registers;
+  return atomic_load_explicit(&thread->context, memory_order_relaxed);
+}
+
+// Of a thread that is in a signal handler with a stack of its own, the stack that it had before.
+CRASH_TIME static void write_interrupted_stack(struct dump_writer *writer, const struct thread *thread,
+                                               uint64_t pointer) {
+  if (pointer == 0) return;
+  uint64_t start;
+  uint64_t size;
+  find_stack(pointer, thread->data_address, stack_limit(thread), &start, &size);
+  if (size == 0) return;
+  dump_array_start(writer, kThreadContextMemoryRegions);
+  dump_element_start(writer);
+  dump_u64(writer, kThreadContextMemoryRegionAddress, start);
+  dump_memory(writer, kThreadContextMemoryRegionData, start, size);
+  dump_map_end(writer);
+  dump_array_end(writer);
 }
 
 CRASH_TIME void write_thread(struct capture *capture, int index) {
@@ -190,18 +204,23 @@ CRASH_TIME void write_thread(struct capture *capture, int index) {
   if (length > 0 && name[length - 1] == '\n') length--;
   dump_property(writer, kThreadName, name, length > 0 ? (uint64_t)length : 0);
   dump_u32(writer, kThreadCapture, thread->capture);
-  const struct registers *registers = find_registers(thread);
+  const ucontext_t *context = find_context(thread);
+  if (context != NULL) registers_of_context(&thread_registers, context);
+  const struct registers *registers = context != NULL ? &thread_registers : thread->registers;
   if (registers != NULL) {
     dump_property(writer, kThreadState, registers->thread_state, kThreadStateSize);
     dump_property(writer, kFloatState, registers->float_state, kFloatStateSize);
     dump_property(writer, kDebugState, kNoDebugState, kDebugStateSize);
     uint64_t start;
     uint64_t size;
-    find_stack(registers, thread->data_address, stack_limit(thread), &start, &size);
+    find_stack(registers_stack_pointer(registers), thread->data_address, stack_limit(thread), &start, &size);
     if (size > 0) {
       dump_u64(writer, kStackRegionAddress, start);
       dump_memory(writer, kStackRegionData, start, size);
     }
+    write_interrupted_stack(writer, thread,
+                            context != NULL ? interrupted_stack_pointer(context)
+                                            : interrupted_stack_search(registers_stack_pointer(registers)));
   }
   dump_map_end(writer);
   if (thread->capture >= kCapturedByProc) {

@@ -22,8 +22,14 @@ static struct {
   // What the stop signal did before; it comes back as soon as no such signal can be on its way any more.
   struct signal_action earlier;
   bool is_installed;
-  // A thread stood still in another handler than ours, with the signal blocked: it will get it yet.
+  // Nanoseconds for which they stand still after that, and what they sleep on then, which never changes.
+  _Atomic uint64_t advance;
+  _Atomic uint32_t nothing;
+  // A thread may get the signal yet, or once more: it stood still in another handler than ours, with the signal
+  // blocked, or did not answer to an earlier one in time.
   _Atomic bool has_late_signal;
+  // How many are about to stand there.
+  _Atomic int arriving;
   const char *problem;
   uint8_t listing[8192];
 } all;
@@ -86,6 +92,8 @@ CRASH_TIME static struct thread *add(int id) {
 
 // The calling thread stands still until threads_resume.
 CRASH_TIME static void stand(struct thread *thread, const ucontext_t *context, uint32_t epoch) {
+  // It took so long to get here that this is about another dump already.
+  if (atomic_load(&all.epoch) != epoch) return;
   thread->data_address = own_data_address();
   thread->capture = kCapturedBySignal;
   atomic_store_explicit(&thread->context, context, memory_order_relaxed);
@@ -93,7 +101,21 @@ CRASH_TIME static void stand(struct thread *thread, const ucontext_t *context, u
   atomic_fetch_add(&all.stopped, 1);
   futex_wake(&all.stopped);
   while (atomic_load(&all.epoch) == epoch) futex_wait(&all.epoch, epoch, 0);
+  // A signal that is to stop it meanwhile comes before its next instruction.
+  uint64_t advance = atomic_load(&all.advance);
+  if (advance > 0) futex_wait(&all.nothing, 0, advance);
 }
+
+#if defined(CRASH_TEST_LATE_ANSWERS)
+// A test has threads that answer so late that it is about another dump already.
+static _Atomic uint32_t answers;
+CRASH_TIME static void answer_late(void) {
+  uint32_t chance = atomic_fetch_add(&answers, 1) * UINT32_C(2654435761);
+  if (chance >> 30 == 0) futex_wait(&all.nothing, 0, (uint64_t)(chance >> 8) % (9 * kMillisecond) + 1);
+}
+#else
+CRASH_TIME static void answer_late(void) {}
+#endif
 
 CRASH_TIME static void stop_here(int number, siginfo_t *information, void *context) {
   (void)number;
@@ -101,20 +123,30 @@ CRASH_TIME static void stop_here(int number, siginfo_t *information, void *conte
   uint32_t epoch = atomic_load(&all.epoch);
   // A profiler's signal may come when nobody asked, or before.
   struct thread *thread = epoch % 2 == 1 ? find(current_thread()) : NULL;
+  answer_late();
   if (thread != NULL) stand(thread, context, epoch);
 }
 
 CRASH_TIME void threads_wait(const ucontext_t *context) {
   uint32_t epoch = atomic_load(&all.epoch);
   atomic_store(&all.has_late_signal, true);
+  atomic_fetch_add(&all.arriving, 1);
+  // Where another handler called ours it is not blocked, and would stop the thread a second time, here.
+  uint64_t stop = UINT64_C(1) << (kStopSignal - 1);
+  uint64_t mask = 0;
+  change_mask(SIG_BLOCK, &stop, &mask);
   while (epoch % 2 == 1 && atomic_load(&all.epoch) == epoch) {
     struct thread *thread = find(current_thread());
     if (thread != NULL) {
+      atomic_fetch_sub(&all.arriving, 1);
       stand(thread, context, epoch);
+      change_mask(SIG_SETMASK, &mask, NULL);
       return;
     }
     futex_wait(&all.epoch, epoch, kMillisecond);
   }
+  atomic_fetch_sub(&all.arriving, 1);
+  change_mask(SIG_SETMASK, &mask, NULL);
 }
 
 // MARK: Finding them
@@ -171,6 +203,7 @@ CRASH_TIME static int unfinished(void) {
 
 // Whether those that do not answer never will: the signal is blocked there.
 CRASH_TIME static bool all_block(bool is_late) {
+  if (atomic_load(&all.arriving) > 0) return false;
   for (int index = 0; index < all.count; index++) {
     struct thread *thread = &all.threads[index];
     if (atomic_load(&thread->state) != kAsked) continue;
@@ -219,12 +252,12 @@ CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeo
   atomic_store(&own->context, context);
   atomic_store(&own->state, kStopped);
 
+  atomic_store(&all.has_late_signal, all.is_installed);
   if (!all.is_installed) {
     struct signal_action action = make_action(stop_here, ~UINT64_C(0), SA_RESTART);
     set_action(kStopSignal, &action, &all.earlier);
     all.is_installed = true;
   }
-  atomic_store(&all.has_late_signal, false);
   atomic_fetch_add(&all.epoch, 1);
 
   uint64_t start = now();
@@ -240,15 +273,27 @@ CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeo
   if (unfinished() > 0) capture_unstopped(with_ptrace);
 }
 
-CRASH_TIME void threads_resume(void) {
+// Whether a stop signal waits for a thread. One that stands has it blocked, so it can't come in between.
+CRASH_TIME static bool is_on_its_way(void) {
+  if (unfinished() > 0) return true;
+  if (!atomic_load(&all.has_late_signal)) return false;
+  for (int index = 0; index < all.count; index++) {
+    struct thread *thread = &all.threads[index];
+    if (atomic_load(&thread->state) != kGone && proc_may_have_pending(thread->id, kStopSignal)) return true;
+  }
+  return false;
+}
+
+CRASH_TIME void threads_resume(uint64_t advance) {
   // Nobody was stopped, as there was nowhere to write to.
   if (atomic_load(&all.epoch) % 2 == 0) return;
   release_traced();
   // A signal that is still on its way must not meet the default action, which ends the process.
-  if (unfinished() == 0 && !atomic_load(&all.has_late_signal)) {
+  if (!is_on_its_way()) {
     set_action(kStopSignal, &all.earlier, NULL);
     all.is_installed = false;
   }
+  atomic_store(&all.advance, advance * kMillisecond);
   atomic_fetch_add(&all.epoch, 1);
   futex_wake(&all.epoch);
 }

@@ -39,8 +39,9 @@ enum { kStopSignal = SIGPROF };
 // The thread `self`, which calls, was interrupted at `context`. Signals have to be blocked, but for faults.
 // timeout: milliseconds for all threads together. with_ptrace: whether to use it where signals don't reach.
 CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeout, bool with_ptrace);
-// Lets them go.
-CRASH_TIME void threads_resume(void);
+// Lets them go, each after so many milliseconds: for whoever has a crash next, to stop them in his turn. Another crash
+// at the same moment may find him unprepared, and the process is to end by the one that was captured.
+CRASH_TIME void threads_resume(uint64_t advance);
 
 CRASH_TIME int threads_count(void);
 CRASH_TIME struct thread *threads_at(int index);

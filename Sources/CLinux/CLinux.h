@@ -34,6 +34,8 @@ static const int LINUX_LOCK_NB = 4;
 int pthread_setname_np(unsigned long thread, const char *name);
 
 int memfd_create(const char *name, unsigned flags);
+// <linux/memfd.h>
+static const unsigned LINUX_MFD_CLOEXEC = 1;
 
 ssize_t process_vm_readv(
     pid_t process, const struct iovec *local, unsigned long local_count, const struct iovec *remote,

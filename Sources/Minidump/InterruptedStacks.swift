@@ -1,5 +1,5 @@
 internal import BinaryFormat
-internal import Snapshot
+package import Snapshot
 
 /// The stacks of threads that are in a signal handler with a stack of its own (`sigaltstack`). The stack pointer shows to
 /// the handler's; what the kernel saved there shows to the one that it interrupted.
@@ -30,7 +30,7 @@ extension ProcessSnapshot {
   }
 
   /// Ranges of `extraMemory`, which is sorted.
-  func interruptedStacks(in bytes: RawSpan) -> [(start: UInt64, end: UInt64)] {
+  package func interruptedStacks(in bytes: RawSpan) -> [(start: UInt64, end: UInt64)] {
     guard system.operatingSystem == .linux, let offset = Saved.stackPointer(system.architecture) else { return [] }
     var ranges: [(start: UInt64, end: UInt64)] = []
     for thread in threads {

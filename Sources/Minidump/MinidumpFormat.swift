@@ -2,37 +2,37 @@
 ///
 /// Sources: Microsoft, `minidumpapiset.h`; Breakpad, `google_breakpad/common/minidump_format.h`; Crashpad,
 /// `minidump/minidump_extensions.h`.
-enum MinidumpFormat {
+package enum MinidumpFormat {
   /// "MDMP"
-  static let signature: UInt32 = 0x504d_444d
-  static let version: UInt32 = 0x0000_a793
-  static let headerSize = 32
-  static let directoryEntrySize = 12
+  package static let signature: UInt32 = 0x504d_444d
+  package static let version: UInt32 = 0x0000_a793
+  package static let headerSize = 32
+  package static let directoryEntrySize = 12
 
-  static let threadSize = 48
-  static let moduleSize = 108
-  static let memoryDescriptorSize = 16
-  static let exceptionStreamSize = 168
-  static let systemInfoSize = 56
+  package static let threadSize = 48
+  package static let moduleSize = 108
+  package static let memoryDescriptorSize = 16
+  package static let exceptionStreamSize = 168
+  package static let systemInfoSize = 56
   /// MINIDUMP_MISC_INFO, the first of its versions: process id and times
-  static let miscInfoSize = 24
-  static let miscInfo4Size = 832
-  static let threadNameSize = 12
-  static let crashpadInfoSize = 64
-  static let moduleCrashpadInfoSize = 28
+  package static let miscInfoSize = 24
+  package static let miscInfo4Size = 832
+  package static let threadNameSize = 12
+  package static let crashpadInfoSize = 64
+  package static let moduleCrashpadInfoSize = 28
 
-  static let contextARM64Size = 912
-  static let contextAMD64Size = 1232
-  static let contextX86Size = 716
+  package static let contextARM64Size = 912
+  package static let contextAMD64Size = 1232
+  package static let contextX86Size = 716
 
-  static let fixedFileInfoSignature: UInt32 = 0xfeef_04bd
+  package static let fixedFileInfoSignature: UInt32 = 0xfeef_04bd
 
   /// "RSDS": a CodeView record with GUID, age and file name.
-  static let codeViewPDB70: UInt32 = 0x5344_5352
+  package static let codeViewPDB70: UInt32 = 0x5344_5352
   /// "BpEL": a CodeView record with an ELF build id, Breakpad's.
-  static let codeViewELFBuildID: UInt32 = 0x4270_454c
+  package static let codeViewELFBuildID: UInt32 = 0x4270_454c
   /// "NB10": an older CodeView record with a time stamp.
-  static let codeViewPDB20: UInt32 = 0x3031_424e
+  package static let codeViewPDB20: UInt32 = 0x3031_424e
 }
 
 /// Streams of a minidump, by their numbers.

@@ -24,17 +24,46 @@ struct CapturedCrash: CustomTestStringConvertible, Sendable {
   /// Whether the core is of a later moment: abort(3), to which the backtracer returns, raises the signal once more.
   var hasLaterCore: Bool {
     company == .backtracer
-      && ["abort", "assert", "double-free", "cxx-exception", "pure-virtual", "cast", "raise"].contains(kind)
+      && ["abort", "assert", "double-free", "cxx-exception", "pure-virtual", "cast"].contains(kind)
   }
+
+  /// Whether the program outlives it, with the handler and without: neither a breakpoint nor a signal that somebody sent
+  /// happens again when the backtracer has had it, and the other handler sends only the latter once more.
+  var isSurvived: Bool {
+    switch company {
+    case .backtracer: ["trap", "raise"].contains(kind)
+    case .before: kind == "trap"
+    case .alone, .after: false
+    }
+  }
+
+  /// Whether the program outlives it without the handler alone. The other handler, which restores the default action and
+  /// returns, goes on behind the breakpoint; where it hands on to ours, that action is what follows.
+  var isSurvivedAlone: Bool { isSurvived || (company == .after && kind == "trap") }
+
+  /// Whether the program may wait for ever, with the handler and without: the backtracer is for one crash at a time. Its
+  /// thread that reads memory shares the handlers of faults, and a second crash sets others in the middle.
+  var mayHang: Bool { kind == "two-threads" && company == .backtracer }
+  /// The exit status of one that did.
+  static let hung = "137\n"
+
+  /// Whether the threads go on when the crash is captured, as whoever has the signal next may want.
+  var othersGoOn: Bool { company == .backtracer || company == .before }
 
   var name: String { "\(kind)-\(threads)-\(company.rawValue)-\(place)" }
   var testDescription: String { name }
 
-  /// A handler that died itself, in our capture or in its own, is not among them: see `CrashInCaptureTests`.
-  static let kinds = [
+  /// A handler that died itself is not among them: see `MomentTests`.
+  private static let allKinds = [
     "null", "fatal-error", "precondition", "bounds", "overflow", "abort", "assert", "stack-overflow", "cxx-exception",
     "double-free", "bus", "fpe", "illegal", "raise", "two-threads", "jump-null", "trap", "cast", "pure-virtual",
   ]
+
+  /// Those that `CRASHPADCTL_MATRIX_KINDS` names, with commas between; otherwise all.
+  static let kinds: [String] = {
+    let list = ProcessInfo.processInfo.environment["CRASHPADCTL_MATRIX_KINDS"]
+    return list.map { $0.split(separator: ",").map(String.init) } ?? allKinds
+  }()
 
   /// Debug and release builds, if `CRASHPADCTL_MATRIX` names two; otherwise that beside the tool.
   static let programs: [String] = {
@@ -78,12 +107,13 @@ struct CapturedCrash: CustomTestStringConvertible, Sendable {
   /// Leaves in the folder `name`: the database `db`, `core`, the program's output, and `status` and `status-alone`, the
   /// exit status with the handler and without.
   ///
-  /// - Returns: whether there is a core. A breakpoint does not happen again when the backtracer has had it, so the program
-  ///   goes on, with the handler and without.
+  /// - Returns: whether there is a core.
   func happen(in folder: TemporaryFolder) throws -> Bool {
     let backtrace =
       company == .backtracer ? "enable=yes,color=no,interactive=no,threads=crashed,limit=4" : "enable=no"
+    let limit = mayHang ? "timeout -s KILL 20" : ""
     let handler = [.before, .after].contains(company) ? "--other-handler \(company.rawValue)" : ""
+    // A backtracer that outlives the program must not hold what tells of the shell's end.
     let result = try Tool.shell(
       """
       ln -s '\(program)' program 2>/dev/null
@@ -92,16 +122,17 @@ struct CapturedCrash: CustomTestStringConvertible, Sendable {
       arguments='\(kind) --threads \(threads) --in \(place) \(handler)'
       mkdir cores && cd cores
       ulimit -c "$(ulimit -H -c)"
-      ../../program $arguments --database ../db --crashed-stack 33554432 >../output 2>../errors
+      \(limit) ../../program $arguments --database ../db --crashed-stack 33554432 >../output 2>../errors 3>&- 4>&-
       echo $? >../status
       cd ..
       test -z "$(ls cores)" || mv cores/* core
       ulimit -c 0
-      ../program $arguments >/dev/null 2>&1
+      \(limit) ../program $arguments >/dev/null 2>&1 3>&- 4>&-
       echo $? >status-alone
       """, in: folder)
     let hasCore = folder.exists("\(name)/core")
-    try #require(hasCore || (kind, company) == ("trap", .backtracer), "\(name): \(result.errorText)")
+    if mayHang, !hasCore, try text("status", in: folder) == Self.hung { return false }
+    try #require(hasCore != isSurvived, "\(name): \(result.errorText)")
     return hasCore
   }
 
@@ -113,10 +144,14 @@ struct CapturedCrash: CustomTestStringConvertible, Sendable {
     return "\(place)/\(names[0])"
   }
 
-  /// The thread that the program said would crash.
-  func crashedThread(in folder: TemporaryFolder) throws -> UInt64 {
-    let output = String(decoding: try folder.bytes(of: "\(name)/output"), as: UTF8.self)
-    return try #require(output.split(separator: "\n").first?.split(separator: " ").last.flatMap { UInt64($0) })
+  /// The threads that the program said would crash: one, or of kind `two-threads` two.
+  func crashedThreads(in folder: TemporaryFolder) throws -> Set<UInt64> {
+    var lines = try text("output", in: folder).split(separator: "\n")
+    // The first is from the thread that starts them.
+    if kind == "two-threads" { lines.removeFirst() }
+    let threads = Set(lines.compactMap { $0.split(separator: " ").last.flatMap { UInt64($0) } })
+    try #require(threads.count == (kind == "two-threads" ? 2 : 1), "\(name): \(lines)")
+    return threads
   }
 
   func text(_ file: String, in folder: TemporaryFolder) throws -> String {

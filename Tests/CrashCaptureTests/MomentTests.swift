@@ -98,6 +98,33 @@ struct MomentTests {
     print("kills: \(kinds.sorted { $0.key < $1.key })")
   }
 
+  @Test("Of a thread in a signal handler on an alternate stack, the stack that was interrupted is captured too")
+  func alternateStacks() throws {
+    let crasher = try Crasher()
+    // The second way of reading memory too; and threads that no signal reaches.
+    for how in ["", "--forbid errno", "--in-handler-blocking 1"] {
+      try? FileManager.default.removeItem(at: crasher.folder.url("db"))
+      #expect(try crasher.run("null --threads 2 --in-handler 2 \(how)").status == 128 + SIGSEGV)
+      let dump = try crasher.dump()
+      let name = "db/pending-serialized-ios-dump/\(try crasher.dumps()[0])"
+      let stacks = try Tool.run(["symbolize", "--threads", "all", "--format", "json", name], in: crasher.folder)
+      // Whether ptrace is open depends on the machine.
+      let known = dump.threads.filter { ["signal", "ptrace"].contains($0["capture"].string) }.map {
+        $0["id"].int
+      }
+      let threads = try JSONDocument(stacks.output)["threads"].array.filter {
+        known.contains($0["thread_id"].int) && $0["thread_name"].string?.hasPrefix("in-handler") == true
+      }
+      #expect(threads.count >= 2)
+      for thread in threads {
+        let frames = thread["frames"].array
+        let signal = try #require(frames.firstIndex { $0["signal_frame"].bool == true })
+        #expect(frames[..<signal].contains { $0["function"].string == "stand_in_handler" })
+        #expect(frames[signal...].contains { $0["function"].string == "interrupt_here" })
+      }
+    }
+  }
+
   @Test("Several crashes of one program are each captured: an earlier handler takes some, and the program goes on")
   func manyAtOnce() throws {
     let crasher = try Crasher()

@@ -20,10 +20,28 @@ struct UnharmedTests {
     try run(in: TemporaryFolder(), options: "-O1 -fsanitize=thread \(Self.sanitizer ?? "")")
   }
 
+  @Test(
+    "Threads that answer late, or when it is about another dump already, are not ended by the stop signal",
+    .enabled(if: clang != nil, "clang is not installed"))
+  func late() throws {
+    let folder = try TemporaryFolder()
+    // Several at once, as each meets the moment only now and then.
+    let result = try Tool.shell(
+      """
+      \(Self.compile("late", "-O1 -DCRASH_TEST_LATE_ANSWERS")) || exit
+      ulimit -c 0
+      for number in 1 2 3 4; do (./late db$number 4 >out$number 2>&1; echo $? >status$number) & done
+      wait
+      cat status*
+      """, in: folder, limit: 120)
+    #expect(result.text == "0\n0\n0\n0\n", "\(result.text)\(result.errorText)")
+  }
+
   private func run(in folder: TemporaryFolder, options: String) throws {
     let limit = 120 + (Self.length.split(separator: " ").first.flatMap { Int($0) } ?? 0)
     let result = try Tool.shell(
-      "\(Self.compile(options)) || exit; ulimit -c 0; ./unharmed db \(Self.length)", in: folder, limit: limit)
+      "\(Self.compile("unharmed", options)) || exit; ulimit -c 0; ./unharmed db \(Self.length)", in: folder,
+      limit: limit)
     #expect(result.status == 0, "\(result.errorText)")
     #expect(result.errorText.isEmpty, "\(result.errorText)")
     let dumps = result.outputLines.last { $0.hasPrefix("dumps ") }.flatMap { Int($0.dropFirst(6)) }
@@ -37,13 +55,13 @@ struct UnharmedTests {
     }
   }
 
-  /// The command that makes `unharmed` of the program and the handler's sources.
-  private static func compile(_ options: String) -> String {
+  /// The command that makes `name` of the program and the handler's sources.
+  private static func compile(_ name: String, _ options: String) -> String {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     let sources = tests.appending(path: "../../Sources/CCrashCapture").standardizedFileURL.path
     return """
-      '\(clang ?? "")' -std=gnu17 -g1 -I'\(sources)/include' '\(tests.path)/Programs/unharmed.c' \
-        '\(sources)'/*.c -pthread -ldl \(options) -o unharmed
+      '\(clang ?? "")' -std=gnu17 -g1 -I'\(sources)/include' '\(tests.path)/Programs/\(name).c' \
+        '\(sources)'/*.c -pthread -ldl \(options) -o \(name)
       """
   }
 

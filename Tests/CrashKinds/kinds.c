@@ -124,8 +124,29 @@ __attribute__((noinline)) static void spin_around(void) {
   for (;;) spins++;
 }
 
+static void stand_in_handler(int signal) {
+  (void)signal;
+  say_started();
+  stand_around();
+}
+
+// The frame that the handler's stack hides.
+__attribute__((noinline)) static void interrupt_here(int blocks) {
+  stack_t stack = {.ss_size = 64 << 10};
+  stack.ss_sp = malloc(stack.ss_size);
+  if (stack.ss_sp == NULL || sigaltstack(&stack, NULL) != 0) _exit(98);
+  struct sigaction action = {.sa_handler = stand_in_handler, .sa_flags = SA_ONSTACK};
+  if (blocks) sigfillset(&action.sa_mask);
+  int signal = blocks ? SIGUSR2 : SIGUSR1;
+  if (sigaction(signal, &action, NULL) != 0 || raise(signal) != 0) _exit(98);
+}
+
 static void *stay(void *argument) {
   enum thread_kind kind = (enum thread_kind)(long)argument;
+  if (kind == THREAD_IN_HANDLER || kind == THREAD_IN_HANDLER_BLOCKING) {
+    interrupt_here(kind == THREAD_IN_HANDLER_BLOCKING);
+    _exit(98);
+  }
   if (kind == THREAD_BLOCKS_SIGNALS || kind == THREAD_SPINS_BLOCKING) {
     sigset_t all;
     sigfillset(&all);
@@ -138,7 +159,7 @@ static void *stay(void *argument) {
 }
 
 void start_threads(int count, enum thread_kind kind, unsigned long stack_size) {
-  static const char *names[] = {"waits", "blocks", "spins", "spins-blocking"};
+  static const char *names[] = {"waits", "blocks", "spins", "spins-blocking", "in-handler", "in-handler-b"};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   if (stack_size) pthread_attr_setstacksize(&attributes, stack_size);
@@ -177,6 +198,7 @@ void run_on_other_thread(void (*body)(void)) {
 static pthread_barrier_t barrier;
 
 static void *crash_together(void *argument) {
+  tell_ids("two-threads");
   pthread_barrier_wait(&barrier);
   kind_null();
   return argument;

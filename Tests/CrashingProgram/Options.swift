@@ -12,6 +12,8 @@ struct Options {
       --blocking N           so many more that block every signal
       --spinning N           so many more that run in user space
       --spinning-blocking N  so many more that do both
+      --in-handler N         so many more that stand in a signal handler on an alternate stack
+      --in-handler-blocking N  so many more that do, and block every signal
       --workers N            so many more of libdispatch's
       --thread-stack BYTES   of each of these; default the system's
       --in main|other|queue|task   which thread crashes: the main one (default), a pthread named "crashing", a worker of
@@ -33,6 +35,8 @@ struct Options {
   var blocking: Int32 = 0
   var spinning: Int32 = 0
   var spinningBlocking: Int32 = 0
+  var inHandler: Int32 = 0
+  var inHandlerBlocking: Int32 = 0
   var workers = 0
   var threadStack: UInt = 0
   var place = Place.main
@@ -63,6 +67,8 @@ struct Options {
       case "--blocking": blocking = value { Int32($0) }
       case "--spinning": spinning = value { Int32($0) }
       case "--spinning-blocking": spinningBlocking = value { Int32($0) }
+      case "--in-handler": inHandler = value { Int32($0) }
+      case "--in-handler-blocking": inHandlerBlocking = value { Int32($0) }
       case "--workers": workers = value { Int($0) }
       case "--thread-stack": threadStack = value { UInt($0) }
       case "--in": place = value { Place(rawValue: $0) }

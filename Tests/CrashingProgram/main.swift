@@ -3,7 +3,8 @@ import CrashKinds
 import Dispatch
 import Glibc
 
-// It says "KIND pid P thread T" on standard output when all is ready, then ends as it was told.
+// It says "KIND pid P thread T" on standard output when all is ready, then ends as it was told. Of two threads that crash
+// each says so too.
 func text(_ bytes: [CChar]) -> String {
   String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
@@ -33,6 +34,8 @@ start_threads(options.threads - 1, THREAD_WAITS, options.threadStack)
 start_threads(options.blocking, THREAD_BLOCKS_SIGNALS, options.threadStack)
 start_threads(options.spinning, THREAD_SPINS, options.threadStack)
 start_threads(options.spinningBlocking, THREAD_SPINS_BLOCKING, options.threadStack)
+start_threads(options.inHandler, THREAD_IN_HANDLER, options.threadStack)
+start_threads(options.inHandlerBlocking, THREAD_IN_HANDLER_BLOCKING, options.threadStack)
 for _ in 0..<options.workers { DispatchQueue.global().async { wait_forever() } }
 
 for _ in 0..<options.dumps {

@@ -28,10 +28,12 @@ void kind_two_threads(void);
 void kind_in_child(int uses_vfork);
 
 enum thread_kind {
-  THREAD_WAITS = 0,       // in poll(2)
-  THREAD_BLOCKS_SIGNALS,  // in poll(2), with every signal blocked
-  THREAD_SPINS,           // in user space
-  THREAD_SPINS_BLOCKING,  // in user space, with every signal blocked
+  THREAD_WAITS = 0,            // in poll(2)
+  THREAD_BLOCKS_SIGNALS,       // in poll(2), with every signal blocked
+  THREAD_SPINS,                // in user space
+  THREAD_SPINS_BLOCKING,       // in user space, with every signal blocked
+  THREAD_IN_HANDLER,           // in poll(2), in a signal handler on an alternate stack
+  THREAD_IN_HANDLER_BLOCKING,  // in poll(2), in such a handler, with every signal blocked
 };
 
 // Starts `count` threads that stay; returns when all run. stack_size 0 is the system's.

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "interrupted.h"
+
+#include <signal.h>
+
+#include "memory.h"
+#include "signals.h"
+
+// What is needed of the kernel's ucontext, which is shorter than libc's.
+enum {
+#if defined(__x86_64__)
+  kPointerOffset = offsetof(ucontext_t, uc_mcontext.gregs) + REG_RSP * sizeof(greg_t),
+#else
+  kPointerOffset = offsetof(ucontext_t, uc_mcontext.sp),
+#endif
+  kNeeded = kPointerOffset + sizeof(uint64_t)
+};
+
+enum {
+  // It lies on a multiple of this on both processors: the stack's alignment, and what precedes it in the frame.
+  kAlignment = 16,
+  // Above it are the vector registers, and nothing else; the widest (arm64's, with SME) take some more than 64 KiB.
+  kFurthest = 128 << 10,
+  kWindow = 4096,
+};
+
+static uint8_t bytes[kWindow + kNeeded] __attribute__((aligned(16)));
+
+CRASH_TIME static bool is_on(uint64_t low, uint64_t size, uint64_t address) { return address - low < size; }
+
+CRASH_TIME static uint64_t word(size_t offset) { return *(const uint64_t *)(bytes + offset); }
+
+CRASH_TIME uint64_t interrupted_stack_pointer(const ucontext_t *context) {
+  uint64_t low = (uint64_t)context->uc_stack.ss_sp;
+  uint64_t size = context->uc_stack.ss_size;
+  uint64_t pointer = context_stack_pointer(context);
+  if (low == 0 || size > UINT64_MAX - low || !is_on(low, size, pointer)) return 0;
+  uint64_t end = (low + size) & ~(uint64_t)(kAlignment - 1);
+  if (pointer >= end) return 0;
+  uint64_t lowest =
+      end - pointer > kFurthest ? end - kFurthest : (pointer + kAlignment - 1) & ~(uint64_t)(kAlignment - 1);
+  // The outermost is the one that is wanted: those of handlers that others interrupted lie below it.
+  for (uint64_t top = end; top > lowest;) {
+    uint64_t start = top - lowest > kWindow ? top - kWindow : lowest;
+    size_t count = end - start < sizeof bytes ? (size_t)(end - start) : sizeof bytes;
+    count = memory_read(bytes, start, count);
+    for (uint64_t place = top - kAlignment; place >= start; place -= kAlignment) {
+      size_t offset = (size_t)(place - start);
+      if (offset + kNeeded > count) continue;
+      // The kernel saved where the alternate stack is, and links no context to another.
+      if (word(offset + offsetof(ucontext_t, uc_stack.ss_sp)) != low) continue;
+      if (word(offset + offsetof(ucontext_t, uc_stack.ss_size)) != size) continue;
+      if (word(offset + offsetof(ucontext_t, uc_link)) != 0) continue;
+      uint64_t interrupted = word(offset + kPointerOffset);
+      if (!is_on(low, size, interrupted)) return interrupted;
+    }
+    top = start;
+  }
+  return 0;
+}
+
+CRASH_TIME uint64_t interrupted_stack_search(uint64_t pointer) {
+  // Frames of a handler that blocks signals, and waits.
+  const uint64_t kReach = 16 << 10;
+  uint64_t start = (pointer + kAlignment - 1) & ~(uint64_t)(kAlignment - 1);
+  for (uint64_t end = start + kReach; start < end; start += kWindow) {
+    size_t count = memory_read(bytes, start, sizeof bytes);
+    for (size_t offset = 0; offset < kWindow && offset + kNeeded <= count; offset += kAlignment) {
+      // The stack that the kernel saved has to be that around this place.
+      uint64_t low = word(offset + offsetof(ucontext_t, uc_stack.ss_sp));
+      uint64_t size = word(offset + offsetof(ucontext_t, uc_stack.ss_size));
+      if (low == 0 || size > UINT64_MAX - low || !is_on(low, size, start + offset)) continue;
+      if (word(offset + offsetof(ucontext_t, uc_link)) != 0) continue;
+      uint64_t interrupted = word(offset + kPointerOffset);
+      if (!is_on(low, size, interrupted)) return interrupted;
+    }
+    if (count < sizeof bytes) break;
+  }
+  return 0;
+}
