@@ -19,7 +19,7 @@ TOOL = .build/release/crashpadctl
 HANDLER = .build/handler/libcrashpad_handler.so
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf
 LIBRARIES = BinaryFormat Snapshot JSONFormat FileSystem IntermediateDump CrashDatabase DumpInterpretation Minidump \
-  CoreFile Supervision Symbolication CrashpadCore CrashCapture CrashpadClient
+  CoreFile Supervision Symbolication CrashpadCore CrashUpload Redaction CrashCapture CrashpadClient
 
 .PHONY: help demo build test sweep matrix lint format check all bench fuzz docs man install uninstall clean
 
@@ -31,7 +31,7 @@ help:
 	@echo "make matrix     every kind of crash in every company, against gdb"
 	@echo "make check      formatting, man pages, house rules"
 	@echo "make all        build, test, check, docs, man"
-	@echo "make bench      measure against cp and /bin/true, side by side"
+	@echo "make bench      measure against cp, curl and /bin/true, side by side"
 	@echo "make fuzz       fuzz each input format for FUZZ_SECONDS=$(FUZZ_SECONDS)"
 	@echo "make docs man   documentation of the libraries; man pages as text"
 	@echo "make format     rewrite the sources in the house's format"
@@ -48,6 +48,7 @@ build:
 
 test:
 	scripts/dependencies build
+	scripts/dependencies test
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build --build-tests $(STRICT)
 	$(SWIFT) test --skip-build
@@ -78,6 +79,7 @@ all: build test check docs man
 
 bench: build
 	$(SWIFT) build $(RELEASE) --product bench
+	$(SWIFT) build $(RELEASE) --product collector
 	.build/release/bench --tool $(TOOL) $(BENCH_ARGUMENTS)
 
 fuzz:

@@ -9,8 +9,9 @@ let package = Package(
     .library(
       name: "CrashpadCore",
       targets: [
-        "BinaryFormat", "CoreFile", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem",
-        "IntermediateDump", "JSONFormat", "Minidump", "Snapshot", "Supervision", "Symbolication",
+        "BinaryFormat", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore", "DumpInterpretation",
+        "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Redaction", "Snapshot", "Supervision",
+        "Symbolication",
       ]),
     .library(name: "CrashpadClient", targets: ["CrashpadClient"]),
     // For programs in C and C++, with Sources/CrashpadClient/include/crashpad_client.h.
@@ -27,6 +28,8 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev", "libelf-dev"])]),
     .systemLibrary(name: "CDemangle"),
+    .systemLibrary(name: "CCurl"),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CCrashCapture"),
     .target(name: "BinaryFormat"),
     .target(name: "Snapshot"),
@@ -63,20 +66,32 @@ let package = Package(
         "JSONFormat",
         "Minidump", "Snapshot", "Symbolication", .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(
+      name: "CrashUpload",
+      dependencies: [
+        "BinaryFormat", "CCurl", "CLinux", "CZlib", "CrashDatabase", "FileSystem", "Minidump", "Snapshot",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
+      name: "Redaction",
+      dependencies: [
+        "BinaryFormat", "DumpInterpretation", "FileSystem", "IntermediateDump", "Minidump", "Snapshot",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     // Floor 4
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
-        "BinaryFormat", "CoreFile", "CrashDatabase", "CrashpadCore", "DumpInterpretation", "FileSystem",
-        "IntermediateDump", "JSONFormat", "Minidump", "Snapshot", "Supervision", "Symbolication",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "BinaryFormat", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore", "DumpInterpretation",
+        "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Redaction", "Snapshot", "Supervision",
+        "Symbolication", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "CrashpadClient",
       dependencies: [
-        "CLinux", "CrashCapture", "CrashDatabase", "CrashpadCore", "FileSystem", "Snapshot",
-        .product(name: "SystemPackage", package: "swift-system"),
+        "CLinux", "CrashCapture", "CrashDatabase", "CrashUpload", "CrashpadCore", "FileSystem", "Redaction",
+        "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["include"]),
     // Tests
@@ -133,6 +148,22 @@ let package = Package(
       name: "CrashCaptureTests", dependencies: ["ToolRunner", "crashing-program", "crashpadctl"],
       exclude: ["Programs"]),
     .testTarget(name: "AgreementTests", dependencies: ["DumpSynth", "ToolRunner", "crashing-program", "crashpadctl"]),
+    // A server that collects reports, or does what servers do wrong.
+    .executableTarget(name: "collector", dependencies: ["CZlib"], path: "Tests/Collector"),
+    .testTarget(
+      name: "UploadTests",
+      dependencies: [
+        "BinaryFormat", "CZlib", "CrashDatabase", "CrashUpload", "DumpSynth", "FileSystem", "Minidump", "Snapshot",
+        "ToolRunner", "client-program", "collector", "crashpadctl",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "RedactionTests",
+      dependencies: [
+        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "DumpSynth", "FileSystem", "IntermediateDump",
+        "Minidump", "Redaction", "Snapshot", "ToolRunner", "crashpadctl",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(name: "RunTests", dependencies: ["ToolRunner", "crashpadctl"]),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     .target(name: "CrashKinds", path: "Tests/CrashKinds"),
@@ -152,7 +183,8 @@ let package = Package(
       exclude: ["Examples"]),
     .testTarget(name: "DatabaseFaultTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .testTarget(
-      name: "InteroperabilityTests", dependencies: ["DumpSynth", "ToolRunner", "crashing-program", "crashpadctl"]),
+      name: "InteroperabilityTests",
+      dependencies: ["DumpSynth", "ToolRunner", "collector", "crashing-program", "crashpadctl"]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [

@@ -156,6 +156,9 @@ struct CheckPass {
       return
     }
     if name == DatabaseLayout.settingsLock { return }
+    if name == DatabaseLayout.uploadPauses, status.kind == .regular {
+      return checkPermissions(status, path, search: rootSearch)
+    }
     add(DatabaseRules.unknownEntry, path, found: Self.kind(status.kind))
   }
 

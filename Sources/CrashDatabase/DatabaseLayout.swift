@@ -15,6 +15,9 @@ public enum DatabaseLayout {
   /// Ours: intermediate dumps of which no report can be made, each with a file that says why.
   public static let rejected = FileName(literal: "rejected")
 
+  /// Ours: until when servers asked to be left alone, a file.
+  static let uploadPauses = FileName(literal: "uploads.retry-after")
+
   /// Of whatever is none of these, the database knows nothing.
   public static let all = [new, pending, completed, attachments, settings, pendingDumps, rejected]
 

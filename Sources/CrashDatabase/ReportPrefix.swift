@@ -40,13 +40,7 @@ extension CrashDatabase {
   /// The ids of all reports by their names alone, sorted; none of them is looked at. Throws `FileFailure`.
   public func reportIDs() throws(FileFailure) -> [UUIDBytes] {
     var ids: Set<UUIDBytes> = []
-    for state in ReportState.allCases {
-      guard let folder = try folder(state.folderName) else { continue }
-      for name in try folder.names() where name.bytes.count == 40 {
-        guard let stem = name.removing(suffix: DatabaseLayout.reportExtension) else { continue }
-        if let id = UUIDBytes(text: stem.text) { ids.insert(id) }
-      }
-    }
+    for state in ReportState.allCases { ids.formUnion(try reportIDs(in: state)) }
     return ids.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
   }
 }

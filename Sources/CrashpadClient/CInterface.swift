@@ -56,6 +56,14 @@ public func _cProcessIntermediateDump(
 @c(crashpad_start_processing_pending_reports)
 public func _cStartProcessingPendingReports() -> CInt { status { try CrashpadClient.startProcessingPendingReports() } }
 
+@c(crashpad_set_uploads_enabled)
+public func _cSetUploadsEnabled(_ isEnabled: CInt) -> CInt {
+  status { try CrashpadClient.setUploadsEnabled(isEnabled != 0) }
+}
+
+@c(crashpad_uploads_enabled)
+public func _cUploadsEnabled() -> CInt { (try? CrashpadClient.uploadsEnabled()) == true ? 1 : 0 }
+
 @c(crashpad_crashed_last_run)
 public func _cCrashedLastRun() -> CInt { CrashpadClient.crashedLastRun ? 1 : 0 }
 

@@ -1,6 +1,5 @@
 internal import CrashDatabase
 internal import CrashpadCore
-internal import Dispatch
 internal import FileSystem
 internal import Glibc
 internal import Snapshot
@@ -58,21 +57,6 @@ extension CrashpadClient {
     return try process(running, annotations: annotations, only: [name])
   }
 
-  /// Begins to handle pending reports on another thread, as Crashpad's upload thread does, and returns at once.
-  ///
-  /// Where the settings do not allow uploads, reports whose upload nobody asked for become completed ones. The others stay
-  /// pending: this version does not upload. Without a URL nothing is done.
-  ///
-  /// - Throws: `NotStarted`.
-  public static func startProcessingPendingReports() throws {
-    let running = try running()
-    guard let url = running.url, !url.isEmpty else { return }
-    DispatchQueue.global(qos: .utility).async {
-      handlePendingReports(running.database)
-      running.options.onReportsProcessed?()
-    }
-  }
-
   /// Moves a dump to the pending ones.
   private static func adopt(_ file: FilePath, _ running: Running) throws(FileFailure) -> FileName {
     guard let source = file.lastComponent.flatMap({ FileName($0) }) else { throw FileFailure(file, .invalidArgument) }
@@ -124,16 +108,5 @@ extension CrashpadClient {
       }
     } catch { throw ProcessingFailure(path: error.path, errno: error.errno) }
     return summary
-  }
-
-  /// What Crashpad's upload thread does before it uploads.
-  static func handlePendingReports(_ database: CrashDatabase) {
-    guard let listing = try? database.listing(of: .pending), let settings = try? database.settings() else { return }
-    if case .found(let settings) = settings, settings.uploadsEnabled { return }
-    let skipped = listing.reports.filter { $0.metadata.value?.isUploadExplicitlyRequested == false }
-    guard !skipped.isEmpty, let session = try? DatabaseSession(database, now: Int64(time(nil))) else { return }
-    defer { session.close() }
-    // One that is busy is somebody else's; the next call sees it again.
-    for report in skipped { try? session.skipUpload(report.id) }
   }
 }

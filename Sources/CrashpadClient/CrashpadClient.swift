@@ -15,6 +15,8 @@ public enum CrashpadClient {
     public var capture = CaptureLimits()
     /// A run that crashes so soon after its start counts as one that can not start; see ``PreviousRun/startCrashes``. In seconds.
     public var startCrashInterval: Int64 = 10
+    /// How reports are uploaded.
+    public var upload = UploadOptions()
     /// Called on a thread of its own each time that ``CrashpadClient/startProcessingPendingReports()`` is done.
     public var onReportsProcessed: (@Sendable () -> Void)?
 

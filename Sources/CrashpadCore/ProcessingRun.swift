@@ -213,12 +213,3 @@ enum RejectionReason {
     return (["\(byteCount) bytes"] + lines).joined(separator: "\n")
   }
 }
-
-/// An open file as a place for bytes.
-private final class OpenFileOutput: ByteOutput {
-  private let file: OpenFile
-
-  init(_ file: OpenFile) { self.file = file }
-
-  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
-}

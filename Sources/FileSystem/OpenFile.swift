@@ -16,6 +16,14 @@ public final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
+  /// A new file that only memory has, to be read and written; it has no name. Throws `FileFailure`.
+  public static func inMemory() throws(FileFailure) -> OpenFile {
+    let path = FilePath("memory")
+    let descriptor = unsafe memfd_create("crashpadctl", LINUX_MFD_CLOEXEC)
+    guard descriptor >= 0 else { throw FileFailure(path, Errno(rawValue: errno)) }
+    return OpenFile(path: path, descriptor: descriptor)
+  }
+
   private func failure() -> FileFailure { FileFailure(path, Errno(rawValue: errno)) }
 
   public func status() throws(FileFailure) -> FileStatus {
@@ -42,6 +50,26 @@ public final class OpenFile: Sendable {
     return bytes
   }
 
+  /// Reads what lies at `offset` into the beginning of `bytes`, which is filled unless the file ends before.
+  ///
+  /// - Returns: how many bytes there were.
+  public func read(at offset: Int, into bytes: inout MutableRawSpan) throws(FileFailure) -> Int {
+    var done = 0
+    var failed = false
+    unsafe bytes.withUnsafeMutableBytes { buffer in
+      while done < buffer.count {
+        let result = unsafe pread(
+          descriptor, buffer.baseAddress?.advanced(by: done), buffer.count - done, off_t(offset + done))
+        if result < 0 && errno == EINTR { continue }
+        if result < 0 { failed = true }
+        if result <= 0 { return }
+        done += result
+      }
+    }
+    if failed { throw failure() }
+    return done
+  }
+
   /// Writes all bytes where the last write ended.
   public func write(_ bytes: RawSpan) throws(FileFailure) {
     do { try writeAll(bytes, to: FileDescriptor(rawValue: descriptor)) } catch {
@@ -64,6 +92,11 @@ public final class OpenFile: Sendable {
       guard result > 0 else { throw failure() }
       done += result
     }
+  }
+
+  /// Whoever reads or writes next does it at the beginning.
+  public func rewind() throws(FileFailure) {
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw failure() }
   }
 
   /// Waits until the content is on the disk.

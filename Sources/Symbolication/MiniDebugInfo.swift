@@ -24,7 +24,7 @@ enum MiniDebugInfo {
   }
 
   private static func memoryFile(_ bytes: [UInt8]) -> FileDescriptor? {
-    let raw = unsafe memfd_create("debugdata", 1 /* MFD_CLOEXEC */)
+    let raw = unsafe memfd_create("debugdata", LINUX_MFD_CLOEXEC)
     guard raw >= 0 else { return nil }
     let descriptor = FileDescriptor(rawValue: raw)
     do {

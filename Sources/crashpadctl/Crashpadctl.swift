@@ -20,10 +20,9 @@ struct Crashpadctl: ParsableCommand {
       """,
     version: "crashpadctl \(toolVersion)",
     subcommands: [
-      InspectCommand.self, ValidateCommand.self, ConvertCommand.self, ProcessCommand.self, UnlockCommand.self,
-      PruneCommand.self, DatabaseCommand.self, FindCommand.self, SymbolizeCommand.self, SymbolsCommand.self,
-      RunCommand.self,
-      DoctorCommand.self, CaptureTrialCommand.self,
+      InspectCommand.self, ValidateCommand.self, ConvertCommand.self, RedactCommand.self, ProcessCommand.self,
+      UnlockCommand.self, PruneCommand.self, UploadCommand.self, DatabaseCommand.self, FindCommand.self,
+      SymbolizeCommand.self, SymbolsCommand.self, RunCommand.self, DoctorCommand.self, CaptureTrialCommand.self,
     ])
 
   static func main() {

@@ -49,6 +49,7 @@ struct Bench {
       case .database: try database()
       case .symbols: try symbols()
       case .capture: try capture()
+      case .upload: try upload()
       }
       fflush(nil)
     }

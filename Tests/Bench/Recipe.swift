@@ -1,5 +1,6 @@
 import DumpSynth
 import FoundationEssentials
+import Glibc
 
 /// The inputs, each with a number of its own meaning.
 enum Recipe: String {
@@ -13,6 +14,10 @@ enum Recipe: String {
   case directory
   /// Reports in a database, each a few bytes and its metadata.
   case reports
+  /// Small reports in a database that allows uploads.
+  case uploads
+  /// Bytes: one report in such a database, a minidump with a hole behind it.
+  case hugeUpload
   /// Functions: a symbol file in Breakpad's format, and a dump whose stacks go through its functions.
   case symbolFile, symbolDump
   /// Threads, each with a stack that frame pointers lead through.
@@ -35,6 +40,8 @@ enum Recipe: String {
     } else if self == .reports {
       try FileManager.default.createDirectory(atPath: "\(path)/pending", withIntermediateDirectories: true)
       for index in 0..<number { try Self.writeReport(index, to: "\(path)/pending") }
+    } else if self == .uploads || self == .hugeUpload {
+      try Self.writeUploads(self == .uploads ? number : 1, size: self == .uploads ? nil : number, to: path)
     } else {
       try writeFile(path, bytes(number))
     }
@@ -49,6 +56,38 @@ enum Recipe: String {
     for byte in 0..<8 { metadata[16 + byte] = UInt8(truncatingIfNeeded: creation >> (8 * byte)) }
     try writeFile("\(folder)/\(uuid).dmp", Array("MDMP".utf8))
     try writeFile("\(folder)/\(uuid).meta", metadata)
+  }
+
+  /// What each report of `uploads` has for annotations, and the client that it is of.
+  static let uploadFields = [
+    ("channel", "beta"), ("plat", "Linux"), ("prod", "Example"), ("ptype", "browser"), ("ver", "1.2.3"),
+  ]
+  static let uploadClient = "11111111-2222-3333-4444-555555555555"
+
+  private static func writeUploads(_ count: Int, size: Int?, to path: String) throws {
+    for folder in ["new", "pending", "completed", "attachments"] {
+      try FileManager.default.createDirectory(atPath: "\(path)/\(folder)", withIntermediateDirectories: true)
+    }
+    let client: [UInt8] =
+      [0x11, 0x11, 0x11, 0x11, 0x22, 0x22, 0x33, 0x33, 0x44, 0x44] + Array(repeating: 0x55, count: 6)
+    var settings = Bytes.of(UInt32(0x4350_6473)) + Bytes.of(UInt32(1)) + Bytes.of(UInt32(1)) + Bytes.of(UInt32(0))
+    settings += Bytes.of(UInt64(0)) + client
+    try writeFile("\(path)/settings.dat", settings)
+    for index in 0..<count {
+      var random = SplitMix64(seed: UInt64(index) + 1, area: 96)
+      let uuid = Hex.uuid(random.bytes(16))
+      var dump = AnnotatedMinidump()
+      dump.annotations = uploadFields.map { (Array($0.0.utf8), Array($0.1.utf8)) }
+      dump.modules = [.init(), .init(), .init()]
+      dump.clientID = client
+      // Behind it 8 KiB that compress about as stacks do.
+      var stacks: [UInt8] = []
+      for _ in 0..<1024 { stacks += [0, 0x7f, 0, 0] + random.bytes(4) }
+      let file = "\(path)/pending/\(uuid).dmp"
+      try writeFile(file, dump.bytes + stacks)
+      if let size, unsafe truncate(file, size) != 0 { throw BenchError(text: "cannot make \(file) so large") }
+      try writeFile("\(path)/pending/\(uuid).meta", [1] + [UInt8](repeating: 0, count: 31))
+    }
   }
 
   private static func pending(_ index: Int) -> (bytes: [UInt8], name: String) {
@@ -124,7 +163,7 @@ enum Recipe: String {
       parameters = SynthParameters()
       parameters.threadCount = number
       parameters.moduleCount = 400
-    case .directory, .reports, .shuffledRegions, .symbolFile, .symbolDump: break
+    case .directory, .reports, .uploads, .hugeUpload, .shuffledRegions, .symbolFile, .symbolDump: break
     }
     return parameters
   }

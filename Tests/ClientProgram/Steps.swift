@@ -44,7 +44,7 @@ final class Steps: Sendable {
     switch step {
     case "start":
       try CrashpadClient.startCrashpadInProcessHandler(
-        database: database, url: "https://example.com/", annotations: ["given": "at the start"],
+        database: database, url: serverURL, annotations: ["given": "at the start"],
         programID: value.isEmpty ? nil : value, options: options())
     case "previous":
       let previous = CrashpadClient.previousRun ?? .unknown
@@ -65,6 +65,8 @@ final class Steps: Sendable {
     case "process":
       tell(try CrashpadClient.processIntermediateDumps(annotations: value.isEmpty ? [:] : ["later": value]))
     case "file": tell(try CrashpadClient.processIntermediateDump(FilePath(value), annotations: ["later": "by path"]))
+    case "allow": try CrashpadClient.setUploadsEnabled(value != "no")
+    case "allowed": tell("allowed \(try CrashpadClient.uploadsEnabled())")
     case "pending": try CrashpadClient.startProcessingPendingReports()
     case "monitor": try startMonitor(value)
     case "begin": begin(value)
@@ -75,6 +77,11 @@ final class Steps: Sendable {
     case "sleep-seconds": sleep(UInt32(value) ?? 1)
     default: tell("what is \(step)?")
     }
+  }
+
+  /// Where nobody listens, unless the test has a server.
+  private var serverURL: String {
+    unsafe getenv("CLIENT_PROGRAM_URL").map { unsafe String(cString: $0) } ?? "http://127.0.0.1:1/"
   }
 
   private func options() -> CrashpadClient.Options {

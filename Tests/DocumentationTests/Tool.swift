@@ -83,6 +83,9 @@ struct Help {
     for line in text.components(separatedBy: "\n") {
       if let word = ["USAGE", "ARGUMENTS", "OPTIONS", "SUBCOMMANDS"].first(where: { line.hasPrefix($0 + ":") }) {
         heading = word
+      } else if line.wholeMatch(of: #/[A-Z]+:/#) != nil {
+        // Options that belong together.
+        heading = "OPTIONS"
       } else if heading == "OVERVIEW" {
         overview += line + "\n"
       } else if heading == "OPTIONS" {
@@ -132,6 +135,7 @@ struct Samples: ~Copyable {
       [.posixPermissions: 0o755], ofItemAtPath: folder.appendingPathComponent("server").path)
     try writeDatabase()
     try write(Data("a log\n".utf8), "app.log")
+    try write(Data("https://crashes.example.com/submit\n".utf8), "crashes.url")
     try writeSymbols()
     let output = try Tool.run(
       """

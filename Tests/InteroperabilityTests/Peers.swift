@@ -25,6 +25,9 @@ enum Peers {
   /// Crashpad's own converter, see `CrashpadConverterTests`; only `CRASHPAD_IOS_CONVERTER` names one.
   static let crashpadConverter: String? = program(environment: "CRASHPAD_IOS_CONVERTER", [], check: nil)
 
+  /// Crashpad's own uploads, see `UploaderTests`; only `CRASHPAD_UPLOADER` names one.
+  static let crashpadUploader: String? = program(environment: "CRASHPAD_UPLOADER", [], check: nil)
+
   private static func program(environment: String, _ names: [String], check: String?) -> String? {
     let variables = ProcessInfo.processInfo.environment
     // /usr/bin first: a toolchain in front of it brings its own lldb.

@@ -79,8 +79,10 @@ public enum Tool {
     return Result(output: try Data(contentsOf: output), errors: try Data(contentsOf: errors), status: status)
   }
 
+  /// Starts a process that was set up.
+  ///
   /// Threads that run tests block most signals, and processes inherit that: a shell's trap would never be called.
-  private static func startUnblocked(_ process: Process) throws {
+  public static func startUnblocked(_ process: Process) throws {
     var none = sigset_t()
     var old = sigset_t()
     unsafe sigemptyset(&none)

@@ -36,8 +36,13 @@ int crashpad_dump_without_crash_and_defer_processing_at_path(const char *path);
 int crashpad_process_intermediate_dumps(const char *const *annotations);
 /* Makes a report of one dump, which moves into the database. */
 int crashpad_process_intermediate_dump(const char *file, const char *const *annotations);
-/* Begins to handle pending reports on another thread. */
+/* Begins to upload pending reports on another thread, and looks again every 15 minutes. Where the settings do not allow
+ * uploads, as in a new database, reports that nobody asked for become completed ones. */
 int crashpad_start_processing_pending_reports(void);
+/* Writes down whether reports may be uploaded, for all programs that use the database. */
+int crashpad_set_uploads_enabled(int is_enabled);
+/* 1 if they may; 0 if not, and if nobody said so. */
+int crashpad_uploads_enabled(void);
 
 /* 1 if the last run of this program crashed. */
 int crashpad_crashed_last_run(void);

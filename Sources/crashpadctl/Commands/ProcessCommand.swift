@@ -22,6 +22,7 @@ struct ProcessCommand: ParsableCommand {
         crashpadctl process -d DB --annotation channel=beta --limit 20
         crashpadctl process -d DB --dry-run --verbose     what would be done
         crashpadctl process -d DB --quiet --metrics-file crashpad.prom
+        crashpadctl process -d DB --upload --url @crashes.url     and sends the reports
       """)
 
   @OptionGroup var database: DatabaseOption
@@ -57,6 +58,14 @@ struct ProcessCommand: ParsableCommand {
     completion: .file())
   var metricsFile: String?
 
+  @Flag(
+    name: .long,
+    help: "Then send pending reports to a server, as crashpadctl upload does, with its options: --url, --to and so on.")
+  var upload = false
+
+  // Two dozen, which the other command tells of.
+  @OptionGroup(visibility: .hidden) var server: UploadOptions
+
   @OptionGroup var clock: ClockOption
 
   @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
@@ -80,20 +89,25 @@ struct ProcessCommand: ParsableCommand {
   func run() throws {
     var counts = ProcessCounts()
     var status = ExitStatus.noInput
+    let server = upload ? try self.server.options(now: clock.now?.seconds) : nil
     do {
       let database = try self.database.open()
       let processing = Processing(database, options: options)
+      let uploads = server.map { UploadReport(database, $0, now: clock.seconds, style: uploadStyle) }
       let report = ProcessReport(self, database)
       let failure =
         switch format {
         case .text: report.text(processing)
-        case .json: report.json(processing)
+        case .json: report.json(processing, uploads)
         }
       counts = report.counts
       status = counts.status
       if let failure {
         Terminal.error(Sentences.databaseFailure(failure, database.path))
         status = Sentences.failure(failure, creating: true).status
+      } else if let uploads {
+        let uploaded = format == .text ? uploads.text() : uploads.status
+        if status == .success { status = uploaded }
       }
       counts.isSuccess = failure == nil
       counts.waiting = (try? database.pendingDumps())?.dumps.count
@@ -106,6 +120,10 @@ struct ProcessCommand: ParsableCommand {
       status = .cannotCreate
     }
     throw ExitCode(status.rawValue)
+  }
+
+  private var uploadStyle: UploadReport.Style {
+    UploadReport.Style(isDry: dryRun, isQuiet: quiet, isVerbose: verbose)
   }
 
   private var options: Processing.Options {

@@ -117,7 +117,8 @@ final class ProcessReport {
 
   // MARK: JSON
 
-  func json(_ processing: Processing) -> FileFailure? {
+  /// `uploads` come after the processing, if it could use the database.
+  func json(_ processing: Processing, _ uploads: UploadReport?) -> FileFailure? {
     var failure: FileFailure?
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
@@ -152,6 +153,7 @@ final class ProcessReport {
           for (name, count) in counts.byOutcome { json.member(name, count) }
           json.member("incomplete", counts.incomplete)
         }
+        if let uploads, failure == nil { json.object("upload") { uploads.members(&$0) } }
       }
     }
     return failure

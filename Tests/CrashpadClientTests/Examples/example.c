@@ -30,5 +30,8 @@ int main(int count, char **arguments) {
   printf("process %d\n", crashpad_process_intermediate_dumps(annotations));
   printf("dump %d\n", crashpad_dump_without_crash());
   printf("pending %d\n", crashpad_start_processing_pending_reports());
+  printf("allowed %d", crashpad_uploads_enabled());
+  printf(" %d", crashpad_set_uploads_enabled(1));
+  printf(" %d\n", crashpad_uploads_enabled());
   return 0;
 }

@@ -1,0 +1,148 @@
+/// A URL with the scheme http or https (RFC 3986), in its parts.
+///
+/// What it may hold is told nowhere: user info, path and query can be secrets. People see `displayName`.
+public struct WebAddress: Sendable, Hashable {
+  public enum Scheme: String, Sendable {
+    case http
+    case https
+
+    var port: UInt16 { self == .http ? 80 : 443 }
+  }
+
+  public let scheme: Scheme
+  /// What is in front of the `@`, escaped as in the URL; nil if there is none.
+  public let userInfo: String?
+  /// A name or an IPv4 address, in lowercase, or an IPv6 address in brackets.
+  public let host: String
+  /// Nil for the scheme's own.
+  public let port: UInt16?
+  /// Empty, or from a slash on, escaped as in the URL.
+  public var path: String { String(decoding: pathBytes, as: UTF8.self) }
+  /// What is behind the `?`, escaped as in the URL; nil if there is none.
+  public var query: String? { queryBytes.map { String(decoding: $0, as: UTF8.self) } }
+
+  private let pathBytes: [UInt8]
+  private let queryBytes: [UInt8]?
+
+  /// URLs end at 8 KiB, as they do in many servers.
+  public static let maximumLength = 8192
+
+  /// Takes a URL that is written as RFC 3986 has it: all else is refused, so that what is checked here is what libcurl
+  /// reads.
+  public init(_ text: String) throws(WebAddressFailure) {
+    let bytes = Array(text.utf8)
+    try WebAddressParts.checkCharacters(bytes)
+    let parts = try WebAddressParts(bytes)
+    scheme = parts.scheme
+    userInfo = parts.userInfo.map { String(decoding: $0, as: UTF8.self) }
+    host = String(decoding: parts.host, as: UTF8.self).lowercased()
+    port = parts.port == parts.scheme.port ? nil : parts.port
+    pathBytes = Array(parts.path)
+    queryBytes = parts.query.map { Array($0) }
+  }
+
+  private init(_ address: WebAddress, userInfo: String?, path: [UInt8], query: [UInt8]?) {
+    scheme = address.scheme
+    self.userInfo = userInfo
+    host = address.host
+    port = address.port
+    pathBytes = path
+    queryBytes = query
+  }
+
+  /// The URL. It may have secrets.
+  public var text: String {
+    var text = "\(scheme.rawValue)://"
+    if let userInfo { text += userInfo + "@" }
+    text += host
+    if let port { text += ":\(port)" }
+    text += path
+    if let query { text += "?" + query }
+    return text
+  }
+
+  /// Scheme, host and port, which is all of it that is no secret, and names the server.
+  public var displayName: String { "\(scheme.rawValue)://\(host)" + (port.map { ":\($0)" } ?? "") }
+
+  /// The address with another parameter behind the others: `name=value`, both escaped.
+  ///
+  /// Only letters, digits and `-_.~` are not, as in Crashpad's `util/net/url.cc`.
+  public func adding(_ name: String, _ value: some Sequence<UInt8>) -> WebAddress {
+    let item = Self.escaped(name.utf8) + [UInt8(ascii: "=")] + Self.escaped(value)
+    let others = queryBytes.map { $0.isEmpty ? [] : $0 + [UInt8(ascii: "&")] } ?? []
+    return WebAddress(self, userInfo: userInfo, path: pathBytes, query: others + item)
+  }
+
+  /// The same server without user info, with another path, escaped already, and no query.
+  func replacing(path: String) -> WebAddress {
+    WebAddress(self, userInfo: nil, path: Array(path.utf8), query: nil)
+  }
+
+  /// Whether the query has a parameter of that name with a value.
+  func hasParameter(_ name: String) -> Bool {
+    let prefix = Array(name.utf8) + [UInt8(ascii: "=")]
+    return queryBytes?.split(separator: UInt8(ascii: "&"))
+      .contains { $0.starts(with: prefix) && $0.count > prefix.count } ?? false
+  }
+
+  static func escaped(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var result: [UInt8] = []
+    for byte in bytes {
+      if byte.isUnreserved {
+        result.append(byte)
+      } else {
+        result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return result
+  }
+}
+
+/// What is wrong with a URL, and where: offsets count its bytes. Nothing of the URL itself is in it.
+public enum WebAddressFailure: Error, Sendable, Hashable {
+  case empty
+  /// Longer than `WebAddress.maximumLength`.
+  case tooLong
+  case controlCharacter(at: Int)
+  case space(at: Int)
+  case beyondASCII(at: Int)
+  /// A character that URLs only have escaped.
+  case unescaped(at: Int)
+  /// A percent sign without two hexadecimal digits.
+  case badEscape(at: Int)
+  /// It does not begin with `http://` or `https://`.
+  case badScheme
+  case noHost
+  case badHost(at: Int)
+  /// A host that ends like an IPv4 address and is none.
+  case badIPv4(at: Int)
+  case badIPv6(at: Int)
+  /// No number from 1 to 65535.
+  case badPort(at: Int)
+  /// An `@` with nothing in front, or a second one.
+  case badUserInfo(at: Int)
+  /// A part behind `#`, which is never sent.
+  case fragment(at: Int)
+
+  /// What is wrong, as the rest of a sentence; places count from 1.
+  public var explanation: String {
+    switch self {
+    case .empty: "it is empty"
+    case .tooLong: "it is longer than \(WebAddress.maximumLength) bytes"
+    case .controlCharacter(let at): "byte \(at + 1) is a control character"
+    case .space(let at): "byte \(at + 1) is a space, to be written %20"
+    case .beyondASCII(let at): "byte \(at + 1) is not ASCII, to be written as % and two hexadecimal digits"
+    case .unescaped(let at): "byte \(at + 1) has to be written as % and two hexadecimal digits"
+    case .badEscape(let at): "the % at byte \(at + 1) is not followed by two hexadecimal digits"
+    case .badScheme: "it does not begin with http:// or https://"
+    case .noHost: "it has no host"
+    case .badHost(let at): "the host at byte \(at + 1) is no name"
+    case .badIPv4(let at): "the host at byte \(at + 1) is no IPv4 address, four numbers from 0 to 255"
+    case .badIPv6(let at): "the host at byte \(at + 1) is no IPv6 address in brackets"
+    case .badPort(let at): "the port at byte \(at + 1) is no number from 1 to 65535"
+    case .badUserInfo(let at): "the @ at byte \(at + 1) is not behind a user name"
+    case .fragment(let at): "it has a part behind # at byte \(at + 1), which would not be sent"
+    }
+  }
+}

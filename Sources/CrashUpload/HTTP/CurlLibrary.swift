@@ -1,0 +1,66 @@
+internal import CCurl
+internal import Glibc
+
+/// libcurl, as the system has it. It is loaded when something is uploaded: linked, it would cost every other start of a
+/// program some milliseconds and 6 MB, with the two dozen libraries that it needs itself.
+@safe
+final class CurlLibrary: Sendable {
+  /// The interface is the same for all of them; they differ in who does their TLS.
+  static let names = ["libcurl.so.4", "libcurl-gnutls.so.4", "libcurl-nss.so.4"]
+
+  /// Loaded once. Like its handles, it stays for as long as the process.
+  static let shared: Result<CurlLibrary, UploadFailure> = Result { () throws(UploadFailure) in try CurlLibrary() }
+
+  let easyInit: curl_easy_init_function
+  let easyCleanup: curl_easy_cleanup_function
+  let easyReset: curl_easy_reset_function
+  let easyPerform: curl_easy_perform_function
+  let easyErrorText: curl_easy_strerror_function
+  let listAppend: curl_slist_append_function
+  let listFree: curl_slist_free_all_function
+  // Addresses of functions of a library that stays.
+  nonisolated(unsafe) let setOption: curl_setopt
+  nonisolated(unsafe) let getInfo: curl_getinfo
+  /// "libcurl/7.88.1 OpenSSL/3.0.17 …"
+  let version: String
+
+  private init() throws(UploadFailure) {
+    var reason = ""
+    for name in Self.names {
+      guard let library = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
+        // The first is the one that people should install.
+        if reason.isEmpty { reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "" }
+        continue
+      }
+      func function<Function>(_ name: String, _: Function.Type) throws(UploadFailure) -> Function {
+        guard let address = unsafe dlsym(library, name) else {
+          throw .noLibrary(names: Self.names, reason: "it has no \(name)")
+        }
+        return unsafe unsafeBitCast(address, to: Function.self)
+      }
+      let begin = try function("curl_global_init", curl_global_init_function.self)
+      unsafe easyInit = try unsafe function("curl_easy_init", curl_easy_init_function.self)
+      unsafe easyCleanup = try unsafe function("curl_easy_cleanup", curl_easy_cleanup_function.self)
+      unsafe easyReset = try unsafe function("curl_easy_reset", curl_easy_reset_function.self)
+      unsafe easyPerform = try unsafe function("curl_easy_perform", curl_easy_perform_function.self)
+      unsafe easyErrorText = try unsafe function("curl_easy_strerror", curl_easy_strerror_function.self)
+      unsafe listAppend = try unsafe function("curl_slist_append", curl_slist_append_function.self)
+      unsafe listFree = try unsafe function("curl_slist_free_all", curl_slist_free_all_function.self)
+      unsafe setOption = try unsafe function("curl_easy_setopt", curl_setopt.self)
+      unsafe getInfo = try unsafe function("curl_easy_getinfo", curl_getinfo.self)
+      let version = try unsafe function("curl_version", curl_version_function.self)
+      guard begin(CURL_INIT_ALL) == 0 else {
+        throw .noLibrary(names: Self.names, reason: "it does not start")
+      }
+      self.version = unsafe String(cString: version())
+      return
+    }
+    throw .noLibrary(names: Self.names, reason: reason)
+  }
+}
+
+/// What uploads are done with.
+public enum HTTPLibrary {
+  /// "libcurl/7.88.1 OpenSSL/3.0.17 …". Throws `UploadFailure` if there is none.
+  public static func version() throws(UploadFailure) -> String { try CurlLibrary.shared.get().version }
+}

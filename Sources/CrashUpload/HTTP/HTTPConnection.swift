@@ -1,0 +1,167 @@
+internal import CCurl
+internal import FileSystem
+internal import Glibc
+
+/// A connection to a server, which is kept for the next request. One thread has it.
+@safe
+final class HTTPConnection {
+  private let curl: CurlLibrary
+  private let handle: curl_handle
+  private let options: HTTPOptions
+
+  /// Throws `UploadFailure` if there is no libcurl.
+  init(_ options: HTTPOptions) throws(UploadFailure) {
+    curl = try CurlLibrary.shared.get()
+    guard let handle = unsafe curl.easyInit() else {
+      throw .noLibrary(names: CurlLibrary.names, reason: "it does not start")
+    }
+    unsafe self.handle = handle
+    self.options = options
+  }
+
+  deinit { unsafe curl.easyCleanup(handle) }
+
+  /// Sends the request and waits for the answer. Redirections are answers.
+  func post(_ request: HTTPRequest) throws(TransferFailure) -> HTTPResponse {
+    // Connections, and what was found out about names, stay.
+    unsafe curl.easyReset(handle)
+    let transfer = Transfer(request.body, timeout: options.timeout)
+    var headers = HeaderList(curl)
+    for header in request.headers + options.headers {
+      // libcurl takes a colon without a value for the wish to drop a header.
+      headers.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
+    }
+    // A second's wait for servers that do not know it. For large reports it is worth that: they may be refused before.
+    if !request.body.isLarge { headers.append("Expect:") }
+    if request.body.byteCount == nil { headers.append("Transfer-Encoding: chunked") }
+    let message = ErrorText()
+    let code = withExtendedLifetime((transfer, message)) {
+      configure(request, headers, transfer, message)
+      return unsafe curl.easyPerform(handle)
+    }
+    headers.free()
+    var status = 0
+    unsafe _ = curl_get_number(curl.getInfo, handle, CURL_INFO_RESPONSE_CODE, &status)
+    // What the server says in full counts, even if it did not want to read everything.
+    if code == 0 || (transfer.isAnswered && status >= 400) {
+      transfer.response.status = status
+      // Whoever does not wait for all of a report has not got it, whatever is said.
+      if 200..<300 ~= status, !transfer.wasSent, !transfer.response.isWebPage {
+        throw TransferFailure(
+          kind: .interrupted, message: "the server answered \(status) before it had everything", wasSent: false)
+      }
+      return transfer.response
+    }
+    let text = message.text ?? (unsafe String(cString: curl.easyErrorText(code)))
+    var proxyStatus = 0
+    unsafe _ = curl_get_number(curl.getInfo, handle, CURL_INFO_HTTP_CONNECTCODE, &proxyStatus)
+    if status == 0, proxyStatus >= 300 {
+      throw TransferFailure(kind: .noConnection, message: "the proxy answered \(proxyStatus)", wasSent: false)
+    }
+    throw transfer.failure(code, text)
+  }
+
+  // MARK: Options
+
+  private func configure(_ request: HTTPRequest, _ headers: HeaderList, _ transfer: Transfer, _ message: ErrorText) {
+    let object = unsafe Unmanaged.passUnretained(transfer).toOpaque()
+    set(CURL_OPTION_NOSIGNAL, 1)
+    set(CURL_OPTION_URL, request.url)
+    set(CURL_OPTION_PROTOCOLS, 1 | 2)
+    set(CURL_OPTION_HTTP_VERSION, CURL_VERSION_HTTP_1_1)
+    set(CURL_OPTION_SSLVERSION, CURL_TLS_1_2)
+    set(CURL_OPTION_USERAGENT, options.userAgent)
+    // Whatever libcurl can decode.
+    set(CURL_OPTION_ACCEPT_ENCODING, "")
+    set(CURL_OPTION_CONNECTTIMEOUT_MS, Int(options.connectTimeout))
+    set(CURL_OPTION_UPLOAD_BUFFERSIZE, 64 * 1024)
+    if let proxy = options.proxy { set(CURL_OPTION_PROXY, proxy) }
+    // libcurl knows of the variable nothing, only its tool does.
+    if let file = options.certificateFile ?? Environment.value("SSL_CERT_FILE") { set(CURL_OPTION_CAINFO, file) }
+    if options.certificateFile == nil, let folder = Environment.value("SSL_CERT_DIR") {
+      set(CURL_OPTION_CAPATH, folder)
+    }
+    set(CURL_OPTION_POST, 1)
+    if let count = request.body.byteCount {
+      unsafe _ = curl_set_large_number(curl.setOption, handle, CURL_OPTION_POSTFIELDSIZE_LARGE, Int64(count))
+    }
+    unsafe _ = curl_set_list(curl.setOption, handle, CURL_OPTION_HTTPHEADER, headers.list)
+    unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_ERRORBUFFER, message.buffer)
+    unsafe _ = curl_set_data_callback(curl.setOption, handle, CURL_OPTION_READFUNCTION) { buffer, size, count, object in
+      unsafe Transfer.of(object).read(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+    }
+    unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_READDATA, object)
+    unsafe _ = curl_set_seek_callback(curl.setOption, handle, CURL_OPTION_SEEKFUNCTION) { object, offset, origin in
+      unsafe Transfer.of(object).seek(offset, origin)
+    }
+    unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_SEEKDATA, object)
+    unsafe _ = curl_set_data_callback(curl.setOption, handle, CURL_OPTION_WRITEFUNCTION) {
+      buffer, size, count, object in
+      unsafe Transfer.of(object).answer(UnsafeRawBufferPointer(start: buffer, count: size * count))
+    }
+    unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_WRITEDATA, object)
+    unsafe _ = curl_set_data_callback(curl.setOption, handle, CURL_OPTION_HEADERFUNCTION) {
+      buffer, size, count, object in
+      unsafe Transfer.of(object).header(UnsafeRawBufferPointer(start: buffer, count: size * count))
+    }
+    unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_HEADERDATA, object)
+    set(CURL_OPTION_NOPROGRESS, 0)
+    unsafe _ = curl_set_progress_callback(curl.setOption, handle, CURL_OPTION_XFERINFOFUNCTION) {
+      object, _, received, _, sent in
+      unsafe Transfer.of(object).isStuck(moved: received + sent) ? 1 : 0
+    }
+    unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_XFERINFODATA, object)
+  }
+
+  private func set(_ option: curl_option, _ value: Int) {
+    unsafe _ = curl_set_number(curl.setOption, handle, option, value)
+  }
+
+  /// libcurl makes a copy of the text.
+  private func set(_ option: curl_option, _ value: String) {
+    unsafe _ = curl_set_text(curl.setOption, handle, option, value)
+  }
+}
+
+/// libcurl's list of header lines.
+@safe
+private struct HeaderList {
+  private let curl: CurlLibrary
+  private(set) var list: OpaquePointer?
+
+  init(_ curl: CurlLibrary) { self.curl = curl }
+
+  mutating func append(_ line: String) {
+    // Without memory the list stays as it was.
+    if let longer = unsafe curl.listAppend(list, line) { unsafe list = longer }
+  }
+
+  func free() { unsafe curl.listFree(list) }
+}
+
+/// Where libcurl says in words what went wrong.
+@safe
+private final class ErrorText {
+  let buffer: UnsafeMutablePointer<CChar>
+
+  init() {
+    unsafe buffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    unsafe buffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+  }
+
+  deinit { unsafe buffer.deallocate() }
+
+  var text: String? {
+    let text = unsafe String(cString: buffer)
+    return text.isEmpty ? nil : text
+  }
+}
+
+enum Environment {
+  /// Nil if it is not set, or empty.
+  static func value(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+}

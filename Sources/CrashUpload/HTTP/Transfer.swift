@@ -1,0 +1,138 @@
+internal import CCurl
+internal import FileSystem
+internal import Glibc
+
+/// One request under way: what libcurl's callbacks are about.
+@safe
+final class Transfer {
+  private let body: any RequestBody
+  private let timeout: Int64
+  var response = HTTPResponse()
+  /// Whether the answer's headers are complete.
+  private(set) var isAnswered = false
+  private var bodyFailure: FileFailure?
+  private var stall: String?
+
+  /// When the last byte of the request was read, in milliseconds.
+  private var sentAt: Int64?
+  /// Bytes of the request that were read.
+  private var readCount = 0
+  var wasSent: Bool { sentAt != nil }
+  /// The beginning of the time that is looked at, and how much had moved then.
+  private var window: (start: Int64, moved: Int64)
+
+  /// Bytes that have to move in a second for a connection that counts as alive. A modem is a hundred times faster.
+  private static let slowest: Int64 = 30
+
+  init(_ body: any RequestBody, timeout: Int64) {
+    self.body = body
+    self.timeout = timeout
+    window = (Self.milliseconds(), 0)
+  }
+
+  static func of(_ object: UnsafeMutableRawPointer?) -> Transfer {
+    guard let object = unsafe object else { preconditionFailure("every callback has its object") }
+    return unsafe Unmanaged<Transfer>.fromOpaque(object).takeUnretainedValue()
+  }
+
+  // MARK: Callbacks
+
+  func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    var span = unsafe MutableRawSpan(_unsafeBytes: buffer)
+    do throws(FileFailure) {
+      let count = try body.read(into: &span)
+      readCount += count
+      // Nobody asks for more than a length that is known.
+      if count == 0 || readCount == body.byteCount { sentAt = Self.milliseconds() }
+      return count
+    } catch {
+      bodyFailure = error
+      return CURL_READ_ABORT
+    }
+  }
+
+  /// A connection that the server had closed meanwhile is replaced by a new one, and everything is sent again.
+  func seek(_ offset: Int64, _ origin: Int32) -> Int32 {
+    guard offset == 0, origin == SEEK_SET else { return CURL_SEEK_FAIL }
+    body.rewind()
+    sentAt = nil
+    readCount = 0
+    return CURL_SEEK_OK
+  }
+
+  func answer(_ bytes: UnsafeRawBufferPointer) -> Int {
+    let room = HTTPResponse.maximumBody - response.body.count
+    // The rest is read, and forgotten.
+    unsafe response.body.append(contentsOf: bytes.prefix(max(0, room)))
+    return bytes.count
+  }
+
+  func header(_ bytes: UnsafeRawBufferPointer) -> Int {
+    let line = unsafe String(decoding: bytes, as: UTF8.self)
+    if line.hasPrefix("HTTP/") {
+      // Of several answers, as "100 Continue" or that of a proxy, the last is the one.
+      response = HTTPResponse()
+      isAnswered = false
+    } else if line == "\r\n" || line == "\n" {
+      isAnswered = true
+    } else if let colon = line.firstIndex(of: ":") {
+      let value = String(line[line.index(after: colon)...].drop { $0 == " " }.prefix { !$0.isNewline })
+      switch line[..<colon].lowercased() {
+      case "retry-after": response.retryAfter = value
+      case "location": response.location = value
+      default: break
+      }
+    }
+    return bytes.count
+  }
+
+  /// Asked some times a second. `moved` is how many bytes went either way.
+  func isStuck(moved: Int64) -> Bool {
+    let now = Self.milliseconds()
+    if let sentAt, now - sentAt > timeout {
+      stall = "no answer within \(Self.seconds(timeout)) after everything was sent"
+      return true
+    }
+    if now - window.start >= timeout {
+      if (moved - window.moved) * 1000 < Self.slowest * timeout {
+        stall = "\(moved - window.moved) bytes moved in \(Self.seconds(timeout))"
+        return true
+      }
+      window = (now, moved)
+    }
+    return false
+  }
+
+  // MARK: Failures
+
+  func failure(_ code: curl_code, _ text: String) -> TransferFailure {
+    let kind: TransferFailure.Kind
+    var message = text
+    switch code {
+    case _ where stall != nil:
+      kind = .timeout
+      message = stall ?? text
+    case CURL_ABORTED_BY_CALLBACK, CURL_READ_ERROR:
+      kind = bodyFailure.map { .unreadable($0) } ?? .other
+    case CURL_OPERATION_TIMEDOUT: kind = .timeout
+    case CURL_UNSUPPORTED_PROTOCOL, CURL_URL_MALFORMAT: kind = .badAddress
+    case CURL_COULDNT_RESOLVE_HOST, CURL_COULDNT_RESOLVE_PROXY: kind = .unknownHost
+    case CURL_COULDNT_CONNECT: kind = .noConnection
+    case CURL_SSL_CONNECT_ERROR, CURL_PEER_FAILED_VERIFICATION, CURL_SSL_CERTPROBLEM, CURL_SSL_CACERT_BADFILE:
+      kind = .insecure
+    case CURL_SEND_ERROR, CURL_RECV_ERROR, CURL_GOT_NOTHING, CURL_PARTIAL_FILE: kind = .interrupted
+    default: kind = .other
+    }
+    return TransferFailure(kind: kind, message: message, wasSent: wasSent)
+  }
+
+  private static func seconds(_ milliseconds: Int64) -> String {
+    milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
+  }
+
+  private static func milliseconds() -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,124 @@
+internal import CrashDatabase
+internal import FileSystem
+internal import Glibc
+internal import Snapshot
+internal import Synchronization
+
+/// What the workers of one run have in common.
+///
+/// Sendable although `tell` is not: it is only ever called under the lock, while the caller's thread waits.
+final class UploadRun: @unchecked Sendable {
+  let uploading: Uploading
+  let session: DatabaseSession
+  let uploadsEnabled: Bool
+  private let ids: [UUIDBytes]
+  private let tell: (Uploading.Event) -> Void
+  private let state: Mutex<State>
+
+  private struct State {
+    var next = 0
+    var stop: Uploading.Stop?
+    var failuresInARow = 0
+    var lastAttempt: Int64
+    var lastSync: Int64
+  }
+
+  init(
+    _ uploading: Uploading, _ session: DatabaseSession, _ settings: DatabaseSettings.State, _ ids: [UUIDBytes],
+    _ tell: @escaping (Uploading.Event) -> Void
+  ) {
+    self.uploading = uploading
+    self.session = session
+    self.ids = ids
+    self.tell = tell
+    uploadsEnabled = settings.uploadsEnabled
+    state = Mutex(State(lastAttempt: settings.lastUploadAttemptTime, lastSync: Int64(time(nil))))
+  }
+
+  var lastAttempt: Int64 { state.withLock { $0.lastAttempt } }
+
+  /// Whether nothing more is sent.
+  var stopReason: Uploading.Stop? { state.withLock { $0.stop } }
+
+  func next() -> UUIDBytes? {
+    state.withLock { state in
+      guard state.next < ids.count else { return nil }
+      state.next += 1
+      return ids[state.next - 1]
+    }
+  }
+
+  func tell(_ result: Uploading.Result) { state.withLock { _ in tell(.result(result)) } }
+
+  /// No further report is sent. The first reason is told.
+  func stop(_ reason: Uploading.Stop) {
+    state.withLock { state in
+      guard state.stop == nil else { return }
+      state.stop = reason
+      tell(.stops(reason))
+    }
+  }
+
+  /// Ends the run when the last ten all failed.
+  func count(failed: Bool) {
+    let failures = state.withLock { state in
+      state.failuresInARow = failed ? state.failuresInARow + 1 : 0
+      return state.failuresInARow
+    }
+    if failures >= Uploading.mostFailures { stop(.failures(failures)) }
+  }
+
+  /// Notes in the settings that something was sent. Once a second is enough: that is what they count in.
+  func recordAttempt(at now: Int64) throws(FileFailure) {
+    let isNew = state.withLock { state in
+      defer { state.lastAttempt = now }
+      return state.lastAttempt != now
+    }
+    guard isNew else { return }
+    _ = try session.changeSettings(newClientID: .random()) { $0.lastUploadAttemptTime = now }
+  }
+
+  /// Once a second the disk is waited for, so that a power failure takes no more than that of what servers said.
+  func syncSometimes() {
+    let now = Int64(time(nil))
+    let isDue = state.withLock { state in
+      guard now != state.lastSync else { return false }
+      state.lastSync = now
+      return true
+    }
+    if isDue { _ = try? session.syncFileSystem() }
+  }
+
+  func end() { _ = try? session.syncFileSystem() }
+}
+
+/// Calls `body` on so many threads at once, and waits for all. Waiting for servers takes no processor, so there may be more of
+/// them than processors, which libdispatch would not do.
+///
+/// The caller's thread is not one of them: a connection that is closed raises SIGPIPE where TLS writes to it, which would end
+/// a program that cares nothing for it. These threads block it, and what is pending for them ends with them.
+func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
+  final class Box: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+  var threads: [pthread_t] = []
+  for _ in 0..<max(1, count) {
+    let box = unsafe Unmanaged.passRetained(Box(body))
+    var thread = pthread_t()
+    let failure = unsafe pthread_create(
+      &thread, nil,
+      { box in
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGPIPE)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        if let box = unsafe box { unsafe Unmanaged<Box>.fromOpaque(box).takeRetainedValue().body() }
+        return nil
+      }, box.toOpaque())
+    // With fewer threads it is done as well.
+    if failure == 0 { threads.append(thread) } else { unsafe box.release() }
+  }
+  if threads.isEmpty { body() }
+  for thread in threads { _ = pthread_join(thread, nil) }
+}

@@ -1,0 +1,121 @@
+internal import BinaryFormat
+
+/// What is known of the bytes of a minidump. Structures of a damaged file may overlap; then the strictest claim wins, byte by
+/// byte, and what nobody claims becomes zero.
+struct Claims {
+  /// From the mildest to the strictest.
+  enum Treatment: Int, CaseIterable {
+    /// Part of something that stays, of which nobody knows what it holds: zero.
+    case hold
+    case copy
+    case words
+    case made
+    /// UTF-16 units that begin at even or odd offsets.
+    case evenWideStars
+    case oddWideStars
+    case stars
+    /// Zero, in something that stays.
+    case blank
+    /// Zero, and nothing that stays points there.
+    case removed
+    /// The file's header, which says nothing: with it gone, there would be no minidump.
+    case header
+  }
+
+  private struct Edge {
+    let offset: Int
+    let treatment: Treatment
+    /// 1 at a claim's begin, -1 at its end.
+    let step: Int
+    /// What is to be added to an offset to get an address, or the place in `made`.
+    let shift: UInt64
+  }
+
+  private var edges: [Edge] = []
+  private(set) var made: [UInt8] = []
+  /// Claims that may still be made. Entries may share what they point to, so a small file could have any number.
+  private var budget = 2_000_000
+  var isExhausted: Bool { budget <= 0 }
+
+  mutating func claim(_ range: ByteRange, _ treatment: Treatment, shift: UInt64 = 0) {
+    if range.count <= 0 { return }
+    // A removal is never lost.
+    if treatment != .removed {
+      guard budget > 0 else { return }
+      budget -= 1
+    }
+    edges.append(Edge(offset: range.offset, treatment: treatment, step: 1, shift: shift))
+    edges.append(Edge(offset: range.end, treatment: treatment, step: -1, shift: shift))
+  }
+
+  mutating func copy(_ offset: Int, _ count: Int) { claim(ByteRange(offset: offset, count: count), .copy) }
+
+  mutating func make(_ bytes: [UInt8], at offset: Int) {
+    claim(
+      ByteRange(offset: offset, count: bytes.count), .made,
+      shift: UInt64(bitPattern: Int64(made.count)) &- UInt64(bitPattern: Int64(offset)))
+    made += bytes
+  }
+
+  mutating func hold(_ range: ByteRange) { claim(range, .hold) }
+  mutating func stars(_ range: ByteRange) { claim(range, .stars) }
+  mutating func wideStars(_ range: ByteRange) {
+    claim(range, range.offset % 2 == 0 ? .evenWideStars : .oddWideStars)
+  }
+
+  /// Memory whose first byte has that address.
+  mutating func words(_ range: ByteRange, at address: UInt64) {
+    claim(range, .words, shift: address &- UInt64(range.offset))
+  }
+
+  /// Turns the claims into the segments of `plan`, up to the last byte that something claims.
+  /// - Parameter gap: called with the ranges that nobody claims.
+  consuming func resolve(into plan: inout RedactionPlan, size: Int, gap: (ByteRange) -> Void) {
+    edges.sort { $0.offset < $1.offset }
+    var counts = [Int](repeating: 0, count: Treatment.allCases.count)
+    // The sum of the shifts of the open claims: where only one is open, its own.
+    var shifts = [UInt64](repeating: 0, count: counts.count)
+    plan.made = made
+    var position = 0
+    var pendingZeros = 0
+    func emit(upTo end: Int) {
+      guard end > position else { return }
+      let range = ByteRange(offset: position, count: end - position)
+      position = end
+      guard let level = counts.lastIndex(where: { $0 > 0 }), let treatment = Treatment(rawValue: level) else {
+        gap(range)
+        pendingZeros += range.count
+        return
+      }
+      if treatment == .removed {
+        pendingZeros += range.count
+        return
+      }
+      plan.append(.zeros(pendingZeros))
+      pendingZeros = 0
+      if treatment == .hold { gap(range) }
+      let shift = shifts[level] &+ UInt64(range.offset)
+      switch treatment {
+      case .copy, .header: plan.append(.copy(range))
+      // Two stacks that share bytes are no stacks.
+      case .words where counts[level] == 1: plan.append(.words(range, address: shift))
+      case .made where counts[level] == 1:
+        plan.append(.made(ByteRange(offset: Int(truncatingIfNeeded: shift), count: range.count)))
+      case .hold, .words, .made, .blank, .removed: plan.append(.zeros(range.count))
+      case .evenWideStars: plan.append(.wideStars(range.count, phase: range.offset % 2))
+      case .oddWideStars: plan.append(.wideStars(range.count, phase: (range.offset + 1) % 2))
+      case .stars: plan.append(.stars(range.count))
+      }
+    }
+    for edge in edges {
+      emit(upTo: min(edge.offset, size))
+      counts[edge.treatment.rawValue] += edge.step
+      if edge.step > 0 {
+        shifts[edge.treatment.rawValue] &+= edge.shift
+      } else {
+        shifts[edge.treatment.rawValue] &-= edge.shift
+      }
+    }
+    if position < size { gap(ByteRange(offset: position, count: size - position)) }
+  }
+}

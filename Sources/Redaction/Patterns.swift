@@ -1,0 +1,148 @@
+/// A pattern for whole names: `*` stands for any number of characters, `?` for one.
+public struct NamePattern: Sendable, Hashable {
+  private let bytes: [UInt8]
+
+  public init(_ pattern: String) { bytes = Array(pattern.utf8) }
+
+  /// Takes at most the product of both lengths in steps. Of a name that is not ASCII, `?` stands for one byte.
+  func matches(_ name: [UInt8], ignoringCase: Bool) -> Bool {
+    var index = 0
+    var place = 0
+    var star: (index: Int, place: Int)?
+    while place < name.count {
+      if index < bytes.count, bytes[index] == UInt8(ascii: "*") {
+        star = (index + 1, place)
+        index += 1
+      } else if index < bytes.count, bytes[index] == UInt8(ascii: "?") || equal(bytes[index], name[place], ignoringCase)
+      {
+        index += 1
+        place += 1
+      } else if let last = star {
+        index = last.index
+        place = last.place + 1
+        star = (index, place)
+      } else {
+        return false
+      }
+    }
+    return bytes[index...].allSatisfy { $0 == UInt8(ascii: "*") }
+  }
+
+  private func equal(_ a: UInt8, _ b: UInt8, _ ignoringCase: Bool) -> Bool {
+    a == b || (ignoringCase && lowercase(UInt16(a)) == lowercase(UInt16(b)))
+  }
+}
+
+/// A pattern for parts of text, whatever the case of ASCII letters: `*` stands for any number of characters that are neither
+/// blank nor a quotation mark, `?` for one of them.
+///
+/// Searching takes time in proportion to the text's length times the pattern's, whatever both hold.
+public struct TextPattern: Sendable, Hashable {
+  fileprivate enum Element: Hashable {
+    case literal(UInt16)
+    case one
+    case run
+  }
+
+  private let utf8: [Element]
+  private let utf16: [Element]
+
+  /// Nil if the pattern would match text of no length, as `*` alone does.
+  public init?(_ pattern: String) {
+    guard pattern.contains(where: { $0 != "*" }) else { return nil }
+    utf8 = pattern.utf8.map { Self.element(UInt16($0)) }
+    utf16 = pattern.utf16.map(Self.element)
+  }
+
+  private static func element(_ unit: UInt16) -> Element {
+    switch unit {
+    case Unit.star: .run
+    case UInt16(UInt8(ascii: "?")): .one
+    default: .literal(lowercase(unit))
+    }
+  }
+
+  /// Marks everything in `text` that matches. What is overwritten already (`*`) matches nothing, so that what is
+  /// left matches nothing either.
+  func mark(_ text: [UInt16], isUTF16: Bool, _ marks: inout Marks) {
+    let elements = isUTF16 ? utf16 : utf8
+    let none = Int.max
+    // For each state, where the earliest text begins that has led to it.
+    var starts = [Int](repeating: none, count: elements.count + 1)
+    var next = starts
+    for index in 0...text.count {
+      starts[0] = min(starts[0], index)
+      for state in elements.indices where elements[state] == .run {
+        starts[state + 1] = min(starts[state + 1], starts[state])
+      }
+      if starts[elements.count] != none { marks.mark(starts[elements.count]..<index) }
+      guard index < text.count else { return }
+      let unit = text[index]
+      let letter = lowercase(unit)
+      let isPlain = Self.isPlain(unit)
+      for state in 0...elements.count { next[state] = none }
+      for state in elements.indices where starts[state] != none {
+        switch elements[state] {
+        case .literal(let wanted):
+          if wanted == letter { next[state + 1] = min(next[state + 1], starts[state]) }
+        case .one:
+          if isPlain { next[state + 1] = min(next[state + 1], starts[state]) }
+        case .run:
+          if isPlain { next[state] = min(next[state], starts[state]) }
+        }
+      }
+      swap(&starts, &next)
+    }
+  }
+
+  private static func isPlain(_ unit: UInt16) -> Bool {
+    unit > 0x20 && unit != Unit.star && unit != Unit.quote && unit != Unit.apostrophe
+  }
+}
+
+/// Characters as units of UTF-8 or UTF-16.
+enum Unit {
+  static let star = UInt16(UInt8(ascii: "*"))
+  static let quote = UInt16(UInt8(ascii: "\""))
+  static let apostrophe = UInt16(UInt8(ascii: "'"))
+  static let slash = UInt16(UInt8(ascii: "/"))
+  static let backslash = UInt16(UInt8(ascii: "\\"))
+}
+
+/// Of an ASCII letter the small one.
+func lowercase(_ unit: UInt16) -> UInt16 { (0x41...0x5a).contains(unit) ? unit | 0x20 : unit }
+
+/// Which units of a text are to be overwritten.
+struct Marks {
+  /// How many marked ranges begin at a unit, less how many end there.
+  private var edges: [Int]
+  private(set) var isEmpty = true
+
+  init(count: Int) { edges = [Int](repeating: 0, count: count + 1) }
+
+  mutating func mark(_ range: Range<Int>) {
+    if range.isEmpty { return }
+    isEmpty = false
+    edges[range.lowerBound] += 1
+    edges[range.upperBound] -= 1
+  }
+
+  /// The marked ranges, in order, none touching another.
+  var ranges: [Range<Int>] {
+    if isEmpty { return [] }
+    var ranges: [Range<Int>] = []
+    var depth = 0
+    var start = 0
+    for (index, edge) in edges.enumerated() where edge != 0 {
+      if depth == 0 { start = index }
+      depth += edge
+      guard depth == 0, index > start else { continue }
+      if let last = ranges.last, last.upperBound == start {
+        ranges[ranges.count - 1] = last.lowerBound..<index
+      } else {
+        ranges.append(start..<index)
+      }
+    }
+    return ranges
+  }
+}

@@ -1,0 +1,36 @@
+public import BinaryFormat
+public import FileSystem
+
+/// Takes out of dumps what says something about people: makes one of the same kind that unwinds to the same frames.
+///
+/// The output is made of what is understood and allowed, and of nothing else: bytes that nobody can account for, as a damaged
+/// dump has them, do not get into it. The input is never changed.
+public struct Redaction: Sendable {
+  public let policy: RedactionPolicy
+
+  /// The input is neither an intermediate dump nor a minidump.
+  public struct NotADump: Error {
+    public init() {}
+  }
+
+  public init(_ policy: RedactionPolicy = RedactionPolicy()) { self.policy = policy }
+
+  /// Decides what becomes of a dump, and says so without writing anything. Throws `NotADump`.
+  public func plan(_ bytes: RawSpan) throws(NotADump) -> RedactionPlan {
+    if bytes.byteCount > 0, bytes.uint8(at: 0) == 0x06 { return DumpRedactor.plan(bytes, policy) }
+    guard let plan = MinidumpRedactor.plan(bytes, policy) else { throw NotADump() }
+    return plan
+  }
+
+  /// Decides what becomes of a dump, and says so without writing anything. Throws `NotADump`.
+  public func plan(_ input: InputFile) throws -> RedactionPlan { try input.withBytes { try plan($0) } }
+
+  /// Writes the redacted dump to `output` and says what is missing in it. Throws `NotADump`, or what `output` throws.
+  public func redact(_ input: InputFile, to output: any ByteOutput) throws -> RedactionReport {
+    try input.withBytes { bytes in
+      let plan = try plan(bytes)
+      try plan.write(bytes, to: output)
+      return plan.report
+    }
+  }
+}

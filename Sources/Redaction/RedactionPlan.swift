@@ -1,0 +1,99 @@
+public import BinaryFormat
+
+/// What one dump becomes: every byte of the output is copied, made up or zero by a decision that was made before the first
+/// one is written.
+public struct RedactionPlan: Sendable {
+  /// What is removed.
+  public internal(set) var report: RedactionReport
+
+  /// Bytes of the output.
+  public internal(set) var byteCount = 0
+
+  enum Segment: Sendable {
+    case copy(ByteRange)
+    case zeros(Int)
+    case stars(Int)
+    /// UTF-16; `phase` is 1 if it begins within a unit.
+    case wideStars(Int, phase: Int)
+    /// A range of `made`.
+    case made(ByteRange)
+    /// Memory that begins at that address, of which the rule keeps words.
+    case words(ByteRange, address: UInt64)
+  }
+
+  var segments: [Segment] = []
+  /// Bytes that are not in the input.
+  var made: [UInt8] = []
+  var rule: PointerRule
+
+  init(_ report: RedactionReport, _ rule: PointerRule) {
+    self.report = report
+    self.rule = rule
+  }
+
+  mutating func append(_ segment: Segment) {
+    switch segment {
+    case .copy(let range):
+      if range.count == 0 { return }
+      byteCount += range.count
+      if case .copy(let last)? = segments.last, last.end == range.offset {
+        segments[segments.count - 1] = .copy(ByteRange(offset: last.offset, count: last.count + range.count))
+        return
+      }
+    case .made(let range): byteCount += range.count
+    case .words(let range, _): byteCount += range.count
+    case .zeros(let count), .stars(let count), .wideStars(let count, _):
+      if count == 0 { return }
+      byteCount += count
+    }
+    segments.append(segment)
+  }
+
+  mutating func append(made bytes: [UInt8]) {
+    append(.made(ByteRange(offset: made.count, count: bytes.count)))
+    made += bytes
+  }
+
+  /// Counts the words that stay and those that go.
+  mutating func countWords(_ bytes: RawSpan, _ removals: inout RemovalCounter) {
+    var kept = 0
+    var removed = 0
+    for case .words(let range, let address) in segments {
+      rule.forEachWord(of: range, at: address, bytes) { word, stays in
+        if stays { kept += 1 } else if word != PointerRule.defaced & rule.wordMask { removed += 1 }
+      }
+    }
+    report.keptWords = kept
+    removals.add(.word, count: removed, byteCount: removed * rule.wordSize)
+  }
+
+  /// Writes the output. `bytes` are those that the plan was made for. Throws what `output` throws.
+  public func write(_ bytes: RawSpan, to output: any ByteOutput) throws {
+    var writer = ByteWriter(to: output)
+    for segment in segments {
+      switch segment {
+      case .copy(let range): writer.bytes(bytes.extracting(range.offset..<range.end))
+      case .zeros(let count): writer.zeros(count)
+      case .stars(let count):
+        for _ in 0..<count { writer.uint8(UInt8(ascii: "*")) }
+      case .wideStars(let count, let phase):
+        for index in 0..<count { writer.uint8((index + phase) % 2 == 0 ? UInt8(ascii: "*") : 0) }
+      case .made(let range): unsafe writer.bytes(made.span.bytes.extracting(range.offset..<range.end))
+      case .words(let range, let address): write(range, at: address, bytes, to: &writer)
+      }
+    }
+    try writer.finish()
+  }
+
+  /// Words that are cut off at either end become zero.
+  private func write(_ range: ByteRange, at address: UInt64, _ bytes: RawSpan, to writer: inout ByteWriter) {
+    let size = UInt64(rule.wordSize)
+    let lead = min(range.count, Int((size - address % size) % size))
+    writer.zeros(lead)
+    rule.forEachWord(of: range, at: address, bytes) { word, stays in
+      let value = stays ? word : PointerRule.defaced
+      if size == 8 { writer.uint64(value) } else { writer.uint32(UInt32(truncatingIfNeeded: value)) }
+    }
+    writer.zeros((range.count - lead) % rule.wordSize)
+  }
+}

@@ -1,0 +1,120 @@
+internal import BinaryFormat
+internal import Minidump
+internal import Snapshot
+
+/// The parts of a minidump that hold stacks: those of the thread list, and where that does not have them, the memory that a
+/// stack pointer or a frame pointer leads to.
+struct StackRanges: Sendable {
+  struct Stack: Sendable {
+    /// In the file.
+    var range: ByteRange
+    var address: UInt64
+    /// What is to be added to an offset to get an address.
+    var shift: UInt64 { address &- UInt64(range.offset) }
+  }
+
+  /// By shift, then by offset; those of one shift do not overlap.
+  private(set) var ranges: [Stack] = []
+
+  /// Below the stack pointer a leaf function may use 128 bytes.
+  private static let redZone: UInt64 = 128
+  /// A stack pointer that is wrong may lead into memory of any size.
+  private static let maximumSize: UInt64 = 16 << 20
+
+  var addresses: [(address: UInt64, size: UInt64)] { ranges.map { ($0.address, UInt64($0.range.count)) } }
+
+  init(_ snapshot: ProcessSnapshot, _ bytes: RawSpan) {
+    var stacks: [Stack] = []
+    for thread in snapshot.threads {
+      if let region = thread.stack?.region, !region.content.isInArena, region.end != nil {
+        stacks.append(
+          Stack(
+            range: ByteRange(offset: region.content.offset, count: region.content.count), address: region.address))
+      }
+    }
+    let known = AddressRanges(stacks.map { ($0.address, $0.address &+ UInt64($0.range.count)) })
+    var sorted = snapshot
+    sorted.extraMemory.sort { $0.address < $1.address }
+    for pointer in Self.stackPointers(snapshot) {
+      guard !known.contains(pointer), let region = Self.region(of: pointer, in: sorted.extraMemory) else { continue }
+      let start = max(region.address, pointer < Self.redZone ? 0 : pointer - Self.redZone)
+      stacks += Self.part(of: region, from: start, to: start.addingReportingOverflow(Self.maximumSize).partialValue)
+    }
+    for range in sorted.interruptedStacks(in: bytes) {
+      guard let region = Self.region(of: range.start, in: sorted.extraMemory) else { continue }
+      stacks += Self.part(of: region, from: range.start, to: range.end)
+    }
+    ranges = Self.merged(stacks)
+  }
+
+  /// Stack pointers, and frame pointers: where a stack overflowed, only those lead to captured memory.
+  private static func stackPointers(_ snapshot: ProcessSnapshot) -> [UInt64] {
+    let contexts = (snapshot.threads.map(\.context) + [snapshot.exception?.context]).compactMap(\.self)
+    return Set(contexts.map(\.stackPointer) + contexts.compactMap(\.framePointer)).sorted()
+  }
+
+  private static func region(of address: UInt64, in memory: [MemoryRegion]) -> MemoryRegion? {
+    var low = 0
+    var high = memory.count
+    while low < high {
+      let middle = (low + high) / 2
+      if memory[middle].address <= address { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0, let end = memory[low - 1].end, address < end else { return nil }
+    return memory[low - 1]
+  }
+
+  private static func part(of region: MemoryRegion, from start: UInt64, to end: UInt64) -> [Stack] {
+    guard let regionEnd = region.end, !region.content.isInArena, start >= region.address else { return [] }
+    let end = min(end, regionEnd)
+    guard start < end else { return [] }
+    let offset = region.content.offset + Int(start - region.address)
+    return [Stack(range: ByteRange(offset: offset, count: Int(end - start)), address: start)]
+  }
+
+  private static func merged(_ stacks: [Stack]) -> [Stack] {
+    var merged: [Stack] = []
+    for stack in stacks.sorted(by: { ($0.shift, $0.range.offset) < ($1.shift, $1.range.offset) }) {
+      if stack.range.count == 0 { continue }
+      if let last = merged.last, last.shift == stack.shift, stack.range.offset <= last.range.end {
+        let end = max(last.range.end, stack.range.end)
+        merged[merged.count - 1].range.count = end - last.range.offset
+      } else {
+        merged.append(stack)
+      }
+    }
+    return merged
+  }
+
+  /// The parts of `range`, memory that begins at `address`, that are no stack of these addresses.
+  func others(of range: ByteRange, at address: UInt64) -> [ByteRange] {
+    let shift = address &- UInt64(range.offset)
+    var low = 0
+    var high = ranges.count
+    while low < high {
+      let middle = (low + high) / 2
+      let stack = ranges[middle]
+      if (stack.shift, stack.range.end) <= (shift, range.offset) { low = middle + 1 } else { high = middle }
+    }
+    var others: [ByteRange] = []
+    var place = range.offset
+    while low < ranges.count, ranges[low].shift == shift, ranges[low].range.offset < range.end {
+      let stack = ranges[low].range
+      if stack.offset > place { others.append(ByteRange(offset: place, count: stack.offset - place)) }
+      place = max(place, stack.end)
+      low += 1
+    }
+    if place < range.end { others.append(ByteRange(offset: place, count: range.end - place)) }
+    return others
+  }
+}
+
+extension CPUContext {
+  fileprivate var framePointer: UInt64? {
+    switch self {
+    case .arm64(let context): context.fp
+    case .x86_64(let context): context.rbp
+    case .named(_, let registers, _, _): registers.first { ["ebp", "r7"].contains($0.name) }?.value
+    }
+  }
+}

@@ -1,0 +1,93 @@
+internal import BinaryFormat
+
+/// Decides which parts of texts are overwritten. Texts keep their lengths.
+struct TextRedactor: Sendable {
+  /// Units of text above which a text is overwritten as a whole: annotations are shorter.
+  static let maximumLength = 64 * 1024
+  /// The same for names and paths.
+  static let maximumNameLength = 4096
+  /// The same for names of threads.
+  static let maximumThreadNameLength = 256
+
+  let policy: RedactionPolicy
+
+  /// A part of a text, all of it kept or all of it overwritten.
+  struct Piece {
+    let range: ByteRange
+    let isHidden: Bool
+  }
+
+  /// The parts of UTF-8 text (or of bytes that are meant to be), in order.
+  func pieces(of range: ByteRange, _ bytes: RawSpan, limit: Int = maximumLength) -> [Piece] {
+    if range.count > limit { return [Piece(range: range, isHidden: true)] }
+    if range.count == 0 { return [] }
+    let units = bytes.array(in: range).map(UInt16.init)
+    guard units.allSatisfy(Self.isText) else { return [Piece(range: range, isHidden: true)] }
+    let hidden = hiddenRanges(units, isUTF16: false).map { part in
+      // A pattern's ? may have met one byte of several.
+      var start = part.lowerBound
+      var end = part.upperBound
+      while start > 0, units[start] & 0xc0 == 0x80 { start -= 1 }
+      while end < units.count, units[end] & 0xc0 == 0x80 { end += 1 }
+      return start..<end
+    }
+    return Self.pieces(hidden, of: range, unitSize: 1)
+  }
+
+  /// The parts of UTF-16 text; an odd byte at its end is hidden.
+  func widePieces(of range: ByteRange, _ bytes: RawSpan, limit: Int = maximumLength) -> [Piece] {
+    if range.count / 2 > limit { return [Piece(range: range, isHidden: true)] }
+    let units = (0..<range.count / 2).map { bytes.uint16(at: range.offset + 2 * $0) }
+    guard units.allSatisfy(Self.isText) else { return [Piece(range: range, isHidden: true)] }
+    var pieces = Self.pieces(hiddenRanges(units, isUTF16: true), of: range, unitSize: 2)
+    if range.count % 2 != 0 {
+      pieces.append(Piece(range: ByteRange(offset: range.end - 1, count: 1), isHidden: true))
+    }
+    return pieces
+  }
+
+  /// Control characters are no text: where a damaged dump takes memory for a name, there are some.
+  private static func isText(_ unit: UInt16) -> Bool { unit >= 0x20 && unit != 0x7f || (0x09...0x0d).contains(unit) }
+
+  /// Hidden text first: what is overwritten then is no part of a match, and only adds to user names.
+  private func hiddenRanges(_ units: [UInt16], isUTF16: Bool) -> [Range<Int>] {
+    var units = units
+    var all = Marks(count: units.count)
+    for pattern in policy.hiddenText {
+      var marks = Marks(count: units.count)
+      pattern.mark(units, isUTF16: isUTF16, &marks)
+      for range in marks.ranges {
+        all.mark(range)
+        for index in range { units[index] = Unit.star }
+      }
+    }
+    if policy.hidesUserNames { UserNames.mark(units, &all) }
+    return all.ranges
+  }
+
+  private static func pieces(_ hidden: [Range<Int>], of range: ByteRange, unitSize: Int) -> [Piece] {
+    var pieces: [Piece] = []
+    var place = range.offset
+    func add(upTo end: Int, _ isHidden: Bool) {
+      if end > place { pieces.append(Piece(range: ByteRange(offset: place, count: end - place), isHidden: isHidden)) }
+      place = max(place, end)
+    }
+    for part in hidden {
+      add(upTo: range.offset + part.lowerBound * unitSize, false)
+      add(upTo: range.offset + part.upperBound * unitSize, true)
+    }
+    add(upTo: range.offset + range.count / unitSize * unitSize, false)
+    return pieces
+  }
+}
+
+extension TextRedactor.Piece {
+  /// Whether overwriting it would change nothing.
+  func isStars(_ bytes: RawSpan, wide: Bool) -> Bool {
+    for index in 0..<range.count {
+      let wanted = wide && index % 2 != 0 ? 0 : UInt8(ascii: "*")
+      if bytes.uint8(at: range.offset + index) != wanted { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,158 @@
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import JSONFormat
+import Redaction
+import SystemPackage
+
+/// One run of `redact`: every input, in order of the command line.
+struct RedactRun {
+  let command: RedactCommand
+  let list: InputList
+
+  private struct Failure: Error {
+    let text: String
+    let status: ExitStatus
+  }
+
+  func run() -> ExitStatus {
+    for failure in list.failures { Terminal.error("\(failure.name): error: \(failure.text)") }
+    if !list.failures.isEmpty, !command.keepGoing { return list.failures[0].status }
+    if list.inputs.isEmpty {
+      if list.failures.isEmpty { Terminal.error("crashpadctl: no dumps found") }
+      return list.failures.first?.status ?? .noData
+    }
+    let isMany = list.inputs.count != 1 || list.hasDirectories
+    if isMany, command.output == "-" {
+      Terminal.error("crashpadctl: error: -o - takes one dump, and no directory")
+      return .usage
+    }
+    let redaction = Redaction(command.redaction.policy)
+    var failures = list.failures.count
+    for input in list.inputs {
+      let path = output(of: input, isMany: isMany)
+      do {
+        tell(input, path, try redact(input, to: path, redaction))
+      } catch {
+        let failure = failure(error, path)
+        tell(input, failure)
+        failures += 1
+        if !isMany || !command.keepGoing { return failure.status }
+      }
+    }
+    return failures > 0 ? .findings : .success
+  }
+
+  /// Nil is standard output, or that there is none.
+  private func output(of input: InputList.Input, isMany: Bool) -> FilePath? {
+    guard let output = command.output, output != "-", !command.dryRun else { return nil }
+    let path = FilePath(output)
+    let isDirectory =
+      isMany || output.hasSuffix("/") || (try? FileKind(at: path, followingLink: true)) == .directory
+    return isDirectory ? path.pushing(input.relativePath) : path
+  }
+
+  private func redact(_ input: InputList.Input, to path: FilePath?, _ redaction: Redaction) throws -> RedactionReport {
+    let dump = try DumpInput.open(input.argument)
+    guard dump.format == .intermediateDump || dump.format == .minidump else {
+      throw Failure(
+        text: dump.format == .core
+          ? "is a core file; convert makes a minidump of it, which can be redacted"
+          : "is the JSON form of a dump; convert --to idump makes a dump of it, which can be redacted",
+        status: .noData)
+    }
+    if let path, isSameFile(FilePath(input.argument), path) {
+      throw Failure(text: "would become its own output; -o names another", status: .usage)
+    }
+    return try dump.file.withBytes { bytes in
+      let plan = try redaction.plan(bytes)
+      if command.dryRun { return plan.report }
+      guard let path else {
+        do { try plan.write(bytes, to: StandardOutput()) } catch { Terminal.fail(writing: error) }
+        return plan.report
+      }
+      do {
+        try write(plan, bytes, to: path)
+      } catch Errno.noSuchFileOrDirectory where list.hasDirectories {
+        do { try createDirectories(path.removingLastComponent()) } catch { throw WritingFailure(error: error) }
+        try write(plan, bytes, to: path)
+      } catch {
+        throw WritingFailure(error: error)
+      }
+      return plan.report
+    }
+  }
+
+  private struct WritingFailure: Error { let error: any Error }
+
+  private func write(_ plan: RedactionPlan, _ bytes: RawSpan, to path: FilePath) throws {
+    let file = try OutputFile(path)
+    try plan.write(bytes, to: RedactedFile(file))
+    try file.commit(durable: command.fsync)
+  }
+
+  private func failure(_ error: any Error, _ path: FilePath?) -> Failure {
+    switch error {
+    case let failure as Failure: return failure
+    case is Redaction.NotADump: return Failure(text: "is neither an intermediate dump nor a minidump", status: .noData)
+    case let failure as WritingFailure:
+      let (text, status) = Sentences.failure(failure.error, creating: true)
+      return Failure(text: "\(Wording.printable(path?.string ?? "")): \(text)", status: status)
+    default:
+      let (text, status) = Sentences.failure(error, creating: false)
+      return Failure(text: text, status: status)
+    }
+  }
+
+  // MARK: Telling
+
+  private func tell(_ input: InputList.Input, _ failure: Failure) {
+    guard command.format == .json else {
+      Terminal.error("\(input.name): error: \(failure.text)")
+      return
+    }
+    JSONWriter.standardOutput(.compact) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-redact/1")
+        json.member("input", input.name)
+        json.member("outcome", "failed")
+        json.member("error", failure.text)
+        json.member("status", failure.status.rawValue)
+      }
+    }
+  }
+
+  private func tell(_ input: InputList.Input, _ path: FilePath?, _ report: RedactionReport) {
+    if command.format == .json {
+      writeJSON(input, path, report)
+      return
+    }
+    if command.quiet { return }
+    let sizes = "\(Wording.grouped(report.outputByteCount)) of \(Wording.grouped(report.inputByteCount)) bytes"
+    if let path {
+      Terminal.error("\(input.name): redacted to \(Wording.printable(path.string)) (\(sizes))")
+    } else {
+      Terminal.error("\(input.name): \(command.dryRun ? "would be redacted" : "redacted") (\(sizes))")
+    }
+    for line in RedactionText.lines(report) { Terminal.error("  " + line) }
+  }
+
+  private func writeJSON(_ input: InputList.Input, _ path: FilePath?, _ report: RedactionReport) {
+    JSONWriter.standardOutput(.compact) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-redact/1")
+        json.member("input", input.name)
+        json.member("output", path?.string)
+        json.member("outcome", command.dryRun ? "planned" : "redacted")
+        RedactionText.write(report, to: &json)
+      }
+    }
+  }
+}
+
+/// A file that is being made.
+private final class RedactedFile: ByteOutput {
+  private let file: OutputFile
+  init(_ file: OutputFile) { self.file = file }
+  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
+}

@@ -1,0 +1,82 @@
+public import ArgumentParser
+public import Redaction
+
+extension RedactionPolicy.Memory: ExpressibleByArgument {}
+
+extension NamePattern: ExpressibleByArgument {
+  public init?(argument: String) {
+    if argument.isEmpty { return nil }
+    self.init(argument)
+  }
+}
+
+extension TextPattern: ExpressibleByArgument {
+  public init?(argument: String) { self.init(argument) }
+}
+
+/// What stays in a redacted dump.
+struct RedactionOptions: ParsableArguments {
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Keep only the annotations with such names, in which * stands for any characters and ? for one. May be repeated.",
+      valueName: "pattern"))
+  var keepAnnotation: [NamePattern] = []
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Remove the annotations with such names, in small letters or capitals. May be repeated.", valueName: "pattern"))
+  var removeAnnotation: [NamePattern] = []
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Overwrite this wherever text stays; * stands for any characters but blanks and quotation marks, ? for one. "
+        + "May be repeated.", valueName: "text"))
+  var hide: [TextPattern] = []
+
+  @Flag(name: .long, help: "Leave the names of users in paths.")
+  var keepUserNames = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Which memory to keep: addresses in stacks, addresses in all memory, or all as it is.", valueName: "memory"))
+  var keepMemory: RedactionPolicy.Memory = .stacks
+
+  @Flag(name: .long, help: "Keep all registers, not only addresses of code and stacks.")
+  var keepRegisters = false
+
+  @Flag(name: .long, help: "Keep numbers up to 4096 in stacks and registers.")
+  var keepNumbers = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Keep the values of the environment variables with such names. May be repeated.", valueName: "pattern"))
+  var keepVariable: [NamePattern] = []
+
+  @Flag(name: .long, help: "Keep the arguments of the command line.")
+  var keepArguments = false
+
+  /// Whether the command line has one of them.
+  var isGiven: Bool {
+    !keepAnnotation.isEmpty || !removeAnnotation.isEmpty || !hide.isEmpty || keepUserNames || keepMemory != .stacks
+      || keepRegisters || keepNumbers || !keepVariable.isEmpty || keepArguments
+  }
+
+  var policy: RedactionPolicy {
+    var policy = RedactionPolicy()
+    policy.keptAnnotations = keepAnnotation
+    policy.removedAnnotations = removeAnnotation
+    policy.hiddenText = hide
+    policy.hidesUserNames = !keepUserNames
+    policy.memory = keepMemory
+    policy.keepsRegisters = keepRegisters
+    policy.keepsSmallNumbers = keepNumbers
+    policy.keptVariables = keepVariable
+    policy.keepsArguments = keepArguments
+    return policy
+  }
+}

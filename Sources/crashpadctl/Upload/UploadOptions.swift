@@ -1,0 +1,206 @@
+import ArgumentParser
+import CrashDatabase
+import CrashUpload
+import CrashpadCore
+import FileSystem
+import Glibc
+import Redaction
+import Snapshot
+import SystemPackage
+
+/// Where reports are sent, and how: for `upload`, and for `process --upload`.
+struct UploadOptions: ParsableArguments {
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Where reports are sent: http or https; @FILE for a file that has it, none for nowhere. Without it, $CRASHPADCTL_UPLOAD_URL.",
+      valueName: "url"))
+  var url: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "A server's preset in place of --url: sentry=DSN, bugsplat=DATABASE, backtrace=UNIVERSE/TOKEN, breakpad=URL or crashpad=URL; @FILE for a file that has it. Without it, $CRASHPADCTL_UPLOAD_TO.",
+      valueName: "server"),
+    completion: .list(UploadServer.allCases.map { "\($0.rawValue)=" }))
+  var to: String?
+
+  @Option(
+    name: .customLong("header"),
+    help: ArgumentHelp(
+      "Send a header field, 'Name: value'; @FILE for a file with one in each line. May be repeated.",
+      valueName: "field"))
+  var headers: [String] = []
+
+  @Option(
+    name: .customLong("field"),
+    help: ArgumentHelp(
+      "Send a form field, in place of an annotation of that name. May be repeated.", valueName: "name=value"))
+  var fields: [AnnotationArgument] = []
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Trust the certificates in this file, not the system's. Without it, $SSL_CERT_FILE.", valueName: "file"),
+    completion: .file())
+  var caFile: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Go through this proxy, or with '' through none. Without it, those of $https_proxy, $http_proxy and $no_proxy.",
+      valueName: "url"))
+  var proxy: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("How long finding the server and connecting may take.", valueName: "duration"))
+  var connectTimeout = DurationArgument(seconds: 30)
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "How long the server may be silent, and take for its answer once it has everything.", valueName: "duration"))
+  var timeout = DurationArgument(seconds: 60)
+
+  @Flag(name: .long, help: "Send reports as they are, with their length, and not compressed with gzip.")
+  var noGzip = false
+
+  @Flag(name: .long, help: "Do not put product, version and guid into the URL.")
+  var plainURL = false
+
+  @Flag(name: .long, help: "Take any answer with a status of success, also a web page, for a collector's.")
+  var anyAnswer = false
+
+  @Option(
+    name: .long, help: ArgumentHelp("Give a report up when so many attempts failed.", valueName: "n"))
+  var attempts: Int32 = 5
+
+  @Flag(name: .long, help: "Send no more than one report an hour; the others stay pending.")
+  var limitRate = false
+
+  @Flag(name: .long, help: "Do not wait because earlier attempts failed, or because the server asked to wait.")
+  var retryNow = false
+
+  @Flag(
+    name: .long,
+    help: "Send reports as crashpadctl redact makes them, with its options, and without attachments.")
+  var redact = false
+
+  @Flag(name: .long, help: "With --redact, send attachments too, as they are.")
+  var keepAttachments = false
+
+  // A dozen, which that command tells of.
+  @OptionGroup(visibility: .hidden) var redaction: RedactionOptions
+
+  func validate() throws {
+    if !redact, keepAttachments || redaction.isGiven {
+      throw ValidationError("What a redaction keeps or hides needs --redact.")
+    }
+    if url != nil, to != nil { throw ValidationError("--url and --to exclude each other.") }
+    if attempts < 1 { throw ValidationError("--attempts takes 1 or more.") }
+    if timeout.seconds < 1 || timeout.seconds > Self.longest { throw ValidationError("--timeout takes 1s to 24h.") }
+    if connectTimeout.seconds < 1 || connectTimeout.seconds > Self.longest {
+      throw ValidationError("--connect-timeout takes 1s to 24h.")
+    }
+    for header in headers where !header.hasPrefix("@") {
+      // Without the text: it may have a secret.
+      if HTTPHeader(line: header) == nil { throw ValidationError("--header takes 'Name: value', or @FILE.") }
+    }
+  }
+
+  private static let longest: Int64 = 24 * 60 * 60
+}
+
+extension UploadOptions {
+  /// What the options say; ends the tool if they don't fit together, or a file can't be read.
+  func options(now: Int64?) throws -> Uploading.Options {
+    var options = Uploading.Options(try destination())
+    options.http.headers = try headers.flatMap(Self.headers)
+    options.http.certificateFile = try caFile.map(Self.certificates)
+    options.http.proxy = proxy
+    options.http.connectTimeout = connectTimeout.seconds * 1000
+    options.http.timeout = timeout.seconds * 1000
+    options.http.userAgent = "crashpadctl/\(toolVersion)"
+    options.fields = fields.map { UploadField($0.name, $0.value) }
+    if noGzip { options.compresses = false }
+    options.identifiesClient = !plainURL
+    options.acceptsWebPages = anyAnswer
+    options.policy.maximumAttempts = attempts
+    options.policy.limitsRate = limitRate
+    options.policy.retriesNow = retryNow
+    if redact {
+      let redaction = Redaction(self.redaction.policy)
+      options.redaction = { _ = try redaction.redact($0, to: OpenFileOutput($1)) }
+      options.sendsAttachments = keepAttachments
+    }
+    options.now = now
+    return options
+  }
+
+  /// Nil for nowhere.
+  private func destination() throws -> UploadDestination? {
+    // What the command line says wins over the environment.
+    let environment = url == nil && to == nil
+    if let preset = try to.map(Self.secret) ?? (environment ? Self.variable("CRASHPADCTL_UPLOAD_TO") : nil) {
+      do { return try UploadDestination(preset: preset, sentryDSN: Self.variable("SENTRY_DSN")) } catch {
+        Terminal.error("Error: --to: \(error.explanation).")
+        throw ExitCode(ExitStatus.usage.rawValue)
+      }
+    }
+    guard let text = try url.map(Self.secret) ?? Self.variable("CRASHPADCTL_UPLOAD_URL") else {
+      Terminal.error(
+        "Error: Missing --url or --to; $CRASHPADCTL_UPLOAD_URL and $CRASHPADCTL_UPLOAD_TO are not set either.")
+      throw ExitCode(ExitStatus.usage.rawValue)
+    }
+    if text == "none" { return nil }
+    // That would be nowhere, and reports would be skipped: not what a script means whose variable is empty.
+    if text.isEmpty {
+      Terminal.error("Error: The address to send reports to is empty.")
+      throw ExitCode(ExitStatus.usage.rawValue)
+    }
+    do { return try UploadDestination(url: text) } catch {
+      Terminal.error("Error: --url: \(error.explanation).")
+      throw ExitCode(ExitStatus.usage.rawValue)
+    }
+  }
+
+  private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+
+  /// What the argument says, or the first line of the file that it names.
+  private static func secret(_ argument: String) throws -> String {
+    argument.hasPrefix("@") ? try lines(of: String(argument.dropFirst())).first ?? "" : argument
+  }
+
+  private static func headers(_ argument: String) throws -> [HTTPHeader] {
+    guard argument.hasPrefix("@") else { return HTTPHeader(line: argument).map { [$0] } ?? [] }
+    let path = String(argument.dropFirst())
+    return try lines(of: path).enumerated().map { index, line in
+      guard let header = HTTPHeader(line: line) else {
+        Terminal.error("\(Wording.printable(path)):\(index + 1): error: is no header field, 'Name: value'")
+        throw ExitCode(ExitStatus.usage.rawValue)
+      }
+      return header
+    }
+  }
+
+  /// A file with a secret or two: its lines that have something.
+  private static func lines(of path: String) throws -> [String] {
+    do {
+      let bytes = try InputFile.prefix(of: FilePath(path), count: 1 << 20)
+      return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
+    } catch { throw fail(path, error) }
+  }
+
+  /// libcurl would only say that something is wrong with the file.
+  private static func certificates(_ path: String) throws -> String {
+    do { _ = try InputFile(FilePath(path)) } catch { throw fail(path, error) }
+    return path
+  }
+
+  private static func fail(_ path: String, _ error: any Error) -> ExitCode {
+    let failure = Sentences.failure(error, creating: false)
+    Terminal.error("\(Wording.printable(path)): error: \(failure.text)")
+    return ExitCode(failure.status.rawValue)
+  }
+}

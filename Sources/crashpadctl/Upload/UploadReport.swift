@@ -1,0 +1,229 @@
+import ArgumentParser
+import CrashDatabase
+import CrashUpload
+import FileSystem
+import JSONFormat
+import Snapshot
+import SystemPackage
+
+/// Tells of one run of uploads while it goes on.
+final class UploadReport {
+  struct Style {
+    var isDry = false
+    var isQuiet = false
+    var isVerbose = false
+  }
+
+  private let database: CrashDatabase
+  private let uploading: Uploading
+  /// Nil for nowhere.
+  private let server: String?
+  private let style: Style
+  /// Seconds since 1970.
+  private let now: Int64
+  private(set) var counts = UploadCounts()
+  /// After the run.
+  private(set) var status = ExitStatus.success
+  private var stop: Uploading.Stop?
+
+  init(_ database: CrashDatabase, _ options: Uploading.Options, now: Int64, style: Style) {
+    self.database = database
+    server = options.destination?.displayName
+    if server == nil { counts.whySkipped = "there is no server" }
+    self.style = style
+    self.now = now
+    uploading = Uploading(database, options: options)
+  }
+
+  /// Returns why nothing could be done, if so.
+  private func run(_ tell: (Uploading.Event) -> Void) -> (any Error)? {
+    do {
+      if style.isDry { try uploading.forecast(tell) } else { try uploading.run(tell) }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func tell(_ failure: any Error) -> ExitStatus {
+    if case UploadFailure.noLibrary(let names, let reason) = failure {
+      Terminal.error(
+        "crashpadctl: error: \(names[0]) can't be loaded, which uploads need: \(Wording.printable(reason))")
+      Terminal.error("  On Debian and Ubuntu it is in the package libcurl4.")
+      return .ioError
+    }
+    return ExitStatus(rawValue: DatabaseSentences.fail(failure, database.path).rawValue) ?? .ioError
+  }
+
+  // MARK: Text
+
+  func text() -> ExitStatus {
+    var progress = Progress(total: 0, isShown: false)
+    let failure = run { event in
+      switch event {
+      case .begins(let count): progress = Progress(total: count, isShown: !self.style.isQuiet)
+      case .stops(let stop):
+        progress.clear()
+        self.tell(stop)
+      case .result(let result):
+        self.counts.add(result.outcome)
+        if let line = self.line(result) {
+          progress.clear()
+          Terminal.error(line)
+        }
+        progress.advance()
+      }
+    }
+    progress.clear()
+    status = failure.map(tell) ?? counts.status
+    if failure != nil { return status }
+    if !style.isQuiet, let summary = counts.summary(isDryRun: style.isDry) {
+      Terminal.error("crashpadctl: \(Wording.printable(database.path)): \(summary)")
+    }
+    if !style.isQuiet, counts.skipped > 0, server != nil, style.isVerbose {
+      Terminal.error("  crashpadctl database settings --uploads-enabled yes allows them")
+    }
+    return status
+  }
+
+  private func tell(_ stop: Uploading.Stop) {
+    self.stop = stop
+    let text = UploadSentences.stop(stop)
+    if case .paused = stop, style.isQuiet { return }
+    let severity = if case .paused = stop { "" } else { "error: " }
+    Terminal.error("\(Wording.printable(server ?? "crashpadctl")): \(severity)\(text); nothing more is sent")
+  }
+
+  /// What is said of a report; nil for nothing.
+  private func line(_ result: Uploading.Result) -> String? {
+    let id = result.id.text
+    switch result.outcome {
+    case .givenUp(let failure):
+      return "\(id): error: given up: \(UploadSentences.failure(failure))"
+    case .failed(let failure, let next):
+      let text = "\(id): warning: not uploaded: \(UploadSentences.failure(failure)); next attempt "
+      return text + (next <= now ? "at once" : "from \(date(next))")
+    case .unrecorded(let serverID, let error):
+      return
+        "\(id): error: uploaded as \(UploadSentences.serverID(serverID)), which could not be written down, so it will be "
+        + "sent again: \(DatabaseSentences.failure(error).text)"
+    case .unusable(let error): return "\(id): error: \(DatabaseSentences.failure(error).text)"
+    case .busy(let state): return style.isQuiet ? nil : "\(id): \(DatabaseSentences.lock(state))"
+    case .uploaded(let serverID, let byteCount):
+      guard style.isVerbose else { return nil }
+      let name = serverID.isEmpty ? "without an id" : "as \(UploadSentences.serverID(serverID))"
+      return "\(id): uploaded \(name) (\(Wording.grouped(byteCount)) bytes)"
+    case .completedEarlierUpload:
+      return style.isVerbose ? "\(id): was uploaded by a run that died; completed now" : nil
+    case .skipped:
+      return style.isVerbose ? "\(id): \(style.isDry ? "would be skipped" : "skipped"): \(counts.whySkipped)" : nil
+    case .waits(.waitForRate(let until)):
+      return style.isVerbose ? "\(id): waits until \(date(until)): one report an hour" : nil
+    case .waits(.waitAfterFailure(let until)):
+      return style.isVerbose ? "\(id): waits until \(date(until)) after an attempt that failed" : nil
+    case .waits, .notTried, .pausedUntil: return nil
+    case .gone: return style.isVerbose ? "\(id): gone: another run was faster" : nil
+    case .planned(let fields, let byteCount):
+      guard style.isVerbose else { return nil }
+      let lines = fields.fields.map { "\n  \(Wording.printable($0.name))=\(Wording.printable($0.value))" }
+      let size = "(\(Wording.grouped(byteCount)) bytes)"
+      return "\(id): would be uploaded \(size), " + (lines.isEmpty ? "without fields" : "with" + lines.joined())
+    }
+  }
+
+  private func date(_ seconds: Int64) -> String { Wording.date(Timestamp(seconds: seconds)) }
+
+  // MARK: JSON
+
+  /// A document of its own.
+  func json() -> ExitStatus {
+    JSONWriter.standardOutput(.indented) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-upload/1")
+        json.member("database", Wording.printable(database.path))
+        json.member("now", Wording.rfc3339(Timestamp(seconds: now)))
+        json.member("dry_run", style.isDry)
+        members(&json)
+      }
+    }
+    return status
+  }
+
+  /// The members that tell of the run.
+  func members(_ json: inout JSONWriter) {
+    var failure: (any Error)?
+    json.member("server", server.map { Wording.printable($0) })
+    json.array("reports") { json in
+      failure = run { event in
+        switch event {
+        case .begins: break
+        case .stops(let stop): self.tell(stop)
+        case .result(let result):
+          self.counts.add(result.outcome)
+          self.write(result, to: &json)
+        }
+      }
+    }
+    json.member("stopped", stop.map { UploadSentences.stop($0) })
+    json.object("counts") { json in
+      for (name, count) in counts.byOutcome { json.member(name, count) }
+    }
+    status = failure.map(tell) ?? counts.status
+  }
+
+  private func write(_ result: Uploading.Result, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("id", result.id.text)
+      func outcome(_ name: String) { json.member("outcome", name) }
+      func time(_ name: String, _ seconds: Int64) { json.member(name, Wording.rfc3339(Timestamp(seconds: seconds))) }
+      switch result.outcome {
+      case .uploaded(let serverID, let byteCount):
+        outcome("uploaded")
+        json.member("server_id", Wording.printable(serverID))
+        json.member("bytes", byteCount)
+      case .completedEarlierUpload: outcome("completed-earlier-upload")
+      case .skipped: outcome("skipped")
+      case .waits(.waitAfterFailure(let until)), .waits(.waitForRate(let until)):
+        outcome("waiting")
+        time("until", until)
+      case .pausedUntil(let until):
+        outcome("paused")
+        time("until", until)
+      case .waits: outcome("waiting")
+      case .failed(let failure, let next):
+        outcome("failed")
+        write(failure, to: &json)
+        time("next_attempt", next)
+      case .givenUp(let failure):
+        outcome("given-up")
+        write(failure, to: &json)
+      case .unrecorded(let serverID, let error):
+        outcome("unrecorded")
+        json.member("server_id", Wording.printable(serverID))
+        json.member("error", DatabaseSentences.failure(error).text)
+      case .unusable(let error):
+        outcome("unusable")
+        json.member("error", DatabaseSentences.failure(error).text)
+      case .busy(let state):
+        outcome("busy")
+        json.member("reason", DatabaseSentences.lock(state))
+      case .gone: outcome("gone")
+      case .notTried: outcome("not-tried")
+      case .planned(let fields, let byteCount):
+        outcome("planned")
+        json.member("bytes", byteCount)
+        json.object("fields") { json in
+          for field in fields.fields { json.member(Wording.printable(field.name), Wording.printable(field.value)) }
+        }
+      }
+    }
+  }
+
+  private func write(_ failure: Uploading.Failure, to json: inout JSONWriter) {
+    json.member("error", UploadSentences.failure(failure))
+    switch failure {
+    case .status(let status), .redirection(let status, _): json.member("status", status)
+    case .webPage, .discarded, .transfer: break
+    }
+  }
+}

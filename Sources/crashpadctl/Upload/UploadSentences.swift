@@ -1,0 +1,66 @@
+import BinaryFormat
+import CrashDatabase
+import CrashUpload
+import FileSystem
+import Snapshot
+
+/// What the tool says about attempts to upload.
+enum UploadSentences {
+  static func failure(_ failure: Uploading.Failure) -> String {
+    switch failure {
+    case .status(let status): "the server answered \(self.status(status))"
+    case .redirection(let status, let location):
+      "the server answered \(self.status(status))"
+        + (location.flatMap { try? WebAddress($0) }.map { ", to \($0.displayName)" } ?? "")
+        + "; redirections are not followed"
+    case .webPage: "a web page came in place of an answer, as from a network that wants a login"
+    case .discarded(let reason): "the server discarded it: \(Wording.printable(reason))"
+    case .transfer(let failure): transfer(failure)
+    }
+  }
+
+  static func transfer(_ failure: TransferFailure) -> String {
+    let what =
+      switch failure.kind {
+      case .badAddress: "the address can't be used"
+      case .unknownHost: "the server's name is unknown"
+      case .noConnection: "no connection"
+      case .insecure: "no secure connection"
+      case .timeout: "timed out"
+      case .interrupted: "the connection broke off"
+      case .unreadable(let file): "\(Wording.printable(file.path)) can't be read"
+      case .other: "failed"
+      }
+    let sent = failure.wasSent ? "; the server may have it" : ""
+    return "\(what) (\(Wording.printable(failure.message)))\(sent)"
+  }
+
+  static func stop(_ stop: Uploading.Stop) -> String {
+    switch stop {
+    case .unreachable(let failure): transfer(failure)
+    case .wrongAddress(let failure): self.failure(failure)
+    case .paused(let until): "the server asked to wait until \(Wording.date(Timestamp(seconds: until)))"
+    case .unrecorded(let failure): "what it answers can't be written down: \(DatabaseSentences.failure(failure).text)"
+    case .failures(let count): "\(count) reports failed one after the other"
+    }
+  }
+
+  /// "413 (Content Too Large)"
+  private static func status(_ status: Int) -> String {
+    let names = [
+      301: "Moved Permanently", 302: "Found", 303: "See Other", 307: "Temporary Redirect", 308: "Permanent Redirect",
+      400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+      407: "Proxy Authentication Required", 408: "Request Timeout", 411: "Length Required", 413: "Content Too Large",
+      415: "Unsupported Media Type", 422: "Unprocessable Content", 429: "Too Many Requests",
+      500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
+    ]
+    return "\(status)" + (names[status].map { " (\($0))" } ?? "")
+  }
+
+  /// The id that a server gave, as one line.
+  static func serverID(_ bytes: [UInt8]) -> String {
+    var text = bytes[...]
+    while let last = text.last, [0x0a, 0x0d, 0x20].contains(last) { text.removeLast() }
+    return Wording.shortened(Wording.printable(Array(text)), to: 200)
+  }
+}

@@ -1,0 +1,131 @@
+import CrashDatabase
+import Foundation
+import Testing
+import ToolRunner
+
+/// TLS and proxies.
+@Suite("Ways to the server")
+struct NetworkTests {
+  @Test(
+    "A certificate that is not to be trusted: nothing is sent, and the run ends",
+    .enabled(if: WebServer.isPossible, "no nginx or openssl"), arguments: ["expired", "wrong", "self", "good"])
+  func badCertificate(_ certificate: String) throws {
+    let server = try WebServer.shared.get()
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1...2)
+    // The system knows nothing of the test's CA.
+    let options = certificate == "good" ? "" : "--ca-file \(server.authority)"
+    let result = try database.upload(to: server.secureURL(collector, certificate), "--jobs 1 \(options)")
+    #expect(result.status == 75, "\(result.errorText)")
+    #expect(result.errorText.contains("no secure connection"), "\(result.errorText)")
+    try database.expectPending(1, attempts: 1)
+    try database.expectPending(2, attempts: 0)
+    #expect(try collector.events.isEmpty)
+  }
+
+  @Test(
+    "The CA from $SSL_CERT_FILE, and --ca-file before it", .enabled(if: WebServer.isPossible, "no nginx or openssl"))
+  func authority() throws {
+    let server = try WebServer.shared.get()
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1...2)
+    let url = server.secureURL(collector, host: "127.0.0.1")
+    let id = UploadDatabase.id
+    let first = try database.upload(to: url, "--report \(id(1))", variables: "SSL_CERT_FILE=\(server.authority)")
+    #expect(first.status == 0, "\(first.errorText)")
+    try folder.write([], to: "empty")
+    let second = try database.upload(
+      to: url, "--report \(id(2)) --ca-file \(server.authority)", variables: "SSL_CERT_FILE=empty")
+    #expect(second.status == 0, "\(second.errorText)")
+    #expect(try collector.requests.count == 2)
+  }
+
+  @Test("A CA's file that is none, or of a port that does not speak TLS")
+  func noTLS() throws {
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1)
+    let url = collector.url().replacing("http:", with: "https:")
+    let missing = try database.upload(to: url, "--ca-file missing")
+    #expect(missing.status == 66 && missing.errorText.contains("missing: error: "), "\(missing.errorText)")
+    try database.expectPending(1, attempts: 0)
+    let plain = try database.upload(to: url, "--timeout 2s --connect-timeout 2s")
+    #expect(plain.status == 75 && plain.errorText.contains("secure"), "\(plain.errorText)")
+    try database.expectPending(1, attempts: 1)
+  }
+
+  @Test("Proxies of the environment and of --proxy, and none for those of no_proxy")
+  func proxies() throws {
+    let folder = try TemporaryFolder()
+    // Whoever is asked for everything answers as if it had passed it on.
+    let proxy = try Collector(in: folder, "proxy")
+    let server = try Collector(in: folder, "server")
+    let database = try UploadDatabase(folder)
+    try database.add(1...7)
+    let far = "http://crashes.example/submit"
+    let here = "http://127.0.0.1:\(proxy.port)"
+    let dead = "http://127.0.0.1:9"
+    let runs: [(url: String, variables: String, options: String, proxied: Bool)] = [
+      (far, "http_proxy=\(here)", "", true),
+      (far, "all_proxy=\(here)", "", true),
+      (far, "", "--proxy \(here)", true),
+      (far, "http_proxy=\(dead)", "--proxy \(here)", true),
+      (server.url(), "http_proxy=\(dead) no_proxy=127.0.0.1", "", false),
+      (server.url(), "http_proxy=\(dead) NO_PROXY='*'", "", false),
+      (server.url(), "http_proxy=\(dead)", "--proxy ''", false),
+    ]
+    for (index, run) in runs.enumerated() {
+      let before = (try proxy.requests.count, try server.requests.count)
+      let result = try database.upload(
+        to: run.url, "--report \(UploadDatabase.id(index + 1)) \(run.options)", variables: run.variables)
+      #expect(result.status == 0, "\(run): \(result.errorText)")
+      let after = (try proxy.requests.count, try server.requests.count)
+      #expect(after.0 - before.0 == (run.proxied ? 1 : 0) && after.1 - before.1 == (run.proxied ? 0 : 1), "\(run)")
+    }
+    for event in try proxy.requests {
+      #expect(event.target.hasPrefix("http://crashes.example/submit"), "\(event.target)")
+    }
+    try database.expectUploaded(1, as: "CrashID=bp-1")
+  }
+
+  @Test(
+    "A proxy that TLS goes through, and one that refuses", .enabled(if: WebServer.isPossible, "no nginx or openssl"))
+  func tunnel() throws {
+    let server = try WebServer.shared.get()
+    let folder = try TemporaryFolder()
+    let proxy = try Collector(in: folder, "proxy")
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1...3)
+    let variables = "https_proxy=http://127.0.0.1:\(proxy.port)"
+    let options = "--jobs 1 --ca-file \(server.authority)"
+    let first = try database.upload(
+      to: server.secureURL(collector), "\(options) --report \(UploadDatabase.id(1))", variables: variables)
+    #expect(first.status == 0, "\(first.errorText)")
+    #expect(try collector.requests.count == 1)
+    #expect(try proxy.events.map(\.target) == ["localhost:\(server.securePorts["good"]!)"])
+    let refused = try database.upload(to: "https://refused.invalid/", options, variables: variables)
+    #expect(refused.status == 75 && refused.errorText.contains("407"), "\(refused.errorText)")
+    try database.expectPending(2, attempts: 1)
+    #expect(try database.report(3).state == "pending")
+  }
+
+  @Test("A proxy that is away ends the run")
+  func deadProxy() throws {
+    let folder = try TemporaryFolder()
+    let proxy = try Collector(in: folder)
+    proxy.stop()
+    let database = try UploadDatabase(folder)
+    try database.add(1...2)
+    let result = try database.upload(
+      to: "http://crashes.example/", "--jobs 1", variables: "http_proxy=http://127.0.0.1:\(proxy.port)")
+    #expect(result.status == 75, "\(result.errorText)")
+    try database.expectPending(1, attempts: 1)
+    try database.expectPending(2, attempts: 0)
+  }
+}

@@ -1,0 +1,270 @@
+import CrashDatabase
+import Foundation
+import Testing
+import ToolRunner
+
+/// What becomes of two reports, sent one after the other, when the server does something wrong.
+struct ServerFault: Sendable, CustomTestStringConvertible {
+  enum Fate: Sendable {
+    case uploaded
+    case pending(attempts: Int)
+    case givenUp
+  }
+
+  /// At the collector.
+  let path: String
+  let first: Fate
+  let second: Fate
+  let status: Int32
+  /// What is said.
+  let text: String
+  /// Bodies that come whole.
+  let requests: Int
+  var options = ""
+  /// How many bytes the reports have that do not compress.
+  var size = 100
+
+  var testDescription: String { path }
+
+  init(
+    _ path: String, _ first: Fate, _ second: Fate, status: Int32, _ text: String, requests: Int, options: String = "",
+    size: Int = 100
+  ) {
+    self.path = path
+    self.first = first
+    self.second = second
+    self.status = status
+    self.text = text
+    self.requests = requests
+    self.options = options
+    self.size = size
+  }
+
+  private static let next = Fate.pending(attempts: 1)
+  private static let untouched = Fate.pending(attempts: 0)
+  private static let large = 8 << 20
+
+  static let all = [
+    // The server is not well: later.
+    ServerFault("/status/500", next, next, status: 75, "500 (Internal Server Error)", requests: 2),
+    ServerFault("/status/503", next, next, status: 75, "503 (Service Unavailable)", requests: 2),
+    ServerFault("/status/408", next, next, status: 75, "408", requests: 2),
+    ServerFault("/status/429", next, next, status: 75, "429 (Too Many Requests)", requests: 2),
+    // It asks to be left alone: no attempt, and nothing more.
+    ServerFault("/status/429?retry-after=300", untouched, untouched, status: 75, "asked to wait", requests: 1),
+    ServerFault("/status/503?retry-after=300", untouched, untouched, status: 75, "asked to wait", requests: 1),
+    // It does not want the report.
+    ServerFault("/status/400", .givenUp, .givenUp, status: 1, "given up: the server answered 400", requests: 2),
+    ServerFault("/status/413", .givenUp, .givenUp, status: 1, "413 (Content Too Large)", requests: 2),
+    ServerFault("/413-early", .givenUp, .givenUp, status: 1, "413 (Content Too Large)", requests: 0, size: large),
+    // It wants no report from here.
+    ServerFault("/status/401", .givenUp, untouched, status: 1, "401 (Unauthorized)", requests: 1),
+    ServerFault("/status/404", .givenUp, untouched, status: 1, "404 (Not Found)", requests: 1),
+    // It sends elsewhere.
+    ServerFault(
+      "/redirect?to=http://elsewhere.example/a?key", next, untouched, status: 75,
+      "302 (Found), to http://elsewhere.example;",
+      requests: 1),
+    ServerFault(
+      "/redirect?status=308&to=/b", next, untouched, status: 75, "redirections are not followed", requests: 1),
+    // It is silent, or as good as.
+    ServerFault("/hang", next, untouched, status: 75, "timed out", requests: 1, options: "--timeout 1s"),
+    ServerFault("/hang-early", next, untouched, status: 75, "timed out", requests: 0, options: "--timeout 1s"),
+    ServerFault(
+      "/hang-early", next, untouched, status: 75, "timed out", requests: 0, options: "--timeout 1s", size: large),
+    ServerFault(
+      "/hang-early", next, untouched, status: 75, "timed out", requests: 0, options: "--timeout 1s --no-gzip",
+      size: large),
+    ServerFault("/trickle?ms=200", next, untouched, status: 75, "timed out", requests: 1, options: "--timeout 1s"),
+    // The connection ends.
+    ServerFault("/reset", next, next, status: 75, "connection broke off", requests: 0, size: large),
+    ServerFault(
+      "/reset", next, next, status: 75, "connection broke off", requests: 0, options: "--no-gzip", size: large),
+    ServerFault("/reset-answer", next, next, status: 75, "the server may have it", requests: 2),
+    ServerFault("/close", next, next, status: 75, "the server may have it", requests: 2),
+    ServerFault("/half-answer", next, next, status: 75, "connection broke off", requests: 2),
+    // It does not wait for the report.
+    ServerFault("/200-early", next, next, status: 75, "warning: not uploaded", requests: 0, size: large),
+    ServerFault(
+      "/200-early", next, next, status: 75, "warning: not uploaded", requests: 0, options: "--no-gzip", size: large),
+    // That is no collector.
+    ServerFault("/huge-header", next, next, status: 75, "not uploaded: failed", requests: 2),
+    ServerFault("/garbage", next, untouched, status: 75, "HTTP/0.9", requests: 1),
+    ServerFault("/html", next, untouched, status: 75, "web page", requests: 1),
+    ServerFault("/html", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2, options: "--any-answer"),
+    // It is odd, but has them.
+    ServerFault("/status/201", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2),
+    ServerFault("/slow-read", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2, size: 1 << 20),
+    ServerFault("/trickle?ms=3", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2),
+    ServerFault("/keepalive-close", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2),
+    ServerFault("/huge-answer", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2),
+    ServerFault("/empty", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2),
+    ServerFault("/binary", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2),
+  ]
+}
+
+@Suite("Servers that do something wrong")
+struct ServerFaultTests {
+  /// Bytes that do not compress.
+  private static let noise = [UInt8](
+    (try? FileHandle(forReadingAtPath: "/dev/urandom")?.read(upToCount: 8 << 20)) ?? Data())
+
+  private func expect(_ fate: ServerFault.Fate, _ number: Int, _ database: UploadDatabase) throws {
+    switch fate {
+    case .pending(let attempts): try database.expectPending(number, attempts: attempts)
+    case .givenUp: try database.expectGivenUp(number, attempts: 1)
+    case .uploaded:
+      let report = try database.report(number)
+      #expect(report.state == "completed" && report.isUploaded)
+    }
+  }
+
+  @Test("Each has its outcome, and no report is lost", arguments: ServerFault.all)
+  func outcome(_ fault: ServerFault) throws {
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    let contents = (1...2).map { UploadDatabase.content($0) + Self.noise.prefix(fault.size) }
+    for number in 1...2 { try database.add(number, content: contents[number - 1]) }
+    let result = try database.upload(to: collector.url(fault.path), "--jobs 1 \(fault.options)")
+    #expect(result.status == fault.status, "\(result.errorText)")
+    #expect(result.errorText.contains(fault.text), "\(result.errorText)")
+    try expect(fault.first, 1, database)
+    try expect(fault.second, 2, database)
+    for number in 1...2 {
+      let report = try database.report(number)
+      #expect(report.content == contents[number - 1])
+      if report.attempts == 1 { #expect(report.metadata.lastUploadAttemptTime == UploadDatabase.now) }
+    }
+    try collector.settle()
+    #expect(try collector.requests.count == fault.requests)
+    // An id counts only if it came whole.
+    if case .uploaded = fault.first, fault.path.hasPrefix("/slow") || fault.path.hasPrefix("/keep") {
+      for event in try collector.requests { #expect(try database.report(event.number).serverID == event.id) }
+    }
+  }
+
+  @Test("Of an answer without an end, the beginning is the id; of other bytes than text, all")
+  func oddIDs() throws {
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1...3)
+    for (number, path) in ["/huge-answer", "/binary", "/empty"].enumerated() {
+      let result = try database.upload(to: collector.url(path), "--verbose --report \(UploadDatabase.id(number + 1))")
+      #expect(result.status == 0, "\(result.errorText)")
+      #expect(!result.errorText.contains("\u{1b}"), "what a server sends gets to no terminal")
+      #expect(result.errorText.utf8.count < 2000)
+    }
+    #expect(try database.report(1).metadata.serverID == Array(repeating: UInt8(ascii: "x"), count: 65536))
+    #expect(try database.report(2).metadata.serverID == [0, 10, 0xff, 27])
+    #expect(try database.report(3).metadata.serverID == [])
+    let list = try Tool.shell("crashpadctl database list --database db --completed", in: folder)
+    #expect(list.status == 0, "\(list.errorText)")
+  }
+
+  @Test("A server that nobody listens for ends the run, after one report")
+  func nobody() throws {
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    collector.stop()
+    let database = try UploadDatabase(folder)
+    try database.add(1...3)
+    let result = try database.upload(to: collector.url(), "--jobs 1")
+    #expect(result.status == 75)
+    #expect(result.errorText.contains("no connection"), "\(result.errorText)")
+    try database.expectPending(1, attempts: 1)
+    try database.expectPending(2, attempts: 0)
+    try database.expectPending(3, attempts: 0)
+  }
+
+  @Test("Ten failures in a row end the run, and a server that asks to wait is left alone by all that are at work")
+  func manyFailures() throws {
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1...13)
+    let failed = try database.upload(to: collector.url("/status/500"), "--jobs 1")
+    #expect(failed.status == 75 && failed.errorText.contains("10 reports failed"), "\(failed.errorText)")
+    for number in 1...10 { try database.expectPending(number, attempts: 1) }
+    for number in 11...13 { try database.expectPending(number, attempts: 0) }
+    #expect(try collector.requests.count == 10)
+    let paused = try database.upload(to: collector.url("/status/429?retry-after=60"), "--jobs 3 --all")
+    #expect(paused.status == 75, "\(paused.errorText)")
+    #expect(try (11...13).contains(collector.requests.count), "one for each job at most")
+    for number in 1...13 { try database.expectPending(number, attempts: number <= 10 ? 1 : 0) }
+  }
+
+  @Test("A connection that breaks when it is used again: no report is lost, and no id")
+  func secondReset() throws {
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1...4)
+    for run in 0..<4 where try database.upload(to: collector.url("/second-reset"), "--jobs 1 --retry-now").status != 0 {
+      #expect(run < 3)
+    }
+    let requests = try collector.requests
+    for number in 1...4 {
+      let came = requests.filter { $0.report == UploadDatabase.id(number) }
+      let ids = came.compactMap(\.id)
+      #expect(ids.count == 1 && came.last?.id != nil, "nothing came after the id of the report \(number)")
+      try database.expectUploaded(number, as: ids.last)
+    }
+  }
+
+  @Test("A server without a name ends the run, after one report")
+  func nameless() throws {
+    let folder = try TemporaryFolder()
+    let database = try UploadDatabase(folder)
+    try database.add(1...2)
+    let result = try database.upload(to: "http://nobody.invalid/", "--jobs 1 --connect-timeout 2s")
+    #expect(result.status == 75, "\(result.errorText)")
+    try database.expectPending(1, attempts: 1)
+    try database.expectPending(2, attempts: 0)
+  }
+
+  @Test("Addresses that are none", arguments: ["ftp://127.0.0.1/x", "file:///etc/hosts", "nonsense", "http://", ""])
+  func badAddress(_ url: String) throws {
+    let folder = try TemporaryFolder()
+    let database = try UploadDatabase(folder)
+    try database.add(1...2)
+    let result = try database.upload(to: url, "--jobs 1 --connect-timeout 1s")
+    #expect(result.status == 64 && result.errorText.hasPrefix("Error: "), "\(result.errorText)")
+    for number in 1...2 { try database.expectPending(number, attempts: 0) }
+  }
+
+  @Test("What is too large for nginx is given up", .enabled(if: WebServer.isPossible, "no nginx or openssl"))
+  func tooLarge() throws {
+    let server = try WebServer.shared.get()
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1, content: ReceivedTests.attachment)
+    try database.add(2)
+    for options in ["", "--no-gzip --report \(UploadDatabase.id(3))"] {
+      if !options.isEmpty { try database.add(3, content: ReceivedTests.attachment) }
+      let result = try database.upload(to: server.url(collector, by: "limited"), "--jobs 1 \(options)")
+      #expect(result.status == 1, "\(result.errorText)")
+      #expect(result.errorText.contains("413 (Content Too Large)"), "\(result.errorText)")
+    }
+    try database.expectGivenUp(1, attempts: 1)
+    try database.expectUploaded(2, as: try collector.requests.first?.id)
+    try database.expectGivenUp(3, attempts: 1)
+    #expect(try collector.requests.count == 1)
+  }
+
+  @Test(
+    "A collector behind nginx that is away is a bad gateway", .enabled(if: WebServer.isPossible, "no nginx or openssl"))
+  func badGateway() throws {
+    let server = try WebServer.shared.get()
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    collector.stop()
+    let database = try UploadDatabase(folder)
+    try database.add(1)
+    let result = try database.upload(to: server.url(collector))
+    #expect(result.status == 75 && result.errorText.contains("502 (Bad Gateway)"), "\(result.errorText)")
+    try database.expectPending(1, attempts: 1)
+  }
+}
