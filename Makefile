@@ -51,7 +51,7 @@ test:
 	scripts/dependencies test
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build --build-tests $(STRICT)
-	$(SWIFT) test --skip-build
+	scripts/test $(SWIFT) test --skip-build
 
 sweep:
 	CRASHPADCTL_SWEEP=$(SWEEP) $(SWIFT) test -c release --scratch-path .build-sweep -Xswiftc -enable-testing \

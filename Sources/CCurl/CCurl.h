@@ -78,6 +78,11 @@ static inline curl_code curl_get_number(
     curl_getinfo _Nonnull get, curl_handle _Nonnull handle, curl_info info, long *_Nonnull value) {
   return ((curl_getinfo_function)get)(handle, info, value);
 }
+static inline curl_code curl_get_text(
+    curl_getinfo _Nonnull get, curl_handle _Nonnull handle, curl_info info,
+    const char *_Nullable *_Nonnull value) {
+  return ((curl_getinfo_function)get)(handle, info, value);
+}
 
 static const long CURL_INIT_ALL = 3;
 
@@ -127,6 +132,8 @@ static const int CURL_ERROR_SIZE = 256;
 
 static const curl_info CURL_INFO_RESPONSE_CODE = 0x200000 + 2;
 static const curl_info CURL_INFO_HTTP_CONNECTCODE = 0x200000 + 22;
+// Since version 7.84.
+static const curl_info CURL_INFO_CAINFO = 0x100000 + 61;
 
 // The results that are told apart.
 static const curl_code CURL_UNSUPPORTED_PROTOCOL = 1;

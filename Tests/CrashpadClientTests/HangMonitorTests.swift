@@ -11,7 +11,7 @@ struct HangMonitorTests {
   func short() throws {
     let program = try ClientProgram()
     let result = try program.run(
-      "start=app", "monitor=20,100,\(Self.day)", "hang-until=hangs", "until=answers", "tell=on")
+      "start=app", "monitor=20,500,\(Self.day)", "hang-until=hangs", "until=answers", "tell=on")
     let hang = try #require(result.lines.first)
     #expect(hang.hasPrefix("hangs main queue \(program.pendingDumps.path)/app@"))
     #expect(hang.hasSuffix(".locked"))
@@ -23,7 +23,8 @@ struct HangMonitorTests {
   func long() throws {
     let program = try ClientProgram()
     let result = try program.run(
-      "start=app", "monitor=20,100,300", "begin=leaked", "begin=ended", "end=ended", "hang-until=kept", "until=answers",
+      "start=app", "monitor=20,500,1000", "begin=leaked", "begin=ended", "end=ended", "hang-until=kept",
+      "until=answers",
       "process")
     #expect(result.lines[1].hasPrefix("kept main queue \(program.pendingDumps.path)/app@"))
     #expect(!result.lines[1].hasSuffix(".locked"))
@@ -38,7 +39,7 @@ struct HangMonitorTests {
   @Test("When the process dies in a hang, the next start makes its dump pending")
   func death() throws {
     let program = try ClientProgram()
-    let result = try program.run("start=app", "monitor=20,100,\(Self.day)", "hang-until=hangs", "kill")
+    let result = try program.run("start=app", "monitor=20,500,\(Self.day)", "hang-until=hangs", "kill")
     #expect(result.status == 137)
     #expect(try program.dumpNames() == [".app.runs", "app@UUID.locked", "app@UUID.locked"])
     let next = try program.run("start=app", "previous", "process")
@@ -54,7 +55,7 @@ struct HangMonitorTests {
     let script = """
       export SWIFT_BACKTRACE=enable=no
       P='\(ClientProgram.products.appending(path: "client-program").path)'
-      "$P" db start=app monitor=20,100,\(Self.day) hang-until=never > out &
+      "$P" db start=app monitor=20,500,\(Self.day) hang-until=never > out &
       first=$!
       until grep -q hangs out; do sleep 0.1; done
       "$P" db start=app previous process
@@ -89,8 +90,9 @@ struct HangMonitorTests {
   func tasks() throws {
     let program = try ClientProgram()
     let result = try program.run(
-      "start=app", "monitor=20,\(Self.day),\(Self.day)", "begin=one,1", "until=handler", "begin=two", "begin=three",
-      "begin=four", "end=two", "begin=five", "end=one", "end=one", "defer", "end=three", "end=five", "defer")
+      "start=app", "monitor=20,\(Self.day),\(Self.day)", "begin=one,1", "until=handler", "until=expired",
+      "begin=two", "begin=three", "begin=four", "end=two", "begin=five", "end=one", "end=one", "defer", "end=three",
+      "end=five", "defer")
     #expect(result.lines.count == 5)
     #expect(Set(result.lines[0...2]) == ["expired one", "handler of one", "no task four"])
     let dumps = try result.lines.compactMap { $0.wholeMatch(of: #/deferred (.*)/#) }.map {
@@ -106,7 +108,8 @@ struct HangMonitorTests {
   func expired() throws {
     let program = try ClientProgram()
     let result = try program.run(
-      "start=app", "monitor=20,\(Self.day),\(Self.day)", "begin=slow,1", "until=handler", "defer")
+      "start=app", "monitor=20,\(Self.day),\(Self.day)", "begin=slow,1", "until=handler", "until=expired",
+      "defer")
     let path = try #require(result.lines.last?.dropFirst("deferred ".count))
     #expect(try DumpFacts(URL(fileURLWithPath: String(path))).object("unfinished-task-1") == "slow (expired)")
   }

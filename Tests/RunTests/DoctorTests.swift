@@ -12,7 +12,7 @@ struct DoctorTests {
     #expect(["0\n", "1\n"].contains(result.text), "\(result.text)\(result.errorText)")
     let document = try JSONDocument(Data(contentsOf: folder.url("doctor.json")))
     let states = document["checks"].array.map { $0["state"].string }
-    #expect((result.text == "0\n") == states.allSatisfy { $0 == "ok" })
+    #expect((result.text == "0\n") == states.allSatisfy { $0 == "ok" || $0 == "note" })
     return document
   }
 
@@ -67,6 +67,18 @@ struct DoctorTests {
     #expect(Self.state("database", document) == "missing")
     #expect(document["captures"].bool == false)
     #expect(try folder.bytes(of: "file") == Array("a\n".utf8))
+  }
+
+  @Test("What uploads need is told, and is no matter of captures", arguments: [true, false])
+  func uploads(_ hasCertificates: Bool) throws {
+    let folder = try TemporaryFolder()
+    let document = try Self.doctor(
+      "touch ca.pem; export SSL_CERT_FILE=\(hasCertificates ? "ca.pem" : "no.pem");", in: folder)
+    let check = try #require(document["checks"].array.first { $0["name"].string == "uploads" })
+    #expect(check["state"].string == (hasCertificates ? "ok" : "note"))
+    #expect(check["found"].string?.hasPrefix("libcurl/") == true)
+    #expect(check["advice"].isNull == hasCertificates)
+    #expect(document["captures"].bool == true)
   }
 
   @Test("Without the library there is no trial")

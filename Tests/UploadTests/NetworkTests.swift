@@ -44,6 +44,23 @@ struct NetworkTests {
     #expect(try collector.requests.count == 2)
   }
 
+  @Test(
+    "An address of IPv6, over TLS too", .enabled(if: WebServer.isPossible && WebServer.hasIPv6, "no nginx or no IPv6"))
+  func version6() throws {
+    let server = try WebServer.shared.get()
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1...2)
+    let plain = try database.upload(
+      to: server.url(collector).replacing("127.0.0.1", with: "[::1]"), "--verbose --report \(UploadDatabase.id(1))")
+    #expect(plain.status == 0, "\(plain.errorText)")
+    let secure = try database.upload(
+      to: server.secureURL(collector, host: "[::1]"), "--report \(UploadDatabase.id(2)) --ca-file \(server.authority)")
+    #expect(secure.status == 0, "\(secure.errorText)")
+    #expect(try collector.requests.count == 2)
+  }
+
   @Test("A CA's file that is none, or of a port that does not speak TLS")
   func noTLS() throws {
     let folder = try TemporaryFolder()

@@ -19,6 +19,8 @@ struct WebServer: Sendable {
   static let nginx = find("nginx")
   static let openssl = find("openssl")
   static var isPossible: Bool { nginx != nil && openssl != nil }
+  /// Whether there is a loopback address of IPv6 too; the servers listen there then.
+  static let hasIPv6 = (try? String(contentsOfFile: "/proc/net/if_inet6", encoding: .utf8))?.contains(" lo\n") == true
 
   private static func find(_ name: String) -> String? {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin", "/usr/bin"]
@@ -146,7 +148,7 @@ struct WebServer: Sendable {
     }
     key ca
     "$0" req -x509 -new -key ca.key -subj "/CN=CA of a test" -days 30 -out ca.pem
-    issue good DNS:localhost,IP:127.0.0.1 30
+    issue good DNS:localhost,IP:127.0.0.1,IP:0:0:0:0:0:0:0:1 30
     issue expired DNS:localhost,IP:127.0.0.1 -1
     issue wrong DNS:other.example 30
     key self
@@ -160,10 +162,13 @@ struct WebServer: Sendable {
       location ~ ^/limited/(\\d+)(/.*)$ { client_max_body_size 2000; \(pass) }
       location ~ ^/unbuffered/(\\d+)(/.*)$ { proxy_request_buffering off; \(pass) }
       """
+    func listen(_ port: Int, _ option: String = "") -> String {
+      (["127.0.0.1"] + (hasIPv6 ? ["[::1]"] : [])).map { "listen \($0):\(port)\(option);" }.joined(separator: " ")
+    }
     let secure = zip(certificates, ports.dropFirst()).map { name, port in
       """
       server {
-        listen 127.0.0.1:\(port) ssl;
+        \(listen(port, " ssl"))
         ssl_certificate \(name).pem;
         ssl_certificate_key \(name).key;
         \(locations)
@@ -185,7 +190,7 @@ struct WebServer: Sendable {
         uwsgi_temp_path none;
         scgi_temp_path none;
         server {
-          listen 127.0.0.1:\(ports[0]);
+          \(listen(ports[0]))
           \(locations)
         }
         \(secure.joined(separator: "\n"))

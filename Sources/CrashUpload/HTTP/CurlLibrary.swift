@@ -63,4 +63,17 @@ final class CurlLibrary: Sendable {
 public enum HTTPLibrary {
   /// "libcurl/7.88.1 OpenSSL/3.0.17 …". Throws `UploadFailure` if there is none.
   public static func version() throws(UploadFailure) -> String { try CurlLibrary.shared.get().version }
+
+  /// The file with the certificates of the authorities that servers are trusted by, if no other is asked for: that of
+  /// `$SSL_CERT_FILE`, or libcurl's own; nil if it has none, or is older than 7.84 and can't tell. Throws `UploadFailure` if
+  /// there is no libcurl.
+  public static func certificateFile() throws(UploadFailure) -> String? {
+    let library = try CurlLibrary.shared.get()
+    if let file = Environment.value("SSL_CERT_FILE") { return file }
+    guard let handle = unsafe library.easyInit() else { return nil }
+    defer { unsafe library.easyCleanup(handle) }
+    var file: UnsafePointer<CChar>?
+    guard unsafe curl_get_text(library.getInfo, handle, CURL_INFO_CAINFO, &file) == 0 else { return nil }
+    return unsafe file.map { unsafe String(cString: $0) }
+  }
 }

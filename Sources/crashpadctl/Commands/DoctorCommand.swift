@@ -37,6 +37,7 @@ struct DoctorCommand: ParsableCommand {
     checks.addContainer(facts)
     let library = library.search
     checks.addLibrary(library)
+    checks.addUploads()
     var trial: CaptureTrial?
     if case .found(let path) = library, let folder { trial = CaptureTrial(path, folder) }
     checks.addTrial(trial)

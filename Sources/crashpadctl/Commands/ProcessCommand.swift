@@ -52,11 +52,7 @@ struct ProcessCommand: ParsableCommand {
   )
   var jobs: Int = 0
 
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Write figures of this run for Prometheus' text file collector.", valueName: "file"),
-    completion: .file())
-  var metricsFile: String?
+  @OptionGroup var metrics: MetricsOption
 
   @Flag(
     name: .long,
@@ -88,6 +84,7 @@ struct ProcessCommand: ParsableCommand {
 
   func run() throws {
     var counts = ProcessCounts()
+    var uploadCounts = upload ? UploadCounts(isSuccess: false) : nil
     var status = ExitStatus.noInput
     let server = upload ? try self.server.options(now: clock.now?.seconds) : nil
     do {
@@ -107,6 +104,7 @@ struct ProcessCommand: ParsableCommand {
         status = Sentences.failure(failure, creating: true).status
       } else if let uploads {
         let uploaded = format == .text ? uploads.text() : uploads.status
+        uploadCounts = uploads.counts
         if status == .success { status = uploaded }
       }
       counts.isSuccess = failure == nil
@@ -116,8 +114,12 @@ struct ProcessCommand: ParsableCommand {
       status = ExitStatus(rawValue: code.rawValue) ?? .noInput
       counts.isSuccess = false
     }
-    if let metricsFile, !dryRun, !writeMetrics(counts, to: FilePath(metricsFile)), status == .success {
-      status = .cannotCreate
+    if !dryRun {
+      let written = metrics.write {
+        counts.add(to: &$0, now: clock.seconds)
+        uploadCounts?.add(to: &$0, now: clock.seconds)
+      }
+      if status == .success { status = written }
     }
     throw ExitCode(status.rawValue)
   }
@@ -134,18 +136,5 @@ struct ProcessCommand: ParsableCommand {
     options.annotations = annotation.map { ($0.name, $0.value) }
     options.jobs = jobs
     return options
-  }
-
-  private func writeMetrics(_ counts: ProcessCounts, to path: FilePath) -> Bool {
-    do {
-      let file = try OutputFile(path, permissions: FilePermissions(rawValue: 0o644))
-      let bytes = Array(ProcessMetrics.text(counts, now: clock.seconds).utf8)
-      try unsafe file.write(bytes.span.bytes)
-      try file.commit(durable: false)
-      return true
-    } catch {
-      Terminal.error("\(Wording.printable(path)): error: \(Sentences.failure(error, creating: true).text)")
-      return false
-    }
   }
 }

@@ -38,6 +38,8 @@ struct UploadCommand: ParsableCommand {
   @Option(name: .shortAndLong, help: ArgumentHelp("How many reports to send at once.", valueName: "n"))
   var jobs = 4
 
+  @OptionGroup var metrics: MetricsOption
+
   @OptionGroup var clock: ClockOption
 
   @Flag(name: [.customShort("n"), .long], help: "Only say what would be done; nothing is sent.")
@@ -60,9 +62,27 @@ struct UploadCommand: ParsableCommand {
 
   func run() throws {
     var options = try server.options(now: clock.now?.seconds)
-    let database = try database.open()
     options.jobs = jobs
     options.includesAll = all
+    var counts = UploadCounts()
+    var status: ExitStatus
+    do {
+      (status, counts) = try upload(options)
+    } catch let code as ExitCode {
+      // It was said why nothing could be done.
+      status = ExitStatus(rawValue: code.rawValue) ?? .noInput
+      counts.isSuccess = false
+    }
+    if !dryRun {
+      let written = metrics.write { counts.add(to: &$0, now: clock.seconds) }
+      if status == .success { status = written }
+    }
+    throw ExitCode(status.rawValue)
+  }
+
+  private func upload(_ options: Uploading.Options) throws -> (ExitStatus, UploadCounts) {
+    var options = options
+    let database = try database.open()
     let ids = try ReportArgument.resolve(report, in: database)
     if !report.isEmpty {
       let found = ids.compactMap(\.self)
@@ -78,6 +98,6 @@ struct UploadCommand: ParsableCommand {
       case .json: run.json()
       }
     let missing = ids.filter { $0 == nil }.map { _ in ExitStatus.noInput }
-    throw ExitCode(ExitStatus.combined([status] + missing).rawValue)
+    return (ExitStatus.combined([status] + missing), run.counts)
   }
 }

@@ -1,3 +1,4 @@
+import CrashUpload
 import CrashpadCore
 import FileSystem
 import Glibc
@@ -13,6 +14,8 @@ struct DoctorChecks {
     case limited
     /// Crashes are not captured.
     case missing
+    /// Captures do without it.
+    case note
   }
 
   struct Check {
@@ -27,7 +30,7 @@ struct DoctorChecks {
 
   private(set) var checks: [Check] = []
 
-  var isGood: Bool { checks.allSatisfy { $0.state == .ok } }
+  var isGood: Bool { checks.allSatisfy { $0.state == .ok || $0.state == .note } }
 
   private mutating func good(_ name: String, _ found: String) {
     checks.append(Check(name: name, state: .ok, found: found))
@@ -238,6 +241,27 @@ struct DoctorChecks {
       add(
         "library", .missing, HandlerLibraryOption.sentence(search), "there is no handler to preload",
         "install it with this tool, or name it with --handler-library or $\(HandlerLibrary.variable)")
+    }
+  }
+
+  /// Reports may well be sent from elsewhere.
+  mutating func addUploads() {
+    do {
+      let version = try HTTPLibrary.version()
+      let file = try HTTPLibrary.certificateFile()
+      if let file, (try? InputFile(FilePath(file))) == nil {
+        add(
+          "uploads", .note, "\(version), but no \(Wording.printable(file))",
+          "servers with https are not trusted, so nothing can be sent to them from here",
+          "install the package ca-certificates, or name a file with --ca-file")
+      } else {
+        good("uploads", version)
+      }
+    } catch {
+      add(
+        "uploads", .note, "there is no libcurl",
+        "reports can't be sent from here, but from where the database is mounted",
+        "install the package libcurl4")
     }
   }
 

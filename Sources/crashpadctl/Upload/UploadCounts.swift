@@ -16,6 +16,11 @@ struct UploadCounts {
   /// Of a dry run.
   var planned = 0
 
+  /// Whether the database and libcurl could be used.
+  var isSuccess = true
+  /// Reports that are pending after the run, skipped ones too; nil if nobody knows.
+  var pending: Int?
+
   /// Why reports are skipped.
   var whySkipped = "the settings do not allow uploads"
 
@@ -40,12 +45,11 @@ struct UploadCounts {
     return failed + notTried + paused + busy > 0 ? .temporaryFailure : .success
   }
 
-  /// Each outcome by its name in JSON.
+  /// Each outcome by its name in JSON and metrics.
   var byOutcome: [(name: String, count: Int)] {
     [
       ("uploaded", uploaded), ("planned", planned), ("skipped", skipped), ("waiting", waiting), ("paused", paused),
-      ("failed", failed),
-      ("given_up", givenUp), ("not_tried", notTried), ("busy", busy), ("unusable", unusable),
+      ("failed", failed), ("given_up", givenUp), ("not_tried", notTried), ("busy", busy), ("unusable", unusable),
     ]
   }
 
@@ -66,5 +70,18 @@ struct UploadCounts {
     add(busy, "busy")
     add(unusable, "not usable")
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  }
+}
+
+extension UploadCounts {
+  /// Adds the figures of the run that ended at `now`, in seconds since 1970.
+  func add(to metrics: inout Metrics, now: Int64) {
+    metrics.run(of: "upload", at: now, isSuccess: isSuccess)
+    metrics.gauge(
+      "upload_last_run_reports", "Reports of the last run by what became of them.",
+      byOutcome: byOutcome.filter { $0.name != "planned" })
+    if let pending {
+      metrics.gauge("upload_pending_reports", "Reports that are pending after the last run, skipped ones too.", pending)
+    }
   }
 }

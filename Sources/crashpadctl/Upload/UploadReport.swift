@@ -37,10 +37,12 @@ final class UploadReport {
 
   /// Returns why nothing could be done, if so.
   private func run(_ tell: (Uploading.Event) -> Void) -> (any Error)? {
+    defer { counts.pending = try? database.reportIDs(in: .pending).count }
     do {
       if style.isDry { try uploading.forecast(tell) } else { try uploading.run(tell) }
       return nil
     } catch {
+      counts.isSuccess = false
       return error
     }
   }

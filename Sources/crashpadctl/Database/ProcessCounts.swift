@@ -58,25 +58,16 @@ struct ProcessCounts {
   }
 }
 
-/// The figures of a run in Prometheus' text format.
-enum ProcessMetrics {
-  static func text(_ counts: ProcessCounts, now: Int64) -> String {
-    var text = ""
-    func gauge(_ name: String, _ help: String, _ samples: [(label: String, value: Int64)]) {
-      text += "# HELP crashpadctl_process_\(name) \(help)\n# TYPE crashpadctl_process_\(name) gauge\n"
-      for (label, value) in samples { text += "crashpadctl_process_\(name)\(label) \(value)\n" }
+extension ProcessCounts {
+  /// Adds the figures of the run that ended at `now`, in seconds since 1970.
+  func add(to metrics: inout Metrics, now: Int64) {
+    metrics.run(of: "process", at: now, isSuccess: isSuccess)
+    metrics.gauge(
+      "process_last_run_dumps", "Dumps of the last run by what became of them.", byOutcome: byOutcome)
+    metrics.gauge(
+      "process_last_run_incomplete_dumps", "Dumps of the last run that were processed but break off.", incomplete)
+    if let waiting {
+      metrics.gauge("process_waiting_dumps", "Dumps in the directory after the last run, locked ones too.", waiting)
     }
-    gauge("last_run_timestamp_seconds", "When the last run was.", [("", now)])
-    gauge("last_run_success", "1 if the last run could use the database.", [("", counts.isSuccess ? 1 : 0)])
-    gauge(
-      "last_run_dumps", "Dumps of the last run by what became of them.",
-      counts.byOutcome.map { ("{outcome=\"\($0.name)\"}", Int64($0.count)) })
-    gauge(
-      "last_run_incomplete_dumps", "Dumps of the last run that were processed but break off.",
-      [("", Int64(counts.incomplete))])
-    if let waiting = counts.waiting {
-      gauge("waiting_dumps", "Dumps in the directory after the last run, locked ones too.", [("", Int64(waiting))])
-    }
-    return text
   }
 }
