@@ -1,5 +1,6 @@
-// What is used of libcurl's interface, declared here: the library is loaded when something is uploaded, and is needed neither
-// for building nor for anything else. The numbers are part of its binary interface since version 7.62 (curl/curl.h).
+// What is used of libcurl's interface, declared here: the library is loaded when something is uploaded, and is needed
+// neither for building nor for anything else. The numbers are part of its binary interface since version 7.62
+// (curl/curl.h).
 #ifndef CRASHPADCTL_CCURL_H
 #define CRASHPADCTL_CCURL_H
 
@@ -28,8 +29,8 @@ typedef void (*curl_slist_free_all_function)(struct curl_list *_Nullable);
 // Of the callbacks. All say how many bytes they took or gave.
 typedef size_t (*curl_data_callback)(char *_Nonnull, size_t, size_t, void *_Nullable);
 typedef int (*curl_seek_callback)(void *_Nullable, int64_t offset, int origin);
-typedef int (*curl_progress_callback)(
-    void *_Nullable, int64_t to_receive, int64_t received, int64_t to_send, int64_t sent);
+typedef int (*curl_progress_callback)(void *_Nullable, int64_t to_receive, int64_t received, int64_t to_send,
+                                      int64_t sent);
 
 // Swift calls no function with variable arguments: curl_easy_setopt and curl_easy_getinfo, as dlsym(3) gives them.
 typedef void *curl_setopt;
@@ -37,50 +38,44 @@ typedef void *curl_getinfo;
 typedef curl_code (*curl_setopt_function)(curl_handle _Nonnull, curl_option, ...);
 typedef curl_code (*curl_getinfo_function)(curl_handle _Nonnull, curl_info, ...);
 
-static inline curl_code curl_set_number(
-    curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option, long value) {
+static inline curl_code curl_set_number(curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option,
+                                        long value) {
   return ((curl_setopt_function)set)(handle, option, value);
 }
-static inline curl_code curl_set_large_number(
-    curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option, int64_t value) {
+static inline curl_code curl_set_large_number(curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option,
+                                              int64_t value) {
   return ((curl_setopt_function)set)(handle, option, value);
 }
-static inline curl_code curl_set_text(
-    curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option,
-    const char *_Nullable value) {
+static inline curl_code curl_set_text(curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option,
+                                      const char *_Nullable value) {
   return ((curl_setopt_function)set)(handle, option, value);
 }
-static inline curl_code curl_set_pointer(
-    curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option, void *_Nullable value) {
+static inline curl_code curl_set_pointer(curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option,
+                                         void *_Nullable value) {
   return ((curl_setopt_function)set)(handle, option, value);
 }
-static inline curl_code curl_set_list(
-    curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option,
-    struct curl_list *_Nullable value) {
+static inline curl_code curl_set_list(curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option,
+                                      struct curl_list *_Nullable value) {
   return ((curl_setopt_function)set)(handle, option, value);
 }
-static inline curl_code curl_set_data_callback(
-    curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option,
-    curl_data_callback _Nonnull value) {
+static inline curl_code curl_set_data_callback(curl_setopt _Nonnull set, curl_handle _Nonnull handle,
+                                               curl_option option, curl_data_callback _Nonnull value) {
   return ((curl_setopt_function)set)(handle, option, value);
 }
-static inline curl_code curl_set_seek_callback(
-    curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option,
-    curl_seek_callback _Nonnull value) {
+static inline curl_code curl_set_seek_callback(curl_setopt _Nonnull set, curl_handle _Nonnull handle,
+                                               curl_option option, curl_seek_callback _Nonnull value) {
   return ((curl_setopt_function)set)(handle, option, value);
 }
-static inline curl_code curl_set_progress_callback(
-    curl_setopt _Nonnull set, curl_handle _Nonnull handle, curl_option option,
-    curl_progress_callback _Nonnull value) {
+static inline curl_code curl_set_progress_callback(curl_setopt _Nonnull set, curl_handle _Nonnull handle,
+                                                   curl_option option, curl_progress_callback _Nonnull value) {
   return ((curl_setopt_function)set)(handle, option, value);
 }
-static inline curl_code curl_get_number(
-    curl_getinfo _Nonnull get, curl_handle _Nonnull handle, curl_info info, long *_Nonnull value) {
+static inline curl_code curl_get_number(curl_getinfo _Nonnull get, curl_handle _Nonnull handle, curl_info info,
+                                        long *_Nonnull value) {
   return ((curl_getinfo_function)get)(handle, info, value);
 }
-static inline curl_code curl_get_text(
-    curl_getinfo _Nonnull get, curl_handle _Nonnull handle, curl_info info,
-    const char *_Nullable *_Nonnull value) {
+static inline curl_code curl_get_text(curl_getinfo _Nonnull get, curl_handle _Nonnull handle, curl_info info,
+                                      const char *_Nullable *_Nonnull value) {
   return ((curl_getinfo_function)get)(handle, info, value);
 }
 

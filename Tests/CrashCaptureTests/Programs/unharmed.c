@@ -26,8 +26,8 @@
 static atomic_bool ends;
 static atomic_int failures;
 
-// Whether a thread goes on that did something so often: once at least, though the machine may have no time for it before the
-// end.
+// Whether a thread goes on that did something so often: once at least, though the machine may have no time for it
+// before the end.
 static bool goes_on(long done) { return done == 0 || !atomic_load(&ends); }
 
 static void fail(const char *what, long one, long other) {
