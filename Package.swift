@@ -145,7 +145,7 @@ let package = Package(
       name: "TranscriptTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"],
       exclude: ["Transcripts"]),
     .testTarget(
-      name: "CrashCaptureTests", dependencies: ["ToolRunner", "crashing-program", "crashpadctl"],
+      name: "CrashCaptureTests", dependencies: ["DumpSynth", "ToolRunner", "crashing-program", "crashpadctl"],
       exclude: ["Programs"]),
     .testTarget(name: "AgreementTests", dependencies: ["DumpSynth", "ToolRunner", "crashing-program", "crashpadctl"]),
     // A server that collects reports, or does what servers do wrong.
