@@ -74,6 +74,10 @@ static inline curl_code curl_get_number(curl_getinfo _Nonnull get, curl_handle _
                                         long *_Nonnull value) {
   return ((curl_getinfo_function)get)(handle, info, value);
 }
+static inline curl_code curl_get_socket(curl_getinfo _Nonnull get, curl_handle _Nonnull handle, curl_info info,
+                                        int *_Nonnull value) {
+  return ((curl_getinfo_function)get)(handle, info, value);
+}
 static inline curl_code curl_get_text(curl_getinfo _Nonnull get, curl_handle _Nonnull handle, curl_info info,
                                       const char *_Nullable *_Nonnull value) {
   return ((curl_getinfo_function)get)(handle, info, value);
@@ -109,8 +113,10 @@ static const curl_option CURL_OPTION_HEADERDATA = 10029;
 static const curl_option CURL_OPTION_XFERINFODATA = 10057;
 static const curl_option CURL_OPTION_CAINFO = 10065;
 static const curl_option CURL_OPTION_CAPATH = 10097;
-static const curl_option CURL_OPTION_ACCEPT_ENCODING = 10102;
 static const curl_option CURL_OPTION_SEEKDATA = 10168;
+static const curl_option CURL_OPTION_NOPROXY = 10177;
+static const curl_option CURL_OPTION_PROXY_CAINFO = 10246;
+static const curl_option CURL_OPTION_PROXY_CAPATH = 10247;
 // With a function.
 static const curl_option CURL_OPTION_WRITEFUNCTION = 20011;
 static const curl_option CURL_OPTION_READFUNCTION = 20012;
@@ -127,6 +133,7 @@ static const int CURL_ERROR_SIZE = 256;
 
 static const curl_info CURL_INFO_RESPONSE_CODE = 0x200000 + 2;
 static const curl_info CURL_INFO_HTTP_CONNECTCODE = 0x200000 + 22;
+static const curl_info CURL_INFO_ACTIVESOCKET = 0x500000 + 44;
 // Since version 7.84.
 static const curl_info CURL_INFO_CAINFO = 0x100000 + 61;
 
@@ -147,5 +154,6 @@ static const curl_code CURL_RECV_ERROR = 56;
 static const curl_code CURL_SSL_CERTPROBLEM = 58;
 static const curl_code CURL_PEER_FAILED_VERIFICATION = 60;
 static const curl_code CURL_SSL_CACERT_BADFILE = 77;
+static const curl_code CURL_PROXY = 97;
 
 #endif

@@ -43,8 +43,8 @@ public struct UploadPolicy: Sendable {
   ) -> Decision {
     let isRequested = isNamed || metadata.isUploadExplicitlyRequested
     guard isRequested || uploadsEnabled else { return .skip }
-    if retriesNow || isNamed { return .upload }
-    if let next = nextAttempt(metadata), now < next, !isBogus(metadata.lastUploadAttemptTime, now) {
+    if isNamed { return .upload }
+    if !retriesNow, let next = nextAttempt(metadata), now < next, !isBogus(metadata.lastUploadAttemptTime, now) {
       // Given up, and asked for again: that is one more attempt, at once.
       let wasGivenUp = metadata.isUploadExplicitlyRequested && metadata.uploadAttempts >= maximumAttempts
       if !wasGivenUp { return .waitAfterFailure(until: next) }
@@ -62,7 +62,9 @@ public struct UploadPolicy: Sendable {
     guard metadata.uploadAttempts > 0 else { return nil }
     // Beyond, it would be days, and where people raise the number of attempts, years.
     let doublings = min(Int64(metadata.uploadAttempts) - 1, 10)
-    return metadata.lastUploadAttemptTime + backOff << doublings
+    // A time from a damaged file may be any.
+    let (next, overflow) = metadata.lastUploadAttemptTime.addingReportingOverflow(backOff << doublings)
+    return overflow ? .max : next
   }
 
   // MARK: After
@@ -95,9 +97,9 @@ public struct UploadPolicy: Sendable {
     }
   }
 
-  /// Whether that status says something of the address or its keys, so that every report would get it.
+  /// Whether that status says something of the address, its keys or the options, so that every report would get it.
   static func concernsAddress(_ status: Int) -> Bool {
-    (300...399).contains(status) || [401, 403, 404, 405, 407].contains(status)
+    (300...399).contains(status) || [401, 402, 403, 404, 405, 406, 410, 411, 415, 421, 426, 431, 451].contains(status)
   }
 
   /// How many attempts failed, with one more. Of those at which nobody was there only the first counts: a network that is away
@@ -126,9 +128,23 @@ enum RetryAfter {
     return date(value).map { $0 - now }
   }
 
-  /// "Sun, 06 Nov 1994 08:49:37 GMT", in seconds since 1970. The two older forms nobody sends any more.
+  /// The three forms that the RFC wants read, in seconds since 1970: "Sun, 06 Nov 1994 08:49:37 GMT",
+  /// "Sunday, 06-Nov-94 08:49:37 GMT" and "Sun Nov  6 08:49:37 1994".
   private static func date(_ text: String) -> Int64? {
-    let words = text.split(separator: " ")
+    var words = text.split(separator: " ")
+    if words.count == 4, words[0].hasSuffix(",") {
+      let date = words[1].split(separator: "-")
+      guard date.count == 3, date[2].count == 2, let year = Int(date[2]) else { return nil }
+      // Of the last century, or of this one.
+      words.replaceSubrange(1...1, with: [date[0], date[1], Substring(String(year < 70 ? 2000 + year : 1900 + year))])
+    } else if words.count == 5 {
+      words = [words[0], words[2], words[1], words[4], words[3], "GMT"]
+    }
+    return seconds(words)
+  }
+
+  /// Of words in the order of the first form.
+  private static func seconds(_ words: [Substring]) -> Int64? {
     guard words.count == 6, words[5] == "GMT" || words[5] == "UTC",
       let day = Int64(words[1]), (1...31).contains(day), let year = Int64(words[3]), (1970...9999).contains(year),
       let month = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"].firstIndex(

@@ -21,6 +21,7 @@ final class UploadRun: @unchecked Sendable {
     var failuresInARow = 0
     var lastAttempt: Int64
     var lastSync: Int64
+    var hasToldSettings = false
   }
 
   init(
@@ -68,14 +69,22 @@ final class UploadRun: @unchecked Sendable {
     if failures >= Uploading.mostFailures { stop(.failures(failures)) }
   }
 
-  /// Notes in the settings that something was sent. Once a second is enough: that is what they count in.
-  func recordAttempt(at now: Int64) throws(FileFailure) {
+  /// Notes in the settings that something was sent. Once a second is enough: that is what they count in. That it can't be
+  /// noted is told once; it changes nothing of what became of a report.
+  func recordAttempt(at now: Int64) {
     let isNew = state.withLock { state in
       defer { state.lastAttempt = now }
       return state.lastAttempt != now
     }
     guard isNew else { return }
-    _ = try session.changeSettings(newClientID: .random()) { $0.lastUploadAttemptTime = now }
+    do throws(FileFailure) {
+      _ = try session.changeSettings(newClientID: .random()) { $0.lastUploadAttemptTime = now }
+    } catch {
+      state.withLock { state in
+        if !state.hasToldSettings { tell(.attemptNotNoted(error)) }
+        state.hasToldSettings = true
+      }
+    }
   }
 
   /// Once a second the disk is waited for, so that a power failure takes no more than that of what servers said.

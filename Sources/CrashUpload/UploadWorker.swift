@@ -28,12 +28,12 @@ final class UploadWorker {
   }
 
   private func upload(_ id: UUIDBytes) throws -> Uploading.Outcome {
+    // What the caller named is wanted, also by later runs, and if this one ends before.
+    if options.reports != nil { try run.session.requestUpload(id) }
     if let reason = run.stopReason {
       if case .paused(let until) = reason { return .pausedUntil(until) }
       return .notTried
     }
-    // What the caller named is wanted, also by later runs.
-    if options.reports != nil { try run.session.requestUpload(id) }
     guard let claim = try run.session.claimForUpload(id) else {
       let isCompleted = try run.session.database.report(id)?.metadata.value?.isUploaded == true
       return isCompleted ? .completedEarlierUpload : .gone
@@ -72,7 +72,7 @@ final class UploadWorker {
     case .accepted:
       if let reason = destination.rejection(in: response.body) {
         try claim.giveUp(now: now)
-        try run.recordAttempt(at: now)
+        run.recordAttempt(at: now)
         run.count(failed: false)
         return .givenUp(.discarded(reason))
       }
@@ -81,20 +81,20 @@ final class UploadWorker {
         run.stop(.unrecorded(error))
         return .unrecorded(serverID: response.body, error)
       }
-      try run.recordAttempt(at: now)
+      run.recordAttempt(at: now)
       run.count(failed: false)
       return .uploaded(serverID: response.body, byteCount: byteCount)
     case .pause(let seconds):
-      try run.recordAttempt(at: now)
-      try run.session.pauseUploads(to: destination.displayName, until: now + seconds, now: now)
       run.stop(.paused(until: now + seconds))
+      run.recordAttempt(at: now)
+      try run.session.pauseUploads(to: destination.displayName, until: now + seconds, now: now)
       return .pausedUntil(now + seconds)
     case .refused:
       try claim.giveUp(now: now)
-      try run.recordAttempt(at: now)
       if UploadPolicy.concernsAddress(response.status) { run.stop(.wrongAddress(.status(response.status))) }
-      // The server is well.
-      run.count(failed: false)
+      run.recordAttempt(at: now)
+      // One may be too large or too old for a server; ten in a row are not what is wrong.
+      run.count(failed: true)
       return .givenUp(.status(response.status))
     case .retry where (300...399).contains(response.status):
       let failure = Uploading.Failure.redirection(response.status, location: response.location)
@@ -123,7 +123,7 @@ final class UploadWorker {
     } else {
       try claim.recordFailure(attempts: metadata.uploadAttempts, now: now)
     }
-    try run.recordAttempt(at: now)
+    run.recordAttempt(at: now)
     return givesUp ? .givenUp(failure) : .failed(failure, nextAttempt: options.policy.nextAttempt(metadata) ?? now)
   }
 

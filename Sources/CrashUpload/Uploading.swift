@@ -112,6 +112,8 @@ public struct Uploading: Sendable {
     case begins(count: Int)
     case result(Result)
     case stops(Stop)
+    /// When something was last sent could not be written into the settings. Told once.
+    case attemptNotNoted(FileFailure)
   }
 
   /// After so many failures in a row, the server is not well.
@@ -145,9 +147,7 @@ public struct Uploading: Sendable {
     defer { session.close() }
     try withoutActuallyEscaping(tell) { tell in
       let run = UploadRun(self, session, settings, ids, tell)
-      if !options.policy.retriesNow, let until = try database.uploadPause(of: options.serverName), until > now {
-        run.stop(.paused(until: until))
-      }
+      if let until = try pause() { run.stop(.paused(until: until)) }
       let jobs = options.policy.limitsRate ? 1 : max(1, min(options.jobs, ids.count))
       onThreads(jobs) { UploadWorker(run).work() }
       run.end()
@@ -161,7 +161,7 @@ public struct Uploading: Sendable {
     let ids = try reportIDs()
     tell(.begins(count: ids.count))
     let settings = try database.settings()
-    let pause = options.policy.retriesNow ? nil : try database.uploadPause(of: options.serverName)
+    let pause = try pause()
     var lastAttempt = settings.lastUploadAttemptTime
     for id in ids {
       let outcome: Outcome
@@ -191,7 +191,7 @@ public struct Uploading: Sendable {
     case .upload where options.destination == nil:
       return isNamed || metadata.isUploadExplicitlyRequested ? .notTried : .skipped
     case .upload:
-      if let pause, pause > now { return .pausedUntil(pause) }
+      if let pause { return .pausedUntil(pause) }
       return try planned(report)
     }
   }
@@ -206,6 +206,15 @@ public struct Uploading: Sendable {
     }
     let attachments = options.sendsAttachments ? report.totalSize - report.size : 0
     return .planned(fields(try InputFile(file)), byteCount: try file.status().size + attachments)
+  }
+
+  /// Until when the server wants to be left alone, in seconds since 1970; nil if it does not.
+  private func pause() throws(FileFailure) -> Int64? {
+    guard !options.policy.retriesNow, let until = try database.uploadPause(of: options.serverName), until > now else {
+      return nil
+    }
+    // It may be a day at most: that was written by a clock that went wrong.
+    return until - now <= UploadPolicy.maximumPause ? until : nil
   }
 
   private func reportIDs() throws(FileFailure) -> [UUIDBytes] {

@@ -10,15 +10,18 @@ import Glibc
 /// - `/close`: closes the connection without an answer; `/keepalive-close` with one, though it said that it stays open
 /// - `/second-reset`: the first request of each connection succeeds; a reset in place of every other answer
 /// - `/413-early`: 413 before the body is read; `/200-early`: success, with an id, and then it closes
+/// - `/endless/NNN`: that status before the body is read, with an answer that never ends
+/// - `/417`: 417 if the client asks whether it may send the body, else success
 /// - `/trickle[?ms=N]`: a byte of the answer every second or N milliseconds; `/slow-read`: reads slowly, then success
 /// - `/garbage`: an answer that is no HTTP; `/half-answer`: less than the length it told; `/huge-answer`: 100 MB
+/// - `/encoded`: success, with an encoding that nobody knows
 /// - `/huge-header`: a header field of a megabyte
 /// - `/html`: 200 with a page, as networks answer that want a login first; `/empty`: 200 without a body; `/binary`: an id of
 ///   other bytes than text
 /// - `/idle`: success once there is no other connection; nothing is kept of it
 /// - all others: success
 struct Behaviour {
-  enum Before { case nothing, readsNothing, answers([UInt8]), resetsWithinBody, readsSlowly }
+  enum Before { case nothing, readsNothing, answers([UInt8]), babbles([UInt8]), resetsWithinBody, readsSlowly }
   enum Action {
     case answer([UInt8], closes: Bool)
     case waits, closes, resets
@@ -47,9 +50,10 @@ struct Behaviour {
     query = request.query
     keepsOpen = !request.has("close", in: "connection")
     switch name {
-    case "status": status = words.count > 1 ? Int(words[1]) ?? 200 : 200
+    case "status", "endless": status = words.count > 1 ? Int(words[1]) ?? 200 : 200
     case "redirect": status = query["status"].flatMap { Int($0) } ?? 302
     case "413-early": status = 413
+    case "417": status = request.has("100-continue", in: "expect") ? 417 : 200
     case "200-early": status = 200
     case "flaky":
       status = query["status"].flatMap { Int($0) } ?? 500
@@ -66,6 +70,8 @@ struct Behaviour {
     case "hang-early": .readsNothing
     case "413-early": .answers(Self.answer(413, "too large", ["Connection: close"]))
     case "200-early": .answers(Self.answer(200, "CrashID=early", ["Connection: close"]))
+    case "417" where status == 417: .answers(Self.answer(417, "do not ask", ["Connection: close"]))
+    case "endless": .babbles(Self.head(status, []))
     case "reset": .resetsWithinBody
     case "slow-read": .readsSlowly
     default: .nothing
@@ -89,6 +95,7 @@ struct Behaviour {
     case "html":
       let page = "<!DOCTYPE html>\n<html><head><title>Log in</title></head><body>Please log in.</body></html>\n"
       return .answer(Self.answer(200, page, ["Content-Type: text/html; charset=utf-8"]), closes: !keepsOpen)
+    case "encoded": return .answer(Self.answer(200, id, ["Content-Encoding: utf-8"]), closes: !keepsOpen)
     case "empty": return .answer(Self.answer(200, ""), closes: !keepsOpen)
     case "binary": return .answer(Self.head(200, ["Content-Length: 4"]) + [0, 10, 0xff, 27], closes: !keepsOpen)
     case "keepalive-close": return .answer(Self.answer(200, id, ["Connection: keep-alive"]), closes: true)

@@ -46,12 +46,20 @@ final class Connection {
     case .nothing: break
     case .readsNothing:
       note(request, "nothing of it was read")
-      stream.waitForEnd()
+      stream.waitForEnd(limit: 8000)
       return false
     case .answers(let bytes):
       note(request, "answered before it was read")
       _ = stream.write(bytes)
       if behaviour.status >= 400 { stream.linger() }
+      return false
+    case .babbles(let head):
+      note(request, "answered without an end")
+      var goesOn = stream.write(head)
+      while goesOn {
+        goesOn = stream.write([UInt8](repeating: UInt8(ascii: "x"), count: 4096))
+        usleep(20_000)
+      }
       return false
     case .resetsWithinBody:
       note(request, "reset within its body")

@@ -109,10 +109,11 @@ final class Stream {
   /// POLLRDHUP, which glibc has with _GNU_SOURCE only.
   private static let otherSideClosed: Int16 = 0x2000
 
-  /// Waits until the other side has gone.
-  func waitForEnd() {
+  /// Waits until the other side has gone, at most so many milliseconds: where nothing is read, its end comes behind what it
+  /// has sent, which is never.
+  func waitForEnd(limit: Int32 = -1) {
     var request = pollfd(fd: descriptor, events: Self.otherSideClosed, revents: 0)
-    while unsafe poll(&request, 1, -1) < 0, errno == EINTR {}
+    while unsafe poll(&request, 1, limit) < 0, errno == EINTR {}
   }
 
   /// Reads what comes for some time after the last answer, so that it is not taken back by a reset.

@@ -83,7 +83,7 @@ struct NetworkTests {
     let proxy = try Collector(in: folder, "proxy")
     let server = try Collector(in: folder, "server")
     let database = try UploadDatabase(folder)
-    try database.add(1...7)
+    try database.add(1...8)
     let far = "http://crashes.example/submit"
     let here = "http://127.0.0.1:\(proxy.port)"
     let dead = "http://127.0.0.1:9"
@@ -95,6 +95,8 @@ struct NetworkTests {
       (server.url(), "http_proxy=\(dead) no_proxy=127.0.0.1", "", false),
       (server.url(), "http_proxy=\(dead) NO_PROXY='*'", "", false),
       (server.url(), "http_proxy=\(dead)", "--proxy ''", false),
+      // What the environment excepts, it excepts of its own proxies.
+      (server.url(), "no_proxy=127.0.0.1", "--proxy \(here)", true),
     ]
     for (index, run) in runs.enumerated() {
       let before = (try proxy.requests.count, try server.requests.count)
@@ -104,7 +106,7 @@ struct NetworkTests {
       let after = (try proxy.requests.count, try server.requests.count)
       #expect(after.0 - before.0 == (run.proxied ? 1 : 0) && after.1 - before.1 == (run.proxied ? 0 : 1), "\(run)")
     }
-    for event in try proxy.requests {
+    for event in try proxy.requests.dropLast() {
       #expect(event.target.hasPrefix("http://crashes.example/submit"), "\(event.target)")
     }
     try database.expectUploaded(1, as: "CrashID=bp-1")
@@ -130,6 +132,59 @@ struct NetworkTests {
     #expect(refused.status == 75 && refused.errorText.contains("407"), "\(refused.errorText)")
     try database.expectPending(2, attempts: 1)
     #expect(try database.report(3).state == "pending")
+  }
+
+  @Test("A proxy that can't be read is told without its password, and nothing goes without it")
+  func oddProxies() throws {
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1)
+    try folder.write(Array("http://us%0aer:SECRET@127.0.0.1:1\n".utf8), to: "proxy")
+    let addresses = [
+      "http://user:SECRET@127.0.0.1:99999", "foo://user:SECRET@127.0.0.1", "http://user:SECRET@[::1",
+      "http://u:SE CRET@x",
+      "user:SECRET@127.0.0.1:99999", "http://us%0aer:SECRET@127.0.0.1:1", "http://us%00er:SECRET@127.0.0.1:1", "@proxy",
+    ]
+    for address in addresses {
+      let result = try database.upload(to: collector.url(), "--proxy '\(address)'")
+      #expect(result.status == 64 && !result.errorText.contains("SECRET"), "\(result.errorText)")
+      if address == "@proxy" { continue }
+      let variable = try database.upload(to: collector.url(), variables: "http_proxy='\(address)'")
+      #expect(variable.status == 64 && !variable.errorText.contains("SECRET"), "\(variable.errorText)")
+    }
+    try database.expectPending(1, attempts: 0)
+    #expect(try collector.events.isEmpty)
+  }
+
+  @Test("What nobody accepts counts as nobody there: the report is not given up for it")
+  func fullQueue() throws {
+    let folder = try TemporaryFolder()
+    let database = try UploadDatabase(folder)
+    try database.add(1)
+    // Of a queue of one that is full the kernel drops what comes, as firewalls do.
+    try folder.write(
+      Array(
+        """
+        import socket, sys, subprocess
+        server = socket.socket(); server.bind(("127.0.0.1", 0)); server.listen(0)
+        port = server.getsockname()[1]
+        fill = []
+        for _ in range(4):
+            s = socket.socket(); s.setblocking(False)
+            try: s.connect(("127.0.0.1", port))
+            except BlockingIOError: pass
+            fill.append(s)
+        for _ in range(6):
+            subprocess.run(sys.argv[1:] + ["--url", "http://127.0.0.1:%d/" % port])
+        """.utf8), to: "full.py")
+    let result = try Tool.shell(
+      "command -v python3 >/dev/null || exit 0; python3 full.py crashpadctl upload -d db --connect-timeout 1s --retry-now --proxy ''",
+      in: folder, limit: 120)
+    if result.errorText.isEmpty { return }
+    #expect(!result.errorText.contains("given up"), "\(result.errorText)")
+    #expect(result.errorText.contains("no connection"), "\(result.errorText)")
+    try database.expectPending(1, attempts: 1)
   }
 
   @Test("A proxy that is away ends the run")

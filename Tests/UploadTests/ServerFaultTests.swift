@@ -59,7 +59,12 @@ struct ServerFault: Sendable, CustomTestStringConvertible {
     ServerFault("/413-early", .givenUp, .givenUp, status: 1, "413 (Content Too Large)", requests: 0, size: large),
     // It wants no report from here.
     ServerFault("/status/401", .givenUp, untouched, status: 1, "401 (Unauthorized)", requests: 1),
+    ServerFault("/status/410", .givenUp, untouched, status: 1, "410 (Gone)", requests: 1),
+    ServerFault("/status/411", .givenUp, untouched, status: 1, "--no-gzip", requests: 1),
     ServerFault("/status/404", .givenUp, untouched, status: 1, "404 (Not Found)", requests: 1),
+    // That is no collector: a proxy, or a network that wants a login.
+    ServerFault("/status/407", next, untouched, status: 75, "the proxy answered 407", requests: 1),
+    ServerFault("/status/511", next, untouched, status: 75, "the network answered 511", requests: 1),
     // It sends elsewhere.
     ServerFault(
       "/redirect?to=http://elsewhere.example/a?key", next, untouched, status: 75,
@@ -75,6 +80,11 @@ struct ServerFault: Sendable, CustomTestStringConvertible {
     ServerFault(
       "/hang-early", next, untouched, status: 75, "timed out", requests: 0, options: "--timeout 1s --no-gzip",
       size: large),
+    // It talks without an end, and reads nothing.
+    ServerFault(
+      "/endless/200", next, untouched, status: 75, "timed out", requests: 0, options: "--timeout 1s", size: large),
+    ServerFault(
+      "/endless/302", next, untouched, status: 75, "timed out", requests: 0, options: "--timeout 1s", size: large),
     ServerFault("/trickle?ms=200", next, untouched, status: 75, "timed out", requests: 1, options: "--timeout 1s"),
     // The connection ends.
     ServerFault("/reset", next, next, status: 75, "connection broke off", requests: 0, size: large),
@@ -94,6 +104,7 @@ struct ServerFault: Sendable, CustomTestStringConvertible {
     ServerFault("/html", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2, options: "--any-answer"),
     // It is odd, but has them.
     ServerFault("/status/201", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2),
+    ServerFault("/417", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2, size: large),
     ServerFault("/slow-read", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2, size: 1 << 20),
     ServerFault("/trickle?ms=3", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2),
     ServerFault("/keepalive-close", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2),
@@ -142,6 +153,35 @@ struct ServerFaultTests {
     if case .uploaded = fault.first, fault.path.hasPrefix("/slow") || fault.path.hasPrefix("/keep") {
       for event in try collector.requests { #expect(try database.report(event.number).serverID == event.id) }
     }
+  }
+
+  @Test("Ten reports in a row that a server does not want end the run; they can be asked for again, all at once")
+  func refusals() throws {
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1...12)
+    let result = try database.upload(to: collector.url("/status/400"), "--jobs 1")
+    #expect(result.status == 1, "\(result.errorText)")
+    #expect(result.errorText.contains("10 given up, 2 not tried"), "\(result.errorText)")
+    let again = try Tool.shell("crashpadctl database request-upload --database db --given-up", in: folder)
+    #expect(again.status == 0, "\(again.errorText)")
+    for number in 1...12 { #expect(try database.report(number).state == "pending") }
+    let rest = try database.upload(to: collector.url(), "--jobs 1 --retry-now")
+    #expect(rest.errorText.contains("12 uploaded"), "\(rest.errorText)")
+    let none = try Tool.shell("crashpadctl database request-upload --database db --given-up", in: folder)
+    #expect(none.status == 0 && none.errorText.isEmpty, "\(none.errorText)")
+  }
+
+  @Test("A server that answers with an encoding that is none has the report")
+  func oddEncoding() throws {
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1)
+    let result = try database.upload(to: collector.url("/encoded"))
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(try collector.requests.count == 1)
   }
 
   @Test("Of an answer without an end, the beginning is the id; of other bytes than text, all")

@@ -47,6 +47,10 @@ struct UploadPolicyTests {
   func manyAttempts() throws {
     let next = try #require(UploadPolicy().nextAttempt(metadata(attempts: .max, last: Self.now)))
     #expect(next == Self.now + 900 << 10)
+    for last in [Int64.max, .min] {
+      #expect(UploadPolicy().nextAttempt(metadata(attempts: 1, last: last)) == (last < 0 ? .min + 900 : .max))
+      #expect(decide(metadata(attempts: 1, last: last)) == .upload)
+    }
   }
 
   @Test("An attempt a day in the future is taken for a clock that went wrong")
@@ -71,6 +75,8 @@ struct UploadPolicyTests {
     #expect(decide(metadata(), policy, lastAttempt: Self.now + 100) == .waitForRate(until: Self.now + 3700))
     #expect(decide(metadata(), policy, lastAttempt: Self.now + 86400) == .upload)
     #expect(decide(metadata(isRequested: true), policy, lastAttempt: Self.now - 1) == .upload)
+    policy.retriesNow = true
+    #expect(decide(metadata(), policy, lastAttempt: Self.now - 1) != .upload)
   }
 
   @Test(
@@ -104,7 +110,9 @@ struct UploadPolicyTests {
       ("0", 0), ("3600", 3600), ("", nil), ("-5", nil), ("1.5", nil), ("Wed, 18 May 2033 03:33:50 GMT", 30),
       ("Wed, 18 May 2033 03:33:10 GMT", -10), ("Thu, 29 Feb 2024 00:00:00 GMT", 1_709_164_800 - now),
       ("Thu, 01 Jan 1970 00:00:00 GMT", -now), ("Sat, 31 Dec 2033 23:59:60 GMT", 2_019_686_400 - now),
-      ("Wed, 18 May 2033 25:33:50 GMT", nil), ("Wednesday, 18-May-33 03:33:50 GMT", nil),
+      ("Wed, 18 May 2033 25:33:50 GMT", nil), ("Wednesday, 18-May-33 03:33:50 GMT", 30),
+      ("Wed May 18 03:33:50 2033", 30), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777 - now),
+      ("Sun Nov  6 08:49:37 1994", 784_111_777 - now), ("Wednesday, 18-May-2033 03:33:50 GMT", nil),
       ("Wed, 18 Mai 2033 03:33:50 GMT", nil), ("Wed, 18 May 2033 03:33:50 +0100", nil),
     ] as [(String, Int64?)])
   func retryAfter(value: String, seconds: Int64?) {

@@ -23,6 +23,15 @@ final class HTTPConnection {
 
   /// Sends the request and waits for the answer. Redirections are answers.
   func post(_ request: HTTPRequest) throws(TransferFailure) -> HTTPResponse {
+    // A second's wait for servers that do not know it. For large reports it is worth that: they may be refused before.
+    let response = try post(request, expects: request.body.isLarge)
+    guard response.status == 417, request.body.isLarge else { return response }
+    // It is the question that this server does not like.
+    request.body.rewind()
+    return try post(request, expects: false)
+  }
+
+  private func post(_ request: HTTPRequest, expects: Bool) throws(TransferFailure) -> HTTPResponse {
     // Connections, and what was found out about names, stay.
     unsafe curl.easyReset(handle)
     let transfer = Transfer(request.body, timeout: options.timeout)
@@ -31,19 +40,26 @@ final class HTTPConnection {
       // libcurl takes a colon without a value for the wish to drop a header.
       headers.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
     }
-    // A second's wait for servers that do not know it. For large reports it is worth that: they may be refused before.
-    if !request.body.isLarge { headers.append("Expect:") }
+    if !expects { headers.append("Expect:") }
     if request.body.byteCount == nil { headers.append("Transfer-Encoding: chunked") }
     let message = ErrorText()
+    transfer.unsentCount = { self.unsentCount }
     let code = withExtendedLifetime((transfer, message)) {
       configure(request, headers, transfer, message)
       return unsafe curl.easyPerform(handle)
     }
+    transfer.unsentCount = nil
     headers.free()
     var status = 0
     unsafe _ = curl_get_number(curl.getInfo, handle, CURL_INFO_RESPONSE_CODE, &status)
     // What the server says in full counts, even if it did not want to read everything.
     if code == 0 || (transfer.isAnswered && status >= 400) {
+      // That is no collector's answer, but a proxy's, or that of a network that wants a login.
+      if status == 407 || status == 511 {
+        throw TransferFailure(
+          kind: .noConnection, message: "\(status == 407 ? "the proxy" : "the network") answered \(status)",
+          wasSent: false)
+      }
       transfer.response.status = status
       // Whoever does not wait for all of a report has not got it, whatever is said.
       if 200..<300 ~= status, !transfer.wasSent, !transfer.response.isWebPage {
@@ -61,6 +77,16 @@ final class HTTPConnection {
     throw transfer.failure(code, text)
   }
 
+  /// How many bytes the kernel has that the other end did not acknowledge; nil if nobody knows.
+  private var unsentCount: Int? {
+    var socket: Int32 = -1
+    var count: Int32 = 0
+    guard unsafe curl_get_socket(curl.getInfo, handle, CURL_INFO_ACTIVESOCKET, &socket) == 0, socket >= 0,
+      unsafe ioctl(socket, UInt(TIOCOUTQ), &count) == 0
+    else { return nil }
+    return Int(count)
+  }
+
   // MARK: Options
 
   private func configure(_ request: HTTPRequest, _ headers: HeaderList, _ transfer: Transfer, _ message: ErrorText) {
@@ -71,16 +97,14 @@ final class HTTPConnection {
     set(CURL_OPTION_HTTP_VERSION, CURL_VERSION_HTTP_1_1)
     set(CURL_OPTION_SSLVERSION, CURL_TLS_1_2)
     set(CURL_OPTION_USERAGENT, options.userAgent)
-    // Whatever libcurl can decode.
-    set(CURL_OPTION_ACCEPT_ENCODING, "")
     set(CURL_OPTION_CONNECTTIMEOUT_MS, Int(options.connectTimeout))
     set(CURL_OPTION_UPLOAD_BUFFERSIZE, 64 * 1024)
-    if let proxy = options.proxy { set(CURL_OPTION_PROXY, proxy) }
-    // libcurl knows of the variable nothing, only its tool does.
-    if let file = options.certificateFile ?? Environment.value("SSL_CERT_FILE") { set(CURL_OPTION_CAINFO, file) }
-    if options.certificateFile == nil, let folder = Environment.value("SSL_CERT_DIR") {
-      set(CURL_OPTION_CAPATH, folder)
+    if let proxy = options.proxy {
+      set(CURL_OPTION_PROXY, proxy)
+      // The exceptions of the environment are for its own proxies.
+      set(CURL_OPTION_NOPROXY, "")
     }
+    configureTrust()
     set(CURL_OPTION_POST, 1)
     if let count = request.body.byteCount {
       unsafe _ = curl_set_large_number(curl.setOption, handle, CURL_OPTION_POSTFIELDSIZE_LARGE, Int64(count))
@@ -107,10 +131,21 @@ final class HTTPConnection {
     unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_HEADERDATA, object)
     set(CURL_OPTION_NOPROGRESS, 0)
     unsafe _ = curl_set_progress_callback(curl.setOption, handle, CURL_OPTION_XFERINFOFUNCTION) {
-      object, _, received, _, sent in
-      unsafe Transfer.of(object).isStuck(moved: received + sent) ? 1 : 0
+      object, _, _, _, sent in
+      unsafe Transfer.of(object).isStuck(sent: sent) ? 1 : 0
     }
     unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_XFERINFODATA, object)
+  }
+
+  /// Whose certificates are believed, of servers and of proxies.
+  private func configureTrust() {
+    // libcurl knows of the variables nothing, only its tool does.
+    let file = options.certificateFile ?? Environment.value("SSL_CERT_FILE")
+    let folder = options.certificateFile == nil ? Environment.value("SSL_CERT_DIR") : nil
+    if file == nil, folder == nil { return }
+    // What was not named must go: libcurl believes both its file and its directory.
+    for option in [CURL_OPTION_CAINFO, CURL_OPTION_PROXY_CAINFO] { set(option, file) }
+    for option in [CURL_OPTION_CAPATH, CURL_OPTION_PROXY_CAPATH] { set(option, folder) }
   }
 
   private func set(_ option: curl_option, _ value: Int) {
@@ -118,7 +153,7 @@ final class HTTPConnection {
   }
 
   /// libcurl makes a copy of the text.
-  private func set(_ option: curl_option, _ value: String) {
+  private func set(_ option: curl_option, _ value: String?) {
     unsafe _ = curl_set_text(curl.setOption, handle, option, value)
   }
 }

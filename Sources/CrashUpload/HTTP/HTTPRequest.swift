@@ -36,6 +36,11 @@ public struct HTTPHeader: Sendable, Hashable {
   }
 
   static let contentType = "Content-Type"
+
+  /// Whether it tells of the body, as each request's own fields do: two of them would contradict each other.
+  public var isOfBody: Bool {
+    ["content-type", "content-length", "content-encoding", "transfer-encoding", "expect"].contains(name.lowercased())
+  }
 }
 
 /// How a server is reached.

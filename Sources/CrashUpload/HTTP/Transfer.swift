@@ -13,13 +13,19 @@ final class Transfer {
   private var bodyFailure: FileFailure?
   private var stall: String?
 
-  /// When the last byte of the request was read, in milliseconds.
+  /// When the last byte of the request was read, in milliseconds, or when the last of what was read left the system.
   private var sentAt: Int64?
+  /// Bytes that wait in the system, as of the last look.
+  private var waiting = Int.max
+  /// Asked for them; nil if nobody knows.
+  var unsentCount: (() -> Int?)?
   /// Bytes of the request that were read.
   private var readCount = 0
   var wasSent: Bool { sentAt != nil }
-  /// The beginning of the time that is looked at, and how much had moved then.
-  private var window: (start: Int64, moved: Int64)
+  /// Whether anything of the request was read: there is a connection.
+  private var isConnected = false
+  /// The beginning of the time that is looked at, and how much had been sent then.
+  private var window: (start: Int64, sent: Int64)
 
   /// Bytes that have to move in a second for a connection that counts as alive. A modem is a hundred times faster.
   private static let slowest: Int64 = 30
@@ -38,6 +44,8 @@ final class Transfer {
   // MARK: Callbacks
 
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    if !isConnected { window.start = Self.milliseconds() }
+    isConnected = true
     var span = unsafe MutableRawSpan(_unsafeBytes: buffer)
     do throws(FileFailure) {
       let count = try body.read(into: &span)
@@ -57,6 +65,8 @@ final class Transfer {
     body.rewind()
     sentAt = nil
     readCount = 0
+    waiting = .max
+    window = (Self.milliseconds(), 0)
     return CURL_SEEK_OK
   }
 
@@ -76,29 +86,39 @@ final class Transfer {
     } else if line == "\r\n" || line == "\n" {
       isAnswered = true
     } else if let colon = line.firstIndex(of: ":") {
-      let value = String(line[line.index(after: colon)...].drop { $0 == " " }.prefix { !$0.isNewline })
+      func isBlank(_ character: Character) -> Bool { character.isNewline || character == " " || character == "\t" }
+      var value = line[line.index(after: colon)...].drop(while: isBlank)
+      while let last = value.last, isBlank(last) { value.removeLast() }
       switch line[..<colon].lowercased() {
-      case "retry-after": response.retryAfter = value
-      case "location": response.location = value
+      case "retry-after": response.retryAfter = String(value)
+      case "location": response.location = String(value)
       default: break
       }
     }
     return bytes.count
   }
 
-  /// Asked some times a second. `moved` is how many bytes went either way.
-  func isStuck(moved: Int64) -> Bool {
+  /// Asked some times a second. `sent` is how many bytes of the request went into the system. What the server says meanwhile
+  /// does not count, or it could go on without an end.
+  func isStuck(sent: Int64) -> Bool {
     let now = Self.milliseconds()
-    if let sentAt, now - sentAt > timeout {
+    // Until then another clock runs, and once everything was read, this one.
+    guard isConnected || isAnswered else { return false }
+    if let sentAt {
+      // Over a slow line, megabytes may be under way yet.
+      let waiting = unsentCount?() ?? 0
+      if waiting < self.waiting { self.sentAt = max(sentAt, self.waiting == .max ? sentAt : now) }
+      self.waiting = waiting
+      guard now - (self.sentAt ?? now) > timeout else { return false }
       stall = "no answer within \(Self.seconds(timeout)) after everything was sent"
       return true
     }
     if now - window.start >= timeout {
-      if (moved - window.moved) * 1000 < Self.slowest * timeout {
-        stall = "\(moved - window.moved) bytes moved in \(Self.seconds(timeout))"
+      if (sent - window.sent) * 1000 < Self.slowest * timeout {
+        stall = "\(sent - window.sent) bytes moved in \(Self.seconds(timeout))"
         return true
       }
-      window = (now, moved)
+      window = (now, sent)
     }
     return false
   }
@@ -114,16 +134,24 @@ final class Transfer {
       message = stall ?? text
     case CURL_ABORTED_BY_CALLBACK, CURL_READ_ERROR:
       kind = bodyFailure.map { .unreadable($0) } ?? .other
-    case CURL_OPERATION_TIMEDOUT: kind = .timeout
     case CURL_UNSUPPORTED_PROTOCOL, CURL_URL_MALFORMAT: kind = .badAddress
     case CURL_COULDNT_RESOLVE_HOST, CURL_COULDNT_RESOLVE_PROXY: kind = .unknownHost
-    case CURL_COULDNT_CONNECT: kind = .noConnection
+    // The only time that libcurl itself looks at is that for connecting.
+    case CURL_COULDNT_CONNECT, CURL_OPERATION_TIMEDOUT, CURL_PROXY: kind = .noConnection
     case CURL_SSL_CONNECT_ERROR, CURL_PEER_FAILED_VERIFICATION, CURL_SSL_CERTPROBLEM, CURL_SSL_CACERT_BADFILE:
       kind = .insecure
     case CURL_SEND_ERROR, CURL_RECV_ERROR, CURL_GOT_NOTHING, CURL_PARTIAL_FILE: kind = .interrupted
     default: kind = .other
     }
-    return TransferFailure(kind: kind, message: message, wasSent: wasSent)
+    return TransferFailure(kind: kind, message: Self.withoutSecrets(message), wasSent: wasSent)
+  }
+
+  /// libcurl tells addresses that it can't use, with the password.
+  private static func withoutSecrets(_ text: String) -> String {
+    guard let end = text.lastIndex(of: "@") else { return text }
+    let start = text.firstRange(of: "://")?.upperBound ?? text.firstIndex(of: "'").map { text.index(after: $0) }
+    guard let start, start <= end else { return "an address can't be used" }
+    return text[..<start] + "***" + text[end...]
   }
 
   private static func seconds(_ milliseconds: Int64) -> String {

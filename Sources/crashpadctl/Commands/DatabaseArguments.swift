@@ -56,6 +56,8 @@ struct TimeArgument: ExpressibleByArgument, Sendable, Equatable {
     if argument.lowercased() == "now" {
       self.init(seconds: Self.now)
     } else if let seconds = Int64(argument) {
+      // Beyond, there is no date for it, nor for what comes some days later.
+      guard Self.years.contains(seconds) else { return nil }
       self.init(seconds: seconds)
     } else if let seconds = RFC3339.seconds(argument) ?? RFC3339.seconds(Self.inUTC(argument)) {
       self.init(seconds: seconds)
@@ -63,6 +65,9 @@ struct TimeArgument: ExpressibleByArgument, Sendable, Equatable {
       return nil
     }
   }
+
+  /// From the beginning of year 1 to the end of year 9999, in seconds since 1970.
+  private static let years: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
   /// A time of day without a zone, or with its name, is in UTC.
   private static func inUTC(_ text: String) -> String {

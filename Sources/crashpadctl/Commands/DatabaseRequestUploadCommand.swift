@@ -1,5 +1,6 @@
 import ArgumentParser
 import CrashDatabase
+import Snapshot
 
 struct DatabaseRequestUploadCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -11,10 +12,14 @@ struct DatabaseRequestUploadCommand: ParsableCommand {
 
       Examples:
         crashpadctl database request-upload -d DB 4f2a
+        crashpadctl database request-upload -d DB --given-up
       """)
 
   @Argument(help: "Reports: ids, or at least four digits that begin one.", completion: ReportArgument.completion)
-  var reports: [ReportArgument]
+  var reports: [ReportArgument] = []
+
+  @Flag(name: .long, help: "All completed reports of which attempts to upload them failed.")
+  var givenUp = false
 
   @Flag(name: [.customShort("n"), .long], help: "Only tell what would be done.")
   var dryRun = false
@@ -26,12 +31,27 @@ struct DatabaseRequestUploadCommand: ParsableCommand {
 
   @OptionGroup var database: DatabaseOption
 
+  func validate() throws {
+    if reports.isEmpty != givenUp { throw ValidationError("Name reports, or give --given-up.") }
+  }
+
   func run() throws {
     let database = try database.open()
     let run = ReportChangeRun(
       database: database, command: "request-upload", done: "requested for upload", isDry: dryRun, format: format,
       check: Self.check, change: { try $0.requestUpload($1) })
-    throw ExitCode(try run.run(ReportArgument.resolve(reports, in: database)).rawValue)
+    let ids = givenUp ? try Self.givenUp(in: database) : try ReportArgument.resolve(reports, in: database)
+    throw ExitCode(try run.run(ids).rawValue)
+  }
+
+  /// Those that the settings did not allow had no attempt.
+  private static func givenUp(in database: CrashDatabase) throws -> [UUIDBytes] {
+    do {
+      return try database.reportIDs(in: .completed).filter {
+        guard let metadata = try database.report($0)?.metadata.value else { return false }
+        return !metadata.isUploaded && metadata.uploadAttempts > 0
+      }
+    } catch { throw DatabaseSentences.fail(error, database.path) }
   }
 
   private static func check(_ report: Report) throws {

@@ -79,6 +79,7 @@ struct ProcessCommand: ParsableCommand {
   func validate() throws {
     if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
     if let limit, limit < 0 { throw ValidationError("--limit takes 0 or more.") }
+    if !upload, server.isGiven { throw ValidationError("Options of crashpadctl upload need --upload.") }
     if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
   }
 

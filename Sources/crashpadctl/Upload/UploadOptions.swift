@@ -48,7 +48,7 @@ struct UploadOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Go through this proxy, or with '' through none. Without it, those of $https_proxy, $http_proxy and $no_proxy.",
+      "Go through this proxy; @FILE for a file that has it, '' for none. Without it, those of $https_proxy, $http_proxy and $no_proxy.",
       valueName: "url"))
   var proxy: String?
 
@@ -105,11 +105,21 @@ struct UploadOptions: ParsableArguments {
     }
     for header in headers where !header.hasPrefix("@") {
       // Without the text: it may have a secret.
-      if HTTPHeader(line: header) == nil { throw ValidationError("--header takes 'Name: value', or @FILE.") }
+      guard let header = HTTPHeader(line: header) else {
+        throw ValidationError("--header takes 'Name: value', or @FILE.")
+      }
+      if header.isOfBody { throw ValidationError("--header can't set \(header.name): what is sent decides that.") }
     }
   }
 
   private static let longest: Int64 = 24 * 60 * 60
+
+  /// Whether anything of a server or a redaction is on the command line.
+  var isGiven: Bool {
+    url != nil || to != nil || !headers.isEmpty || !fields.isEmpty || caFile != nil || proxy != nil || noGzip
+      || plainURL
+      || anyAnswer || limitRate || retryNow || redact || keepAttachments || redaction.isGiven
+  }
 }
 
 extension UploadOptions {
@@ -118,7 +128,7 @@ extension UploadOptions {
     var options = Uploading.Options(try destination())
     options.http.headers = try headers.flatMap(Self.headers)
     options.http.certificateFile = try caFile.map(Self.certificates)
-    options.http.proxy = proxy
+    options.http.proxy = try proxyAddress(for: options.destination)
     options.http.connectTimeout = connectTimeout.seconds * 1000
     options.http.timeout = timeout.seconds * 1000
     options.http.userAgent = "crashpadctl/\(toolVersion)"
@@ -165,7 +175,24 @@ extension UploadOptions {
     }
   }
 
-  private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+  /// Nil for what is not told; checked, as libcurl would tell it with its password, or go without it.
+  private func proxyAddress(for destination: UploadDestination?) throws -> String? {
+    let given = try proxy.map(Self.secret)
+    let variables = given == nil ? destination.map { ProxyAddress.variables(for: $0.address.scheme) } ?? [] : []
+    let addresses = given.map { [("--proxy", $0)] } ?? variables.map { ("$\($0)", Self.variable($0) ?? "") }
+    for (name, address) in addresses where !address.isEmpty && !ProxyAddress.isValid(address) {
+      Terminal.error(
+        "Error: \(name) is no proxy's address: http, https, socks4, socks4a, socks5 or socks5h, and escaped as in URLs."
+      )
+      throw ExitCode(ExitStatus.usage.rawValue)
+    }
+    return given
+  }
+
+  private static func variable(_ name: String) -> String? {
+    guard let text = unsafe getenv(name).map({ unsafe String(cString: $0) }), !text.isEmpty else { return nil }
+    return text
+  }
 
   /// What the argument says, or the first line of the file that it names.
   private static func secret(_ argument: String) throws -> String {
@@ -176,8 +203,10 @@ extension UploadOptions {
     guard argument.hasPrefix("@") else { return HTTPHeader(line: argument).map { [$0] } ?? [] }
     let path = String(argument.dropFirst())
     return try lines(of: path).enumerated().map { index, line in
-      guard let header = HTTPHeader(line: line) else {
-        Terminal.error("\(Wording.printable(path)):\(index + 1): error: is no header field, 'Name: value'")
+      guard let header = HTTPHeader(line: line), !header.isOfBody else {
+        let isField = HTTPHeader(line: line) != nil
+        let what = isField ? "what is sent decides that field" : "is no header field, 'Name: value'"
+        Terminal.error("\(Wording.printable(path)):\(index + 1): error: \(what)")
         throw ExitCode(ExitStatus.usage.rawValue)
       }
       return header
@@ -187,8 +216,12 @@ extension UploadOptions {
   /// A file with a secret or two: its lines that have something.
   private static func lines(of path: String) throws -> [String] {
     do {
-      let bytes = try InputFile.prefix(of: FilePath(path), count: 1 << 20)
-      return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
+      // Also what a shell's <(…) gives.
+      let file = try InputFile(FilePath(path))
+      let text = file.withBytes { bytes in
+        unsafe bytes.extracting(first: 1 << 20).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+      }
+      return text.split(whereSeparator: \.isNewline).map(String.init)
     } catch { throw fail(path, error) }
   }
 

@@ -67,6 +67,9 @@ final class UploadReport {
       case .stops(let stop):
         progress.clear()
         self.tell(stop)
+      case .attemptNotNoted(let failure):
+        progress.clear()
+        self.tell(failure)
       case .result(let result):
         self.counts.add(result.outcome)
         if let line = self.line(result) {
@@ -94,6 +97,12 @@ final class UploadReport {
     if case .paused = stop, style.isQuiet { return }
     let severity = if case .paused = stop { "" } else { "error: " }
     Terminal.error("\(Wording.printable(server ?? "crashpadctl")): \(severity)\(text); nothing more is sent")
+  }
+
+  private func tell(_ failure: FileFailure) {
+    Terminal.error(
+      "\(Wording.printable(failure.path)): warning: when reports were last sent can't be written down: "
+        + DatabaseSentences.failure(failure).text)
   }
 
   /// What is said of a report; nil for nothing.
@@ -160,6 +169,7 @@ final class UploadReport {
         switch event {
         case .begins: break
         case .stops(let stop): self.tell(stop)
+        case .attemptNotNoted(let failure): self.tell(failure)
         case .result(let result):
           self.counts.add(result.outcome)
           self.write(result, to: &json)

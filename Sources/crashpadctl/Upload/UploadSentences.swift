@@ -8,7 +8,8 @@ import Snapshot
 enum UploadSentences {
   static func failure(_ failure: Uploading.Failure) -> String {
     switch failure {
-    case .status(let status): "the server answered \(self.status(status))"
+    case .status(let status):
+      "the server answered \(self.status(status))" + ([411, 415].contains(status) ? "; it may take --no-gzip" : "")
     case .redirection(let status, let location):
       "the server answered \(self.status(status))"
         + (location.flatMap { try? WebAddress($0) }.map { ", to \($0.displayName)" } ?? "")
@@ -50,7 +51,7 @@ enum UploadSentences {
     let names = [
       301: "Moved Permanently", 302: "Found", 303: "See Other", 307: "Temporary Redirect", 308: "Permanent Redirect",
       400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
-      407: "Proxy Authentication Required", 408: "Request Timeout", 411: "Length Required", 413: "Content Too Large",
+      408: "Request Timeout", 410: "Gone", 411: "Length Required", 413: "Content Too Large",
       415: "Unsupported Media Type", 422: "Unprocessable Content", 429: "Too Many Requests",
       500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
     ]
