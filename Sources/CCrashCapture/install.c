@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,11 +81,14 @@ static int open_file(const struct crash_capture_options *options, char *message,
     return fail((int)-result, message, message_size, "%s/%s", crash_state.directory_path, crash_state.locked_name);
   // A full disk later on does not take what was reserved. Not every file system can do it, and none has to.
   const uint32_t kReserve = 128 << 10;
-  uint32_t reserve = options->reserve == 0 ? kReserve : options->reserve;
-  if (reserve != UINT32_MAX) {
-    int saved = errno;
-    if (fallocate(crash_state.file.descriptor, FALLOC_FL_KEEP_SIZE, 0, reserve) != 0) errno = saved;
-  }
+  uint64_t reserve = options->reserve == 0 ? kReserve : options->reserve;
+  if (reserve == UINT32_MAX) return 0;
+  int saved = errno;
+  // On some file systems a reserve beyond the limit of file sizes is a write beyond it: SIGXFSZ ends the program.
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < reserve) reserve = limit.rlim_cur;
+  if (reserve > 0) fallocate(crash_state.file.descriptor, FALLOC_FL_KEEP_SIZE, 0, (off_t)reserve);
+  errno = saved;
   return 0;
 }
 
