@@ -112,11 +112,20 @@ static const char *own_name(void) {
   return slash != NULL ? slash + 1 : name;
 }
 
+// Whether whoever set the environment started another program, and that one this one. Nothing is changed in the
+// environment for that: not every program passes on what a library changes in it. A program that replaced itself (exec)
+// still has the same parent.
+static bool is_descendant(void) {
+  const char *text = getenv("CRASHPAD_HANDLER_PARENT");
+  uint32_t parent = 0;
+  return text != NULL && parse_number(text, &parent) && (uint32_t)getppid() != parent;
+}
+
 // What is a secret to children: neither this library nor its settings are for them.
 static void leave_environment(void) {
   const char *names[] = {
       "CRASHPAD_HANDLER_DATABASE",    "CRASHPAD_HANDLER_PROGRAM_ID", "CRASHPAD_HANDLER_RUN",
-      "CRASHPAD_HANDLER_ANNOTATIONS", "CRASHPAD_HANDLER_OPTIONS",
+      "CRASHPAD_HANDLER_ANNOTATIONS", "CRASHPAD_HANDLER_OPTIONS",    "CRASHPAD_HANDLER_PARENT",
   };
   for (size_t index = 0; index < sizeof names / sizeof *names; index++) unsetenv(names[index]);
   const char *preload = getenv("LD_PRELOAD");
@@ -157,6 +166,8 @@ __attribute__((constructor)) static void start(void) {
   const char *options = getenv("CRASHPAD_HANDLER_OPTIONS");
   char *own_options = options == NULL ? NULL : strdup(options);
   if (own_options != NULL) parse_options(&settings, own_options);
+  // There may be thousands, and many end without a word (_exit): their files would stay, each with room on the disk.
+  if (is_descendant()) settings.capture.flags |= CRASH_CAPTURE_NO_FILE_AT_START;
   char message[PATH_MAX + 256];
   if (crash_capture_install(&settings.capture, message, sizeof message) != 0) {
     if (!(settings.capture.flags & CRASH_CAPTURE_QUIET)) complain(message);
