@@ -119,8 +119,11 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
   struct state *state = &crash_state;
   if (message_size > 0) message[0] = 0;
   if (options->program_id[0] == 0 || strchr(options->program_id, '/') != NULL ||
-      strlen(options->program_id) > NAME_MAX - 48) {
+      strlen(options->program_id) >= CRASH_CAPTURE_PROGRAM_ID_SIZE) {
     return fail(EINVAL, message, message_size, "the program id \"%s\"", options->program_id);
+  }
+  if (options->program_id[0] == '.') {
+    return fail(EINVAL, message, message_size, "the program id \"%s\" begins with a dot", options->program_id);
   }
   if (atomic_exchange(&was_called, true)) return fail(EALREADY, message, message_size, "crashes are captured already");
   state->installed_at = clock_time(CLOCK_MONOTONIC);

@@ -104,12 +104,26 @@ static void set_annotations(char *text) {
   }
 }
 
+// The executable's, as a program id: wrappers hide programs behind names with a dot (".program-wrapped"), but files
+// with such names are nobody's dumps.
 static const char *own_name(void) {
   static char path[PATH_MAX];
+  static char id[CRASH_CAPTURE_PROGRAM_ID_SIZE];
   ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
   const char *name = length > 0 ? path : program_invocation_name;
   const char *slash = strrchr(name, '/');
-  return slash != NULL ? slash + 1 : name;
+  if (slash != NULL) name = slash + 1;
+  while (*name == '.') name++;
+  if (*name == 0) return "program";
+  size_t end = strlen(name);
+  if (end >= sizeof id) {
+    end = sizeof id - 1;
+    // No half of a character (UTF-8).
+    while (end > 1 && (name[end] & 0xc0) == 0x80) end--;
+  }
+  memcpy(id, name, end);
+  id[end] = 0;
+  return id;
 }
 
 // Whether whoever set the environment started another program, and that one this one. Nothing is changed in the
