@@ -97,8 +97,7 @@ static void after_fork_in_child(void) {
   struct state *state = &crash_state;
   if (!atomic_load(&state->is_installed)) return;
   // The lock belongs to the open file, which the child has too; it must not keep its parent's alive.
-  if (is_own_file(&state->file)) close(state->file.descriptor);
-  state->file.descriptor = 0;
+  close_own_file(&state->file);
   atomic_store(&state->owner, 0);
   atomic_store(&state->process, current_process());
 }
