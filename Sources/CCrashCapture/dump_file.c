@@ -16,10 +16,19 @@ CRASH_TIME void remember_file(struct known_file *file, int descriptor) {
   file->inode = status.st_ino;
 }
 
-CRASH_TIME bool is_own_file(const struct known_file *file) {
+// How many names the file has; below zero if the descriptor is another file by now, or none.
+CRASH_TIME static long count_names(const struct known_file *file) {
   struct stat status;
-  if (file->descriptor == 0 || SYSTEM_CALL_2(SYS_fstat, file->descriptor, &status) < 0) return false;
-  return status.st_dev == file->device && status.st_ino == file->inode;
+  if (file->descriptor == 0 || SYSTEM_CALL_2(SYS_fstat, file->descriptor, &status) < 0) return -1;
+  return status.st_dev == file->device && status.st_ino == file->inode ? (long)status.st_nlink : -1;
+}
+
+// What has no name any more, as somebody removed it, goes with the process, and whatever is written to it.
+CRASH_TIME bool is_own_file(const struct known_file *file) { return count_names(file) > 0; }
+
+CRASH_TIME void close_own_file(struct known_file *file) {
+  if (count_names(file) >= 0) SYSTEM_CALL_1(SYS_close, file->descriptor);
+  file->descriptor = 0;
 }
 
 CRASH_TIME int raise_descriptor(int descriptor) {
@@ -95,12 +104,30 @@ CRASH_TIME static bool is_empty(int descriptor) {
   return SYSTEM_CALL_2(SYS_fstat, descriptor, &status) == 0 && status.st_size == 0 && status.st_nlink > 0;
 }
 
-// The directory may have been closed by the program; then it is opened again, by its path.
-CRASH_TIME static long open_directory(void) {
+static char database[sizeof crash_state.directory_path];
+
+// The directory and the one above it, the database. What can't be made is missing when the directory is opened.
+CRASH_TIME static void make_directory(void) {
+  const char *path = crash_state.directory_path;
+  size_t end = append_text(database, sizeof database, 0, path);
+  while (end > 0 && database[end] != '/') end--;
+  database[end] = 0;
+  SYSTEM_CALL_3(SYS_mkdirat, AT_FDCWD, database, 0700);
+  SYSTEM_CALL_3(SYS_mkdirat, AT_FDCWD, path, 0700);
+}
+
+// The directory may have been closed by the program; then it is opened again, by its path. If it was removed, it is
+// made again where a dump is to be written.
+CRASH_TIME static long open_directory(bool is_made) {
   if (is_own_file(&crash_state.directory)) return 0;
-  long directory =
-      SYSTEM_CALL_4(SYS_openat, AT_FDCWD, crash_state.directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  const int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  long directory = SYSTEM_CALL_4(SYS_openat, AT_FDCWD, crash_state.directory_path, kFlags, 0);
+  if (directory == -ENOENT && is_made) {
+    make_directory();
+    directory = SYSTEM_CALL_4(SYS_openat, AT_FDCWD, crash_state.directory_path, kFlags, 0);
+  }
   if (directory < 0) return directory;
+  close_own_file(&crash_state.directory);
   remember_file(&crash_state.directory, raise_descriptor((int)directory));
   return 0;
 }
@@ -129,7 +156,7 @@ CRASH_TIME static long make_with(bool is_first_of_run) {
 }
 
 CRASH_TIME long dump_file_make(void) {
-  long result = open_directory();
+  long result = open_directory(true);
   if (result < 0) return result;
   if (crash_state.has_run_id) result = make_with(true);
   if (!crash_state.has_run_id || result == -EEXIST) result = make_with(false);
@@ -139,22 +166,26 @@ CRASH_TIME long dump_file_make(void) {
 // The program closed the file, as daemons close all; it still has its name.
 CRASH_TIME static bool find_again(void) {
   struct known_file *file = &crash_state.file;
-  if (file->descriptor == 0 || open_directory() < 0) return false;
+  if (file->descriptor == 0 || open_directory(false) < 0) return false;
   long again = SYSTEM_CALL_4(SYS_openat, crash_state.directory.descriptor, crash_state.locked_name,
                              O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
   if (again < 0) return false;
+  int earlier = file->descriptor;
   file->descriptor = (int)again;
   if (is_own_file(file)) return true;
   SYSTEM_CALL_1(SYS_close, again);
+  file->descriptor = earlier;
   return false;
 }
 
 CRASH_TIME long dump_file_prepare(void) {
-  return is_own_file(&crash_state.file) || find_again() ? 0 : dump_file_make();
+  if (is_own_file(&crash_state.file) || find_again()) return 0;
+  close_own_file(&crash_state.file);
+  return dump_file_make();
 }
 
 CRASH_TIME long dump_file_finish(void) {
-  long result = open_directory();
+  long result = open_directory(false);
   int directory = crash_state.directory.descriptor;
   if (result == 0) {
     result = system_call(SYS_renameat2, directory, (long)crash_state.locked_name, directory, (long)crash_state.name,
@@ -169,10 +200,9 @@ CRASH_TIME long dump_file_finish(void) {
 }
 
 CRASH_TIME void dump_file_discard(void) {
-  if (!is_own_file(&crash_state.file) && !find_again()) return;
-  if (is_empty(crash_state.file.descriptor) && open_directory() == 0) {
+  bool is_there = is_own_file(&crash_state.file) || find_again();
+  if (is_there && is_empty(crash_state.file.descriptor) && open_directory(false) == 0) {
     SYSTEM_CALL_3(SYS_unlinkat, crash_state.directory.descriptor, crash_state.locked_name, 0);
   }
-  SYSTEM_CALL_1(SYS_close, crash_state.file.descriptor);
-  crash_state.file.descriptor = 0;
+  close_own_file(&crash_state.file);
 }

@@ -6,8 +6,10 @@
 
 #include "state.h"
 
-// Whether the descriptor still is our file.
+// Whether the descriptor still is our file, and the file has a name.
 CRASH_TIME bool is_own_file(const struct known_file *file);
+// Closes the descriptor, if it still is our file, and forgets it.
+CRASH_TIME void close_own_file(struct known_file *file);
 CRASH_TIME void remember_file(struct known_file *file, int descriptor);
 // Moves a descriptor out of the way of programs that count on low numbers; returns the one to use.
 CRASH_TIME int raise_descriptor(int descriptor);
@@ -15,7 +17,8 @@ CRASH_TIME int raise_descriptor(int descriptor);
 // Makes the locked file, and holds its lock as a sign of life. Its uuid has the run's first 12 bytes and the process id
 // where there is a run and no such dump, and otherwise random ones. Returns 0 or an errno value below zero.
 CRASH_TIME long dump_file_make(void);
-// The same, if there is no file any more: a second crash, a child, a program that closed what it did not open.
+// The same, if there is no file any more: a second crash, a child, a program that closed what it did not open, a file
+// that somebody removed.
 CRASH_TIME long dump_file_prepare(void);
 // Gives the file its final name, and forgets it. Returns 0 or an errno value below zero.
 CRASH_TIME long dump_file_finish(void);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,11 +81,14 @@ static int open_file(const struct crash_capture_options *options, char *message,
     return fail((int)-result, message, message_size, "%s/%s", crash_state.directory_path, crash_state.locked_name);
   // A full disk later on does not take what was reserved. Not every file system can do it, and none has to.
   const uint32_t kReserve = 128 << 10;
-  uint32_t reserve = options->reserve == 0 ? kReserve : options->reserve;
-  if (reserve != UINT32_MAX) {
-    int saved = errno;
-    if (fallocate(crash_state.file.descriptor, FALLOC_FL_KEEP_SIZE, 0, reserve) != 0) errno = saved;
-  }
+  uint64_t reserve = options->reserve == 0 ? kReserve : options->reserve;
+  if (reserve == UINT32_MAX) return 0;
+  int saved = errno;
+  // On some file systems a reserve beyond the limit of file sizes is a write beyond it: SIGXFSZ ends the program.
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < reserve) reserve = limit.rlim_cur;
+  if (reserve > 0) fallocate(crash_state.file.descriptor, FALLOC_FL_KEEP_SIZE, 0, (off_t)reserve);
+  errno = saved;
   return 0;
 }
 
@@ -93,8 +97,7 @@ static void after_fork_in_child(void) {
   struct state *state = &crash_state;
   if (!atomic_load(&state->is_installed)) return;
   // The lock belongs to the open file, which the child has too; it must not keep its parent's alive.
-  if (is_own_file(&state->file)) close(state->file.descriptor);
-  state->file.descriptor = 0;
+  close_own_file(&state->file);
   atomic_store(&state->owner, 0);
   atomic_store(&state->process, current_process());
 }
@@ -115,8 +118,11 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
   struct state *state = &crash_state;
   if (message_size > 0) message[0] = 0;
   if (options->program_id[0] == 0 || strchr(options->program_id, '/') != NULL ||
-      strlen(options->program_id) > NAME_MAX - 48) {
+      strlen(options->program_id) >= CRASH_CAPTURE_PROGRAM_ID_SIZE) {
     return fail(EINVAL, message, message_size, "the program id \"%s\"", options->program_id);
+  }
+  if (options->program_id[0] == '.') {
+    return fail(EINVAL, message, message_size, "the program id \"%s\" begins with a dot", options->program_id);
   }
   if (atomic_exchange(&was_called, true)) return fail(EALREADY, message, message_size, "crashes are captured already");
   state->installed_at = clock_time(CLOCK_MONOTONIC);

@@ -104,19 +104,42 @@ static void set_annotations(char *text) {
   }
 }
 
+// The executable's, as a program id: wrappers hide programs behind names with a dot (".program-wrapped"), but files
+// with such names are nobody's dumps.
 static const char *own_name(void) {
   static char path[PATH_MAX];
+  static char id[CRASH_CAPTURE_PROGRAM_ID_SIZE];
   ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
   const char *name = length > 0 ? path : program_invocation_name;
   const char *slash = strrchr(name, '/');
-  return slash != NULL ? slash + 1 : name;
+  if (slash != NULL) name = slash + 1;
+  while (*name == '.') name++;
+  if (*name == 0) return "program";
+  size_t end = strlen(name);
+  if (end >= sizeof id) {
+    end = sizeof id - 1;
+    // No half of a character (UTF-8).
+    while (end > 1 && (name[end] & 0xc0) == 0x80) end--;
+  }
+  memcpy(id, name, end);
+  id[end] = 0;
+  return id;
+}
+
+// Whether whoever set the environment started another program, and that one this one. Nothing is changed in the
+// environment for that: not every program passes on what a library changes in it. A program that replaced itself (exec)
+// still has the same parent.
+static bool is_descendant(void) {
+  const char *text = getenv("CRASHPAD_HANDLER_PARENT");
+  uint32_t parent = 0;
+  return text != NULL && parse_number(text, &parent) && (uint32_t)getppid() != parent;
 }
 
 // What is a secret to children: neither this library nor its settings are for them.
 static void leave_environment(void) {
   const char *names[] = {
       "CRASHPAD_HANDLER_DATABASE",    "CRASHPAD_HANDLER_PROGRAM_ID", "CRASHPAD_HANDLER_RUN",
-      "CRASHPAD_HANDLER_ANNOTATIONS", "CRASHPAD_HANDLER_OPTIONS",
+      "CRASHPAD_HANDLER_ANNOTATIONS", "CRASHPAD_HANDLER_OPTIONS",    "CRASHPAD_HANDLER_PARENT",
   };
   for (size_t index = 0; index < sizeof names / sizeof *names; index++) unsetenv(names[index]);
   const char *preload = getenv("LD_PRELOAD");
@@ -157,6 +180,8 @@ __attribute__((constructor)) static void start(void) {
   const char *options = getenv("CRASHPAD_HANDLER_OPTIONS");
   char *own_options = options == NULL ? NULL : strdup(options);
   if (own_options != NULL) parse_options(&settings, own_options);
+  // There may be thousands, and many end without a word (_exit): their files would stay, each with room on the disk.
+  if (is_descendant()) settings.capture.flags |= CRASH_CAPTURE_NO_FILE_AT_START;
   char message[PATH_MAX + 256];
   if (crash_capture_install(&settings.capture, message, sizeof message) != 0) {
     if (!(settings.capture.flags & CRASH_CAPTURE_QUIET)) complain(message);

@@ -60,7 +60,7 @@ struct state {
   char locked_name[NAME_MAX + 1];
   char name[NAME_MAX + 1];
   char path[PATH_MAX + NAME_MAX + 2];
-  char program_id[NAME_MAX + 1];
+  char program_id[CRASH_CAPTURE_PROGRAM_ID_SIZE];
   bool has_run_id;
   uint8_t run_id[16];
 

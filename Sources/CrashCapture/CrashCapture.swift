@@ -18,7 +18,7 @@ public enum CrashCapture {
   ///
   /// - Parameters:
   ///   - database: its directory, which is made if it is missing.
-  ///   - programID: what stands before the `@` in names of dumps; without a slash.
+  ///   - programID: what stands before the `@` in names of dumps; without a slash, and no dot in front.
   ///   - options: the rest.
   /// - Throws: `CaptureFailure`, with `EALREADY` the second time.
   public static func install(database: FilePath, programID: String, options: CaptureOptions = CaptureOptions())

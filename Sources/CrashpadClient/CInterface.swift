@@ -176,7 +176,7 @@ extension CrashpadClient.StartFailure {
   fileprivate var cForm: (code: CInt, text: String) {
     switch self {
     case .alreadyStarted: (EALREADY, "the handler was started already")
-    case .badProgramID(let id): (EINVAL, "no program id: \(id)")
+    case .badProgramID(let id): (EINVAL, "not a program id (no slash, no dot in front): \(id)")
     case .annotationDoesNotFit(let name): (E2BIG, "an annotation does not fit: \(name)")
     case .database(let path, let errno): (errno.rawValue, "\(path): \(errno)")
     case .handler(let message, let errno): (errno.rawValue, message.isEmpty ? "\(errno)" : message)

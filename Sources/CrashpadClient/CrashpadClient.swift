@@ -44,7 +44,7 @@ public enum CrashpadClient {
   /// Why the handler did not start.
   public enum StartFailure: Error, Sendable, Equatable {
     case alreadyStarted
-    /// A program id is empty, or has a slash or NUL.
+    /// A program id is empty, begins with a dot, as no dump's name does, or has a slash or NUL.
     case badProgramID(String)
     /// More than 64 annotations, a name of more than 255 bytes or a value of more than 4095.
     case annotationDoesNotFit(String)
@@ -79,8 +79,8 @@ public enum CrashpadClient {
   ///   - path: the database's directory. It is made if it is missing, but not the directories above it.
   ///   - url: where reports are to be uploaded to; nil or empty for nowhere.
   ///   - annotations: texts that every dump has.
-  ///   - programID: whose dumps these are, as the bundle id on iOS; nil for the name of the executable. Programs that share a
-  ///     database need different ones, several processes of one program do not.
+  ///   - programID: whose dumps these are, as the bundle id on iOS; nil for the name of the executable, without dots in
+  ///     front. Programs that share a database need different ones, several processes of one program do not.
   ///   - options: the rest.
   /// - Throws: `StartFailure`.
   public static func startCrashpadInProcessHandler(
@@ -90,9 +90,10 @@ public enum CrashpadClient {
     try state.withLock { state throws(StartFailure) in
       guard state == nil else { throw .alreadyStarted }
       let id = programID ?? executableName()
-      guard !id.isEmpty, !id.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) else {
-        throw .badProgramID(id)
-      }
+      let bytes = id.utf8
+      guard let first = bytes.first, first != UInt8(ascii: "."),
+        !bytes.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") })
+      else { throw .badProgramID(id) }
       try check(annotations)
       let database = try open(path)
       let history = RunHistory(database.database, database.pendingDumps, programID: id)

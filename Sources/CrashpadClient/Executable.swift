@@ -1,11 +1,17 @@
 internal import Glibc
 internal import SystemPackage
 
-/// The base name of this process's executable; empty if /proc is not there.
+/// The base name of this process's executable, as a program id: without dots in front, for files whose names begin with
+/// one are nobody's dumps, and cut where it is too long for one. Empty if /proc is not there.
 func executableName() -> String {
   var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
   let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
   guard count > 0 else { return "" }
   let path = FilePath(String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self))
-  return path.lastComponent?.string ?? ""
+  guard let name = path.lastComponent?.string else { return "" }
+  let longest = 207
+  var id = name[...]
+  while id.utf8.first == UInt8(ascii: ".") { id = Substring(id.utf8.dropFirst()) }
+  while id.utf8.count > longest { id.removeLast() }
+  return id.isEmpty ? "program" : String(id)
 }

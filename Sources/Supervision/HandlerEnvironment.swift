@@ -37,7 +37,8 @@ public struct HandlerEnvironment: Sendable {
   /// The process that left a dump of this run, in its own process id namespace.
   public static func processID(of dump: UUIDBytes) -> UInt32 { UInt32(truncatingIfNeeded: dump.low) }
 
-  /// An environment, `NAME=VALUE` each, with what the library needs. What another run left of its own is taken out.
+  /// An environment, `NAME=VALUE` each, with what the library needs, for a program that this process starts itself. What
+  /// another run left of its own is taken out.
   public func applied(to environment: [[UInt8]]) -> [[UInt8]] {
     let preload = Array("LD_PRELOAD=".utf8)
     let own = Array("CRASHPAD_HANDLER_".utf8)
@@ -58,6 +59,8 @@ public struct HandlerEnvironment: Sendable {
     func add(_ name: String, _ value: [UInt8]) { result.append(own + Array("\(name)=".utf8) + value) }
     add("DATABASE", Self.bytes(database))
     add("RUN", Array(run.text.utf8))
+    // By it the program that this process starts is known from those that it starts in its turn.
+    add("PARENT", Array("\(getpid())".utf8))
     if let programID { add("PROGRAM_ID", Array(programID.utf8)) }
     if !annotations.isEmpty {
       add("ANNOTATIONS", Array(annotations.map { "\($0.name)=\($0.value)" }.joined(separator: "\n").utf8))

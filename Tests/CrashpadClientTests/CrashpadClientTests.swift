@@ -167,6 +167,7 @@ struct CrashpadClientTests {
     let program = try ClientProgram()
     if id == "a/b" {
       #expect(try program.run("start=a/b").lines == [#"start: badProgramID("a/b")"#])
+      #expect(try program.run("start=.app").lines == [#"start: badProgramID(".app")"#])
     } else {
       try program.folder.write([1], to: "db")
       let lines = try program.run("start=app").lines

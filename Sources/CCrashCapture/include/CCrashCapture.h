@@ -31,10 +31,14 @@ enum {
   CRASH_CAPTURE_NO_SIGNALS = 1 << 3,
 };
 
+// Room for a program id and its NUL: dumps have an "@", a uuid and ".locked" behind it.
+enum { CRASH_CAPTURE_PROGRAM_ID_SIZE = 208 };
+
 struct crash_capture_options {
   // The database's directory; made if it is missing.
   const char *database;
-  // What comes before the @ in a dump's name: a bundle id, or the program's name. No slash.
+  // What comes before the @ in a dump's name: a bundle id, or the program's name. No slash, and no dot in front: nobody
+  // would see the dumps.
   const char *program_id;
   // Sixteen bytes of which a dump's uuid takes the first twelve, and the process id as the last four; NULL for random
   // ones.

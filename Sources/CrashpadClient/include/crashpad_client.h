@@ -20,7 +20,7 @@ extern "C" {
  *
  * database: its directory, which is made if it is missing, but not the directories above it.
  * url: where reports are to be uploaded to; NULL for nowhere.
- * program_id: whose dumps these are; NULL for the name of the executable.
+ * program_id: whose dumps these are, without a dot in front; NULL for the name of the executable.
  * message: gets a sentence if it fails; may be NULL. */
 int crashpad_start(const char *database, const char *url, const char *program_id, const char *const *annotations,
                    char *message, size_t message_size);

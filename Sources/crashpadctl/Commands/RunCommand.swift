@@ -80,6 +80,9 @@ struct RunCommand: ParsableCommand {
     if let programID, programID.isEmpty || programID.contains("/") || programID.utf8.count > 200 {
       throw ValidationError("--program-id takes a name without a slash, of at most 200 bytes.")
     }
+    if programID?.utf8.first == UInt8(ascii: ".") {
+      throw ValidationError("--program-id takes no name that begins with a dot: such files are nobody's dumps.")
+    }
     for annotation in annotation where (annotation.name + annotation.value).contains("\n") {
       throw ValidationError("--annotation takes no line feed.")
     }
