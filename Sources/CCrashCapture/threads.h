@@ -18,6 +18,8 @@ enum thread_state {
   kStopped,
   // Gone before it stopped.
   kGone,
+  // Not sent the signal: it waits for signals, and would take this one for the program's.
+  kLeftAlone,
 };
 
 struct thread {
