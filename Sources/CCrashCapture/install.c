@@ -14,7 +14,9 @@
 #include "facts.h"
 #include "handlers.h"
 #include "messages.h"
+#include "request.h"
 #include "stacks.h"
+#include "threads.h"
 
 // All zero at first, so that it takes no room in the file.
 struct state crash_state;
@@ -91,10 +93,15 @@ static int open_file(const struct crash_capture_options *options, char *message,
 // A child of fork(2) is a process of its own: its crash goes to a file of its own, which is made when it happens.
 static void after_fork_in_child(void) {
   struct state *state = &crash_state;
+  annotations_release();
   if (!atomic_load(&state->is_installed)) return;
   // The lock belongs to the open file, which the child has too; it must not keep its parent's alive.
   if (is_own_file(&state->file)) close(state->file.descriptor);
   state->file.descriptor = 0;
+  // Another thread of the parent may have been in the midst of a dump.
+  request_close_file();
+  threads_forget();
+  crash_capture.is_under_way = false;
   atomic_store(&state->owner, 0);
   atomic_store(&state->process, current_process());
 }

@@ -308,6 +308,20 @@ CRASH_TIME void threads_resume(uint64_t advance) {
   futex_wake(&all.epoch);
 }
 
+CRASH_TIME void threads_forget(void) {
+  struct signal_action current = make_action(NULL, 0, 0);
+  // Signals on their way are not inherited, so none can meet the earlier action. What the copy says may be older or
+  // newer than the child's handlers are.
+  if (set_action(kStopSignal, NULL, &current) == 0 && current.handler == stop_here) {
+    set_action(kStopSignal, &all.earlier, NULL);
+  }
+  all.is_installed = false;
+  all.count = 0;
+  atomic_store(&all.has_late_signal, false);
+  atomic_store(&all.arriving, 0);
+  if (atomic_load(&all.epoch) % 2 == 1) atomic_fetch_add(&all.epoch, 1);
+}
+
 CRASH_TIME int threads_count(void) { return all.count; }
 CRASH_TIME struct thread *threads_at(int index) { return &all.threads[index]; }
 CRASH_TIME const char *threads_problem(void) { return all.problem == NULL ? "" : all.problem; }

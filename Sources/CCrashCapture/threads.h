@@ -54,6 +54,9 @@ CRASH_TIME const char *threads_problem(void);
 // threads_resume.
 CRASH_TIME void threads_wait(const ucontext_t *context);
 
+// In a child of fork(2), which has a copy of what another thread of its parent may have been at: nobody stands here.
+CRASH_TIME void threads_forget(void);
+
 // Base of the calling thread's thread-local storage.
 CRASH_TIME uint64_t own_data_address(void);
 
