@@ -137,10 +137,9 @@ CRASH_TIME long dump_file_make(void) {
 }
 
 // The program closed the file, as daemons close all; it still has its name.
-CRASH_TIME static bool find_again(void) {
-  struct known_file *file = &crash_state.file;
+CRASH_TIME static bool find_again(struct known_file *file, const char *locked_name) {
   if (file->descriptor == 0 || open_directory() < 0) return false;
-  long again = SYSTEM_CALL_4(SYS_openat, crash_state.directory.descriptor, crash_state.locked_name,
+  long again = SYSTEM_CALL_4(SYS_openat, crash_state.directory.descriptor, locked_name,
                              O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
   if (again < 0) return false;
   file->descriptor = (int)again;
@@ -150,7 +149,8 @@ CRASH_TIME static bool find_again(void) {
 }
 
 CRASH_TIME long dump_file_prepare(void) {
-  return is_own_file(&crash_state.file) || find_again() ? 0 : dump_file_make();
+  return is_own_file(&crash_state.file) || find_again(&crash_state.file, crash_state.locked_name) ? 0
+                                                                                                  : dump_file_make();
 }
 
 CRASH_TIME long dump_file_finish(void) {
@@ -168,11 +168,11 @@ CRASH_TIME long dump_file_finish(void) {
   return result;
 }
 
-CRASH_TIME void dump_file_discard(void) {
-  if (!is_own_file(&crash_state.file) && !find_again()) return;
-  if (is_empty(crash_state.file.descriptor) && open_directory() == 0) {
-    SYSTEM_CALL_3(SYS_unlinkat, crash_state.directory.descriptor, crash_state.locked_name, 0);
+CRASH_TIME void dump_file_discard(struct known_file *file, const char *locked_name) {
+  if (!is_own_file(file) && !find_again(file, locked_name)) return;
+  if (is_empty(file->descriptor) && open_directory() == 0) {
+    SYSTEM_CALL_3(SYS_unlinkat, crash_state.directory.descriptor, locked_name, 0);
   }
-  SYSTEM_CALL_1(SYS_close, crash_state.file.descriptor);
-  crash_state.file.descriptor = 0;
+  SYSTEM_CALL_1(SYS_close, file->descriptor);
+  file->descriptor = 0;
 }

@@ -106,8 +106,36 @@ static void after_fork_in_child(void) {
   atomic_store(&state->process, current_process());
 }
 
+// Waits until no other thread captures; as long as that may take. Then it is the calling thread's turn.
+static bool take_capture(void) {
+  const int kTries = 10000;
+  const int self = current_thread();
+  for (int tries = 0; tries < kTries; tries++) {
+    int owner = 0;
+    if (atomic_compare_exchange_strong(&crash_state.owner, &owner, self) || owner == self) return true;
+    usleep(1000);
+  }
+  return false;
+}
+
+// Takes the file that waits for a crash away, and removes it. Not under the hands of another thread that crashed: the
+// process ends by that. Nor under those of a dump.
+static void discard_file(void) {
+  struct state *state = &crash_state;
+  if (!take_capture()) return;
+  struct known_file file = state->file;
+  char name[sizeof state->locked_name];
+  strcpy(name, state->locked_name);
+  state->file.descriptor = 0;
+  // A thread that crashes meanwhile makes a file of its own.
+  atomic_store(&state->owner, 0);
+  dump_file_discard(&file, name);
+  // It is in the midst of that.
+  if (take_capture()) atomic_store(&state->owner, 0);
+}
+
 static void at_exit(void) {
-  if (current_process() == atomic_load(&crash_state.process)) dump_file_discard();
+  if (current_process() == atomic_load(&crash_state.process)) discard_file();
 }
 
 static void install_handlers(void) {
@@ -162,7 +190,7 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
 void crash_capture_uninstall(void) {
   if (!atomic_exchange(&crash_state.is_installed, false)) return;
   restore_earlier_handlers();
-  dump_file_discard();
+  discard_file();
 }
 
 int crash_capture_is_installed(void) { return atomic_load(&crash_state.is_installed); }
