@@ -116,6 +116,12 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
   if (result < 0 && !happens_again(number, information)) SYSTEM_CALL_3(SYS_tgkill, process, thread, number);
 }
 
+// Whether the kernel does nothing about a signal that would end any other process: it was sent to the first one of a
+// namespace. Faults do end that.
+CRASH_TIME static bool is_survived(const siginfo_t *information, const struct signal_action *next) {
+  return current_process() == 1 && is_default(next) && information->si_code <= 0;
+}
+
 // MARK: Captures
 
 CRASH_TIME static void write_crash(int number, const siginfo_t *information, ucontext_t *context) {
@@ -198,6 +204,18 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
     return;
   }
   write_crash(number, information, context);
+  const uint64_t kAdvance = 100;
+  if (is_survived(information, next)) {
+    // abort(3) goes on to a fault, which is no second crash.
+    bool is_abort = number == SIGABRT && information->si_pid == current_process();
+    if (is_abort) {
+      hand_over(place, next);
+      restore_earlier_handlers();
+    }
+    threads_resume(is_abort ? kAdvance : 0);
+    atomic_store(&crash_state.owner, 0);
+    return;
+  }
   hand_over(place, next);
   if (is_default(next)) {
     // The others stand still until the end: one of them might return from main, and the process end in good order.
@@ -207,7 +225,6 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
   }
   // It waits for this handler's return already when the others go on.
   pass_on(number, information, context, next);
-  const uint64_t kAdvance = 100;
   threads_resume(kAdvance);
   atomic_store(&crash_state.owner, 0);
 }
