@@ -78,6 +78,13 @@ CRASH_TIME static bool happens_again(int number, const siginfo_t *information) {
   return information->si_code > 0 && number != SIGTRAP && number != SIGSYS;
 }
 
+// Whether the kernel raised it for what the thread did, and nobody sent it.
+CRASH_TIME static bool is_forced(int number, const siginfo_t *information) {
+  // Memory that went bad, and that nobody has used yet.
+  bool is_notice = number == SIGBUS && information->si_code == BUS_MCEERR_AO;
+  return information->si_code > 0 && number != SIGABRT && !is_notice;
+}
+
 // Which handler each signal was taken from when it went to whoever had it before us; 0 if that never happened.
 static uintptr_t handed_over_from[kCrashSignalCount];
 
@@ -175,7 +182,11 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
   if (place < 0) return;
   const struct signal_action *next = &crash_state.earlier[place];
   // Sent by somebody, to a program that had said it does not care.
-  if (is_ignored(next) && information->si_code <= 0) return;
+  if (is_ignored(next)) {
+    if (!is_forced(number, information)) return;
+    // The kernel does not ask whether a fault of its own finding is ignored: it ends the process.
+    next = &none;
+  }
   // A child that still has its parent's memory (vfork): nothing here may be touched.
   if (current_process() != atomic_load(&crash_state.process)) {
     set_action(number, &none, NULL);
