@@ -8,6 +8,8 @@
 // Of those who write; a crash reads without it.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+void annotations_release(void) { lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; }
+
 static struct text_annotation *find_text(const char *name) {
   struct text_annotation *free_place = NULL;
   for (int index = 0; index < kMaximumTexts; index++) {

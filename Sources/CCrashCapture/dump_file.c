@@ -164,10 +164,9 @@ CRASH_TIME long dump_file_make(void) {
 }
 
 // The program closed the file, as daemons close all; it still has its name.
-CRASH_TIME static bool find_again(void) {
-  struct known_file *file = &crash_state.file;
+CRASH_TIME static bool find_again(struct known_file *file, const char *locked_name) {
   if (file->descriptor == 0 || open_directory(false) < 0) return false;
-  long again = SYSTEM_CALL_4(SYS_openat, crash_state.directory.descriptor, crash_state.locked_name,
+  long again = SYSTEM_CALL_4(SYS_openat, crash_state.directory.descriptor, locked_name,
                              O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
   if (again < 0) return false;
   int earlier = file->descriptor;
@@ -179,7 +178,7 @@ CRASH_TIME static bool find_again(void) {
 }
 
 CRASH_TIME long dump_file_prepare(void) {
-  if (is_own_file(&crash_state.file) || find_again()) return 0;
+  if (is_own_file(&crash_state.file) || find_again(&crash_state.file, crash_state.locked_name)) return 0;
   close_own_file(&crash_state.file);
   return dump_file_make();
 }
@@ -199,10 +198,10 @@ CRASH_TIME long dump_file_finish(void) {
   return result;
 }
 
-CRASH_TIME void dump_file_discard(void) {
-  bool is_there = is_own_file(&crash_state.file) || find_again();
-  if (is_there && is_empty(crash_state.file.descriptor) && open_directory(false) == 0) {
-    SYSTEM_CALL_3(SYS_unlinkat, crash_state.directory.descriptor, crash_state.locked_name, 0);
+CRASH_TIME void dump_file_discard(struct known_file *file, const char *locked_name) {
+  bool is_there = is_own_file(file) || find_again(file, locked_name);
+  if (is_there && is_empty(file->descriptor) && open_directory(false) == 0) {
+    SYSTEM_CALL_3(SYS_unlinkat, crash_state.directory.descriptor, locked_name, 0);
   }
-  close_own_file(&crash_state.file);
+  close_own_file(file);
 }

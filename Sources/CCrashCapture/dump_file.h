@@ -22,7 +22,7 @@ CRASH_TIME long dump_file_make(void);
 CRASH_TIME long dump_file_prepare(void);
 // Gives the file its final name, and forgets it. Returns 0 or an errno value below zero.
 CRASH_TIME long dump_file_finish(void);
-// Removes the empty file of a program that ends in good order.
-CRASH_TIME void dump_file_discard(void);
+// Removes the empty file of a program that ends in good order, which has this name with .locked.
+CRASH_TIME void dump_file_discard(struct known_file *file, const char *locked_name);
 
 #endif

@@ -78,6 +78,13 @@ CRASH_TIME static bool happens_again(int number, const siginfo_t *information) {
   return information->si_code > 0 && number != SIGTRAP && number != SIGSYS;
 }
 
+// Whether the kernel raised it for what the thread did, and nobody sent it.
+CRASH_TIME static bool is_forced(int number, const siginfo_t *information) {
+  // Memory that went bad, and that nobody has used yet.
+  bool is_notice = number == SIGBUS && information->si_code == BUS_MCEERR_AO;
+  return information->si_code > 0 && number != SIGABRT && !is_notice;
+}
+
 // Which handler each signal was taken from when it went to whoever had it before us; 0 if that never happened.
 static uintptr_t handed_over_from[kCrashSignalCount];
 
@@ -114,6 +121,12 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
   change_mask(SIG_BLOCK, &mask, NULL);
   long result = SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, process, thread, number, information);
   if (result < 0 && !happens_again(number, information)) SYSTEM_CALL_3(SYS_tgkill, process, thread, number);
+}
+
+// Whether the kernel does nothing about a signal that would end any other process: it was sent to the first one of a
+// namespace. Faults do end that.
+CRASH_TIME static bool is_survived(const siginfo_t *information, const struct signal_action *next) {
+  return current_process() == 1 && is_default(next) && information->si_code <= 0;
 }
 
 // MARK: Captures
@@ -169,7 +182,11 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
   if (place < 0) return;
   const struct signal_action *next = &crash_state.earlier[place];
   // Sent by somebody, to a program that had said it does not care.
-  if (is_ignored(next) && information->si_code <= 0) return;
+  if (is_ignored(next)) {
+    if (!is_forced(number, information)) return;
+    // The kernel does not ask whether a fault of its own finding is ignored: it ends the process.
+    next = &none;
+  }
   // A child that still has its parent's memory (vfork): nothing here may be touched.
   if (current_process() != atomic_load(&crash_state.process)) {
     set_action(number, &none, NULL);
@@ -198,6 +215,18 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
     return;
   }
   write_crash(number, information, context);
+  const uint64_t kAdvance = 100;
+  if (is_survived(information, next)) {
+    // abort(3) goes on to a fault, which is no second crash.
+    bool is_abort = number == SIGABRT && information->si_pid == current_process();
+    if (is_abort) {
+      hand_over(place, next);
+      restore_earlier_handlers();
+    }
+    threads_resume(is_abort ? kAdvance : 0);
+    atomic_store(&crash_state.owner, 0);
+    return;
+  }
   hand_over(place, next);
   if (is_default(next)) {
     // The others stand still until the end: one of them might return from main, and the process end in good order.
@@ -207,7 +236,6 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
   }
   // It waits for this handler's return already when the others go on.
   pass_on(number, information, context, next);
-  const uint64_t kAdvance = 100;
   threads_resume(kAdvance);
   atomic_store(&crash_state.owner, 0);
 }

@@ -15,7 +15,9 @@
 #include "facts.h"
 #include "handlers.h"
 #include "messages.h"
+#include "request.h"
 #include "stacks.h"
+#include "threads.h"
 
 // All zero at first, so that it takes no room in the file.
 struct state crash_state;
@@ -95,15 +97,48 @@ static int open_file(const struct crash_capture_options *options, char *message,
 // A child of fork(2) is a process of its own: its crash goes to a file of its own, which is made when it happens.
 static void after_fork_in_child(void) {
   struct state *state = &crash_state;
+  annotations_release();
   if (!atomic_load(&state->is_installed)) return;
   // The lock belongs to the open file, which the child has too; it must not keep its parent's alive.
   close_own_file(&state->file);
+  // Another thread of the parent may have been in the midst of a dump.
+  request_close_file();
+  threads_forget();
+  crash_capture.is_under_way = false;
   atomic_store(&state->owner, 0);
   atomic_store(&state->process, current_process());
 }
 
+// Waits until no other thread captures; as long as that may take. Then it is the calling thread's turn.
+static bool take_capture(void) {
+  const int kTries = 10000;
+  const int self = current_thread();
+  for (int tries = 0; tries < kTries; tries++) {
+    int owner = 0;
+    if (atomic_compare_exchange_strong(&crash_state.owner, &owner, self) || owner == self) return true;
+    usleep(1000);
+  }
+  return false;
+}
+
+// Takes the file that waits for a crash away, and removes it. Not under the hands of another thread that crashed: the
+// process ends by that. Nor under those of a dump.
+static void discard_file(void) {
+  struct state *state = &crash_state;
+  if (!take_capture()) return;
+  struct known_file file = state->file;
+  char name[sizeof state->locked_name];
+  strcpy(name, state->locked_name);
+  state->file.descriptor = 0;
+  // A thread that crashes meanwhile makes a file of its own.
+  atomic_store(&state->owner, 0);
+  dump_file_discard(&file, name);
+  // It is in the midst of that.
+  if (take_capture()) atomic_store(&state->owner, 0);
+}
+
 static void at_exit(void) {
-  if (current_process() == atomic_load(&crash_state.process)) dump_file_discard();
+  if (current_process() == atomic_load(&crash_state.process)) discard_file();
 }
 
 static void install_handlers(void) {
@@ -161,7 +196,7 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
 void crash_capture_uninstall(void) {
   if (!atomic_exchange(&crash_state.is_installed, false)) return;
   restore_earlier_handlers();
-  dump_file_discard();
+  discard_file();
 }
 
 int crash_capture_is_installed(void) { return atomic_load(&crash_state.is_installed); }

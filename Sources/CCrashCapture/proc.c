@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 
+#include "memory.h"
+
 CRASH_TIME int64_t parse_number(const char *text) {
   if (*text < '0' || *text > '9') return -1;
   int64_t number = 0;
@@ -82,6 +84,27 @@ CRASH_TIME bool proc_may_have_pending(int thread, int number) {
   const char *pending = find_line(status, "SigPnd:\t");
   const char *end;
   return pending == NULL || (parse_hexadecimal(pending, &end) >> (number - 1) & 1) != 0;
+}
+
+CRASH_TIME bool proc_awaits_signal(int directory, int thread, int number) {
+  // Every thread is asked, and a dump lasts as long: the short way to the file, and one read.
+  char text[256];
+  size_t path_end = append_number(text, sizeof text, 0, (uint64_t)thread);
+  append_text(text, sizeof text, path_end, "/syscall");
+  long file = SYSTEM_CALL_4(SYS_openat, directory, text, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return false;
+  long size = SYSTEM_CALL_3(SYS_read, file, text, sizeof text - 1);
+  SYSTEM_CALL_1(SYS_close, file);
+  if (size <= 0) return false;
+  text[size] = 0;
+  // As below: the number of the call and its arguments, or "running".
+  const char *end = text;
+  while (*end >= '0' && *end <= '9') end++;
+  if (*end != ' ' || parse_number(text) != SYS_rt_sigtimedwait) return false;
+  // The first argument is the set. A thread that waits for others only is interrupted by the signal as by any.
+  uint64_t set;
+  uint64_t address = parse_hexadecimal(end + 1, &end);
+  return memory_read(&set, address, sizeof set) != sizeof set || (set >> (number - 1) & 1) != 0;
 }
 
 CRASH_TIME bool proc_pointers(int thread, uint64_t *stack_pointer, uint64_t *program_counter) {

@@ -21,6 +21,10 @@ CRASH_TIME bool proc_blocks_signal(int thread, int number, bool *is_running);
 // Whether the signal was sent to the thread, and waits for being taken. True if nobody knows.
 CRASH_TIME bool proc_may_have_pending(int thread, int number);
 
+// Whether the thread sits in sigwait(3) or one of its kind, and would take the signal for one that it waits for: its
+// mask does not show that. False if nobody knows. directory: /proc/self/task, open.
+CRASH_TIME bool proc_awaits_signal(int directory, int thread, int number);
+
 // Where a thread stands that sits in a system call.
 CRASH_TIME bool proc_pointers(int thread, uint64_t *stack_pointer, uint64_t *program_counter);
 

@@ -11,6 +11,7 @@
 #include "capture.h"
 #include "dump_file.h"
 #include "handlers.h"
+#include "request.h"
 #include "threads.h"
 
 // The registers here and now, as a signal handler would get them.
@@ -123,10 +124,18 @@ static int capture_into(int file) {
   return error;
 }
 
+// The file that waits for a crash, while its place is taken by that of a dump; no descriptor otherwise.
+static struct known_file waiting;
+
+void request_close_file(void) {
+  if (is_own_file(&waiting)) close(waiting.descriptor);
+  waiting.descriptor = 0;
+}
+
 // A pending dump of the database. The file that waits for a crash stays as it is.
 static int dump_to_database(char *written, size_t size) {
   struct state *state = &crash_state;
-  struct known_file waiting = state->file;
+  waiting = state->file;
   static char names[3][sizeof state->path];
   strcpy(names[0], state->locked_name);
   strcpy(names[1], state->name);
@@ -142,6 +151,7 @@ static int dump_to_database(char *written, size_t size) {
     close(state->file.descriptor);
   }
   state->file = waiting;
+  waiting.descriptor = 0;
   strcpy(state->locked_name, names[0]);
   strcpy(state->name, names[1]);
   strcpy(state->path, names[2]);

@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "memory.h"
+#include "proc.h"
 #include "state.h"
 #include "threads.h"
 
@@ -138,7 +140,9 @@ CRASH_TIME static void give_stack(int number, siginfo_t *information, void *raw_
   atomic_store(&given_to, 0);
 }
 
-static void give_to(int thread) {
+static void give_to(int directory, int thread) {
+  // Such a thread goes without, as one does that blocks the signal.
+  if (proc_awaits_signal(directory, thread, kStopSignal)) return;
   void *stack = make_stack();
   if (stack == NULL) return;
   atomic_store(&given_stack, stack);
@@ -158,15 +162,18 @@ static void give_to_others(void) {
   struct signal_action earlier;
   struct signal_action action = make_action(give_stack, ~UINT64_C(0), SA_RESTART);
   bool is_installed = false;
+  const int kNoFile = -1;
+  memory_begin(kNoFile);
   struct dirent *entry;
   while ((entry = readdir(directory)) != NULL) {
     int thread = atoi(entry->d_name);
     if (thread <= 0 || thread == self) continue;
     if (!is_installed) set_action(kStopSignal, &action, &earlier);
     is_installed = true;
-    give_to(thread);
+    give_to(dirfd(directory), thread);
   }
   closedir(directory);
+  memory_end();
   if (is_installed) set_action(kStopSignal, &earlier, NULL);
 }
 

@@ -98,6 +98,9 @@ struct state {
   _Atomic(struct crash_annotation *) annotations;
 };
 
+// In a child of fork(2): nobody is there who would release the lock that a thread of the parent may have held.
+void annotations_release(void);
+
 extern struct state crash_state __attribute__((visibility("hidden")));
 
 #endif

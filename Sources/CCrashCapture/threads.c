@@ -30,6 +30,8 @@ static struct {
   _Atomic bool has_late_signal;
   // How many are about to stand there.
   _Atomic int arriving;
+  // There is a thread that was not asked.
+  bool has_left_alone;
   const char *problem;
   uint8_t listing[8192];
 } all;
@@ -151,11 +153,17 @@ CRASH_TIME void threads_wait(const ucontext_t *context) {
 
 // MARK: Finding them
 
-// Asks a thread that is not known yet. Returns whether there is one.
-CRASH_TIME static bool ask(int process, int id) {
+// Asks a thread that is not known yet. Returns whether there is one. directory: of threads; below zero if there is
+// none.
+CRASH_TIME static bool ask(int process, int directory, int id) {
   if (find(id) != NULL) return false;
   struct thread *thread = add(id);
   if (thread == NULL) return false;
+  if (proc_awaits_signal(directory, id, kStopSignal)) {
+    atomic_store(&thread->state, kLeftAlone);
+    all.has_left_alone = true;
+    return true;
+  }
   long result = SYSTEM_CALL_3(SYS_tgkill, process, id, kStopSignal);
   if (result == -ESRCH) atomic_store(&thread->state, kGone);
   if (result < 0 && result != -ESRCH) all.problem = "signals may not be sent to threads";
@@ -173,7 +181,7 @@ CRASH_TIME static int ask_listed(int process) {
       const struct dirent64 *entry = (const struct dirent64 *)(all.listing + offset);
       offset += entry->d_reclen;
       int id = (int)parse_number(entry->d_name);
-      if (id > 0 && ask(process, id)) found++;
+      if (id > 0 && ask(process, (int)directory, id)) found++;
     }
   }
   SYSTEM_CALL_1(SYS_close, directory);
@@ -183,9 +191,10 @@ CRASH_TIME static int ask_listed(int process) {
 // Without /proc: thread ids follow the process's, so the next ones are tried.
 CRASH_TIME static int ask_guessed(int process) {
   const int kReach = 65536;
+  const int kNoDirectory = -1;
   int found = 0;
   for (int id = process; id < process + kReach; id++) {
-    if (SYSTEM_CALL_3(SYS_tgkill, process, id, 0) == 0 && ask(process, id)) found++;
+    if (SYSTEM_CALL_3(SYS_tgkill, process, id, 0) == 0 && ask(process, kNoDirectory, id)) found++;
   }
   all.problem = "there is no /proc, so threads were looked for among the next 65536 ids";
   return found;
@@ -241,6 +250,7 @@ CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeo
   int process = current_process();
   all.count = 0;
   all.problem = "";
+  all.has_left_alone = false;
   for (uint32_t place = 0; place < 2 * kMaximumThreads; place++) {
     if (atomic_load_explicit(&all.index[place], memory_order_relaxed) != 0) atomic_store(&all.index[place], 0);
   }
@@ -270,7 +280,7 @@ CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeo
     if (found == 0) break;
     wait_for_all(process, start, end);
   }
-  if (unfinished() > 0) capture_unstopped(with_ptrace);
+  if (unfinished() > 0 || all.has_left_alone) capture_unstopped(with_ptrace);
 }
 
 // Whether a stop signal waits for a thread. One that stands has it blocked, so it can't come in between.
@@ -296,6 +306,20 @@ CRASH_TIME void threads_resume(uint64_t advance) {
   atomic_store(&all.advance, advance * kMillisecond);
   atomic_fetch_add(&all.epoch, 1);
   futex_wake(&all.epoch);
+}
+
+CRASH_TIME void threads_forget(void) {
+  struct signal_action current = make_action(NULL, 0, 0);
+  // Signals on their way are not inherited, so none can meet the earlier action. What the copy says may be older or
+  // newer than the child's handlers are.
+  if (set_action(kStopSignal, NULL, &current) == 0 && current.handler == stop_here) {
+    set_action(kStopSignal, &all.earlier, NULL);
+  }
+  all.is_installed = false;
+  all.count = 0;
+  atomic_store(&all.has_late_signal, false);
+  atomic_store(&all.arriving, 0);
+  if (atomic_load(&all.epoch) % 2 == 1) atomic_fetch_add(&all.epoch, 1);
 }
 
 CRASH_TIME int threads_count(void) { return all.count; }

@@ -18,6 +18,8 @@ enum thread_state {
   kStopped,
   // Gone before it stopped.
   kGone,
+  // Not sent the signal: it waits for signals, and would take this one for the program's.
+  kLeftAlone,
 };
 
 struct thread {
@@ -51,6 +53,9 @@ CRASH_TIME const char *threads_problem(void);
 // The calling thread crashed while another one is being captured: it stands still here, as a stopped one, until
 // threads_resume.
 CRASH_TIME void threads_wait(const ucontext_t *context);
+
+// In a child of fork(2), which has a copy of what another thread of its parent may have been at: nobody stands here.
+CRASH_TIME void threads_forget(void);
 
 // Base of the calling thread's thread-local storage.
 CRASH_TIME uint64_t own_data_address(void);

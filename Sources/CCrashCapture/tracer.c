@@ -43,7 +43,8 @@ CRASH_TIME static struct registers *next_registers(void) {
 }
 
 CRASH_TIME static bool is_unstopped(struct thread *thread) {
-  return atomic_load(&thread->state) == kAsked && thread->registers == NULL;
+  uint32_t state = atomic_load(&thread->state);
+  return (state == kAsked || state == kLeftAlone) && thread->registers == NULL;
 }
 
 // MARK: In the helper
