@@ -34,13 +34,18 @@ struct Claims {
   private var edges: [Edge] = []
   private(set) var made: [UInt8] = []
   /// Claims that may still be made. Entries may share what they point to, so a small file could have any number.
-  private var budget = 2_000_000
+  private var budget: Int
   var isExhausted: Bool { budget <= 0 }
+
+  /// - Parameter size: of the file. Two claims for each of its bytes are more than a file can need whose structures do not
+  ///   share bytes.
+  init(size: Int) { budget = min(2_000_000, 2 * size) }
 
   mutating func claim(_ range: ByteRange, _ treatment: Treatment, shift: UInt64 = 0) {
     if range.count <= 0 { return }
-    // A removal is never lost.
-    if treatment != .removed {
+    // A removal is never lost, and the header neither. There are no more removals than entries that were looked at, for which
+    // there is a budget.
+    if treatment != .removed, treatment != .header {
       guard budget > 0 else { return }
       budget -= 1
     }

@@ -13,7 +13,7 @@ extension MinidumpRedactor {
     if range.count >= MinidumpFormat.crashpadInfoSize { claims.copy(offset + 56, 8) }
     claimDictionary(at: offset + 36, bytes)
     guard let modules = place(at: offset + 44, bytes), knownPlaces.insert(modules.offset).inserted else { return }
-    for entry in entries(of: modules, size: 12, bytes) {
+    for entry in claimEntries(of: modules, at: offset + 44, size: 12, bytes) ?? [] {
       claims.copy(entry, 12)
       guard let info = place(at: entry + 4, bytes), info.count >= MinidumpFormat.moduleCrashpadInfoSize,
         knownPlaces.insert(info.offset).inserted
@@ -38,6 +38,19 @@ extension MinidumpRedactor {
     return range
   }
 
+  /// The entries of a list at `field`. A list that is too long for the budget goes, and its place too: nil.
+  private mutating func claimEntries(of range: ByteRange, at field: Int, size: Int, _ bytes: RawSpan) -> [Int]? {
+    guard range.count >= 4 else { return [] }
+    let count = min(Int(bytes.uint32(at: range.offset)), (range.count - 4) / size)
+    guard look(at: count + 1), !claims.isExhausted else {
+      claims.claim(ByteRange(offset: field, count: 8), .blank)
+      claims.claim(range, .removed)
+      removals.add(.unread, byteCount: 4 + size * count)
+      return nil
+    }
+    return entries(of: range, size: size, bytes)
+  }
+
   /// Claims the entries that stay; where some go, the place at `field` becomes shorter.
   private mutating func finish(
     _ range: ByteRange, at field: Int, _ offsets: [Int], _ kept: [Int], size: Int, _ bytes: RawSpan
@@ -50,7 +63,7 @@ extension MinidumpRedactor {
     guard let range = list(at: field, bytes) else { return }
     let name = Array(RedactionPolicy.messageName.utf8)
     let stays = policy.keeps(annotation: name)
-    let offsets = entries(of: range, size: 4, bytes)
+    guard let offsets = claimEntries(of: range, at: field, size: 4, bytes) else { return }
     for entry in offsets {
       let rva = Int(bytes.uint32(at: entry))
       if stays { claimString(at: rva, RedactionPolicy.messageName, bytes) } else { remove(name, valueAt: rva, bytes) }
@@ -65,20 +78,25 @@ extension MinidumpRedactor {
     claims.claim(ByteRange(offset: rva, count: 4 + value.count), .removed)
   }
 
-  /// A name that a policy can be asked about; longer ones are as good as unknown.
-  private func name(at rva: Int, _ bytes: RawSpan) -> [UInt8]? {
+  /// The name at `rva`, if the policy can be asked about it; longer ones are as good as unknown. With the budget spent there
+  /// is none, and the value at `value` goes.
+  private mutating func name(at rva: Int, of value: ByteRange, _ bytes: RawSpan) -> [UInt8]? {
     guard let range = byteArray(at: rva, bytes), range.count <= 4096 else { return nil }
+    guard spend(range) else {
+      claims.claim(value, .removed)
+      return nil
+    }
     return bytes.array(in: range)
   }
 
   private mutating func claimDictionary(at field: Int, _ bytes: RawSpan) {
     guard let range = list(at: field, bytes) else { return }
     var kept: [Int] = []
-    let offsets = entries(of: range, size: 8, bytes)
+    guard let offsets = claimEntries(of: range, at: field, size: 8, bytes) else { return }
     for entry in offsets {
       let nameRVA = Int(bytes.uint32(at: entry))
       let valueRVA = Int(bytes.uint32(at: entry + 4))
-      guard let name = name(at: nameRVA, bytes), byteArray(at: valueRVA, bytes) != nil else { continue }
+      guard let value = byteArray(at: valueRVA, bytes), let name = name(at: nameRVA, of: value, bytes) else { continue }
       guard policy.keeps(annotation: name) else {
         remove(name, valueAt: valueRVA, bytes)
         continue
@@ -93,11 +111,11 @@ extension MinidumpRedactor {
   private mutating func claimObjects(at field: Int, _ bytes: RawSpan) {
     guard let range = list(at: field, bytes) else { return }
     var kept: [Int] = []
-    let offsets = entries(of: range, size: 12, bytes)
+    guard let offsets = claimEntries(of: range, at: field, size: 12, bytes) else { return }
     for entry in offsets {
       let nameRVA = Int(bytes.uint32(at: entry))
       let valueRVA = Int(bytes.uint32(at: entry + 8))
-      guard let name = name(at: nameRVA, bytes), let value = byteArray(at: valueRVA, bytes) else { continue }
+      guard let value = byteArray(at: valueRVA, bytes), let name = name(at: nameRVA, of: value, bytes) else { continue }
       guard policy.keeps(annotation: name) else {
         remove(name, valueAt: valueRVA, bytes)
         continue
@@ -112,7 +130,7 @@ extension MinidumpRedactor {
       } else {
         claims.copy(valueRVA, 4)
         claims.claim(value, .blank)
-        if knownStrings.insert(valueRVA).inserted, bytes.nonzeroCount(in: value) > 0 {
+        if knownStrings.insert(valueRVA).inserted, !spend(value) || bytes.nonzeroCount(in: value) > 0 {
           removals.add(.value, name: name, byteCount: value.count)
         }
       }

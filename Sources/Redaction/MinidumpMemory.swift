@@ -40,6 +40,12 @@ extension MinidumpRedactor {
 
   /// Returns whether anything of it stays, or the file has to keep its place.
   private mutating func claimMemory(_ range: ByteRange, at address: UInt64, mayGo: Bool) -> Bool {
+    // Many ranges may have all stacks inside of them.
+    guard policy.memory == .all || look(at: 1 + stacks.count(in: range, at: address)) else {
+      claims.claim(range, mayGo ? .removed : .blank)
+      removals.add(.memory, byteCount: range.count)
+      return !mayGo
+    }
     switch policy.memory {
     case .all:
       claims.claim(range, .copy)

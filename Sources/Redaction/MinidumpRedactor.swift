@@ -10,7 +10,7 @@ struct MinidumpRedactor {
   let snapshot: ProcessSnapshot
   /// Of the whole file.
   let size: Int
-  var claims = Claims()
+  var claims: Claims
   var removals = RemovalCounter()
   var rule: PointerRule
   /// The memory that is treated as a stack.
@@ -23,6 +23,11 @@ struct MinidumpRedactor {
   var knownMemory: Set<Int> = []
   /// Bytes of strings that may still be looked at.
   var textBudget: Int
+  /// Entries of lists that may still be looked at. In a file that is whole each has four bytes of its own at least; lists of a
+  /// damaged one may all run on to its end, and then nobody could wait for the last of them.
+  private var entryBudget: Int
+  /// The entries of the directory that should stay, by the types of their streams.
+  private var directory: [MinidumpStreamType: Int] = [:]
   /// New sizes of streams, by their types.
   var newSizes: [MinidumpStreamType: Int] = [:]
 
@@ -37,10 +42,18 @@ struct MinidumpRedactor {
       let count = bytes.nonzeroCount(in: gap)
       removals.add(.unread, count: count == 0 ? 0 : 1, byteCount: count)
     }
+    guard redactor.isMinidump(plan) else { return nil }
     plan.countWords(bytes, &removals)
     plan.report.removals = removals.sorted
     plan.report.outputByteCount = plan.byteCount
     return plan
+  }
+
+  /// Whether at least one entry of the directory stays, if there are some that should. A damaged directory may have a stream
+  /// that goes on top of everything; a header without streams would pass for a dump, and tell nobody anything.
+  private func isMinidump(_ plan: RedactionPlan) -> Bool {
+    plan.byteCount >= MinidumpFormat.headerSize
+      && (directory.isEmpty || directory.values.contains { plan.keeps(ByteRange(offset: $0, count: 12)) })
   }
 
   private init(_ snapshot: ProcessSnapshot, _ policy: RedactionPolicy, size: Int, _ bytes: RawSpan) {
@@ -48,7 +61,10 @@ struct MinidumpRedactor {
     self.snapshot = snapshot
     self.size = size
     text = TextRedactor(policy: policy)
-    textBudget = size + 8 << 20
+    claims = Claims(size: size)
+    // Names of annotations are looked at twice.
+    textBudget = 2 * size + 8 << 20
+    entryBudget = size / 2
     stacks = StackRanges(snapshot, bytes)
     rule = PointerRule(
       snapshot.system.architecture,
@@ -58,34 +74,43 @@ struct MinidumpRedactor {
       stacks: stacks.addresses, addressMask: snapshot.system.addressMask, keepsSmallNumbers: policy.keepsSmallNumbers)
   }
 
+  /// Takes entries off the budget. Returns false if there are too many; then there are none for others either.
+  mutating func look(at count: Int) -> Bool {
+    entryBudget -= count
+    return entryBudget >= 0
+  }
+
   // MARK: Streams
 
   private mutating func claimStreams(_ streams: [MinidumpReader.Stream], _ bytes: RawSpan) {
     var first: [MinidumpStreamType: ByteRange] = [:]
     for stream in streams where first[stream.type] == nil { first[stream.type] = stream.range }
+    // First, so that the budget is there for it.
+    claimHeader(first, bytes)
     for (type, range) in first.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { claim(type, range, bytes) }
     for region in stacks.ranges where policy.memory != .all { claims.words(region.range, at: region.address) }
-    claimHeader(first, bytes)
+    for (type, size) in newSizes {
+      if let entry = directory[type] { claims.make(littleEndian(UInt32(size)), at: entry + 4) }
+    }
   }
 
   /// Header and directory. Of streams that go, the entry becomes unused.
   private mutating func claimHeader(_ first: [MinidumpStreamType: ByteRange], _ bytes: RawSpan) {
     // Not the checksum, which nobody makes.
     claims.claim(ByteRange(offset: 0, count: 16), .header)
-    claims.copy(20, 12)
+    claims.claim(ByteRange(offset: 20, count: 12), .header)
     claims.claim(ByteRange(offset: 16, count: 4), .blank)
     let directory = Int(bytes.uint32(at: 12))
     let count = min(
       Int(bytes.uint32(at: 8)), max(0, size - directory) / MinidumpFormat.directoryEntrySize)
-    var seen: Set<MinidumpStreamType> = []
     for index in 0..<count {
       let entry = directory + MinidumpFormat.directoryEntrySize * index
       let type = MinidumpStreamType(rawValue: bytes.uint32(at: entry))
       let place = ByteRange(offset: Int(bytes.uint32(at: entry + 8)), count: Int(bytes.uint32(at: entry + 4)))
       guard !claims.isExhausted else { return }
-      if first[type] == place, isKnown(type), seen.insert(type).inserted {
+      if first[type] == place, isKnown(type), self.directory[type] == nil {
         claims.copy(entry, 12)
-        if let size = newSizes[type] { claims.make(littleEndian(UInt32(size)), at: entry + 4) }
+        self.directory[type] = entry
         continue
       }
       claims.claim(ByteRange(offset: entry, count: MinidumpFormat.directoryEntrySize), .blank)

@@ -53,7 +53,7 @@ extension MinidumpRedactor {
   // MARK: Text
 
   /// Takes the bytes of a text off the budget; without it, what shares bytes could take for ever.
-  private mutating func spend(_ range: ByteRange) -> Bool {
+  mutating func spend(_ range: ByteRange) -> Bool {
     textBudget -= range.count
     return textBudget >= 0
   }
@@ -81,10 +81,12 @@ extension MinidumpRedactor {
   mutating func claimWideText(
     _ range: ByteRange, _ place: String, _ bytes: RawSpan, limit: Int = TextRedactor.maximumNameLength
   ) {
-    let pieces =
-      spend(range)
-      ? text.widePieces(of: range, bytes, limit: limit) : [TextRedactor.Piece(range: range, isHidden: true)]
-    for piece in pieces {
+    guard spend(range) else {
+      claims.wideStars(range)
+      removals.add(.text, place, byteCount: range.count)
+      return
+    }
+    for piece in text.widePieces(of: range, bytes, limit: limit) {
       guard piece.isHidden else {
         claims.claim(piece.range, .copy)
         continue

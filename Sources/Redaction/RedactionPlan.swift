@@ -54,6 +54,26 @@ public struct RedactionPlan: Sendable {
     made += bytes
   }
 
+  /// Whether the output has all bytes of `range`, which is one of the output, from the input or from `made`.
+  func keeps(_ range: ByteRange) -> Bool {
+    var place = 0
+    for segment in segments {
+      if place >= range.end { break }
+      let count: Int
+      switch segment {
+      case .copy(let bytes), .made(let bytes):
+        place += bytes.count
+        continue
+      case .words(let bytes, _): count = bytes.count
+      case .zeros(let zeros): count = zeros
+      case .stars(let stars), .wideStars(let stars, _): count = stars
+      }
+      if place + count > range.offset { return false }
+      place += count
+    }
+    return place >= range.end
+  }
+
   /// Counts the words that stay and those that go.
   mutating func countWords(_ bytes: RawSpan, _ removals: inout RemovalCounter) {
     var kept = 0

@@ -86,23 +86,35 @@ struct StackRanges: Sendable {
     return merged
   }
 
-  /// The parts of `range`, memory that begins at `address`, that are no stack of these addresses.
-  func others(of range: ByteRange, at address: UInt64) -> [ByteRange] {
+  /// The stacks that share bytes with `range`, memory that begins at `address`, at these addresses.
+  private func indices(in range: ByteRange, at address: UInt64) -> Range<Int> {
     let shift = address &- UInt64(range.offset)
+    let first = partition { ($0.shift, $0.range.end) > (shift, range.offset) }
+    return first..<max(first, partition { ($0.shift, $0.range.offset) >= (shift, range.end) })
+  }
+
+  /// The index of the first stack for which `isBehind` is true, as it is for all that follow.
+  private func partition(_ isBehind: (Stack) -> Bool) -> Int {
     var low = 0
     var high = ranges.count
     while low < high {
       let middle = (low + high) / 2
-      let stack = ranges[middle]
-      if (stack.shift, stack.range.end) <= (shift, range.offset) { low = middle + 1 } else { high = middle }
+      if isBehind(ranges[middle]) { high = middle } else { low = middle + 1 }
     }
+    return low
+  }
+
+  /// How many stacks share bytes with `range`.
+  func count(in range: ByteRange, at address: UInt64) -> Int { indices(in: range, at: address).count }
+
+  /// The parts of `range`, memory that begins at `address`, that are no stack of these addresses.
+  func others(of range: ByteRange, at address: UInt64) -> [ByteRange] {
     var others: [ByteRange] = []
     var place = range.offset
-    while low < ranges.count, ranges[low].shift == shift, ranges[low].range.offset < range.end {
-      let stack = ranges[low].range
+    for index in indices(in: range, at: address) {
+      let stack = ranges[index].range
       if stack.offset > place { others.append(ByteRange(offset: place, count: stack.offset - place)) }
       place = max(place, stack.end)
-      low += 1
     }
     if place < range.end { others.append(ByteRange(offset: place, count: range.end - place)) }
     return others

@@ -116,8 +116,11 @@ struct SystemTextRedactor {
     case .maps:
       guard let fields = Self.mapFields(line) else { return [] }
       let path = Array(line[fields...])
-      let isShown = path.first == UInt8(ascii: "[") && path.count < 64 || modulePaths.contains(path)
-      return parts(fields, andText: isShown)
+      if modulePaths.contains(path) || Self.isMappingName(path) { return parts(fields, andText: true) }
+      guard path.first == UInt8(ascii: "[") else { return parts(fields, andText: false) }
+      let shown = parts(fields + Self.openingCount(path), andText: false)
+      guard path.last == UInt8(ascii: "]") else { return shown }
+      return shown + [Part(range: ByteRange(offset: entry.end - 1, count: 1), isText: false)]
     case .status, .processors:
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return [] }
       let name = String(decoding: line[..<colon], as: UTF8.self).trimmed
@@ -179,6 +182,24 @@ struct SystemTextRedactor {
     return index == end && index < line.count ? nil : index
   }
 
+  /// Whether the kernel gives that name to a mapping that has no file. Programs may give others, of any text, with
+  /// PR_SET_VMA_ANON_NAME.
+  private static func isMappingName(_ name: [UInt8]) -> Bool {
+    // Before Linux 4.5 a stack had the id of its thread.
+    let stack = Array("[stack:".utf8)
+    if name.starts(with: stack), name.count <= stack.count + 11, name.last == UInt8(ascii: "]") {
+      let digits = name.dropFirst(stack.count).dropLast()
+      return !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }
+    }
+    return mappingNames.contains(String(decoding: name, as: UTF8.self))
+  }
+
+  /// How many bytes stay of the beginning of a name in brackets that a program gave: what says that it did.
+  private static func openingCount(_ name: [UInt8]) -> Int {
+    for opening in ["[anon:", "[anon_shmem:"] where name.starts(with: opening.utf8) { return opening.utf8.count }
+    return 1
+  }
+
   private static func isHexadecimal(_ byte: UInt8) -> Bool {
     (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) || (0x41...0x46).contains(byte)
   }
@@ -193,6 +214,9 @@ struct SystemTextRedactor {
     statusNames.contains(name) || statusPrefixes.contains { name.hasPrefix($0) }
   }
 
+  private static let mappingNames: Set<String> = [
+    "[heap]", "[stack]", "[vdso]", "[vvar]", "[vvar_vclock]", "[vsyscall]", "[uprobes]", "[sigpage]",
+  ]
   private static let statusPrefixes = ["Vm", "Rss", "Sig", "Shd", "Cap", "Cpus_", "Mems_", "Speculation"]
   private static let statusNames: Set<String> = [
     "Name", "Umask", "State", "Tgid", "Ngid", "Pid", "PPid", "TracerPid", "FDSize", "NStgid", "NSpid", "NSpgid",

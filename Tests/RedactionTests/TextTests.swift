@@ -95,6 +95,38 @@ struct TextTests {
     #expect(try value("a\tb\n") == "a\tb\n")
   }
 
+  @Test(
+    "Of the names of mappings those of the kernel stay; programs may give others",
+    arguments: [
+      ("[heap]", "[heap]"), ("[stack]", "[stack]"), ("[stack:4711]", "[stack:4711]"), ("[vdso]", "[vdso]"),
+      ("[vvar]", "[vvar]"), ("[vvar_vclock]", "[vvar_vclock]"), ("[vsyscall]", "[vsyscall]"),
+      ("[uprobes]", "[uprobes]"), ("[sigpage]", "[sigpage]"),
+      ("[anon:SECRET jane@example.com]", "[anon:***********************]"),
+      ("[anon_shmem:jane doe]", "[anon_shmem:********]"), ("[anon:***]", "[anon:***]"), ("[anon:]", "[anon:]"),
+      ("[anon:jane", "[anon:****"), ("[jane]", "[****]"), ("[stack:jane]", "[**********]"), ("[stack:]", "[******]"),
+      ("[heap]jane", "[*********"), ("[heap] [anon:jane]", "[****************]"), ("[", "["), ("[]", "[]"),
+    ])
+  func mappings(_ name: String, _ expected: String) throws {
+    var parameters = SynthMinidumpParameters(.x86_64, .linux)
+    parameters.streams = [.systemInfo, .threadList, .moduleList, .linuxMaps]
+    let file = SynthMinidump(parameters)
+    let range = try #require(file.streams.last?.range)
+    let line = Array("7f0c5a000000-7f0c5a021000 rw-p 00000000 00:00 0      ".utf8)
+    func maps(_ name: String) -> [UInt8] { line + Array("\(name)\n".utf8) }
+    try #require(maps(name).count <= range.count)
+    var bytes = file.bytes
+    bytes.replaceSubrange(range.lowerBound..<range.lowerBound + maps(name).count, with: maps(name))
+    let redacted = try Redacted(bytes).bytes
+    #expect(Array(redacted[range.lowerBound...].prefix(maps(name).count)) == maps(expected))
+    #expect(try Redacted(redacted).bytes == redacted)
+    let dump = SynthLinuxDump(.x86_64)
+    let record = try #require(Damage.first(.maps, in: dump.bytes))
+    let narrow = try Redacted(
+      Damage.settingValue(dump.bytes, of: record, to: Array(dump.maps.utf8) + maps(name)))
+    #expect(narrow.bytes.firstRange(of: maps(expected)) != nil)
+    #expect(try Redacted(narrow.bytes).bytes == narrow.bytes)
+  }
+
   // MARK: Annotations
 
   private var annotated: SynthLinuxDump {

@@ -94,7 +94,6 @@ struct RedactRun {
   private func failure(_ error: any Error, _ path: FilePath?) -> Failure {
     switch error {
     case let failure as Failure: return failure
-    case is Redaction.NotADump: return Failure(text: "is neither an intermediate dump nor a minidump", status: .noData)
     case let failure as WritingFailure:
       let (text, status) = Sentences.failure(failure.error, creating: true)
       return Failure(text: "\(Wording.printable(path?.string ?? "")): \(text)", status: status)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CrashDatabase
 import FileSystem
+import Redaction
 import Snapshot
 import SystemPackage
 
@@ -14,6 +15,7 @@ enum DatabaseSentences {
     case ReportChangeFailure.alreadyUploaded: ("was uploaded already; the server has it", .findings)
     case ReportChangeFailure.damagedMetadata:
       ("its metadata can't be read, so nobody knows whether it was uploaded", .findings)
+    case is Redaction.NotADump: ("can't be redacted: it \(Sentences.failure(error, creating: false).text)", .noData)
     case let busy as DatabaseSession.Busy: (lock(busy.state), .temporaryFailure)
     case let failure as FileFailure:
       (

@@ -5,6 +5,7 @@ import FileSystem
 import IntermediateDump
 import JSONFormat
 import Minidump
+import Redaction
 import Snapshot
 import Symbolication
 import SystemPackage
@@ -84,6 +85,7 @@ enum Sentences {
     case is SymSource.NotLinked: ("is an object file that was not linked: its addresses are none", .noData)
     case let failure as SymSource.OtherBuild: ("\(Wording.printable(failure.path)) is of another build", .noData)
     case is SymbolFile.UnknownFormat: ("is no file with symbols of a known format", .noData)
+    case is Redaction.NotADump: ("is neither an intermediate dump nor a minidump", .noData)
     case MinidumpWriter.Failure.tooLarge(let count):
       ("the minidump would take \(count) bytes; its format ends at 4294967295", .noData)
     case MinidumpWriter.Failure.unsupportedArchitecture(let architecture):
