@@ -127,10 +127,7 @@ static int capture_into(int file) {
 // The file that waits for a crash, while its place is taken by that of a dump; no descriptor otherwise.
 static struct known_file waiting;
 
-void request_close_file(void) {
-  if (is_own_file(&waiting)) close(waiting.descriptor);
-  waiting.descriptor = 0;
-}
+void request_close_file(void) { close_own_file(&waiting); }
 
 // A pending dump of the database. The file that waits for a crash stays as it is.
 static int dump_to_database(char *written, size_t size) {

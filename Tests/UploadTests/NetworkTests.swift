@@ -45,6 +45,36 @@ struct NetworkTests {
   }
 
   @Test(
+    "Who names certificates to trust trusts no others",
+    .enabled(if: WebServer.isPossible && Machine.canMount, "no nginx or openssl, or no rights to mount"))
+  func pinned() throws {
+    let server = try WebServer.shared.get()
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1...2)
+    let made = try Tool.shell(
+      """
+      mkdir hashed && cp '\(server.authority)' hashed/ca.pem && '\(WebServer.openssl!)' rehash hashed
+      '\(WebServer.openssl!)' req -x509 -newkey rsa:2048 -nodes -keyout other.key -subj /CN=other -days 2 -out other.pem
+      """, in: folder)
+    #expect(made.status == 0, "\(made.errorText)")
+    let url = server.secureURL(collector)
+    let id = UploadDatabase.id
+    let hashed = try database.upload(to: url, "--report \(id(1))", variables: "SSL_CERT_DIR=hashed")
+    #expect(hashed.status == 0, "\(hashed.errorText)")
+    // The system trusts the server now, and whoever names another authority does not.
+    let system =
+      "unshare --mount \(Machine.mapping) sh -c 'mount --bind hashed /etc/ssl/certs && exec \"$0\" \"$@\"'"
+    for (options, variables) in [("--ca-file other.pem", ""), ("", "SSL_CERT_FILE=other.pem")] {
+      let result = try database.upload(
+        to: url, "--retry-now --report \(id(2)) \(options)", variables: variables, prefix: system)
+      #expect(result.status == 75 && result.errorText.contains("no secure connection"), "\(result.errorText)")
+    }
+    #expect(try collector.requests.count == 1)
+  }
+
+  @Test(
     "An address of IPv6, over TLS too", .enabled(if: WebServer.isPossible && WebServer.hasIPv6, "no nginx or no IPv6"))
   func version6() throws {
     let server = try WebServer.shared.get()
