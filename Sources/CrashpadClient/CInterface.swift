@@ -79,7 +79,10 @@ public func _cSetAnnotation(_ name: UnsafePointer<CChar>?, _ value: UnsafePointe
 
 @c(crashpad_add_memory)
 public func _cAddMemory(_ address: UnsafeRawPointer?, _ size: Int) -> CInt {
-  unsafe CrashpadClient.addExtraMemoryRange(UnsafeRawBufferPointer(start: address, count: size)) ? 0 : E2BIG
+  guard let address = unsafe address else { return EINVAL }
+  // Half of all sizes are below zero here.
+  guard size >= 0 else { return E2BIG }
+  return unsafe CrashpadClient.addExtraMemoryRange(UnsafeRawBufferPointer(start: address, count: size)) ? 0 : E2BIG
 }
 
 @c(crashpad_remove_memory)
@@ -130,6 +133,7 @@ public func _cPush(_ annotation: UnsafeMutableRawPointer?, _ item: UnsafeRawPoin
   guard let annotation = unsafe Handle<RingBufferAnnotation>.value(annotation), let item = unsafe item else {
     return EINVAL
   }
+  guard size >= 0 else { return EAGAIN }
   return unsafe annotation.push(UnsafeRawBufferPointer(start: item, count: size).bytes) ? 0 : EAGAIN
 }
 

@@ -32,7 +32,7 @@ struct CProgramTests {
     try compile(program, "-std=c99 '\(Self.sources.path)/Examples/example.c' -o example \(client)")
     let crash = try run(program, "example db crash")
     #expect(crash.status == 139, "\(crash.errorText)")
-    let common = ["push 0", "set 0", "memory 0", "thread 0"]
+    let common = ["push 0", "set 0", "memory 0", "refused 1 1 1 1", "thread 0"]
     #expect(crash.outputLines.map(String.init) == ["again 1", "crashed last run: 0, start crashes: 0"] + common + [""])
     let dump = try DumpFacts(#require(try program.pendingDumpFiles().first))
     #expect(dump.annotations["version"] == "1.2.3")

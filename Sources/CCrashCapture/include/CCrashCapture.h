@@ -71,7 +71,8 @@ int crash_capture_is_installed(void);
 // The path of the file that a crash will be written to, without its ".locked"; empty if there is none yet.
 const char *crash_capture_path(void);
 
-// Writes a dump now. The process goes on: other threads stand still while it is captured.
+// Writes a dump now. The process goes on: other threads stand still while it is captured, and calls in them that the
+// system does not take up again after a handler (signal(7)) are interrupted.
 //
 // path: where to write it; the file must not exist, and is whole when it appears. NULL for a new pending dump of the
 // database. written_path gets the path of the dump, ended by NUL. Returns 0 or an errno value.

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Crashpad's client for programs in C and C++: link with libcrashpad_client.so, or with the Swift library CrashpadClient.
+/* Crashpad's client for programs in C and C++: link with libcrashpad_client.so, or with the Swift library
+ * CrashpadClient.
  *
- * Where no Swift runtime may be needed, CCrashCapture.h and libcrashpad_handler.so write the same dumps; `crashpadctl process`
- * makes reports of them.
+ * Where no Swift runtime may be needed, CCrashCapture.h and libcrashpad_handler.so write the same dumps; `crashpadctl
+ * process` makes reports of them.
  *
- * Functions that return int return 0, or an errno value: ESRCH if the handler was not started. All may be called from any
- * thread. Lists of annotations are names and values in turn, ended by NULL; NULL is an empty list. */
+ * Functions that return int return 0, or an errno value: ESRCH if the handler was not started. All may be called from
+ * any thread. Lists of annotations are names and values in turn, ended by NULL; NULL is an empty list. */
 #ifndef CRASHPAD_CLIENT_H
 #define CRASHPAD_CLIENT_H
 
@@ -49,8 +50,8 @@ int crashpad_crashed_last_run(void);
 /* How many runs in a row, up to the last one, crashed within ten seconds of their start. */
 int crashpad_start_crashes(void);
 
-/* Sets a text that every dump has; a value of NULL removes it. Copies both. E2BIG if the name has more than 255 bytes, the
- * value more than 4095, or there are 64. */
+/* Sets a text that every dump has; a value of NULL removes it. Copies both. E2BIG if the name has more than 255 bytes,
+ * the value more than 4095, or there are 64. */
 int crashpad_set_annotation(const char *name, const char *value);
 
 /* A text for what changes often: setting it is a copy and an atomic store. Never freed. */
@@ -60,10 +61,11 @@ void crashpad_string_annotation_set(void *annotation, const char *value);
 
 /* The last items of what is put into it, in the layout of Crashpad's length_delimited_ring_buffer.h. Never freed. */
 void *crashpad_ring_buffer_annotation(const char *name, uint16_t user_type, size_t capacity);
-/* EAGAIN if the item is empty or too large, or if another thread stands in the middle of this. */
+/* EAGAIN if the item is empty or too large, or if another thread stands in the middle of this; EINVAL for NULL. */
 int crashpad_ring_buffer_annotation_push(void *annotation, const void *item, size_t size);
 
-/* Memory that dumps have beside what they have anyway: at most 128 ranges of 1 MiB. */
+/* Memory that dumps have beside what they have anyway: at most 128 ranges of 1 MiB. E2BIG if there is more; EINVAL for
+ * NULL. */
 int crashpad_add_memory(const void *address, size_t size);
 void crashpad_remove_memory(const void *address);
 

@@ -1,4 +1,5 @@
 /* A program in C with the client: example DATABASE crash|report */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,10 @@ int main(int count, char **arguments) {
   printf("push %d\n", crashpad_ring_buffer_annotation_push(log, "a line", 6));
   printf("set %d\n", crashpad_set_annotation("user", "anna"));
   printf("memory %d\n", crashpad_add_memory(memory, sizeof memory));
+  printf("refused %d", crashpad_add_memory(NULL, sizeof memory) == EINVAL);
+  printf(" %d", crashpad_add_memory(memory, (size_t)-1) == E2BIG);
+  printf(" %d", crashpad_ring_buffer_annotation_push(log, NULL, 6) == EINVAL);
+  printf(" %d\n", crashpad_ring_buffer_annotation_push(log, "a line", (size_t)-1) == EAGAIN);
   printf("thread %d\n", crashpad_prepare_thread());
   fflush(stdout);
   if (strcmp(arguments[2], "crash") == 0) *(volatile int *)(size_t)(count - 3) = 1;
