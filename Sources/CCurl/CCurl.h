@@ -29,6 +29,8 @@ typedef void (*curl_slist_free_all_function)(struct curl_list *_Nullable);
 // Of the callbacks. All say how many bytes they took or gave.
 typedef size_t (*curl_data_callback)(char *_Nonnull, size_t, size_t, void *_Nullable);
 typedef int (*curl_seek_callback)(void *_Nullable, int64_t offset, int origin);
+// The descriptor of a new connection; 0 for going on.
+typedef int (*curl_socket_callback)(void *_Nullable, int descriptor, int purpose);
 typedef int (*curl_progress_callback)(void *_Nullable, int64_t to_receive, int64_t received, int64_t to_send,
                                       int64_t sent);
 
@@ -66,16 +68,16 @@ static inline curl_code curl_set_seek_callback(curl_setopt _Nonnull set, curl_ha
                                                curl_option option, curl_seek_callback _Nonnull value) {
   return ((curl_setopt_function)set)(handle, option, value);
 }
+static inline curl_code curl_set_socket_callback(curl_setopt _Nonnull set, curl_handle _Nonnull handle,
+                                                 curl_option option, curl_socket_callback _Nonnull value) {
+  return ((curl_setopt_function)set)(handle, option, value);
+}
 static inline curl_code curl_set_progress_callback(curl_setopt _Nonnull set, curl_handle _Nonnull handle,
                                                    curl_option option, curl_progress_callback _Nonnull value) {
   return ((curl_setopt_function)set)(handle, option, value);
 }
 static inline curl_code curl_get_number(curl_getinfo _Nonnull get, curl_handle _Nonnull handle, curl_info info,
                                         long *_Nonnull value) {
-  return ((curl_getinfo_function)get)(handle, info, value);
-}
-static inline curl_code curl_get_socket(curl_getinfo _Nonnull get, curl_handle _Nonnull handle, curl_info info,
-                                        int *_Nonnull value) {
   return ((curl_getinfo_function)get)(handle, info, value);
 }
 static inline curl_code curl_get_text(curl_getinfo _Nonnull get, curl_handle _Nonnull handle, curl_info info,
@@ -114,6 +116,7 @@ static const curl_option CURL_OPTION_XFERINFODATA = 10057;
 static const curl_option CURL_OPTION_CAINFO = 10065;
 static const curl_option CURL_OPTION_CAPATH = 10097;
 static const curl_option CURL_OPTION_SEEKDATA = 10168;
+static const curl_option CURL_OPTION_SOCKOPTDATA = 10149;
 static const curl_option CURL_OPTION_NOPROXY = 10177;
 static const curl_option CURL_OPTION_PROXY_CAINFO = 10246;
 static const curl_option CURL_OPTION_PROXY_CAPATH = 10247;
@@ -121,6 +124,7 @@ static const curl_option CURL_OPTION_PROXY_CAPATH = 10247;
 static const curl_option CURL_OPTION_WRITEFUNCTION = 20011;
 static const curl_option CURL_OPTION_READFUNCTION = 20012;
 static const curl_option CURL_OPTION_HEADERFUNCTION = 20079;
+static const curl_option CURL_OPTION_SOCKOPTFUNCTION = 20148;
 static const curl_option CURL_OPTION_SEEKFUNCTION = 20167;
 static const curl_option CURL_OPTION_XFERINFOFUNCTION = 20219;
 
@@ -133,7 +137,6 @@ static const int CURL_ERROR_SIZE = 256;
 
 static const curl_info CURL_INFO_RESPONSE_CODE = 0x200000 + 2;
 static const curl_info CURL_INFO_HTTP_CONNECTCODE = 0x200000 + 22;
-static const curl_info CURL_INFO_ACTIVESOCKET = 0x500000 + 44;
 // Since version 7.84.
 static const curl_info CURL_INFO_CAINFO = 0x100000 + 61;
 

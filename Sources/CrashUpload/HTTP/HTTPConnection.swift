@@ -8,6 +8,8 @@ final class HTTPConnection {
   private let curl: CurlLibrary
   private let handle: curl_handle
   private let options: HTTPOptions
+  /// The last connection's, which libcurl tells when it makes it and not while it is used.
+  private var socket: Int32 = -1
 
   /// Throws `UploadFailure` if there is no libcurl.
   init(_ options: HTTPOptions) throws(UploadFailure) {
@@ -79,11 +81,8 @@ final class HTTPConnection {
 
   /// How many bytes the kernel has that the other end did not acknowledge; nil if nobody knows.
   private var unsentCount: Int? {
-    var socket: Int32 = -1
     var count: Int32 = 0
-    guard unsafe curl_get_socket(curl.getInfo, handle, CURL_INFO_ACTIVESOCKET, &socket) == 0, socket >= 0,
-      unsafe ioctl(socket, UInt(TIOCOUTQ), &count) == 0
-    else { return nil }
+    guard socket >= 0, unsafe ioctl(socket, UInt(TIOCOUTQ), &count) == 0 else { return nil }
     return Int(count)
   }
 
@@ -129,6 +128,14 @@ final class HTTPConnection {
       unsafe Transfer.of(object).header(UnsafeRawBufferPointer(start: buffer, count: size * count))
     }
     unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_HEADERDATA, object)
+    unsafe _ = curl_set_socket_callback(curl.setOption, handle, CURL_OPTION_SOCKOPTFUNCTION) { object, descriptor, _ in
+      if let object = unsafe object {
+        unsafe Unmanaged<HTTPConnection>.fromOpaque(object).takeUnretainedValue().socket = descriptor
+      }
+      return 0
+    }
+    unsafe _ = curl_set_pointer(
+      curl.setOption, handle, CURL_OPTION_SOCKOPTDATA, Unmanaged.passUnretained(self).toOpaque())
     set(CURL_OPTION_NOPROGRESS, 0)
     unsafe _ = curl_set_progress_callback(curl.setOption, handle, CURL_OPTION_XFERINFOFUNCTION) {
       object, _, _, _, sent in

@@ -107,9 +107,12 @@ final class Transfer {
     if let sentAt {
       // Over a slow line, megabytes may be under way yet.
       let waiting = unsentCount?() ?? 0
-      if waiting < self.waiting { self.sentAt = max(sentAt, self.waiting == .max ? sentAt : now) }
-      self.waiting = waiting
-      guard now - (self.sentAt ?? now) > timeout else { return false }
+      defer { self.waiting = waiting }
+      if waiting < self.waiting, self.waiting != .max {
+        self.sentAt = now
+        return false
+      }
+      guard now - sentAt > timeout else { return false }
       stall = "no answer within \(Self.seconds(timeout)) after everything was sent"
       return true
     }

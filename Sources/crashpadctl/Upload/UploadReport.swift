@@ -101,7 +101,7 @@ final class UploadReport {
 
   private func tell(_ failure: FileFailure) {
     Terminal.error(
-      "\(Wording.printable(failure.path)): warning: when reports were last sent can't be written down: "
+      "crashpadctl: warning: when reports were last sent can't be written down: "
         + DatabaseSentences.failure(failure).text)
   }
 
