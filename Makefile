@@ -1,4 +1,5 @@
-# Every target works on a fresh clone; what is missing on the machine, scripts/dependencies installs.
+# Every target works on a fresh clone: scripts/dependencies lists the system packages that are missing, and installs them
+# where that is allowed.
 SWIFT ?= swift
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -17,14 +18,18 @@ RELEASE = -c release --static-swift-stdlib -Xlinker -s -Xlinker -L$(CURDIR)/$(ST
 TOOL = .build/release/crashpadctl
 # What `crashpadctl run` preloads.
 HANDLER = .build/handler/libcrashpad_handler.so
+# The sample files that README.md's commands name.
+DEMO = .build/demo
+VERSION = $(shell sed -n 's/^let toolVersion = "\(.*\)"/\1/p' Sources/crashpadctl/Crashpadctl.swift)
+DIST = .build/crashpadctl-$(VERSION)-linux-$(shell uname -m).tar.gz
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf
 LIBRARIES = BinaryFormat Snapshot JSONFormat FileSystem IntermediateDump CrashDatabase DumpInterpretation Minidump \
   CoreFile Supervision Symbolication CrashpadCore CrashUpload Redaction CrashCapture CrashpadClient
 
-.PHONY: help demo build test sweep matrix lint format check all bench fuzz docs man install uninstall clean
+.PHONY: help demo build test sweep matrix lint format check all bench fuzz docs man install uninstall dist clean
 
 help:
-	@echo "make demo       explain a sample dump and turn it into a minidump"
+	@echo "make demo       build the tool, make sample files in $(DEMO), and show the main commands on them"
 	@echo "make build      build the tool: $(TOOL)"
 	@echo "make test       build and run all tests"
 	@echo "make sweep      $(SWEEP) mutations of dumps through everything, as SWEEP=$(SWEEP) says"
@@ -35,10 +40,12 @@ help:
 	@echo "make fuzz       fuzz each input format for FUZZ_SECONDS=$(FUZZ_SECONDS)"
 	@echo "make docs man   documentation of the libraries; man pages as text"
 	@echo "make format     rewrite the sources in the house's format"
-	@echo "make install uninstall    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
+	@echo "make install    install what make build made: PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
+	@echo "make uninstall  remove it again"
+	@echo "make dist       pack what make install installs: $(DIST)"
 
 demo: build
-	scripts/demo $(TOOL)
+	scripts/demo $(TOOL) $(DEMO)
 
 build:
 	scripts/dependencies build
@@ -47,11 +54,10 @@ build:
 	scripts/handler-library $(HANDLER)
 
 test:
-	scripts/dependencies build
-	scripts/dependencies test
+	scripts/dependencies build test
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build --build-tests $(STRICT)
-	scripts/test $(SWIFT) test --skip-build
+	scripts/test $(SWIFT) test --disable-xctest --skip-build
 
 sweep:
 	CRASHPADCTL_SWEEP=$(SWEEP) $(SWIFT) test -c release --scratch-path .build-sweep -Xswiftc -enable-testing \
@@ -72,6 +78,7 @@ format:
 	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests
 
 check: lint man
+	scripts/dependencies check
 	scripts/house-rules
 	scripts/crash-time
 
@@ -92,24 +99,38 @@ man:
 	scripts/dependencies man
 	scripts/man .build/man
 
-install: build
+# Installs what `make build` made, and builds nothing: root has no Swift in its PATH as a rule, and must own nothing in .build.
+install:
+	@[ -x $(TOOL) ] && [ -e $(HANDLER) ] || { echo "nothing to install: run 'make build' first, without sudo" >&2; exit 1; }
 	install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/crashpadctl
 	install -D -m 755 $(HANDLER) $(DESTDIR)$(PREFIX)/lib/crashpadctl/libcrashpad_handler.so
-	for page in man/*.[15]; do \
+	for page in man/*.[157]; do \
 	  install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	$(TOOL) --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/crashpadctl
 	$(TOOL) --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl
 	$(TOOL) --generate-completion-script fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/crashpadctl.fish
+	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/LICENSE
+	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/README.md
+	for example in scripts/crashpadctl-cron scripts/*.service scripts/*.timer; do \
+	  install -D -m 644 $$example $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/examples/$${example##*/} || exit 1; done
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/crashpadctl
-	rm -rf $(DESTDIR)$(PREFIX)/lib/crashpadctl
-	for page in man/*.[15]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
+	rm -rf $(DESTDIR)$(PREFIX)/lib/crashpadctl $(DESTDIR)$(PREFIX)/share/doc/crashpadctl
+	for page in man/*.[157]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/crashpadctl \
 	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl \
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/crashpadctl.fish
+
+# An archive to unpack over / or /usr/local on a machine without Swift: tar -C /usr/local -xzf ARCHIVE
+dist: build
+	rm -rf .build/dist
+	$(MAKE) install PREFIX= DESTDIR=$(CURDIR)/.build/dist
+	tar -C .build/dist --owner=0 --group=0 --sort=name -czf $(DIST) .
+	rm -rf .build/dist
+	@echo "$(DIST)"
 
 clean:
 	rm -rf .build .build-fuzz .build-matrix .build-sweep
