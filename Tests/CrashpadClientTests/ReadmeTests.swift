@@ -11,14 +11,12 @@ enum Crash {
 func startCrashReporting() throws {
   try CrashpadClient.startCrashpadInProcessHandler(
     database: "/var/lib/server/crashes", annotations: ["version": "1.2.3"])
-  // Of what earlier runs left, reports are made; crashpadctl process would do as well.
-  try CrashpadClient.processIntermediateDumps()
+  try CrashpadClient.processIntermediateDumps()  // of earlier runs
   try HangMonitor.start().watchMainThread()
 }
 
 func serve(_ path: String) {
-  // A copy and an atomic store; every dump has it.
-  Crash.path.set(path)
+  Crash.path.set(path)  // every later dump has it
 }
 // end
 

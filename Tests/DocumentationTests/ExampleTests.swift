@@ -108,13 +108,13 @@ struct ExampleTests {
 
   /// Runs the lines that begin with "$ " in one shell, and returns them with what they print.
   private static func rerun(_ session: [String]) throws -> [String] {
-    let samples = try Samples(hasReport: false)
+    let demo = try DemoFiles()
     let mark = "--- the next command ---"
     // The status of a command is there for the next one, as in a terminal.
     var script = "status=0\n"
     let commands = session.filter { $0.hasPrefix("$ ") }.map { String($0.dropFirst(2)) }
     for command in commands { script += "(exit $status); { \(command)\n} 2>&1; status=$?; echo '\(mark)'\n" }
-    let output = try Tool.run(script, in: samples.folder)
+    let output = try Tool.run(script, in: demo.folder)
     let parts = output.text.components(separatedBy: mark + "\n")
     try #require(parts.count == commands.count + 1, "\(output.text)")
     var lines: [String] = []
@@ -125,24 +125,29 @@ struct ExampleTests {
     return lines
   }
 
-  @Test(arguments: ["yaml", "sh"])
-  func `What README.md gives to CI systems and shells runs`(language: String) throws {
-    var block: [String]?
-    var blocks = 0
-    for line in try Repository.text("README.md").components(separatedBy: "\n") {
-      if line == "```", let lines = block {
-        let commands = Self.commands(in: lines)
-        if !commands.isEmpty { try Self.check(commands, status: 0, "README.md") }
-        blocks += commands.isEmpty ? 0 : 1
-        block = nil
-      }
-      block?.append(line)
-      if line == "```" + language { block = [] }
+  @Test(arguments: ["README.md", "Sources/README.md", "Tests/README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"])
+  func `Every file that a document links to exists`(document: String) throws {
+    let folder = Repository.root.appendingPathComponent(document).deletingLastPathComponent()
+    for match in try Repository.text(document).matches(of: #/\]\(([^)#]+)\)/#) where !match.output.1.contains("://") {
+      let target = folder.appendingPathComponent(String(match.output.1)).standardizedFileURL.path
+      #expect(FileManager.default.fileExists(atPath: target), "\(match.output.1)")
     }
-    #expect(blocks > 0)
   }
 
-  @Test func `The program in README.md compiles and converts`() throws {
+  @Test func `The picture in README.md shows what the tool prints`() throws {
+    let demo = try DemoFiles()
+    let script = Repository.root.appendingPathComponent("scripts/picture").path
+    let command = "crashpadctl symbolize --symbols symbols crash.idump"
+    let output = try Tool.run("{ echo '$ \(command)'; \(command); } | '\(script)'", in: demo.folder)
+    try #require(output.status == 0)
+    if Repository.isUpdating {
+      try Repository.write(output.text, to: "scripts/stack.svg")
+    } else {
+      #expect(try Repository.text("scripts/stack.svg") == output.text, "UPDATE_DOCS=1 draws it anew")
+    }
+  }
+
+  @Test func `The program in Sources/README.md compiles and converts`() throws {
     let samples = try Samples()
     let path = FilePath(samples.folder.appendingPathComponent("crash.idump").path)
     let output = FilePath(samples.folder.appendingPathComponent("new.dmp").path)
@@ -154,7 +159,7 @@ struct ExampleTests {
     let lines = try Repository.text("Tests/DocumentationTests/ExampleTests.swift").components(separatedBy: "\n")
     let start = try #require(lines.firstIndex(of: "    // begin"))
     let stop = try #require(lines.firstIndex(of: "    // end"))
-    let readme = try Repository.text("README.md")
+    let readme = try Repository.text("Sources/README.md")
     for line in lines[(start + 1)..<stop] { #expect(readme.contains("\n\(line.dropFirst(4))\n")) }
   }
 }

@@ -72,19 +72,8 @@ struct OptionTests {
     }
   }
 
-  @Test func `The exit statuses are the same in the help, crashpadctl(1) and README.md`() throws {
+  @Test func `The exit statuses are the same in the help and crashpadctl(1)`() throws {
     let tags = try Repository.manPage("crashpadctl.1").section("EXIT STATUS").paragraphs.filter { !$0.tag.isEmpty }
-    let page = tags.map { "\($0.tag): \($0.text)" }
-    let part = try Repository.text("README.md").components(separatedBy: "## Exit status").last?.components(
-      separatedBy: "\n## ")[0]
-    let rows = (part ?? "").components(separatedBy: "\n").filter {
-      $0.hasPrefix("| ") && $0.dropFirst(2).first?.isNumber == true
-    }
-    let readme = rows.map { row in
-      let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-      return "\(cells[0]): \(cells[1])"
-    }
-    #expect(readme == page)
     // "Exit status: 0 done; 1 done, with error findings …; 64 usage; …"
     let help = try Tool.help().overview.replacingOccurrences(of: "\n", with: " ")
     let statement = try #require(help.components(separatedBy: "Exit status: ").last?.components(separatedBy: ".").first)

@@ -109,6 +109,21 @@ struct Help {
   }
 }
 
+/// The files that `make demo` leaves, which the commands in README.md name.
+struct DemoFiles: ~Copyable {
+  let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("demo-\(UUID().uuidString)")
+    let script = Repository.root.appendingPathComponent("scripts/demo-files").path
+    let output = try Tool.run("'\(script)' '\(Tool.path)' '\(folder.path)' 2>&1", in: Repository.root)
+    try #require(output.status == 0, "\(output.text)")
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+}
+
+
 /// A directory with the files that the documents' examples name.
 struct Samples: ~Copyable {
   let folder: URL
