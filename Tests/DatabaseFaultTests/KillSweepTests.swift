@@ -12,8 +12,8 @@ struct KillSweepTests {
     Scenario("process with damaged settings", .mixedWithDamagedSettings, Scenario.process, status: 1),
     Scenario("process of many", .plain(34), Scenario.process),
     Scenario("unlock", .mixedWithSettings, "unlock --database db --now \(DatabasePlan.now)", status: 1),
-    Scenario("prune", .reports, "prune --database db --max-reports 3 --now \(DatabasePlan.now)"),
-    Scenario("prune --clean", .reports, "prune --database db --clean --now \(DatabasePlan.now)"),
+    Scenario("prune", .reports, "prune --database db --pending --max-reports 3 --now \(DatabasePlan.now)"),
+    Scenario("prune --clean", .reports, "prune --database db --pending --clean --now \(DatabasePlan.now)"),
     Scenario("create", .nothing, "database create --database db --client-id \(DatabasePlan.id(77))"),
     Scenario(
       "new", .reports,

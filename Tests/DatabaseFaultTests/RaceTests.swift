@@ -49,7 +49,7 @@ struct RaceTests {
     arguments: [
       Scenario("process", .mixedWithSettings, Scenario.process, status: 1),
       Scenario("process without settings", .mixed, Scenario.process, status: 1),
-      Scenario("prune", .reports, "prune --database db --max-reports 3 --clean --now \(DatabasePlan.now)"),
+      Scenario("prune", .reports, "prune --database db --pending --max-reports 3 --clean --now \(DatabasePlan.now)"),
       Scenario(
         "request-upload", .reports,
         "database request-upload --database db \(DatabasePlan.id(50)) \(DatabasePlan.id(62))"),

@@ -44,7 +44,7 @@ struct SharedPruneTests {
     let end = Int(Date().timeIntervalSince1970)
     // Both go by the same day, or nothing can be said.
     guard now / 86400 == end / 86400 else { return }
-    let own = try Tool.shell("crashpadctl prune -d b\(limits.arguments) --now \(now)", in: folder)
+    let own = try Tool.shell("crashpadctl prune -d b --pending\(limits.arguments) --now \(now)", in: folder)
     #expect(peer.status == 0 && own.status == 0, "seed \(seed)")
     let theirs = peer.outputLines.filter { $0.hasPrefix("deleted=") }.map { String($0.dropFirst(8)) }.sorted()
     let ours = own.outputLines.filter { !$0.isEmpty }.map { line in

@@ -196,7 +196,8 @@ struct KilledRunTests {
       let result = try Tool.shell("crashpadctl \(verb) --database db \(words.last!)", in: folder)
       #expect(result.status == 75, "\(command): \(result.errorText)")
     }
-    _ = try Tool.shell("crashpadctl prune --database db --max-reports 0 --now \(UploadDatabase.now)", in: folder)
+    _ = try Tool.shell(
+      "crashpadctl prune --database db --pending --max-reports 0 --now \(UploadDatabase.now)", in: folder)
     #expect(try database.report(1) == before)
     #expect(try collector.requests.count == 1)
   }

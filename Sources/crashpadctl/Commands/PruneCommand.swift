@@ -1,58 +1,51 @@
 import ArgumentParser
 import CrashDatabase
 
-/// A limit, or `none`.
-struct LimitArgument<Bound: ExpressibleByArgument & Sendable>: ExpressibleByArgument, Sendable {
-  /// Nil for no limit.
-  let bound: Bound?
-
-  init(_ bound: Bound?) { self.bound = bound }
-
-  init?(argument: String) {
-    if argument == "none" {
-      bound = nil
-    } else if let bound = Bound(argument: argument) {
-      self.bound = bound
-    } else {
-      return nil
-    }
-  }
-
-  /// In one word, as it may be typed.
-  var defaultValueDescription: String { bound?.defaultValueDescription.filter { $0 != " " } ?? "none" }
-}
-
 struct PruneCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
     abstract: "Delete old and surplus reports of a database.",
     discussion: """
-      Keeps to Crashpad's rules: from the newest report to the oldest, whatever is
-      older than a year or does not fit into 128 MiB any more goes, with metadata
-      and attachments. What another program has locked stays. With --clean, what
-      was left behind goes too.
+      Looks at the reports from the newest to the oldest, and deletes those that
+      are older than a year or do not fit into 128 MiB, with metadata and
+      attachments: Crashpad's limits. Pending reports were never sent, and stay
+      unless --pending is given. Reports that another program has locked stay.
+      With --clean, leftovers go too.
+
+      Durations take the units s, m, h, d, w, mo (30 days) and y (365 days), as in
+      90d or 1.5y; sizes KiB, MiB, GiB and TiB, as in 500MiB or 1.5GiB.
 
       Examples:
         crashpadctl prune --database DB --dry-run
         crashpadctl prune --database DB --max-age 90d --max-size 1GiB
-        crashpadctl prune --database DB --max-reports 1000 --keep-pending
+        crashpadctl prune --database DB --max-age none --max-reports 1000 --pending
         crashpadctl prune --database DB --clean --rejected-age 30d
       """)
 
   @OptionGroup var databaseOption: DatabaseOption
 
   @Option(
-    name: .long, help: ArgumentHelp("Delete what was created longer ago; or none.", valueName: "duration"))
-  var maxAge: LimitArgument<DurationArgument> = LimitArgument(DurationArgument(seconds: PruneRules.defaultAge))
+    name: .long,
+    help: ArgumentHelp(
+      "Delete reports created longer ago, as 90d; or none. (default: 365d)", valueName: "duration"),
+    transform: LimitArgument<DurationArgument>.parse)
+  var maxAge = LimitArgument(DurationArgument(seconds: PruneRules.defaultAge))
 
   @Option(
-    name: .long, help: ArgumentHelp("Keep the newest reports up to this size; or none.", valueName: "size"))
-  var maxSize: LimitArgument<SizeArgument> = LimitArgument(SizeArgument(bytes: PruneRules.defaultSize))
+    name: .long,
+    help: ArgumentHelp(
+      "Keep the newest reports up to this size, as 1GiB; or none. (default: 128MiB)", valueName: "size"),
+    transform: LimitArgument<SizeArgument>.parse)
+  var maxSize = LimitArgument(SizeArgument(bytes: PruneRules.defaultSize))
 
   @Option(name: .long, help: ArgumentHelp("Keep the newest reports up to this number; or none.", valueName: "n"))
   var maxReports: LimitArgument<Int> = LimitArgument(nil)
 
-  @Flag(name: .long, help: "Delete no pending report, whatever the limits say.")
+  @Flag(name: .long, help: "Delete pending reports too, which were never sent.")
+  var pending = false
+
+  // What was an option is the rule now.
+  @Flag(name: .long, help: .hidden)
   var keepPending = false
 
   @Flag(name: .long, help: "Remove what was left behind: unfinished files, expired locks, parts without a report.")
@@ -60,9 +53,10 @@ struct PruneCommand: ParsableCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("With --clean, remove dumps that were rejected longer ago; or none.", valueName: "duration"))
-  var rejectedAge: LimitArgument<DurationArgument> = LimitArgument(
-    DurationArgument(seconds: CleaningRules.defaultRejectedAge))
+    help: ArgumentHelp(
+      "With --clean, remove dumps rejected longer ago, as 30d; or none. (default: 60d)", valueName: "duration"),
+    transform: LimitArgument<DurationArgument>.parse)
+  var rejectedAge = LimitArgument(DurationArgument(seconds: CleaningRules.defaultRejectedAge))
 
   @OptionGroup var clock: ClockOption
 
@@ -77,6 +71,7 @@ struct PruneCommand: ParsableCommand {
 
   func validate() throws {
     if let count = maxReports.bound, count < 0 { throw ValidationError("--max-reports takes 0 or more.") }
+    if pending, keepPending { throw ValidationError("--pending and --keep-pending exclude each other.") }
   }
 
   func run() throws {
@@ -87,7 +82,7 @@ struct PruneCommand: ParsableCommand {
   var rules: PruneRules {
     PruneRules(
       maximumAge: maxAge.bound?.seconds, maximumSize: maxSize.bound?.bytes, maximumCount: maxReports.bound,
-      keepsPending: keepPending)
+      keepsPending: !pending)
   }
 
   /// Nil if nothing is to be cleaned.

@@ -102,6 +102,7 @@ struct PruneRun {
           json.member("reports", results.decisions.count)
           json.member("reports_kept", counts.kept)
           json.member("bytes_kept", counts.keptBytes)
+          json.member("pending_kept", counts.keptPending)
           json.member("reports_removed", counts.removed)
           json.member("bytes_removed", counts.removedBytes)
           json.member("leftovers_removed", counts.cleaned)

@@ -74,6 +74,9 @@ struct PruneText {
     let counts = PruneCounts(results)
     var text = "\(Wording.count(counts.removed, "report")) \(verb) (\(Wording.size(counts.removedBytes)))"
     text += ", \(Wording.grouped(counts.kept)) kept (\(Wording.size(counts.keptBytes)))"
+    if counts.keptPending > 0 {
+      text += "; kept beyond the limits: \(Wording.count(counts.keptPending, "pending report")) (see --pending)"
+    }
     if counts.cleaned > 0 {
       text += "; \(Wording.count(counts.cleaned, "leftover")) \(verb) (\(Wording.size(counts.cleanedBytes)))"
     }
@@ -123,6 +126,8 @@ struct PruneText {
 struct PruneCounts {
   var kept = 0
   var keptBytes: UInt64 = 0
+  /// Of those that were kept: beyond a limit, but pending.
+  var keptPending = 0
   var removed = 0
   var removedBytes: UInt64 = 0
   var cleaned = 0
@@ -134,6 +139,7 @@ struct PruneCounts {
     failed = results.failures.count
     var total: UInt64 = 0
     for decision in results.decisions { total &+= UInt64(clamping: decision.report.totalSize) }
+    keptPending = results.decisions.count(where: \.isKeptAsPending)
     for (decision, removal) in results.reports where removal == .removed {
       removed += 1
       removedBytes &+= UInt64(clamping: decision.report.totalSize)
