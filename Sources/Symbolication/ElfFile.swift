@@ -1,3 +1,4 @@
+internal import BinaryFormat
 internal import CElfutils
 internal import Glibc
 internal import SystemPackage
@@ -17,6 +18,8 @@ final class ElfFile: @unchecked Sendable {
   let imageBase: UInt64
   /// Loaded and executable addresses, by the program headers.
   let codeRanges: [Range<UInt64>]
+  /// Where the file has what lies at such addresses.
+  private let code: [(address: UInt64, content: Range<UInt64>)]
   /// NT_GNU_BUILD_ID; empty if there is none.
   let buildID: [UInt8]
   /// `.gnu_debuglink`: the name of the file with the debug information, and its CRC.
@@ -56,6 +59,7 @@ final class ElfFile: @unchecked Sendable {
       throw NotElf()
     }
     (machine, type, imageBase, codeRanges) = (header.machine, header.type, header.imageBase, header.codeRanges)
+    code = header.code
     buildID = unsafe Self.buildID(elf)
     debugLink = unsafe Self.debugLink(elf)
   }
@@ -73,6 +77,7 @@ final class ElfFile: @unchecked Sendable {
     unsafe self.memory = memory
     descriptor = nil
     (machine, type, imageBase, codeRanges) = (header.machine, header.type, header.imageBase, header.codeRanges)
+    code = header.code
     buildID = unsafe Self.buildID(elf)
     debugLink = unsafe Self.debugLink(elf)
   }
@@ -88,6 +93,7 @@ final class ElfFile: @unchecked Sendable {
     let type: UInt16
     var imageBase: UInt64 = 0
     var codeRanges: [Range<UInt64>] = []
+    var code: [(address: UInt64, content: Range<UInt64>)] = []
 
     init?(_ elf: OpaquePointer) {
       var header = GElf_Ehdr()
@@ -105,7 +111,10 @@ final class ElfFile: @unchecked Sendable {
         let page = segment.p_vaddr & ~0xfff
         base = min(base ?? page, page)
         let (end, overflow) = segment.p_vaddr.addingReportingOverflow(segment.p_memsz)
-        if segment.p_flags & UInt32(PF_X) != 0, !overflow { codeRanges.append(segment.p_vaddr..<end) }
+        guard segment.p_flags & UInt32(PF_X) != 0, !overflow else { continue }
+        codeRanges.append(segment.p_vaddr..<end)
+        let (last, isTooFar) = segment.p_offset.addingReportingOverflow(min(segment.p_filesz, segment.p_memsz))
+        if !isTooFar { code.append((segment.p_vaddr, segment.p_offset..<last)) }
       }
       imageBase = base ?? 0
     }
@@ -127,6 +136,21 @@ final class ElfFile: @unchecked Sendable {
 
   /// Where it is; nil of an image in memory.
   var folder: FilePath? { descriptor.flatMap(SplitDwarf.folder) }
+
+  /// Eight bytes of code, little endian; nil if they are not in the file.
+  func word(at address: UInt64) -> UInt64? {
+    for (start, content) in code where address >= start && address - start < UInt64(content.count) {
+      let offset = content.lowerBound + (address - start)
+      var word: UInt64?
+      withImage { bytes in
+        if content.upperBound - offset >= 8, let place = Int(exactly: offset), place <= bytes.byteCount - 8 {
+          word = bytes.uint64(at: place)
+        }
+      }
+      return word
+    }
+    return nil
+  }
 
   func isCode(_ address: UInt64) -> Bool { codeRanges.isEmpty || codeRanges.contains { $0.contains(address) } }
 

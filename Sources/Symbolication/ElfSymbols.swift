@@ -117,6 +117,9 @@ public final class ElfSymbols: Sendable {
     state.withLock { $0.frameRules(at: address) }
   }
 
+  /// Eight bytes of the code at `address`, little endian; nil if the loaded file does not have them.
+  func code(imageAddress address: UInt64) -> UInt64? { state.withLock { $0.loaded?.word(at: address) } }
+
   /// Where the function that `address` lies in begins.
   func functionAddress(imageAddress address: UInt64) -> UInt64? {
     state.withLock { state in

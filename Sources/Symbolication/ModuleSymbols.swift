@@ -79,6 +79,14 @@ public final class ModuleSymbols: Sendable {
     return nil
   }
 
+  /// Eight bytes of the code at an offset, little endian; nil if no file has them.
+  func code(at offset: UInt64) -> UInt64? {
+    for case .elf(let symbols) in search.symbols {
+      if let word = symbols.code(imageAddress: symbols.imageBase &+ offset) { return word }
+    }
+    return nil
+  }
+
   func functionAddress(_ offset: UInt64) -> UInt64? {
     for source in search.symbols {
       if let address = source.functionAddress(offset) { return address }

@@ -28,10 +28,12 @@ public struct StackFrame: Sendable {
   /// Whether it is what the kernel had a signal handler return to: its caller was interrupted.
   public internal(set) var isSignalFrame = false
 
-  /// What to look symbols up for: of a caller an address inside of the call.
-  public var lookupAddress: UInt64 { isCaller ? instruction &- 1 : instruction }
+  /// What to look symbols up for: of a caller an address inside of the call. No call leads to what a handler returns to.
+  public var lookupAddress: UInt64 { isBehindCall ? instruction &- 1 : instruction }
   /// The same in the module.
-  public var lookupOffset: UInt64? { moduleOffset.map { isCaller ? $0 &- 1 : $0 } }
+  public var lookupOffset: UInt64? { moduleOffset.map { isBehindCall ? $0 &- 1 : $0 } }
+
+  private var isBehindCall: Bool { isCaller && !isSignalFrame }
 }
 
 /// Why a walk ended.

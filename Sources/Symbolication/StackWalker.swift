@@ -131,7 +131,11 @@ public struct StackWalker: Sendable {
     var isSignalFrame = false
     var found: (registers: FrameRegisters, trust: FrameTrust)?
     var hasRules = false
-    if let rules = symbols?.frameRules(at: offset, callee.registers.architecture) {
+    var rules = symbols?.frameRules(at: offset, callee.registers.architecture)
+    if callee.trust != .context, rules?.isSignalFrame != true {
+      rules = signalReturn(callee, in: module, symbols) ?? rules
+    }
+    if let rules {
       hasRules = true
       isSignalFrame = rules.isSignalFrame
       frame.isSignalFrame = isSignalFrame
@@ -151,13 +155,27 @@ public struct StackWalker: Sendable {
       let isMissing = hasRules || callee.registers.stackPointer.map { memory.word($0 & ~7) == nil } ?? true
       return .end(isMissing ? .missingMemory : .noCaller)
     }
-    guard let next = caller.instructionPointer.map(stripped), next >= 4096 else { return .end(.done) }
+    guard let next = caller.instructionPointer.map(stripped), next >= 4096 else {
+      // A chain of frame pointers that goes on has its end elsewhere: what was read is no frame.
+      let isChainBroken = trust == .framePointer && caller.framePointer != 0
+      return .end(isChainBroken ? .noCaller : .done)
+    }
     if let old = callee.registers.stackPointer, let new = caller.stackPointer, !isSignalFrame {
       // Of a leaf on arm64 the return address is in a register, and nothing on the stack.
       let mayStay = !callee.isCaller && callee.registers.architecture == .arm64
       guard new > old || (mayStay && new == old && next != callee.instruction) else { return .end(.noProgress) }
     }
     return .caller(Position(caller, next, trust, isCaller: !isSignalFrame))
+  }
+
+  /// The rules of code that a signal handler returns to; nil if that is not where `callee` is.
+  private func signalReturn(
+    _ callee: Position, in module: WalkedModule?, _ symbols: ModuleSymbols?
+  ) -> FrameRules? {
+    let offset = module.map { callee.instruction &- $0.address }
+    return SignalReturn.rules(callee.registers.architecture) { distance in
+      offset.flatMap { symbols?.code(at: $0 &+ distance) } ?? memory.word(callee.instruction &+ distance)
+    }
   }
 
   /// The first frame is in no module at all: something was called that is no code. Nothing was pushed since the call.

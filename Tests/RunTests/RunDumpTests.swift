@@ -36,6 +36,56 @@ struct RunDumpTests {
     #expect(try RunTests.dumps(in: folder).count == 1)
   }
 
+  /// A program whose signal handlers return through code of its own without call frame information, as musl's and Go's do.
+  private static let ownReturn = """
+    #include <signal.h>
+    #include <stdlib.h>
+    #include <sys/syscall.h>
+    #include <unistd.h>
+    struct action { void (*handler)(int); unsigned long flags; void (*restorer)(void); unsigned long mask; };
+    void give_back(void);
+    #if defined(__x86_64__)
+    __asm__(".text\\n nop\\n.type give_back,@function\\ngive_back: mov $15, %rax\\n syscall\\n ud2\\n.size give_back,.-give_back");
+    #else
+    __asm__(".text\\n nop\\n.type give_back,%function\\ngive_back: mov x8, #139\\n svc #0\\n.size give_back,.-give_back");
+    #endif
+    static volatile int sink;
+    static void handler(int number) { sink = number; abort(); }
+    __attribute__((noinline)) static int raiser(int n) {
+      if (n == 0) { syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGUSR1); return 1; }
+      int result = raiser(n - 1);
+      sink = result;
+      return result + n;
+    }
+    int main(void) {
+      struct action action = {handler, 0x04000000, give_back, 0};
+      syscall(SYS_rt_sigaction, SIGUSR1, &action, 0, 8);
+      return raiser(3);
+    }
+
+    """
+
+  @Test("A crash in a handler that returns through code without frame rules shows what the signal interrupted")
+  func ownReturn() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(Self.ownReturn.utf8), to: "own.c")
+    let compiled = try Tool.shell("cc -O1 -g -fomit-frame-pointer -fno-optimize-sibling-calls own.c -o own", in: folder)
+    try #require(compiled.status == 0, "\(compiled.errorText)")
+    let result = try RunTests.shell(
+      "crashpadctl run --database db --format json -o run.json -- ./own; echo $?", in: folder)
+    #expect(result.text.hasSuffix("134\n"), "\(result.text)\(result.errorText)")
+    let run = try JSONDocument(Data(contentsOf: folder.url("run.json")))
+    let thread = run["dumps"][0]["stack"]["crashing_thread"]
+    let frames = thread["frames"].array
+    let names = frames.map { $0["function"].string ?? "??" }
+    let place = try #require(names.firstIndex(of: "handler"), "\(names)")
+    #expect(frames.dropFirst(place + 1).first?["signal_frame"].bool == true, "\(names)")
+    #expect(names.dropFirst(place + 1).first == "give_back", "\(names)")
+    let interrupted = names.dropFirst(place + 2).filter { ["raiser", "main"].contains($0) }
+    #expect(interrupted == ["raiser", "raiser", "raiser", "raiser", "main"], "\(names)")
+    #expect(names.contains { $0.hasPrefix("__libc_start") || $0 == "_start" }, "\(names)")
+  }
+
   @Test("Python crashes", .enabled(if: RunTests.hasPython))
   func python() throws {
     let folder = try TemporaryFolder()

@@ -1,0 +1,60 @@
+/// The code that a signal handler returns to: it asks the kernel to go on with what was interrupted. That of musl and of Go
+/// has no call frame information, so it is recognized by its instructions, and the registers come from the kernel's frame.
+enum SignalReturn {
+  /// As little-endian words of eight bytes: what the first ones are, and which of their bits count.
+  private typealias Pattern = (words: [UInt64], masks: [UInt64])
+
+  private static func patterns(_ architecture: FrameRegisters.Architecture) -> [Pattern] {
+    switch architecture {
+    // mov $15, %rax; syscall. mov $15, %eax; syscall
+    case .x86_64:
+      [
+        ([0x0f00_0000_0fc0_c748, 0x05], [.max, 0xff]),
+        ([0x0005_0f00_0000_0fb8], [0x00ff_ffff_ffff_ffff]),
+      ]
+    // mov x8, #139; svc #0
+    case .arm64: [([0xd400_0001_d280_1168], [.max])]
+    }
+  }
+
+  /// The rules that lead to what the signal interrupted; nil if the code is none that returns from a handler.
+  ///
+  /// - Parameters:
+  ///   - architecture: of the code.
+  ///   - code: the eight bytes at a distance from the instruction that the handler returns to; nil if they are not known.
+  static func rules(_ architecture: FrameRegisters.Architecture, _ code: (UInt64) -> UInt64?) -> FrameRules? {
+    let isFound = patterns(architecture).contains { pattern in
+      pattern.words.indices.allSatisfy { index in
+        code(UInt64(8 * index)).map { $0 & pattern.masks[index] == pattern.words[index] } ?? false
+      }
+    }
+    return isFound ? rules(architecture) : nil
+  }
+
+  /// Sources: `rt_sigframe`, `ucontext` and `sigcontext` of Linux, in arch/x86 and arch/arm64.
+  private static func rules(_ architecture: FrameRegisters.Architecture) -> FrameRules {
+    var saved: [Int: UInt64] = [:]
+    switch architecture {
+    case .x86_64:
+      // The stack pointer is at the ucontext: behind flags, link and alternate stack, r8 to r15 and the others.
+      let order = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16]
+      for (index, register) in order.enumerated() { saved[register] = 40 + 8 * UInt64(index) }
+    case .arm64:
+      // A siginfo of 128 bytes, the ucontext of 176 with its mask of signals, the fault's address, and x0 to x30, sp, pc.
+      for register in 0...32 { saved[register] = 128 + 176 + 8 + 8 * UInt64(register) }
+    }
+    var rules = FrameRules()
+    rules.isSignalFrame = true
+    for (register, distance) in saved {
+      let value = FrameExpression(operations: [
+        .register(architecture.stackPointer), .constant(distance), .add, .load,
+      ])
+      switch register {
+      case architecture.stackPointer: rules.canonicalAddress = value
+      case architecture.instructionPointer: rules.returnAddress = value
+      default: rules.registers[register] = value
+      }
+    }
+    return rules
+  }
+}
