@@ -154,7 +154,7 @@ let package = Package(
       name: "UploadTests",
       dependencies: [
         "BinaryFormat", "CZlib", "CrashDatabase", "CrashUpload", "DumpSynth", "FileSystem", "Minidump", "Snapshot",
-        "ToolRunner", "client-program", "collector", "crashpadctl",
+        "ToolRunner", "client-program", "collector", "crashpadctl", "service-filter",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
@@ -185,6 +185,8 @@ let package = Package(
     .testTarget(
       name: "InteroperabilityTests",
       dependencies: ["DumpSynth", "ToolRunner", "collector", "crashing-program", "crashpadctl"]),
+    // Starts a program under a filter of system calls, as systemd does.
+    .executableTarget(name: "service-filter", path: "Tests/ServiceFilter"),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [

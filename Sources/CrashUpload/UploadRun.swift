@@ -100,34 +100,3 @@ final class UploadRun: @unchecked Sendable {
 
   func end() { _ = try? session.syncFileSystem() }
 }
-
-/// Calls `body` on so many threads at once, and waits for all. Waiting for servers takes no processor, so there may be more of
-/// them than processors, which libdispatch would not do.
-///
-/// The caller's thread is not one of them: a connection that is closed raises SIGPIPE where TLS writes to it, which would end
-/// a program that cares nothing for it. These threads block it, and what is pending for them ends with them.
-func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
-  final class Box: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-  }
-  var threads: [pthread_t] = []
-  for _ in 0..<max(1, count) {
-    let box = unsafe Unmanaged.passRetained(Box(body))
-    var thread = pthread_t()
-    let failure = unsafe pthread_create(
-      &thread, nil,
-      { box in
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        unsafe sigaddset(&signals, SIGPIPE)
-        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-        if let box = unsafe box { unsafe Unmanaged<Box>.fromOpaque(box).takeRetainedValue().body() }
-        return nil
-      }, box.toOpaque())
-    // With fewer threads it is done as well.
-    if failure == 0 { threads.append(thread) } else { unsafe box.release() }
-  }
-  if threads.isEmpty { body() }
-  for thread in threads { _ = pthread_join(thread, nil) }
-}

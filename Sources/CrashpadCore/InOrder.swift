@@ -1,8 +1,7 @@
-internal import Dispatch
 internal import FileSystem
 internal import Synchronization
 
-/// Does `work` for 0..<count on several threads, and hands the results to `report` one at a time and in order.
+/// Does `work` for 0..<count on several threads (or this one, if there are none to be had), and hands the results to `report` one at a time and in order.
 ///
 /// - Parameters:
 ///   - count: how many there are to do.
@@ -20,7 +19,7 @@ public func inOrder<Result: Sendable>(
   withoutActuallyEscaping(report) { report in
     let reporter = Mutex(OrderedReports(report: report, waiting: [Int: Result]()))
     let next = Atomic(0)
-    DispatchQueue.concurrentPerform(iterations: jobs) { _ in
+    onThreads(jobs) {
       while true {
         let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
         guard index < count, !reporter.withLock({ $0.isStopped }) else { return }
