@@ -11,8 +11,9 @@ let package = Package(
       targets: [
         "BinaryFormat", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore", "DumpInterpretation",
         "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Redaction", "Snapshot", "Supervision",
-        "Symbolication",
       ]),
+    // Names and stacks; the only library that links libelf and the demanglers.
+    .library(name: "CrashpadSymbols", targets: ["CrashpadCore", "FileSystem", "Snapshot", "Symbolication"]),
     .library(name: "CrashpadClient", targets: ["CrashpadClient"]),
     // For programs in C and C++, with Sources/CrashpadClient/include/crashpad_client.h.
     .library(name: "crashpad_client", type: .dynamic, targets: ["CrashpadClient"]),
@@ -29,7 +30,7 @@ let package = Package(
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev", "libelf-dev"])]),
     .systemLibrary(name: "CDemangle"),
     .systemLibrary(name: "CCurl"),
-    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CGzip"),
     .target(name: "CCrashCapture"),
     .target(name: "BinaryFormat"),
     .target(name: "Snapshot"),
@@ -63,13 +64,12 @@ let package = Package(
       name: "CrashpadCore",
       dependencies: [
         "BinaryFormat", "CoreFile", "CrashDatabase", "DumpInterpretation", "FileSystem", "IntermediateDump",
-        "JSONFormat",
-        "Minidump", "Snapshot", "Symbolication", .product(name: "SystemPackage", package: "swift-system"),
+        "JSONFormat", "Minidump", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "CrashUpload",
       dependencies: [
-        "BinaryFormat", "CCurl", "CLinux", "CZlib", "CrashDatabase", "FileSystem", "Minidump", "Snapshot",
+        "BinaryFormat", "CCurl", "CGzip", "CLinux", "CrashDatabase", "FileSystem", "Minidump", "Snapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -95,6 +95,7 @@ let package = Package(
       ],
       exclude: ["include"]),
     // Tests
+    .systemLibrary(name: "CZlib", path: "Tests/CZlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "DumpSynth", path: "Tests/DumpSynth"),
     .executableTarget(name: "dump-synth", dependencies: ["DumpSynth"], path: "Tests/DumpSynthTool"),
     .executableTarget(name: "bench", dependencies: ["CCrashCapture", "DumpSynth"], path: "Tests/Bench"),

@@ -160,11 +160,12 @@ final class UploadWorker {
     let form = MultipartBody(
       fields: fields.fields.filter { !taken.contains($0.name) }, files: files, boundary: MultipartBody.makeBoundary())
     let address = options.identifiesClient ? destination.address(of: fields) : destination.address
-    let compresses = options.compresses ?? destination.usesGzip
-    var request = HTTPRequest(url: address.text, body: compresses ? GzipBody(form, compressor) : form)
+    // Without zlib the report is sent as it is: servers take both.
+    let compressor = options.compresses ?? destination.usesGzip ? compressor : nil
+    var request = HTTPRequest(url: address.text, body: compressor.map { GzipBody(form, $0) } ?? form)
     request.headers = destination.headers
     if let header = HTTPHeader(name: HTTPHeader.contentType, value: form.contentType) { request.headers.append(header) }
-    if compresses, let header = HTTPHeader(name: "Content-Encoding", value: "gzip") {
+    if compressor != nil, let header = HTTPHeader(name: "Content-Encoding", value: "gzip") {
       request.headers.append(header)
     }
     return (request, form.byteCount ?? 0)

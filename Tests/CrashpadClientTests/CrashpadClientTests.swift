@@ -186,3 +186,22 @@ struct CrashpadClientTests {
     #expect(!result.errorText.contains("foreign-entry"), "\(result.errorText)")
   }
 }
+
+@Suite("What a program links with the client")
+struct LinkedLibraryTests {
+  @Test("It needs the libraries of libc, Swift and C++, and none of symbols or compression")
+  func libraries() throws {
+    let folder = try TemporaryFolder()
+    let program = ClientProgram.products.appending(path: "client-program").path
+    let result = try Tool.shell("ldd '\(program)'", in: folder)
+    try #require(result.status == 0)
+    let names = result.text.split(separator: "\n").compactMap { line -> String? in
+      let name = String(line.drop { $0.isWhitespace }.prefix { !$0.isWhitespace })
+      return name.hasPrefix("lib") ? name.prefix { $0 != "." }.description : nil
+    }
+    #expect(names.contains("libc"))
+    // A debug build takes the Swift runtime as shared libraries, libdispatch and blocks among them.
+    let expected: Set = ["libc", "libm", "libgcc_s", "libstdc++", "libdispatch", "libBlocksRuntime"]
+    #expect(names.filter { !expected.contains($0) && !$0.hasPrefix("libswift") && !$0.hasPrefix("lib_") } == [])
+  }
+}

@@ -1,6 +1,7 @@
 import BinaryFormat
 import CrashDatabase
 import CrashpadCore
+import Symbolication
 import Testing
 
 struct RuleTests {

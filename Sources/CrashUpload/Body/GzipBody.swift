@@ -1,26 +1,57 @@
-internal import CZlib
+internal import CGzip
 internal import FileSystem
+internal import Glibc
+
+/// zlib, as the system has it, loaded when the first report is compressed.
+@safe
+private struct GzipLibrary: Sendable {
+  static let fileName = "libz.so.1"
+  /// Nil if the system has none. Like its streams, it stays for as long as the process.
+  static let shared = GzipLibrary()
+
+  let begin: gzip_begin_function
+  let compress: gzip_compress_function
+  let reset: gzip_stream_function
+  let end: gzip_stream_function
+
+  private init?() {
+    guard let library = unsafe dlopen(Self.fileName, RTLD_NOW | RTLD_LOCAL),
+      let begin = unsafe dlsym(library, "deflateInit2_"), let compress = unsafe dlsym(library, "deflate"),
+      let reset = unsafe dlsym(library, "deflateReset"), let end = unsafe dlsym(library, "deflateEnd")
+    else { return nil }
+    unsafe self.begin = unsafeBitCast(begin, to: gzip_begin_function.self)
+    unsafe self.compress = unsafeBitCast(compress, to: gzip_compress_function.self)
+    unsafe self.reset = unsafeBitCast(reset, to: gzip_stream_function.self)
+    unsafe self.end = unsafeBitCast(end, to: gzip_stream_function.self)
+  }
+}
 
 /// Compresses bodies, one after the other, in the form of gzip (RFC 1952).
 ///
 /// Its 260 KiB of tables are made once for all of them.
 @safe
 final class GzipCompressor {
-  private let stream: UnsafeMutablePointer<z_stream>
+  private let library: GzipLibrary
+  private let stream: UnsafeMutablePointer<gzip_stream>
 
-  init() {
+  /// Nil if the system has no zlib, or no memory for its tables: bodies are then sent as they are.
+  init?() {
+    guard let library = GzipLibrary.shared else { return nil }
+    self.library = library
     unsafe stream = .allocate(capacity: 1)
-    unsafe stream.initialize(to: z_stream())
-    // Fails only without memory.
-    precondition(unsafe zlib_begin_gzip(stream, Z_DEFAULT_COMPRESSION) == Z_OK, "zlib has no memory")
+    unsafe stream.initialize(to: gzip_stream())
+    guard unsafe gzip_begin(library.begin, stream) == GZIP_OK else {
+      unsafe stream.deallocate()
+      return nil
+    }
   }
 
   deinit {
-    unsafe deflateEnd(stream)
+    unsafe _ = library.end(stream)
     unsafe stream.deallocate()
   }
 
-  func reset() { unsafe _ = deflateReset(stream) }
+  func reset() { unsafe _ = library.reset(stream) }
 
   /// Compresses from `input` on into `output`.
   ///
@@ -30,15 +61,14 @@ final class GzipCompressor {
   ) {
     unsafe input.withUnsafeBytes { input in
       unsafe output.withUnsafeMutableBytes { output in
-        unsafe stream.pointee.next_in = UnsafeMutablePointer(
-          mutating: input.baseAddress?.assumingMemoryBound(to: Bytef.self))
+        unsafe stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
         unsafe stream.pointee.avail_in = UInt32(input.count)
-        unsafe stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: Bytef.self)
+        unsafe stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
         unsafe stream.pointee.avail_out = UInt32(output.count)
-        let result = unsafe deflate(stream, isLast ? Z_FINISH : Z_NO_FLUSH)
+        let result = unsafe library.compress(stream, Int32(isLast ? GZIP_FINISH : GZIP_NO_FLUSH))
         return unsafe (
           input.count - Int(stream.pointee.avail_in), output.count - Int(stream.pointee.avail_out),
-          result == Z_STREAM_END
+          result == GZIP_STREAM_END
         )
       }
     }

@@ -1,5 +1,5 @@
 public import ArgumentParser
-public import CrashpadCore
+import CrashpadCore
 import Symbolication
 
 extension Symbolization.Threads: ExpressibleByArgument {}

@@ -1,6 +1,7 @@
 import BinaryFormat
 import CrashpadCore
 import JSONFormat
+import Symbolication
 
 /// Findings as they stand in every JSON document of the tool.
 enum FindingJSON {

@@ -1,5 +1,4 @@
 public import BinaryFormat
-public import Symbolication
 public import SystemPackage
 
 /// The rules of files in which symbols are looked for. Codes are stable; crashpadctl-symbolize(1) has a paragraph for each.

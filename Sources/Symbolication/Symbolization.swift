@@ -1,7 +1,6 @@
 internal import BinaryFormat
 public import FileSystem
 public import Snapshot
-public import Symbolication
 
 /// The stacks of one snapshot with names, and the symbols of its modules.
 public struct Symbolization: Sendable {

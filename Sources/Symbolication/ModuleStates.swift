@@ -1,6 +1,5 @@
 public import FileSystem
 public import Snapshot
-public import Symbolication
 
 /// The symbols of a snapshot's modules, without its stacks.
 public struct ModuleStates: Sendable {

@@ -1,6 +1,5 @@
 public import FileSystem
 public import Snapshot
-public import Symbolication
 
 /// Names of single addresses in the modules of one snapshot. A module's symbols are looked for when the first is asked for.
 public struct AddressNames: Sendable {
