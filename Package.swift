@@ -140,7 +140,8 @@ let package = Package(
       ]),
     .testTarget(
       name: "CorpusTests",
-      dependencies: ["BinaryFormat", "DumpInterpretation", "IntermediateDump", "Minidump", "Snapshot"]),
+      dependencies: ["BinaryFormat", "DumpInterpretation", "IntermediateDump", "Minidump", "Snapshot"],
+      exclude: ["Corpus"]),
     .target(name: "ToolRunner", path: "Tests/ToolRunner"),
     .testTarget(
       name: "TranscriptTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"],

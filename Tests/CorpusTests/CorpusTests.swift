@@ -6,7 +6,7 @@ import Minidump
 import Snapshot
 import Testing
 
-/// Dumps and the minidumps that Crashpad's own code makes of them, if they are there.
+/// Dumps and the minidumps that Crashpad's own code makes of them.
 struct Corpus: Decodable, Sendable {
   struct Dump: Decodable, Sendable {
     let args: [String]
@@ -21,16 +21,15 @@ struct Corpus: Decodable, Sendable {
   let client_id: String
   let dumps: [String: Dump]
 
-  /// `shared/corpus` beside the package.
-  static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/corpus")
+  /// `$CRASHPADCTL_CORPUS`, or the one beside this file.
+  static let directory =
+    ProcessInfo.processInfo.environment["CRASHPADCTL_CORPUS"].map { URL(fileURLWithPath: $0) }
+    ?? URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Corpus")
 
   static let loaded: Corpus? = {
     guard let data = try? Data(contentsOf: directory.appendingPathComponent("manifest.json")) else { return nil }
     return try? JSONDecoder().decode(Corpus.self, from: data)
   }()
-
-  static let exists = FileManager.default.fileExists(atPath: directory.appendingPathComponent("manifest.json").path)
 
   static func names(_ outcome: String) -> [String] {
     (loaded?.dumps.filter { $0.value.outcome == outcome }.keys).map { $0.sorted() } ?? []
@@ -41,7 +40,7 @@ struct Corpus: Decodable, Sendable {
   }
 }
 
-@Suite("Corpus: Crashpad's own minidumps", .enabled(if: Corpus.exists))
+@Suite("Corpus: Crashpad's own minidumps")
 struct CorpusTests {
   /// The library's minidump of a dump; nil if it is rejected, and then the findings say why.
   private func convert(_ name: String, _ architecture: CPUArchitecture? = nil) throws -> (

@@ -2,28 +2,42 @@ import Foundation
 import IntermediateDump
 import Testing
 
-/// crashpadctl-dump(5) repeats the key table.
+/// crashpadctl-dump(5) and the header of the handler repeat the key table.
 @Suite(.serialized) struct KeyTableTests {
-  private static let page = "man/crashpadctl-dump.5"
+  struct Copy: Sendable, CustomTestStringConvertible {
+    let file: String
+    let part: String
+    /// What begins a line of comment.
+    let comment: String
+    let text: String
 
-  @Test(arguments: ["keys", "structure"])
-  func `crashpadctl-dump(5) has the key table as it is in the sources`(part: String) throws {
-    let expected = part == "keys" ? KeyTableText.keys : KeyTableText.structure
-    let source = try Repository.text(Self.page)
-    let begin = ".\\\" BEGIN \(part)\n"
-    let end = ".\\\" END \(part)\n"
-    let start = try #require(source.range(of: begin)?.upperBound)
-    let stop = try #require(source.range(of: end)?.lowerBound)
+    var testDescription: String { "\(file), \(part)" }
+  }
+
+  static let copies = [
+    Copy(file: "man/crashpadctl-dump.5", part: "keys", comment: ".\\\"", text: KeyTableText.keys),
+    Copy(file: "man/crashpadctl-dump.5", part: "structure", comment: ".\\\"", text: KeyTableText.structure),
+    Copy(file: "Sources/CCrashCapture/dump_keys.h", part: "keys", comment: "//", text: KeyTableText.enumerators),
+  ]
+
+  @Test(arguments: copies)
+  func `A copy of the key table is that of the sources`(copy: Copy) throws {
+    let source = try Repository.text(copy.file)
+    let start = try #require(source.range(of: "\(copy.comment) BEGIN \(copy.part)\n")?.upperBound)
+    let stop = try #require(source.range(of: "\(copy.comment) END \(copy.part)\n")?.lowerBound)
     if Repository.isUpdating {
-      try Repository.write(source[..<start] + expected + source[stop...], to: Self.page)
+      try Repository.write(source[..<start] + copy.text + source[stop...], to: copy.file)
     } else {
-      #expect(source[start..<stop] == expected, "UPDATE_DOCS=1 writes it anew")
+      #expect(source[start..<stop] == copy.text, "UPDATE_DOCS=1 writes it anew")
     }
   }
 }
 
-/// The key table as man(7).
+/// The key table as man(7), and as C.
 enum KeyTableText {
+  /// A constant for each key.
+  static var enumerators: String { KeyTable.all.map { "\($0.name) = \($0.key.rawValue),\n" }.joined() }
+
   /// A paragraph for each key.
   static var keys: String {
     var text = ""
