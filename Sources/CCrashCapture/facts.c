@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "facts.h"
 
+#include <ctype.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -115,11 +116,22 @@ static void find_processor(char vendor[13], char model[49]) {
 #endif
 }
 
+// Not scanf(3) and strtoull(3): newer versions of glibc give them names that musl does not have.
+static uint64_t take_number(const char **text) {
+  uint64_t value = 0;
+  for (; isdigit((unsigned char)**text); (*text)++) value = value * 10 + (uint64_t)(**text - '0');
+  return value;
+}
+
 static void write_system_facts(const struct utsname *name, const char *distribution) {
   struct dump_writer writer;
   start_writing(&writer, &crash_state.system_facts);
-  unsigned version[3] = {0, 0, 0};
-  sscanf(name->release, "%u.%u.%u", &version[0], &version[1], &version[2]);
+  uint32_t version[3] = {0, 0, 0};
+  const char *place = name->release;
+  for (int part = 0; part < 3 && isdigit((unsigned char)*place); part++) {
+    version[part] = (uint32_t)take_number(&place);
+    if (*place == '.') place++;
+  }
   dump_u32(&writer, kOSVersionMajor, version[0]);
   dump_u32(&writer, kOSVersionMinor, version[1]);
   dump_u32(&writer, kOSVersionBugfix, version[2]);
@@ -312,7 +324,8 @@ static void find_start_time(void) {
   for (int field = 2; place != NULL && field < kStartTimeField; field++) place = strchr(place + 1, ' ');
   long ticks = sysconf(_SC_CLK_TCK);
   if (place != NULL && ticks > 0) {
-    int64_t since_boot = (int64_t)(strtoull(place + 1, NULL, 10) * 1000000 / (unsigned long)ticks);
+    place++;
+    int64_t since_boot = (int64_t)(take_number(&place) * 1000000 / (unsigned long)ticks);
     start = now - ((int64_t)boot.tv_sec * 1000000 + boot.tv_nsec / 1000 - since_boot);
   }
   crash_state.start_seconds = start / 1000000;

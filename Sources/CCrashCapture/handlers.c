@@ -6,7 +6,12 @@
 
 #include "capture.h"
 #include "dump_file.h"
+#include "go.h"
 #include "guard.h"
+#include "interpose.h"
+#include "interrupted.h"
+#include "memory.h"
+#include "received.h"
 #include "threads.h"
 
 // MARK: Failures
@@ -58,17 +63,11 @@ CRASH_TIME void report_failure(const char *path, const char *text, long error) {
 
 // MARK: What comes after
 
-CRASH_TIME static int index_of(int number) {
-  for (int index = 0; index < kCrashSignalCount; index++) {
-    if (kCrashSignals[index] == number) return index;
-  }
-  return -1;
-}
-
 CRASH_TIME void restore_earlier_handlers(void) {
   for (int index = 0; index < kCrashSignalCount; index++) {
     struct signal_action current;
-    if (set_action(kCrashSignals[index], NULL, &current) < 0 || current.handler != handle_crash) continue;
+    if (set_action(kCrashSignals[index], NULL, &current) < 0) continue;
+    if (current.handler != handle_crash && current.handler != handle_go) continue;
     set_action(kCrashSignals[index], &crash_state.earlier[index], NULL);
   }
 }
@@ -88,6 +87,13 @@ CRASH_TIME static bool is_forced(int number, const siginfo_t *information) {
 // Which handler each signal was taken from when it went to whoever had it before us; 0 if that never happened.
 static uintptr_t handed_over_from[kCrashSignalCount];
 
+CRASH_TIME bool crash_was_handed_over(void) {
+  for (int index = 0; index < kCrashSignalCount; index++) {
+    if (handed_over_from[index] != 0) return true;
+  }
+  return false;
+}
+
 // Before other threads go on: one that crashed as well would be captured in its turn instead of going there, too.
 CRASH_TIME static void hand_over(int place, const struct signal_action *next) {
   struct signal_action current = make_action(NULL, 0, 0);
@@ -95,7 +101,7 @@ CRASH_TIME static void hand_over(int place, const struct signal_action *next) {
   // It was done for another thread, and the new owner has set what it needs: the Swift backtracer has a thread that
   // reads memory, and faults. Not so if the one that called ours stands there again.
   uintptr_t known = handed_over_from[place];
-  if (known != 0 && (uintptr_t)current.handler != known && current.handler != handle_crash) return;
+  if (known != 0 && (uintptr_t)current.handler != known && !is_own_handler(current.handler)) return;
   handed_over_from[place] = (uintptr_t)current.handler;
   set_action(kCrashSignals[place], next, NULL);
 }
@@ -152,7 +158,9 @@ CRASH_TIME static void write_crash(int number, const siginfo_t *information, uco
   // Nothing at all would look like the file of a program that ended in good order.
   if (capture->writer.flushed == 0) return;
   result = dump_file_finish();
-  if (result < 0) report_failure(crash_state.path, "the dump stays locked", result);
+  // Of a program that gave up the rights to the directory, `crashpadctl run` removes the lock in the end.
+  bool is_left = crash_state.has_run_id && (result == -EACCES || result == -EPERM);
+  if (result < 0 && !is_left) report_failure(crash_state.path, "the dump stays locked", result);
 }
 
 #if defined(__x86_64__)
@@ -175,11 +183,30 @@ CRASH_TIME static bool recover(int number, const siginfo_t *information, ucontex
   return guard_recover(context);
 }
 
-CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_context) {
-  ucontext_t *context = raw_context;
-  int place = index_of(number);
+// What is captured of a signal that a handler of the program raised once more: the fault that it was called for.
+CRASH_TIME static struct received find_fault(int number, const struct received *received) {
+  struct received fault = *received;
+  const siginfo_t *information = received->information;
+  bool is_raised = information->si_code <= 0 && information->si_pid == current_process();
+  if (!is_raised || interpose_find_fault(number, &fault)) return fault;
+  const int kNoFile = -1;
+  memory_begin(kNoFile);
+  uint64_t context = interrupted_context(received->context);
+  memory_end();
+  siginfo_t *earlier = received_information(context);
+  if (context == 0 || earlier->si_signo != number || earlier->si_code <= 0) return fault;
+  fault.information = earlier;
+  fault.context = (ucontext_t *)context;
+  return fault;
+}
+
+CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_context) {
+  int place = crash_signal_index(number);
   struct signal_action none = make_action(NULL, 0, 0);
   if (place < 0) return;
+  struct received received = received_check(number, raw_information, raw_context);
+  siginfo_t *information = received.information;
+  ucontext_t *context = received.context;
   const struct signal_action *next = &crash_state.earlier[place];
   // Sent by somebody, to a program that had said it does not care.
   if (is_ignored(next)) {
@@ -193,6 +220,7 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
     pass_on(number, information, context, &none);
     return;
   }
+  if (interpose_postpone(number, information, context)) return;
   int thread = current_thread();
   int owner = 0;
   bool is_owner = atomic_compare_exchange_strong(&crash_state.owner, &owner, thread);
@@ -214,7 +242,8 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
     pass_on(number, information, context, &none);
     return;
   }
-  write_crash(number, information, context);
+  struct received fault = find_fault(number, &received);
+  write_crash(number, fault.information, fault.context);
   const uint64_t kAdvance = 100;
   if (is_survived(information, next)) {
     // abort(3) goes on to a fault, which is no second crash.
@@ -231,7 +260,10 @@ CRASH_TIME void handle_crash(int number, siginfo_t *information, void *raw_conte
   if (is_default(next)) {
     // The others stand still until the end: one of them might return from main, and the process end in good order.
     restore_earlier_handlers();
-    pass_on(number, information, context, next);
+    // A fault finds the default action when its instruction runs again, with all that the kernel says of it.
+    if (!is_forced(number, information) || !happens_again(number, information)) {
+      pass_on(number, information, context, next);
+    }
     return;
   }
   // It waits for this handler's return already when the others go on.

@@ -9,6 +9,8 @@
 CRASH_TIME void handle_crash(int number, siginfo_t *information, void *context);
 // Puts earlier handlers back where ours still stand.
 CRASH_TIME void restore_earlier_handlers(void);
+// Whether a crash was captured and left to a handler, which now ends the process, or goes on.
+CRASH_TIME bool crash_was_handed_over(void);
 
 // Says on standard error what failed, unless that is not wanted.
 CRASH_TIME void report_failure(const char *path, const char *text, long error);

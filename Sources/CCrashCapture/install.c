@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -13,7 +14,10 @@
 #include "capture.h"
 #include "dump_file.h"
 #include "facts.h"
+#include "go.h"
 #include "handlers.h"
+#include "install.h"
+#include "interpose.h"
 #include "messages.h"
 #include "request.h"
 #include "stacks.h"
@@ -109,8 +113,7 @@ static void after_fork_in_child(void) {
   atomic_store(&state->process, current_process());
 }
 
-// Waits until no other thread captures; as long as that may take. Then it is the calling thread's turn.
-static bool take_capture(void) {
+bool install_take_capture(void) {
   const int kTries = 10000;
   const int self = current_thread();
   for (int tries = 0; tries < kTries; tries++) {
@@ -125,7 +128,7 @@ static bool take_capture(void) {
 // process ends by that. Nor under those of a dump.
 static void discard_file(void) {
   struct state *state = &crash_state;
-  if (!take_capture()) return;
+  if (!install_take_capture()) return;
   struct known_file file = state->file;
   char name[sizeof state->locked_name];
   strcpy(name, state->locked_name);
@@ -134,15 +137,33 @@ static void discard_file(void) {
   atomic_store(&state->owner, 0);
   dump_file_discard(&file, name);
   // It is in the midst of that.
-  if (take_capture()) atomic_store(&state->owner, 0);
+  if (install_take_capture()) atomic_store(&state->owner, 0);
 }
+
+#if defined(CRASH_HANDLER_LIBRARY)
+// In glibc pthread_atfork is not in the shared library, and what calls it there has a name that musl does not have.
+extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+static void register_fork_handler(void (*in_child)(void)) {
+  if (__register_atfork != NULL) {
+    __register_atfork(NULL, NULL, in_child, &__dso_handle);
+    return;
+  }
+  typedef int registrar(void (*)(void), void (*)(void), void (*)(void));
+  registrar *function = (registrar *)dlsym(RTLD_DEFAULT, "pthread_atfork");
+  if (function != NULL) function(NULL, NULL, in_child);
+}
+#else
+static void register_fork_handler(void (*in_child)(void)) { pthread_atfork(NULL, NULL, in_child); }
+#endif
 
 static void at_exit(void) {
   if (current_process() == atomic_load(&crash_state.process)) discard_file();
 }
 
 static void install_handlers(void) {
-  struct signal_action action = make_action(handle_crash, mask_without_faults(), SA_NODEFER);
+  struct signal_action action = own_action();
   for (int index = 0; index < kCrashSignalCount; index++) {
     set_action(kCrashSignals[index], &action, &crash_state.earlier[index]);
   }
@@ -182,11 +203,13 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
   messages_install();
   static atomic_bool is_registered;
   if (!atomic_exchange(&is_registered, true)) {
-    pthread_atfork(NULL, NULL, after_fork_in_child);
+    register_fork_handler(after_fork_in_child);
     atexit(at_exit);
   }
   if (!(options->flags & CRASH_CAPTURE_NO_SIGNALS)) {
     stacks_install();
+    go_install();
+    interpose_install();
     install_handlers();
   }
   atomic_store(&state->is_installed, true);

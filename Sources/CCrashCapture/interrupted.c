@@ -31,7 +31,7 @@ CRASH_TIME static bool is_on(uint64_t low, uint64_t size, uint64_t address) { re
 
 CRASH_TIME static uint64_t word(size_t offset) { return *(const uint64_t *)(bytes + offset); }
 
-CRASH_TIME uint64_t interrupted_stack_pointer(const ucontext_t *context) {
+CRASH_TIME uint64_t interrupted_context(const ucontext_t *context) {
   uint64_t low = (uint64_t)context->uc_stack.ss_sp;
   uint64_t size = context->uc_stack.ss_size;
   uint64_t pointer = context_stack_pointer(context);
@@ -52,12 +52,18 @@ CRASH_TIME uint64_t interrupted_stack_pointer(const ucontext_t *context) {
       if (word(offset + offsetof(ucontext_t, uc_stack.ss_sp)) != low) continue;
       if (word(offset + offsetof(ucontext_t, uc_stack.ss_size)) != size) continue;
       if (word(offset + offsetof(ucontext_t, uc_link)) != 0) continue;
-      uint64_t interrupted = word(offset + kPointerOffset);
-      if (!is_on(low, size, interrupted)) return interrupted;
+      if (!is_on(low, size, word(offset + kPointerOffset))) return place;
     }
     top = start;
   }
   return 0;
+}
+
+CRASH_TIME uint64_t interrupted_stack_pointer(const ucontext_t *context) {
+  uint64_t place = interrupted_context(context);
+  uint64_t pointer = 0;
+  if (place != 0) memory_read(&pointer, place + kPointerOffset, sizeof pointer);
+  return pointer;
 }
 
 CRASH_TIME uint64_t interrupted_stack_search(uint64_t pointer) {

@@ -7,6 +7,10 @@
 
 #include "crash_time.h"
 
+// Where the kernel saved the context of a thread that went over to its alternate stack, on which `context` found it; 0
+// if it stood on another stack, or if that is not found.
+CRASH_TIME uint64_t interrupted_context(const ucontext_t *context);
+
 // What the stack pointer was when the thread went over to its alternate stack, on which `context` found it; 0 if it
 // stood on another stack, or if what the kernel saved there is not found.
 CRASH_TIME uint64_t interrupted_stack_pointer(const ucontext_t *context);

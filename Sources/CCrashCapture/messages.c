@@ -12,8 +12,14 @@
 // Weak: found where the runtime is linked into the executable, which dlsym(3) does not see.
 extern char **swift_getFatalErrorMessageBuffer(void) __attribute__((weak));
 
+#if defined(__GLIBC__)
+// Weak: the library is loaded into musl's programs, too.
+extern void *dlvsym(void *handle, const char *name, const char *version) __attribute__((weak));
+#endif
+
 static void find_abort_message(void) {
 #if defined(__GLIBC__)
+  if (dlvsym == NULL) return;
   crash_state.abort_message = (uint64_t)dlvsym(RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE");
 #endif
 }

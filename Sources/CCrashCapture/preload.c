@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "CCrashCapture.h"
@@ -49,9 +51,11 @@ struct settings {
 };
 
 static bool parse_number(const char *text, uint32_t *number) {
-  char *end;
-  unsigned long value = strtoul(text, &end, 10);
-  if (*text == 0 || *end != 0 || value > UINT32_MAX) return false;
+  uint64_t value = 0;
+  const char *digit = text;
+  // Not strtoul(3): newer versions of glibc give it a name that musl does not have.
+  for (; '0' <= *digit && *digit <= '9' && value <= UINT32_MAX; digit++) value = value * 10 + (uint64_t)(*digit - '0');
+  if (digit == text || *digit != 0 || value > UINT32_MAX) return false;
   *number = (uint32_t)value;
   return true;
 }
@@ -104,13 +108,23 @@ static void set_annotations(char *text) {
   }
 }
 
+// The path by which the program was started, where it leads to the executable: redis-server is a link to
+// redis-check-rdb, and applets of busybox are links to one file. NULL where it does not, as that of a script.
+static const char *started_path(void) {
+  const char *path = (const char *)getauxval(AT_EXECFN);
+  struct stat started;
+  struct stat executable;
+  if (path == NULL || stat(path, &started) != 0 || stat("/proc/self/exe", &executable) != 0) return NULL;
+  return started.st_dev == executable.st_dev && started.st_ino == executable.st_ino ? path : NULL;
+}
+
 // The executable's, as a program id: wrappers hide programs behind names with a dot (".program-wrapped"), but files
 // with such names are nobody's dumps.
 static const char *own_name(void) {
   static char path[PATH_MAX];
   static char id[CRASH_CAPTURE_PROGRAM_ID_SIZE];
-  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-  const char *name = length > 0 ? path : program_invocation_name;
+  const char *name = started_path();
+  if (name == NULL) name = readlink("/proc/self/exe", path, sizeof path - 1) > 0 ? path : program_invocation_name;
   const char *slash = strrchr(name, '/');
   if (slash != NULL) name = slash + 1;
   while (*name == '.') name++;
@@ -178,7 +192,8 @@ __attribute__((constructor)) static void start(void) {
   if (run_text != NULL && parse_uuid(run_text, run)) settings.capture.run_id = run;
   // They stay as long as the process; the environment may not.
   const char *options = getenv("CRASHPAD_HANDLER_OPTIONS");
-  char *own_options = options == NULL ? NULL : strdup(options);
+  static char *own_options;
+  own_options = options == NULL ? NULL : strdup(options);
   if (own_options != NULL) parse_options(&settings, own_options);
   // There may be thousands, and many end without a word (_exit): their files would stay, each with room on the disk.
   if (is_descendant()) settings.capture.flags |= CRASH_CAPTURE_NO_FILE_AT_START;

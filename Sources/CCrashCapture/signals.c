@@ -39,11 +39,19 @@ __asm__(
 extern void crash_signal_return(void) __asm__("__restore_rt") __attribute__((visibility("hidden")));
 #endif
 
-CRASH_TIME static uint64_t bit(int number) { return UINT64_C(1) << (number - 1); }
-
-CRASH_TIME uint64_t mask_without_faults(void) {
-  return ~(bit(SIGSEGV) | bit(SIGBUS) | bit(SIGILL) | bit(SIGTRAP) | bit(SIGFPE) | bit(SIGSYS));
+CRASH_TIME int crash_signal_index(int number) {
+  for (int index = 0; index < kCrashSignalCount; index++) {
+    if (kCrashSignals[index] == number) return index;
+  }
+  return -1;
 }
+
+CRASH_TIME uint64_t fault_signals(void) {
+  return signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGILL) | signal_bit(SIGTRAP) | signal_bit(SIGFPE) |
+         signal_bit(SIGSYS);
+}
+
+CRASH_TIME uint64_t mask_without_faults(void) { return ~fault_signals(); }
 
 CRASH_TIME struct signal_action make_action(signal_handler *handler, uint64_t mask, unsigned long flags) {
   struct signal_action action;

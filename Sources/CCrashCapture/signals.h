@@ -29,7 +29,14 @@ CRASH_TIME static inline bool is_ignored(const struct signal_action *action) {
   return (uintptr_t)action->handler == (uintptr_t)SIG_IGN;
 }
 
-// All signals but those of faults: these are forced on us, and end the process at once where they are blocked.
+// Where a signal stands in kCrashSignals; -1 for others.
+CRASH_TIME int crash_signal_index(int number);
+
+// Signals of faults: the kernel forces them on a thread, and ends the process at once where they are blocked.
+CRASH_TIME uint64_t fault_signals(void);
+CRASH_TIME static inline uint64_t signal_bit(int number) { return UINT64_C(1) << (number - 1); }
+
+// All signals but those of faults.
 CRASH_TIME uint64_t mask_without_faults(void);
 
 CRASH_TIME struct signal_action make_action(signal_handler *handler, uint64_t mask, unsigned long flags);

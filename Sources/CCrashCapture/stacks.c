@@ -3,7 +3,6 @@
 #include "stacks.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,7 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "interpose.h"
 #include "memory.h"
+#include "next.h"
 #include "proc.h"
 #include "state.h"
 #include "threads.h"
@@ -73,18 +74,21 @@ int crash_capture_prepare_thread(void) {
 struct start {
   void *(*function)(void *);
   void *argument;
+  // What it inherits of its maker's mask.
+  uint64_t hidden;
 };
 
 static void *start_thread(void *raw) {
   struct start start = *(struct start *)raw;
   free(raw);
+  interpose_set_hidden(start.hidden);
   // Without one it runs all the same; only an overflow of its stack is not captured.
   crash_capture_prepare_thread();
   return start.function(start.argument);
 }
 
 typedef int thread_maker(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-// ThreadSanitizer has one of its own, which must not be passed by.
+// A sanitizer's.
 extern thread_maker __interceptor_pthread_create __attribute__((weak));
 // In a static executable there is no next one: ours replaces libc's weak pthread_create, which has this second name in
 // glibc and in musl. Its file is linked in because C11's thrd_create, which is named here, calls it by that.
@@ -92,13 +96,14 @@ extern thread_maker __pthread_create __attribute__((weak));
 extern int thrd_create(void *thread, int (*function)(void *), void *argument);
 __attribute__((used)) static int (*volatile const keeps_libc)(void *, int (*)(void *), void *) = thrd_create;
 
+static thread_maker *_Atomic known_maker;
+
 static thread_maker *next_maker(void) {
-  static thread_maker *_Atomic known;
-  thread_maker *maker = atomic_load(&known);
+  thread_maker *maker = atomic_load(&known_maker);
   if (maker == NULL) {
-    maker = __interceptor_pthread_create != NULL ? __interceptor_pthread_create : __pthread_create;
-    if (maker == NULL) maker = (thread_maker *)dlsym(RTLD_NEXT, "pthread_create");
-    atomic_store(&known, maker);
+    maker = (thread_maker *)next_function("pthread_create", (void *)__interceptor_pthread_create,
+                                          (void *)__pthread_create);
+    atomic_store(&known_maker, maker);
   }
   return maker;
 }
@@ -113,6 +118,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
   if (start == NULL) return EAGAIN;
   start->function = function;
   start->argument = argument;
+  start->hidden = interpose_hidden();
   int error = maker(thread, attributes, start_thread, start);
   if (error != 0) free(start);
   return error;
@@ -166,7 +172,7 @@ static void give_to_others(void) {
   memory_begin(kNoFile);
   struct dirent *entry;
   while ((entry = readdir(directory)) != NULL) {
-    int thread = atoi(entry->d_name);
+    int thread = (int)parse_number(entry->d_name);
     if (thread <= 0 || thread == self) continue;
     if (!is_installed) set_action(kStopSignal, &action, &earlier);
     is_installed = true;
@@ -178,6 +184,7 @@ static void give_to_others(void) {
 }
 
 void stacks_install(void) {
+  next_maker();
   has_key = pthread_key_create(&stack_of_thread, free_stack) == 0;
   crash_capture_prepare_thread();
   give_to_others();

@@ -12,7 +12,7 @@ public struct ProgramFile: Sendable {
     case isStatic
     /// For another processor or of another size than this tool, and so than the library; its number in ELF.
     case otherMachine(UInt16)
-    /// Of another C library, by its loader.
+    /// Of another C library, by its loader, which does not take the handler's library: neither this tool's nor musl.
     case otherLoader(String)
     case missingLoader(String)
     /// It gets rights by being started (set user or group id, or file capabilities), and the loader then preloads nothing.
@@ -72,7 +72,9 @@ public struct ProgramFile: Sendable {
     guard let loader = header.loader else { return [.isStatic] }
     if unsafe access(loader, F_OK) != 0 { return [.missingLoader(loader)] }
     let name = { (path: String) in path.split(separator: "/").last.map(String.init) ?? path }
-    if let ownLoader = own.loader, name(ownLoader) != name(loader) { return [.otherLoader(loader)] }
+    if let ownLoader = own.loader, name(ownLoader) != name(loader), !name(loader).hasPrefix("ld-musl-") {
+      return [.otherLoader(loader)]
+    }
     return []
   }
 

@@ -26,15 +26,18 @@ struct HandledRun {
     let search = ProgramSearch()
     let candidates = search.candidates(arguments.first ?? [])
     var warnings: [String] = []
+    var variables = environment.applied(to: ProgramStart.ownEnvironment)
     if let path = candidates.executable {
       let file = ProgramFile(path, search: search)
       warnings = file.obstacles.map { Self.sentence($0, file) }
+      // Another C library's loader ends the program where it can't load the handler.
+      if file.obstacles.contains(where: \.isOtherLoader) { variables = ProgramStart.ownEnvironment }
     }
     // Whoever could not make a directory could not make the database in it either: the handler says so.
     try? createDirectories(database.removingLastComponent())
     if !isQuiet { for warning in warnings { Terminal.error("crashpadctl: warning: \(warning)") } }
     var start = ProgramStart(
-      arguments, environment: environment.applied(to: ProgramStart.ownEnvironment), candidates: candidates)
+      arguments, environment: variables, candidates: candidates)
     start.closedStreams = ProcessSetup.closedStreams
     start.changedSignals = ProcessSetup.changedSignals
     start.ignoredSignals = ProcessSetup.ignoredSignals
@@ -63,5 +66,12 @@ struct HandledRun {
     case .getsRights:
       return "\(program) gets rights when it is started, and then no library of others; its crashes are not captured"
     }
+  }
+}
+
+extension ProgramFile.Obstacle {
+  fileprivate var isOtherLoader: Bool {
+    if case .otherLoader = self { return true }
+    return false
   }
 }

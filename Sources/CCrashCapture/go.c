@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "go.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "handlers.h"
+#include "state.h"
+
+// Go's machine code; a size of 0 if there is none.
+static struct {
+  uint64_t address;
+  uint64_t size;
+} code;
+
+CRASH_TIME static bool is_in_code(uint64_t address) { return address - code.address < code.size; }
+
+bool go_owns(uintptr_t handler) { return is_in_code(handler); }
+
+CRASH_TIME void handle_go(int number, siginfo_t *information, void *context) {
+  bool is_own_abort = information->si_code == SI_TKILL && information->si_pid == current_process();
+  bool is_of_c = !is_in_code(context_program_counter(context)) && (information->si_code > 0 || is_own_abort);
+  if (is_of_c || current_process() != atomic_load(&crash_state.process)) {
+    handle_crash(number, information, context);
+    return;
+  }
+  // Go asked for all signals to be blocked in its handler; the return from this one lifts that again.
+  uint64_t all = ~UINT64_C(0);
+  change_mask(SIG_BLOCK, &all, NULL);
+  crash_state.earlier[crash_signal_index(number)].handler(number, information, context);
+}
+
+// MARK: Where Go's code lies
+
+// Whether a note of the executable is Go's.
+static bool has_go_note(const uint8_t *notes, size_t size) {
+  size_t offset = 0;
+  while (offset + sizeof(Elf64_Nhdr) <= size) {
+    Elf64_Nhdr note;
+    memcpy(&note, notes + offset, sizeof note);
+    offset += sizeof note;
+    size_t name = ((size_t)note.n_namesz + 3) & ~(size_t)3;
+    if (name > size - offset) return false;
+    if (note.n_namesz == 4 && memcmp(notes + offset, "Go\0", 4) == 0) return true;
+    offset += name + (((size_t)note.n_descsz + 3) & ~(size_t)3);
+  }
+  return false;
+}
+
+// The address of the table of Go's functions, as the file has it; 0 if it has none.
+static uint64_t find_table(int file) {
+  Elf64_Ehdr header;
+  if (pread(file, &header, sizeof header, 0) != sizeof header || header.e_shentsize != sizeof(Elf64_Shdr)) return 0;
+  Elf64_Shdr names;
+  off_t place = (off_t)(header.e_shoff + (uint64_t)header.e_shstrndx * sizeof names);
+  if (pread(file, &names, sizeof names, place) != sizeof names) return 0;
+  for (int index = 0; index < header.e_shnum; index++) {
+    Elf64_Shdr section;
+    place = (off_t)(header.e_shoff + (uint64_t)index * sizeof section);
+    if (pread(file, &section, sizeof section, place) != sizeof section) return 0;
+    char name[64];
+    ssize_t length = pread(file, name, sizeof name - 1, (off_t)(names.sh_offset + section.sh_name));
+    if (length <= 0) return 0;
+    name[length] = 0;
+    // Of position-independent executables its name begins with that of another section.
+    const char *end = strstr(name, ".gopclntab");
+    if (end != NULL && strcmp(end, ".gopclntab") == 0) return section.sh_addr;
+  }
+  return 0;
+}
+
+// The head of the table. Source: Go, runtime/symtab.go, type pcHeader.
+struct table {
+  uint32_t magic;
+  uint8_t padding[4];
+  uint64_t function_count;
+  uint64_t file_count;
+  uint64_t code;
+  uint64_t offsets[4];
+  uint64_t functions_offset;
+};
+
+static void find_code(const struct table *table) {
+  const uint32_t kGo18 = 0xfffffff0;
+  const uint32_t kGo20 = 0xfffffff1;
+  if ((table->magic != kGo18 && table->magic != kGo20) || table->code == 0) return;
+  // Pairs of offsets, a function's and that of what is known of it; behind the last one the end of all.
+  const uint32_t *functions = (const uint32_t *)((const uint8_t *)table + table->functions_offset);
+  code.address = table->code;
+  code.size = functions[2 * table->function_count];
+}
+
+void go_install(void) {
+  const Elf64_Phdr *headers = (const Elf64_Phdr *)getauxval(AT_PHDR);
+  uint64_t count = getauxval(AT_PHNUM);
+  if (headers == NULL || getauxval(AT_PHENT) != sizeof *headers) return;
+  uint64_t bias = 0;
+  bool is_go = false;
+  for (uint64_t index = 0; index < count; index++) {
+    if (headers[index].p_type == PT_PHDR) bias = (uint64_t)headers - headers[index].p_vaddr;
+  }
+  for (uint64_t index = 0; index < count; index++) {
+    if (headers[index].p_type != PT_NOTE) continue;
+    is_go |= has_go_note((const uint8_t *)(bias + headers[index].p_vaddr), headers[index].p_memsz);
+  }
+  if (!is_go) return;
+  int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  uint64_t table = find_table(file);
+  close(file);
+  if (table != 0) find_code((const struct table *)(bias + table));
+}

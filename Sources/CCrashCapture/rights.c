@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands before the calls by which a process of root becomes one of another user, as servers' workers do. That user may
+// not make files in root's database, so the file for a crash is made before.
+#if defined(CRASH_HANDLER_LIBRARY)
+#define _GNU_SOURCE
+#include <errno.h>
+#include <unistd.h>
+
+#include "dump_file.h"
+#include "install.h"
+#include "next.h"
+#include "state.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+typedef int one_setter(uid_t);
+typedef int two_setter(uid_t, uid_t);
+typedef int three_setter(uid_t, uid_t, uid_t);
+
+static struct {
+  one_setter *_Atomic real;
+  one_setter *_Atomic effective;
+  two_setter *_Atomic both;
+  three_setter *_Atomic all;
+} next;
+
+// user: the new effective one.
+static void make_file_before(uid_t user) {
+  struct state *state = &crash_state;
+  if (user == 0 || user == (uid_t)-1 || geteuid() != 0 || !atomic_load(&state->is_installed) ||
+      current_process() != atomic_load(&state->process)) {
+    return;
+  }
+  int saved = errno;
+  if (install_take_capture()) {
+    if (state->file.descriptor == 0) dump_file_make();
+    atomic_store(&state->owner, 0);
+  }
+  errno = saved;
+}
+
+#define NEXT(place, name) \
+  (atomic_load(&next.place) != NULL ? atomic_load(&next.place) : (next.place = next_function(name, NULL, NULL)))
+
+static int missing(void) {
+  errno = ENOSYS;
+  return -1;
+}
+
+EXPORTED int setuid(uid_t user) {
+  make_file_before(user);
+  one_setter *setter = NEXT(real, "setuid");
+  return setter == NULL ? missing() : setter(user);
+}
+
+EXPORTED int seteuid(uid_t user) {
+  make_file_before(user);
+  one_setter *setter = NEXT(effective, "seteuid");
+  return setter == NULL ? missing() : setter(user);
+}
+
+EXPORTED int setreuid(uid_t real, uid_t effective) {
+  make_file_before(effective);
+  two_setter *setter = NEXT(both, "setreuid");
+  return setter == NULL ? missing() : setter(real, effective);
+}
+
+EXPORTED int setresuid(uid_t real, uid_t effective, uid_t saved) {
+  make_file_before(effective);
+  three_setter *setter = NEXT(all, "setresuid");
+  return setter == NULL ? missing() : setter(real, effective, saved);
+}
+
+#endif

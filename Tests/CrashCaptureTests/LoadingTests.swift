@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+import ToolRunner
+
+/// Programs that are built in other ways than most: the handler is loaded into them, and they run as without.
+@Suite("The handler is loaded into any program", .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
+struct LoadingTests {
+  private static let program = """
+    #include <pthread.h>
+    #include <stdio.h>
+    static void *run(void *argument) { puts("thread"); return argument; }
+    int main(int count, char **arguments) {
+      pthread_t thread;
+      pthread_create(&thread, 0, run, 0);
+      pthread_join(thread, 0);
+      puts("main");
+      fflush(stdout);
+      if (count > 1) *(volatile int *)8 = 1;
+      return 3;
+    }
+    """
+
+  /// Makes `program` with a compiler and its options.
+  private static func setup(_ compiler: String) -> String {
+    "cat >program.c <<'E'\n\(program)\nE\n\(compiler) -w program.c -o program -pthread"
+  }
+
+  private static func expectDump(_ pair: HandlerTests.Pair) throws {
+    let dumps = try pair.dumps()
+    try #require(dumps.count == 1)
+    #expect(dumps[0].signal == UInt64(SIGSEGV) && dumps[0].isComplete)
+  }
+
+  @Test("musl", .enabled(if: ServerTests.path(of: "musl-gcc") != nil, "musl-tools is not installed"))
+  func musl() throws {
+    let whole = try HandlerTests.Pair(setup: Self.setup("musl-gcc"), "handled ./program")
+    whole.expectSame()
+    #expect(whole.with.status == 3 && whole.with.text == "thread\nmain\n")
+    #expect(try whole.dumps().isEmpty)
+    // As a child of a program of this machine's C library, too.
+    for script in [
+      "handled ./program crash", "handled sh -c 'exec ./program crash'", "handled sh -c './program crash; exit $?'",
+    ] {
+      let crash = try HandlerTests.Pair(setup: Self.setup("musl-gcc"), script)
+      #expect(crash.with.status == 128 + SIGSEGV && crash.with.text == crash.without.text)
+      try Self.expectDump(crash)
+    }
+  }
+
+  @Test("Sanitizers of Swift's compiler, with threads", arguments: ["address", "thread"])
+  func swiftSanitizers(_ kind: String) throws {
+    let source = """
+      import Glibc
+      var thread = pthread_t()
+      pthread_create(&thread, nil, { _ in print("thread"); return nil }, nil)
+      pthread_join(thread, nil)
+      print("main")
+      """
+    let compiler = URL(fileURLWithPath: HandlerLibrary.compiler ?? "").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appending(path: "swiftc").path
+    let pair = try HandlerTests.Pair(
+      setup: "cat >main.swift <<'E'\n\(source)\nE\n'\(compiler)' -sanitize=\(kind) main.swift -o program 2>/dev/null",
+      "handled timeout -s KILL 60 ./program")
+    pair.expectSame()
+    #expect(pair.with.status == 0 && pair.with.text == "thread\nmain\n")
+  }
+
+  @Test(
+    "A program with gcc's sanitizers that is linked with the client's library",
+    .enabled(
+      if: ServerTests.path(of: "gcc") != nil
+        && FileManager.default.fileExists(atPath: client + "/libcrashpad_client.so"),
+      "gcc or the library is not there"), arguments: ["address", "thread"])
+  func linkedSanitizers(_ kind: String) throws {
+    let folder = try TemporaryFolder()
+    let library = "-Wl,--no-as-needed -L'\(Self.client)' -lcrashpad_client -Wl,-rpath,'\(Self.client)'"
+    let result = try Tool.shell(
+      """
+      cat >program.c <<'E'\n\(Self.program)\nE
+      gcc -w -fsanitize=\(kind) program.c -o program \(library) -pthread && timeout -s KILL 60 ./program
+      """, in: folder)
+    #expect(result.status == 3 && result.text == "thread\nmain\n", "\(result.text)\(result.errorText)")
+  }
+
+  private static let client = URL(fileURLWithPath: Tool.path).deletingLastPathComponent().path
+
+  @Test("valgrind", .enabled(if: ServerTests.path(of: "valgrind") != nil, "valgrind is not installed"))
+  func valgrind() throws {
+    let pair = try HandlerTests.Pair(
+      setup: Self.setup(HandlerLibrary.compiler ?? "clang"), "handled valgrind -q --log-file=log ./program crash")
+    #expect(pair.with.status == pair.without.status && pair.with.text == pair.without.text)
+    try Self.expectDump(pair)
+  }
+
+  @Test("A dump has the name by which a program was started, and not that of the file behind a link")
+  func names() throws {
+    let pair = try HandlerTests.Pair(
+      setup: Self.setup(HandlerLibrary.compiler ?? "clang") + " && ln -s program by-another-name",
+      "handled ./by-another-name crash")
+    #expect(pair.with.status == 128 + SIGSEGV)
+    let names = try pair.folder.names(in: "db/pending-serialized-ios-dump")
+    #expect(names.map { $0.split(separator: "@").first } == ["by-another-name"])
+  }
+}
