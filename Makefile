@@ -5,6 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 600
 SWEEP ?= 1000000
+SOAK_SECONDS ?= 600
 BENCH_ARGUMENTS ?=
 
 # An import of a sibling that the manifest does not name builds by chance; this makes it an error.
@@ -26,7 +27,7 @@ FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO Fuzz
 LIBRARIES = BinaryFormat Snapshot JSONFormat FileSystem IntermediateDump CrashDatabase DumpInterpretation Minidump \
   CoreFile Supervision Symbolication CrashpadCore CrashUpload Redaction CrashCapture CrashpadClient
 
-.PHONY: help demo build test sweep matrix lint format check all bench fuzz docs man install uninstall dist clean
+.PHONY: help demo build test sweep matrix soak lint format check all bench fuzz docs man install uninstall dist clean
 
 help:
 	@echo "make demo       build the tool, make sample files in $(DEMO), and show the main commands on them"
@@ -34,6 +35,7 @@ help:
 	@echo "make test       build and run all tests"
 	@echo "make sweep      $(SWEEP) mutations of dumps through everything, as SWEEP=$(SWEEP) says"
 	@echo "make matrix     every kind of crash in every company, against gdb"
+	@echo "make soak       the long tests, about an hour: servers, matrix, sweep; installs the servers"
 	@echo "make check      formatting, man pages, house rules"
 	@echo "make all        build, test, check, docs, man"
 	@echo "make bench      measure against cp, curl and /bin/true, side by side"
@@ -70,6 +72,17 @@ matrix:
 	$(SWIFT) build -c release --scratch-path .build-matrix --product crashing-program
 	CRASHPADCTL_MATRIX=$(CURDIR)/.build/debug/crashing-program:$(CURDIR)/.build-matrix/release/crashing-program \
 	  $(SWIFT) test --skip-build --filter AgreementTests.CaptureTests
+
+# The servers and runtimes with crash handlers of their own, the matrix, the sweep, and dumps of a program that goes on for
+# SOAK_SECONDS.
+soak:
+	scripts/dependencies build test soak
+	scripts/handler-library $(HANDLER)
+	$(SWIFT) build --build-tests $(STRICT)
+	CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" scripts/test $(SWIFT) test --disable-xctest --skip-build \
+	  --filter 'ServerTests|HandlerTests|UnharmedTests'
+	$(MAKE) matrix
+	$(MAKE) sweep
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
