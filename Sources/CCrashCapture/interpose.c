@@ -52,8 +52,8 @@ static struct given {
   ucontext_t *_Atomic context;
 } given[kCrashSignalCount];
 
-// Signals for which the program has a handler of its own, or which it ignores.
-static _Atomic uint64_t handled_by_program;
+// Signals that the program ignores.
+static _Atomic uint64_t ignored_by_program;
 // Java's libjsig stands behind, and does the same for Java's handlers.
 static bool is_passive;
 
@@ -63,10 +63,35 @@ CRASH_TIME struct signal_action own_action(void) {
   return make_action(handle_crash, mask_without_faults(), SA_NODEFER | SA_RESTART);
 }
 
+// Whether the kernel would not have called a handler, as the program knows its mask: a signal that was sent waits then,
+// and a fault ends the process by the default action.
+CRASH_TIME static bool is_blocked(int number, siginfo_t *information, void *context) {
+  if (!(interpose_hidden() & signal_bit(number)) || !atomic_load(&crash_state.is_installed)) return false;
+  if (interpose_postpone(number, information, context)) return true;
+  crash_state.earlier[crash_signal_index(number)].handler = (signal_handler *)(uintptr_t)SIG_DFL;
+  struct signal_action own = own_action();
+  set_action(number, &own, NULL);
+  // The capture's own faults have to reach it.
+  uint64_t faults = fault_signals();
+  change_mask(SIG_UNBLOCK, &faults, NULL);
+  handle_crash(number, information, context);
+  return true;
+}
+
+// A handler of the program.
+CRASH_TIME static void call_program(int number, siginfo_t *information, void *context) {
+  int place = crash_signal_index(number);
+  if (place < 0 || is_blocked(number, information, context)) return;
+  signal_handler *handler = atomic_load(&given[place].handler);
+  if ((uintptr_t)handler == 0) return;
+  // No frame of ours in the stack that the program's handler prints.
+  TAIL_CALL return handler(number, information, context);
+}
+
 // A handler that is called once (SA_RESETHAND), after which the action is the default.
 CRASH_TIME static void call_once(int number, siginfo_t *information, void *context) {
   int place = crash_signal_index(number);
-  if (place < 0) return;
+  if (place < 0 || is_blocked(number, information, context)) return;
   struct given *one = &given[place];
   signal_handler *handler = atomic_exchange(&one->handler, NULL);
   // Another thread was first.
@@ -74,7 +99,6 @@ CRASH_TIME static void call_once(int number, siginfo_t *information, void *conte
     handle_crash(number, information, context);
     return;
   }
-  atomic_fetch_and(&handled_by_program, ~signal_bit(number));
   struct signal_action after = own_action();
   if (!is_default(&crash_state.earlier[place]) || !atomic_load(&crash_state.is_installed)) {
     after = make_action(NULL, 0, 0);
@@ -83,7 +107,6 @@ CRASH_TIME static void call_once(int number, siginfo_t *information, void *conte
   atomic_store(&one->information, information);
   atomic_store(&one->context, context);
   atomic_store(&one->thread, current_thread());
-  // No frame of ours in the stack that the program's handler prints.
   TAIL_CALL return handler(number, information, context);
 }
 
@@ -172,7 +195,7 @@ static int get(int number, int place, struct sigaction *shown) {
   if (set_next_action(number, NULL, shown) != 0) return -1;
   signal_handler *handler = (signal_handler *)shown->sa_sigaction;
   signal_handler *own = atomic_load(&one->handler);
-  if (handler != call_once && (handler != own || (uintptr_t)own == 0)) return 0;
+  if (handler != call_once && handler != call_program) return 0;
   shown->sa_sigaction = (void (*)(int, siginfo_t *, void *))own;
   const int kChanged = SA_SIGINFO | (int)SA_RESETHAND;
   shown->sa_flags = (shown->sa_flags & ~kChanged) | (atomic_load(&one->flags) & kChanged);
@@ -189,14 +212,17 @@ static int set_own(int number, int place, const struct sigaction *action, const 
 static int set(int number, int place, const struct sigaction *action) {
   signal_handler *handler = (signal_handler *)action->sa_sigaction;
   uint64_t bit = signal_bit(number);
+  if (action->sa_handler == SIG_IGN) {
+    atomic_fetch_or(&ignored_by_program, bit);
+  } else {
+    atomic_fetch_and(&ignored_by_program, ~bit);
+  }
+  // What ends the process after a capture is not captured again.
+  if (crash_was_handed_over()) return set_next_action(number, action, NULL);
   if (action->sa_handler == SIG_DFL) {
-    atomic_fetch_and(&handled_by_program, ~bit);
-    // What ends the process after a capture is not captured again.
-    if (crash_was_handed_over()) return set_next_action(number, action, NULL);
     struct signal_action own = own_action();
     return set_own(number, place, action, &own);
   }
-  atomic_fetch_or(&handled_by_program, bit);
   if (action->sa_handler == SIG_IGN || is_own_handler(handler)) return set_next_action(number, action, NULL);
   if (go_owns((uintptr_t)handler)) {
     struct signal_action own = own_action();
@@ -207,11 +233,8 @@ static int set(int number, int place, const struct sigaction *action) {
   atomic_store(&given[place].handler, handler);
   struct sigaction changed = *action;
   // The kernel writes the cause of a fault only for handlers that ask for it; this one may call ours.
-  changed.sa_flags |= SA_SIGINFO;
-  if (action->sa_flags & (int)SA_RESETHAND) {
-    changed.sa_flags &= ~(int)SA_RESETHAND;
-    changed.sa_sigaction = call_once;
-  }
+  changed.sa_flags = (action->sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;
+  changed.sa_sigaction = action->sa_flags & (int)SA_RESETHAND ? call_once : call_program;
   return set_next_action(number, &changed, NULL);
 }
 
@@ -307,8 +330,7 @@ static int set_mask(mask_setter *setter, int how, const sigset_t *mask, sigset_t
   uint64_t faults = mask == NULL ? 0 : first_word(mask) & fault_signals();
   // Most calls are about other signals.
   if ((before | faults) == 0 || !is_active()) return setter(how, mask, old);
-  // Where the program has a handler it is not to be called; then the kernel decides, as without us.
-  uint64_t hideable = faults & ~atomic_load(&handled_by_program);
+  uint64_t hideable = faults & ~atomic_load(&ignored_by_program);
   sigset_t changed;
   int result;
   if (mask == NULL) {

@@ -69,7 +69,7 @@ struct HandlerTests {
 
   @Test(
     "A fault whose handler restores the default, or is called with one argument, leaves its own cause in the dump",
-    arguments: ["returns", "once", "once-raises", "one-argument", "blocked"])
+    arguments: ["returns", "once", "once-raises", "one-argument", "blocked", "blocked-handled"])
   func cause(_ mode: String) throws {
     let pair = try Self.pair(mode)
     pair.expectSame()

@@ -204,7 +204,8 @@ int main(int count, char **arguments) {
     earlier = kernel_handler(SIGSEGV);
     install(call_with_one_argument, SA_NODEFER);
   }
-  if (strcmp(mode, "blocked") == 0) {
+  if (strcmp(mode, "blocked-handled") == 0) install(just_return, 0);
+  if (strcmp(mode, "blocked") == 0 || strcmp(mode, "blocked-handled") == 0) {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
