@@ -162,8 +162,16 @@ CRASH_TIME static void stop_part(struct capture *capture, int index) {
                !(crash_state.flags & CRASH_CAPTURE_NO_PTRACE));
 }
 
+// What is not in the dump because of where the process runs.
+CRASH_TIME static void note_losses(struct capture *capture) {
+  if (capture->began == 0) capture_note(capture, "no clock can be read");
+  if (!memory_can_be_read()) capture_note(capture, "memory can't be read, so there are no stacks");
+  if (threads_lost_leader()) capture_note(capture, "the main thread had ended before the others");
+}
+
 CRASH_TIME void capture_write(struct capture *capture) {
   capture->is_under_way = true;
+  forget_refusals();
   capture->began = clock_time(CLOCK_MONOTONIC);
   capture->notes_end = 0;
   capture->notes[0] = 0;
@@ -173,6 +181,8 @@ CRASH_TIME void capture_write(struct capture *capture) {
   memory_begin(capture->file);
   write_part(capture, "threads", stop_part, 0);
   if (threads_problem()[0] != 0) capture_note(capture, threads_problem());
+  note_losses(capture);
+  if (capture->resumes) count_threads(capture);
 
   // What says most comes first: a disk may be full, and the process be killed at any moment.
   uint8_t version = 1;

@@ -46,6 +46,8 @@ CRASH_TIME void write_exception(struct capture *capture);
 CRASH_TIME void write_thread(struct capture *capture, int index);
 CRASH_TIME void write_module(struct capture *capture, int index, int executable, int libc, int swift);
 CRASH_TIME void write_linux(struct capture *capture);
+// Notes it if the kernel counts more threads than were found.
+CRASH_TIME void count_threads(struct capture *capture);
 CRASH_TIME void write_last(struct capture *capture);
 
 // Of all captures only one is under way.

@@ -8,6 +8,7 @@
 #define CRASHPADCTL_CRASH_TIME_H
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,33 +22,25 @@
 #define CRASH_TIME
 #endif
 
-#if defined(__x86_64__)
-CRASH_TIME static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
-  long result;
-  register long r10 __asm__("r10") = d;
-  register long r8 __asm__("r8") = e;
-  register long r9 __asm__("r9") = f;
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                   : "rcx", "r11", "memory");
-  return result;
-}
-#elif defined(__aarch64__)
-CRASH_TIME static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
-  register long x8 __asm__("x8") = number;
-  register long x0 __asm__("x0") = a;
-  register long x1 __asm__("x1") = b;
-  register long x2 __asm__("x2") = c;
-  register long x3 __asm__("x3") = d;
-  register long x4 __asm__("x4") = e;
-  register long x5 __asm__("x5") = f;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
-  return x0;
-}
-#else
+#if !defined(__x86_64__) && !defined(__aarch64__)
 #error "only x86_64 and arm64 have a register layout in the intermediate dump"
 #endif
+
+CRASH_TIME extern long crash_system_call(long number, long a, long b, long c, long d, long e, long f);
+// The address behind the instruction that enters the kernel: what a trapped call of the capture is known by.
+extern const char crash_system_call_end[] __attribute__((visibility("hidden")));
+
+// System calls that a filter refused since forget_refusals, for the dump's notes.
+CRASH_TIME void note_refusal(long number);
+CRASH_TIME void forget_refusals(void);
+// Appends their names with commas between them; nothing if there is none. Returns where the text ends.
+CRASH_TIME size_t append_refusals(char *buffer, size_t size, size_t end);
+
+CRASH_TIME static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
+  long result = crash_system_call(number, a, b, c, d, e, f);
+  if (__builtin_expect(result == -EPERM || result == -ENOSYS, 0)) note_refusal(number);
+  return result;
+}
 
 // Results below zero are errno values.
 #define SYSTEM_CALL_1(number, a) system_call(number, (long)(a), 0, 0, 0, 0, 0)
@@ -57,8 +50,39 @@ CRASH_TIME static inline long system_call(long number, long a, long b, long c, l
 #define SYSTEM_CALL_6(number, a, b, c, d, e, f) \
   system_call(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-CRASH_TIME static inline int current_process(void) { return (int)SYSTEM_CALL_1(SYS_getpid, 0); }
-CRASH_TIME static inline int current_thread(void) { return (int)SYSTEM_CALL_1(SYS_gettid, 0); }
+// Whether a result means that the call is not to be had here: then another one may do.
+CRASH_TIME static inline bool is_refused(long result) {
+  return result == -EPERM || result == -ENOSYS || result == -EACCES || result == -EINVAL;
+}
+
+// Whether the process has a filter of system calls (seccomp), which may end it for a call that is not usual.
+CRASH_TIME bool has_filter(void);
+
+// openat(2), or what is left of it. mode: of a file that is made.
+CRASH_TIME long open_at(int directory, const char *name, int flags, int mode);
+// The process is about to end: open_at may raise its limit of open files where that is reached.
+CRASH_TIME void open_without_limit(void);
+
+CRASH_TIME int current_process(void);
+CRASH_TIME int current_thread(void);
+// The same as /proc numbers them, which may be that of another namespace; -1 without /proc.
+CRASH_TIME int listed_process(void);
+CRASH_TIME int listed_thread(void);
+
+// A program may have asked for a fault at each address that is not aligned (EFLAGS.AC), and handlers inherit that.
+CRASH_TIME static inline __attribute__((always_inline)) void allow_unaligned(void) {
+#if defined(__x86_64__)
+  __asm__ volatile(
+      "lea -128(%%rsp), %%rsp\n"
+      "pushfq\n"
+      "andl $~0x40000, (%%rsp)\n"
+      "popfq\n"
+      "lea 128(%%rsp), %%rsp\n"
+      :
+      :
+      : "memory", "cc");
+#endif
+}
 
 // Not memcpy: that may be one of many, chosen by the loader at its first call.
 CRASH_TIME static inline void copy_bytes(void *to, const void *from, size_t count) {
@@ -86,15 +110,10 @@ CRASH_TIME static inline void zero_bytes(void *to, size_t count) {
 #endif
 }
 
-// Nanoseconds of one of the kernel's clocks (CLOCK_…).
-CRASH_TIME static inline uint64_t clock_time(int clock) {
-  // Set one by one: an initializer may be a call of memset.
-  struct timespec time;
-  time.tv_sec = 0;
-  time.tv_nsec = 0;
-  SYSTEM_CALL_2(SYS_clock_gettime, clock, &time);
-  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
+// Nanoseconds of one of the kernel's clocks (CLOCK_...); 0 if it can't be read.
+CRASH_TIME uint64_t clock_time(int clock);
+// Finds the clock that needs no system call. At the start.
+void clock_install(void);
 
 // The bytes before the NUL, at most `limit`.
 CRASH_TIME static inline size_t text_length(const char *text, size_t limit) {

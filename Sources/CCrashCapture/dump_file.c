@@ -5,22 +5,52 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
+
+// What a file is: by the call that libc makes, or what a filter leaves of its kind.
+CRASH_TIME static long status_of(int descriptor, struct stat *status) {
+  long result = SYSTEM_CALL_4(SYS_newfstatat, descriptor, "", status, AT_EMPTY_PATH);
+  if (is_refused(result)) result = SYSTEM_CALL_2(SYS_fstat, descriptor, status);
+  if (!is_refused(result)) return result;
+  struct statx facts;
+  result = system_call(SYS_statx, descriptor, (long)"", AT_EMPTY_PATH, STATX_BASIC_STATS, (long)&facts, 0);
+  if (result < 0) return result;
+  // As the other calls have it; makedev(3) is libc's.
+  uint64_t minor_number = facts.stx_dev_minor;
+  status->st_dev = (minor_number & 0xff) | (uint64_t)facts.stx_dev_major << 8 | (minor_number & ~UINT64_C(0xff)) << 12;
+  status->st_ino = facts.stx_ino;
+  status->st_nlink = facts.stx_nlink;
+  status->st_size = (off_t)facts.stx_size;
+  return 0;
+}
 
 CRASH_TIME void remember_file(struct known_file *file, int descriptor) {
   struct stat status;
   file->descriptor = 0;
-  if (descriptor <= 0 || SYSTEM_CALL_2(SYS_fstat, descriptor, &status) < 0) return;
+  if (descriptor <= 0) return;
+  long result = status_of(descriptor, &status);
+  if (result < 0 && !is_refused(result)) return;
   file->descriptor = descriptor;
-  file->device = status.st_dev;
-  file->inode = status.st_ino;
+  file->flags = SYSTEM_CALL_3(SYS_fcntl, descriptor, F_GETFL, 0);
+  file->device = result < 0 ? 0 : status.st_dev;
+  file->inode = result < 0 ? 0 : status.st_ino;
+}
+
+// Where nothing tells what a file is: opened as only ours are, and empty still.
+CRASH_TIME static bool looks_like(const struct known_file *file) {
+  bool is_directory = (file->flags & O_DIRECTORY) != 0;
+  return file->flags > 0 && SYSTEM_CALL_3(SYS_fcntl, file->descriptor, F_GETFL, 0) == file->flags &&
+         (is_directory || SYSTEM_CALL_3(SYS_lseek, file->descriptor, 0, SEEK_END) == 0);
 }
 
 // How many names the file has; below zero if the descriptor is another file by now, or none.
 CRASH_TIME static long count_names(const struct known_file *file) {
   struct stat status;
-  if (file->descriptor == 0 || SYSTEM_CALL_2(SYS_fstat, file->descriptor, &status) < 0) return -1;
-  return status.st_dev == file->device && status.st_ino == file->inode ? (long)status.st_nlink : -1;
+  if (file->descriptor == 0) return -1;
+  long result = status_of(file->descriptor, &status);
+  if (is_refused(result)) return looks_like(file) ? 1 : -1;
+  if (result < 0) return -1;
+  bool was_unknown = file->inode == 0 && looks_like(file);
+  return was_unknown || (status.st_dev == file->device && status.st_ino == file->inode) ? (long)status.st_nlink : -1;
 }
 
 // What has no name any more, as somebody removed it, goes with the process, and whatever is written to it.
@@ -101,7 +131,9 @@ CRASH_TIME static bool take_ownership(int descriptor) {
 // Empty, and not removed between its making and its lock, as abandoned.
 CRASH_TIME static bool is_empty(int descriptor) {
   struct stat status;
-  return SYSTEM_CALL_2(SYS_fstat, descriptor, &status) == 0 && status.st_size == 0 && status.st_nlink > 0;
+  long result = status_of(descriptor, &status);
+  if (is_refused(result)) return SYSTEM_CALL_3(SYS_lseek, descriptor, 0, SEEK_END) == 0;
+  return result == 0 && status.st_size == 0 && status.st_nlink > 0;
 }
 
 static char database[sizeof crash_state.directory_path];
@@ -116,25 +148,54 @@ CRASH_TIME static void make_directory(void) {
   SYSTEM_CALL_3(SYS_mkdirat, AT_FDCWD, path, 0700);
 }
 
+// A name in the directory, for calls that have a directory and a path: where it can't be open, a path that is absolute.
+struct place {
+  int directory;
+  const char *name;
+  char path[sizeof crash_state.path];
+};
+
+CRASH_TIME static void find_place(struct place *place, const char *name) {
+  place->directory = crash_state.directory.descriptor;
+  place->name = name;
+  if (place->directory > 0) return;
+  place->directory = AT_FDCWD;
+  place->name = place->path;
+  size_t end = append_text(place->path, sizeof place->path, 0, crash_state.directory_path);
+  end = append_text(place->path, sizeof place->path, end, "/");
+  append_text(place->path, sizeof place->path, end, name);
+}
+
+// Of the locked file and of the dump. Only one thread makes or finishes files at a time.
+static struct place locked_place;
+static struct place final_place;
+
+CRASH_TIME static long open_in_directory(const char *name, int flags) {
+  find_place(&locked_place, name);
+  return open_at(locked_place.directory, locked_place.name, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+}
+
 // The directory may have been closed by the program; then it is opened again, by its path. If it was removed, it is
-// made again where a dump is to be written.
+// made again where a dump is to be written. Where no directory can be opened, paths do.
 CRASH_TIME static long open_directory(bool is_made) {
   if (is_own_file(&crash_state.directory)) return 0;
   const int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-  long directory = SYSTEM_CALL_4(SYS_openat, AT_FDCWD, crash_state.directory_path, kFlags, 0);
+  long directory = open_at(AT_FDCWD, crash_state.directory_path, kFlags, 0);
   if (directory == -ENOENT && is_made) {
     make_directory();
-    directory = SYSTEM_CALL_4(SYS_openat, AT_FDCWD, crash_state.directory_path, kFlags, 0);
+    directory = open_at(AT_FDCWD, crash_state.directory_path, kFlags, 0);
   }
-  if (directory < 0) return directory;
+  bool does_without = directory == -EMFILE || directory == -EPERM || directory == -ENOSYS;
+  if (directory < 0 && !does_without) return directory;
   close_own_file(&crash_state.directory);
-  remember_file(&crash_state.directory, raise_descriptor((int)directory));
+  if (directory >= 0) remember_file(&crash_state.directory, raise_descriptor((int)directory));
   return 0;
 }
 
 CRASH_TIME static bool exists(const char *name) {
   struct stat status;
-  return SYSTEM_CALL_4(SYS_newfstatat, crash_state.directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+  find_place(&final_place, name);
+  return SYSTEM_CALL_4(SYS_newfstatat, final_place.directory, final_place.name, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 // A program that replaced itself (exec) finds the empty file of its earlier self by its name, and takes it over.
@@ -144,8 +205,7 @@ CRASH_TIME static long make_with(bool is_first_of_run) {
   make_names(uuid);
   if (exists(crash_state.name)) return -EEXIST;
   int exclusive = is_first_of_run ? 0 : O_EXCL;
-  long file = SYSTEM_CALL_4(SYS_openat, crash_state.directory.descriptor, crash_state.locked_name,
-                            O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | exclusive, 0600);
+  long file = open_in_directory(crash_state.locked_name, O_CREAT | exclusive);
   if (file < 0) return file;
   if (!take_ownership((int)file) || !is_empty((int)file)) {
     SYSTEM_CALL_1(SYS_close, file);
@@ -159,15 +219,19 @@ CRASH_TIME long dump_file_make(void) {
   long result = open_directory(true);
   if (result < 0) return result;
   if (crash_state.has_run_id) result = make_with(true);
-  if (!crash_state.has_run_id || result == -EEXIST) result = make_with(false);
+  // What is made may be taken for what a dead process left, and removed, before it is held.
+  const int kTries = 4;
+  for (int tries = 0; tries < kTries && (result == -EEXIST || !crash_state.has_run_id); tries++) {
+    result = make_with(false);
+    if (result != -EEXIST) break;
+  }
   return result;
 }
 
 // The program closed the file, as daemons close all; it still has its name.
 CRASH_TIME static bool find_again(struct known_file *file, const char *locked_name) {
   if (file->descriptor == 0 || open_directory(false) < 0) return false;
-  long again = SYSTEM_CALL_4(SYS_openat, crash_state.directory.descriptor, locked_name,
-                             O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+  long again = open_in_directory(locked_name, 0);
   if (again < 0) return false;
   int earlier = file->descriptor;
   file->descriptor = (int)again;
@@ -183,16 +247,30 @@ CRASH_TIME long dump_file_prepare(void) {
   return dump_file_make();
 }
 
+CRASH_TIME static long rename_locked(void) {
+  find_place(&locked_place, crash_state.locked_name);
+  find_place(&final_place, crash_state.name);
+  int directory = locked_place.directory;
+  const char *from = locked_place.name;
+  const char *to = final_place.name;
+  long result = system_call(SYS_renameat2, directory, (long)from, directory, (long)to, RENAME_NOREPLACE, 0);
+  if (is_refused(result)) result = SYSTEM_CALL_4(SYS_renameat, directory, from, directory, to);
+#if defined(__x86_64__)
+  if (is_refused(result)) {
+    struct known_file known = crash_state.directory;
+    crash_state.directory.descriptor = 0;
+    find_place(&locked_place, crash_state.locked_name);
+    find_place(&final_place, crash_state.name);
+    crash_state.directory = known;
+    result = SYSTEM_CALL_2(SYS_rename, locked_place.path, final_place.path);
+  }
+#endif
+  return result;
+}
+
 CRASH_TIME long dump_file_finish(void) {
   long result = open_directory(false);
-  int directory = crash_state.directory.descriptor;
-  if (result == 0) {
-    result = system_call(SYS_renameat2, directory, (long)crash_state.locked_name, directory, (long)crash_state.name,
-                         RENAME_NOREPLACE, 0);
-    if (result == -ENOSYS || result == -EINVAL || result == -EPERM) {
-      result = SYSTEM_CALL_4(SYS_renameat, directory, crash_state.locked_name, directory, crash_state.name);
-    }
-  }
+  if (result == 0) result = rename_locked();
   SYSTEM_CALL_1(SYS_close, crash_state.file.descriptor);
   crash_state.file.descriptor = 0;
   return result;
@@ -201,7 +279,8 @@ CRASH_TIME long dump_file_finish(void) {
 CRASH_TIME void dump_file_discard(struct known_file *file, const char *locked_name) {
   bool is_there = is_own_file(file) || find_again(file, locked_name);
   if (is_there && is_empty(file->descriptor) && open_directory(false) == 0) {
-    SYSTEM_CALL_3(SYS_unlinkat, crash_state.directory.descriptor, locked_name, 0);
+    find_place(&locked_place, locked_name);
+    SYSTEM_CALL_3(SYS_unlinkat, locked_place.directory, locked_place.name, 0);
   }
   close_own_file(file);
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "dump_writer.h"
 
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -15,6 +16,21 @@ CRASH_TIME void dump_writer_start(struct dump_writer *writer, int file, uint8_t 
   writer->size = size;
   writer->used = 0;
   writer->flushed = 0;
+  writer->writes_at_offset = false;
+}
+
+// As write(2); a filter may leave only one of its kind.
+CRASH_TIME static long write_some(struct dump_writer *writer, const uint8_t *bytes, uint32_t count, uint64_t offset) {
+  long result = -ENOSYS;
+  if (!writer->writes_at_offset) result = SYSTEM_CALL_3(SYS_write, writer->file, bytes, count);
+  if (!is_refused(result)) return result;
+  long at_offset = SYSTEM_CALL_4(SYS_pwrite64, writer->file, bytes, count, offset);
+  if (!is_refused(at_offset)) {
+    writer->writes_at_offset = true;
+    return at_offset;
+  }
+  struct iovec piece = {(void *)bytes, count};
+  return writer->writes_at_offset ? at_offset : SYSTEM_CALL_3(SYS_writev, writer->file, &piece, 1);
 }
 
 CRASH_TIME void dump_writer_flush(struct dump_writer *writer) {
@@ -24,7 +40,7 @@ CRASH_TIME void dump_writer_flush(struct dump_writer *writer) {
   }
   uint32_t done = 0;
   while (done < writer->used && writer->error == 0) {
-    long result = SYSTEM_CALL_3(SYS_write, writer->file, writer->buffer + done, writer->used - done);
+    long result = write_some(writer, writer->buffer + done, writer->used - done, writer->flushed + done);
     if (result > 0) {
       done += (uint32_t)result;
     } else if (result != -EINTR) {
@@ -62,8 +78,13 @@ CRASH_TIME void dump_writer_rewind(struct dump_writer *writer, uint64_t position
   }
   writer->used = 0;
   long result = SYSTEM_CALL_3(SYS_lseek, writer->file, position, SEEK_SET);
+  if (is_refused(result)) {
+    writer->writes_at_offset = true;
+    result = 0;
+  }
   if (result >= 0) result = SYSTEM_CALL_2(SYS_ftruncate, writer->file, position);
-  if (result < 0) writer->error = (int)-result;
+  // What stands behind is written over.
+  if (result < 0 && !is_refused(result)) writer->error = (int)-result;
   writer->flushed = position;
 }
 

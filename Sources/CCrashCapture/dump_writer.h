@@ -19,6 +19,8 @@ struct dump_writer {
   uint32_t used;
   // Bytes that went to the file.
   uint64_t flushed;
+  // A filter refuses write(2) or lseek(2), so each write names its place.
+  bool writes_at_offset;
 };
 
 CRASH_TIME void dump_writer_start(struct dump_writer *writer, int file, uint8_t *buffer, uint32_t size);

@@ -89,8 +89,10 @@ CRASH_TIME extern int crash_guarded_call(guarded_function *function, void *argum
 CRASH_TIME extern void crash_guarded_resume(void);
 
 CRASH_TIME bool guard_call(guarded_function *function, void *argument) {
+  // Guarded calls may be made inside of others.
+  uint64_t outer = guarded_stack;
   int crashed = crash_guarded_call(function, argument, &guarded_stack);
-  guarded_stack = 0;
+  guarded_stack = outer;
   return crashed == 0;
 }
 

@@ -63,14 +63,30 @@ CRASH_TIME void report_failure(const char *path, const char *text, long error) {
 
 // MARK: What comes after
 
-CRASH_TIME void restore_earlier_handlers(void) {
+CRASH_TIME static bool handles(int number) {
+  struct signal_action current = make_action(NULL, 0, 0);
+  long result = set_action(number, NULL, &current);
+  // Where that can't be asked it can't have been changed either.
+  return result == 0 ? current.handler == handle_crash : crash_capture.signal > 0;
+}
+
+CRASH_TIME bool handles_faults(void) { return handles(SIGSEGV) && handles(SIGBUS); }
+
+// kept: a signal that goes on coming to us; 0 for none.
+CRASH_TIME static void restore_handlers(int kept) {
   for (int index = 0; index < kCrashSignalCount; index++) {
     struct signal_action current;
+    if (kCrashSignals[index] == kept) continue;
     if (set_action(kCrashSignals[index], NULL, &current) < 0) continue;
     if (current.handler != handle_crash && current.handler != handle_go) continue;
     set_action(kCrashSignals[index], &crash_state.earlier[index], NULL);
   }
 }
+
+CRASH_TIME void restore_earlier_handlers(void) { restore_handlers(0); }
+
+// On the way to the process's end. A trap of a call that we make on that way still has to come to us.
+CRASH_TIME static void restore_at_end(int number) { restore_handlers(number == SIGSYS ? 0 : SIGSYS); }
 
 // A fault happens again when its instruction runs again; what somebody sent does not, nor does a breakpoint.
 CRASH_TIME static bool happens_again(int number, const siginfo_t *information) {
@@ -121,12 +137,23 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
 #else
   (void)context;
 #endif
+  uint64_t mask = UINT64_C(1) << (number - 1);
+  struct signal_action current = make_action(NULL, 0, 0);
+  if (is_default(next) && set_action(number, NULL, &current) != 0) {
+    // A filter refuses the change: a fault that is blocked takes the default action all the same. What was sent would
+    // come here again and again.
+    ((uint64_t *)&context->uc_sigmask)[0] |= mask;
+    if (!happens_again(number, information)) SYSTEM_CALL_1(SYS_exit_group, 128 + number);
+    return;
+  }
   int thread = current_thread();
   // Not here: when this handler returns, where the signal came first.
-  uint64_t mask = UINT64_C(1) << (number - 1);
   change_mask(SIG_BLOCK, &mask, NULL);
   long result = SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, process, thread, number, information);
-  if (result < 0 && !happens_again(number, information)) SYSTEM_CALL_3(SYS_tgkill, process, thread, number);
+  if (result >= 0 || happens_again(number, information)) return;
+  result = SYSTEM_CALL_3(SYS_tgkill, process, thread, number);
+  if (is_refused(result)) result = SYSTEM_CALL_2(SYS_tkill, thread, number);
+  if (is_refused(result)) SYSTEM_CALL_2(SYS_kill, process, number);
 }
 
 // Whether the kernel does nothing about a signal that would end any other process: it was sent to the first one of a
@@ -137,12 +164,23 @@ CRASH_TIME static bool is_survived(const siginfo_t *information, const struct si
 
 // MARK: Captures
 
+// A program that handles traps of its filter by itself is not to be asked for our calls. Returns whether there is
+// something to put back.
+CRASH_TIME static bool take_traps(struct signal_action *earlier) {
+  if (!has_filter()) return false;
+  struct signal_action own = make_action(handle_crash, mask_without_faults(), SA_NODEFER);
+  return set_action(SIGSYS, &own, earlier) == 0 && earlier->handler != handle_crash;
+}
+
 CRASH_TIME static void write_crash(int number, const siginfo_t *information, ucontext_t *context) {
+  open_without_limit();
   long result = dump_file_prepare();
   if (result < 0) {
     report_failure(crash_state.path, "the crash can't be written", result);
     return;
   }
+  struct signal_action trap;
+  bool has_taken = take_traps(&trap);
   struct capture *capture = &crash_capture;
   capture->signal = number;
   capture->code = information->si_code;
@@ -152,6 +190,7 @@ CRASH_TIME static void write_crash(int number, const siginfo_t *information, uco
   capture->resumes = false;
   capture->file = crash_state.file.descriptor;
   capture_write(capture);
+  if (has_taken) set_action(SIGSYS, &trap, NULL);
   if (capture->writer.error != 0) {
     report_failure(crash_state.path, "only the beginning of the dump was written", capture->writer.error);
   }
@@ -173,14 +212,14 @@ CRASH_TIME static void return_from_call(ucontext_t *context, long result) {
 }
 #endif
 
-// The capture itself got a signal. Returns whether it goes on.
-CRASH_TIME static bool recover(int number, const siginfo_t *information, ucontext_t *context) {
-  const int kSeccomp = 1;  // SYS_SECCOMP: a call that is forbidden, and traps
-  if (number == SIGSYS && information->si_code == kSeccomp) {
-    return_from_call(context, -ENOSYS);
-    return true;
-  }
-  return guard_recover(context);
+// A system call of ours, in whatever thread and at whatever time, that a filter forbids and traps.
+CRASH_TIME static bool is_own_trap(int number, const siginfo_t *information) {
+  const int kSeccomp = 1;  // SYS_SECCOMP
+  // Whoever calls this handler himself may have other things there: the kernel's lie just above us.
+  const uintptr_t kNear = 128 << 10;
+  if (number != SIGSYS || (uintptr_t)information - (uintptr_t)__builtin_frame_address(0) > kNear) return false;
+  return information->si_code == kSeccomp &&
+         (const char *)information->si_call_addr == crash_system_call_end;
 }
 
 // What is captured of a signal that a handler of the program raised once more: the fault that it was called for.
@@ -201,6 +240,11 @@ CRASH_TIME static struct received find_fault(int number, const struct received *
 }
 
 CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_context) {
+  allow_unaligned();
+  if (is_own_trap(number, raw_information)) {
+    return_from_call(raw_context, -ENOSYS);
+    return;
+  }
   int place = crash_signal_index(number);
   struct signal_action none = make_action(NULL, 0, 0);
   if (place < 0) return;
@@ -236,7 +280,7 @@ CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_c
         SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, current_process(), thread, number, information);
       return;
     }
-    if (recover(number, information, context)) return;
+    if (guard_recover(context)) return;
     // Nothing catches this; what was written so far is not lost.
     dump_writer_flush(&crash_capture.writer);
     if (crash_capture.writer.flushed > 0) dump_file_finish();
@@ -252,7 +296,7 @@ CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_c
     bool is_abort = number == SIGABRT && information->si_pid == current_process();
     if (is_abort) {
       hand_over(place, next);
-      restore_earlier_handlers();
+      restore_at_end(number);
     }
     threads_resume(is_abort ? kAdvance : 0);
     atomic_store(&crash_state.owner, 0);
@@ -261,9 +305,11 @@ CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_c
   hand_over(place, next);
   if (is_default(next)) {
     // The others stand still until the end: one of them might return from main, and the process end in good order.
-    restore_earlier_handlers();
+    restore_at_end(number);
     // A fault finds the default action when its instruction runs again, with all that the kernel says of it.
-    if (!is_forced(number, information) || !happens_again(number, information)) {
+    struct signal_action current = none;
+    bool is_set = set_action(number, NULL, &current) == 0;
+    if (!is_set || !is_forced(number, information) || !happens_again(number, information)) {
       pass_on(number, information, context, next);
     }
     return;

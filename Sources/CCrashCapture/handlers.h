@@ -7,6 +7,8 @@
 
 // The entry of everything that runs during a crash.
 CRASH_TIME void handle_crash(int number, siginfo_t *information, void *context);
+// Whether faults of this process still come to us.
+CRASH_TIME bool handles_faults(void);
 // Puts earlier handlers back where ours still stand.
 CRASH_TIME void restore_earlier_handlers(void);
 // Whether a crash was captured and left to a handler, which now ends the process, or goes on.

@@ -72,8 +72,9 @@ static int open_database(const char *database, char *message, size_t message_siz
   int error = make_directories(state->directory_path);
   if (error != 0) return fail(error, message, message_size, "%s", state->directory_path);
   int directory = open(state->directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return fail(errno, message, message_size, "%s", state->directory_path);
-  remember_file(&state->directory, raise_descriptor(directory));
+  // With so few files the program needs them all; a crash may raise the limit.
+  if (directory < 0 && errno != EMFILE) return fail(errno, message, message_size, "%s", state->directory_path);
+  if (directory >= 0) remember_file(&state->directory, raise_descriptor(directory));
   if (faccessat(AT_FDCWD, state->directory_path, W_OK, AT_EACCESS) != 0) {
     return fail(errno, message, message_size, "%s", state->directory_path);
   }
@@ -83,6 +84,10 @@ static int open_database(const char *database, char *message, size_t message_siz
 static int open_file(const struct crash_capture_options *options, char *message, size_t message_size) {
   if (options->flags & CRASH_CAPTURE_NO_FILE_AT_START) return 0;
   long result = dump_file_make();
+  if (result == -EMFILE) {
+    close_own_file(&crash_state.directory);
+    return 0;
+  }
   if (result < 0)
     return fail((int)-result, message, message_size, "%s/%s", crash_state.directory_path, crash_state.locked_name);
   // A full disk later on does not take what was reserved. Not every file system can do it, and none has to.
@@ -181,6 +186,7 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
     return fail(EINVAL, message, message_size, "the program id \"%s\" begins with a dot", options->program_id);
   }
   if (atomic_exchange(&was_called, true)) return fail(EALREADY, message, message_size, "crashes are captured already");
+  clock_install();
   state->installed_at = clock_time(CLOCK_MONOTONIC);
   strcpy(state->program_id, options->program_id);
   state->has_run_id = options->run_id != NULL;

@@ -3,10 +3,12 @@
 #include "memory.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/uio.h>
 
-enum way { kReadv, kPipe, kFile, kNone };
+#include "guard.h"
+#include "handlers.h"
+
+enum way { kReadv, kPipe, kFile, kDirect, kNone };
 
 static struct {
   enum way way;
@@ -18,12 +20,68 @@ static struct {
 // Far enough behind a dump's end, and below the limits of file systems.
 static const uint64_t kScratchOffset = UINT64_C(1) << 32;
 
+// A byte that can be read surely, and a place for it.
+static uint8_t probe[2] = {0x5a, 0};
+
+CRASH_TIME static size_t page_rest(uint64_t address, size_t count) {
+  size_t rest = kPageSizeOfProbes - (address & (kPageSizeOfProbes - 1));
+  return rest < count ? rest : count;
+}
+
+// One page at a time: a pipe has room for sixteen, and is empty again afterwards.
+CRASH_TIME static long read_by_file(void *to, uint64_t address, size_t count) {
+  bool is_pipe = reader.way == kPipe;
+  long got = is_pipe ? SYSTEM_CALL_3(SYS_write, reader.pipe[1], address, count)
+                     : SYSTEM_CALL_4(SYS_pwrite64, reader.file, address, count, kScratchOffset);
+  if (got <= 0) return got;
+  return is_pipe ? SYSTEM_CALL_3(SYS_read, reader.pipe[0], to, got)
+                 : SYSTEM_CALL_4(SYS_pread64, reader.file, to, got, kScratchOffset);
+}
+
+CRASH_TIME static bool works(enum way way) {
+  reader.way = way;
+  probe[1] = 0;
+  return read_by_file(&probe[1], (uint64_t)&probe[0], 1) == 1 && probe[1] == probe[0];
+}
+
+CRASH_TIME static bool make_pipe(void) {
+  long result = SYSTEM_CALL_2(SYS_pipe2, reader.pipe, O_CLOEXEC | O_NONBLOCK);
+#if defined(__x86_64__)
+  if (is_refused(result)) result = SYSTEM_CALL_1(SYS_pipe, reader.pipe);
+#endif
+  if (result < 0) reader.pipe[0] = reader.pipe[1] = -1;
+  return result == 0;
+}
+
 CRASH_TIME static void use_pipe(void) {
-  reader.way = kPipe;
-  if (SYSTEM_CALL_2(SYS_pipe2, reader.pipe, O_CLOEXEC | O_NONBLOCK) < 0) {
-    reader.pipe[0] = reader.pipe[1] = -1;
-    reader.way = reader.file >= 0 ? kFile : kNone;
-  }
+  if (make_pipe() && works(kPipe)) return;
+  if (reader.file >= 0 && works(kFile)) return;
+  // A fault has to come back to us.
+  reader.way = reader.file >= 0 && handles_faults() ? kDirect : kNone;
+}
+
+struct copy {
+  void *to;
+  uint64_t address;
+  size_t count;
+};
+
+CRASH_TIME static void copy_part(void *argument) {
+  struct copy *copy = argument;
+  copy_bytes(copy->to, (const void *)copy->address, copy->count);
+}
+
+CRASH_TIME static long read_directly(void *to, uint64_t address, size_t count) {
+  struct copy copy;
+  copy.to = to;
+  copy.address = address;
+  copy.count = count;
+  return guard_call(copy_part, &copy) ? (long)count : -EFAULT;
+}
+
+CRASH_TIME static long read_page(void *to, uint64_t address, size_t count) {
+  count = page_rest(address, count);
+  return reader.way == kDirect ? read_directly(to, address, count) : read_by_file(to, address, count);
 }
 
 CRASH_TIME void memory_begin(int dump_file) {
@@ -32,8 +90,7 @@ CRASH_TIME void memory_begin(int dump_file) {
   reader.file = dump_file;
   reader.way = kReadv;
   // A filter of system calls may end the process for trying what it forbids.
-  const long kFiltered = 2;
-  if (SYSTEM_CALL_1(SYS_prctl, PR_GET_SECCOMP) == kFiltered) use_pipe();
+  if (has_filter()) use_pipe();
 }
 
 CRASH_TIME void memory_end(void) {
@@ -44,10 +101,7 @@ CRASH_TIME void memory_end(void) {
   reader.way = kNone;
 }
 
-CRASH_TIME static size_t page_rest(uint64_t address, size_t count) {
-  size_t rest = kPageSizeOfProbes - (address & (kPageSizeOfProbes - 1));
-  return rest < count ? rest : count;
-}
+CRASH_TIME bool memory_can_be_read(void) { return reader.way != kNone; }
 
 // The kernel reads whole pieces or nothing, so each page is a piece.
 CRASH_TIME static long read_by_readv(void *to, uint64_t address, size_t count) {
@@ -66,23 +120,12 @@ CRASH_TIME static long read_by_readv(void *to, uint64_t address, size_t count) {
   return SYSTEM_CALL_6(SYS_process_vm_readv, reader.process, &target, 1, pieces, piece, 0);
 }
 
-// One page at a time: a pipe has room for sixteen, and is empty again afterwards.
-CRASH_TIME static long read_by_file(void *to, uint64_t address, size_t count) {
-  count = page_rest(address, count);
-  bool is_pipe = reader.way == kPipe;
-  long got = is_pipe ? SYSTEM_CALL_3(SYS_write, reader.pipe[1], address, count)
-                     : SYSTEM_CALL_4(SYS_pwrite64, reader.file, address, count, kScratchOffset);
-  if (got <= 0) return got;
-  return is_pipe ? SYSTEM_CALL_3(SYS_read, reader.pipe[0], to, got)
-                 : SYSTEM_CALL_4(SYS_pread64, reader.file, to, got, kScratchOffset);
-}
-
 CRASH_TIME size_t memory_read(void *to, uint64_t address, size_t count) {
   size_t done = 0;
   while (done < count && reader.way != kNone) {
     uint8_t *place = (uint8_t *)to + done;
     long got = reader.way == kReadv ? read_by_readv(place, address + done, count - done)
-                                    : read_by_file(place, address + done, count - done);
+                                    : read_page(place, address + done, count - done);
     if (got == -EINTR) continue;
     if (got < 0 && got != -EFAULT && reader.way == kReadv) {
       use_pipe();

@@ -140,11 +140,38 @@ static const char *own_name(void) {
   return id;
 }
 
+// MARK: The environment
+
+extern char **environ;
+
+// Not by getenv(3) and its like: programs have functions of these names that mean something else, as bash has for its
+// own variables. NULL if there is no such variable.
+static char **find_variable(const char *name) {
+  size_t length = strlen(name);
+  for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
+    if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=') return variable;
+  }
+  return NULL;
+}
+
+static const char *variable(const char *name) {
+  char **found = find_variable(name);
+  return found == NULL ? NULL : *found + strlen(name) + 1;
+}
+
+static void remove_variable(const char *name) {
+  char **place;
+  while ((place = find_variable(name)) != NULL) {
+    do place[0] = place[1];
+    while (*place++ != NULL);
+  }
+}
+
 // Whether whoever set the environment started another program, and that one this one. Nothing is changed in the
 // environment for that: not every program passes on what a library changes in it. A program that replaced itself (exec)
 // still has the same parent.
 static bool is_descendant(void) {
-  const char *text = getenv("CRASHPAD_HANDLER_PARENT");
+  const char *text = variable("CRASHPAD_HANDLER_PARENT");
   uint32_t parent = 0;
   return text != NULL && parse_number(text, &parent) && (uint32_t)getppid() != parent;
 }
@@ -155,43 +182,45 @@ static void leave_environment(void) {
       "CRASHPAD_HANDLER_DATABASE",    "CRASHPAD_HANDLER_PROGRAM_ID", "CRASHPAD_HANDLER_RUN",
       "CRASHPAD_HANDLER_ANNOTATIONS", "CRASHPAD_HANDLER_OPTIONS",    "CRASHPAD_HANDLER_PARENT",
   };
-  for (size_t index = 0; index < sizeof names / sizeof *names; index++) unsetenv(names[index]);
-  const char *preload = getenv("LD_PRELOAD");
+  for (size_t index = 0; index < sizeof names / sizeof *names; index++) remove_variable(names[index]);
+  const char *preload = variable("LD_PRELOAD");
   if (preload == NULL) return;
-  char *others = malloc(strlen(preload) + 1);
+  const char *start = "LD_PRELOAD=";
+  // It stays as long as the process, as all of the environment.
+  char *others = malloc(strlen(start) + strlen(preload) + 1);
   char *copy = strdup(preload);
   if (others == NULL || copy == NULL) return;
-  others[0] = 0;
+  strcpy(others, start);
   char *rest = NULL;
   for (char *path = strtok_r(copy, ": ", &rest); path != NULL; path = strtok_r(NULL, ": ", &rest)) {
     if (strstr(path, "libcrashpad_handler.so") != NULL) continue;
-    if (others[0] != 0) strcat(others, ":");
+    if (strlen(others) > strlen(start)) strcat(others, ":");
     strcat(others, path);
   }
-  if (others[0] != 0) {
-    setenv("LD_PRELOAD", others, 1);
-  } else {
-    unsetenv("LD_PRELOAD");
-  }
-  free(others);
   free(copy);
+  if (strlen(others) > strlen(start)) {
+    *find_variable("LD_PRELOAD") = others;
+  } else {
+    remove_variable("LD_PRELOAD");
+    free(others);
+  }
 }
 
 __attribute__((constructor)) static void start(void) {
-  const char *database = getenv("CRASHPAD_HANDLER_DATABASE");
+  const char *database = variable("CRASHPAD_HANDLER_DATABASE");
   if (database == NULL || database[0] == 0) {
     complain("CRASHPAD_HANDLER_DATABASE is not set, so crashes are not captured");
     return;
   }
   struct settings settings = {.is_for_children = true};
-  const char *id = getenv("CRASHPAD_HANDLER_PROGRAM_ID");
+  const char *id = variable("CRASHPAD_HANDLER_PROGRAM_ID");
   settings.capture.database = database;
   settings.capture.program_id = id != NULL && id[0] != 0 ? id : own_name();
   uint8_t run[16];
-  const char *run_text = getenv("CRASHPAD_HANDLER_RUN");
+  const char *run_text = variable("CRASHPAD_HANDLER_RUN");
   if (run_text != NULL && parse_uuid(run_text, run)) settings.capture.run_id = run;
   // They stay as long as the process; the environment may not.
-  const char *options = getenv("CRASHPAD_HANDLER_OPTIONS");
+  const char *options = variable("CRASHPAD_HANDLER_OPTIONS");
   static char *own_options;
   own_options = options == NULL ? NULL : strdup(options);
   if (own_options != NULL) parse_options(&settings, own_options);
@@ -202,7 +231,7 @@ __attribute__((constructor)) static void start(void) {
     if (!(settings.capture.flags & CRASH_CAPTURE_QUIET)) complain(message);
     return;
   }
-  const char *annotations = getenv("CRASHPAD_HANDLER_ANNOTATIONS");
+  const char *annotations = variable("CRASHPAD_HANDLER_ANNOTATIONS");
   char *own_annotations = annotations == NULL ? NULL : strdup(annotations);
   if (own_annotations != NULL) set_annotations(own_annotations);
   free(own_annotations);

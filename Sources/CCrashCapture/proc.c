@@ -32,7 +32,7 @@ CRASH_TIME static uint64_t parse_hexadecimal(const char *text, const char **end)
 }
 
 CRASH_TIME long proc_read(const char *path, char *to, size_t size) {
-  long file = SYSTEM_CALL_4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  long file = open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
   if (file < 0) return file;
   size_t done = 0;
   long got = 0;
@@ -56,12 +56,18 @@ CRASH_TIME long proc_read_of_thread(int thread, const char *name, char *to, size
   return proc_read(path, to, size);
 }
 
+CRASH_TIME static bool text_starts_with(const char *text, const char *start) {
+  while (*start != 0 && *text == *start) {
+    text++;
+    start++;
+  }
+  return *start == 0;
+}
+
 // The text behind a line's name; NULL if there is no such line.
 CRASH_TIME static const char *find_line(const char *text, const char *name) {
   while (*text != 0) {
-    size_t matched = 0;
-    while (name[matched] != 0 && text[matched] == name[matched]) matched++;
-    if (name[matched] == 0) return text + matched;
+    if (text_starts_with(text, name)) return text + text_length(name, SIZE_MAX);
     while (*text != 0 && *text++ != '\n') {
     }
   }
@@ -86,25 +92,62 @@ CRASH_TIME bool proc_may_have_pending(int thread, int number) {
   return pending == NULL || (parse_hexadecimal(pending, &end) >> (number - 1) & 1) != 0;
 }
 
-CRASH_TIME bool proc_awaits_signal(int directory, int thread, int number) {
+CRASH_TIME static bool is_zombie(int thread) {
+  char status[512];
+  if (proc_read_of_thread(thread, "status", status, sizeof status) <= 0) return false;
+  const char *state = find_line(status, "State:\t");
+  return state != NULL && (*state == 'Z' || *state == 'X');
+}
+
+CRASH_TIME enum attention proc_attention(int directory, int thread, int number) {
+  if (directory < 0) return kListens;
   // Every thread is asked, and a dump lasts as long: the short way to the file, and one read.
   char text[256];
   size_t path_end = append_number(text, sizeof text, 0, (uint64_t)thread);
   append_text(text, sizeof text, path_end, "/syscall");
-  long file = SYSTEM_CALL_4(SYS_openat, directory, text, O_RDONLY | O_CLOEXEC, 0);
-  if (file < 0) return false;
+  long file = open_at(directory, text, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return kListens;
   long size = SYSTEM_CALL_3(SYS_read, file, text, sizeof text - 1);
   SYSTEM_CALL_1(SYS_close, file);
-  if (size <= 0) return false;
+  if (size <= 0) return kListens;
   text[size] = 0;
-  // As below: the number of the call and its arguments, or "running".
+  // As below: the number of the call and its arguments, or "running". What has ended has no stack.
   const char *end = text;
+  if (text_starts_with(text, "-1 0x0 0x0")) return is_zombie(thread) ? kHasEnded : kListens;
   while (*end >= '0' && *end <= '9') end++;
-  if (*end != ' ' || parse_number(text) != SYS_rt_sigtimedwait) return false;
+  if (*end != ' ' || parse_number(text) != SYS_rt_sigtimedwait) return kListens;
   // The first argument is the set. A thread that waits for others only is interrupted by the signal as by any.
   uint64_t set;
   uint64_t address = parse_hexadecimal(end + 1, &end);
-  return memory_read(&set, address, sizeof set) != sizeof set || (set >> (number - 1) & 1) != 0;
+  bool awaits = memory_read(&set, address, sizeof set) != sizeof set || (set >> (number - 1) & 1) != 0;
+  return awaits ? kAwaitsSignal : kListens;
+}
+
+CRASH_TIME bool proc_waits_for_child(int thread) {
+  char text[256];
+  if (proc_read_of_thread(thread, "syscall", text, sizeof text) <= 0) return false;
+  int64_t number = parse_number(text);
+#if defined(__x86_64__)
+  if (number == SYS_vfork) return true;
+#endif
+  return number == SYS_clone || number == SYS_clone3;
+}
+
+CRASH_TIME int proc_own_number(int thread) {
+  char status[1024];
+  if (proc_read_of_thread(thread, "status", status, sizeof status) <= 0) return 0;
+  const char *numbers = find_line(status, "NSpid:");
+  int64_t number = 0;
+  while (numbers != NULL && *numbers == '\t') {
+    number = parse_number(++numbers);
+    while (*numbers >= '0' && *numbers <= '9') numbers++;
+  }
+  return number > 0 ? (int)number : 0;
+}
+
+CRASH_TIME int proc_thread_count(const char *status) {
+  const char *count = find_line(status, "Threads:\t");
+  return count == NULL ? -1 : (int)parse_number(count);
 }
 
 CRASH_TIME bool proc_pointers(int thread, uint64_t *stack_pointer, uint64_t *program_counter) {

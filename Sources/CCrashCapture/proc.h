@@ -21,9 +21,27 @@ CRASH_TIME bool proc_blocks_signal(int thread, int number, bool *is_running);
 // Whether the signal was sent to the thread, and waits for being taken. True if nobody knows.
 CRASH_TIME bool proc_may_have_pending(int thread, int number);
 
-// Whether the thread sits in sigwait(3) or one of its kind, and would take the signal for one that it waits for: its
-// mask does not show that. False if nobody knows. directory: /proc/self/task, open.
-CRASH_TIME bool proc_awaits_signal(int directory, int thread, int number);
+enum attention {
+  // Or nobody knows.
+  kListens,
+  // It sits in sigwait(3) or one of its kind, and would take the signal for one that it waits for: its mask does not
+  // show that.
+  kAwaitsSignal,
+  // It is a zombie: the first thread of a process whose others went on.
+  kHasEnded,
+};
+
+// What becomes of a signal that is sent to the thread. directory: /proc/self/task, open; below zero if there is none.
+CRASH_TIME enum attention proc_attention(int directory, int thread, int number);
+
+// Whether it made a child that has its memory (vfork), and waits until that has gone its own way.
+CRASH_TIME bool proc_waits_for_child(int thread);
+
+// The id that a thread has in the innermost of its namespaces, our own; 0 if it is not known. thread: as /proc lists it.
+CRASH_TIME int proc_own_number(int thread);
+
+// The number of threads that a /proc/self/status tells; -1 if it does not.
+CRASH_TIME int proc_thread_count(const char *status);
 
 // Where a thread stands that sits in a system call.
 CRASH_TIME bool proc_pointers(int thread, uint64_t *stack_pointer, uint64_t *program_counter);

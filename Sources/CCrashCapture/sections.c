@@ -200,7 +200,7 @@ CRASH_TIME void write_thread(struct capture *capture, int index) {
   dump_u32(writer, kSuspendCount, 0);
   dump_u64(writer, kThreadDataAddress, thread->data_address);
   char name[32];
-  long length = proc_read_of_thread(thread->id, "comm", name, sizeof name);
+  long length = proc_read_of_thread(thread->listed, "comm", name, sizeof name);
   if (length > 0 && name[length - 1] == '\n') length--;
   dump_property(writer, kThreadName, name, length > 0 ? (uint64_t)length : 0);
   dump_u32(writer, kThreadCapture, thread->capture);
@@ -238,12 +238,12 @@ CRASH_TIME void write_thread(struct capture *capture, int index) {
 
 static char proc_text[256 << 10];
 
-// A file of /proc; cut at a line's end if it is too long.
-CRASH_TIME static void write_file(struct capture *capture, enum dump_key key, const char *path) {
+// A file of /proc; cut at a line's end if it is too long. Returns whether there is one.
+CRASH_TIME static bool write_file(struct capture *capture, enum dump_key key, const char *path) {
   long size = proc_read(path, proc_text, sizeof proc_text);
   if (size < 0) {
     capture_note_error(capture, path, size);
-    return;
+    return false;
   }
   if (size == sizeof proc_text - 1) {
     while (size > 0 && proc_text[size - 1] != '\n') size--;
@@ -253,6 +253,7 @@ CRASH_TIME static void write_file(struct capture *capture, enum dump_key key, co
     capture_note(capture, line);
   }
   dump_property(&capture->writer, key, proc_text, (uint64_t)size);
+  return true;
 }
 
 CRASH_TIME void write_linux(struct capture *capture) {
@@ -262,11 +263,38 @@ CRASH_TIME void write_linux(struct capture *capture) {
   dump_map_end(writer);
 }
 
+// status: the text of /proc/self/status.
+CRASH_TIME static void compare_count(struct capture *capture, const char *status) {
+  int count = proc_thread_count(status);
+  int known = threads_known();
+  if (count <= known) return;
+  char line[96];
+  size_t end = append_text(line, sizeof line, 0, "the process has ");
+  end = append_number(line, sizeof line, end, (uint64_t)count);
+  end = append_text(line, sizeof line, end, " threads, of which only ");
+  end = append_number(line, sizeof line, end, (uint64_t)known);
+  append_text(line, sizeof line, end, " were found");
+  capture_note(capture, line);
+}
+
+CRASH_TIME void count_threads(struct capture *capture) {
+  if (proc_read("/proc/self/status", proc_text, sizeof proc_text) > 0) compare_count(capture, proc_text);
+}
+
+CRASH_TIME static void note_refusals(struct capture *capture) {
+  if (!has_filter()) return;
+  char line[512];
+  const char *start = "system calls that a filter refused: ";
+  size_t end = append_text(line, sizeof line, 0, start);
+  if (append_refusals(line, sizeof line, end) > end) capture_note(capture, line);
+}
+
 CRASH_TIME void write_last(struct capture *capture) {
   struct dump_writer *writer = &capture->writer;
   dump_map_start(writer, kCapture);
-  write_file(capture, kProcessStatus, "/proc/self/status");
+  if (write_file(capture, kProcessStatus, "/proc/self/status") && !capture->resumes) compare_count(capture, proc_text);
   write_file(capture, kMaps, "/proc/self/maps");
+  note_refusals(capture);
   if (capture->notes_end > 0) dump_property(writer, kCaptureNotes, capture->notes, capture->notes_end);
   dump_u64(writer, kCaptureDuration, clock_time(CLOCK_MONOTONIC) - capture->began);
   dump_map_end(writer);

@@ -148,7 +148,10 @@ CRASH_TIME static void give_stack(int number, siginfo_t *information, void *raw_
 
 static void give_to(int directory, int thread) {
   // Such a thread goes without, as one does that blocks the signal.
-  if (proc_awaits_signal(directory, thread, kStopSignal)) return;
+  bool is_running;
+  if (proc_attention(directory, thread, kStopSignal) != kListens) return;
+  // Taken later, when the mask is another, it would meet the earlier action, which may end the process.
+  if (proc_blocks_signal(thread, kStopSignal, &is_running)) return;
   void *stack = make_stack();
   if (stack == NULL) return;
   atomic_store(&given_stack, stack);

@@ -24,7 +24,8 @@ enum {
 struct known_file {
   int descriptor;  // 0: none; ours are raised above those of the standard streams
   dev_t device;
-  ino_t inode;
+  ino_t inode;  // 0: not known, as no call may be asked for it
+  long flags;   // as it was opened (F_GETFL)
 };
 
 struct text_annotation {

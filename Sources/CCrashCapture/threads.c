@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "proc.h"
+#include "signal_descriptors.h"
 #include "tracer.h"
 
 static struct {
@@ -32,7 +33,17 @@ static struct {
   _Atomic int arriving;
   // There is a thread that was not asked.
   bool has_left_alone;
+  // The first thread has ended; it stays until the others have, too.
+  bool has_lost_leader;
+  // The signal can't be sent, as its action can't be set.
+  bool is_deaf;
+  // /proc/self/task of another namespace has other numbers for threads than the system calls.
+  bool is_foreign;
   const char *problem;
+  // When the stopping began, and for how long it may go on; where no clock can be read, the waits are counted.
+  uint64_t start;
+  uint64_t timeout;
+  uint64_t waited;
   uint8_t listing[8192];
 } all;
 
@@ -40,10 +51,29 @@ enum { kMillisecond = 1000000 };
 
 CRASH_TIME static uint64_t now(void) { return clock_time(CLOCK_MONOTONIC); }
 
+// Where futex(2) is refused: about a millisecond.
+CRASH_TIME static void rest(void) {
+  struct timespec time = {0, kMillisecond};
+  if (!is_refused(SYSTEM_CALL_2(SYS_nanosleep, &time, NULL))) return;
+  for (volatile int turns = 0; turns < 1000000; turns++) {
+  }
+}
+
 // A timeout of 0 nanoseconds is none.
 CRASH_TIME static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t nanoseconds) {
   struct timespec time = {(time_t)(nanoseconds / (1000 * kMillisecond)), (long)(nanoseconds % (1000 * kMillisecond))};
-  SYSTEM_CALL_4(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nanoseconds == 0 ? NULL : &time);
+  if (is_refused(SYSTEM_CALL_4(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nanoseconds == 0 ? NULL : &time))) rest();
+}
+
+// Nanoseconds since the stopping began.
+CRASH_TIME static uint64_t elapsed(void) {
+  uint64_t time = all.start == 0 ? 0 : now();
+  return time == 0 ? all.waited : time - all.start;
+}
+
+CRASH_TIME static uint64_t remaining(void) {
+  uint64_t time = elapsed();
+  return time < all.timeout ? all.timeout - time : 0;
 }
 
 CRASH_TIME static void futex_wake(_Atomic uint32_t *word) {
@@ -54,7 +84,10 @@ CRASH_TIME uint64_t own_data_address(void) {
 #if defined(__x86_64__)
   const int kGetFS = 0x1003;  // ARCH_GET_FS
   uint64_t address = 0;
-  SYSTEM_CALL_2(SYS_arch_prctl, kGetFS, &address);
+  if (SYSTEM_CALL_2(SYS_arch_prctl, kGetFS, &address) < 0) {
+    // The first word there is its own address, by the ABI.
+    __asm__ volatile("mov %%fs:0, %0" : "=r"(address));
+  }
   return address;
 #else
   uint64_t address;
@@ -73,13 +106,15 @@ CRASH_TIME static struct thread *find(int id) {
   return NULL;
 }
 
-CRASH_TIME static struct thread *add(int id) {
+CRASH_TIME static struct thread *add(int id, int listed) {
   if (all.count == kMaximumThreads) {
     all.problem = "there are more than 4096 threads";
     return NULL;
   }
   struct thread *thread = &all.threads[all.count++];
   thread->id = id;
+  thread->listed = listed;
+  thread->waits_for_child = false;
   thread->data_address = 0;
   thread->capture = kNotCaptured;
   thread->registers = NULL;
@@ -120,6 +155,7 @@ CRASH_TIME static void answer_late(void) {}
 #endif
 
 CRASH_TIME static void stop_here(int number, siginfo_t *information, void *context) {
+  allow_unaligned();
   (void)number;
   (void)information;
   uint32_t epoch = atomic_load(&all.epoch);
@@ -153,50 +189,97 @@ CRASH_TIME void threads_wait(const ucontext_t *context) {
 
 // MARK: Finding them
 
+CRASH_TIME static void leave_alone(struct thread *thread) {
+  atomic_store(&thread->state, kLeftAlone);
+  all.has_left_alone = true;
+}
+
+// The thread has ended, but /proc lists it: the first one of a process whose others went on.
+CRASH_TIME static void lose_leader(struct thread *thread) {
+  atomic_store(&thread->state, kGone);
+  all.has_lost_leader = true;
+}
+
+CRASH_TIME static void send_stop(int process, struct thread *thread) {
+  long result = SYSTEM_CALL_3(SYS_tgkill, process, thread->id, kStopSignal);
+  if (is_refused(result)) result = SYSTEM_CALL_2(SYS_tkill, thread->id, kStopSignal);
+  if (result == -ESRCH) {
+    atomic_store(&thread->state, kGone);
+  } else if (result < 0) {
+    all.problem = "signals may not be sent to threads";
+    leave_alone(thread);
+  }
+}
+
 // Asks a thread that is not known yet. Returns whether there is one. directory: of threads; below zero if there is
-// none.
-CRASH_TIME static bool ask(int process, int directory, int id) {
+// none. listed: its number there.
+CRASH_TIME static bool ask(int process, int directory, int id, int listed) {
   if (find(id) != NULL) return false;
-  struct thread *thread = add(id);
+  struct thread *thread = add(id, listed);
   if (thread == NULL) return false;
-  if (proc_awaits_signal(directory, id, kStopSignal)) {
-    atomic_store(&thread->state, kLeftAlone);
-    all.has_left_alone = true;
+  switch (proc_attention(directory, listed, kStopSignal)) {
+    case kListens:
+      break;
+    case kAwaitsSignal:
+      leave_alone(thread);
+      return true;
+    case kHasEnded:
+      lose_leader(thread);
+      return false;
+  }
+  bool is_running;
+  if (all.is_deaf || (signal_descriptors_take(kStopSignal) && proc_blocks_signal(listed, kStopSignal, &is_running))) {
+    leave_alone(thread);
     return true;
   }
-  long result = SYSTEM_CALL_3(SYS_tgkill, process, id, kStopSignal);
-  if (result == -ESRCH) atomic_store(&thread->state, kGone);
-  if (result < 0 && result != -ESRCH) all.problem = "signals may not be sent to threads";
-  return result == 0;
+  send_stop(process, thread);
+  return atomic_load(&thread->state) != kGone;
+}
+
+// The number of a listed thread for system calls; 0 if it has none.
+CRASH_TIME static int own_number(int listed) { return all.is_foreign ? proc_own_number(listed) : listed; }
+
+CRASH_TIME static long open_tasks(void) {
+  return open_at(AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
 // Asks all that the directory lists. Returns how many were new, or below zero if there is no such directory.
 CRASH_TIME static int ask_listed(int process) {
-  long directory = SYSTEM_CALL_4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  long directory = open_tasks();
   if (directory < 0) return (int)directory;
   int found = 0;
+  bool has_caller = all.is_foreign;
   long size;
   while ((size = SYSTEM_CALL_3(SYS_getdents64, directory, all.listing, sizeof all.listing)) > 0) {
     for (long offset = 0; offset < size;) {
       const struct dirent64 *entry = (const struct dirent64 *)(all.listing + offset);
       offset += entry->d_reclen;
-      int id = (int)parse_number(entry->d_name);
-      if (id > 0 && ask(process, (int)directory, id)) found++;
+      int listed = (int)parse_number(entry->d_name);
+      int id = listed > 0 ? own_number(listed) : 0;
+      has_caller |= listed == all.threads[0].id;
+      if (id > 0 && ask(process, (int)directory, id, listed)) found++;
     }
   }
   SYSTEM_CALL_1(SYS_close, directory);
-  return found;
+  if (size < 0) return (int)size;
+  // Other numbers than ours, and no link that would have said so.
+  return has_caller ? found : -ESRCH;
 }
 
-// Without /proc: thread ids follow the process's, so the next ones are tried.
+// Without a list: thread ids follow the process's, so the next ones are tried.
 CRASH_TIME static int ask_guessed(int process) {
   const int kReach = 65536;
-  const int kNoDirectory = -1;
+  long directory = all.is_foreign ? -1 : open_tasks();
   int found = 0;
-  for (int id = process; id < process + kReach; id++) {
-    if (SYSTEM_CALL_3(SYS_tgkill, process, id, 0) == 0 && ask(process, kNoDirectory, id)) found++;
+  bool can_ask = !is_refused(SYSTEM_CALL_3(SYS_tgkill, process, all.threads[0].id, 0));
+  for (int id = process; can_ask && id < process + kReach; id++) {
+    int listed = directory < 0 ? -1 : id;
+    if (SYSTEM_CALL_3(SYS_tgkill, process, id, 0) == 0 && ask(process, (int)directory, id, listed)) found++;
   }
-  all.problem = "there is no /proc, so threads were looked for among the next 65536 ids";
+  all.problem = directory < 0 ? "there is no /proc, so threads were looked for among the next 65536 ids"
+                              : "threads can't be listed, so they were looked for among the next 65536 ids";
+  if (!can_ask) all.problem = "threads can neither be listed nor asked for";
+  if (directory >= 0) SYSTEM_CALL_1(SYS_close, directory);
   return found;
 }
 
@@ -210,53 +293,69 @@ CRASH_TIME static int unfinished(void) {
   return count;
 }
 
-// Whether those that do not answer never will: the signal is blocked there.
+// Whether those that do not answer never will: the signal is blocked there, or they wait for a child that has their
+// memory.
 CRASH_TIME static bool all_block(bool is_late) {
   if (atomic_load(&all.arriving) > 0) return false;
   for (int index = 0; index < all.count; index++) {
     struct thread *thread = &all.threads[index];
     if (atomic_load(&thread->state) != kAsked) continue;
     bool is_running = false;
-    bool blocks = proc_blocks_signal(thread->id, kStopSignal, &is_running);
+    bool blocks = proc_blocks_signal(thread->listed, kStopSignal, &is_running);
+    if (!blocks && is_late && proc_waits_for_child(thread->listed)) {
+      thread->waits_for_child = true;
+      continue;
+    }
     if (!blocks || (is_running && !is_late)) return false;
   }
   return true;
 }
 
-// Waits until all asked threads stand, or until `end`. Soon after `start` it looks why they do not.
-CRASH_TIME static void wait_for_all(int process, uint64_t start, uint64_t end) {
+// Takes those off that have ended.
+CRASH_TIME static void look_for_ends(int process) {
+  for (int index = 0; index < all.count; index++) {
+    struct thread *thread = &all.threads[index];
+    if (atomic_load(&thread->state) == kAsked && SYSTEM_CALL_3(SYS_tgkill, process, thread->id, 0) == -ESRCH) {
+      atomic_store(&thread->state, kGone);
+    }
+  }
+}
+
+// Waits until all asked threads stand, or until the time is over. Soon after the start it looks why they do not.
+CRASH_TIME static void wait_for_all(int process) {
   // Others stand still meanwhile: no longer than it takes a thread that gets the signal.
   const uint64_t kSoon = 2 * kMillisecond;
   const uint64_t kLate = 20 * kMillisecond;
   while (true) {
     uint32_t stopped = atomic_load(&all.stopped);
     if (unfinished() == 0) return;
-    uint64_t time = now();
-    if (time >= end || (time - start >= kSoon && all_block(time - start >= kLate))) return;
-    uint64_t step = time - start < kSoon ? kMillisecond : 5 * kMillisecond;
-    futex_wait(&all.stopped, stopped, end - time < step ? end - time : step);
+    uint64_t time = elapsed();
+    uint64_t rest_time = remaining();
+    if (rest_time == 0 || (time >= kSoon && all_block(time >= kLate))) return;
+    uint64_t step = time < kSoon ? kMillisecond : 5 * kMillisecond;
+    if (step > rest_time) step = rest_time;
+    futex_wait(&all.stopped, stopped, step);
     if (atomic_load(&all.stopped) != stopped) continue;
-    // Nobody came; perhaps because somebody ended.
-    for (int index = 0; index < all.count; index++) {
-      struct thread *thread = &all.threads[index];
-      if (atomic_load(&thread->state) == kAsked && SYSTEM_CALL_3(SYS_tgkill, process, thread->id, 0) == -ESRCH) {
-        atomic_store(&thread->state, kGone);
-      }
-    }
+    all.waited += step;
+    look_for_ends(process);
   }
 }
 
 CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeout, bool with_ptrace) {
   int process = current_process();
+  int listed = listed_thread();
   all.count = 0;
   all.problem = "";
   all.has_left_alone = false;
+  all.has_lost_leader = false;
+  all.is_deaf = false;
+  all.is_foreign = listed > 0 && listed != self;
   for (uint32_t place = 0; place < 2 * kMaximumThreads; place++) {
     if (atomic_load_explicit(&all.index[place], memory_order_relaxed) != 0) atomic_store(&all.index[place], 0);
   }
   atomic_store(&all.stopped, 0);
   // The thread that crashed comes first.
-  struct thread *own = add(self);
+  struct thread *own = add(self, listed > 0 ? listed : self);
   own->data_address = own_data_address();
   own->capture = kCapturedItself;
   atomic_store(&own->context, context);
@@ -264,23 +363,31 @@ CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeo
 
   atomic_store(&all.has_late_signal, all.is_installed);
   if (!all.is_installed) {
-    struct signal_action action = make_action(stop_here, ~UINT64_C(0), SA_RESTART);
-    set_action(kStopSignal, &action, &all.earlier);
-    all.is_installed = true;
+    // Not those of faults: a trapped system call is one.
+    struct signal_action action = make_action(stop_here, mask_without_faults(), SA_RESTART);
+    all.is_installed = set_action(kStopSignal, &action, &all.earlier) == 0;
+    // Its own action might end the process.
+    all.is_deaf = !all.is_installed;
+    if (all.is_deaf) all.problem = "threads could not be stopped, as the action of a signal can't be set";
   }
   atomic_fetch_add(&all.epoch, 1);
 
-  uint64_t start = now();
-  uint64_t end = start + (uint64_t)timeout * kMillisecond;
+  all.start = now();
+  all.waited = 0;
+  all.timeout = (uint64_t)timeout * kMillisecond;
   // A thread that is about to stop may have started another one.
   const int kRounds = 16;
   for (int round = 0; round < kRounds; round++) {
     int found = ask_listed(process);
     if (found < 0) found = ask_guessed(process);
     if (found == 0) break;
-    wait_for_all(process, start, end);
+    wait_for_all(process);
   }
-  if (unfinished() > 0 || all.has_left_alone) capture_unstopped(with_ptrace);
+  if (unfinished() == 0 && !all.has_left_alone) return;
+  // The helper's time is part of the timeout, but for the little that it needs.
+  const uint64_t kLeast = 50 * kMillisecond;
+  uint64_t rest_time = remaining();
+  capture_unstopped(with_ptrace, (rest_time < kLeast ? kLeast : rest_time) / kMillisecond);
 }
 
 // Whether a stop signal waits for a thread. One that stands has it blocked, so it can't come in between.
@@ -289,7 +396,7 @@ CRASH_TIME static bool is_on_its_way(void) {
   if (!atomic_load(&all.has_late_signal)) return false;
   for (int index = 0; index < all.count; index++) {
     struct thread *thread = &all.threads[index];
-    if (atomic_load(&thread->state) != kGone && proc_may_have_pending(thread->id, kStopSignal)) return true;
+    if (atomic_load(&thread->state) != kGone && proc_may_have_pending(thread->listed, kStopSignal)) return true;
   }
   return false;
 }
@@ -299,7 +406,7 @@ CRASH_TIME void threads_resume(uint64_t advance) {
   if (atomic_load(&all.epoch) % 2 == 0) return;
   release_traced();
   // A signal that is still on its way must not meet the default action, which ends the process.
-  if (!is_on_its_way()) {
+  if (all.is_installed && !is_on_its_way()) {
     set_action(kStopSignal, &all.earlier, NULL);
     all.is_installed = false;
   }
@@ -321,6 +428,15 @@ CRASH_TIME void threads_forget(void) {
   atomic_store(&all.arriving, 0);
   if (atomic_load(&all.epoch) % 2 == 1) atomic_fetch_add(&all.epoch, 1);
 }
+
+CRASH_TIME int threads_known(void) {
+  int count = all.has_lost_leader ? 1 : 0;
+  for (int index = 0; index < all.count; index++) {
+    if (atomic_load(&all.threads[index].state) != kGone) count++;
+  }
+  return count;
+}
+CRASH_TIME bool threads_lost_leader(void) { return all.has_lost_leader; }
 
 CRASH_TIME int threads_count(void) { return all.count; }
 CRASH_TIME struct thread *threads_at(int index) { return &all.threads[index]; }

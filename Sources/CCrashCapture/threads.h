@@ -18,12 +18,16 @@ enum thread_state {
   kStopped,
   // Gone before it stopped.
   kGone,
-  // Not sent the signal: it waits for signals, and would take this one for the program's.
+  // Not sent the signal: it would take it for the program's, or can't take it.
   kLeftAlone,
 };
 
 struct thread {
   int id;
+  // The same as /proc numbers it; -1 if it does not list it.
+  int listed;
+  // It sits in vfork(2) or one of its kind, where neither signal nor ptrace(2) reaches it.
+  bool waits_for_child;
   _Atomic uint32_t state;
   // On the thread's own stack, as long as it is stopped.
   const ucontext_t *_Atomic context;
@@ -49,6 +53,10 @@ CRASH_TIME int threads_count(void);
 CRASH_TIME struct thread *threads_at(int index);
 // Whether there may be more than were found, and why; empty if all were found.
 CRASH_TIME const char *threads_problem(void);
+// How many of the process's threads are known, those included that have ended and are not released yet.
+CRASH_TIME int threads_known(void);
+// The main thread ended by itself, and the process went on.
+CRASH_TIME bool threads_lost_leader(void);
 
 // The calling thread crashed while another one is being captured: it stands still here, as a stopped one, until
 // threads_resume.

@@ -21,6 +21,10 @@ static struct {
   int helper;
   // 0: the helper may not begin yet; 1: it works; 2: it is done; 3: it shall let go and end.
   _Atomic uint32_t stage;
+  // Nobody waits for more of what it finds.
+  _Atomic bool is_over;
+  uint64_t milliseconds;
+  bool is_seized[kMaximumThreads];
   uint8_t stack[64 << 10] __attribute__((aligned(16)));
 } tracer;
 
@@ -49,23 +53,15 @@ CRASH_TIME static bool is_unstopped(struct thread *thread) {
 
 // MARK: In the helper
 
-CRASH_TIME static bool wait_until_stopped(int id) {
-  struct timespec step = {0, 200000};
-  const int kTries = 1000;
-  for (int tries = 0; tries < kTries; tries++) {
-    int status;
-    long result = SYSTEM_CALL_4(SYS_wait4, id, &status, __WALL | WNOHANG, NULL);
-    if (result == id) return WIFSTOPPED(status);
-    if (result < 0 && result != -EINTR) return false;
-    SYSTEM_CALL_2(SYS_nanosleep, &step, NULL);
-  }
-  return false;
+CRASH_TIME static void seize(int index) {
+  struct thread *thread = threads_at(index);
+  tracer.is_seized[index] = is_unstopped(thread) && !thread->waits_for_child &&
+                            SYSTEM_CALL_4(SYS_ptrace, PTRACE_SEIZE, thread->id, 0, 0) >= 0 &&
+                            SYSTEM_CALL_4(SYS_ptrace, PTRACE_INTERRUPT, thread->id, 0, 0) >= 0;
 }
 
-CRASH_TIME static void trace(struct thread *thread) {
-  if (SYSTEM_CALL_4(SYS_ptrace, PTRACE_SEIZE, thread->id, 0, 0) < 0) return;
-  if (SYSTEM_CALL_4(SYS_ptrace, PTRACE_INTERRUPT, thread->id, 0, 0) < 0) return;
-  if (!wait_until_stopped(thread->id)) return;
+// A thread that stands still.
+CRASH_TIME static void read_registers(struct thread *thread) {
   uint64_t general[40];
   struct iovec general_vector = {general, sizeof general};
   uint8_t floating[1024];
@@ -74,7 +70,7 @@ CRASH_TIME static void trace(struct thread *thread) {
   if (SYSTEM_CALL_4(SYS_ptrace, PTRACE_GETREGSET, thread->id, NT_PRFPREG, &floating_vector) < 0) {
     floating_vector.iov_len = 0;
   }
-  struct registers *registers = next_registers();
+  struct registers *registers = atomic_load(&tracer.is_over) ? NULL : next_registers();
   if (registers == NULL) return;
   registers_of_ptrace(registers, general, floating, floating_vector.iov_len);
 #if defined(__x86_64__)
@@ -85,14 +81,34 @@ CRASH_TIME static void trace(struct thread *thread) {
   thread->registers = registers;
 }
 
+// Reads the threads that stand still by now. Returns whether others are still awaited.
+CRASH_TIME static bool read_stopped(void) {
+  bool are_awaited = false;
+  for (int index = 0; index < threads_count(); index++) {
+    if (!tracer.is_seized[index]) continue;
+    struct thread *thread = threads_at(index);
+    int status;
+    long result = SYSTEM_CALL_4(SYS_wait4, thread->id, &status, __WALL | WNOHANG, NULL);
+    if (result == 0 || result == -EINTR) {
+      are_awaited = true;
+      continue;
+    }
+    tracer.is_seized[index] = false;
+    if (result == thread->id && WIFSTOPPED(status)) read_registers(thread);
+  }
+  return are_awaited;
+}
+
 CRASH_TIME static void help(void) {
   // It must not outlive the process, whose files it has open.
   SYSTEM_CALL_2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   wait_for_stage(1, 1000);
-  for (int index = 0; index < threads_count(); index++) {
-    struct thread *thread = threads_at(index);
-    if (is_unstopped(thread)) trace(thread);
-  }
+  for (int index = 0; index < threads_count(); index++) seize(index);
+  // All together: one that can't be stopped takes no time from the others.
+  struct timespec step = {0, 200000};
+  const uint64_t kStepsInMillisecond = 5;
+  uint64_t steps = tracer.milliseconds * kStepsInMillisecond;
+  while (read_stopped() && steps-- > 0 && !atomic_load(&tracer.is_over)) SYSTEM_CALL_2(SYS_nanosleep, &step, NULL);
   set_stage(2);
   // Its end lets all go that it traces.
   wait_for_stage(3, 60000);
@@ -144,8 +160,10 @@ CRASH_TIME static long clone_into(void (*function)(void) __attribute__((nonblock
 
 // MARK: In the process
 
-CRASH_TIME static void start_helper(void) {
+CRASH_TIME static void start_helper(uint64_t milliseconds) {
   atomic_store(&tracer.stage, 0);
+  atomic_store(&tracer.is_over, false);
+  tracer.milliseconds = milliseconds;
   // Not a thread, as nobody may trace threads of his own process; no signal when it ends, so no handler of the program
   // hears of it.
   long helper =
@@ -154,21 +172,28 @@ CRASH_TIME static void start_helper(void) {
   tracer.helper = (int)helper;
   SYSTEM_CALL_2(SYS_prctl, PR_SET_PTRACER, helper);
   set_stage(1);
-  wait_for_stage(2, 1000);
+  wait_for_stage(2, milliseconds);
+  atomic_store(&tracer.is_over, true);
 }
 
-CRASH_TIME void capture_unstopped(bool with_ptrace) {
+CRASH_TIME static bool needs_helper(void) {
+  for (int index = 0; index < threads_count(); index++) {
+    if (is_unstopped(threads_at(index)) && !threads_at(index)->waits_for_child) return true;
+  }
+  return false;
+}
+
+CRASH_TIME void capture_unstopped(bool with_ptrace, uint64_t milliseconds) {
   tracer.used = 0;
   tracer.helper = 0;
   // A filter of system calls may end the process for trying.
-  const long kFiltered = 2;
-  if (with_ptrace && SYSTEM_CALL_1(SYS_prctl, PR_GET_SECCOMP) != kFiltered) start_helper();
+  if (with_ptrace && needs_helper() && !has_filter()) start_helper(milliseconds);
   for (int index = 0; index < threads_count(); index++) {
     struct thread *thread = threads_at(index);
     if (!is_unstopped(thread)) continue;
     uint64_t stack_pointer;
     uint64_t program_counter;
-    if (!proc_pointers(thread->id, &stack_pointer, &program_counter)) continue;
+    if (!proc_pointers(thread->listed, &stack_pointer, &program_counter)) continue;
     struct registers *registers = next_registers();
     if (registers == NULL) continue;
     registers_of_pointers(registers, stack_pointer, program_counter);

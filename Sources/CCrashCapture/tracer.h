@@ -7,8 +7,8 @@
 
 // Finds registers of the threads that were asked and do not stand still: a helper process that shares our memory stops
 // them with ptrace(2), where that is allowed; otherwise /proc has the stack pointer and program counter of those that
-// sit in a system call.
-CRASH_TIME void capture_unstopped(bool with_ptrace);
+// sit in a system call. milliseconds: how long the helper may take.
+CRASH_TIME void capture_unstopped(bool with_ptrace, uint64_t milliseconds);
 
 // Lets those go that the helper stopped.
 CRASH_TIME void release_traced(void);

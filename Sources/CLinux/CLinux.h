@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -59,7 +60,89 @@ static const int LINUX_PR_SET_DUMPABLE = 4;
 static const int LINUX_PR_GET_SECCOMP = 21;
 static const int LINUX_PR_GET_NO_NEW_PRIVS = 39;
 // <linux/auxvec.h>
+static const unsigned long LINUX_AT_EXECFN = 31;
 static const unsigned long LINUX_AT_MINSIGSTKSZ = 51;
+
+// How a filter of system calls (seccomp) answers to one.
+enum linux_answer { linux_allowed, linux_refused, linux_trapped, linux_killed, linux_unknown };
+
+static inline void linux_trap(int number) {
+  (void)number;
+  _exit(linux_trapped);
+}
+
+// Makes a system call in a child, as it may end the caller.
+static inline enum linux_answer linux_try(long number, long a, long b, long c, long d, long e, long f) {
+  pid_t child = fork();
+  if (child < 0) return linux_unknown;
+  if (child == 0) {
+    // No core file of it.
+    prctl(4 /* PR_SET_DUMPABLE */, 0, 0, 0, 0);
+    signal(SIGSYS, linux_trap);
+    long result = syscall(number, a, b, c, d, e, f);
+    bool refused = result == -1 && (errno == EPERM || errno == ENOSYS || errno == EACCES);
+    _exit(refused ? linux_refused : linux_allowed);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return linux_unknown;
+  }
+  if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGSYS ? linux_killed : linux_unknown;
+  return (enum linux_answer)WEXITSTATUS(status);
+}
+
+// Asks for one of the calls that the crash handler makes, with arguments that lead to nothing. `*name` gets its name.
+// index: from 0 on; `*name` is NULL behind the last.
+static inline enum linux_answer linux_try_handlers_call(int index, const char *_Nullable *_Nonnull name) {
+  static const char text[] = "x";
+  const long path = (long)text, none = -1;
+  const struct { const char *name; long number, a, b, c, d; } calls[] = {
+      {"read", SYS_read, none, 0, 0, 0},
+      {"write", SYS_write, none, 0, 0, 0},
+      {"close", SYS_close, none, 0, 0, 0},
+      {"newfstatat", SYS_newfstatat, none, path, 0, 0},
+      {"lseek", SYS_lseek, none, 0, 0, 0},
+      {"rt_sigaction", SYS_rt_sigaction, 0, 0, 0, 0},
+      {"rt_sigprocmask", SYS_rt_sigprocmask, none, 0, 0, 0},
+      {"getpid", SYS_getpid, 0, 0, 0, 0},
+      {"gettid", SYS_gettid, 0, 0, 0, 0},
+      {"getppid", SYS_getppid, 0, 0, 0, 0},
+      {"fcntl", SYS_fcntl, none, 3, 0, 0},
+      {"ftruncate", SYS_ftruncate, none, 0, 0, 0},
+      {"getrusage", SYS_getrusage, 0, 0, 0, 0},
+      {"sysinfo", SYS_sysinfo, 0, 0, 0, 0},
+      {"getpriority", SYS_getpriority, 0, 0, 0, 0},
+      {"futex", SYS_futex, 0, 1, 0, 0},
+      {"getdents64", SYS_getdents64, none, 0, 0, 0},
+      {"tgkill", SYS_tgkill, none, none, 0, 0},
+      {"openat", SYS_openat, none, path, 0, 0},
+      {"readlinkat", SYS_readlinkat, none, path, 0, 0},
+      {"renameat2", SYS_renameat2, none, path, none, path},
+      {"pipe2", SYS_pipe2, 0, 0, 0, 0},
+      {"rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, none, none, 0, 0},
+      {"clock_gettime", SYS_clock_gettime, 0, 0, 0, 0},
+      {"prctl", SYS_prctl, 21, 0, 0, 0},
+#if defined(__x86_64__)
+      {"arch_prctl", SYS_arch_prctl, 0x1003, 0, 0, 0},
+#endif
+  };
+  *name = 0;
+  if (index < 0 || (size_t)index >= sizeof calls / sizeof *calls) return linux_unknown;
+  *name = calls[index].name;
+  return linux_try(calls[index].number, calls[index].a, calls[index].b, calls[index].c, calls[index].d, 0, 0);
+}
+
+// How ptrace(2) is answered, asked of a process that there never is; and process_vm_readv(2).
+static inline enum linux_answer linux_try_ptrace(void) {
+  const long seize = 0x4206;
+  return linux_try(SYS_ptrace, seize, 0x7fffffff, 0, 0, 0, 0);
+}
+static inline enum linux_answer linux_try_memory(void) {
+  return linux_try(SYS_process_vm_readv, getpid(), 0, 0, 0, 0, 0);
+}
+
+// Swift does not import it. For a process without other threads.
+static inline pid_t linux_fork(void) { return fork(); }
 
 // A program to be started. Arrays end with NULL.
 struct linux_program {

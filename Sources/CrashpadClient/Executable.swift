@@ -2,12 +2,12 @@ internal import Glibc
 internal import SystemPackage
 
 /// The base name of this process's executable, as a program id: without dots in front, for files whose names begin with
-/// one are nobody's dumps, and cut where it is too long for one. Empty if /proc is not there.
+/// one are nobody's dumps, and cut where it is too long for one. Without /proc, by what the process was started as.
 func executableName() -> String {
   var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
   let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
-  guard count > 0 else { return "" }
-  let path = FilePath(String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self))
+  var path = FilePath(String(decoding: bytes.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self))
+  if count <= 0, let name = unsafe CommandLine.unsafeArgv[0] { path = unsafe FilePath(platformString: name) }
   guard let name = path.lastComponent?.string else { return "" }
   let longest = 207
   var id = name[...]

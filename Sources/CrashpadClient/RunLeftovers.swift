@@ -7,7 +7,7 @@ internal import SystemPackage
 /// What dead runs of this program left among the pending dumps: under names with `.locked`, empty files of those that did not
 /// crash, and dumps of hangs in which they died; under hidden names, dumps of hangs that were being written.
 struct RunLeftovers {
-  /// A process that starts makes its file a moment before it holds it. Files that young are left alone, in seconds.
+  /// Hidden files that young are left alone, in seconds: whoever writes them holds them only a moment after they are made.
   private static let youth: Int64 = 10
 
   private let database: CrashDatabase
@@ -38,11 +38,7 @@ struct RunLeftovers {
   /// Makes the dumps of the dead pending, and removes their empty files. What fails stays for `crashpadctl process`.
   func tidy() {
     for (dump, _) in locked() {
-      if dump.size > 0 {
-        _ = try? database.unlock(dump)
-      } else if dump.modified <= Int64(time(nil)) - Self.youth {
-        remove(dump)
-      }
+      if dump.size > 0 { _ = try? database.unlock(dump) } else { remove(dump) }
     }
     for name in (try? folder.names()) ?? [] where name.hasPrefix(".\(programID)@") { show(name) }
   }
@@ -57,6 +53,8 @@ struct RunLeftovers {
     try? folder.moveWithoutReplacing(name, to: folder, as: visible)
   }
 
+  /// A process that starts makes its file a moment before it holds it; one that finds it held, or without a name, makes
+  /// another one.
   private func remove(_ dump: PendingDump) {
     guard let file = try? folder.openIfPresent(dump.name, .readAndWrite), file.takeOwnership() == .taken,
       let status = try? file.status(), status.size == 0

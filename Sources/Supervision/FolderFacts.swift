@@ -20,20 +20,31 @@ public struct FolderFacts: Sendable {
   public let hasOwnerLocks: Bool?
   /// Whether a file can be renamed so that nothing is replaced; nil if no file could be made.
   public let hasExclusiveRenaming: Bool?
+  /// Why no file could be made.
+  public let failure: Errno?
 
   /// Asks about a directory by making two files in it, and takes them away.
-  public init(probing folder: Folder) {
+  ///
+  /// - Parameter renames: whether renaming is tried; a filter of system calls may end the process for it.
+  public init(probing folder: Folder, renames: Bool = true) {
     fileSystem = Self.fileSystem(folder.path)
     let (first, second) = (FileName(literal: "probe"), FileName(literal: "probe-2"))
     defer { for name in [first, second] { _ = try? folder.remove(name) } }
-    guard let file = try? folder.open(first, .create), let other = try? folder.open(first, .read),
-      (try? folder.open(second, .create)) != nil
-    else {
+    do throws(FileFailure) {
+      let file = try folder.open(first, .create)
+      let other = try folder.open(first, .read)
+      hasOwnerLocks = file.takeOwnership() == .taken && other.ownership() == .owned
+      failure = nil
+    } catch {
       hasOwnerLocks = nil
+      hasExclusiveRenaming = nil
+      failure = error.errno
+      return
+    }
+    guard renames, (try? folder.open(second, .create)) != nil else {
       hasExclusiveRenaming = nil
       return
     }
-    hasOwnerLocks = file.takeOwnership() == .taken && other.ownership() == .owned
     do {
       try folder.moveWithoutReplacing(first, to: folder, as: second)
       hasExclusiveRenaming = false

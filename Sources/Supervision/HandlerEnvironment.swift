@@ -80,7 +80,7 @@ public struct HandlerEnvironment: Sendable {
     return options
   }
 
-  static func bytes(_ path: FilePath) -> [UInt8] {
+  public static func bytes(_ path: FilePath) -> [UInt8] {
     unsafe path.withPlatformString { text in
       unsafe UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
     }

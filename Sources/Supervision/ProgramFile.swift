@@ -45,11 +45,14 @@ public struct ProgramFile: Sendable {
     self.obstacles = obstacles
   }
 
-  /// The path of this tool itself; nil without /proc.
-  static let ownPath: FilePath? = {
+  /// The path of this tool itself; without /proc, the one that the kernel started it by.
+  public static let ownPath: FilePath? = {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
     let count = unsafe readlink("/proc/self/exe", &buffer, Int(PATH_MAX))
-    guard count > 0 else { return nil }
+    guard count > 0 else {
+      let name = unsafe UnsafePointer<CChar>(bitPattern: getauxval(LINUX_AT_EXECFN))
+      return unsafe name.map { HandlerLibrary.absolute(unsafe FilePath(platformString: $0)) }
+    }
     buffer[count] = 0
     return unsafe buffer.withUnsafeBufferPointer { unsafe $0.baseAddress.map { unsafe FilePath(platformString: $0) } }
   }()

@@ -57,13 +57,27 @@ public struct Supervisor: ~Copyable {
   }
 
   /// Waits for the program's end, and passes on until then.
-  public consuming func wait() -> End {
+  public consuming func wait() -> End { wait(until: nil) ?? .exited(0) }
+
+  /// The same for so many seconds at most. Then kills the program, and returns nil.
+  public consuming func wait(seconds: Int) -> End? {
+    wait(until: ContinuousClock.now.advanced(by: .seconds(seconds)))
+  }
+
+  private consuming func wait(until deadline: ContinuousClock.Instant?) -> End? {
     var all = sigset_t()
     unsafe sigfillset(&all)
     var end: End?
+    var isLate = false
     while end == nil {
       var info = unsafe siginfo_t()
-      guard unsafe sigwaitinfo(&all, &info) > 0 else { continue }
+      var second = timespec(tv_sec: 1, tv_nsec: 0)
+      let signal = deadline == nil ? unsafe sigwaitinfo(&all, &info) : unsafe sigtimedwait(&all, &info, &second)
+      if let deadline, !isLate, ContinuousClock.now >= deadline {
+        isLate = true
+        kill(processID, SIGKILL)
+      }
+      guard signal > 0 else { continue }
       if unsafe info.si_signo == SIGCHLD { end = reap() } else { unsafe pass(info) }
     }
     // What came together with the end was meant for the program.
@@ -74,7 +88,7 @@ public struct Supervisor: ~Copyable {
     var action = oldChildAction
     unsafe sigaction(SIGCHLD, &action, nil)
     unsafe sigprocmask(SIG_SETMASK, &mask, nil)
-    return end ?? .exited(0)
+    return isLate ? nil : end
   }
 
   /// Takes up every process that changed its state; returns the program's end.

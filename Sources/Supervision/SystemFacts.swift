@@ -52,7 +52,8 @@ public struct SystemFacts: Sendable {
   /// - Parameters:
   ///   - changed: signals whose action this tool changed.
   ///   - ignored: those among them that were ignored before.
-  public init(changed: [Int32], ignored: [Int32]) {
+  ///   - filter: what it does not let through is not tried.
+  public init(changed: [Int32], ignored: [Int32], filter: CallFilter? = nil) {
     var name = utsname()
     unsafe uname(&name)
     kernelRelease = unsafe withUnsafeBytes(of: name.release) { unsafe Self.text($0) }
@@ -63,13 +64,13 @@ public struct SystemFacts: Sendable {
     isProcMounted = ["maps", "status", "stat", "task", "auxv"].allSatisfy {
       unsafe access("/proc/self/\($0)", R_OK) == 0
     }
-    memoryReading = Self.readOwnMemory()
-    let refusal = linux_ptrace_refusal()
+    memoryReading = filter?.memoryReading == nil ? Self.readOwnMemory() : .notPermitted
+    let refusal = filter?.ptrace == nil ? linux_ptrace_refusal() : EPERM
     ptraceRefusal = refusal == 0 ? nil : Errno(rawValue: refusal)
     ptraceScope = Self.text("/proc/sys/kernel/yama/ptrace_scope").flatMap { Int($0) }
     let status = Self.status()
     mayTraceAll = (status["CapEff"].flatMap { UInt64($0, radix: 16) } ?? 0) >> 19 & 1 == 1
-    seccompMode = status["Seccomp"].flatMap { Int($0) }
+    seccompMode = filter == nil ? status["Seccomp"].flatMap { Int($0) } : 2
     hasNoNewPrivileges = linux_prctl(LINUX_PR_GET_NO_NEW_PRIVS, 0) == 1
     isDumpable = linux_prctl(LINUX_PR_GET_DUMPABLE, 0) == 1
     let frame = getauxval(LINUX_AT_MINSIGSTKSZ)

@@ -26,12 +26,27 @@ struct DoctorCommand: ParsableCommand {
 
   func run() throws {
     let database = try database.path()
-    let facts = SystemFacts(changed: ProcessSetup.changedSignals, ignored: ProcessSetup.ignoredSignals)
+    let filter = CallFilter()
+    if let filter {
+      // What a filter forbids may end this process.
+      switch SafeChild.start() {
+      case .child: break
+      case .exited(let status): throw ExitCode(status)
+      case .killed(let signal):
+        var checks = DoctorChecks()
+        checks.addFilter(filter)
+        checks.addBrokenOff(signal)
+        print(checks, database, nil)
+        throw ExitCode(ExitStatus.findings.rawValue)
+      }
+    }
+    let facts = SystemFacts(
+      changed: ProcessSetup.changedSignals, ignored: ProcessSetup.ignoredSignals, filter: filter)
     var checks = DoctorChecks()
     checks.addSystem(facts)
     var folder = TrialFolder(in: DoctorChecks.trialPlaces(database))
-    checks.addDatabase(database, folder)
-    checks.addMemory(facts)
+    checks.addDatabase(database, folder, filter)
+    checks.addMemory(facts, filter)
     checks.addSignals(facts)
     checks.addLimits(facts)
     checks.addContainer(facts)
@@ -43,11 +58,15 @@ struct DoctorCommand: ParsableCommand {
     checks.addTrial(trial)
     // Ended here: what ends the tool by its status gives nothing back.
     folder = nil
+    print(checks, database, trial)
+    throw ExitCode(checks.isGood ? ExitStatus.success.rawValue : ExitStatus.findings.rawValue)
+  }
+
+  private func print(_ checks: DoctorChecks, _ database: FilePath, _ trial: CaptureTrial?) {
     switch format {
     case .text: Terminal.output(checks.text)
     case .json:
       JSONWriter.standardOutput(.indented) { json in checks.write(database: database, trial, to: &json) }
     }
-    throw ExitCode(checks.isGood ? ExitStatus.success.rawValue : ExitStatus.findings.rawValue)
   }
 }

@@ -48,7 +48,9 @@ struct CaptureTrial {
       return
     }
     defer { _ = try? output.close() }
-    let words = ["/proc/self/exe", CaptureTrialCommand.name].map { Array($0.utf8) }
+    let link = "/proc/self/exe"
+    let tool = unsafe access(link, X_OK) == 0 ? FilePath(link) : ProgramFile.ownPath ?? FilePath(link)
+    let words = [HandlerEnvironment.bytes(tool), Array(CaptureTrialCommand.name.utf8)]
     // A handler of Swift's own runtime would take its time, and stumble over the thread that blocks its signal.
     let variables = ProgramStart.ownEnvironment.filter { !$0.starts(with: Array("SWIFT_BACKTRACE=".utf8)) }
     var start = ProgramStart(
@@ -57,16 +59,20 @@ struct CaptureTrial {
     start.standardError = output
     let clock = ContinuousClock()
     let begin = clock.now
-    let end: Supervisor.End
-    do throws(Errno) { end = try Supervisor(start).wait() } catch {
+    let end: Supervisor.End?
+    do throws(Errno) { end = try Supervisor(start).wait(seconds: Self.limit) } catch {
       fault = "the program could not be started: \(error.description)"
       return
     }
     runMicroseconds = Self.microseconds(begin.duration(to: clock.now))
     read(environment)
+    if end == nil { fault = "the program did not end in \(Self.limit) seconds" + (fault.map { ": \($0)" } ?? "") }
     if fault == nil, end != .killed(signal: SIGSEGV) { fault = "the program ended otherwise than by its SIGSEGV" }
     if fault != nil, let said = Self.firstLine(errors) { fault? += "; it said: \(said)" }
   }
+
+  /// In seconds; longer than any capture takes.
+  private static let limit = 20
 
   private static func microseconds(_ duration: Duration) -> UInt64 {
     let (seconds, attoseconds) = duration.components
@@ -127,7 +133,7 @@ struct CaptureTrialCommand: ParsableCommand {
 
   func run() throws {
     // Whatever happens, it does not go on for ever.
-    alarm(20)
+    alarm(15)
     for number in 0..<Self.threads {
       var thread = pthread_t()
       if number == Self.threads - 1 {

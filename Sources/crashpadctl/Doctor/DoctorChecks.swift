@@ -78,7 +78,7 @@ struct DoctorChecks {
     return nil
   }
 
-  mutating func addDatabase(_ database: FilePath, _ trial: TrialFolder?) {
+  mutating func addDatabase(_ database: FilePath, _ trial: TrialFolder?, _ filter: CallFilter?) {
     let path = Wording.printable(database)
     let place = Self.trialPlaces(database)[0]
     let advice = "mount a volume there that this user may write to, or name another directory with --database"
@@ -93,8 +93,16 @@ struct DoctorChecks {
     }
     // Of another directory the rest would say nothing.
     guard let trial, trial.place == place else { return }
-    let facts = FolderFacts(probing: trial.folder)
+    let renames = filter?.calls.contains { $0.name == "renameat2" } != true
+    let facts = FolderFacts(probing: trial.folder, renames: renames)
     if let system = facts.fileSystem { addSpace(system) }
+    if let failure = facts.failure {
+      let isLimit = failure == .tooManyOpenFiles
+      add(
+        "locks", .limited, "not tried: \(failure.description)", "whether the file system has locks is not known",
+        isLimit ? "raise the limit (ulimit -n)" : nil)
+      return
+    }
     if facts.hasOwnerLocks == true {
       good("locks", "a living program can mark its file as its own")
     } else {
@@ -103,7 +111,11 @@ struct DoctorChecks {
         "whether a program lives is told by the age of its file, so what it left waits for 24 hours",
         "use a local file system")
     }
-    if facts.hasExclusiveRenaming == true {
+    if !renames {
+      add(
+        "renaming", .limited, "a filter of system calls forbids renameat2",
+        "two dumps with one id would become one", "allow renameat2 in the seccomp profile")
+    } else if facts.hasExclusiveRenaming == true {
       good("renaming", "files are renamed without replacing others")
     } else {
       add(
@@ -128,7 +140,30 @@ struct DoctorChecks {
 
   // MARK: Reading and stopping
 
-  mutating func addMemory(_ facts: SystemFacts) {
+  mutating func addFilter(_ filter: CallFilter) {
+    let killed = filter.names(.killed)
+    let others = filter.names(.refused) + filter.names(.trapped)
+    if !killed.isEmpty {
+      add(
+        "seccomp", .missing, "a filter ends the process for \(killed.joined(separator: ", "))",
+        "a crash ends by SIGSYS, and its dump is not finished", "allow these calls in the seccomp profile")
+    } else if !others.isEmpty {
+      add(
+        "seccomp", .limited, "a filter forbids \(others.joined(separator: ", "))",
+        "the handler does without them; the trial shows what dumps lack", "allow these calls in the seccomp profile")
+    } else {
+      good("seccomp", "a filter that lets the handler's calls through")
+    }
+  }
+
+  /// What is left to say if looking ended by a signal.
+  mutating func addBrokenOff(_ signal: Int32) {
+    add(
+      "doctor", .missing, "ended by \(linuxSignalName(signal)) while it looked", "the other checks are not made",
+      "allow the usual system calls in the seccomp profile")
+  }
+
+  mutating func addMemory(_ facts: SystemFacts, _ filter: CallFilter?) {
     if let failure = facts.memoryReading {
       add(
         "process_vm_readv", .limited, failure.description,
@@ -153,6 +188,7 @@ struct DoctorChecks {
     }
     let privileges = facts.hasNoNewPrivileges ? ", no new privileges" : ""
     switch facts.seccompMode {
+    case 2? where filter != nil: if let filter { addFilter(filter) }
     case 2?: good("seccomp", "a filter\(privileges)")
     case 0?: good("seccomp", "none\(privileges)")
     case nil: good("seccomp", "unknown\(privileges)")

@@ -63,7 +63,9 @@ struct RunReport {
       var dump = dump
       if dump.isLocked {
         let process = HandlerEnvironment.processID(of: uuid)
-        guard !dump.isOwned, Int32(bitPattern: process) == end.processID || Self.isDead(process) else {
+        // The program has been waited for: a child that still has its empty file open will not write to it.
+        let isOver = Int32(bitPattern: process) == end.processID
+        guard isOver && dump.size == 0 || !dump.isOwned && (isOver || Self.isDead(process)) else {
           running += 1
           continue
         }

@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+import ToolRunner
+
+/// Threads that do not stop, or do not show where they are.
+@Suite("Threads that are hard to find or to stop", .enabled(if: HandlerLibrary.canBeBuilt, "no clang"))
+struct HardThreadTests {
+  private static func run(_ arguments: String, wrapper: String = "", _ crasher: Crasher) throws -> Tool.Result {
+    try Tool.shell("ulimit -c 0; \(wrapper) ./surroundings \(arguments)", in: crasher.folder, limit: 60)
+  }
+
+  @Test("A main thread that has ended is not waited for, and noted")
+  func leader() throws {
+    let crasher = try SurroundingsProgram.crasher()
+    #expect(try Self.run("leader db", crasher).status == 128 + SIGSEGV)
+    let dump = try crasher.dump()
+    #expect(dump.wholeThreads.count == 3 && dump.threads.count == 3)
+    #expect(dump.notes == ["the main thread had ended before the others"])
+    // Half of the program's timeout.
+    #expect((dump.json["capture"]["duration_ns"].int ?? .max) < 15_000_000_000)
+  }
+
+  @Test("Threads that wait for a child of vfork are not waited for")
+  func vfork() throws {
+    let crasher = try SurroundingsProgram.crasher()
+    #expect(try Self.run("vfork db", crasher).status == 128 + SIGSEGV)
+    let dump = try crasher.dump()
+    #expect(dump.wholeThreads.count == 5)
+    #expect(dump.notes.count { $0.contains("only its stack and program pointer are known") } == 4)
+    #expect((dump.json["capture"]["duration_ns"].int ?? .max) < 1_900_000_000)
+  }
+
+  @Test("A thread that reads its signals from a descriptor reads none of ours")
+  func signalDescriptor() throws {
+    let crasher = try SurroundingsProgram.crasher()
+    let result = try Self.run("signalfd db", crasher)
+    #expect(result.text == "0\n" && result.status == 0, "\(result.errorText)")
+  }
+
+  @Test("A thread that blocked the stop signal at the start may unblock it later")
+  func late() throws {
+    let crasher = try SurroundingsProgram.crasher()
+    let result = try Self.run("late db", crasher)
+    #expect(result.text == "unblocked\n" && result.status == 0)
+  }
+
+  @Test("A program that wants its addresses aligned")
+  func unaligned() throws {
+    let crasher = try SurroundingsProgram.crasher()
+    #expect(try Self.run("unaligned db", crasher).status == 128 + SIGSEGV)
+    #expect(try crasher.dump().wholeThreads.count == 3)
+  }
+
+  @Test("Four files and no more", arguments: [4, 5])
+  func fewFiles(_ count: Int) throws {
+    let crasher = try SurroundingsProgram.crasher()
+    let result = try Self.run("plain db", wrapper: "ulimit -S -n \(count);", crasher)
+    #expect(result.status == 128 + SIGSEGV, "\(result.errorText)")
+    #expect(try crasher.dump().wholeThreads.count == 6)
+  }
+
+  @Test(
+    "In a namespace of process ids with the /proc of another",
+    .enabled(if: Machine.canMount, "no rights to make namespaces"))
+  func otherProc() throws {
+    let crasher = try SurroundingsProgram.crasher()
+    let result = try Self.run("plain db", wrapper: "unshare --pid --fork \(Machine.mapping)", crasher)
+    #expect(result.status == 128 + SIGSEGV, "\(result.errorText)")
+    let dump = try crasher.dump()
+    #expect(dump.wholeThreads.count == 6 && dump.isComplete)
+    #expect(dump.notes.isEmpty)
+    #expect(dump.threads.allSatisfy { $0["name"].string == "surroundings" })
+  }
+}
