@@ -19,7 +19,7 @@ CRASH_TIME static uint64_t word(const struct registers *registers, int index) {
 #if defined(__x86_64__)
 
 // x86_thread_state64_t: rax rbx rcx rdx rdi rsi rbp rsp r8 to r15 rip rflags cs fs gs.
-enum { kStackPointer = 7, kProgramCounter = 16, kFlags = 17, kCS = 18 };
+enum { kFramePointer = 6, kStackPointer = 7, kProgramCounter = 16, kFlags = 17, kCS = 18 };
 // Eight reserved bytes come before the FXSAVE image.
 enum { kImageOffset = 8, kImageSize = 512 };
 
@@ -61,7 +61,7 @@ CRASH_TIME void registers_of_pointers(struct registers *registers, uint64_t stac
 #else
 
 // arm_thread_state64_t: x0 to x28, fp, lr, sp, pc, cpsr (u32), padding (u32).
-enum { kStackPointer = 31, kProgramCounter = 32, kCPSR = 33 };
+enum { kFramePointer = 29, kStackPointer = 31, kProgramCounter = 32, kCPSR = 33 };
 enum { kVectorsSize = 512 };
 
 CRASH_TIME static void fill(struct registers *registers, const uint64_t *general, uint64_t sp, uint64_t pc,
@@ -118,6 +118,9 @@ CRASH_TIME void registers_of_pointers(struct registers *registers, uint64_t stac
 
 CRASH_TIME uint64_t registers_stack_pointer(const struct registers *registers) {
   return word(registers, kStackPointer);
+}
+CRASH_TIME uint64_t registers_frame_pointer(const struct registers *registers) {
+  return word(registers, kFramePointer);
 }
 CRASH_TIME uint64_t registers_program_counter(const struct registers *registers) {
   return word(registers, kProgramCounter);

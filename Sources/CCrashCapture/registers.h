@@ -34,6 +34,7 @@ CRASH_TIME void registers_of_ptrace(struct registers *registers, const uint64_t 
 CRASH_TIME void registers_of_pointers(struct registers *registers, uint64_t stack_pointer, uint64_t program_counter);
 
 CRASH_TIME uint64_t registers_stack_pointer(const struct registers *registers);
+CRASH_TIME uint64_t registers_frame_pointer(const struct registers *registers);
 CRASH_TIME uint64_t registers_program_counter(const struct registers *registers);
 // Of those that may hold pointers.
 CRASH_TIME uint64_t registers_general(const struct registers *registers, int index);

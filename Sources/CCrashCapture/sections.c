@@ -214,6 +214,10 @@ CRASH_TIME void write_thread(struct capture *capture, int index) {
     uint64_t start;
     uint64_t size;
     find_stack(registers_stack_pointer(registers), thread->data_address, stack_limit(thread), &start, &size);
+    // The program lost its stack pointer; callers may still be found by their frames.
+    if (size == 0) {
+      find_stack(registers_frame_pointer(registers), thread->data_address, stack_limit(thread), &start, &size);
+    }
     if (size > 0) {
       dump_u64(writer, kStackRegionAddress, start);
       dump_memory(writer, kStackRegionData, start, size);

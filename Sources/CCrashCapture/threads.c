@@ -26,6 +26,8 @@ static struct {
   // Nanoseconds for which they stand still after that, and what they sleep on then, which never changes.
   _Atomic uint64_t advance;
   _Atomic uint32_t nothing;
+  // Threads that got as far as that.
+  _Atomic uint32_t released;
   // A thread may get the signal yet, or once more: it stood still in another handler than ours, with the signal
   // blocked, or did not answer to an earlier one in time.
   _Atomic bool has_late_signal;
@@ -138,9 +140,14 @@ CRASH_TIME static void stand(struct thread *thread, const ucontext_t *context, u
   atomic_fetch_add(&all.stopped, 1);
   futex_wake(&all.stopped);
   while (atomic_load(&all.epoch) == epoch) futex_wait(&all.epoch, epoch, 0);
-  // A signal that is to stop it meanwhile comes before its next instruction.
+  // A signal that is to stop it meanwhile comes before its next instruction. It must not look blocked to whoever sends
+  // it: Swift's backtracer chooses one that is not.
   uint64_t advance = atomic_load(&all.advance);
-  if (advance > 0) futex_wait(&all.nothing, 0, advance);
+  if (advance == 0) return;
+  change_mask(SIG_SETMASK, (const uint64_t *)&context->uc_sigmask, NULL);
+  atomic_fetch_add(&all.released, 1);
+  futex_wake(&all.released);
+  futex_wait(&all.nothing, 0, advance);
 }
 
 #if defined(CRASH_TEST_LATE_ANSWERS)
@@ -411,8 +418,17 @@ CRASH_TIME void threads_resume(uint64_t advance) {
     all.is_installed = false;
   }
   atomic_store(&all.advance, advance * kMillisecond);
+  atomic_store(&all.released, 0);
+  uint32_t count = atomic_load(&all.stopped);
   atomic_fetch_add(&all.epoch, 1);
   futex_wake(&all.epoch);
+  // Until all can be stopped again, but not for one that has no processor.
+  const int kTries = 20;
+  for (int tries = 0; advance > 0 && tries < kTries; tries++) {
+    uint32_t released = atomic_load(&all.released);
+    if (released >= count) break;
+    futex_wait(&all.released, released, kMillisecond);
+  }
 }
 
 CRASH_TIME void threads_forget(void) {

@@ -160,7 +160,7 @@ public struct StackWalker: Sendable {
       let isChainBroken = trust == .framePointer && caller.framePointer != 0
       return .end(isChainBroken ? .noCaller : .done)
     }
-    if let old = callee.registers.stackPointer, let new = caller.stackPointer, !isSignalFrame {
+    if let old = callee.registers.stackPointer, let new = caller.stackPointer, !isSignalFrame, !hasLostStack(callee) {
       // Of a leaf on arm64 the return address is in a register, and nothing on the stack.
       let mayStay = !callee.isCaller && callee.registers.architecture == .arm64
       guard new > old || (mayStay && new == old && next != callee.instruction) else { return .end(.noProgress) }
@@ -197,9 +197,14 @@ public struct StackWalker: Sendable {
     return caller
   }
 
+  /// Whether the program crashed with a stack pointer that leads nowhere: the caller may lie below it, too.
+  private func hasLostStack(_ callee: Position) -> Bool {
+    callee.trust == .context && callee.registers.stackPointer.map { memory.word($0 & ~7) == nil } ?? false
+  }
+
   private func byFramePointer(_ callee: Position) -> FrameRegisters? {
     guard let frame = callee.registers.framePointer, frame % 8 == 0,
-      callee.registers.stackPointer.map({ frame >= $0 }) ?? true,
+      callee.registers.stackPointer.map({ frame >= $0 }) ?? true || hasLostStack(callee),
       let next = memory.word(frame), let saved = memory.word(frame &+ 8)
     else { return nil }
     var caller = callee.registers.preserved()

@@ -51,6 +51,29 @@ struct HardThreadTests {
     #expect(try crasher.dump().wholeThreads.count == 3)
   }
 
+  @Test("A stack pointer that leads nowhere: the stack is found by the frame pointer")
+  func lostStackPointer() throws {
+    let crasher = try SurroundingsProgram.crasher()
+    #expect(try Self.run("lost db", crasher).status > 128)
+    #expect(try crasher.dump().wholeThreads.count == 1)
+    let text = try Tool.shell("crashpadctl symbolize db/pending-serialized-ios-dump/*", in: crasher.folder).text
+    #expect(text.contains(" main + ") && text.contains("__libc_start_call_main"), "\(text)")
+  }
+
+  @Test("Swift's backtracer, which comes next, stops the threads that were stopped for the dump")
+  func backtracer() throws {
+    let crasher = try Crasher()
+    let result = try Tool.shell(
+      """
+      ulimit -c 0; export SWIFT_BACKTRACE=enable=yes,color=no,interactive=no
+      ./program null --threads 6 --database db
+      """, in: crasher.folder)
+    #expect(
+      result.errorText.contains("Program crashed") || result.text.contains("Program crashed"), "\(result.errorText)")
+    #expect(!result.errorText.contains("failed to suspend"), "\(result.errorText)")
+    #expect(try crasher.dump().wholeThreads.count == 6)
+  }
+
   @Test("Four files and no more", arguments: [4, 5])
   func fewFiles(_ count: Int) throws {
     let crasher = try SurroundingsProgram.crasher()

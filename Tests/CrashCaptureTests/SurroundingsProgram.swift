@@ -14,7 +14,7 @@ enum SurroundingsProgram {
     let sources = tests.appending(path: "../../Sources/CCrashCapture").standardizedFileURL.path
     let path = folder.appending(path: "surroundings").path
     let command = """
-      '\(HandlerLibrary.compiler ?? "clang")' -std=gnu17 -g1 -O1 -I'\(sources)/include' \
+      '\(HandlerLibrary.compiler ?? "clang")' -std=gnu17 -g1 -O1 -fno-omit-frame-pointer -I'\(sources)/include' \
         '\(tests.path)/Programs/surroundings.c' '\(sources)'/*.c -pthread -ldl -o '\(path)'
       """
     do {

@@ -35,6 +35,17 @@ struct StackWalkerTests {
     #expect(walk.end == .done)
   }
 
+  @Test(
+    "Follows the frame pointer of a program whose stack pointer leads nowhere", arguments: [0, 0xdead_0000_0000_beef])
+  func lostStackPointer(_ pointer: UInt64) throws {
+    var process = try TestProcess(.x86_64)
+    process.module("App", at: 0x40_0000, size: 0x10000)
+    process.memory(at: 0x7000, [1, 2, 0x7028, 0x40_1111, 9, 0, 0])
+    let walk = process.walk(FrameRegisters(.x86_64, [16: 0x40_0100, 7: pointer, 6: 0x7010]))
+    #expect(walk.frames.map(\.instruction) == [0x40_0100, 0x40_1111])
+    #expect(walk.end == .done)
+  }
+
   @Test("A frame chain in a circle ends")
   func circle() throws {
     var process = try TestProcess(.arm64)

@@ -5,7 +5,11 @@ import Supervision
 enum ProcessSetup {
   /// Standard streams that were closed at the start, and signals whose action is changed here and that were ignored:
   /// a program that the tool starts has them as they were.
-  static let closedStreams = (Int32(0)...2).filter { fcntl($0, F_GETFD) == -1 }
+  static let closedStreams = (Int32(0)...2).filter { descriptor in
+    // A call that every program makes at its start, as a filter may end the process for others.
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == -1 && errno == EBADF
+  }
   static let changedSignals = [SIGPIPE, SIGBUS]
   static let ignoredSignals = changedSignals.filter { Supervisor.ignores($0) }
 

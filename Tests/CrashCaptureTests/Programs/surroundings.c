@@ -222,6 +222,13 @@ int main(int argc, char **argv) {
     __asm__ volatile("pushfq\n\torl $0x40000, (%rsp)\n\tpopfq\n\txor %eax, %eax\n\tmov %eax, (%rax)");
 #endif
     crash();
+  } else if (strcmp(mode, "lost") == 0) {
+    install(database, 0);
+#if defined(__x86_64__)
+    __asm__ volatile("mov $0xdead00000000beef, %rax\n\tmov %rax, %rsp\n\tpush %rax");
+#else
+    __asm__ volatile("mov x0, #8\n\tmov sp, x0\n\tldr x0, [sp]");
+#endif
   } else if (strcmp(mode, "plain") == 0) {
     install(database, 0);
     start(stay, NULL, 5);

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+import ToolRunner
+
+/// `run` and `doctor` where the system leaves them, or the program, less than usual.
+@Suite("crashpadctl run and doctor under limits", .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
+struct FilteredTests {
+  private static func compile(_ program: String, _ name: String, in folder: TemporaryFolder) throws {
+    try folder.write(Array(program.utf8), to: "\(name).c")
+    let result = try Tool.shell(
+      "'\(HandlerLibrary.compiler ?? "clang")' -w \(name).c -o \(name)", in: folder, limit: 60)
+    try #require(result.status == 0, "\(result.errorText)")
+  }
+
+  /// `filter HOW CALL PROGRAM …` runs a program with a call that is refused, trapped, or ends it.
+  private static let filter = """
+    #define _GNU_SOURCE
+    #include <errno.h>
+    #include <linux/filter.h>
+    #include <linux/seccomp.h>
+    #include <stddef.h>
+    #include <string.h>
+    #include <sys/prctl.h>
+    #include <sys/syscall.h>
+    #include <unistd.h>
+    int main(int count, char **arguments) {
+      const char *how = arguments[1], *name = arguments[2];
+      unsigned number = !strcmp(name, "renameat2") ? SYS_renameat2 : !strcmp(name, "fcntl") ? SYS_fcntl
+        : !strcmp(name, "process_vm_readv") ? SYS_process_vm_readv : SYS_clock_gettime;
+      unsigned answer = !strcmp(how, "errno") ? SECCOMP_RET_ERRNO | EPERM
+        : !strcmp(how, "trap") ? SECCOMP_RET_TRAP : SECCOMP_RET_KILL_PROCESS;
+      struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, answer), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+      struct sock_fprog program = {4, code};
+      prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+      if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return 97;
+      execvp(arguments[3], arguments + 3);
+      return 96;
+    }
+    """
+
+  @Test(
+    "doctor survives a filter and names what it forbids", arguments: ["errno", "trap", "kill"],
+    ["renameat2", "clock_gettime", "fcntl"])
+  func doctor(_ how: String, _ call: String) throws {
+    let folder = try TemporaryFolder()
+    try Self.compile(Self.filter, "filter", in: folder)
+    let result = try RunTests.shell(
+      "timeout -s KILL 60 ./filter \(how) \(call) crashpadctl doctor -d db --format json > out; echo $?", in: folder)
+    #expect(result.text == "1\n", "\(result.errorText)")
+    let document = try JSONDocument(Data(contentsOf: folder.url("out")))
+    let check = try #require(document["checks"].array.first { $0["name"].string == "seccomp" })
+    #expect(check["state"].string == (how == "kill" ? "missing" : "limited"))
+    #expect(check["found"].string?.hasSuffix(call) == true, "\(check["found"].string ?? "")")
+    #expect(check["advice"].string == "allow these calls in the seccomp profile")
+    // Where the call is not needed for the files, the trial has its dump.
+    if call == "clock_gettime" { #expect((document["trial"]["threads"].int ?? 0) >= 4) }
+  }
+
+  @Test("doctor says that it could open no more files, and does not take that for the file system's fault")
+  func fewFiles() throws {
+    let folder = try TemporaryFolder()
+    let result = try RunTests.shell("ulimit -n 6; crashpadctl doctor -d db; echo $?", in: folder)
+    #expect(result.text.contains("not tried: Too many open files"), "\(result.text)\(result.errorText)")
+    #expect(!result.text.contains("local file system"))
+  }
+
+  @Test("A program that left its empty file open in a child leaves none in the database")
+  func daemon() throws {
+    let folder = try TemporaryFolder()
+    // Not by fork(3), whose child closes it: another moment of the same.
+    let program = """
+      #include <sys/syscall.h>
+      #include <unistd.h>
+      int main(void) {
+        if (syscall(SYS_clone, 17L, 0, 0, 0, 0) == 0) { close(1); close(2); sleep(20); }
+        _exit(5);
+      }
+      """
+    try Self.compile(program, "daemon", in: folder)
+    let result = try RunTests.shell("handled ./daemon; echo $?; ls db/pending-serialized-ios-dump", in: folder)
+    #expect(result.text == "5\n", "\(result.errorText)")
+  }
+
+  @Test("--no-children holds for programs with an own unsetenv, as bash", .enabled(if: hasBash, "no bash"))
+  func bash() throws {
+    let folder = try TemporaryFolder()
+    let script = "env | grep -cE 'CRASHPAD_HANDLER_|LD_PRELOAD'; sh -c 'kill -SEGV $$'; exit 3"
+    try folder.write(Array(script.utf8), to: "script")
+    let result = try RunTests.shell(
+      "crashpadctl run -q -d db --no-children -- bash script; echo $?", in: folder)
+    // The variable that names the library is the caller's own.
+    let lines = result.outputLines
+    #expect(lines.first == "0" && lines.dropLast().last == "3", "\(result.text)\(result.errorText)")
+    #expect(try RunTests.dumps(in: folder) == [])
+  }
+
+  private static let hasBash = FileManager.default.isExecutableFile(atPath: "/bin/bash")
+}
