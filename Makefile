@@ -3,6 +3,8 @@
 SWIFT ?= swift
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Without XDG_DATA_DIRS fish looks below /usr and the user's own directories, but not below /usr/local.
+FISH_COMPLETIONS ?= $(if $(filter /usr/local,$(PREFIX)),/etc/fish/completions,$(PREFIX)/share/fish/vendor_completions.d)
 FUZZ_SECONDS ?= 600
 SWEEP ?= 1000000
 SOAK_SECONDS ?= 600
@@ -120,10 +122,10 @@ install:
 	for page in man/*.[157]; do \
 	  install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
-	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	  $(DESTDIR)$(FISH_COMPLETIONS)
 	$(TOOL) --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/crashpadctl
 	$(TOOL) --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl
-	$(TOOL) --generate-completion-script fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/crashpadctl.fish
+	$(TOOL) --generate-completion-script fish > $(DESTDIR)$(FISH_COMPLETIONS)/crashpadctl.fish
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/LICENSE
 	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/README.md
 	for example in scripts/crashpadctl-cron scripts/*.service scripts/*.timer; do \
@@ -135,7 +137,7 @@ uninstall:
 	for page in man/*.[157]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/crashpadctl \
 	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl \
-	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/crashpadctl.fish
+	  $(DESTDIR)$(FISH_COMPLETIONS)/crashpadctl.fish
 
 # An archive to unpack over / or /usr/local on a machine without Swift: tar -C /usr/local -xzf ARCHIVE
 dist: build

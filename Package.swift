@@ -82,7 +82,7 @@ let package = Package(
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
-        "BinaryFormat", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore", "DumpInterpretation",
+        "BinaryFormat", "CLinux", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore", "DumpInterpretation",
         "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Redaction", "Snapshot", "Supervision",
         "Symbolication", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),

@@ -54,6 +54,15 @@ static inline int linux_ptrace_refusal(void) {
 
 // Swift calls no function with variable arguments.
 static inline int linux_prctl(int option, unsigned long argument) { return prctl(option, argument, 0, 0, 0); }
+int ioctl(int descriptor, unsigned long request, ...);
+// How many columns a terminal has; 0 if it does not say, or is none. Not by <sys/ioctl.h>: see above.
+static inline unsigned linux_terminal_columns(int descriptor) {
+  struct {
+    unsigned short rows, columns, width, height;
+  } size = {0, 0, 0, 0};
+  const unsigned long get_window_size = 0x5413;
+  return ioctl(descriptor, get_window_size, &size) == 0 ? size.columns : 0;
+}
 // <linux/prctl.h>
 static const int LINUX_PR_GET_DUMPABLE = 3;
 static const int LINUX_PR_SET_DUMPABLE = 4;

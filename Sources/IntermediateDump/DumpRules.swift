@@ -4,7 +4,7 @@ public import BinaryFormat
 public enum DumpRules {
   // Framing: Crashpad's reader stops there, keeps what it has, and calls the dump incomplete.
   public static let emptyFile = Rule(
-    "empty-file", .error, "The file has no bytes, as a process leaves it that did not crash")
+    "empty-file", .error, "Empty file, as left by a process that did not crash")
   public static let badStart = Rule("bad-start", .error, "The first byte is not a root map start (0x06)")
   public static let badCommand = Rule("bad-command", .error, "A byte that should begin a record is no known command")
   public static let noRootEnd = Rule("no-root-end", .error, "The file ends before the root map does")

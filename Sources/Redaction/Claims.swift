@@ -5,7 +5,7 @@ internal import BinaryFormat
 struct Claims {
   /// From the mildest to the strictest.
   enum Treatment: Int, CaseIterable {
-    /// Part of something that stays, of which nobody knows what it holds: zero.
+    /// Part of something that stays, of which is unknown what it holds: zero.
     case hold
     case copy
     case words

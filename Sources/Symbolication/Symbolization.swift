@@ -4,10 +4,12 @@ public import Snapshot
 
 /// The stacks of one snapshot with names, and the symbols of its modules.
 public struct Symbolization: Sendable {
-  public enum Threads: String, Sendable, CaseIterable {
+  public enum Threads: Sendable, Equatable {
     /// The one that crashed; all if none did.
     case crashed
     case all
+    /// The one at this index in the snapshot; none if there is no such thread.
+    case one(Int)
   }
 
   public struct Frame: Sendable {
@@ -138,6 +140,10 @@ extension ProcessSnapshot {
       order.append((crashed, (self.threads[crashed], true)))
     } else if exception?.context != nil {
       order.append((nil, nil))
+    }
+    if case .one(let index) = threads {
+      if index == crashed { return order }
+      return self.threads.indices.contains(index) ? [(index, (self.threads[index], false))] : []
     }
     guard threads == .all || order.isEmpty else { return order }
     return order + self.threads.indices.filter { $0 != crashed }.map { ($0, (self.threads[$0], false)) }

@@ -29,7 +29,7 @@ struct Crashpadctl: ParsableCommand {
     ProcessSetup.openStandardStreams()
     ProcessSetup.checkCommandLine()
     ProcessSetup.installSignalHandlers()
-    main(nil)
+    main(ThreadChoice.expanding(Array(CommandLine.arguments.dropFirst())))
   }
 }
 

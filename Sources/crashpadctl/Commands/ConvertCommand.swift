@@ -14,12 +14,12 @@ extension MemorySelection: ExpressibleByArgument {}
 struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
-    abstract: "Make minidumps of intermediate dumps and core files.",
+    abstract: "Convert intermediate dumps and core files to minidumps.",
     discussion: """
-      The minidumps of intermediate dumps are byte for byte those that Crashpad
-      makes; those of core files have what Breakpad writes on Linux. The input is
-      never changed, and an output appears whole or not at all. Of a directory all
-      dumps in it are converted; - is standard input or output.
+      Minidumps of intermediate dumps are byte for byte those that Crashpad writes;
+      those of core files have the streams that Breakpad writes on Linux. Inputs are
+      never changed, and outputs are written completely or not at all. Directories
+      are searched for dumps; - is standard input or output.
 
       Examples:
         crashpadctl convert crash.idump                 makes crash.dmp
@@ -27,63 +27,65 @@ struct ConvertCommand: ParsableCommand {
         crashpadctl convert core                        makes core.dmp
         crashpadctl convert --to json crash.idump       makes crash.json
         crashpadctl convert --to idump edited.json -o new.idump
-        crashpadctl convert --recursive --keep-going dumps/ -o minidumps/
+        crashpadctl convert --keep-going dumps/ -o minidumps/
       """)
 
   @Argument(
-    help: "Dumps, their JSON form, core files, or directories of dumps; - is standard input.", completion: .file())
+    help: "Dumps, their JSON form, core files, or directories to search for dumps; - is standard input.",
+    completion: .file())
   var dumps: [String]
 
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "The output: a file, - for standard output, or a directory. Without it, a file beside each input.",
+      "Output file or directory, or - for standard output; by default a file next to each input.",
       valueName: "path"),
     completion: .file())
   var output: String?
 
-  @Option(name: .long, help: ArgumentHelp("What to make.", valueName: "target"))
+  @Option(name: .long, help: ArgumentHelp("Format of the output.", valueName: "target"))
   var to: Conversion.Target = .minidump
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Add a process annotation, which wins over one of the dump. May be repeated.", valueName: "name=value"))
+      "Add or replace a process annotation. May be repeated.", valueName: "name=value"))
   var annotation: [AnnotationArgument] = []
 
-  @Option(name: .customLong("report-id"), help: ArgumentHelp("The report id to write.", valueName: "uuid"))
+  @Option(name: .customLong("report-id"), help: ArgumentHelp("Report id to write.", valueName: "uuid"))
   var reportID: UUIDBytes = .zero
 
-  @Option(name: .customLong("client-id"), help: ArgumentHelp("The client id to write.", valueName: "uuid"))
+  @Option(name: .customLong("client-id"), help: ArgumentHelp("Client id to write.", valueName: "uuid"))
   var clientID: UUIDBytes = .zero
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Which memory of a core file to take: the stacks and what the crashed thread points to, or all.",
+      "Memory of a core file to convert: stacks and what the crashed thread points to, or all.",
       valueName: "memory"))
   var memory: MemorySelection = .stacks
 
-  @Option(name: .long, help: ArchitectureHelp.text)
+  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument?
 
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("How many dumps to convert at once; 0 is one for each CPU.", valueName: "n")
+    name: .shortAndLong, help: ArgumentHelp("Number of dumps to convert at once; 0 for one per CPU.", valueName: "n")
   )
   var jobs: Int = 0
 
-  @Flag(name: .shortAndLong, help: "Convert the dumps in subdirectories too.")
+  // Directories are searched with all that are in them: scripts may ask for it.
+  @Flag(name: .shortAndLong, help: ArgumentHelp("Has no effect.", visibility: .hidden))
   var recursive = false
 
-  @Flag(name: .shortAndLong, help: "Go on with the other dumps when one fails.")
+  @Flag(name: .shortAndLong, help: "Continue with the other dumps when one fails.")
   var keepGoing = false
 
-  @Flag(name: .long, help: "Wait until each output is on the disk.")
+  @Flag(name: .long, help: "Flush each output to disk before it gets its name.")
   var fsync = false
 
   @Option(
-    name: .long,
-    help: ArgumentHelp("Print findings as text, or one JSON document a line for each dump.", valueName: "form"))
+    name: .shortAndLong,
+    help: ArgumentHelp("Print findings as text, or as one line of JSON per dump.", valueName: "form"))
   var format: ReportFormat = .text
 
   @Flag(name: .shortAndLong, help: "Print only errors.")
@@ -99,7 +101,7 @@ struct ConvertCommand: ParsableCommand {
 
   func run() throws {
     let list = InputList(
-      dumps, recursive: recursive, accepting: to == .minidump ? [.intermediateDump, .core] : [.intermediateDump])
+      dumps, accepting: to == .minidump ? [.intermediateDump, .core] : [.intermediateDump])
     let plan: OutputPlan
     do {
       plan = try OutputPlan(list, output: output, target: to)

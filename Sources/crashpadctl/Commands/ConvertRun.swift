@@ -34,12 +34,9 @@ struct ConvertRun {
   }
 
   func run() -> ExitStatus {
-    for failure in list.failures { Terminal.error("\(failure.name): error: \(failure.text)") }
+    list.reportFailures()
     if !list.failures.isEmpty, !command.keepGoing { return list.failures[0].status }
-    if list.inputs.isEmpty {
-      if list.failures.isEmpty { Terminal.error("crashpadctl: no dumps found\(skippedNote)") }
-      return list.failures.first?.status ?? .noData
-    }
+    if list.inputs.isEmpty { return list.statusOfNone }
     let conversion = command.conversion
     var counts: [Conversion.Outcome: Int] = [:]
     var failures = list.failures.count
@@ -142,10 +139,6 @@ struct ConvertRun {
     }
   }
 
-  private var skippedNote: String {
-    list.skipped > 0 ? "; \(Wording.count(list.skipped, "other file")) skipped" : ""
-  }
-
   private func summarize(_ counts: [Conversion.Outcome: Int], _ failures: Int) {
     var parts = ["\(Wording.grouped(counts[.converted, default: 0])) converted"]
     if let incomplete = counts[.incomplete] { parts.append("\(Wording.grouped(incomplete)) incomplete") }
@@ -153,6 +146,6 @@ struct ConvertRun {
     if failures > 0 { parts.append("\(Wording.grouped(failures)) failed") }
     let done = counts.values.reduce(0, +) + failures - list.failures.count
     if done < list.inputs.count { parts.append("\(Wording.grouped(list.inputs.count - done)) not tried") }
-    Terminal.error("crashpadctl: " + parts.joined(separator: ", ") + skippedNote)
+    Terminal.error("crashpadctl: " + parts.joined(separator: ", ") + list.skippedNote)
   }
 }

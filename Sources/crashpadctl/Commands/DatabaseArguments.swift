@@ -9,7 +9,7 @@ import SystemPackage
 struct DatabaseOption: ParsableArguments {
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("The database directory. Without it, $CRASHPADCTL_DATABASE.", valueName: "dir"),
+    help: ArgumentHelp("Database directory; by default $CRASHPADCTL_DATABASE.", valueName: "dir"),
     completion: .directory)
   var database: String?
 
@@ -19,7 +19,7 @@ struct DatabaseOption: ParsableArguments {
     if let database, !database.isEmpty { return FilePath(database) }
     let variable = unsafe getenv("CRASHPADCTL_DATABASE").map { unsafe FilePath(platformString: $0) }
     guard let variable, !variable.isEmpty else {
-      Terminal.error("Error: Missing --database; $CRASHPADCTL_DATABASE is not set either.")
+      Terminal.error("crashpadctl: error: --database is missing, and $CRASHPADCTL_DATABASE is not set")
       throw ExitCode(ExitStatus.usage.rawValue)
     }
     return variable
@@ -37,7 +37,9 @@ struct DatabaseOption: ParsableArguments {
 
 /// `--now`, for every command that goes by the time.
 struct ClockOption: ParsableArguments {
-  @Option(name: .long, help: ArgumentHelp("The time to go by: RFC 3339, or seconds since 1970.", valueName: "time"))
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Use this time instead of the clock: RFC 3339, or seconds since 1970.", valueName: "time"))
   var now: TimeArgument?
 
   /// Seconds since 1970: the option's, or the clock's.
@@ -77,4 +79,32 @@ struct TimeArgument: ExpressibleByArgument, Sendable, Equatable {
 
   /// The clock's, in seconds since 1970: once for the whole run.
   static let now = Int64(time(nil))
+}
+
+/// A point in time, or an age: `2026-11-21`, `1d` for a day ago.
+struct TimeOrAge: ExpressibleByArgument, Sendable, Equatable {
+  private enum Kind: Equatable {
+    case time(TimeArgument)
+    case age(DurationArgument)
+  }
+  private let kind: Kind
+
+  init?(argument: String) {
+    // A bare number is seconds since 1970, as in scripts.
+    if let time = TimeArgument(argument: argument) {
+      kind = .time(time)
+    } else if let age = DurationArgument(argument: argument) {
+      kind = .age(age)
+    } else {
+      return nil
+    }
+  }
+
+  /// Seconds since 1970.
+  func seconds(now: Int64) -> Int64 {
+    switch kind {
+    case .time(let time): time.seconds
+    case .age(let age): now.subtractingReportingOverflow(age.seconds).partialValue
+    }
+  }
 }

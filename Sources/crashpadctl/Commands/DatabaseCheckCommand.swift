@@ -27,7 +27,7 @@ struct DatabaseCheckCommand: ParsableCommand {
   @Flag(name: .long, help: "Mend what can be mended without losing a report, then check.")
   var repair = false
 
-  @Flag(name: [.customShort("n"), .long], help: "With --repair: only say what would be done.")
+  @Flag(name: [.customShort("n"), .long], help: "With --repair, print what would be done; change nothing.")
   var dryRun = false
 
   @OptionGroup var clock: ClockOption
@@ -41,7 +41,7 @@ struct DatabaseCheckCommand: ParsableCommand {
     completion: .list(DatabaseRules.all.map(\.code)))
   var ignore: [String] = []
 
-  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   @Flag(name: .shortAndLong, help: "Print only errors.")

@@ -3,12 +3,11 @@ import ArgumentParser
 struct DatabaseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "database",
-    abstract: "Make, show and change a Crashpad database and its reports.",
+    abstract: "Create, show and change a Crashpad database and its reports.",
     discussion: """
-      Every command takes --database, or the directory that $CRASHPADCTL_DATABASE
-      names. A report is named by its id, or by at least four digits that begin it.
-      Commands that only show something change nothing, and work where nothing may
-      be written.
+      The database is --database or $CRASHPADCTL_DATABASE. A report is named by its
+      id, or by the first four digits of it or more. Commands that show something
+      change nothing, and work on read-only file systems.
 
       Examples:
         crashpadctl database info -d DB

@@ -8,25 +8,25 @@ import SystemPackage
 struct DatabaseCreateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
-    abstract: "Make a database, or what is missing of one.",
+    abstract: "Create a database, or its missing parts.",
     discussion: """
-      Makes the directory, but not those above it, its parts, and settings with a
-      client id. What is there already stays as it is.
+      Creates the directory, but not its parents, the subdirectories, and settings
+      with a client id. Existing parts stay unchanged.
 
       Examples:
         crashpadctl database create -d new-db
       """)
 
   @Option(
-    name: .customLong("client-id"), help: ArgumentHelp("The client id; without it a random one.", valueName: "uuid"))
+    name: .customLong("client-id"), help: ArgumentHelp("Client id; by default a random one.", valueName: "uuid"))
   var clientID: UUIDBytes?
 
-  @Flag(name: [.customShort("n"), .long], help: "Only tell what would be made.")
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be created; change nothing.")
   var dryRun = false
 
   @Option(
-    name: .long,
-    help: ArgumentHelp("Tell what was done in text, or as a JSON document on standard output.", valueName: "form"))
+    name: .shortAndLong,
+    help: ArgumentHelp("Print what was done as text, or as a JSON document on standard output.", valueName: "form"))
   var format: ReportFormat = .text
 
   @OptionGroup var database: DatabaseOption

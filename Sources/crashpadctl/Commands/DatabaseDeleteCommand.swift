@@ -21,12 +21,12 @@ struct DatabaseDeleteCommand: ParsableCommand {
   @Flag(name: .long, help: "Delete all reports, pending and completed ones.")
   var all = false
 
-  @Flag(name: [.customShort("n"), .long], help: "Only tell what would be deleted.")
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be deleted; change nothing.")
   var dryRun = false
 
   @Option(
-    name: .long,
-    help: ArgumentHelp("Tell what was done in text, or as a JSON document on standard output.", valueName: "form"))
+    name: .shortAndLong,
+    help: ArgumentHelp("Print what was done as text, or as a JSON document on standard output.", valueName: "form"))
   var format: ReportFormat = .text
 
   @OptionGroup var database: DatabaseOption

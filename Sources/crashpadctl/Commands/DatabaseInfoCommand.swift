@@ -13,7 +13,7 @@ struct DatabaseInfoCommand: ParsableCommand {
         crashpadctl database info -d DB
       """)
 
-  @Option(name: .long, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   @OptionGroup var clock: ClockOption

@@ -8,8 +8,8 @@ enum StateChoice: String, EnumerableFlag {
 
   static func help(for value: StateChoice) -> ArgumentHelp? {
     switch value {
-    case .pending: "List pending reports. Without this and the next, all."
-    case .completed: "List completed reports: those that were uploaded or never will be."
+    case .pending: "List pending reports only."
+    case .completed: "List completed reports only: uploaded ones, and those that will not be uploaded."
     }
   }
 
@@ -52,12 +52,12 @@ struct DatabaseListCommand: ParsableCommand {
     commandName: "list",
     abstract: "List reports.",
     discussion: """
-      Newest first. --since, --until, --uploaded, --not-uploaded and --requested
-      choose reports, and all that are given have to hold. Times are in UTC.
+      Lists the newest reports first. --since, --until, --uploaded, --not-uploaded
+      and --requested choose reports to which all of them apply. Times are in UTC.
 
       Examples:
         crashpadctl database list -d DB --pending --sort size --limit 10
-        crashpadctl database list -d DB --since 2026-11-01 --long
+        crashpadctl database list -d DB --since 7d --long
         crashpadctl database list -d DB --format tsv --columns id,size --no-header
       """)
 
@@ -67,42 +67,45 @@ struct DatabaseListCommand: ParsableCommand {
   @Flag(exclusivity: .exclusive)
   var upload: UploadChoice?
 
-  @Flag(name: .long, help: "Only reports whose upload was asked for.")
+  @Flag(name: .long, help: "Only reports whose upload was requested.")
   var requested = false
-
-  @Option(name: .long, help: ArgumentHelp("Only reports that were created at this time or later.", valueName: "time"))
-  var since: TimeArgument?
-
-  @Option(name: .long, help: ArgumentHelp("Only reports that were created before this time.", valueName: "time"))
-  var until: TimeArgument?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("The order: newest, largest, first id, most attempts, or pending first.", valueName: "key"))
-  var sort: ReportOrder = .created
-
-  @Flag(name: .shortAndLong, help: "The other way round.")
-  var reverse = false
-
-  @Option(name: .long, help: ArgumentHelp("At most so many reports.", valueName: "n"))
-  var limit: Int?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("What to tell of each, with commas between: \(ColumnList.names).", valueName: "names"),
-    completion: .list(ReportColumn.allCases.map(\.rawValue)))
-  var columns: ColumnList?
-
-  @Flag(name: [.short, .long, .customLong("all")], help: "Tell everything of each report, as show does.")
-  var long = false
-
-  @Flag(name: .long, help: "Leave out the line with the names of the columns.")
-  var noHeader = false
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Print a table, lines with tabs between values for scripts, or a JSON document.", valueName: "form"))
+      "Only reports created at this time or later; an age such as 1d is a time ago.", valueName: "time"))
+  var since: TimeOrAge?
+
+  @Option(name: .long, help: ArgumentHelp("Only reports created before this time.", valueName: "time"))
+  var until: TimeOrAge?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Sort order: newest, largest, first id, most attempts, or pending first.", valueName: "key"))
+  var sort: ReportOrder = .created
+
+  @Flag(name: .shortAndLong, help: "Reverse the order.")
+  var reverse = false
+
+  @Option(name: .long, help: ArgumentHelp("Print at most n reports.", valueName: "n"))
+  var limit: Int?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Comma-separated columns: \(ColumnList.names).", valueName: "names"),
+    completion: ColumnList.completion)
+  var columns: ColumnList?
+
+  @Flag(name: [.short, .long, .customLong("all")], help: "Print all details of each report, as show does.")
+  var long = false
+
+  @Flag(name: .long, help: "Print no column titles.")
+  var noHeader = false
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Print a table, tab-separated values, or a JSON document.", valueName: "form"))
   var format: ListFormat = .text
 
   @OptionGroup var clock: ClockOption

@@ -23,11 +23,11 @@ struct AttachmentArgument: ExpressibleByArgument {
 struct DatabaseNewCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "new",
-    abstract: "Put a file into the database as a pending report.",
+    abstract: "Add a file to the database as a pending report.",
     discussion: """
-      Prints the id of the report, which is there whole or not at all, and on the
-      disk. A core file of Linux is converted to a minidump; of any other file it
-      does not matter what is in it, but a minidump is what others expect.
+      Prints the id of the report, which is written completely or not at all, and
+      flushed to disk. A Linux core file is converted to a minidump; any other file
+      is taken as it is, although readers of the database expect minidumps.
 
       Examples:
         crashpadctl database new -d DB crash.dmp
@@ -36,26 +36,26 @@ struct DatabaseNewCommand: ParsableCommand {
         crashpadctl database new -d DB crash.dmp --attachment log.txt=app.log
       """)
 
-  @Argument(help: "The report's file; - is standard input.", completion: .file())
+  @Argument(help: "File of the report; - is standard input.", completion: .file())
   var file: String
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Attach a file under a name of letters, digits, _, - and dots. May be repeated.", valueName: "name=path"),
+      "Attach a file; its name has letters, digits, _, - and dots. May be repeated.", valueName: "name=path"),
     completion: .file())
   var attachment: [AttachmentArgument] = []
 
-  @Option(name: .customLong("id"), help: ArgumentHelp("The report's id; without it a random one.", valueName: "uuid"))
+  @Option(name: .customLong("id"), help: ArgumentHelp("Report id; by default a random one.", valueName: "uuid"))
   var id: UUIDBytes?
 
-  @Option(name: .long, help: ArgumentHelp("When the report was created; without it, now.", valueName: "time"))
+  @Option(name: .long, help: ArgumentHelp("Creation time of the report; by default now.", valueName: "time"))
   var created: TimeArgument?
 
-  @Flag(name: [.customShort("n"), .long], help: "Only tell what would be made.")
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be created; change nothing.")
   var dryRun = false
 
-  @Option(name: .long, help: ArgumentHelp("Print the id, or a JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print the id, or a JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   @OptionGroup var database: DatabaseOption

@@ -21,12 +21,12 @@ struct DatabaseRequestUploadCommand: ParsableCommand {
   @Flag(name: .long, help: "All completed reports of which attempts to upload them failed.")
   var givenUp = false
 
-  @Flag(name: [.customShort("n"), .long], help: "Only tell what would be done.")
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be done; change nothing.")
   var dryRun = false
 
   @Option(
-    name: .long,
-    help: ArgumentHelp("Tell what was done in text, or as a JSON document on standard output.", valueName: "form"))
+    name: .shortAndLong,
+    help: ArgumentHelp("Print what was done as text, or as a JSON document on standard output.", valueName: "form"))
   var format: ReportFormat = .text
 
   @OptionGroup var database: DatabaseOption

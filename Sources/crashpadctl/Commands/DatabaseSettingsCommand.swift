@@ -68,10 +68,10 @@ struct DatabaseSettingsCommand: ParsableCommand {
   @Flag(name: .customLong("new-client-id"), help: "Another client id, a random one.")
   var hasNewClientID = false
 
-  @Flag(name: [.customShort("n"), .long], help: "Only show what the settings would be.")
+  @Flag(name: [.customShort("n"), .long], help: "Print what the settings would be; change nothing.")
   var dryRun = false
 
-  @Option(name: .long, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   @OptionGroup var database: DatabaseOption
@@ -151,7 +151,7 @@ struct DatabaseSettingsCommand: ParsableCommand {
       if let get { Terminal.output(value(get, settings) + "\n") } else { write(settings, database) }
       return .success
     case .missing:
-      Terminal.error("\(file): there are no settings; the first program that needs them makes them")
+      Terminal.error("\(file): there are no settings; the first program that needs them creates them")
       if format == .json { writeJSON(state, database) }
       return get == nil ? .success : .noData
     case .damaged(let damage):

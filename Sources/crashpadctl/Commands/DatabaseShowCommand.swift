@@ -20,7 +20,7 @@ struct DatabaseShowCommand: ParsableCommand {
   @Flag(name: .long, help: "Print only the path of each report.")
   var path = false
 
-  @Option(name: .long, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   @OptionGroup var clock: ClockOption

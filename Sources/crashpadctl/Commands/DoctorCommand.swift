@@ -7,11 +7,11 @@ import SystemPackage
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Find out what the handler can capture on this system.",
+    abstract: "Check what can be captured on this machine.",
     discussion: """
-      Looks at the database's directory, the kernel, the limits of this process and
-      of its container, and lets a program crash to see what comes of it. Run it
-      where the program runs: in its container, as its user. Nothing is left behind.
+      Checks the database directory, the kernel, and the limits of this process and
+      its container, and crashes a small program as a trial. Run it where your
+      program runs: in its container, as its user. Leaves nothing behind.
 
       Examples:
         crashpadctl doctor --database DB || echo 'captures are limited here'
@@ -21,7 +21,7 @@ struct DoctorCommand: ParsableCommand {
 
   @OptionGroup var library: HandlerLibraryOption
 
-  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   func run() throws {

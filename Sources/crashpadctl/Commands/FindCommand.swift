@@ -10,9 +10,9 @@ struct FindCommand: ParsableCommand {
     commandName: "find",
     abstract: "Find Crashpad databases in directories.",
     discussion: """
-      Looks through an application's container, a bundle .xcappdata or any other
-      tree, and prints the path of each database. It follows no symbolic links,
-      and does not look into databases for further ones.
+      Searches an application's container, an .xcappdata bundle or any other tree,
+      and prints the path of each database. Does not follow symbolic links, and does
+      not search databases for further ones.
 
       Examples:
         crashpadctl find MyApp.xcappdata
@@ -20,19 +20,19 @@ struct FindCommand: ParsableCommand {
         crashpadctl find --print0 . | xargs -0 -n 1 crashpadctl process -d
       """)
 
-  @Argument(help: "Directories to look through.", completion: .directory)
+  @Argument(help: "Directories to search.", completion: .directory)
   var directories: [String]
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Look at most so many directories deep; 0 is the named ones alone.", valueName: "n"))
+    help: ArgumentHelp("Search at most n levels below the directories.", valueName: "n"))
   var maxDepth: Int = DatabaseFinder.defaultMaximumDepth
 
   @Flag(
-    name: [.customShort("0"), .customLong("print0")], help: "End each path with a NUL, and print it byte for byte.")
+    name: [.customShort("0"), .customLong("print0")], help: "Print paths byte for byte, each followed by a NUL.")
   var print0 = false
 
-  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   func validate() throws {

@@ -10,8 +10,10 @@ struct InputList {
     let name: String
     /// The argument, `-` for standard input.
     let argument: String
-    /// Below which directory it was found, and where there.
+    /// Where it is below the directory in which it was found.
     let relativePath: FilePath
+    /// Whether it was found in a directory rather than named.
+    let isFound: Bool
   }
 
   struct Failure: Sendable {
@@ -22,27 +24,29 @@ struct InputList {
 
   private(set) var inputs: [Input] = []
   private(set) var failures: [Failure] = []
-  /// Files of directories that are no dumps by name and first byte.
+  /// Files in the directories that are not dumps by name or first bytes.
   private(set) var skipped = 0
   private(set) var hasDirectories = false
 
-  init(_ arguments: [String], recursive: Bool, accepting: Set<InputFormat>) {
+  /// Directories are searched with all that are in them.
+  init(_ arguments: [String], accepting: Set<InputFormat>) {
     for argument in arguments {
       let path = FilePath(argument)
       guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory else {
         inputs.append(
           Input(
-            name: displayName(argument), argument: argument, relativePath: FilePath(path.lastComponent?.string ?? "")))
+            name: displayName(argument), argument: argument, relativePath: FilePath(path.lastComponent?.string ?? ""),
+            isFound: false))
         continue
       }
       hasDirectories = true
-      addDumps(in: path, recursive, accepting)
+      addDumps(in: path, accepting)
     }
   }
 
-  private mutating func addDumps(in directory: FilePath, _ recursive: Bool, _ accepting: Set<InputFormat>) {
+  private mutating func addDumps(in directory: FilePath, _ accepting: Set<InputFormat>) {
     do {
-      let (files, unreadable) = try regularFiles(in: directory, recursive: recursive)
+      let (files, unreadable) = try regularFiles(in: directory, recursive: true)
       for file in files {
         guard Self.looksLikeDump(file, accepting) else {
           skipped += 1
@@ -50,7 +54,9 @@ struct InputList {
         }
         var relative = file
         _ = relative.removePrefix(directory)
-        inputs.append(Input(name: Wording.printable(file.string), argument: file.string, relativePath: relative))
+        inputs.append(
+          Input(
+            name: Wording.printable(file.string), argument: file.string, relativePath: relative, isFound: true))
       }
       for (path, error) in unreadable { add(path, error) }
     } catch {
@@ -61,6 +67,30 @@ struct InputList {
   private mutating func add(_ path: FilePath, _ error: any Error) {
     let (text, status) = Sentences.failure(error, creating: false)
     failures.append(Failure(name: Wording.printable(path.string), text: text, status: status))
+  }
+
+  // MARK: Output
+
+  /// Whether the command line names one file, whose status is the tool's.
+  var isSingle: Bool { inputs.count == 1 && !hasDirectories }
+
+  /// Prints why inputs or parts of directories could not be read.
+  func reportFailures() {
+    for failure in failures { Terminal.error("\(failure.name): error: \(failure.text)") }
+  }
+
+  /// The status of a run without any input; prints that none was found.
+  var statusOfNone: ExitStatus {
+    if failures.isEmpty { Terminal.error("crashpadctl: error: no dumps found\(skippedNote)") }
+    return failures.first?.status ?? .noData
+  }
+
+  /// "; 3 other files skipped", or nothing.
+  var skippedNote: String { skipped > 0 ? "; \(Wording.count(skipped, "other file")) skipped" : "" }
+
+  /// Prints how many files of directories were left out, for commands that print no other sum.
+  func reportSkipped() {
+    if skipped > 0 { Terminal.error("crashpadctl: \(Wording.count(skipped, "other file")) skipped") }
   }
 
   /// In a directory there may be anything. A dump has the name of one, or begins like one.

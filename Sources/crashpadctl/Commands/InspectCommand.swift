@@ -12,28 +12,33 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Show what crashed, why and where.",
     discussion: """
-      Takes intermediate dumps, their JSON form, minidumps, and core files of Linux;
-      - is standard input. Without options it prints one screen; the options ask for
-      more, and what they ask for is printed in the order in which they are listed
-      here.
+      Reads intermediate dumps, their JSON form, minidumps, and Linux core files; -
+      is standard input. Prints one screen per dump, and a few lines for each dump
+      in a directory. Options that name parts print only those.
 
       Examples:
         crashpadctl inspect crash.idump
         crashpadctl inspect --threads --modules crash.dmp
-        crashpadctl inspect core
+        crashpadctl inspect --threads crashed --registers core
         crashpadctl inspect --memory 0x16b007000 --length 64 crash.idump
         crashpadctl inspect --tree crash.idump | less
         crashpadctl inspect --format json crash.idump | jq .exception
       """)
 
-  @Argument(help: "Dumps to show; - is standard input.", completion: .file())
+  @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
   var dumps: [String]
 
-  @Flag(name: .long, help: "List the threads.")
-  var threads = false
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("List threads: crashed, all (the same as no value), or a number.", valueName: "which"),
+    completion: ThreadChoice.completion)
+  var threads: ThreadChoice?
 
   @Flag(name: .long, help: "List the modules.")
   var modules = false
+
+  @Flag(name: .long, help: "List all messages and annotations.")
+  var annotations = false
 
   @Flag(name: .long, help: "Print the registers of the exception and of every thread.")
   var registers = false
@@ -41,10 +46,10 @@ struct InspectCommand: ParsableCommand {
   @Flag(name: .customLong("memory-list"), help: "List the captured memory ranges.")
   var memoryList = false
 
-  @Option(name: .long, help: ArgumentHelp("Print captured memory from an address on.", valueName: "address"))
+  @Option(name: .long, help: ArgumentHelp("Print captured memory from this address on.", valueName: "address"))
   var memory: AddressArgument?
 
-  @Option(name: .long, help: ArgumentHelp("How many bytes --memory prints.", valueName: "bytes"))
+  @Option(name: .long, help: ArgumentHelp("Number of bytes that --memory prints.", valueName: "bytes"))
   var length: UInt32 = 256
 
   @Flag(name: .long, help: "Print every record of an intermediate dump with its offset and decoded value.")
@@ -54,43 +59,59 @@ struct InspectCommand: ParsableCommand {
   var hex = false
 
   @Option(
-    name: .long,
-    help: ArgumentHelp("Print text, or a JSON document (one on each line for several dumps).", valueName: "form"))
+    name: .shortAndLong,
+    help: ArgumentHelp("Print text, or a JSON document (one per line for several dumps).", valueName: "form"))
   var format: ReportFormat = .text
 
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "Name functions, and show the stack: by a file or directory with symbols. May be repeated.", valueName: "path"),
+      "Symbol file or directory; adds function names and the crashed thread's stack. May be repeated.",
+      valueName: "path"),
     completion: .file())
   var symbols: [String] = []
 
-  @Option(name: .long, help: ArchitectureHelp.text)
+  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument = .guess
+
+  @OptionGroup var color: ColorOption
+
+  /// How many lines of the stack are printed: with what stands above them it is a screen.
+  private static let frames = 16
+  /// How many findings stand above the screen.
+  private static let findings = 8
 
   func validate() throws {
     try checkInputs(dumps)
-    if format == .json, threads || modules || registers || memoryList || memory != nil || tree || hex {
+    if format == .json, asksForParts {
       throw ValidationError("--format json prints everything; it does not go with options that choose parts of it.")
     }
+  }
+
+  private var asksForParts: Bool {
+    threads != nil || modules || annotations || registers || memoryList || memory != nil || tree || hex
   }
 
   func run() throws {
     try SymbolOptions.checkPaths(symbols)
     let cache = symbols.isEmpty ? nil : SymbolCache(SymbolSearch(paths: symbols.map { FilePath($0) }))
-    var status = ExitStatus.success
-    for (index, dump) in dumps.enumerated() {
-      let result = inspect(dump, cache, isFirst: index == 0)
-      if result != .success { status = dumps.count == 1 ? result : .findings }
+    let list = InputList(dumps, accepting: [.intermediateDump, .minidump, .core])
+    list.reportFailures()
+    if list.inputs.isEmpty { throw ExitCode(list.statusOfNone.rawValue) }
+    var status = list.failures.isEmpty ? ExitStatus.success : .findings
+    for (index, dump) in list.inputs.enumerated() {
+      let result = inspect(dump, cache, list, isFirst: index == 0)
+      if result != .success { status = list.isSingle ? result : .findings }
     }
+    list.reportSkipped()
     throw ExitCode(status.rawValue)
   }
 
-  private func inspect(_ dump: String, _ cache: SymbolCache?, isFirst: Bool) -> ExitStatus {
-    let name = displayName(dump)
+  private func inspect(_ dump: InputList.Input, _ cache: SymbolCache?, _ list: InputList, isFirst: Bool) -> ExitStatus {
+    let name = dump.name
     let inspection: Inspection
     do {
-      inspection = Inspection(try DumpInput.open(dump), architecture: arch.architecture)
+      inspection = Inspection(try DumpInput.open(dump.argument), architecture: arch.architecture)
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       Terminal.error("\(name): error: \(text)")
@@ -100,13 +121,13 @@ struct InspectCommand: ParsableCommand {
       InspectionView(inspection, snapshot, names: cache.map { AddressNames(snapshot, inspection.file, $0) })
     }
     if format == .json {
-      JSONWriter.standardOutput(dumps.count == 1 ? .indented : .compact) {
+      JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
         InspectionJSON.write(inspection, view, name: name, to: &$0)
       }
     } else {
       if !isFirst { Terminal.output("\n") }
-      for finding in inspection.findings.findings { Terminal.error(Sentences.line(finding, input: name)) }
-      guard writeText(inspection, view, cache, name) else { return .noData }
+      writeFindings(inspection, name)
+      guard writeText(inspection, view, cache, dump) else { return .noData }
     }
     if let names = view?.names {
       for finding in names.fileFindings { Terminal.error(Sentences.line(finding)) }
@@ -115,32 +136,29 @@ struct InspectCommand: ParsableCommand {
     return inspection.findings.count(of: .error) > 0 ? .findings : .success
   }
 
-  /// Returns false if something that was asked for is not there.
-  private func writeText(_ inspection: Inspection, _ view: InspectionView?, _ cache: SymbolCache?, _ name: String)
-    -> Bool
-  {
-    var hasAll = true
-    let asksForParts = threads || modules || registers || memoryList || memory != nil || tree || hex
-    if let view {
-      if !asksForParts {
-        Terminal.output(OverviewText.text(view, name: name))
-        if let cache { writeStack(view, cache) }
-      }
-      if threads { Terminal.output(DetailText.threads(view)) }
-      if modules { Terminal.output(DetailText.modules(view)) }
-      if registers { Terminal.output(DetailText.registers(view)) }
-      if memoryList { Terminal.output(DetailText.memory(view)) }
-      if let memory {
-        if let text = DetailText.memory(view, at: memory.address, count: Int(length)) {
-          Terminal.output(text)
-        } else {
-          Terminal.error(
-            "\(name): error: \(Wording.hex(memory.address)) was not captured; --memory-list lists what was")
-          hasAll = false
-        }
-      }
+  /// Those that weigh most; a damaged dump may have a thousand.
+  private func writeFindings(_ inspection: Inspection, _ name: String) {
+    let findings = inspection.findings.findings
+    var shown = findings[...]
+    if findings.count > Self.findings {
+      let worst = findings.indices.sorted { (findings[$0].severity, -$0) > (findings[$1].severity, -$1) }
+      shown = worst.prefix(Self.findings).sorted().map { findings[$0] }[...]
     }
-    if tree, !writeTree(inspection, name) { hasAll = false }
+    for finding in shown { Terminal.error(Sentences.line(finding, input: name)) }
+    let more = findings.count - shown.count + inspection.findings.dropped.values.reduce(0, +)
+    if more > 0 { Terminal.error("\(name): note: \(Wording.grouped(more)) more; crashpadctl validate lists them") }
+  }
+
+  /// Returns false if a part that was asked for is missing.
+  private func writeText(
+    _ inspection: Inspection, _ view: InspectionView?, _ cache: SymbolCache?, _ dump: InputList.Input
+  ) -> Bool {
+    var hasAll = true
+    if let view {
+      if !asksForParts { writeOverview(view, cache, dump) }
+      hasAll = writeParts(view, dump.name)
+    }
+    if tree, !writeTree(inspection, dump.name) { hasAll = false }
     if hex {
       inspection.file.withBytes { bytes in
         for start in stride(from: 0, to: bytes.byteCount, by: 4096) {
@@ -152,14 +170,51 @@ struct InspectCommand: ParsableCommand {
     return hasAll
   }
 
+  private func writeOverview(_ view: InspectionView, _ cache: SymbolCache?, _ dump: InputList.Input) {
+    if dump.isFound {
+      Terminal.output(OverviewText.short(view, name: dump.name, style: .output))
+    } else {
+      Terminal.output(OverviewText.text(view, name: dump.name, style: .output))
+    }
+    if let cache { writeStack(view, cache) }
+  }
+
+  private func writeParts(_ view: InspectionView, _ name: String) -> Bool {
+    var hasAll = true
+    if let threads {
+      if let failure = threads.failure(view.snapshot) {
+        Terminal.error("\(name): error: \(failure)")
+        hasAll = false
+      } else {
+        Terminal.output(DetailText.threads(view, threads, style: .output))
+      }
+    }
+    if modules { Terminal.output(DetailText.modules(view, style: .output)) }
+    if annotations { Terminal.output(AnnotationText(view: view).text) }
+    if registers { Terminal.output(DetailText.registers(view)) }
+    if memoryList { Terminal.output(DetailText.memory(view, style: .output)) }
+    if let memory {
+      if let text = DetailText.memory(view, at: memory.address, count: Int(length)) {
+        Terminal.output(text)
+      } else {
+        Terminal.error(
+          "\(name): error: \(Wording.hex(memory.address)) was not captured; --memory-list lists what was")
+        hasAll = false
+      }
+    }
+    return hasAll
+  }
+
   /// The stack of the thread that crashed.
   private func writeStack(_ view: InspectionView, _ cache: SymbolCache) {
     guard view.snapshot.exception != nil else { return }
     let result = Symbolization(view.snapshot, view.input, cache, threads: .crashed)
-    // What was looked for here counts as looked for there, and is told with the rest.
+    // Files that the stack used, or refused, are reported with the others.
     for module in result.modules where module.symbols != nil { view.names?.look(at: module.index) }
     guard let crashed = result.threads.first(where: \.isCrashed) else { return }
-    let text = StackText(symbolized: SymbolizedView(view: view, result: result), limit: FrameLimit.standard.count)
+    let text = StackText(
+      symbolized: SymbolizedView(view: view, result: result), limit: Self.frames, style: .output,
+      hint: "crashpadctl symbolize prints them")
     Terminal.output("\n" + text.text(crashed))
   }
 

@@ -58,8 +58,8 @@ struct ListRun {
 
   private func matches(_ report: Report) -> Bool {
     let created = report.creationTime
-    if let since = command.since, created < since.seconds { return false }
-    if let until = command.until, created >= until.seconds { return false }
+    if let since = command.since, created < since.seconds(now: command.clock.seconds) { return false }
+    if let until = command.until, created >= until.seconds(now: command.clock.seconds) { return false }
     if command.upload == nil, !command.requested { return true }
     // Of a report without metadata nobody knows either.
     guard let metadata = report.metadata.value else { return false }
@@ -116,7 +116,7 @@ struct ListRun {
     for index in order {
       table.add(found.reports[index], needsLock ? lock(of: found.reports[index], found) : nil, &cells)
     }
-    Terminal.output(table.text)
+    Terminal.output(table.text(limit: TextStyle.output.width, keepsColumns: command.columns != nil))
   }
 
   private func writeLines(_ found: Found, _ order: ArraySlice<Int>) {

@@ -9,12 +9,12 @@ import SystemPackage
 struct ProcessCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "process",
-    abstract: "Make pending reports of pending dumps.",
+    abstract: "Convert pending dumps to pending reports.",
     discussion: """
-      Every dump that is not locked, or whose lock expired, becomes a minidump in
-      pending/, exactly once, however many runs are at work and whenever one dies.
-      What no report can be made of goes to rejected/, with the reason beside it.
-      Made for cron: it prints one line, and only if there was something to do.
+      Converts each dump without a lock, or with an expired one, to a minidump in
+      pending/, exactly once, even if several runs work at the same time or a run is
+      killed. Unusable dumps are moved to rejected/, each with a file that states the
+      reason. Made for cron: prints one line, and only if there was something to do.
 
       Examples:
         crashpadctl process --database DB
@@ -30,25 +30,25 @@ struct ProcessCommand: ParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A bundle whose dumps come first, and whose locks expire after 24 hours. May be repeated.", valueName: "id"))
+      "Bundle whose dumps come first, and whose locks expire after 24 hours. May be repeated.", valueName: "id"))
   var bundleID: [String] = []
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Add a process annotation, which wins over one of the dump. May be repeated.", valueName: "name=value"))
+      "Add or replace a process annotation. May be repeated.", valueName: "name=value"))
   var annotation: [AnnotationArgument] = []
 
-  @Option(name: .long, help: ArgumentHelp("Take at most so many dumps; Crashpad takes 20.", valueName: "n"))
+  @Option(name: .long, help: ArgumentHelp("Process at most n dumps; Crashpad processes 20.", valueName: "n"))
   var limit: Int?
 
   @Flag(
     name: .long,
-    help: "Take locked dumps too, of the bundles or else of all; never one that a program holds, and no empty one.")
+    help: "Also process locked dumps (of --bundle-id, or all), except empty ones and those a running program holds.")
   var includeLocked = false
 
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("How many dumps to process at once; 0 is one for each CPU.", valueName: "n")
+    name: .shortAndLong, help: ArgumentHelp("Number of dumps to process at once; 0 for one per CPU.", valueName: "n")
   )
   var jobs: Int = 0
 
@@ -56,7 +56,7 @@ struct ProcessCommand: ParsableCommand {
 
   @Flag(
     name: .long,
-    help: "Then send pending reports to a server, as crashpadctl upload does, with its options: --url, --to and so on.")
+    help: "Then send pending reports to a server, with the options of crashpadctl upload: --url, --to and so on.")
   var upload = false
 
   // Two dozen, which the other command tells of.
@@ -64,22 +64,22 @@ struct ProcessCommand: ParsableCommand {
 
   @OptionGroup var clock: ClockOption
 
-  @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be done; change nothing.")
   var dryRun = false
 
-  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
 
-  @Flag(name: .shortAndLong, help: "Say of every dump what became of it, and of every lock why it holds.")
+  @Flag(name: .shortAndLong, help: "Print the outcome for every dump, and why locks have not expired.")
   var verbose = false
 
   func validate() throws {
     if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
     if let limit, limit < 0 { throw ValidationError("--limit takes 0 or more.") }
-    if !upload, server.isGiven { throw ValidationError("Options of crashpadctl upload need --upload.") }
+    if !upload, server.isGiven { throw ValidationError("Options of crashpadctl upload require --upload.") }
     if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
   }
 

@@ -48,7 +48,9 @@ struct PruneCommand: ParsableCommand {
   @Flag(name: .long, help: .hidden)
   var keepPending = false
 
-  @Flag(name: .long, help: "Remove what was left behind: unfinished files, expired locks, parts without a report.")
+  @Flag(
+    name: .long,
+    help: "Also remove leftovers: unfinished files, expired locks, metadata and attachments without a report.")
   var clean = false
 
   @Option(
@@ -60,10 +62,10 @@ struct PruneCommand: ParsableCommand {
 
   @OptionGroup var clock: ClockOption
 
-  @Flag(name: [.customShort("n"), .long], help: "Only say what would be removed.")
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be removed; change nothing.")
   var dryRun = false
 
-  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   @Flag(name: .shortAndLong, help: "Print only errors.")

@@ -16,30 +16,31 @@ struct RedactRun {
   }
 
   func run() -> ExitStatus {
-    for failure in list.failures { Terminal.error("\(failure.name): error: \(failure.text)") }
+    list.reportFailures()
     if !list.failures.isEmpty, !command.keepGoing { return list.failures[0].status }
-    if list.inputs.isEmpty {
-      if list.failures.isEmpty { Terminal.error("crashpadctl: no dumps found") }
-      return list.failures.first?.status ?? .noData
-    }
-    let isMany = list.inputs.count != 1 || list.hasDirectories
+    if list.inputs.isEmpty { return list.statusOfNone }
+    let isMany = !list.isSingle
     if isMany, command.output == "-" {
       Terminal.error("crashpadctl: error: -o - takes one dump, and no directory")
       return .usage
     }
     let redaction = Redaction(command.redaction.policy)
     var failures = list.failures.count
+    var done = 0
     for input in list.inputs {
       let path = output(of: input, isMany: isMany)
       do {
-        tell(input, path, try redact(input, to: path, redaction))
+        report(input, path, try redact(input, to: path, redaction))
+        done += 1
       } catch {
         let failure = failure(error, path)
-        tell(input, failure)
+        report(input, failure)
         failures += 1
+        if isMany, !command.keepGoing { summarize(done, failures) }
         if !isMany || !command.keepGoing { return failure.status }
       }
     }
+    if isMany { summarize(done, failures) }
     return failures > 0 ? .findings : .success
   }
 
@@ -103,9 +104,19 @@ struct RedactRun {
     }
   }
 
-  // MARK: Telling
+  // MARK: Output
 
-  private func tell(_ input: InputList.Input, _ failure: Failure) {
+  /// How many there were of several.
+  private func summarize(_ done: Int, _ failures: Int) {
+    guard command.format == .text, !command.quiet else { return }
+    var parts = ["\(Wording.grouped(done)) \(command.dryRun ? "would be redacted" : "redacted")"]
+    if failures > 0 { parts.append("\(Wording.grouped(failures)) failed") }
+    let left = list.inputs.count + list.failures.count - done - failures
+    if left > 0 { parts.append("\(Wording.grouped(left)) not tried") }
+    Terminal.error("crashpadctl: " + parts.joined(separator: ", ") + list.skippedNote)
+  }
+
+  private func report(_ input: InputList.Input, _ failure: Failure) {
     guard command.format == .json else {
       Terminal.error("\(input.name): error: \(failure.text)")
       return
@@ -121,7 +132,7 @@ struct RedactRun {
     }
   }
 
-  private func tell(_ input: InputList.Input, _ path: FilePath?, _ report: RedactionReport) {
+  private func report(_ input: InputList.Input, _ path: FilePath?, _ report: RedactionReport) {
     if command.format == .json {
       writeJSON(input, path, report)
       return

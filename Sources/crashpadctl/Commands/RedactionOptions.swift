@@ -19,30 +19,30 @@ struct RedactionOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Keep only the annotations with such names, in which * stands for any characters and ? for one. May be repeated.",
+      "Keep only annotations of this name; * and ? are wildcards. May be repeated.",
       valueName: "pattern"))
   var keepAnnotation: [NamePattern] = []
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Remove the annotations with such names, in small letters or capitals. May be repeated.", valueName: "pattern"))
+      "Remove annotations of this name, ignoring case. May be repeated.", valueName: "pattern"))
   var removeAnnotation: [NamePattern] = []
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Overwrite this wherever text stays; * stands for any characters but blanks and quotation marks, ? for one. "
+      "Overwrite this in all remaining text; * matches anything but blanks and quotation marks, ? one character. "
         + "May be repeated.", valueName: "text"))
   var hide: [TextPattern] = []
 
-  @Flag(name: .long, help: "Leave the names of users in paths.")
+  @Flag(name: .long, help: "Keep user names in paths.")
   var keepUserNames = false
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Which memory to keep: addresses in stacks, addresses in all memory, or all as it is.", valueName: "memory"))
+      "Memory to keep: addresses in stacks, addresses in all memory, or all memory unchanged.", valueName: "memory"))
   var keepMemory: RedactionPolicy.Memory = .stacks
 
   @Flag(name: .long, help: "Keep all registers, not only addresses of code and stacks.")
@@ -54,10 +54,10 @@ struct RedactionOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Keep the values of the environment variables with such names. May be repeated.", valueName: "pattern"))
+      "Keep the values of environment variables of this name. May be repeated.", valueName: "pattern"))
   var keepVariable: [NamePattern] = []
 
-  @Flag(name: .long, help: "Keep the arguments of the command line.")
+  @Flag(name: .long, help: "Keep command-line arguments.")
   var keepArguments = false
 
   /// Whether the command line has one of them.

@@ -38,12 +38,13 @@ extension ReportArgument {
       let candidates = (all ?? []).filter(argument.prefix.matches)
       switch candidates.count {
       case 0:
-        Terminal.error("\(argument.text): error: no report has an id that begins so")
+        Terminal.error("\(argument.text): error: no report has an id that begins with this")
         resolved.append(nil)
       case 1: if !resolved.contains(candidates[0]) { resolved.append(candidates[0]) }
       default:
         isAmbiguous = true
-        Terminal.error("\(argument.text): error: the ids of \(Wording.grouped(candidates.count)) reports begin so:")
+        Terminal.error(
+          "\(argument.text): error: the ids of \(Wording.grouped(candidates.count)) reports begin with this:")
         for id in candidates.prefix(20) { Terminal.error("  \(id.text)") }
         if candidates.count > 20 { Terminal.error("  and \(Wording.grouped(candidates.count - 20)) more") }
       }

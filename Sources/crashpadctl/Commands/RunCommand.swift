@@ -9,79 +9,98 @@ import SystemPackage
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Run a program that captures its own crashes.",
+    abstract: "Run a program and capture its crashes.",
+    usage: "crashpadctl run [<options>] <program> [<argument> ...]",
     discussion: """
-      Preloads the handler into a program that knows nothing of it, and into those
-      that it starts. Signals, terminal and exit status go through. What crashed is
-      said on standard error when the program has ended.
+      Preloads the handler into an unmodified program and its child processes.
+      Signals, terminal and exit status pass through. When the program has ended, a
+      summary of its crashes is printed on standard error. Options end at the
+      program's name, or at --.
 
       Examples:
-        crashpadctl run -- ./server --port 80
+        crashpadctl run ./server --port 80
         crashpadctl run --database DB --process -- ./server
-        crashpadctl run --format json -o run.json -- ./server
+        crashpadctl run --format json -o run.json ./server
       """)
 
   @OptionGroup var database: RunDatabaseOption
 
   @Option(
     name: .customLong("program-id"),
-    help: ArgumentHelp("What the names of dumps begin with, for each program its name.", valueName: "id"))
+    help: ArgumentHelp("Prefix of dump names; by default the program's name.", valueName: "id"))
   var programID: String?
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Add a process annotation to the dumps. May be repeated.", valueName: "name=value"))
+    help: ArgumentHelp("Process annotation to record in dumps. May be repeated.", valueName: "name=value"))
   var annotation: [AnnotationArgument] = []
 
-  @Option(name: .long, help: ArgumentHelp("The most that is kept of each thread's stack.", valueName: "size"))
+  @Option(
+    name: .long, help: ArgumentHelp("Largest part of each thread's stack to record, such as 256KiB.", valueName: "size")
+  )
   var stack: SizeArgument?
 
   @Option(
-    name: .long, help: ArgumentHelp("The same of the thread that crashed.", valueName: "size"))
+    name: .long, help: ArgumentHelp("The same for the thread that crashed.", valueName: "size"))
   var crashedStack: SizeArgument?
-
-  @Option(name: .long, help: ArgumentHelp("How long threads may take to stop, in milliseconds.", valueName: "n"))
-  var timeout: Int?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A variable that dumps keep, beside the usual harmless ones. May be repeated.", valueName: "name"))
+      "Time for threads to stop at a crash, such as 500ms; a bare number is in milliseconds.", valueName: "duration"))
+  var timeout: StopTime?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Environment variable to record in dumps, in addition to the harmless defaults. May be repeated.",
+      valueName: "name"))
   var environment: [String] = []
 
-  @Flag(name: .customLong("no-children"), help: "Not into the programs that the program starts.")
+  @Flag(name: .customLong("no-children"), help: "Do not capture crashes of child processes.")
   var noChildren = false
 
   @OptionGroup var library: HandlerLibraryOption
 
-  @Flag(name: .long, help: "Make reports of the dumps at once.")
+  @Flag(name: .long, help: "Convert the dumps to pending reports at once.")
   var process = false
 
   @OptionGroup var symbolOptions: SymbolOptions
 
-  @Option(name: .long, help: ArgumentHelp("Say what crashed in text, or as one JSON document.", valueName: "form"))
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("Print the summary as text, or as one JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("Say it there, and not on standard error.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("Write the summary to this file instead of standard error.", valueName: "file"),
+    completion: .file())
   var output: String?
 
   @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
 
   @Argument(
-    parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "program"),
-    completion: .file())
-  var program: [String] = []
+    parsing: .captureForPassthrough, help: ArgumentHelp("The program and its arguments.", valueName: "program"),
+    completion: .shellCommand("bash -c 'compgen -c'"))
+  var words: [String] = []
+
+  /// Without the -- before it.
+  private var program: ArraySlice<String> { words.first == "--" ? words.dropFirst() : words[...] }
 
   func validate() throws {
-    if program.isEmpty { throw ValidationError("Missing the program to run, behind --.") }
+    // What is no option of this command begins the program: also these.
+    if ["-h", "--help"].contains(words.first) { throw CleanExit.helpRequest(self) }
+    if words.first == "--version" { throw CleanExit.message(Crashpadctl.configuration.version) }
+    if let word = words.first, word != "--", word.hasPrefix("-"), word != "-" {
+      throw ValidationError("Unknown option '\(Wording.printable(word))'; a program of this name goes behind --.")
+    }
+    if program.isEmpty { throw ValidationError("Missing expected argument '<program> ...'") }
     if let programID, programID.isEmpty || programID.contains("/") || programID.utf8.count > 200 {
       throw ValidationError("--program-id takes a name without a slash, of at most 200 bytes.")
     }
     if programID?.utf8.first == UInt8(ascii: ".") {
-      throw ValidationError("--program-id takes no name that begins with a dot: such files are nobody's dumps.")
+      throw ValidationError("--program-id takes no name that begins with a dot; such files are not listed as dumps.")
     }
     for annotation in annotation where (annotation.name + annotation.value).contains("\n") {
       throw ValidationError("--annotation takes no line feed.")
@@ -89,7 +108,9 @@ struct RunCommand: ParsableCommand {
     for (name, size) in [("--stack", stack), ("--crashed-stack", crashedStack)] {
       if let size, !(4096...64 << 20).contains(size.bytes) { throw ValidationError("\(name) takes 4 KiB to 64 MiB.") }
     }
-    if let timeout, !(1...60_000).contains(timeout) { throw ValidationError("--timeout takes 1 to 60000.") }
+    if let timeout, !(1...60_000).contains(timeout.milliseconds) {
+      throw ValidationError("--timeout takes 1ms to 60s.")
+    }
     for name in environment where name.isEmpty || !name.utf8.allSatisfy(Self.isNameByte) {
       throw ValidationError("--environment takes a variable's name.")
     }
@@ -109,7 +130,7 @@ struct RunCommand: ParsableCommand {
     environment.annotations = annotation.map { ($0.name, $0.value) }
     environment.stack = stack.map { UInt32($0.bytes) }
     environment.crashedStack = crashedStack.map { UInt32($0.bytes) }
-    environment.timeout = timeout.map { UInt32($0) }
+    environment.timeout = timeout.map { UInt32($0.milliseconds) }
     environment.variables = self.environment
     environment.reachesChildren = !noChildren
     environment.isQuiet = quiet
@@ -117,10 +138,12 @@ struct RunCommand: ParsableCommand {
       arguments: ProcessSetup.lastArguments(program.count), environment: environment, database: database,
       isQuiet: quiet)
     let end = run.end()
-    let report = RunReport(run: run, end: end, cache: SymbolCache(search, demangles: true), processes: process)
+    let report = RunReport(
+      run: run, end: end, cache: SymbolCache(search, demangles: true), symbols: symbolOptions,
+      processes: process)
     switch (output, quiet) {
     case (let output?, _): report.write(to: FilePath(output), format)
-    case (nil, false): report.tell(format)
+    case (nil, false): report.print(format)
     case (nil, true): break
     }
     switch end.end {
@@ -130,17 +153,27 @@ struct RunCommand: ParsableCommand {
   }
 }
 
+/// A duration; without a unit in milliseconds, as scripts have it.
+struct StopTime: ExpressibleByArgument {
+  let milliseconds: Int64
+
+  init?(argument: String) {
+    guard let milliseconds = Int64(argument) ?? DurationArgument(argument: argument)?.milliseconds else { return nil }
+    self.milliseconds = milliseconds
+  }
+}
+
 /// `--database` of commands that capture crashes.
 struct RunDatabaseOption: ParsableArguments {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "The database directory. Without it $CRASHPAD_HANDLER_DATABASE, $CRASHPADCTL_DATABASE, or crashpad in $XDG_STATE_HOME or ~/.local/state.",
+      "Database directory; by default $CRASHPAD_HANDLER_DATABASE, $CRASHPADCTL_DATABASE, or crashpad in $XDG_STATE_HOME or ~/.local/state.",
       valueName: "dir"),
     completion: .directory)
   var database: String?
 
-  /// Absolute. Whatever is missing of the user's own place for such things is made.
+  /// Absolute. Missing directories of the user's state directory are created.
   func path() throws -> FilePath {
     if let database, !database.isEmpty { return HandlerLibrary.absolute(FilePath(database)) }
     for name in ["CRASHPAD_HANDLER_DATABASE", "CRASHPADCTL_DATABASE"] {
@@ -152,7 +185,7 @@ struct RunDatabaseOption: ParsableArguments {
     } else if let home = Self.variable("HOME"), home.isAbsolute {
       state = home.appending(".local/state")
     } else {
-      Terminal.error("Error: Missing --database; there is no $HOME for one either.")
+      Terminal.error("crashpadctl: error: --database is missing, and $HOME is not set")
       throw ExitCode(ExitStatus.usage.rawValue)
     }
     return state.appending("crashpad")
@@ -169,7 +202,7 @@ struct HandlerLibraryOption: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The library to preload. Without it $CRASHPADCTL_HANDLER_LIBRARY, or the one installed with this tool.",
+      "Library to preload; by default $CRASHPADCTL_HANDLER_LIBRARY, or the one installed with this tool.",
       valueName: "path"), completion: .file())
   var handlerLibrary: String?
 
@@ -179,7 +212,7 @@ struct HandlerLibraryOption: ParsableArguments {
       named: handlerLibrary.map { FilePath($0) }, variable: variable?.isEmpty == false ? variable : nil)
   }
 
-  /// If there is none, says where it was looked for and ends the command.
+  /// Without a library, prints the places that were searched and ends the command.
   func path() throws -> FilePath {
     let search = search
     if case .found(let path) = search { return path }
@@ -191,10 +224,10 @@ struct HandlerLibraryOption: ParsableArguments {
     switch search {
     case .found(let path): Wording.printable(path)
     case .missing(let places):
-      "the handler's library is not there; looked for "
+      "the handler's library was not found; searched "
         + places.map { Wording.printable($0) }.joined(separator: ", ")
     case .unusablePath(let path):
-      "\(Wording.printable(path)): the loader preloads no path with a blank or a colon in it"
+      "\(Wording.printable(path)): the loader can't preload a path that contains a blank or a colon"
     }
   }
 }

@@ -54,5 +54,5 @@ func checkInputs(_ arguments: [String]) throws {
 
 enum ArchitectureHelp {
   static let text: ArgumentHelp =
-    "Take the registers for those of this architecture; guess asks what the system looks like where they do not tell."
+    "Architecture of the registers; guess infers it from the system information."
 }

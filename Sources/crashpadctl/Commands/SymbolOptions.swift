@@ -8,14 +8,14 @@ import SystemPackage
 struct SymbolOptions: ParsableArguments {
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("A file or directory with symbols, looked at first. May be repeated.", valueName: "path"),
+    help: ArgumentHelp("Symbol file or directory to search first. May be repeated.", valueName: "path"),
     completion: .file())
   var symbols: [String] = []
 
-  @Flag(name: .customLong("no-system"), help: "Do not look where this machine has what it runs.")
+  @Flag(name: .customLong("no-system"), help: "Do not search this machine's own binaries and debug files.")
   var noSystem = false
 
-  @Flag(name: .long, help: "Ask the servers of DEBUGINFOD_URLS too, where libdebuginfod is installed.")
+  @Flag(name: .long, help: "Also ask the servers in DEBUGINFOD_URLS; needs libdebuginfod.")
   var debuginfod = false
 
   /// Ends the command if a path that was named is not there.
@@ -23,9 +23,9 @@ struct SymbolOptions: ParsableArguments {
     try Self.checkPaths(symbols)
     if debuginfod {
       if unsafe getenv("DEBUGINFOD_URLS").map({ unsafe $0.pointee == 0 }) ?? true {
-        Terminal.error("crashpadctl: warning: --debuginfod asks nobody: DEBUGINFOD_URLS is not set")
+        Terminal.error("crashpadctl: warning: --debuginfod has no effect: DEBUGINFOD_URLS is not set")
       } else if !SymbolSearch.hasDebuginfod {
-        Terminal.error("crashpadctl: warning: --debuginfod asks nobody: libdebuginfod is not installed")
+        Terminal.error("crashpadctl: warning: --debuginfod has no effect: libdebuginfod is not installed")
       }
     }
     return SymbolSearch(paths: symbols.map { FilePath($0) }, looksInSystem: !noSystem, debuginfod: debuginfod)

@@ -1,8 +1,6 @@
-public import ArgumentParser
+import ArgumentParser
 import CrashpadCore
 import Symbolication
-
-extension Symbolization.Threads: ExpressibleByArgument {}
 
 enum SymbolizeFormat: String, ExpressibleByArgument, CaseIterable {
   case text
@@ -13,11 +11,11 @@ enum SymbolizeFormat: String, ExpressibleByArgument, CaseIterable {
 struct SymbolizeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "symbolize",
-    abstract: "Walk the stacks of dumps and name their functions, files and lines.",
+    abstract: "Print the stacks of dumps with function names, files and lines.",
     discussion: """
-      Symbols are looked for in what --symbols names, and then where this machine
-      has what it runs. A file of another build is never used. Of a directory all
-      dumps in it are taken; - is standard input.
+      Searches --symbols first, then this machine's own binaries and debug files; a
+      symbol file of another build is never used. Directories are searched for
+      dumps; - is standard input.
 
       Examples:
         crashpadctl symbolize --symbols symbols/ crash.dmp
@@ -26,42 +24,50 @@ struct SymbolizeCommand: ParsableCommand {
         crashpadctl symbolize --missing artifacts/ | cut -f 4
       """)
 
-  @Argument(help: "Dumps or directories; - is standard input.", completion: .file())
+  @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
   var dumps: [String]
 
   @OptionGroup var symbolOptions: SymbolOptions
 
   @Option(
-    name: .long, help: ArgumentHelp("Whose stacks to print; of a dump without a crash always all.", valueName: "which"))
-  var threads: Symbolization.Threads = .crashed
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Stacks to print: crashed, all, or a thread's number; all for a dump without a crash. (default: crashed)",
+      valueName: "which"),
+    completion: ThreadChoice.completion)
+  var threads: ThreadChoice?
+
+  @Flag(name: .long, help: "Add each frame's address and how it was found.")
+  var addresses = false
 
   @Option(
-    name: .long,
+    name: .shortAndLong,
     help: ArgumentHelp(
-      "Print text, a JSON document (one on each line for several dumps), or a report in Apple's form.",
-      valueName: "form"))
+      "Print text, a JSON document (one per line for several dumps), or an Apple crash report.", valueName: "form"))
   var format: SymbolizeFormat = .text
 
   @Option(
     name: .long,
-    help: ArgumentHelp("How many frames of a stack to print, the first and the last; all is no limit.", valueName: "n"))
+    help: ArgumentHelp("Number of frames to print of each stack, the first and the last; or all.", valueName: "n"))
   var frames: FrameLimit = .standard
 
-  @Flag(name: .long, help: "List the modules with the state of their symbols, in place of the stacks.")
+  @Flag(name: .long, help: "List the modules and their symbol files instead of the stacks.")
   var modules = false
 
-  @Flag(name: .long, help: "List what a symbol server should be asked for, in place of the stacks.")
+  @Flag(name: .long, help: "List the symbol files to request from a symbol server instead of the stacks.")
   var missing = false
 
-  @Flag(name: .customLong("no-demangle"), help: "Print the names as the symbols have them.")
+  @Flag(name: .customLong("no-demangle"), help: "Print mangled names.")
   var noDemangle = false
 
-  @Option(name: .long, help: ArchitectureHelp.text)
+  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument = .guess
 
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("How many dumps to read at once; 0 is one for each CPU.", valueName: "n"))
+    name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
   var jobs: Int = 0
+
+  @OptionGroup var color: ColorOption
 
   func validate() throws {
     try checkInputs(dumps)
@@ -74,7 +80,7 @@ struct SymbolizeCommand: ParsableCommand {
 
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search(), demangles: !noDemangle)
-    let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump, .core])
+    let list = InputList(dumps, accepting: [.intermediateDump, .minidump, .core])
     let status = SymbolizeRun(command: self, list: list, cache: cache).run()
     Terminal.end(status)
   }

@@ -12,14 +12,14 @@ struct SymbolsCheckCommand: ParsableCommand {
     commandName: "check",
     abstract: "Check that the modules of dumps have symbols.",
     discussion: """
-      For CI: the exit status is 0 if all modules have symbols, and 1 if some lack
-      them.
+      For CI: the exit status is 0 if all modules have symbols, and 1 if some have
+      none.
 
       Examples:
         crashpadctl symbols check --symbols symbols/ --module Example crash.idump
       """)
 
-  @Argument(help: "Dumps or directories; - is standard input.", completion: .file())
+  @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
   var dumps: [String]
 
   @OptionGroup var symbolOptions: SymbolOptions
@@ -27,13 +27,13 @@ struct SymbolsCheckCommand: ParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Check the modules of this name alone; * and ? stand for other characters. May be repeated.",
+      "Check only modules of this name; * and ? are wildcards. May be repeated.",
       valueName: "pattern"))
   var module: [String] = []
 
   @Option(
-    name: .long,
-    help: ArgumentHelp("Print text, or a JSON document (one on each line for several dumps).", valueName: "form"))
+    name: .shortAndLong,
+    help: ArgumentHelp("Print text, or a JSON document (one per line for several dumps).", valueName: "form"))
   var format: ReportFormat = .text
 
   func validate() throws { try checkInputs(dumps) }
@@ -48,7 +48,7 @@ struct SymbolsCheckCommand: ParsableCommand {
 
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search())
-    let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump, .core])
+    let list = InputList(dumps, accepting: [.intermediateDump, .minidump, .core])
     let isSingle = list.inputs.count == 1 && !list.hasDirectories
     var tally = Tally()
     for failure in list.failures { Terminal.error("\(failure.name): error: \(failure.text)") }

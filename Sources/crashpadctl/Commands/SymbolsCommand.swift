@@ -3,9 +3,9 @@ import ArgumentParser
 struct SymbolsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "symbols",
-    abstract: "Read, make and arrange files with symbols.",
+    abstract: "Read, create and organize symbol files.",
     discussion: """
-      Takes ELF files, Mach-O files and dSYM bundles, and Breakpad's symbol files.
+      Reads ELF files, Mach-O files, dSYM bundles, and Breakpad symbol files.
 
       Examples:
         crashpadctl symbols lookup app.debug 0x1139

@@ -8,11 +8,11 @@ import SystemPackage
 struct SymbolsDumpCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dump",
-    abstract: "Make Breakpad symbol files.",
+    abstract: "Create Breakpad symbol files.",
     discussion: """
-      Takes executables, libraries and their files with debug information, and dSYM
-      bundles. Without --debug, that file is looked for where the one with the code
-      says it is, beside it, and by its build id below /usr/lib/debug.
+      Reads executables, libraries, their debug files, and dSYM bundles. Without
+      --debug, the debug file is searched where the file names it, next to it, and by
+      build id below /usr/lib/debug.
 
       Examples:
         crashpadctl symbols dump app -o app.sym
@@ -20,36 +20,36 @@ struct SymbolsDumpCommand: ParsableCommand {
         crashpadctl symbols dump bin/* lib/*.so -o symbols/
       """)
 
-  @Argument(help: "Files with code or debug information, or dSYM bundles.", completion: .file())
+  @Argument(help: "Executables, libraries, debug files, or dSYM bundles.", completion: .file())
   var files: [String]
 
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "The output: a file .sym, - for standard output (the default), or a directory in which each becomes NAME/ID/NAME.sym.",
+      "Output: a .sym file, - for standard output (the default), or a directory for NAME/ID/NAME.sym files.",
       valueName: "path"),
     completion: .file())
   var output: String?
 
   @Option(
-    name: .long, help: ArgumentHelp("The file with the debug information of the same build.", valueName: "file"),
+    name: .long, help: ArgumentHelp("Debug file of the same build.", valueName: "file"),
     completion: .file())
   var debug: String?
 
-  @Option(name: .long, help: ArgumentHelp("The name of the module, in place of its file's.", valueName: "name"))
+  @Option(name: .long, help: ArgumentHelp("Module name; by default the file's name.", valueName: "name"))
   var name: String?
 
-  @Flag(name: .customLong("no-demangle"), help: "Write the names as the file has them.")
+  @Flag(name: .customLong("no-demangle"), help: "Write mangled names.")
   var noDemangle = false
 
-  @Flag(name: .customLong("no-inlines"), help: "Leave out inlined calls, which old readers do not know.")
+  @Flag(name: .customLong("no-inlines"), help: "Write no inlined calls, which old readers do not understand.")
   var noInlines = false
 
-  @Flag(name: .customLong("no-cfi"), help: "Leave out what stacks are walked with.")
+  @Flag(name: .customLong("no-cfi"), help: "Write no stack unwinding rules (STACK CFI).")
   var noCFI = false
 
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("How many files to read at once; 0 is one for each CPU.", valueName: "n"))
+    name: .shortAndLong, help: ArgumentHelp("Number of files to read at once; 0 for one per CPU.", valueName: "n"))
   var jobs: Int = 0
 
   @Flag(name: .shortAndLong, help: "Print only errors.")

@@ -7,7 +7,7 @@ import SystemPackage
 struct SymbolsIndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
-    abstract: "Find files with symbols, and arrange them by their ids.",
+    abstract: "Find symbol files and organize them by id.",
     discussion: """
       Looks through directories with all that is below them, and prints each file
       with symbols and its id. With -o, they are linked into a store in which
@@ -20,21 +20,21 @@ struct SymbolsIndexCommand: ParsableCommand {
         crashpadctl symbols index --copy --dry-run build/ -o symbols/
       """)
 
-  @Argument(help: "Directories to look through, or files.", completion: .directory)
+  @Argument(help: "Directories to search, or files.", completion: .directory)
   var directories: [String]
 
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("The store to put the files in.", valueName: "dir"),
+    name: .shortAndLong, help: ArgumentHelp("Symbol store to add the files to.", valueName: "dir"),
     completion: .directory)
   var output: String?
 
-  @Flag(name: .long, help: "Copy the files; without it the store has symbolic links to them.")
+  @Flag(name: .long, help: "Copy the files instead of creating symbolic links.")
   var copy = false
 
-  @Flag(name: [.customShort("n"), .long], help: "Only tell what would be put into the store.")
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be added to the store; change nothing.")
   var dryRun = false
 
-  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   func validate() throws {
@@ -115,10 +115,12 @@ struct SymbolsIndexCommand: ParsableCommand {
 
   private func writeText(_ outcome: inout Outcome) {
     var table = TextTable([("id", .left), ("format", .left), ("path", .left)])
+    table.elastic = ["path": .tail]
+    table.droppable = ["format", "id"]
     forEachFile(&outcome) { row in
       table.add([id(row.file), row.file.format.rawValue, Wording.printable(row.file.path)])
     }
-    if outcome.files > 0 { Terminal.output(table.text) }
+    if outcome.files > 0 { Terminal.output(table.text(.output)) }
     var parts = ["\(Wording.count(outcome.files, "file")) with symbols"]
     if outcome.withoutID > 0 { parts.append("\(Wording.grouped(outcome.withoutID)) without an id") }
     if output != nil {

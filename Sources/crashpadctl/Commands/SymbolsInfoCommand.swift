@@ -8,21 +8,22 @@ import SystemPackage
 struct SymbolsInfoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Show what files with symbols have.",
+    abstract: "Show ids and contents of symbol files.",
     discussion: """
-      Shows the ids that a dump knows a module by, and which of symbol tables, debug
-      information and frame rules are there.
+      Prints the ids by which dumps identify a module, and which of symbol tables,
+      debug information and frame rules a file has.
 
       Examples:
         crashpadctl symbols info app app.debug app.sym
         crashpadctl symbols info --format json app
       """)
 
-  @Argument(help: "Files with symbols.", completion: .file())
+  @Argument(help: "Symbol files.", completion: .file())
   var files: [String]
 
   @Option(
-    name: .long, help: ArgumentHelp("Print text, or one JSON document a line for each file.", valueName: "form"))
+    name: .shortAndLong, help: ArgumentHelp("Print text, or one line of JSON per file.", valueName: "form")
+  )
   var format: ReportFormat = .text
 
   func run() throws {

@@ -9,43 +9,43 @@ import SystemPackage
 struct SymbolsLookupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lookup",
-    abstract: "Print function, file and line of addresses of one file.",
+    abstract: "Print function, file and line of addresses in one file.",
     discussion: """
-      Addresses are those of the file itself, as nm prints them; of a Breakpad
-      symbol file, offsets in its module. Without any, they are read from standard
-      input, one on each line. The answer to one address is a line with the
-      function and one with file, line and column, for each call that was inlined
-      there and for the function itself, and then an empty line.
+      Addresses are those of the file itself, as nm prints them; for a Breakpad
+      symbol file, offsets in its module. Without addresses, they are read from
+      standard input, one per line. For each address, prints a line with the function
+      and a line with file, line and column, for each inlined call and for the
+      function itself, and then an empty line.
 
-      Debug information that was taken out of the file is looked for where symbolize
-      looks: in a dSYM bundle beside it, by .gnu_debuglink and by its build id.
+      Separate debug information is searched as by symbolize: in a dSYM bundle next
+      to the file, by .gnu_debuglink, and by build id.
 
       Examples:
         crashpadctl symbols lookup app.debug 0x1139 0x114f
         nm app | awk '{print $1}' | crashpadctl symbols lookup app
       """)
 
-  @Argument(help: "The file with the symbols.", completion: .file())
+  @Argument(help: "Symbol file.", completion: .file())
   var file: String
 
-  @Argument(help: "Addresses, hexadecimal, with or without 0x.")
+  @Argument(help: "Hexadecimal addresses, with or without 0x.")
   var addresses: [String] = []
 
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "A file or directory with the debug information of the file, looked at first. May be repeated.", valueName: "path"
+      "Debug file, or directory, to search first. May be repeated.", valueName: "path"
     ),
     completion: .file())
   var symbols: [String] = []
 
-  @Flag(name: .customLong("no-demangle"), help: "Print the names as the file has them.")
+  @Flag(name: .customLong("no-demangle"), help: "Print mangled names.")
   var noDemangle = false
 
-  @Flag(name: .customLong("no-inlines"), help: "Print the compiled function alone, with the line of the address.")
+  @Flag(name: .customLong("no-inlines"), help: "Print only the compiled function, with the line of the address.")
   var noInlines = false
 
-  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   func validate() throws {

@@ -8,12 +8,12 @@ import SystemPackage
 struct UnlockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unlock",
-    abstract: "Take expired locks away from pending dumps.",
+    abstract: "Remove expired locks from pending dumps.",
     discussion: """
-      A program that runs has a dump <bundle-id>@<uuid>.locked, mostly empty. At a
-      crash it writes the dump and takes .locked away. A lock that stayed behind
-      expires: after 24 hours if the bundle is one of --bundle-id, after 60 days
-      whoever's it is. A dump that a program holds is never unlocked.
+      A running program owns a dump <bundle-id>@<uuid>.locked, mostly empty. At a
+      crash it writes the dump and removes .locked. A lock that was left behind
+      expires after 24 hours if its bundle is given with --bundle-id, otherwise
+      after 60 days. Dumps of running programs are never unlocked.
 
       Examples:
         crashpadctl unlock --database DB --dry-run
@@ -25,15 +25,15 @@ struct UnlockCommand: ParsableCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("A bundle whose locks expire after 24 hours. May be repeated.", valueName: "id"))
+    help: ArgumentHelp("Bundle whose locks expire after 24 hours. May be repeated.", valueName: "id"))
   var bundleID: [String] = []
 
   @OptionGroup var clock: ClockOption
 
-  @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be done; change nothing.")
   var dryRun = false
 
-  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   @Flag(name: .shortAndLong, help: "Print only errors.")
@@ -91,7 +91,7 @@ struct UnlockCommand: ParsableCommand {
       }
       if case .fromFuture = entry.decision {
         let time = LockText.time(entry.dump.modified)
-        Terminal.error("\(name): warning: changed in the future, at \(time): a clock is wrong, so nobody knows its age")
+        Terminal.error("\(name): warning: changed in the future, at \(time): a clock is wrong, and the age is unknown")
       }
       if case .expired = entry.decision { unlocked += 1 }
       guard !quiet else { continue }

@@ -9,10 +9,10 @@ struct UploadCommand: ParsableCommand {
     commandName: "upload",
     abstract: "Send pending reports to a server.",
     discussion: """
-      Every pending report that the settings allow, or whose upload was asked for, is
-      sent once, with its annotations as fields of a form. What the server answers
-      is kept as its id of the report, which becomes a completed one. What fails is
-      tried again by later runs, after 15 minutes, 30, and so on, five times.
+      Sends each pending report once, if the settings allow uploads or its upload was
+      requested, with its annotations as form fields. The server's answer is stored
+      as the report's server id, and the report becomes a completed one. Failed
+      uploads are repeated by later runs, after 15 minutes, 30, and so on, five times.
 
       Examples:
         crashpadctl upload -d DB --url https://crashes.example.com/submit
@@ -28,30 +28,31 @@ struct UploadCommand: ParsableCommand {
   @Option(
     name: .long, parsing: .upToNextOption,
     help: ArgumentHelp(
-      "Just these reports, whatever the settings say: ids, or at least four digits that begin one.", valueName: "id"),
+      "Send only this report, regardless of the settings: an id, or its first four digits or more. May be repeated.",
+      valueName: "id"),
     completion: ReportArgument.completion)
   var report: [ReportArgument] = []
 
-  @Flag(name: .long, help: "All pending reports, as if each had been named.")
+  @Flag(name: .long, help: "Send all pending reports, regardless of the settings.")
   var all = false
 
-  @Option(name: .shortAndLong, help: ArgumentHelp("How many reports to send at once.", valueName: "n"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Number of reports to send at once.", valueName: "n"))
   var jobs = 4
 
   @OptionGroup var metrics: MetricsOption
 
   @OptionGroup var clock: ClockOption
 
-  @Flag(name: [.customShort("n"), .long], help: "Only say what would be done; nothing is sent.")
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be done; send nothing.")
   var dryRun = false
 
-  @Option(name: .long, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
   @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
 
-  @Flag(name: .shortAndLong, help: "Say of every report what became of it.")
+  @Flag(name: .shortAndLong, help: "Print the outcome for every report.")
   var verbose = false
 
   func validate() throws {

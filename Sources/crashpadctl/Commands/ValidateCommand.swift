@@ -17,10 +17,10 @@ struct ValidateCommand: ParsableCommand {
     commandName: "validate",
     abstract: "Check dumps against the rules of their format.",
     discussion: """
-      Takes intermediate dumps, their JSON form, minidumps, core files of Linux, and
-      directories, whose dumps it finds by name and first bytes. Every rule has a
-      stable code, which crashpadctl-validate(1) explains. The exit status is 0 if
-      there is no error, and 1 if there is one.
+      Reads intermediate dumps, their JSON form, minidumps and Linux core files, and
+      searches directories for dumps by name and first bytes. Each rule has a stable
+      code, which crashpadctl-validate(1) explains. The exit status is 0 without
+      errors, and 1 with errors.
 
       Examples:
         crashpadctl validate crash.idump
@@ -30,35 +30,35 @@ struct ValidateCommand: ParsableCommand {
         crashpadctl validate --rules
       """)
 
-  @Argument(help: "Dumps or directories; - is standard input.", completion: .file())
+  @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
   var dumps: [String] = []
 
-  @Option(name: .long, help: ArgumentHelp("How to print the findings.", valueName: "form"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("Output format of the findings.", valueName: "form"))
   var format: ValidationFormat = .text
 
   @Flag(name: .long, help: "Count warnings as errors.")
   var strict = false
 
-  @Option(name: .long, help: ArgumentHelp("Fail when there are more warnings than this.", valueName: "n"))
+  @Option(name: .long, help: ArgumentHelp("Fail if there are more than n warnings.", valueName: "n"))
   var maxWarnings: Int?
 
   @Option(
-    name: .long, help: ArgumentHelp("Leave out the findings of a rule. May be repeated.", valueName: "code"),
+    name: .long, help: ArgumentHelp("Ignore the findings of a rule. May be repeated.", valueName: "code"),
     completion: .list(Validation.rules.map(\.code)))
   var ignore: [String] = []
 
-  @Option(name: .long, help: ArchitectureHelp.text)
+  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument?
 
-  @Flag(name: .long, help: "Leave out notes in text.")
+  @Flag(name: .long, help: "Print no notes in text.")
   var noNotes = false
 
-  @Flag(name: .long, help: "List all rules, and stop.")
+  @Flag(name: .long, help: "List all rules and exit.")
   var rules = false
 
   func validate() throws {
     try checkInputs(dumps)
-    if dumps.isEmpty, !rules { throw ValidationError("Missing expected argument '<dumps> ...'") }
+    if dumps.isEmpty, !rules { throw ValidationError("Missing expected argument '<dumps> ...'; --rules needs none.") }
     if let maxWarnings, maxWarnings < 0 { throw ValidationError("--max-warnings takes 0 or more.") }
     let codes = Set(Validation.rules.map(\.code))
     for code in ignore where !codes.contains(code) {
@@ -71,16 +71,13 @@ struct ValidateCommand: ParsableCommand {
       listRules()
       return
     }
-    let list = InputList(dumps, recursive: true, accepting: [.intermediateDump, .minidump, .core])
+    let list = InputList(dumps, accepting: [.intermediateDump, .minidump, .core])
     var validation = Validation()
     validation.architecture = arch?.architecture
     validation.guessesArchitecture = arch == .guess
     var results = list.failures.map { ValidatedInput(name: $0.name, failure: $0) }
     results += list.inputs.map { validate($0, validation) }
-    if results.isEmpty {
-      Terminal.error("crashpadctl: no dumps found; \(Wording.count(list.skipped, "other file")) skipped")
-      throw ExitCode(ExitStatus.noData.rawValue)
-    }
+    if results.isEmpty { throw ExitCode(list.statusOfNone.rawValue) }
     let report = ValidationReport(results: results, strict: strict, maxWarnings: maxWarnings, skipped: list.skipped)
     switch format {
     case .text: report.writeText(withNotes: !noNotes)
@@ -123,7 +120,9 @@ struct ValidateCommand: ParsableCommand {
       return
     }
     var table = TextTable([("code", .left), ("severity", .left), ("what is wrong", .left)])
+    table.elastic = ["what is wrong": .head]
+    table.droppable = ["severity"]
     for rule in Validation.rules { table.add([rule.code, rule.severity.rawValue, rule.summary]) }
-    Terminal.output(table.text)
+    Terminal.output(table.text(.output))
   }
 }

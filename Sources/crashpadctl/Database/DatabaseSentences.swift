@@ -14,7 +14,7 @@ enum DatabaseSentences {
     case ReportChangeFailure.busy(let state): (lock(state), .temporaryFailure)
     case ReportChangeFailure.alreadyUploaded: ("was uploaded already; the server has it", .findings)
     case ReportChangeFailure.damagedMetadata:
-      ("its metadata can't be read, so nobody knows whether it was uploaded", .findings)
+      ("its metadata can't be read, so it may have been uploaded already", .findings)
     case is Redaction.NotADump: ("can't be redacted: it \(Sentences.failure(error, creating: false).text)", .noData)
     case let busy as DatabaseSession.Busy: (lock(busy.state), .temporaryFailure)
     case let failure as FileFailure:
@@ -44,7 +44,7 @@ enum DatabaseSentences {
     switch state {
     case .held(let since): "locked by a running program" + (since.map { ", since \(date($0))" } ?? "")
     case .abandoned: "locked by a program that is gone"
-    case .unknown(let since): "locked since \(date(since)); nobody can tell whether the program still runs"
+    case .unknown(let since): "locked since \(date(since)); the program may still be running"
     }
   }
 

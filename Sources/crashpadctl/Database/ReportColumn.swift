@@ -52,6 +52,12 @@ struct ColumnList: ExpressibleByArgument {
     guard columns.count == names.count else { return nil }
   }
 
+  /// The next column behind those that are typed already.
+  static let completion = CompletionKind.custom { _, _, prefix in
+    let typed = prefix.lastIndex(of: ",").map { prefix[...$0] } ?? ""
+    return ReportColumn.allCases.map { typed + $0.rawValue }
+  }
+
   static let names = ReportColumn.allCases.map(\.rawValue).joined(separator: ", ")
 }
 

@@ -7,7 +7,7 @@ struct ReportTable {
   private var cells: [UInt8] = []
   /// Where each cell ends in `cells`.
   private var ends: [Int] = []
-  /// Characters of each cell.
+  /// Cells of a terminal that each takes.
   private var lengths: [Int32] = []
   private var widths: [Int]
 
@@ -32,33 +32,73 @@ struct ReportTable {
 
   private mutating func endCell(_ column: Int) {
     let start = ends.last ?? 0
-    // What is not the first byte of a character has 10 in its upper bits.
-    var length = 0
-    for index in start..<cells.count where cells[index] & 0xc0 != 0x80 { length += 1 }
+    let isASCII = cells[start...].allSatisfy { $0 < 0x80 }
+    let length =
+      isASCII ? cells.count - start : DisplayWidth.cells(String(decoding: cells[start...], as: UTF8.self))
     ends.append(cells.count)
     lengths.append(Int32(length))
     widths[column] = max(widths[column], length)
   }
 
-  var text: [UInt8] {
+  /// Columns that a narrow terminal does without, the first of them first; those that were chosen all stay.
+  private static let droppable: [ReportColumn] = [.age, .size, .state]
+
+  /// - Parameters:
+  ///   - limit: cells in a line; nil for no limit. Ids become as short as they can be and still be told apart, and then
+  ///     columns are left out.
+  ///   - keepsColumns: whether all columns stay.
+  func text(limit: Int? = nil, keepsColumns: Bool = false) -> [UInt8] {
+    var widths = widths
+    var shown = columns.map { _ in true }
+    if let limit { fit(&widths, &shown, to: limit, keepsColumns: keepsColumns) }
     var text: [UInt8] = []
     let rowWidth = widths.reduce(0) { $0 + $1 + 2 }
     text.reserveCapacity(ends.count / max(1, columns.count) * rowWidth)
+    let last = shown.lastIndex(of: true) ?? 0
+    let first = shown.firstIndex(of: true) ?? 0
+    func addBlanks(_ count: Int) { text.append(contentsOf: repeatElement(UInt8(ascii: " "), count: count)) }
     var start = 0
     for (cell, end) in ends.enumerated() {
       let index = cell % columns.count
-      let padding = widths[index] - Int(lengths[cell])
-      if index > 0 { text.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2)) }
-      if columns[index].isNumber { text.append(contentsOf: repeatElement(UInt8(ascii: " "), count: padding)) }
-      text.append(contentsOf: cells[start..<end])
-      start = end
-      if index == columns.count - 1 {
+      defer { start = end }
+      guard shown[index] else { continue }
+      // Only ids are cut, and they are ASCII.
+      let length = min(widths[index], Int(lengths[cell]))
+      let isCut = length < Int(lengths[cell])
+      let padding = widths[index] - length
+      if index > first { addBlanks(2) }
+      if columns[index].isNumber { addBlanks(padding) }
+      text.append(contentsOf: cells[start..<(isCut ? start + length : end)])
+      if index == last {
         while text.last == UInt8(ascii: " ") { text.removeLast() }
         text.append(UInt8(ascii: "\n"))
       } else if !columns[index].isNumber {
-        text.append(contentsOf: repeatElement(UInt8(ascii: " "), count: padding))
+        addBlanks(padding)
       }
     }
     return text
+  }
+
+  private func fit(_ widths: inout [Int], _ shown: inout [Bool], to limit: Int, keepsColumns: Bool) {
+    func total() -> Int { columns.indices.reduce(-2) { $0 + (shown[$1] ? widths[$1] + 2 : 0) } }
+    if total() > limit, let id = columns.firstIndex(of: .id) { widths[id] = distinctIDLength(id) }
+    for column in Self.droppable where !keepsColumns && total() > limit {
+      if let index = columns.firstIndex(of: column) { shown[index] = false }
+    }
+  }
+
+  /// How many characters tell all ids apart: some of the groups between their hyphens.
+  private func distinctIDLength(_ column: Int) -> Int {
+    let rows = ends.count / columns.count
+    for length in [8, 13, 18, 23] where length < widths[column] {
+      var seen: Set<ArraySlice<UInt8>> = []
+      let isDistinct = (0..<rows).allSatisfy { row in
+        let cell = row * columns.count + column
+        let start = cell == 0 ? 0 : ends[cell - 1]
+        return seen.insert(cells[start..<min(ends[cell], start + length)]).inserted
+      }
+      if isDistinct { return length }
+    }
+    return widths[column]
   }
 }

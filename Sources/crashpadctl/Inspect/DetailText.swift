@@ -7,7 +7,7 @@ import Snapshot
 enum DetailText {
   // MARK: Threads
 
-  static func threads(_ view: InspectionView) -> String {
+  static func threads(_ view: InspectionView, _ chosen: ThreadChoice = .all, style: TextStyle = .plain) -> String {
     var columns: [(String, TextTable.Alignment)] = [
       ("", .left), ("#", .right), ("id", .right), ("name", .left), ("priority", .right), ("suspended", .right),
       ("pc", .left), ("sp", .left), ("stack", .left), ("bytes", .right),
@@ -16,7 +16,9 @@ enum DetailText {
     if hasCaptures { columns.append(("captured by", .left)) }
     var table = TextTable(columns)
     let crashed = view.inspection.crashedThread
-    for (index, thread) in view.snapshot.threads.enumerated() {
+    table.elastic = ["name": .head, "pc": .tail]
+    table.droppable = ["bytes", "stack", "suspended", "priority", "sp", "captured by", "id"]
+    for (index, thread) in view.snapshot.threads.enumerated() where chosen.includes(index, crashed: crashed) {
       let pc = thread.context.map { context in
         view.location(context.instructionPointer) ?? Wording.hex(context.instructionPointer)
       }
@@ -30,16 +32,18 @@ enum DetailText {
       if hasCaptures { cells.append(thread.capture.map(InspectionView.name) ?? "-") }
       table.add(cells)
     }
-    return table.text
+    return table.text(style)
   }
 
   // MARK: Modules
 
-  static func modules(_ view: InspectionView) -> String {
+  static func modules(_ view: InspectionView, style: TextStyle = .plain) -> String {
     var table = TextTable([
       ("#", .right), ("address", .left), ("end", .left), ("type", .left), ("version", .left), ("identity", .left),
       ("name", .left),
     ])
+    table.elastic = ["name": .tail]
+    table.droppable = ["end", "type", "identity", "version"]
     for (index, module) in view.snapshot.modules.enumerated() {
       let end = module.address.flatMap { address in module.size.map { address &+ $0 } }
       table.add([
@@ -47,7 +51,7 @@ enum DetailText {
         view.version(module) ?? "-", view.identity(module) ?? "-", view.text(module.name) ?? "-",
       ])
     }
-    var text = table.text
+    var text = table.text(style)
     if !view.snapshot.unloadedModules.isEmpty {
       text += "\nUnloaded\n"
       for module in view.snapshot.unloadedModules {
@@ -108,8 +112,10 @@ enum DetailText {
   // MARK: Memory
 
   /// All captured ranges, by address.
-  static func memory(_ view: InspectionView) -> String {
+  static func memory(_ view: InspectionView, style: TextStyle = .plain) -> String {
     var table = TextTable([("address", .left), ("end", .left), ("bytes", .right), ("what", .left)])
+    table.elastic = ["what": .tail]
+    table.droppable = ["end"]
     var owners: [(region: MemoryRegion, what: String)] = []
     for (index, thread) in view.snapshot.threads.enumerated() {
       guard let stack = thread.stack, !stack.isSynthetic, !stack.region.content.isEmpty else { continue }
@@ -125,7 +131,7 @@ enum DetailText {
         what,
       ])
     }
-    return table.text
+    return table.text(style)
   }
 
   /// A hex dump of up to `count` bytes of captured memory from `address` on; nil if that byte was not captured.

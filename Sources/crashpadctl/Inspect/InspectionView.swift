@@ -12,7 +12,7 @@ struct InspectionView {
   let input: InputFile
   let modules: ModuleMap
   private let moduleNames: [String]
-  /// Names of functions; nil if nobody asked for them.
+  /// Names of functions; nil without symbols.
   let names: AddressNames?
 
   init(_ inspection: Inspection, _ snapshot: ProcessSnapshot, names: AddressNames? = nil) {
@@ -37,14 +37,14 @@ struct InspectionView {
 
   func moduleName(_ index: Int) -> String { moduleNames[index] }
 
-  /// "MyApp + 0x1234", with symbols "MyApp + 0x1234, main + 12 (/src/main.cpp:42)"; nil if no module is there.
+  /// "MyApp + 0x1234", with symbols "main + 12 (/src/main.cpp:42), MyApp + 0x1234"; nil if no module is there.
   func location(_ address: UInt64) -> String? {
     guard let (module, offset) = lookup(address) else { return nil }
     let place = "\(moduleName(module)) + \(Wording.hex(offset))"
     guard let name = names?.name(module: module, offset: offset).flatMap({ StackText.name($0, offset) }) else {
       return place
     }
-    return "\(place), \(name)"
+    return "\(name), \(place)"
   }
 
   /// The module at `address`, or where the address points without its authentication code.

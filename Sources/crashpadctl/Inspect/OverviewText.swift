@@ -10,26 +10,56 @@ struct OverviewText {
   private let view: InspectionView
   private let name: String
   private let isHead: Bool
-  private var lines: [(label: String, text: String)] = []
+  private let style: TextStyle
+  private var lines: [(label: String, text: String, color: TextStyle.Color?)] = []
 
-  static func text(_ view: InspectionView, name: String) -> String {
-    var overview = OverviewText(view: view, name: name)
+  /// How many there are on the screen; `--annotations` shows all.
+  private static let messages = 4
+  private static let annotations = 10
+  /// Lines of a terminal that one value may take.
+  private static let linesPerValue = 3
+
+  static func text(_ view: InspectionView, name: String, style: TextStyle = .plain) -> String {
+    var overview = OverviewText(view: view, name: name, style: style)
     overview.describe()
+    return overview.finished
+  }
+
+  /// One of many: what crashed, where and when.
+  static func short(_ view: InspectionView, name: String, style: TextStyle = .plain) -> String {
+    var overview = OverviewText(view: view, name: name, style: style)
+    overview.describeCrash()
+    overview.describeProcess(isShort: true)
     return overview.finished
   }
 
   private var finished: String {
     let width = lines.map(\.label.count).max() ?? 0
-    var text = heading + "\n\n"
-    for (label, line) in lines {
-      text += label + String(repeating: " ", count: width - label.count + 2) + line + "\n"
+    let heading = self.heading
+    let headingLines: [String] = style.width.map { DisplayWidth.wrapped(heading, to: $0) } ?? [heading]
+    var text = headingLines.joined(separator: "\n") + "\n\n"
+    let indent = String(repeating: " ", count: width + 2)
+    for (label, line, color) in lines {
+      let parts = wrapped(line, indent: width + 2).map { part in color.map { style.colored(part, $0) } ?? part }
+      text += label + String(indent.dropFirst(label.count)) + parts.joined(separator: "\n" + indent) + "\n"
     }
     return text
   }
 
+  /// On a terminal a value goes on below its beginning.
+  private func wrapped(_ text: String, indent: Int) -> [String] {
+    guard let width = style.width, width > indent + 16 else { return [text] }
+    var lines = DisplayWidth.wrapped(text, to: width - indent)
+    if lines.count > Self.linesPerValue {
+      let rest = lines[(Self.linesPerValue - 1)...].joined(separator: " ")
+      lines[(Self.linesPerValue - 1)...] = [DisplayWidth.cut(rest, to: width - indent)]
+    }
+    return lines
+  }
+
   /// What stands above stacks: what crashed and why, in which process, on what machine.
-  static func head(_ view: InspectionView, name: String) -> String {
-    var overview = OverviewText(view: view, name: name, isHead: true)
+  static func head(_ view: InspectionView, name: String, style: TextStyle = .plain) -> String {
+    var overview = OverviewText(view: view, name: name, style: style, isHead: true)
     overview.describeCrash()
     overview.describeProcess()
     overview.describeSystem()
@@ -37,10 +67,11 @@ struct OverviewText {
     return overview.finished
   }
 
-  private init(view: InspectionView, name: String, isHead: Bool = false) {
+  private init(view: InspectionView, name: String, style: TextStyle, isHead: Bool = false) {
     self.view = view
     self.name = name
     self.isHead = isHead
+    self.style = style
   }
 
   private var heading: String {
@@ -64,8 +95,8 @@ struct OverviewText {
     return "\(name): \(kind), \(Wording.grouped(view.inspection.file.byteCount)) bytes, \(state)"
   }
 
-  private mutating func add(_ label: String, _ text: String?) {
-    if let text { lines.append((label, text)) }
+  private mutating func add(_ label: String, _ text: String?, _ color: TextStyle.Color? = nil) {
+    if let text { lines.append((label, text, color)) }
   }
 
   private mutating func describe() {
@@ -84,7 +115,7 @@ struct OverviewText {
       return
     }
     let description = ExceptionDescription(exception, snapshot.system)
-    add("Crash", description.title)
+    add("Crash", description.title, .error)
     add("", description.explanation)
     if isHead { return }
     if let context = exception.context {
@@ -103,7 +134,7 @@ struct OverviewText {
     }
   }
 
-  private mutating func describeProcess() {
+  private mutating func describeProcess(isShort: Bool = false) {
     let snapshot = view.snapshot
     let executable = snapshot.modules.firstIndex { $0.fileType == .executable }
     var process = executable.map { view.moduleName($0) + ", " } ?? ""
@@ -113,6 +144,10 @@ struct OverviewText {
       process += ", CPU \(Wording.cpuTime(user)) user, \(Wording.cpuTime(system)) system"
     }
     add("Process", process)
+    if isShort {
+      if let time = snapshot.snapshotTime { add("When", Wording.date(time) + zone) }
+      return
+    }
     if let executable { add("", identity(snapshot.modules[executable])) }
     let command = view.commandLine
     if let path = view.executablePath, command.map({ $0 != path && !$0.hasPrefix(path + " ") }) ?? true {
@@ -177,41 +212,17 @@ struct OverviewText {
     }
   }
 
+  /// The first of each; a dump may have a thousand.
   private mutating func describeMessages() {
-    let snapshot = view.snapshot
-    var label = "Messages"
-    for (index, module) in snapshot.modules.enumerated() {
-      for message in module.messages {
-        guard let text = view.text(message) else { continue }
-        add(label, "\(view.moduleName(index)): \(Wording.shortened(text, to: 300))")
-        label = ""
-      }
-    }
-    if isHead { return }
-    label = "Annotations"
-    for annotation in snapshot.annotations where !view.isOfCapture(annotation) {
-      add(
-        label,
-        "\(view.text(annotation.name) ?? "\"\"") = \(Wording.shortened(view.text(annotation.value) ?? "", to: 200))")
-      label = ""
-    }
-    for (index, module) in snapshot.modules.enumerated() {
-      for annotation in module.simpleAnnotations {
-        let name = view.text(annotation.name) ?? "\"\""
-        let value = Wording.shortened(view.text(annotation.value) ?? "", to: 200)
-        add(label, "\(view.moduleName(index)): \(name) = \(value)")
-        label = ""
-      }
-      for object in module.annotationObjects {
-        let name = view.text(object.name) ?? "\"\""
-        let value =
-          object.type == 1
-          ? Wording.shortened(view.text(object.value) ?? "", to: 200)
-          : "\(Wording.count(object.value.count, "byte")) of type \(Wording.hex(UInt64(object.type)))"
-        add(label, "\(view.moduleName(index)): \(name) = \(value)")
-        label = ""
-      }
-    }
+    let texts = AnnotationText(view: view)
+    add("Messages", texts.messages, limit: Self.messages, length: 300)
+    if !isHead { add("Annotations", texts.annotations, limit: Self.annotations, length: 200) }
+  }
+
+  private mutating func add(_ label: String, _ entries: [AnnotationText.Entry], limit: Int, length: Int) {
+    for (index, entry) in entries.prefix(limit).enumerated() { add(index == 0 ? label : "", entry.line(limit: length)) }
+    let more = entries.count - limit
+    if more > 0 { add("", "… \(Wording.grouped(more)) more; inspect --annotations shows all") }
   }
 
   /// How long a Linux process stood still for the dump, and what is missing in it.
@@ -221,10 +232,12 @@ struct OverviewText {
       add(label, "took \(Wording.duration(nanoseconds: duration))")
       label = ""
     }
-    for note in view.captureNotes {
+    for note in view.captureNotes.prefix(Self.messages) {
       add(label, Wording.shortened(note, to: 200))
       label = ""
     }
+    let more = view.captureNotes.count - Self.messages
+    if more > 0 { add("", "… \(Wording.grouped(more)) more; inspect --annotations shows all") }
     let snapshot = view.snapshot
     func count(_ capture: ThreadSnapshot.Capture) -> Int { snapshot.threads.count { $0.capture == capture } }
     var ways = [(ThreadSnapshot.Capture.ptrace, "stopped by ptrace")]

@@ -36,7 +36,7 @@ struct Metrics {
 struct MetricsOption: ParsableArguments {
   @Option(
     name: .long,
-    help: ArgumentHelp("Write figures of this run for Prometheus' text file collector.", valueName: "file"),
+    help: ArgumentHelp("Write metrics of this run for Prometheus' textfile collector.", valueName: "file"),
     completion: .file())
   var metricsFile: String?
 

@@ -65,7 +65,7 @@ enum Sentences {
       (description(failure.errno), creating ? .cannotCreate : .noInput)
     case let failure as FileFailure: (description(failure.errno), ExitStatus(failure.errno, creating: creating))
     case is CrashDatabase.NotADatabase:
-      ("is no Crashpad database: it has none of its directories and no settings.dat", .noInput)
+      ("not a Crashpad database (no settings.dat, none of its directories)", .noInput)
     case let failure as InputFile.NotReadable: (notReadable(failure.reason), .noInput)
     case let failure as DumpJSON.Failure: ("not the JSON form of a dump: \(json(failure))", .noData)
     case let failure as CompressedInput:
@@ -105,7 +105,7 @@ enum Sentences {
     switch damage {
     case .truncated(let count): "the settings are damaged: \(count) of \(DatabaseSettings.size) bytes"
     case .badMagic(let magic): "the settings are damaged: they begin with \(Wording.hex(UInt64(magic)))"
-    case .unknownVersion(let version): "the settings have version \(version), which nobody knows"
+    case .unknownVersion(let version): "the settings have version \(version), which is unknown"
     }
   }
 

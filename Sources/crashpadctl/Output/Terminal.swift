@@ -33,7 +33,7 @@ enum Terminal {
 
   /// A line for people, on standard error. Whoever closed it does not want it.
   static func error(_ line: String) {
-    errorPart(line + "\n")
+    errorPart(TextStyle.error.coloringSeverity(line) + "\n")
   }
 
   /// Text without a line feed, on standard error.

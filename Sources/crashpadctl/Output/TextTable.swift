@@ -1,30 +1,68 @@
-/// Columns of text, each as wide as its widest cell.
+/// Columns of text, each as wide as its widest cell; on a terminal no wider than that.
 struct TextTable {
   enum Alignment { case left, right }
 
   private let columns: [(title: String, alignment: Alignment)]
   private var rows: [[String]] = []
+  /// Columns whose cells may be cut, and which end of them stays.
+  var elastic: [String: DisplayWidth.End] = [:]
+  /// Columns that a narrow terminal does without, the first of them first.
+  var droppable: [String] = []
+  /// How narrow an elastic column may become.
+  private static let minimum = 12
 
   init(_ columns: [(title: String, alignment: Alignment)]) { self.columns = columns }
 
   mutating func add(_ cells: [String]) { rows.append(cells) }
 
-  var text: String {
-    var widths = columns.map(\.title.count)
+  /// Everything, however wide.
+  var text: String { text(.plain) }
+
+  func text(_ style: TextStyle) -> String {
+    var widths = columns.map { DisplayWidth.cells($0.title) }
     for row in rows {
-      for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.count) }
+      for (index, cell) in row.enumerated() { widths[index] = max(widths[index], DisplayWidth.cells(cell)) }
     }
+    var shown = Array(columns.indices)
+    var dropped: [String] = []
+    if let limit = style.width { fit(&shown, &widths, &dropped, to: limit) }
     var text = ""
-    for row in [columns.map(\.title)] + rows {
-      var line = ""
-      for (index, cell) in row.enumerated() {
-        if index > 0 { line += "  " }
-        let padding = String(repeating: " ", count: widths[index] - cell.count)
-        line += columns[index].alignment == .right ? padding + cell : cell + padding
-      }
-      while line.last == " " { line.removeLast() }
-      text += line + "\n"
+    for row in [columns.map(\.title)] + rows { text += line(row, shown, widths) }
+    if !dropped.isEmpty {
+      let note = "Too narrow for: \(dropped.joined(separator: ", "))"
+      text += DisplayWidth.cut(note, to: style.width ?? .max) + "\n"
     }
     return text
+  }
+
+  private func line(_ row: [String], _ shown: [Int], _ widths: [Int]) -> String {
+    var line = ""
+    for (place, index) in shown.enumerated() {
+      if place > 0 { line += "  " }
+      let cell = DisplayWidth.cut(row[index], to: widths[index], keeping: elastic[columns[index].title] ?? .head)
+      let padding = String(repeating: " ", count: max(0, widths[index] - DisplayWidth.cells(cell)))
+      line += columns[index].alignment == .right ? padding + cell : cell + padding
+    }
+    while line.last == " " { line.removeLast() }
+    return line + "\n"
+  }
+
+  /// Leaves out columns until the others can fit, and cuts the widest of them until they do.
+  private func fit(_ shown: inout [Int], _ widths: inout [Int], _ dropped: inout [String], to limit: Int) {
+    func isElastic(_ index: Int) -> Bool { elastic[columns[index].title] != nil }
+    func total() -> Int { shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) }
+    func least() -> Int {
+      shown.reduce(2 * (shown.count - 1)) { $0 + (isElastic($1) ? min(widths[$1], Self.minimum) : widths[$1]) }
+    }
+    for title in droppable where least() > limit {
+      guard let index = shown.firstIndex(where: { columns[$0].title == title }) else { continue }
+      shown.remove(at: index)
+      dropped.append(title)
+    }
+    while total() > limit {
+      guard let widest = shown.filter(isElastic).max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.minimum
+      else { return }
+      widths[widest] -= 1
+    }
   }
 }

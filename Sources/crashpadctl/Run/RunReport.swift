@@ -9,7 +9,7 @@ import Supervision
 import Symbolication
 import SystemPackage
 
-/// What is said when a program has ended: each dump of the run, and what crashed in it.
+/// The summary at a program's end: each dump of the run, and what crashed in it.
 struct RunReport {
   /// How many lines of the stack are printed: with what stands above them it is a screen.
   static let frames = 16
@@ -32,15 +32,17 @@ struct RunReport {
 
   let run: HandledRun
   let end: HandledRun.End
+  private let symbols: SymbolOptions
   private(set) var dumps: [Dump] = []
   /// Of this run, and still alive.
   private(set) var running = 0
   /// Why the database could not be looked at.
   private(set) var failure: String?
 
-  init(run: HandledRun, end: HandledRun.End, cache: SymbolCache, processes: Bool) {
+  init(run: HandledRun, end: HandledRun.End, cache: SymbolCache, symbols: SymbolOptions, processes: Bool) {
     self.run = run
     self.end = end
+    self.symbols = symbols
     do {
       let database = try CrashDatabase(run.database)
       try collect(database)
@@ -126,15 +128,15 @@ struct RunReport {
 
   // MARK: Text
 
-  /// Standard error has it.
-  func tell(_ format: ReportFormat) {
-    if format == .json { Terminal.errorPart(String(decoding: json, as: UTF8.self)) } else { Terminal.errorPart(text) }
+  /// To standard error.
+  func print(_ format: ReportFormat) {
+    Terminal.errorPart(format == .json ? String(decoding: json, as: UTF8.self) : text(.error))
   }
 
   func write(to path: FilePath, _ format: ReportFormat) {
     do {
       let file = try OutputFile(path)
-      let bytes = format == .json ? json : Array(text.utf8)
+      let bytes = format == .json ? json : Array(text(.plain).utf8)
       try unsafe file.write(bytes.span.bytes)
       try file.commit(durable: false)
     } catch {
@@ -142,19 +144,22 @@ struct RunReport {
     }
   }
 
-  private var text: String {
+  private func text(_ style: TextStyle) -> String {
     var text = failure.map { $0 + "\n" } ?? ""
-    for dump in dumps { text += "\n" + self.text(dump) }
+    for dump in dumps { text += "\n" + self.text(dump, style) }
     if dumps.isEmpty, let sentence = missing { text += "crashpadctl: \(sentence)\n" }
     return text
   }
 
-  private func text(_ dump: Dump) -> String {
-    let path = Wording.printable(dump.path)
+  private func text(_ dump: Dump, _ style: TextStyle) -> String {
+    // Once there is a report, the dump is gone.
+    let file = dump.report ?? dump.path
+    let path = Wording.printable(file)
     var text = ""
     if let symbolized = dump.symbolized {
-      let stack = StackText(symbolized: symbolized, limit: Self.frames)
-      text += OverviewText.head(symbolized.view, name: path)
+      let stack = StackText(
+        symbolized: symbolized, limit: Self.frames, style: style, hint: "crashpadctl symbolize prints them")
+      text += OverviewText.head(symbolized.view, name: path, style: style)
       for thread in symbolized.result.threads.prefix(1) { text += "\n" + stack.text(thread) }
       text += "\n"
     } else if let failure = dump.failure {
@@ -165,17 +170,24 @@ struct RunReport {
       }
     }
     if let failure = dump.processingFailure { text += "\(path): error: \(failure)\n" }
-    let place = dump.report.map { Wording.printable($0) }
-    if let place { text += "crashpadctl: its report is \(place)\n" }
-    return text + "crashpadctl: \"crashpadctl symbolize --threads all \(place ?? path)\" shows more\n"
+    return text + "crashpadctl: for all threads: \(command(file))\n"
   }
 
-  /// What is to be said of a program that was killed and left no dump.
+  /// What prints all stacks with the same symbols, to be pasted into a shell.
+  private func command(_ file: FilePath) -> String {
+    var words = ["crashpadctl", "symbolize", "--threads", "all"]
+    for path in symbols.symbols { words += ["-s", ShellWord.quoted(path)] }
+    if symbols.noSystem { words.append("--no-system") }
+    if symbols.debuginfod { words.append("--debuginfod") }
+    return (words + [ShellWord.quoted(file)]).joined(separator: " ")
+  }
+
+  /// The sentence about a program that was killed and left no dump.
   private var missing: String? {
     guard case .killed(let signal) = end.end else { return nil }
     let name = linuxSignalName(signal)
     if [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS].contains(signal) {
-      return "\(run.name) was killed by \(name) and left no dump; \"crashpadctl doctor\" tells what may be wrong"
+      return "\(run.name) was killed by \(name) and left no dump; \"crashpadctl doctor\" lists possible causes"
     }
     return signal == SIGKILL ? "\(run.name) was killed by SIGKILL, which leaves no dump" : nil
   }

@@ -8,8 +8,10 @@ struct ModuleSymbolText {
   let symbolized: SymbolizedView
 
   /// A table of the modules.
-  static func table(_ modules: [Symbolization.Module], _ view: InspectionView) -> String {
+  static func table(_ modules: [Symbolization.Module], _ view: InspectionView, style: TextStyle = .plain) -> String {
     var table = TextTable([("address", .left), ("name", .left), ("debug id", .left), ("symbols", .left)])
+    table.elastic = ["symbols": .tail, "name": .tail]
+    table.droppable = ["debug id", "address"]
     for module in modules {
       let address = view.snapshot.modules[module.index].address
       table.add([
@@ -17,12 +19,12 @@ struct ModuleSymbolText {
         module.identity.debugID?.text ?? "-", state(module),
       ])
     }
-    return table.text
+    return table.text(style)
   }
 
   /// "found: /store/App/…/App.sym (breakpad)", "refused: /App.debug: of another build, 5CED…", "not found"
   static func state(_ module: Symbolization.Module) -> String {
-    guard let search = module.symbols?.search else { return "not looked for" }
+    guard let search = module.symbols?.search else { return "not searched" }
     if !search.files.isEmpty {
       let files = search.files.map { file in
         "\(Wording.printable(file.path)) (\(file.role.rawValue)\(file.isVerified ? "" : ", unverified"))"

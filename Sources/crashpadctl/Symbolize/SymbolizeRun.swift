@@ -28,12 +28,8 @@ struct SymbolizeRun {
   }
 
   func run() -> ExitStatus {
-    for failure in list.failures { Terminal.error("\(failure.name): error: \(failure.text)") }
-    if list.inputs.isEmpty {
-      let note = list.skipped > 0 ? "; \(Wording.count(list.skipped, "other file")) skipped" : ""
-      if list.failures.isEmpty { Terminal.error("crashpadctl: no dumps found\(note)") }
-      return list.failures.first?.status ?? .noData
-    }
+    list.reportFailures()
+    if list.inputs.isEmpty { return list.statusOfNone }
     var status = list.failures.isEmpty ? ExitStatus.success : .findings
     var said: Set<SymbolFileFinding> = []
     var requested: Set<String> = []
@@ -45,7 +41,7 @@ struct SymbolizeRun {
       report: { _, report in
         progress.clear()
         for message in report.messages { Terminal.error(message) }
-        // Dumps of one program have the same modules; what is wrong with a file is said once.
+        // Dumps of one program have the same modules; a finding about a file is printed once.
         for finding in report.symbolFindings where said.insert(finding).inserted {
           Terminal.error(Sentences.line(finding))
         }
@@ -57,18 +53,19 @@ struct SymbolizeRun {
         }
         for request in report.requests where requested.insert(request).inserted { Terminal.output(request + "\n") }
         if report.status != .success {
-          status = list.inputs.count == 1 && !list.hasDirectories ? report.status : .findings
+          status = list.isSingle ? report.status : .findings
         }
         progress.advance()
         return true
       })
     progress.clear()
-    tellUnused(except: used.union(said.map(\.file)))
+    reportUnused(except: used.union(said.map(\.file)))
+    list.reportSkipped()
     return status
   }
 
   /// A file that was named and did nothing is most often the wrong one.
-  private func tellUnused(except used: Set<FilePath>) {
+  private func reportUnused(except used: Set<FilePath>) {
     for path in command.symbolOptions.symbols.map({ FilePath($0) }) where !used.contains(path) {
       guard (try? FileKind(at: path, followingLink: true)) != .directory else { continue }
       Terminal.error(Sentences.line(SymbolFileFinding(file: path, finding: Finding(SymbolFileRules.unused))))
@@ -94,11 +91,16 @@ struct SymbolizeRun {
     var symbolized: SymbolizedView?
     if let snapshot = inspection.snapshot {
       let result = Symbolization(
-        snapshot, inspection.file, cache, threads: command.threads, allModules: command.modules)
+        snapshot, inspection.file, cache, threads: command.threads?.threads ?? .crashed, allModules: command.modules)
       symbolized = SymbolizedView(view: InspectionView(inspection, snapshot), result: result)
       report.symbolFindings = result.modules.flatMap { $0.symbols?.fileFindings ?? [] }
       report.usedFiles = result.modules.flatMap { $0.symbols?.search.files.map(\.path) ?? [] }
       if inspection.findings.count(of: .error) > 0 { report.status = .findings }
+      if let failure = command.threads?.failure(snapshot) {
+        report.messages.append("\(input.name): error: \(failure)")
+        report.status = .noData
+        return report
+      }
     } else {
       report.status = .noData
     }
@@ -116,16 +118,22 @@ struct SymbolizeRun {
       report.requests = ModuleSymbolText(symbolized: symbolized).requests.map(\.line)
       return
     }
-    let text: String
-    if command.modules {
-      let table = ModuleSymbolText.table(symbolized.result.modules, symbolized.view)
-      text = list.inputs.count > 1 ? "\(name)\n\(table)" : table
-    } else if command.format == .crash {
-      text = CrashReportText.text(symbolized, limit: command.frames.count)
-    } else {
-      text = StackText(symbolized: symbolized, limit: command.frames.count).text(name: name)
+    report.output = Array(text(symbolized, name).utf8)
+  }
+
+  private func text(_ symbolized: SymbolizedView, _ name: String) -> String {
+    if command.format == .crash { return CrashReportText.text(symbolized, limit: command.frames.count) }
+    var text = ""
+    // As in inspect, options print the parts that they name.
+    if command.threads != nil || !command.modules {
+      text = StackText(
+        symbolized: symbolized, limit: command.frames.count, style: .output, showsAddresses: command.addresses
+      ).text(name: name)
     }
-    report.output = Array(text.utf8)
+    guard command.modules else { return text }
+    let table = ModuleSymbolText.table(symbolized.result.modules, symbolized.view, style: .output)
+    if !text.isEmpty { return text + "\n" + table }
+    return list.inputs.count > 1 ? "\(name)\n\(table)" : table
   }
 
   private func writeDocument(

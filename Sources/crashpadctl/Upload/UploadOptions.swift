@@ -95,7 +95,7 @@ struct UploadOptions: ParsableArguments {
 
   func validate() throws {
     if !redact, keepAttachments || redaction.isGiven {
-      throw ValidationError("What a redaction keeps or hides needs --redact.")
+      throw ValidationError("Options of crashpadctl redact require --redact.")
     }
     if url != nil, to != nil { throw ValidationError("--url and --to exclude each other.") }
     if attempts < 1 { throw ValidationError("--attempts takes 1 or more.") }

@@ -1,0 +1,63 @@
+import CrashpadCore
+import Snapshot
+
+/// The messages and annotations of a process and its modules.
+struct AnnotationText {
+  let view: InspectionView
+
+  /// One of them in one line; its module's name in front, unless it is the process'.
+  struct Entry {
+    let module: String?
+    /// Nil for a message.
+    let name: String?
+    let value: String
+
+    func line(limit: Int?) -> String {
+      let text = limit.map { Wording.shortened(value, to: $0) } ?? value
+      return (module.map { "\($0): " } ?? "") + (name.map { "\($0) = " } ?? "") + text
+    }
+  }
+
+  /// What programs said about their end, as assertions do.
+  var messages: [Entry] {
+    view.snapshot.modules.enumerated().flatMap { index, module in
+      module.messages.compactMap { message in
+        view.text(message).map { Entry(module: view.moduleName(index), name: nil, value: $0) }
+      }
+    }
+  }
+
+  /// The process' own, then those of each module.
+  var annotations: [Entry] {
+    var entries: [Entry] = []
+    for annotation in view.snapshot.annotations where !view.isOfCapture(annotation) {
+      entries.append(entry(annotation, nil))
+    }
+    for (index, module) in view.snapshot.modules.enumerated() {
+      entries += module.simpleAnnotations.map { entry($0, view.moduleName(index)) }
+      for object in module.annotationObjects {
+        let isText = object.type == 1
+        let value =
+          isText
+          ? view.text(object.value) ?? ""
+          : "\(Wording.count(object.value.count, "byte")) of type \(Wording.hex(UInt64(object.type)))"
+        entries.append(Entry(module: view.moduleName(index), name: view.text(object.name) ?? "\"\"", value: value))
+      }
+    }
+    return entries
+  }
+
+  private func entry(_ annotation: Annotation, _ module: String?) -> Entry {
+    Entry(module: module, name: view.text(annotation.name) ?? "\"\"", value: view.text(annotation.value) ?? "")
+  }
+
+  /// All of them, whole, one in each line.
+  var text: String {
+    var text = ""
+    for (title, entries) in [("Messages", messages), ("Annotations", annotations)] where !entries.isEmpty {
+      text += title + "\n" + entries.map { "  " + $0.line(limit: nil) + "\n" }.joined()
+    }
+    if !view.captureNotes.isEmpty { text += "Capture\n" + view.captureNotes.map { "  \($0)\n" }.joined() }
+    return text.isEmpty ? "No messages or annotations\n" : text
+  }
+}

@@ -1,0 +1,44 @@
+import SystemPackage
+
+/// Words of a command line that can be pasted into a shell.
+enum ShellWord {
+  static func quoted(_ path: FilePath) -> String {
+    unsafe path.withPlatformString {
+      quoted(unsafe Array(UnsafeBufferPointer(start: $0, count: path.length)).map { UInt8(bitPattern: $0) })
+    }
+  }
+
+  static func quoted(_ text: String) -> String { quoted(Array(text.utf8)) }
+
+  /// As it is, in single quotes, or as $'…' for bytes that a terminal can't show.
+  static func quoted(_ bytes: [UInt8]) -> String {
+    let text = String(decoding: bytes, as: UTF8.self)
+    if !bytes.isEmpty, bytes.allSatisfy(isPlain) { return text }
+    if Array(text.utf8) == bytes, Wording.printable(text) == text {
+      return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+    let escaped = bytes.map { byte in
+      switch byte {
+      case UInt8(ascii: "'"), UInt8(ascii: "\\"): "\\" + String(UnicodeScalar(byte))
+      case 0x20..<0x7f: String(UnicodeScalar(byte))
+      // Octal has three digits at most: what follows can't be taken for a part of it.
+      default: "\\" + octal(byte)
+      }
+    }
+    return "$'" + escaped.joined() + "'"
+  }
+
+  private static func octal(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 8)
+    return String(repeating: "0", count: 3 - digits.utf8.count) + digits
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "_@%+=:,./-".utf8.contains(byte)
+    }
+  }
+}

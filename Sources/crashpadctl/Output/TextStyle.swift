@@ -1,0 +1,105 @@
+import ArgumentParser
+import CLinux
+import Glibc
+import Synchronization
+
+/// `--color`
+enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
+  case auto
+  case always
+  case never
+}
+
+/// What the place can show that a text goes to.
+struct TextStyle {
+  /// Cells in a line; nil for a file or a pipe, where lines are whole.
+  let width: Int?
+  let isColored: Bool
+
+  /// Files and pipes.
+  static let plain = TextStyle(width: nil, isColored: false)
+  static let output = TextStyle(descriptor: 1)
+  static let error = TextStyle(descriptor: 2)
+
+  init(width: Int?, isColored: Bool) {
+    self.width = width
+    self.isColored = isColored
+  }
+
+  private init(descriptor: Int32) {
+    let isTerminal = isatty(descriptor) == 1
+    let isColored =
+      switch Self.choice.withLock({ $0 }) {
+      case .always: true
+      case .never: false
+      case .auto: isTerminal && Self.allowsColor
+      }
+    self.init(width: isTerminal ? Self.columns(descriptor) : nil, isColored: isColored)
+  }
+
+  /// The choice of the command line. It is made before anything is printed in colors.
+  static func choose(_ color: ColorChoice) { choice.withLock { $0 = color } }
+
+  private static let choice = Mutex(ColorChoice.auto)
+
+  /// As no-color.org has it, and for terminals that can do nothing.
+  private static var allowsColor: Bool {
+    let isRefused = unsafe getenv("NO_COLOR").map { unsafe $0.pointee != 0 } ?? false
+    return !isRefused && (unsafe getenv("TERM").map { unsafe String(cString: $0) }) ?? "dumb" != "dumb"
+  }
+
+  /// $COLUMNS, or what the terminal says; nil if neither is known.
+  private static func columns(_ descriptor: Int32) -> Int? {
+    let variable = unsafe getenv("COLUMNS").flatMap { unsafe Int(String(cString: $0)) }
+    if let variable, variable > 0 { return variable }
+    let columns = Int(linux_terminal_columns(descriptor))
+    return columns > 0 ? columns : nil
+  }
+
+  // MARK: Colors
+
+  enum Color: String {
+    case bold = "1"
+    case dim = "2"
+    case error = "1;31"
+    case warning = "1;35"
+    case note = "1;36"
+  }
+
+  func colored(_ text: String, _ color: Color) -> String {
+    isColored ? "\u{1b}[\(color.rawValue)m\(text)\u{1b}[0m" : text
+  }
+
+  /// A line of standard error with the severity in its color.
+  func coloringSeverity(_ line: String) -> String {
+    guard isColored else { return line }
+    for (word, color) in [("error:", Color.error), ("warning:", .warning), ("note:", .note)] {
+      guard let range = line.range(of: ": \(word) ") else { continue }
+      let start = line.index(range.lowerBound, offsetBy: 2)
+      return line[..<start] + colored(word, color) + line[line.index(before: range.upperBound)...]
+    }
+    return line
+  }
+}
+
+extension String {
+  /// Where `part` is for the first time.
+  fileprivate func range(of part: String) -> Range<String.Index>? {
+    var start = startIndex
+    while start < endIndex {
+      if self[start...].hasPrefix(part) { return start..<index(start, offsetBy: part.count) }
+      start = index(after: start)
+    }
+    return nil
+  }
+}
+
+/// `--color`, for commands that print in colors.
+struct ColorOption: ParsableArguments {
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Print in color; auto is on a terminal, unless NO_COLOR is set.", valueName: "when"))
+  var color: ColorChoice = .auto
+
+  func validate() { TextStyle.choose(color) }
+}

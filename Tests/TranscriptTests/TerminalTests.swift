@@ -1,0 +1,119 @@
+import DumpSynth
+import Foundation
+import Testing
+import ToolRunner
+
+private enum Script {
+  static let isInstalled: Bool = {
+    guard let folder = try? TemporaryFolder() else { return false }
+    return (try? Tool.shell("script -qec true /dev/null", in: folder).status) == 0
+  }()
+}
+
+/// What a terminal of some width gets; script(1) makes one.
+@Suite("On a terminal", .enabled(if: Script.isInstalled, "script is not installed"))
+struct TerminalTests {
+  /// The lines that a command prints on a terminal of `width` columns.
+  private static func lines(_ command: String, width: Int, variables: String = "TERM=xterm", in folder: TemporaryFolder)
+    throws -> [String]
+  {
+    let script = "stty cols \(width); \(variables) \(command)"
+    let result = try Tool.shell("script -qec '\(script)' /dev/null", in: folder)
+    return result.text.replacingOccurrences(of: "\r\n", with: "\n").split(separator: "\n").map(String.init)
+  }
+
+  private static func plain(_ line: String) -> String {
+    line.replacingOccurrences(of: "\u{1b}\\[[0-9;]*m", with: "", options: .regularExpression)
+  }
+
+  /// Cells, for the characters that these tests use.
+  private static func width(_ line: String) -> Int {
+    plain(line).unicodeScalars.reduce(0) { $0 + ((0x3041...0x9fff).contains($1.value) ? 2 : 1) }
+  }
+
+  @Test("No line of a stack, a table or the screen is wider than it", arguments: [40, 80, 120])
+  func widths(_ columns: Int) throws {
+    let folder = try TemporaryFolder()
+    try Samples.write(namedIn: "crash.idump signal.idump", to: folder)
+    for command in [
+      "symbolize --no-system --threads all crash.idump", "inspect crash.idump",
+      "inspect --threads --modules crash.idump",
+      "symbolize --no-system --modules crash.idump", "validate --rules", "inspect --memory-list crash.idump",
+    ] {
+      let lines = try Self.lines("crashpadctl \(command)", width: columns, in: folder)
+      #expect(lines.count > 2, "\(command)")
+      for line in lines { #expect(Self.width(line) <= columns, "\(command): \(line)") }
+    }
+  }
+
+  @Test("COLUMNS wins over the terminal; a pipe gets whole lines")
+  func columns() throws {
+    let folder = try TemporaryFolder()
+    try Samples.write(namedIn: "crash.idump", to: folder)
+    let command = "crashpadctl inspect --modules crash.idump"
+    let narrow = try Self.lines(command, width: 200, variables: "COLUMNS=60 TERM=xterm", in: folder)
+    #expect(narrow.allSatisfy { Self.width($0) <= 60 })
+    let piped = try Self.lines("\(command) | cat", width: 60, in: folder)
+    #expect(piped.contains { Self.width($0) > 100 })
+  }
+
+  @Test("Colors are for terminals that can show them")
+  func colors() throws {
+    let folder = try TemporaryFolder()
+    try Samples.write(namedIn: "crash.idump", to: folder)
+    func isColored(_ variables: String, _ options: String = "") throws -> Bool {
+      let command = "crashpadctl symbolize --no-system \(options) crash.idump"
+      return try Self.lines(command, width: 80, variables: variables, in: folder).joined().contains("\u{1b}[")
+    }
+    #expect(try isColored("TERM=xterm"))
+    #expect(try !isColored("TERM=dumb"))
+    #expect(try !isColored("TERM=xterm NO_COLOR=1"))
+    #expect(try isColored("TERM=xterm NO_COLOR="))
+    #expect(try isColored("TERM=xterm NO_COLOR=1", "--color always"))
+    #expect(try !isColored("TERM=xterm", "--color never"))
+    #expect(try !isColored("TERM=xterm", "crash.idump | cat;:"))
+  }
+
+  @Test("Columns are straight where names have wide characters")
+  func wideCharacters() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array("x".utf8), to: "empty")
+    let dump = try #require(Samples.files["crash.idump"])
+    // The same number of bytes, so that the records stay whole.
+    let old = Array("com.apple.main-thread".utf8)
+    let new = Array("主スレッドです".utf8)
+    try #require(old.count == new.count)
+    let start = try #require(dump.indices.first { dump[$0...].starts(with: old) })
+    try folder.write(Array(dump[..<start]) + new + Array(dump[(start + old.count)...]), to: "wide.idump")
+    let lines = try Tool.run(["inspect", "--threads", "wide.idump"], in: folder).outputLines.map(String.init)
+    func column(of text: String, in line: String) throws -> Int {
+      Self.width(String(line[..<(try #require(line.range(of: text))).lowerBound]))
+    }
+    #expect(lines[1].contains("主スレッドです"))
+    #expect(try column(of: "Example", in: lines[1]) == column(of: "Example", in: lines[2]))
+    #expect(try column(of: "pc", in: lines[0]) == column(of: "Example", in: lines[1]))
+  }
+
+  @Test("A dump with thousands of modules and annotations takes one screen")
+  func oneScreen() throws {
+    let folder = try TemporaryFolder()
+    var parameters = Samples.small()
+    parameters.moduleCount = 600
+    parameters.annotationsPerModule = 3
+    parameters.processAnnotations = 300
+    try folder.write(SynthDump(parameters).bytes, to: "many.idump")
+    let lines = try Tool.run(["inspect", "many.idump"], in: folder).outputLines
+    #expect((15...40).contains(lines.count), "\(lines.count)")
+    #expect(lines.contains { $0.contains("more; inspect --annotations shows all") })
+    let all = try Tool.run(["inspect", "--annotations", "many.idump"], in: folder).outputLines
+    #expect(all.count > 300, "\(all.count)")
+  }
+
+  @Test("Long lists of findings end with what lists all")
+  func findings() throws {
+    let folder = try TemporaryFolder()
+    try Samples.write(namedIn: "damaged-too-many-modules.idump", to: folder)
+    let result = try Tool.run(["inspect", "damaged-too-many-modules.idump"], in: folder)
+    #expect(result.errorText.split(separator: "\n").count <= 9, "\(result.errorText)")
+  }
+}
