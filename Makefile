@@ -13,7 +13,7 @@ BENCH_ARGUMENTS ?=
 # An import of a sibling that the manifest does not name builds by chance; this makes it an error.
 STRICT = --explicit-target-dependency-import-check error
 # The tool carries its Swift runtime with it: what it needs beyond that, every slim Debian has. The C++ library that the
-# runtime uses, and libelf and libdw with what they need, are linked in too, where there are archives to link: binding the
+# runtime uses, and libelf and the decompressors, are linked in too, where there are archives to link: binding the
 # first at each start took 0.4 of 2.8 ms, and a slim image has none of the others.
 STATIC = .build/static
 RELEASE = -c release --static-swift-stdlib -Xlinker -s -Xlinker -L$(CURDIR)/$(STATIC) \

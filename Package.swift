@@ -27,7 +27,10 @@ let package = Package(
   targets: [
     // Floor 0
     .systemLibrary(name: "CLinux"),
-    .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev", "libelf-dev"])]),
+    // Reads the container of ELF files: relocations, symbols and notes of every machine.
+    .systemLibrary(name: "CElfutils", providers: [.apt(["libelf-dev"])]),
+    // zstd and xz, each only where a file needs it: neither has to be installed.
+    .systemLibrary(name: "CUnpack"),
     .systemLibrary(name: "CDemangle"),
     .systemLibrary(name: "CCurl"),
     .systemLibrary(name: "CGzip"),
@@ -56,7 +59,7 @@ let package = Package(
     .target(
       name: "Symbolication",
       dependencies: [
-        "BinaryFormat", "CDemangle", "CElfutils", "CLinux", "FileSystem", "Snapshot",
+        "BinaryFormat", "CDemangle", "CElfutils", "CLinux", "CUnpack", "FileSystem", "Snapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 3

@@ -1,11 +1,10 @@
-// libelf and libdw of elfutils, and what Swift can't see of them.
+// libelf of elfutils, and the numbers of DWARF.
 #ifndef CRASHPADCTL_CELFUTILS_H
 #define CRASHPADCTL_CELFUTILS_H
 
-#include <dwarf.h>
+#include "CDwarf.h"
+
 #include <elf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwelf.h>
 #include <gelf.h>
 #include <libelf.h>
 

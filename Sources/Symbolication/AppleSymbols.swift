@@ -16,7 +16,7 @@ public final class AppleSymbols: Sendable {
     var frames: DwarfFrames?
     var findings = FindingList()
   }
-  /// The DWARF, which libdw reads: its calls take turns.
+  /// The DWARF: calls take turns.
   private let state = Mutex(State())
 
   /// - Parameters:
@@ -60,14 +60,13 @@ public final class AppleSymbols: Sendable {
 
   private static func read(_ files: [MachOFile], _ state: inout State) {
     for file in files where state.info == nil {
-      guard let image = file.dwarfImage() else { continue }
-      let elf = try? ElfFile(image: image)
-      state.info = elf.flatMap { DwarfInfo($0) }
+      guard let dwarf = file.dwarf else { continue }
+      state.info = DwarfInfo(dwarf)
       if state.info == nil { state.findings.append(Finding(ElfRules.badDwarf)) }
     }
     for file in files.reversed() where state.frames == nil {
-      guard let image = file.exceptionFrameImage(), let elf = try? ElfFile(image: image) else { continue }
-      state.frames = DwarfFrames(elf, nil)
+      guard let frames = file.exceptionFrames else { continue }
+      state.frames = DwarfFrames([frames], file.architecture.isX86_64 ? .x86_64 : .arm64)
     }
   }
 

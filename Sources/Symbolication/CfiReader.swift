@@ -2,7 +2,7 @@ internal import BinaryFormat
 
 /// The descriptions of frames in one `.eh_frame` or `.debug_frame` section, all of them in one pass.
 ///
-/// libdw has no way to all of them, and believes what `.eh_frame_hdr` says of where they are. Here every offset is checked.
+/// `.eh_frame_hdr` is not needed, and not believed: every offset is checked.
 struct CfiReader {
   /// What descriptions share (a CIE).
   struct Common {

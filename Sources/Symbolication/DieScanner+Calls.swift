@@ -2,10 +2,25 @@ internal import BinaryFormat
 internal import CElfutils
 
 extension DieScanner {
-  /// What an entry says of where its code is: one range, or a list of them; or something else that libdw may understand.
+  /// What an entry says of where its code is: one range, or a list of them.
   struct Code {
     let range: Range<UInt64>?
     let list: RangeLists.Place?
+
+    var isEmpty: Bool { range == nil && list == nil }
+
+    /// - Parameters:
+    ///   - low: its first address.
+    ///   - high: the address behind it, or nil.
+    ///   - size: bytes, in place of that.
+    ///   - list: where its list of ranges is.
+    init(low: UInt64?, high: UInt64?, size: UInt64?, list: RangeLists.Place?) {
+      guard let low, let end = size.map({ low &+ $0 }) ?? high else {
+        (range, self.list) = (nil, list)
+        return
+      }
+      (range, self.list) = (end > low ? low..<end : nil, nil)
+    }
   }
 
   /// An inlined call as its entry has it.
@@ -22,26 +37,9 @@ extension DieScanner {
     let column: UInt64
   }
 
-  /// What to do with what is inside of a call.
+  /// What to do with what is inside of a call: go on with it, or as if the call were not there, or behind it; or end.
   enum Step {
-    case enter, pass, stop
-  }
-
-  /// Where `.debug_addr` has the addresses of one unit.
-  @safe
-  struct AddressTable {
-    let bytes: UnsafeRawBufferPointer
-    let base: UInt64
-    let addressSize: Int
-
-    subscript(index: UInt64) -> UInt64? {
-      let (distance, tooFar) = index.multipliedReportingOverflow(by: UInt64(addressSize))
-      let (offset, overflow) = base.addingReportingOverflow(distance)
-      guard !tooFar, !overflow, unsafe bytes.count >= addressSize, unsafe offset <= UInt64(bytes.count - addressSize)
-      else { return nil }
-      let span = unsafe RawSpan(_unsafeBytes: bytes)
-      return addressSize == 8 ? span.uint64(at: Int(offset)) : UInt64(span.uint32(at: Int(offset)))
-    }
+    case enter, ignore, pass, stop
   }
 
   /// Nests no deeper in any real file.
@@ -91,6 +89,7 @@ extension DieScanner {
           column: values.column)
         switch call(number, found) {
         case .stop: return true
+        case .ignore: break
         case .enter:
           scope = Scope(depth: depth, function: level < Self.maximumLevel ? number : nil, level: level)
         case .pass:
@@ -127,7 +126,7 @@ extension DieScanner {
   private struct Values {
     var low: UInt64?
     var high: UInt64?
-    var isHighAnOffset = false
+    var size: UInt64?
     var origin: UInt64?
     var file: UInt64 = 0
     var line: UInt64 = 0
@@ -135,11 +134,7 @@ extension DieScanner {
     var sibling: UInt64?
     var list: RangeLists.Place?
 
-    var code: Code {
-      guard let low, let high else { return Code(range: nil, list: list) }
-      let end = isHighAnOffset ? low &+ high : high
-      return Code(range: end > low ? low..<end : nil, list: nil)
-    }
+    var code: Code { Code(low: low, high: high, size: size, list: list) }
   }
 
   private func values(
@@ -150,76 +145,23 @@ extension DieScanner {
       let attribute = attributes[index]
       let place = offset
       guard skip(attribute, unit, &offset), offset <= unit.byteCount else { return nil }
+      let form = attribute.form
       switch Int(attribute.name) {
-      case DW_AT_low_pc: values.low = address(attribute.form, unit, place, addresses)
+      case DW_AT_low_pc: values.low = format.address(form, unit, place).flatMap { addresses.value(of: $0) }
       case DW_AT_high_pc:
-        if let number = number(attribute.form, unit, place) {
-          (values.high, values.isHighAnOffset) = (number, true)
-        } else {
-          values.high = address(attribute.form, unit, place, addresses)
+        values.size = attribute.constant ?? format.number(form, unit, place)
+        if values.size == nil {
+          values.high = format.address(form, unit, place).flatMap { addresses.value(of: $0) }
         }
-      case DW_AT_abstract_origin: values.origin = reference(attribute.form, unit, place, unitStart)
-      case DW_AT_sibling: values.sibling = reference(attribute.form, unit, place, unitStart)
-      case DW_AT_ranges: values.list = list(attribute.form, unit, place)
-      case DW_AT_call_file:
-        values.file = attribute.constant ?? number(attribute.form, unit, place) ?? 0
-      case DW_AT_call_line:
-        values.line = attribute.constant ?? number(attribute.form, unit, place) ?? 0
-      case DW_AT_call_column:
-        values.column = attribute.constant ?? number(attribute.form, unit, place) ?? 0
+      case DW_AT_abstract_origin: values.origin = format.reference(form, unit, place, unitStart)
+      case DW_AT_sibling: values.sibling = format.reference(form, unit, place, unitStart)
+      case DW_AT_ranges: values.list = format.list(form, unit, place)
+      case DW_AT_call_file: values.file = attribute.constant ?? format.number(form, unit, place) ?? 0
+      case DW_AT_call_line: values.line = attribute.constant ?? format.number(form, unit, place) ?? 0
+      case DW_AT_call_column: values.column = attribute.constant ?? format.number(form, unit, place) ?? 0
       default: break
       }
     }
     return values
-  }
-
-  /// Of a form whose bytes are there, as it was skipped.
-  private func number(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> UInt64? {
-    var offset = place
-    switch Int(form) {
-    case DW_FORM_data1: return UInt64(unit.uint8(at: place))
-    case DW_FORM_data2: return UInt64(unit.uint16(at: place))
-    case DW_FORM_data4: return UInt64(unit.uint32(at: place))
-    case DW_FORM_data8: return unit.uint64(at: place)
-    case DW_FORM_udata: return unit.unsigned(&offset)
-    case DW_FORM_sdata: return unit.signed(&offset).map { UInt64(bitPattern: $0) }
-    default: return nil
-    }
-  }
-
-  private func list(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> RangeLists.Place? {
-    var offset = place
-    switch Int(form) {
-    case DW_FORM_sec_offset where offsetSize == 8, DW_FORM_data8: return .offset(unit.uint64(at: place))
-    case DW_FORM_sec_offset, DW_FORM_data4: return .offset(UInt64(unit.uint32(at: place)))
-    case DW_FORM_rnglistx: return unit.unsigned(&offset).map { .index($0) }
-    default: return nil
-    }
-  }
-
-  private func address(_ form: UInt32, _ unit: RawSpan, _ place: Int, _ addresses: AddressTable) -> UInt64? {
-    var offset = place
-    switch Int(form) {
-    case DW_FORM_addr: return addressSize == 8 ? unit.uint64(at: place) : UInt64(unit.uint32(at: place))
-    case DW_FORM_addrx: return unit.unsigned(&offset).flatMap { addresses[$0] }
-    case DW_FORM_addrx1: return addresses[UInt64(unit.uint8(at: place))]
-    case DW_FORM_addrx2: return addresses[UInt64(unit.uint16(at: place))]
-    case DW_FORM_addrx4: return addresses[UInt64(unit.uint32(at: place))]
-    default: return nil
-    }
-  }
-
-  private func reference(_ form: UInt32, _ unit: RawSpan, _ place: Int, _ unitStart: UInt64) -> UInt64? {
-    var offset = place
-    switch Int(form) {
-    case DW_FORM_ref1: return unitStart &+ UInt64(unit.uint8(at: place))
-    case DW_FORM_ref2: return unitStart &+ UInt64(unit.uint16(at: place))
-    case DW_FORM_ref4: return unitStart &+ UInt64(unit.uint32(at: place))
-    case DW_FORM_ref8: return unitStart &+ unit.uint64(at: place)
-    case DW_FORM_ref_udata: return unit.unsigned(&offset).map { unitStart &+ $0 }
-    case DW_FORM_ref_addr where version > 2:
-      return offsetSize == 8 ? unit.uint64(at: place) : UInt64(unit.uint32(at: place))
-    default: return nil
-    }
   }
 }

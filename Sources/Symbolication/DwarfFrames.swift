@@ -13,12 +13,16 @@ struct DwarfFrames {
   ///
   /// - Parameters:
   ///   - file: the file that was loaded; one with only the debug information lacks `.eh_frame`.
-  ///   - info: whose `.debug_frame` is used where `.eh_frame` says nothing.
-  init?(_ file: ElfFile, _ info: DwarfInfo?) {
+  ///   - debug: whose `.debug_frame` is used where `.eh_frame` says nothing.
+  init?(_ file: ElfFile, _ debug: ElfFile?) {
     guard let architecture = file.architecture, file.isLittleEndian else { return nil }
-    self.architecture = architecture
-    sections = [CfiSection(".eh_frame", file), info.flatMap { CfiSection(".debug_frame", $0.sections.file) }]
-      .compactMap { $0 }
+    self.init(
+      [CfiSection(".eh_frame", file), debug.flatMap { CfiSection(".debug_frame", $0) }].compactMap { $0 }, architecture)
+  }
+
+  /// Nil if there are none.
+  init?(_ sections: [CfiSection], _ architecture: FrameRegisters.Architecture) {
+    (self.sections, self.architecture) = (sections, architecture)
     guard !sections.isEmpty else { return nil }
     for section in sections where section.reader.damaged > 0 { add(section) }
   }
@@ -52,15 +56,21 @@ struct CfiSection {
   ///   - name: of the section, `.eh_frame` or `.debug_frame`.
   ///   - file: whose section it is.
   init?(_ name: String, _ file: ElfFile) {
-    self.name = name
-    let contents = unsafe DwarfInfo.Sections.contents(name, file)
-    guard unsafe !contents.isEmpty else { return nil }
-    let bytes = unsafe RawSpanHolder(contents, owner: file)
     let address = file.section(name)?.header.sh_addr ?? 0
+    self.init(name, file.contents(name), address: address, addressSize: file.is64 ? 8 : 4)
+  }
+
+  /// - Parameters:
+  ///   - name: of the section, `.eh_frame` or `.debug_frame`.
+  ///   - bytes: what is in it.
+  ///   - address: where it is loaded.
+  ///   - addressSize: bytes of an address.
+  init?(_ name: String, _ bytes: RawSpanHolder, address: UInt64, addressSize: Int) {
+    guard !bytes.isEmpty else { return nil }
     let reader = bytes.withBytes {
-      CfiReader($0, address: address, isExceptionFrame: name == ".eh_frame", addressSize: file.is64 ? 8 : 4)
+      CfiReader($0, address: address, isExceptionFrame: name == ".eh_frame", addressSize: addressSize)
     }
-    (self.bytes, self.reader) = (bytes, reader)
+    (self.name, self.bytes, self.reader) = (name, bytes, reader)
     for (number, entry) in reader.entries.enumerated() {
       let (end, overflow) = entry.start.addingReportingOverflow(entry.size)
       index.add(entry.start..<(overflow ? .max : end), number)

@@ -1,5 +1,6 @@
 internal import BinaryFormat
 internal import CElfutils
+internal import FileSystem
 internal import Glibc
 internal import SystemPackage
 
@@ -8,9 +9,12 @@ internal import SystemPackage
 @safe
 final class ElfFile: @unchecked Sendable {
   let elf: OpaquePointer
-  /// What an image in memory lies in; freed with it.
-  private let memory: UnsafeMutableRawBufferPointer?
-  private let descriptor: FileDescriptor?
+  /// What an image in memory lies in.
+  private let memory: RawSpanHolder?
+  private var descriptor: FileDescriptor?
+  private var knownPath: FilePath??
+  /// Sections that were decompressed or relocated, by their names.
+  private var unpacked: [String: RawSpanHolder] = [:]
 
   let machine: UInt16
   let type: UInt16
@@ -41,51 +45,45 @@ final class ElfFile: @unchecked Sendable {
   }
 
   /// Takes the descriptor over, unless it throws.
-  ///
-  /// - Parameters:
-  ///   - descriptor: of the file.
-  ///   - isCompressed: whether it is compressed as a whole. All of it becomes memory.
-  init(_ descriptor: FileDescriptor, isCompressed: Bool = false) throws {
+  private init(_ descriptor: FileDescriptor) throws {
     _ = elf_version(UInt32(EV_CURRENT))
-    let raw = descriptor.rawValue
-    let begun =
-      unsafe isCompressed ? dwelf_elf_begin(raw) : elf_begin(raw, ELF_C_READ_MMAP_PRIVATE, nil)
-    guard let elf = unsafe begun else { throw NotElf() }
+    guard let elf = unsafe elf_begin(descriptor.rawValue, ELF_C_READ_MMAP_PRIVATE, nil) else { throw NotElf() }
     unsafe self.elf = unsafe elf
     self.descriptor = descriptor
-    unsafe memory = nil
+    memory = nil
     guard let header = unsafe Header(elf) else {
       _ = unsafe elf_end(elf)
       throw NotElf()
     }
     (machine, type, imageBase, codeRanges) = (header.machine, header.type, header.imageBase, header.codeRanges)
     code = header.code
-    buildID = unsafe Self.buildID(elf)
-    debugLink = unsafe Self.debugLink(elf)
+    (buildID, debugLink) = unsafe (ElfNames.buildID(elf), ElfNames.debugLink(elf))
   }
 
   /// An image that is in memory. Throws `NotElf`.
-  init(image: [UInt8]) throws {
+  init(image: RawSpanHolder) throws {
     _ = elf_version(UInt32(EV_CURRENT))
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(image.count, 1), alignment: 16)
-    unsafe memory.copyBytes(from: image)
-    guard let elf = unsafe elf_memory(memory.baseAddress, image.count), let header = unsafe Header(elf) else {
-      unsafe memory.deallocate()
+    // libelf writes to files alone.
+    let begun = unsafe image.withUnsafeBytes { bytes in
+      unsafe elf_memory(
+        UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.assumingMemoryBound(to: CChar.self), bytes.count)
+    }
+    guard let elf = unsafe begun else { throw NotElf() }
+    guard let header = unsafe Header(elf) else {
+      _ = unsafe elf_end(elf)
       throw NotElf()
     }
     unsafe self.elf = unsafe elf
-    unsafe self.memory = memory
+    memory = image
     descriptor = nil
     (machine, type, imageBase, codeRanges) = (header.machine, header.type, header.imageBase, header.codeRanges)
     code = header.code
-    buildID = unsafe Self.buildID(elf)
-    debugLink = unsafe Self.debugLink(elf)
+    (buildID, debugLink) = unsafe (ElfNames.buildID(elf), ElfNames.debugLink(elf))
   }
 
   deinit {
     _ = unsafe elf_end(elf)
     if let descriptor { _ = try? descriptor.close() }
-    unsafe memory?.deallocate()
   }
 
   private struct Header {
@@ -120,22 +118,21 @@ final class ElfFile: @unchecked Sendable {
     }
   }
 
-  private static func buildID(_ elf: OpaquePointer) -> [UInt8] {
-    var bytes: UnsafeRawPointer?
-    let count = unsafe dwelf_elf_gnu_build_id(elf, &bytes)
-    guard count > 0, count <= 64, let bytes = unsafe bytes else { return [] }
-    return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
-  }
-
-  private static func debugLink(_ elf: OpaquePointer) -> (name: String, checksum: UInt32)? {
-    var checksum: GElf_Word = 0
-    guard let name = unsafe dwelf_elf_gnu_debuglink(elf, &checksum) else { return nil }
-    let text = unsafe String(cString: name)
-    return text.isEmpty ? nil : (text, checksum)
-  }
-
   /// Where it is; nil of an image in memory.
-  var folder: FilePath? { descriptor.flatMap(SplitDwarf.folder) }
+  var path: FilePath? {
+    if let knownPath { return knownPath }
+    let path = descriptor.flatMap(pathOfFile)
+    knownPath = .some(path)
+    return path
+  }
+
+  /// Reads what is not mapped, and closes the file.
+  func closeDescriptor() {
+    _ = path
+    guard let descriptor, unsafe elf_cntl(elf, ELF_C_FDREAD) == 0 else { return }
+    _ = try? descriptor.close()
+    self.descriptor = nil
+  }
 
   /// Eight bytes of code, little endian; nil if they are not in the file.
   func word(at address: UInt64) -> UInt64? {
@@ -193,6 +190,7 @@ extension ElfFile {
     }
   }
 
+  /// The first section by that name.
   func section(_ name: String) -> ElfSection? {
     var found: ElfSection?
     forEachSection {
@@ -203,12 +201,12 @@ extension ElfFile {
     return found
   }
 
-  /// The bytes of a section; nil if they are not in the file.
-  func bytes(_ section: ElfSection) -> [UInt8]? {
+  /// The bytes of a section as they are in the file; none if they are not there.
+  func bytes(_ section: ElfSection) -> RawSpanHolder {
     guard section.header.sh_type != UInt32(SHT_NOBITS), let data = unsafe elf_rawdata(section.handle, nil),
       let start = unsafe data.pointee.d_buf
-    else { return nil }
-    return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: data.pointee.d_size))
+    else { return RawSpanHolder() }
+    return unsafe RawSpanHolder(UnsafeRawBufferPointer(start: start, count: data.pointee.d_size), owner: self)
   }
 
   /// Whether it has a section with these contents, not only its header.
@@ -234,18 +232,59 @@ extension ElfFile {
     return hasCode || (!hasSections && !codeRanges.isEmpty)
   }
 
-  /// Sections of debug information whose compression is none of zlib's, which is all that libelf knows.
+  /// Sections of debug information whose compression can't be undone here.
   var unreadableSections: [String] {
     var names: [String] = []
     forEachSection { section in
-      if section.header.sh_flags & UInt64(SHF_COMPRESSED) != 0, section.name.hasPrefix(".debug") {
-        var header = GElf_Chdr()
-        if unsafe gelf_getchdr(section.handle, &header) == nil || header.ch_type != UInt32(ELFCOMPRESS_ZLIB) {
-          names.append(section.name)
-        }
+      if section.name.hasPrefix(".debug"), let compression = compression(of: section), !compression.isKnown {
+        names.append(section.name)
       }
       return true
     }
     return names
+  }
+}
+
+// MARK: Debug information
+
+extension ElfFile: DwarfContainer {
+  var isRelocatable: Bool { type == UInt16(ET_REL) }
+
+  func contents(_ name: String) -> RawSpanHolder {
+    if let known = unpacked[name] { return known }
+    guard let section = section(name) ?? section(".z" + name.dropFirst()) else { return RawSpanHolder() }
+    let packed = bytes(section)
+    var own: RawSpanHolder?
+    if let compression = compression(of: section) {
+      own = hasPlausibleCompression ? compression.unpacked(packed) ?? RawSpanHolder() : RawSpanHolder()
+    }
+    if isRelocatable, let relocated = ElfRelocations(self, section)?.apply(to: own ?? packed) { own = relocated }
+    // What lies in the file itself is held by this.
+    guard let own else { return packed }
+    unpacked[name] = own
+    return own
+  }
+
+  /// How a section is compressed; nil if it is not.
+  func compression(of section: ElfSection) -> ElfCompression? { ElfCompression(bytes(section), section, self) }
+
+  func alternate(_ places: DebugPlaces) -> (any DwarfContainer)? {
+    guard let link = section(".gnu_debugaltlink") else { return nil }
+    let (name, id) = bytes(link).withBytes { bytes in
+      let end = bytes.firstZero(in: ByteRange(offset: 0, count: bytes.byteCount))
+      let rest = min(end + 1, bytes.byteCount)
+      return (
+        bytes.text(in: ByteRange(offset: 0, count: end)),
+        bytes.array(in: ByteRange(offset: rest, count: bytes.byteCount - rest))
+      )
+    }
+    guard !name.isEmpty else { return nil }
+    for path in ElfNames.alternatePaths(FilePath(name), id, folder, places) {
+      guard case .regular? = try? FileKind(at: path, followingLink: true), let file = try? ElfFile(path) else {
+        continue
+      }
+      if id.isEmpty || file.buildID == id { return file }
+    }
+    return nil
   }
 }

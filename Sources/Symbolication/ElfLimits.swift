@@ -1,7 +1,6 @@
 internal import BinaryFormat
-internal import CElfutils
 
-/// What small hostile files would take much memory with: libelf and libdw believe what a file says of itself.
+/// What small hostile files would take much memory with: a file says of itself how large it becomes.
 enum ElfLimits {
   /// The largest size that `count` compressed bytes of a real file become.
   static func unpacked(_ count: UInt64) -> UInt64 { 64 << 20 + 32 * min(count, 1 << 50) }
@@ -46,91 +45,5 @@ enum ElfLimits {
       }
     }
     return nil
-  }
-}
-
-extension ElfFile {
-  /// Whether its compressed debug information becomes as large as that of a real file may.
-  var hasPlausibleCompression: Bool {
-    var packed: UInt64 = 0
-    var unpacked: UInt64 = 0
-    forEachSection { section in
-      guard section.header.sh_type != UInt32(SHT_NOBITS) else { return true }
-      var size: UInt64?
-      if section.header.sh_flags & UInt64(SHF_COMPRESSED) != 0 {
-        var header = GElf_Chdr()
-        if unsafe gelf_getchdr(section.handle, &header) != nil { size = header.ch_size }
-      } else if section.name.hasPrefix(".zdebug"), let start = bytes(section, prefix: 12) {
-        // `ZLIB` and the size, big endian.
-        size = start.dropFirst(4).reduce(0) { $0 << 8 | UInt64($1) }
-      }
-      if let size {
-        packed += min(section.header.sh_size, 1 << 40)
-        unpacked = unpacked.addingReportingOverflow(size).overflow ? .max : unpacked + size
-      }
-      return true
-    }
-    return unpacked <= ElfLimits.unpacked(packed)
-  }
-
-  private func bytes(_ section: ElfSection, prefix count: Int) -> [UInt8]? {
-    guard let data = unsafe elf_rawdata(section.handle, nil), let start = unsafe data.pointee.d_buf,
-      unsafe data.pointee.d_size >= count
-    else { return nil }
-    return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
-  }
-}
-
-/// Whether libdw can go over the units of a file: for each it keeps the abbreviations up to that of the unit's own entry,
-/// which in real files is the first. All units may share one large table.
-enum UnitCosts {
-  /// - Parameters:
-  ///   - units: `.debug_info` or `.debug_types`, little endian.
-  ///   - isTypes: whether it is the latter.
-  ///   - abbreviations: `.debug_abbrev`.
-  static func arePlausible(_ units: RawSpan, isTypes: Bool = false, _ abbreviations: RawSpan) -> Bool {
-    var left = 16 << 20 + abbreviations.byteCount
-    var offset = 0
-    while units.byteCount - offset >= 4 {
-      var length = UInt64(units.uint32(at: offset))
-      var place = offset + 4
-      let size = length == 0xffff_ffff ? 8 : 4
-      if size == 8 {
-        guard units.byteCount - place >= 8 else { return true }
-        length = units.uint64(at: place)
-        place += 8
-      }
-      // What does not end in the section is not read by libdw either.
-      guard length <= UInt64(units.byteCount - place) else { return true }
-      offset = place + Int(length)
-      guard units.byteCount - place >= 32 else { return true }
-      let version = units.uint16(at: place)
-      let type = units.uint8(at: place + 2)
-      place += version >= 5 ? 4 : 2
-      let table = size == 8 ? units.uint64(at: place) : UInt64(units.uint32(at: place))
-      place += size + (version >= 5 ? 0 : 1)
-      // DW_UT_skeleton, DW_UT_split_compile; DW_UT_type, DW_UT_split_type
-      if version >= 5, [4, 5].contains(type) { place += 8 }
-      if isTypes || (version >= 5 && [2, 6].contains(type)) { place += 8 + size }
-      guard let table = Int(exactly: table), table < abbreviations.byteCount, let code = units.unsigned(&place) else {
-        continue
-      }
-      left -= bytes(upTo: code, abbreviations, from: table, most: left)
-      if left <= 0 { return false }
-    }
-    return true
-  }
-
-  /// How many bytes of a table have to be read to find a code; no more than a little above `most`.
-  private static func bytes(upTo code: UInt64, _ table: RawSpan, from start: Int, most: Int) -> Int {
-    var offset = start
-    while offset - start < most, let next = table.unsigned(&offset), next != 0, table.unsigned(&offset) != nil {
-      offset += 1
-      while let name = table.unsigned(&offset), let form = table.unsigned(&offset), name != 0 || form != 0 {
-        if Int(clamping: form) == DW_FORM_implicit_const, table.signed(&offset) == nil { break }
-      }
-      if next == code { break }
-    }
-    return min(offset, table.byteCount) - start
   }
 }

@@ -35,6 +35,8 @@ struct ElfSymbolTable {
   }
 
   private mutating func read(_ section: ElfSection, _ file: ElfFile) {
+    // Of an object file each section begins at 0: only one of them can be asked for.
+    let codeSection = file.isRelocatable ? file.codeSection.flatMap { UInt16(exactly: $0) } : nil
     guard section.header.sh_entsize > 0, let data = unsafe elf_getdata(section.handle, nil) else { return }
     let count = Int32(clamping: unsafe data.pointee.d_size / Int(clamping: section.header.sh_entsize))
     entries.reserveCapacity(entries.count + Int(count))
@@ -44,7 +46,8 @@ struct ElfSymbolTable {
       let type = symbol.st_info & 0xf
       let isFunction = type == UInt8(STT_FUNC) || type == UInt8(STT_GNU_IFUNC)
       guard isFunction || type == UInt8(STT_NOTYPE), symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_name != 0,
-        symbol.st_value != 0, symbol.st_shndx < 0xff00 || symbol.st_shndx == 0xffff, file.isCode(symbol.st_value)
+        symbol.st_value != 0 || codeSection != nil, codeSection == nil || symbol.st_shndx == codeSection,
+        symbol.st_shndx < 0xff00 || symbol.st_shndx == 0xffff, file.isCode(symbol.st_value)
       else { continue }
       // What the assembler made, such as arm64's `$x` and `.LC19`, is nobody's name.
       if type == UInt8(STT_NOTYPE),

@@ -9,6 +9,7 @@ public final class ElfSymbols: Sendable {
   fileprivate struct State {
     let loaded: ElfFile?
     let debug: ElfFile?
+    private let places: DebugPlaces
     private var info: DwarfInfo??
     private var frames: DwarfFrames?
     private var hasFrames = false
@@ -16,9 +17,8 @@ public final class ElfSymbols: Sendable {
     /// Names of symbols that were asked for, by table and entry.
     fileprivate var names: [Int: String] = [:]
 
-    init(loaded: ElfFile?, debug: ElfFile?) {
-      self.loaded = loaded
-      self.debug = debug
+    init(loaded: ElfFile?, debug: ElfFile?, places: DebugPlaces) {
+      (self.loaded, self.debug, self.places) = (loaded, debug, places)
     }
 
     /// Of the files themselves; those of the DWARF are there.
@@ -34,15 +34,12 @@ public final class ElfSymbols: Sendable {
 
     mutating func dwarf() -> DwarfInfo? {
       if let info { return info }
-      let new = debug.flatMap { DwarfInfo($0) } ?? loaded.flatMap { DwarfInfo($0) }
+      let new = debug.flatMap { DwarfInfo($0, places) } ?? loaded.flatMap { DwarfInfo($0, places) }
       for file in [debug, loaded].compactMap({ $0 }) where file.hasDebugInfo {
         for section in file.unreadableSections {
           ownFindings.append(Finding(ElfRules.unknownCompression, path: section))
         }
-        if new == nil {
-          ownFindings.append(
-            Finding(ElfRules.badDwarf, found: DwarfInfo.Sections.failure.map { .text($0) }))
-        }
+        if new == nil { ownFindings.append(Finding(ElfRules.badDwarf)) }
       }
       info = .some(new)
       return new
@@ -53,8 +50,8 @@ public final class ElfSymbols: Sendable {
       if !hasFrames {
         hasFrames = true
         // `.debug_frame` is with the debug information.
-        let dwarf = [loaded, debug].contains { $0?.hasContents(".debug_frame") == true } ? dwarf() : nil
-        frames = loaded.flatMap { DwarfFrames($0, dwarf) } ?? debug.flatMap { DwarfFrames($0, dwarf) }
+        let described = [debug, loaded].compactMap { $0 }.first { $0.hasContents(".debug_frame") }
+        frames = loaded.flatMap { DwarfFrames($0, described) } ?? debug.flatMap { DwarfFrames($0, described) }
       }
       return frames?.rules(at: address)
     }
@@ -67,15 +64,19 @@ public final class ElfSymbols: Sendable {
   /// - Parameters:
   ///   - loaded: the file that was loaded, for call frame information and its symbols.
   ///   - debug: a file with the debug information of the same build, if that is another.
-  init(loaded: ElfFile?, debug: ElfFile?) {
+  ///   - places: where files are looked for that those refer to.
+  init(loaded: ElfFile?, debug: ElfFile?, places: DebugPlaces = DebugPlaces()) {
     imageBase = loaded?.imageBase ?? debug?.imageBase ?? 0
-    state = Mutex(State(loaded: loaded, debug: debug))
+    state = Mutex(State(loaded: loaded, debug: debug, places: places))
   }
 
   /// Opens one ELF file, for its own symbols. Throws `Errno` or `ElfSymbols.NotElf`.
-  public convenience init(_ path: FilePath) throws {
+  public convenience init(_ path: FilePath) throws { try self.init(path, places: DebugPlaces()) }
+
+  /// The same, with places where files are looked for that it refers to.
+  convenience init(_ path: FilePath, places: DebugPlaces) throws {
     do {
-      self.init(loaded: try ElfFile(path), debug: nil)
+      self.init(loaded: try ElfFile(path), debug: nil, places: places)
     } catch is ElfFile.NotElf {
       throw NotElf()
     }

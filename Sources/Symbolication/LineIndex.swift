@@ -23,7 +23,12 @@ struct LineIndex {
   private var start: UInt64 = 0
   private var last: UInt64 = 0
 
+  /// Whether code may be at 0.
+  private let hasZero: Bool
+
   private static let rowsPerMark = 16
+
+  init(hasZero: Bool) { self.hasZero = hasZero }
 
   /// Executes a whole program. Returns false if an instruction can't be read; then the rows before it are there.
   mutating func read(_ program: LineProgram, _ bytes: RawSpan) -> Bool {
@@ -49,7 +54,7 @@ struct LineIndex {
 
   private mutating func close(at end: UInt64) {
     // Those of functions that the linker dropped are left at 0.
-    if count > 0, start > 0, end > start {
+    if count > 0, start > 0 || hasZero, end > start {
       ranges.add(start..<end, ends.count)
       ends.append(marks.count)
       first = marks.count

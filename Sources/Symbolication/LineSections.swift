@@ -17,12 +17,19 @@ struct LineSections {
     case strings(UInt64)
   }
 
-  init(_ file: ElfFile) {
-    let holder = { (name: String) in unsafe RawSpanHolder(DwarfInfo.Sections.contents(name, file), owner: file) }
-    lines = holder(".debug_line")
-    lineStrings = holder(".debug_line_str")
-    strings = holder(".debug_str")
+  /// - Parameters:
+  ///   - file: with the sections.
+  ///   - strings: its `.debug_str`.
+  init(_ file: any DwarfContainer, strings: RawSpanHolder) {
+    lines = file.contents(".debug_line")
+    lineStrings = file.contents(".debug_line_str")
+    self.strings = strings
     isBigEndian = !file.isLittleEndian
+  }
+
+  /// Of a file without lines.
+  init(strings: RawSpanHolder) {
+    (lines, lineStrings, self.strings, isBigEndian) = (RawSpanHolder(), RawSpanHolder(), strings, false)
   }
 
   /// Nil if it is not there, or does not end.

@@ -6,7 +6,7 @@ final class LineTable {
 
   private let header: LineHeader
   private let program: LineProgram
-  private let sections: DwarfInfo.Sections
+  private let sections: DwarfSections
   private let compilationFolder: String
   /// By the number of the file; what is not known yet is nil.
   private var paths: [String??]
@@ -19,14 +19,14 @@ final class LineTable {
   ///   - sections: where it is.
   ///   - offset: where it begins in `.debug_line`.
   ///   - compilationFolder: in which the compiler ran; empty if that is not known.
-  init?(_ sections: DwarfInfo.Sections, at offset: UInt64, compilationFolder: String) {
+  init?(_ sections: DwarfSections, at offset: UInt64, compilationFolder: String) {
     let isBigEndian = sections.lines.isBigEndian
     let bytes = sections.lines.lines
     guard sections.takeLines(bytes.withBytes { LineHeader.size($0, at: offset, isBigEndian: isBigEndian) }) else {
       return nil
     }
     guard let header = bytes.withBytes({ LineHeader($0, at: offset, isBigEndian: isBigEndian) }) else {
-      sections.addBadLines()
+      sections.findings.add(ElfRules.badLines)
       return nil
     }
     self.header = header
@@ -50,15 +50,15 @@ final class LineTable {
         body(program.row, event == .endOfSequence)
       }
     }
-    if last == .damage { sections.addBadLines() }
+    if last == .damage { sections.findings.add(ElfRules.badLines) }
   }
 
   /// The last row at or before `address`, if no sequence ends between them.
   func row(at address: UInt64) -> Row? {
     withBytes { bytes in
       if let index { return index.row(at: address, program, bytes) }
-      var new = LineIndex()
-      if !new.read(program, bytes) { sections.addBadLines() }
+      var new = LineIndex(hasZero: sections.isRelocatable)
+      if !new.read(program, bytes) { sections.findings.add(ElfRules.badLines) }
       index = new
       return new.row(at: address, program, bytes)
     }

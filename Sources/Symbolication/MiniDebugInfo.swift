@@ -1,7 +1,4 @@
-internal import CElfutils
-internal import CLinux
-internal import Glibc
-internal import SystemPackage
+internal import BinaryFormat
 
 /// The symbol table that some distributions leave in stripped files: `.gnu_debugdata`, an ELF file compressed with xz.
 enum MiniDebugInfo {
@@ -9,30 +6,11 @@ enum MiniDebugInfo {
 
   /// Nil if `file` has none, or it can't be read.
   static func file(of file: ElfFile) -> ElfFile? {
-    guard let section = file.section(Self.section), let bytes = file.bytes(section), !bytes.isEmpty else {
-      return nil
-    }
-    guard let size = unsafe ElfLimits.unpackedSize(ofXZ: bytes.span.bytes),
-      size <= ElfLimits.unpacked(UInt64(bytes.count))
+    guard let section = file.section(Self.section) else { return nil }
+    let packed = file.bytes(section)
+    guard let size = packed.withBytes({ ElfLimits.unpackedSize(ofXZ: $0) }),
+      size <= ElfLimits.unpacked(UInt64(packed.count)), let image = Unpack.xz(packed, count: Int(size))
     else { return nil }
-    // libdw decompresses files, not memory.
-    guard let descriptor = memoryFile(bytes) else { return nil }
-    do { return try ElfFile(descriptor, isCompressed: true) } catch {
-      _ = try? descriptor.close()
-      return nil
-    }
-  }
-
-  private static func memoryFile(_ bytes: [UInt8]) -> FileDescriptor? {
-    let raw = unsafe memfd_create("debugdata", LINUX_MFD_CLOEXEC)
-    guard raw >= 0 else { return nil }
-    let descriptor = FileDescriptor(rawValue: raw)
-    do {
-      try descriptor.writeAll(bytes)
-      return descriptor
-    } catch {
-      _ = try? descriptor.close()
-      return nil
-    }
+    return try? ElfFile(image: image)
   }
 }

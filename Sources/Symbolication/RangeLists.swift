@@ -9,47 +9,93 @@ struct RangeLists {
     case index(UInt64)
   }
 
-  let bytes: RawSpanHolder
-  let version: Int
-  let offsetSize: Int
+  let addresses: AddressTable
+  private let bytes: RawSpanHolder
+  private let format: DwarfFormat
   /// What addresses count from at the beginning of a list.
-  let base: UInt64
-  /// Where the unit's own part of the section begins; only indices need it.
-  let listBase: UInt64
-  let addresses: DieScanner.AddressTable
+  private let base: UInt64
+  /// Where the unit's own part of the section begins.
+  private let listBase: UInt64
+
+  /// - Parameters:
+  ///   - root: the first entry of the unit.
+  ///   - header: of the unit.
+  ///   - sections: that it is in.
+  ///   - skeleton: of a split unit.
+  init(_ root: UnitRoot, _ header: UnitHeader, _ sections: DwarfSections, skeleton: UnitEntries.Skeleton?) {
+    let (outer, outerRoot) = (skeleton?.sections ?? sections, skeleton?.root ?? root)
+    format = header.format
+    // Without an offset of its own the only part of the section is meant, which has a header.
+    let addressBase = outerRoot.addressBase ?? (format.version < 5 ? 0 : 2 * UInt64(format.offsetSize))
+    addresses = AddressTable(bytes: outer.addresses, base: addressBase, format: format)
+    base = (root.low ?? outerRoot.low).flatMap { [addresses] in addresses.value(of: $0) } ?? 0
+    if format.version < 5 {
+      bytes = outer.ranges
+      listBase = skeleton?.root.splitRangesBase ?? 0
+    } else {
+      bytes = sections.rangeLists
+      listBase = root.listBase ?? (skeleton == nil ? 0 : format.offsetSize == 8 ? 20 : 12)
+    }
+  }
+
+  /// What an entry covers.
+  ///
+  /// - Parameters:
+  ///   - code: what it says of that.
+  ///   - sections: whose limits hold.
+  ///   - most: no more are read.
+  func ranges(_ code: DieScanner.Code, _ sections: DwarfSections, most: Int = 1_000_000) -> [Range<UInt64>] {
+    if let range = code.range { return [range] }
+    guard let list = code.list else { return [] }
+    var ranges: [Range<UInt64>] = []
+    _ = forEach(at: list) { range in
+      ranges.append(range)
+      return ranges.count < most && (ranges.count < 2 || sections.takeRanges(1))
+    }
+    return ranges
+  }
+
+  /// Whether one of an entry's ranges contains `address`.
+  func contains(_ code: DieScanner.Code, _ address: UInt64, _ left: inout Int) -> Bool {
+    guard let list = code.list else { return false }
+    var isFound = false
+    _ = forEach(at: list) { range in
+      left -= 1
+      isFound = range.contains(address)
+      return !isFound && left > 0
+    }
+    return isFound
+  }
 
   /// Calls `body` with each range that is not empty until it returns false.
   ///
   /// - Returns: false if the list can't be read.
-  func forEach(at place: Place, _ body: (Range<UInt64>) -> Bool) -> Bool {
+  private func forEach(at place: Place, _ body: (Range<UInt64>) -> Bool) -> Bool {
     bytes.withBytes { bytes in
       guard let start = offset(place, bytes), var offset = Int(exactly: start), offset < bytes.byteCount else {
         return false
       }
-      return version < 5 ? pairs(bytes, &offset, body) : entries(bytes, &offset, body)
+      return format.version < 5 ? pairs(bytes, &offset, body) : entries(bytes, &offset, body)
     }
   }
 
   private func offset(_ place: Place, _ bytes: RawSpan) -> UInt64? {
     guard case .index(let index) = place else {
       guard case .offset(let offset) = place else { return nil }
-      return offset
+      return format.version < 5 ? offset &+ listBase : offset
     }
-    let (distance, tooFar) = index.multipliedReportingOverflow(by: UInt64(offsetSize))
+    let (distance, tooFar) = index.multipliedReportingOverflow(by: UInt64(format.offsetSize))
     let (entry, overflow) = listBase.addingReportingOverflow(distance)
-    guard listBase > 0, !tooFar, !overflow, let offset = Int(exactly: entry), offset <= bytes.byteCount - offsetSize
-    else { return nil }
-    return listBase &+ bytes.number(at: offset, size: offsetSize, isSigned: false)
+    guard listBase > 0, !tooFar, !overflow, var offset = Int(exactly: entry) else { return nil }
+    return format.fixed(format.offsetSize, bytes, &offset).map { listBase &+ $0 }
   }
 
   private func pairs(_ bytes: RawSpan, _ offset: inout Int, _ body: (Range<UInt64>) -> Bool) -> Bool {
-    let size = addresses.addressSize
-    let largest = size == 8 ? UInt64.max : 0xffff_ffff
+    let largest = format.addressSize == 8 ? UInt64.max : 0xffff_ffff
     var base = base
-    while bytes.byteCount - offset >= 2 * size {
-      let first = bytes.number(at: offset, size: size, isSigned: false)
-      let second = bytes.number(at: offset + size, size: size, isSigned: false)
-      offset += 2 * size
+    while let first = format.fixed(format.addressSize, bytes, &offset),
+      let second = format.fixed(format.addressSize, bytes, &offset)
+    {
       if first == 0, second == 0 { return true }
       if first == largest {
         base = second
@@ -62,13 +108,8 @@ struct RangeLists {
   }
 
   private func entries(_ bytes: RawSpan, _ offset: inout Int, _ body: (Range<UInt64>) -> Bool) -> Bool {
-    let size = addresses.addressSize
     var base = base
-    func address() -> UInt64? {
-      guard bytes.byteCount - offset >= size else { return nil }
-      defer { offset += size }
-      return bytes.number(at: offset, size: size, isSigned: false)
-    }
+    func address() -> UInt64? { format.fixed(format.addressSize, bytes, &offset) }
     func indexed() -> UInt64? { bytes.unsigned(&offset).flatMap { addresses[$0] } }
     while offset < bytes.byteCount {
       let kind = Int(bytes.uint8(at: offset))
@@ -98,5 +139,27 @@ struct RangeLists {
       if start < end, !body(start..<end) { return true }
     }
     return false
+  }
+}
+
+/// Where `.debug_addr` has the addresses of one unit.
+struct AddressTable {
+  let bytes: RawSpanHolder
+  let base: UInt64
+  let format: DwarfFormat
+
+  subscript(index: UInt64) -> UInt64? {
+    let (distance, tooFar) = index.multipliedReportingOverflow(by: UInt64(format.addressSize))
+    let (offset, overflow) = base.addingReportingOverflow(distance)
+    guard !tooFar, !overflow, var place = Int(exactly: offset) else { return nil }
+    return bytes.withBytes { format.fixed(format.addressSize, $0, &place) }
+  }
+
+  @inline(__always)
+  func value(of address: DwarfAddress) -> UInt64? {
+    switch address {
+    case .value(let value): value
+    case .index(let index): self[index]
+    }
   }
 }

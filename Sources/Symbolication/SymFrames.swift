@@ -173,19 +173,3 @@ struct SymFrames {
     return true
   }
 }
-
-/// Bytes that somebody else holds for as long as this lives.
-@safe
-struct RawSpanHolder {
-  private let owner: AnyObject
-  private let buffer: UnsafeRawBufferPointer
-
-  init(_ buffer: UnsafeRawBufferPointer, owner: AnyObject) {
-    unsafe self.buffer = unsafe buffer
-    self.owner = owner
-  }
-
-  func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result {
-    withExtendedLifetime(owner) { unsafe body(RawSpan(_unsafeBytes: buffer)) }
-  }
-}

@@ -1,5 +1,4 @@
 internal import BinaryFormat
-internal import CElfutils
 
 /// The functions of one module with what was inlined into them, as symbol files have them: no two calls of one level cover
 /// the same address, and a call lies inside of the one that it was inlined into.
@@ -58,14 +57,7 @@ struct SymFunctions {
 
   private mutating func read(_ unit: DwarfUnit) {
     names.beginUnit()
-    let before = (functions.count, pieces.count)
-    if !scan(unit) {
-      functions.removeSubrange(before.0...)
-      pieces.removeSubrange(before.1...)
-      unitCalls.removeAll(keepingCapacity: true)
-      unitRanges.removeAll(keepingCapacity: true)
-      walk(unit)
-    }
+    scan(unit)
     // Those of a function inside of another stand between the other's.
     var isGrouped = true
     for index in unitCalls.indices.dropFirst() where unitCalls[index - 1].function > unitCalls[index].function {
@@ -89,20 +81,21 @@ struct SymFunctions {
     unitRanges.removeAll(keepingCapacity: true)
   }
 
-  /// The fast way. Returns false if it does not work here.
-  private mutating func scan(_ unit: DwarfUnit) -> Bool {
+  /// Collects the functions of a unit, and the calls that were inlined into them.
+  private mutating func scan(_ unit: DwarfUnit) {
     let sections = info.sections
-    guard let entries = unit.entries(sections) else { return false }
-    return entries.scan(hasCalls: hasCalls) { offset, code in
-      begin(offset, entries.ranges(code, at: offset), unit)
+    guard let entries = unit.entries(sections) else { return }
+    let isWhole = entries.scan(hasCalls: hasCalls) { offset, code in
+      begin(offset, entries.ranges(code), unit)
     } call: { function, call in
+      guard !call.code.isEmpty else { return .ignore }
       let first = unitRanges.count
       if let range = call.code.range {
         unitRanges.append(range)
       } else {
-        unitRanges += entries.ranges(call.code, at: call.offset)
+        unitRanges += entries.ranges(call.code)
       }
-      let origin = call.origin.map { names.origin(at: $0, sections) } ?? names.origin(at: call.offset, sections)
+      let origin = names.origin(at: call.origin ?? call.offset, entries.sections)
       unitCalls.append(
         (
           function,
@@ -112,27 +105,7 @@ struct SymFunctions {
         ))
       return .enter
     }
-  }
-
-  /// The slow way, by libdw alone.
-  private mutating func walk(_ unit: DwarfUnit) {
-    for function in unit.allFunctions(info.sections) {
-      guard let number = unsafe begin(dwarf_dieoffset(&function.die), function.ranges(info.sections), unit) else {
-        continue
-      }
-      for call in hasCalls ? function.inlinedCalls(in: unit, info.sections) : [] {
-        let first = unitRanges.count
-        unitRanges += call.ranges
-        unitCalls.append(
-          (
-            number,
-            Call(
-              level: call.depth, origin: names.origin(unit.functionName(at: call.origin)),
-              file: names.file(call.file, of: unit, info.sections),
-              line: call.line, ranges: first..<unitRanges.count)
-          ))
-      }
-    }
+    if !isWhole { sections.findings.add(ElfRules.badDwarf) }
   }
 
   /// - Returns: nil for a function that the linker dropped: those are left at 0, or where no code is.

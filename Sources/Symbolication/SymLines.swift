@@ -16,7 +16,7 @@ struct SymLines {
   func rows(of unit: Int) -> Range<Int> { units[unit] }
 
   /// Reads the rows of one unit, and sorts them by address.
-  mutating func read(_ unit: DwarfUnit, _ sections: DwarfInfo.Sections, _ names: SymNames) {
+  mutating func read(_ unit: DwarfUnit, _ sections: DwarfSections, _ names: SymNames) {
     guard let table = unit.lines(sections) else { return }
     names.beginUnit()
     let first = rows.count

@@ -1,5 +1,4 @@
 internal import BinaryFormat
-internal import CElfutils
 
 /// Numbers of the files and of the inlined functions that a symbol file refers to.
 final class SymNames {
@@ -20,7 +19,7 @@ final class SymNames {
     unitOrigins.removeAll(keepingCapacity: true)
   }
 
-  func file(_ number: UInt64, of unit: DwarfUnit, _ sections: DwarfInfo.Sections) -> Int {
+  func file(_ number: UInt64, of unit: DwarfUnit, _ sections: DwarfSections) -> Int {
     guard number < Self.maximumUnitFiles else { return file(Self.unknown) }
     let index = Int(number)
     if index < unitFiles.count, let known = unitFiles[index] { return known }
@@ -37,7 +36,7 @@ final class SymNames {
     return files.count - 1
   }
 
-  func origin(_ name: String?) -> Int {
+  private func origin(_ name: String?) -> Int {
     let name = name ?? Self.unknown
     if let known = originNumbers[name] { return known }
     originNumbers[name] = origins.count
@@ -46,14 +45,10 @@ final class SymNames {
   }
 
   /// The function whose entry is at `offset`.
-  func origin(at offset: UInt64, _ sections: DwarfInfo.Sections) -> Int {
+  func origin(at offset: UInt64, _ sections: DwarfSections) -> Int {
     if let known = unitOrigins[offset] { return known }
-    var die = unsafe Dwarf_Die()
-    var name: String?
-    if unsafe dwarf_offdie(sections.dwarf, offset, &die) != nil {
-      name = unsafe DwarfUnit.linkageName(&die) ?? DwarfUnit.shortName(&die)
-    }
-    let new = origin(name)
+    let names = sections.names(at: offset)
+    let new = origin(names.linkage ?? names.short)
     unitOrigins[offset] = new
     return new
   }

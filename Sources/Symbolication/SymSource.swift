@@ -11,6 +11,8 @@ public final class SymSource {
   private let loaded: ElfFile?
   private let debug: ElfFile?
   private let machO: MachOFile?
+  /// The dSYM's.
+  private let companion: MachOFile?
   private let tables: [(table: ElfSymbolTable, file: ElfFile)]
 
   /// The file is no program of a format that is known.
@@ -33,7 +35,7 @@ public final class SymSource {
   public init(_ path: FilePath, debug: FilePath? = nil, name: String? = nil) throws {
     let loaded = try Self.open(path, nil)
     self.loaded = loaded
-    machO = nil
+    (machO, companion) = (nil, nil)
     self.debug = try debug.map { try Self.open($0, $0) }
     guard loaded.type != UInt16(ET_REL) else { throw NotLinked() }
     if let other = self.debug, let debug, other.machine != loaded.machine || !Self.isSameBuild(loaded, other) {
@@ -55,13 +57,11 @@ public final class SymSource {
   /// - Throws: `NotLinked`
   public init(_ file: MachOFile, debug: MachOFile? = nil, name: String) throws(NotLinked) {
     guard file.kind != .object else { throw NotLinked() }
-    machO = file
+    (machO, companion) = (file, debug)
     module = SymModule(file, name: name)
     imageBase = file.textAddress
-    // The one has the DWARF, the other perhaps `__eh_frame`.
-    loaded = file.dwarfImage().flatMap { try? ElfFile(image: $0) }
-    self.debug = debug?.dwarfImage().flatMap { try? ElfFile(image: $0) }
-    info = self.debug.flatMap { DwarfInfo($0) } ?? loaded.flatMap { DwarfInfo($0) }
+    (loaded, self.debug) = (nil, nil)
+    info = (debug?.dwarf).flatMap { DwarfInfo($0) } ?? file.dwarf.flatMap { DwarfInfo($0) }
     tables = []
   }
 
@@ -79,7 +79,8 @@ public final class SymSource {
 
   /// Whether there is anything to write.
   public var hasSymbols: Bool {
-    info != nil || !tables.isEmpty || loaded?.hasContents(".eh_frame") == true || machO?.symbols().isEmpty == false
+    info != nil || !tables.isEmpty || loaded?.hasContents(".eh_frame") == true || machO?.exceptionFrames != nil
+      || machO?.symbols().isEmpty == false
   }
 
   /// Looks for the file that has the debug information of the one at `path`: where its `.gnu_debuglink` says, and below
@@ -107,8 +108,11 @@ public final class SymSource {
   }
 
   var registers: CfiRegisters? {
-    // A Mach-O file whose DWARF is in a dSYM may have nothing that an ELF file is made of.
-    (loaded ?? debug).flatMap { $0.isLittleEndian ? CfiRegisters(machine: $0.machine) : nil }
+    if let machO {
+      let machine = machO.architecture.isARM64 ? EM_AARCH64 : machO.architecture.isX86_64 ? EM_X86_64 : EM_NONE
+      return CfiRegisters(machine: UInt16(machine))
+    }
+    return (loaded ?? debug).flatMap { $0.isLittleEndian ? CfiRegisters(machine: $0.machine) : nil }
   }
 
   func isCode(_ address: UInt64) -> Bool {
@@ -122,10 +126,7 @@ public final class SymSource {
   /// its own (`main.cold`), or what DWARF has.
   func functionName(at offset: UInt64, in unit: DwarfUnit, address: UInt64) -> String? {
     if let name = symbolName(covering: address) { return name }
-    var die = unsafe Dwarf_Die()
-    guard let info, let dwarf = unsafe dwarf_cu_getdwarf(unit.tree.cu), unsafe dwarf_offdie(dwarf, offset, &die) != nil
-    else { return nil }
-    return unsafe unit.name(of: DwarfFunction(die, info.sections)) { symbolName(covering: $0) }
+    return info.flatMap { unit.name(ofFunctionAt: offset, $0.sections) { symbolName(covering: $0) } }
   }
 
   private func symbolName(covering address: UInt64) -> String? {
@@ -190,6 +191,10 @@ public final class SymSource {
   /// The sections with descriptions of frames, the preferred one first.
   func frameSections() -> [SymFrames.Section] {
     var sections: [SymFrames.Section] = []
+    if let machO {
+      let found = [machO.exceptionFrames ?? companion?.exceptionFrames, machO.debugFrames ?? companion?.debugFrames]
+      return found.compactMap { $0 }.map { SymFrames.Section(bytes: $0.bytes, reader: $0.reader) }
+    }
     let places = [(loaded, ".eh_frame"), (loaded, ".debug_frame"), (debug, ".debug_frame")]
     for case (let file?, let name) in places {
       guard let section = CfiSection(name, file) else { continue }

@@ -1,5 +1,4 @@
 public import BinaryFormat
-internal import CElfutils
 
 /// Writes a module's symbols as a Breakpad symbol file: FILE, INLINE_ORIGIN, FUNC with INLINE and lines, PUBLIC, STACK CFI.
 ///

@@ -104,7 +104,7 @@ extension SymbolContents.Elf {
       versions.insert(unit.version)
       if unit.isSkeleton {
         split += 1
-        if unit.hasSplitUnit { found += 1 }
+        if unit.hasSplitUnit(info!.sections) { found += 1 }
       }
       functions += unit.functionCount(info!.sections)
     }
@@ -118,12 +118,7 @@ extension SymbolContents.Elf {
 
   private static func frames(_ name: String, _ file: ElfFile) -> Int {
     guard file.isLittleEndian else { return 0 }
-    let bytes = unsafe DwarfInfo.Sections.contents(name, file)
-    guard unsafe !bytes.isEmpty else { return 0 }
-    return unsafe CfiReader(
-      RawSpan(_unsafeBytes: bytes), address: 0, isExceptionFrame: name == ".eh_frame",
-      addressSize: file.is64 ? 8 : 4
-    ).entries.count
+    return CfiSection(name, file)?.reader.entries.count ?? 0
   }
 }
 

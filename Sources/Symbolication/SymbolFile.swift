@@ -14,17 +14,20 @@ public enum SymbolFile: Sendable {
 
   /// Opens the file at `path`, or the one in a dSYM bundle. Of a universal Mach-O file the slice with an id is taken, or
   /// without one that of arm64. Throws `Errno`, `InputFile.NotReadable`, or `UnknownFormat`.
-  public init(_ path: FilePath, with id: DebugID? = nil) throws {
+  public init(_ path: FilePath, with id: DebugID? = nil) throws { try self.init(path, with: id, places: DebugPlaces()) }
+
+  /// The same, with places where files are looked for that the file refers to.
+  init(_ path: FilePath, with id: DebugID? = nil, places: DebugPlaces) throws {
     if (try? FileKind(at: path, followingLink: true)) == .directory,
       let inner = MachOFile.dwarfFiles(inBundle: path).first
     {
-      try self.init(inner, with: id)
+      try self.init(inner, with: id, places: places)
       return
     }
     switch try SymbolFileIdentity.format(of: path) {
     case .sym: self = .sym(try SymFile(InputFile(path)))
     case .elf:
-      do { self = .elf(try ElfSymbols(path)) } catch is ElfSymbols.NotElf { throw UnknownFormat() }
+      do { self = .elf(try ElfSymbols(path, places: places)) } catch is ElfSymbols.NotElf { throw UnknownFormat() }
     case .machO:
       guard let file = AppleSymbols.slice(of: try InputFile(path), with: id) else { throw UnknownFormat() }
       self = .machO(

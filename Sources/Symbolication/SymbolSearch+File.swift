@@ -15,7 +15,7 @@ public struct FileSymbols: Sendable {
   ///   - paths: files and folders to look in first.
   /// - Throws: `Errno`, `InputFile.NotReadable`, or `SymbolFile.UnknownFormat`
   public init(_ path: FilePath, paths: [FilePath] = []) throws {
-    let own = try SymbolFile(path)
+    let own = try SymbolFile(path, places: DebugPlaces(named: paths))
     imageBase = own.imageBase
     guard !own.hasDebugInfo, let identity = Self.identity(path) else {
       symbols = own

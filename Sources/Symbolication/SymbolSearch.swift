@@ -52,6 +52,8 @@ public struct SymbolSearch: Sendable {
   /// Whether the places are looked at where this machine has what it runs.
   private let looksInSystem: Bool
   private let server: Debuginfod?
+  /// Where files are looked for that others refer to.
+  private let places: DebugPlaces
 
   private enum Named: Sendable {
     case folder(SymbolFolder)
@@ -71,6 +73,7 @@ public struct SymbolSearch: Sendable {
       }
     }
     self.looksInSystem = looksInSystem
+    places = DebugPlaces(named: paths)
     server = debuginfod ? Debuginfod() : nil
   }
 
@@ -80,7 +83,7 @@ public struct SymbolSearch: Sendable {
   /// Looks for the symbols of one module.
   public func find(_ identity: ModuleIdentity) -> Result {
     if cannotFind(identity) { return Result() }
-    var pass = SymbolSearchPass(identity)
+    var pass = SymbolSearchPass(identity, places)
     let candidates = SymbolCandidates(identity)
     for place in named where !pass.isComplete {
       switch place {

@@ -13,7 +13,10 @@ struct SymbolSearchPass {
   private var missing = 0
   private var seen: Set<FilePath> = []
 
-  init(_ identity: ModuleIdentity) { self.identity = identity }
+  /// Where files are looked for that others refer to.
+  private let places: DebugPlaces
+
+  init(_ identity: ModuleIdentity, _ places: DebugPlaces) { (self.identity, self.places) = (identity, places) }
 
   /// Whether nothing better can be found.
   var isComplete: Bool {
@@ -140,7 +143,9 @@ struct SymbolSearchPass {
     if !machO.isEmpty {
       result.symbols.append(.machO(AppleSymbols(loaded: loadedMachO?.file, companion: companion?.file)))
     }
-    if !files.isEmpty { result.symbols.append(.elf(ElfSymbols(loaded: binary?.file, debug: debug?.file))) }
+    if !files.isEmpty {
+      result.symbols.append(.elf(ElfSymbols(loaded: binary?.file, debug: debug?.file, places: places)))
+    }
     return result
   }
 }

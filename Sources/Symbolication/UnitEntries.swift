@@ -2,63 +2,42 @@ internal import BinaryFormat
 internal import CElfutils
 
 /// The entries of one unit as they lie in `.debug_info`, and what is needed to go over them.
-@safe
 final class UnitEntries {
-  private let scanner: DieScanner
-  private let bytes: RawSpanHolder
-  /// Offset of the first of them in `.debug_info`.
-  private let start: UInt64
-  /// Offset of the unit's header, from which references count.
-  private let unitStart: UInt64
-  private let lists: RangeLists
-  private let sections: DwarfInfo.Sections
+  /// A unit of another file that says what a split unit does not: addresses, and ranges before DWARF 5.
+  struct Skeleton {
+    let root: UnitRoot
+    let sections: DwarfSections
+  }
 
-  /// Nil if they are not in `.debug_info`, as those of split DWARF, or are too much.
+  /// That they are in.
+  let sections: DwarfSections
+  private let scanner: DieScanner
+  private let header: UnitHeader
+  private let lists: RangeLists
+  /// Whether calls in several parts say only where the first is, as DWARF 2 has no lists of ranges.
+  var hasSingleRanges: Bool { header.format.version < 3 }
+  /// Whether names in its language are mangled.
+  let hasMangledNames: Bool
+
+  /// Nil if they can't be read, or are too much.
   ///
   /// - Parameters:
-  ///   - die: the first entry of the unit.
+  ///   - number: of the unit in its section.
   ///   - sections: that it is in.
-  init?(_ die: inout Dwarf_Die, _ sections: DwarfInfo.Sections) {
-    let offset = unsafe dwarf_dieoffset(&die)
-    guard let header = unsafe Header(&die, sections.dwarf), [4, 8].contains(header.addressSize),
-      let bytes = unsafe sections.entries(offset..<max(header.end, offset), at: die.addr),
-      let scanner = sections.scanner(header), sections.takeUnit(at: offset, scanner.abbreviations.count)
+  ///   - skeleton: of a split unit.
+  init?(_ number: Int, _ sections: DwarfSections, skeleton: Skeleton?) {
+    header = sections.units[number]
+    guard let root = sections.root(number), let scanner = sections.scanner(header),
+      sections.takeUnit(scanner.abbreviations.count)
     else { return nil }
-    (self.scanner, self.bytes, start, unitStart) = (scanner, bytes, offset, header.start)
-    self.sections = sections
-    let addressBase = unsafe DwarfUnit.number(&die, DW_AT_addr_base)
-    let addresses = unsafe DieScanner.AddressTable(
-      bytes: sections.addresses, base: addressBase == 0 ? 8 : addressBase, addressSize: scanner.addressSize)
-    var base: Dwarf_Addr = 0
-    if unsafe dwarf_lowpc(&die, &base) != 0 { base = 0 }
-    lists = RangeLists(
-      bytes: scanner.version < 5 ? sections.ranges : sections.rangeLists, version: scanner.version,
-      offsetSize: scanner.offsetSize, base: base, listBase: unsafe DwarfUnit.number(&die, DW_AT_rnglists_base),
-      addresses: addresses)
-  }
-
-  /// What stands before the entries of a unit.
-  struct Header {
-    var start: UInt64 = 0
-    var end: Dwarf_Off = 0
-    var version: Dwarf_Half = 0
-    var abbreviations: Dwarf_Off = 0
-    var addressSize: UInt8 = 0
-    var offsetSize: UInt8 = 0
-
-    fileprivate init?(_ die: inout Dwarf_Die, _ dwarf: OpaquePointer) {
-      let (start, underflow) = unsafe dwarf_dieoffset(&die).subtractingReportingOverflow(dwarf_cuoffset(&die))
-      var size = 0
-      guard !underflow,
-        unsafe dwarf_next_unit(
-          dwarf, start, &end, &size, &version, &abbreviations, &addressSize, &offsetSize, nil, nil) == 0
-      else { return nil }
-      self.start = start
-    }
+    (self.sections, self.scanner) = (sections, scanner)
+    lists = RangeLists(root, header, sections, skeleton: skeleton)
+    // C89, C, C99, C11, C17, and the assembler's.
+    hasMangledNames = ![0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x8001].contains(root.language)
   }
 
   /// - Parameters:
-  ///   - first: offset in `.debug_info` of the entry to begin with; nil for all.
+  ///   - first: offset in the section of the entry to begin with; nil for all.
   ///   - hasCalls: whether calls are wanted at all.
   ///   - function: is called for each function with code, with its entry's offset; returns its number, or nil if its calls
   ///     are not wanted.
@@ -68,32 +47,45 @@ final class UnitEntries {
     from first: UInt64? = nil, hasCalls: Bool, function: (UInt64, DieScanner.Code) -> Int?,
     call: (Int, DieScanner.Call) -> DieScanner.Step
   ) -> Bool {
-    bytes.withBytes { unit in
-      let first = first ?? start
-      guard first >= start, first - start < UInt64(unit.byteCount) else { return false }
+    sections.info.withBytes { info in
+      let first = first ?? UInt64(header.entries)
+      guard first >= UInt64(header.entries), first < UInt64(header.end) else { return false }
       return scanner.scan(
-        unit.extracting(Int(first - start)..<unit.byteCount), from: first, unitStart: unitStart,
+        info.extracting(Int(first)..<header.end), from: first, unitStart: UInt64(header.start),
         lists.addresses, hasCalls: hasCalls, function: function, call: call)
     }
   }
 
-  /// What an entry covers.
+  /// What an entry covers, by what it says of that.
+  func ranges(_ code: DieScanner.Code) -> [Range<UInt64>] { lists.ranges(code, sections) }
+
+  /// Whether an entry covers `address`, by what it says of that.
   ///
-  /// - Parameters:
-  ///   - code: what it says of that.
-  ///   - offset: of the entry.
-  func ranges(_ code: DieScanner.Code, at offset: UInt64) -> [Range<UInt64>] {
-    if let range = code.range { return [range] }
-    var ranges: [Range<UInt64>] = []
-    if let list = code.list {
-      let isRead = lists.forEach(at: list) { range in
-        ranges.append(range)
-        return ranges.count < 2 || sections.takeRanges(1)
+  /// - Parameter left: how many ranges may still be looked at.
+  func contains(_ code: DieScanner.Code, _ address: UInt64, _ left: inout Int) -> Bool {
+    if let range = code.range { return range.contains(address) }
+    return lists.contains(code, address, &left)
+  }
+
+  /// Where the function is entered whose entry is at `offset`; nil if that does not say.
+  func entryAddress(at offset: UInt64) -> UInt64? {
+    guard offset >= UInt64(header.entries), offset < UInt64(header.end) else { return nil }
+    var (low, entry): (UInt64?, UInt64?) = (nil, nil)
+    var list: RangeLists.Place?
+    let format = header.format
+    let isRead = sections.info.withBytes { info in
+      scanner.forEachAttribute(info.extracting(0..<header.end), at: Int(offset)) { name, form, unit, place in
+        switch name {
+        case DW_AT_low_pc: low = format.address(form, unit, place).flatMap { lists.addresses.value(of: $0) }
+        case DW_AT_entry_pc: entry = format.address(form, unit, place).flatMap { lists.addresses.value(of: $0) }
+        case DW_AT_ranges: list = format.list(form, unit, place)
+        default: break
+        }
       }
-      if isRead { return ranges }
     }
-    var die = unsafe Dwarf_Die()
-    guard unsafe dwarf_offdie(sections.dwarf, offset, &die) != nil else { return [] }
-    return unsafe DwarfUnit.ranges(&die, sections)
+    guard isRead else { return nil }
+    if let known = entry ?? low { return known }
+    return lists.ranges(DieScanner.Code(low: nil, high: nil, size: nil, list: list), sections, most: 1).first?
+      .lowerBound
   }
 }

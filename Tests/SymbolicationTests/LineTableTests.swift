@@ -60,13 +60,13 @@ struct LineTableTests {
 
   private static let strings = Array("/src\0inc\0/abs/\0a.c\0b.c\0/c.c\0".utf8)
 
-  private static func read(_ table: [UInt8]) throws -> (table: LineTable?, sections: DwarfInfo.Sections) {
+  private static func read(_ table: [UInt8]) throws -> (table: LineTable?, sections: DwarfSections) {
     let folder = try TemporaryFolder()
     let sections: [(name: String, flags: UInt64, bytes: [UInt8])] = [
       (".debug_abbrev", 0, [0]), (".debug_line", 0, table), (".debug_line_str", 0, strings),
     ]
     try folder.write(SynthElf.file(sections), to: "a")
-    let read = try #require(DwarfInfo.Sections(try ElfFile(FilePath(folder.url("a").path))))
+    let read = DwarfSections(try ElfFile(FilePath(folder.url("a").path)))
     return (LineTable(read, at: 0, compilationFolder: "/src"), read)
   }
 
@@ -92,7 +92,7 @@ struct LineTableTests {
       #expect(table?.path(3) == "/c.c")
     }
     #expect(table?.path(5) == nil)
-    #expect(sections.findings.findings.isEmpty)
+    #expect(sections.findings.list.findings.isEmpty)
   }
 
   @Test("Numbers may be in the other order", arguments: 2...5)
@@ -109,7 +109,7 @@ struct LineTableTests {
     for count in 1..<whole.count {
       let (table, sections) = try Self.read(Array(whole.prefix(count)))
       #expect(table == nil)
-      #expect(sections.findings.findings.map(\.rule.code) == ["bad-line-table"])
+      #expect(sections.findings.list.findings.map(\.rule.code) == ["bad-line-table"])
     }
   }
 
@@ -119,7 +119,7 @@ struct LineTableTests {
     let (table, sections) = try Self.read(Self.table(version: 4, program: program))
     #expect(Self.place(table, 0x1004) == "/src/inc/a.c:1:0")
     #expect(Self.place(table, 0x1008) == nil)
-    #expect(sections.findings.findings.map(\.rule.code) == ["bad-line-table"])
+    #expect(sections.findings.list.findings.map(\.rule.code) == ["bad-line-table"])
   }
 
   @Test("Where addresses go back another sequence begins; dropped functions have none")

@@ -3,7 +3,7 @@ import DumpSynth
 import FileSystem
 import Foundation
 import Snapshot
-import Symbolication
+@testable import Symbolication
 import SystemPackage
 import Testing
 
@@ -97,7 +97,7 @@ struct MachOFileTests {
     let second = try MachOFile(input, in: slices[1].range)
     #expect(second.uuid?.text == "10111213-1415-1617-1819-1a1b1c1d1e1f")
     #expect(second.symbol(containing: text + 0x21)?.name == "second")
-    #expect(second.dwarfImage() == (try file()).dwarfImage())
+    #expect(second.dwarf?.contents(".debug_info").withBytes { $0.array() } == Array(1...40))
     #expect(second.compactUnwindEncoding(at: text) == 0x0400_0001)
   }
 
@@ -174,46 +174,28 @@ struct MachOFileTests {
 
   // MARK: Debugging information
 
-  @Test("Debugging sections become an ELF file with their names and bytes")
-  func dwarfImage() throws {
-    let image = try #require(try file().dwarfImage())
-    #expect(Array(image[0..<8]) == [0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0])
-    #expect(image.little(at: 18, width: 2) == 183)
-    let sections = ElfSections.read(image)
-    #expect(sections.map(\.name) == ["", ".eh_frame", ".debug_info", ".debug_str_offsets", ".text", ".shstrtab"])
-    #expect(sections[1].address == text + 0x400)
-    #expect(sections[2].bytes == Array(1...40))
-    #expect(sections[3].bytes == Array(50...61))
+  @Test("Debugging sections are found by the names that ELF files have, though Mach-O cuts them")
+  func dwarfSections() throws {
+    let dwarf = try #require(try file().dwarf)
+    func bytes(_ name: String) -> [UInt8] { dwarf.contents(name).withBytes { $0.array() } }
+    #expect(bytes(".debug_info") == Array(1...40))
+    #expect(bytes(".debug_str_offsets") == Array(50...61))
+    #expect(bytes(".debug_line").isEmpty)
+    #expect(bytes(".text").isEmpty)
+    #expect(dwarf.isCode(text))
+    #expect(!dwarf.isCode(text &- 0x1000_0000))
   }
 
-  @Test("Without debugging sections, and of an object file, there is no image")
+  @Test("Without debugging sections, and of an object file, there is no debug information")
   func noDwarf() throws {
     var synth = MachOSynth.sample()
     synth.kind = 1
-    #expect(try file(synth).dwarfImage() == nil)
+    #expect(try file(synth).dwarf == nil)
     synth = .sample()
     synth.sections.removeAll { $0.segment == "__DWARF" }
     let file = try file(synth)
-    #expect(file.dwarfImage() == nil)
+    #expect(file.dwarf == nil)
     #expect(!file.hasDwarf)
-  }
-
-  @Test("Sections that share their bytes do not make the image larger than the file")
-  func sharedSections() throws {
-    var synth = MachOSynth.sample()
-    synth.sections[4].bytes = [UInt8](repeating: 7, count: 10_000)
-    var bytes = synth.bytes()
-    let whole = bytes.count
-    // All section headers of the segment point to the largest one's bytes.
-    let names = ["__debug_info", "__debug_str_offs", "__apple_names"].map { Array($0.utf8) }
-    let places = names.map { name in (0..<4000).first { Array(bytes[$0..<$0 + name.count]) == name }! }
-    for place in places { bytes.replaceSubrange(place + 40..<place + 52, with: bytes[places[0] + 40..<places[0] + 52]) }
-    for (number, place) in places.enumerated() {
-      bytes.replaceSubrange(place..<place + 14, with: Array("__debug_copy_\(number)".utf8.prefix(14)))
-    }
-    bytes.replaceSubrange(places[0]..<places[0] + 16, with: Array("__debug_info".utf8) + [0, 0, 0, 0])
-    let image = try #require(try MachOFile(InputFile(bytes: bytes)).dwarfImage())
-    #expect(image.count < whole + 2000)
   }
 
   @Test("Files in a bundle are found")
@@ -235,28 +217,5 @@ struct MachOFileTests {
     #expect(names("A.xcarchive/dSYMs") == both)
     #expect(names("A.xcarchive/dSYMs/B.dSYM") == [both[0]])
     #expect(names("nothing") == [])
-  }
-}
-
-/// Reads section headers, without the product.
-struct ElfSections {
-  let name: String
-  let address: UInt64
-  let bytes: [UInt8]
-
-  static func read(_ image: [UInt8]) -> [ElfSections] {
-    let table = Int(image.little(at: 40, width: 8) ?? 0)
-    let count = Int(image.little(at: 60, width: 2) ?? 0)
-    let names = Int(image.little(at: 62, width: 2) ?? 0)
-    func field(_ index: Int, _ offset: Int, _ width: Int) -> Int {
-      Int(image.little(at: table + index * 64 + offset, width: width) ?? 0)
-    }
-    return (0..<count).map { index in
-      let start = field(names, 24, 8) + field(index, 0, 4)
-      let name = String(decoding: image[start...].prefix { $0 != 0 }, as: UTF8.self)
-      let hasBytes = field(index, 4, 4) != 8
-      let range = hasBytes ? field(index, 24, 8)..<field(index, 24, 8) + field(index, 32, 8) : 0..<0
-      return ElfSections(name: name, address: UInt64(field(index, 16, 8)), bytes: Array(image[range]))
-    }
   }
 }

@@ -121,22 +121,4 @@ struct MachOToolTests {
       #expect(built.file.compactUnwindEncoding(at: address) == UInt32(entry.2, radix: 16))
     }
   }
-
-  @Test(
-    "The debugging information in the shape of ELF leads to the same functions and lines", .enabled(if: hasTools),
-    arguments: ["arm64", "x86_64"], [4, 5])
-  func lines(architecture: String, dwarf: Int) throws {
-    let built = try build(architecture, dwarf: dwarf)
-    let image = try #require(built.companion.dwarfImage())
-    try built.folder.write(image, to: "image")
-    let start = try #require(built.file.functionStarts.first)
-    let addresses = stride(from: start, to: start + 256, by: 4).map { "0x" + String($0, radix: 16) }
-      .joined(separator: " ")
-    let own = try lines("'\(Self.symbolizer!)' --obj=image \(addresses)", built)
-    let theirs = try lines("'\(Self.symbolizer!)' --obj=\(Built.companionPath) \(addresses)", built)
-    try #require(own.count == theirs.count)
-    // Between functions the symbol table has names, which the image does not need.
-    for (own, other) in zip(own, theirs) where own != "??" { #expect(own == other) }
-    #expect(own.count { $0.contains("a.cpp:") } > 20)
-  }
 }

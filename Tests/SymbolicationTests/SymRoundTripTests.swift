@@ -93,7 +93,7 @@ struct SymRoundTripTests {
     }
   }
 
-  @Test("Every address has the frame rules that libdw gives")
+  @Test("Every address has the frame rules that the file itself gives")
   func frames() throws {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SplitMix64(seed: seed)
@@ -106,7 +106,7 @@ struct SymRoundTripTests {
       for entry in sym.frameRules {
         for address in entry.address..<entry.end {
           guard let expected = elf.frameRules(imageAddress: address &+ elf.imageBase) else {
-            Issue.record("\(name): libdw has nothing at 0x\(String(address, radix: 16))")
+            Issue.record("\(name): the file has nothing at 0x\(String(address, radix: 16))")
             continue
           }
           guard let found = sym.frameRules(at: address, .x86_64) else {

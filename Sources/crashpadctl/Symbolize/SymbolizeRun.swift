@@ -68,6 +68,8 @@ struct SymbolizeRun {
   private func reportUnused(except used: Set<FilePath>) {
     for path in command.symbolOptions.symbols.map({ FilePath($0) }) where !used.contains(path) {
       guard (try? FileKind(at: path, followingLink: true)) != .directory else { continue }
+      // They are parts of another file's debug information, and have no symbols of their own.
+      if ["dwo", "dwp"].contains(path.extension) { continue }
       Terminal.error(Sentences.line(SymbolFileFinding(file: path, finding: Finding(SymbolFileRules.unused))))
     }
   }

@@ -3,7 +3,7 @@ import Symbolication
 
 /// An ELF file: a symbol file is made of it, and what lies at its addresses is asked for.
 ///
-/// libelf and libdw are not compiled for fuzzing: what happens in them is not followed, but a crash ends the run too.
+/// libelf is not compiled for fuzzing: what happens in it is not followed, but a crash ends the run too.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   guard size > 64 else { return -1 }

@@ -1,0 +1,150 @@
+import DumpSynth
+import Foundation
+import Testing
+import ToolRunner
+
+/// One program, whose debug information is stored in several ways: the answers are the same.
+@Suite(
+  "Debug information is read in every form that linkers and packagers give it",
+  .enabled(if: Toolbox.gxx != nil && Toolbox.nm != nil, "g++ or nm is not installed"))
+struct StoredFormsTests {
+  /// What `symbols lookup` prints of addresses in the functions of `build/prog`.
+  private static func answers(
+    _ file: String, _ options: String = "", at addresses: [UInt64], in folder: TemporaryFolder
+  ) throws -> String {
+    let input = addresses.map { "0x\(String($0, radix: 16))\n" }.joined()
+    try folder.write(Array(input.utf8), to: "addresses")
+    let result = try Tool.shell("crashpadctl symbols lookup \(options) \(file) < addresses", in: folder)
+    try #require(result.status == 0, "\(result.errorText)")
+    #expect(result.errorText.isEmpty)
+    return result.text
+  }
+
+  private static func addresses(in folder: TemporaryFolder) throws -> [UInt64] {
+    var random = SplitMix64(seed: Toolbox.seed, area: 5)
+    return try FunctionSymbol.all("build/prog", in: folder).addresses(300, &random)
+  }
+
+  private static func make(_ options: String, compiler: String? = Toolbox.gxx, in folder: TemporaryFolder) throws {
+    let build = Build(language: .cxx, compiler: try #require(compiler), options: "-w -O2 \(options)")
+    try build.make(in: folder)
+  }
+
+  private static func run(_ command: String, in folder: TemporaryFolder) throws {
+    let result = try Tool.shell(command, in: folder)
+    try #require(result.status == 0, "\(result.errorText)")
+  }
+
+  private static let dwp = Toolbox.named("dwp")
+  private static let llvmDwp = Toolbox.newest("llvm-dwp")
+
+  @Test(
+    "A package of split files has what the files have, beside the program or in a folder that is named",
+    .enabled(if: dwp != nil, "dwp is not installed"))
+  func package() throws {
+    let folder = try TemporaryFolder()
+    try Self.make("-gdwarf-4 -gsplit-dwarf", in: folder)
+    try Self.comparePackage("'\(Self.dwp!)' -e prog -o prog.dwp", in: folder)
+  }
+
+  @Test(
+    "A package of DWARF 5 too",
+    .enabled(if: llvmDwp != nil && Toolbox.clangxx != nil, "clang++ or llvm-dwp is not installed"))
+  func package5() throws {
+    let folder = try TemporaryFolder()
+    try Self.make("-gdwarf-5 -gsplit-dwarf", compiler: Toolbox.clangxx, in: folder)
+    try Self.comparePackage("'\(Self.llvmDwp!)' -e prog -o prog.dwp", in: folder)
+  }
+
+  private static func comparePackage(_ command: String, in folder: TemporaryFolder) throws {
+    let addresses = try addresses(in: folder)
+    let expected = try answers("build/prog", at: addresses, in: folder)
+    #expect(expected.contains("main.cc:"))
+    try run("cd build && \(command) && rm *.dwo", in: folder)
+    #expect(try answers("build/prog", at: addresses, in: folder) == expected)
+    try run("mkdir other && mv build/prog.dwp other", in: folder)
+    #expect(try answers("build/prog", "--symbols other", at: addresses, in: folder) == expected)
+    try run("mv other/prog.dwp other/renamed.dwp", in: folder)
+    #expect(try answers("build/prog", "--symbols other/renamed.dwp", at: addresses, in: folder) == expected)
+    let missing = try Tool.shell("crashpadctl symbols lookup build/prog < addresses", in: folder)
+    #expect(missing.errorText.contains("split"), "\(missing.errorText)")
+  }
+
+  @Test("Split files are found in a folder that is named", arguments: [4, 5])
+  func splitElsewhere(version: Int) throws {
+    let folder = try TemporaryFolder()
+    try Self.make("-gdwarf-\(version) -gsplit-dwarf", in: folder)
+    let addresses = try Self.addresses(in: folder)
+    let expected = try Self.answers("build/prog", at: addresses, in: folder)
+    try Self.run("mkdir split && mv build/*.dwo split", in: folder)
+    #expect(try Self.answers("build/prog", "--symbols split", at: addresses, in: folder) == expected)
+  }
+
+  @Test(
+    "Split units may stay in the object files", .enabled(if: Toolbox.clangxx != nil, "clang++ is not installed"))
+  func single() throws {
+    let folder = try TemporaryFolder()
+    try Self.make("-gdwarf-5 -gsplit-dwarf=single", compiler: Toolbox.clangxx, in: folder)
+    let addresses = try Self.addresses(in: folder)
+    let single = try Self.answers("build/prog", at: addresses, in: folder)
+    try Self.make("-gdwarf-5", compiler: Toolbox.clangxx, in: folder)
+    #expect(try Self.answers("build/prog", at: addresses, in: folder) == single)
+  }
+
+  @Test("Sections compressed by zlib, in both forms, or by zstd", arguments: ["zlib", "zlib-gnu", "zstd"])
+  func compressed(method: String) throws {
+    let folder = try TemporaryFolder()
+    try Self.make("-gdwarf-5", in: folder)
+    let addresses = try Self.addresses(in: folder)
+    let expected = try Self.answers("build/prog", at: addresses, in: folder)
+    let command = "objcopy --compress-debug-sections=\(method) build/prog build/small"
+    guard try Tool.shell(command, in: folder).status == 0 else {
+      try Test.cancel("objcopy here does not know \(method)")
+    }
+    try Self.run("test $(stat -c %s build/small) -lt $(stat -c %s build/prog)", in: folder)
+    #expect(try Self.answers("build/small", at: addresses, in: folder) == expected)
+  }
+
+  @Test("DWARF 2 gives a unit one range, which leaves out what is in sections of its own")
+  func dwarf2() throws {
+    let folder = try TemporaryFolder()
+    try Self.make("-gdwarf-3 -gstrict-dwarf", in: folder)
+    let addresses = try Self.addresses(in: folder)
+    let new = try Self.answers("build/prog", at: addresses, in: folder)
+    try Self.make("-gdwarf-2 -gstrict-dwarf", in: folder)
+    let old = try Self.answers("build/prog", at: addresses, in: folder)
+    // The function that was compiled, and the place: of calls in several parts DWARF 2 has the first part alone.
+    func ends(_ answers: String) -> [String] {
+      answers.components(separatedBy: "\n\n").map { $0.split(separator: "\n") }
+        .map { "\($0.dropLast().last ?? "") \($0.dropFirst().first ?? "")" }
+    }
+    let differing = zip(ends(old), ends(new)).filter { $0 != $1 }
+    #expect(ends(old).count == ends(new).count)
+    #expect(differing.isEmpty, "\(differing.count): \(differing.prefix(3))")
+  }
+
+  @Test("An object file has the lines and the inlined calls of its code")
+  func object() throws {
+    let folder = try TemporaryFolder()
+    try Self.make("-gdwarf-5", in: folder)
+    let nm = try #require(Toolbox.nm)
+    let symbols = try Tool.shell("'\(nm)' -P -S --defined-only build/main.o", in: folder).outputLines
+    func fields(_ name: String, _ lines: [Substring]) -> [UInt64] {
+      lines.map { $0.split(separator: " ") }.first { $0.count == 4 && $0[0] == name && "tT".contains($0[1]) }
+        .map { $0[2...].compactMap { UInt64($0, radix: 16) } } ?? []
+    }
+    let linked = try Tool.shell("'\(nm)' -P -S --defined-only build/prog", in: folder).outputLines
+    var compared = 0
+    for name in symbols.compactMap({ $0.split(separator: " ").first.map(String.init) }) {
+      let (own, other) = (fields(name, symbols), fields(name, linked))
+      // Those of `.text` itself; `main` and what is cold have sections of their own.
+      guard own.count == 2, other.count == 2, name != "main", !name.contains(".cold"), !name.hasPrefix("_GLOBAL__")
+      else { continue }
+      let distances = stride(from: 0, to: own[1], by: 7)
+      let mine = try Self.answers("build/main.o", at: distances.map { own[0] + $0 }, in: folder)
+      #expect(try mine == Self.answers("build/prog", at: distances.map { other[0] + $0 }, in: folder), "\(name)")
+      compared += 1
+    }
+    #expect(compared > 2)
+  }
+}
