@@ -179,6 +179,15 @@ struct CfiRegisters {
     case EM_AARCH64: names = (0...30).map { "x\($0)" } + ["sp"]
     case EM_386: names = ["eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip"].map { "$" + $0 }
     case EM_ARM: names = (0...12).map { "r\($0)" } + ["sp", "lr", "pc"]
+    // The first is always 0; Breakpad calls it so.
+    case EM_RISCV:
+      names =
+        ["pc", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1"] + (0...7).map { "a\($0)" }
+        + (2...11).map { "s\($0)" } + (3...6).map { "t\($0)" }
+    case EM_MIPS:
+      names =
+        (["zero", "at", "v0", "v1"] + (0...3).map { "a\($0)" } + (0...7).map { "t\($0)" } + (0...7).map { "s\($0)" }
+        + ["t8", "t9", "k0", "k1", "gp", "sp", "fp", "ra"]).map { "$" + $0 }
     default: return nil
     }
   }

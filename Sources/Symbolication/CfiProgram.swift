@@ -209,8 +209,12 @@ struct CfiProgram {
       guard let distance = bytes.unsigned(&offset) else { return false }
       row.canonicalAddress = .register(register, Int64(bitPattern: distance))
     case 0x0d:
-      guard case .register(_, let distance) = row.canonicalAddress else { return false }
-      row.canonicalAddress = .register(register, distance)
+      switch row.canonicalAddress {
+      case .register(_, let distance): row.canonicalAddress = .register(register, distance)
+      // LLVM begins so on MIPS: the distance is 0.
+      case .unknown: row.canonicalAddress = .register(register, 0)
+      case .expression: return false
+      }
     case 0x0e:
       // The number is the distance.
       guard case .register(let base, _) = row.canonicalAddress else { return false }
