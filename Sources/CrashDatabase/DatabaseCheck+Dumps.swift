@@ -56,6 +56,7 @@ extension CheckPass {
       }
       guard status.kind == .regular, !name.hasPrefix(".") else { return try pass.addForeign(name, path, in: folder) }
       pass.checkPermissions(status, path, search: search)
+      pass.checkLinks(status, path)
       pass.pendingDumps += 1
       let isLocked = name.hasSuffix(DatabaseLayout.lockedExtension)
       let dump = PendingDump(

@@ -50,7 +50,9 @@ extension CheckPass {
     } else if parts.contains(.metadata), try isLone(stem, in: listing.folder) {
       add(DatabaseRules.metadataWithoutReport, listing.path(metadataName))
     }
-    if parts.contains(.metadata), search != 0, let status = try listing.folder.status(metadataName) {
+    if parts.contains(.metadata), let status = try listing.folder.status(metadataName) {
+      // Who moves a report links its metadata for a moment.
+      if status.linkCount > 1, try !examination.isBusy(stem) { checkLinks(status, listing.path(metadataName)) }
       checkPermissions(status, listing.path(metadataName), search: search)
     }
     if parts.contains(.lock) { try checkLock(stem.appending(DatabaseLayout.lockExtension), in: listing) }
@@ -71,6 +73,7 @@ extension CheckPass {
     guard let status = try folder.status(name) else { return }
     guard status.kind == .regular else { return add(DatabaseRules.notAFile, path, found: Self.kind(status.kind)) }
     checkPermissions(status, path, search: search)
+    checkLinks(status, path)
     if stem.hasUpperCase { add(DatabaseRules.upperCaseName, path) }
     if status.size == 0 {
       add(DatabaseRules.emptyReport, path)

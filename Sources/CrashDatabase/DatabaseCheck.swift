@@ -92,6 +92,14 @@ struct CheckPass {
     add(DatabaseRules.foreignEntry, path, found: Self.kind(status.kind))
   }
 
+  /// Whether a file has other names, which is told.
+  @discardableResult
+  mutating func checkLinks(_ status: FileStatus, _ path: String) -> Bool {
+    guard status.kind == .regular, status.linkCount > 1 else { return false }
+    add(DatabaseRules.hardLink, path, expected: .text("1"), found: .text("\(status.linkCount)"))
+    return true
+  }
+
   // MARK: Permissions
 
   /// The bits of group and others that count below a directory that has `permissions`, where `above` counts for itself.
@@ -164,7 +172,8 @@ struct CheckPass {
 
   private mutating func checkSettings(_ status: FileStatus) throws(FileFailure) {
     let path = DatabaseLayout.settings.text
-    switch try database.settings() {
+    if checkLinks(status, path) { return }
+    switch try database.settings(waits: false) {
     case .missing: add(DatabaseRules.settingsMissing, path)
     case .damaged(let damage):
       switch damage {

@@ -49,7 +49,7 @@ extension RepairPass {
     if try metadata.isOversized || examination.metadata(other, in: otherFolder).isOversized { return }
     let file = try InputFile(folder.open(name))
     let otherFile = try InputFile(otherFolder.open(other.appending(DatabaseLayout.reportExtension)))
-    if Self.isSameContent(file, otherFile) {
+    if try Self.isSameContent(file, otherFile) {
       try joinMetadata(stem, state, other, otherState, rule: rule)
       return try removeDuplicate(stem, state, of: shownPath(other, otherState), rule: rule)
     }
@@ -59,7 +59,7 @@ extension RepairPass {
       guard let twin = try database.folder(twinState.folderName)?.openIfPresent(DatabaseLayout.report(newID)) else {
         continue
       }
-      guard Self.isSameContent(file, try InputFile(twin)) else { throw FileFailure(twin.path, .fileExists) }
+      guard try Self.isSameContent(file, InputFile(twin)) else { throw FileFailure(twin.path, .fileExists) }
       return try removeDuplicate(stem, state, of: path(DatabaseLayout.report(newID), twinState), rule: rule)
     }
     if let session {
@@ -135,10 +135,14 @@ extension RepairPass {
     (metadata.isUploaded ? 1 : 0, metadata.lastUploadAttemptTime, metadata.uploadAttempts)
   }
 
-  private static func isSameContent(_ a: InputFile, _ b: InputFile) -> Bool {
+  private static func isSameContent(_ a: InputFile, _ b: InputFile) throws -> Bool {
     guard a.byteCount == b.byteCount else { return false }
-    return a.withBytes { a in
-      b.withBytes { b in unsafe a.withUnsafeBytes { a in unsafe b.withUnsafeBytes { unsafe a.elementsEqual($0) } } }
+    return try a.checkingReading {
+      try b.checkingReading {
+        a.withBytes { a in
+          b.withBytes { b in unsafe a.withUnsafeBytes { a in unsafe b.withUnsafeBytes { unsafe a.elementsEqual($0) } } }
+        }
+      }
     }
   }
 

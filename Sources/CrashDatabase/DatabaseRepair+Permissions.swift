@@ -84,8 +84,13 @@ extension RepairPass {
   private func mendFile(_ name: FileName, in folder: Folder, _ path: String, search: UInt32) throws {
     guard let status = try folder.status(name), status.kind == .regular, status.permissions & search & 0o066 != 0
     else { return }
+    if status.linkCount > 1 {
+      return trying(path) { throw FileFailure(folder.path.appending(name), .tooManyLinks) }
+    }
     mendPermissions(status, path, search: search) { permissions throws(FileFailure) in
-      try folder.openIfPresent(name)?.setPermissions(permissions)
+      guard let file = try folder.openIfPresent(name) else { return }
+      try file.checkLinks()
+      try file.setPermissions(permissions)
     }
   }
 

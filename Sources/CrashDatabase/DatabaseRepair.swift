@@ -179,7 +179,7 @@ final class RepairPass {
     guard mends(DatabaseRules.settingsDamaged) else { return }
     trying(path) {
       guard try database.root.status(DatabaseLayout.settings)?.kind == .regular,
-        case .damaged = try database.settings()
+        case .damaged = try database.settings(waits: false)
       else { return }
       var fact = DatabaseRepair.Fact(action: .replacedSettings, rule: DatabaseRules.settingsDamaged, path: path)
       if let session {

@@ -56,7 +56,7 @@ public enum DatabaseRules {
   public static let negativeTime = Rule("negative-time", .warning, "A time lies before 1970")
   public static let futureTime = Rule("future-time", .warning, "A time lies in the future")
   public static let uploadedInPending = Rule(
-    "uploaded-in-pending", .warning, "A pending report was uploaded already; it would be uploaded again")
+    "uploaded-in-pending", .warning, "A pending report was uploaded already; Crashpad would upload it again")
   public static let requestedInCompleted = Rule(
     "requested-in-completed", .note, "The upload of a completed report is asked for; only pending ones are uploaded")
   public static let uploadedWithoutID = Rule(
@@ -106,6 +106,9 @@ public enum DatabaseRules {
 
   // Anywhere
   public static let foreignEntry = Rule("foreign-entry", .note, "Something that the database did not put here")
+  public static let hardLink = Rule(
+    "hard-link", .error,
+    "The file has another name too, and may be any file of this system; it is neither changed nor sent")
   public static let orphanedAppleDouble = Rule(
     "orphaned-apple-double", .note, "An AppleDouble file has attributes of a file that is not there")
 
@@ -117,7 +120,7 @@ public enum DatabaseRules {
     uploadedInPending, requestedInCompleted, uploadedWithoutID, idWithoutUpload, lockHeld, lockOfUnknown, abandonedLock,
     expiredLock, futureLock, damagedLock, unfinishedReport, staleReport, deadRun, orphanedAttachments,
     badAttachmentName, dumpWithoutUUID, duplicateDump, futureDump, expiredDumpLock, emptyDump, rejectedWithoutReason,
-    reasonWithoutDump, foreignEntry, orphanedAppleDouble,
+    reasonWithoutDump, foreignEntry, hardLink, orphanedAppleDouble,
   ]
 
   /// What `DatabaseRepair` mends.

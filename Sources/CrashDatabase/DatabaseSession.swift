@@ -33,7 +33,12 @@ public final class DatabaseSession: Sendable {
     let abandoned = try RunFile.abandoned(in: new)
     if abandoned.isEmpty { return }
     // The files of the dead runs go last: whoever dies in here leaves the rest to the next.
-    do { try finishAbandonedChanges() } catch {
+    do {
+      for run in abandoned {
+        for name in run.journals { try PublicationJournal.finish(name, in: new, database) }
+      }
+      try finishAbandonedChanges()
+    } catch {
       close()
       throw error as? FileFailure ?? FileFailure(database.path, .ioError)
     }

@@ -74,16 +74,28 @@ extension CrashDatabase {
   /// Damaged settings are kept under this name, with `-2` and so on behind it when there are several.
   static let damagedSettings = FileName(literal: "settings.dat.damaged")
 
-  /// Reads the settings, under the lock that Crashpad takes for it. Throws `FileFailure`.
-  public func settings() throws(FileFailure) -> DatabaseSettings.State {
+  /// Reads the settings, under the lock that Crashpad takes for it. Throws `FileFailure`: `wouldBlock` if another program does
+  /// not give the lock, `tooManyLinks` if the file has another name.
+  ///
+  /// - Parameter waits: false reads without waiting for a lock. The 40 bytes are written in one call.
+  public func settings(waits: Bool = true) throws(FileFailure) -> DatabaseSettings.State {
     guard let file = try root.openIfPresent(DatabaseLayout.settings) else { return .missing }
-    try file.lock(exclusive: false)
+    try file.checkLinks()
+    if waits { try file.lock(exclusive: false) } else { _ = try? file.lock(exclusive: false, waiting: 0) }
     return Self.settings(try file.prefix(DatabaseSettings.size))
   }
 
   fileprivate static func settings(_ bytes: [UInt8]) -> DatabaseSettings.State {
     if bytes.isEmpty { return .missing }
     do { return .found(try DatabaseSettings(bytes)) } catch { return .damaged(error) }
+  }
+}
+
+extension OpenFile {
+  /// A file of a database has one name. One with another may be a link that somebody made of a file elsewhere, which would be
+  /// changed or sent through it: throws `FileFailure` with `tooManyLinks`.
+  func checkLinks() throws(FileFailure) {
+    if try status().linkCount > 1 { throw FileFailure(path, .tooManyLinks) }
   }
 }
 
@@ -108,6 +120,7 @@ extension DatabaseSession {
         if try createSettings(settings) { return SettingsChange(settings: settings, damage: nil) }
         continue
       }
+      try file.checkLinks()
       try file.lock(exclusive: true)
       // Whoever removed the file while we waited left us with one that has no name.
       guard let named = try root.status(DatabaseLayout.settings), try named.isSameFile(as: file.status()) else {

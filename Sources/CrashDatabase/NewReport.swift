@@ -10,7 +10,7 @@ public final class NewReport {
   public private(set) var file: OpenFile?
   private let lock: ReportLock
   private let session: DatabaseSession
-  private let temporaryName: FileName
+  let temporaryName: FileName
   private var isPublished = false
   private var hasAttachmentFolder = false
   private var attachmentNames: [FileName] = []

@@ -32,10 +32,12 @@ final class RunFile: Sendable {
         throw error
       }
       let taking = file.takeOwnership()
-      // Whoever cleans up may have come between the two calls and taken it for a dead run's.
-      guard taking != .busy, try file.status().linkCount > 0 else { continue }
       let content = LockContent(time: now, isMarked: taking == .taken)
-      do { try file.write(content.bytes) } catch {
+      do {
+        // Whoever cleans up may have come between the two calls and taken it for a dead run's.
+        guard taking != .busy, try file.status().linkCount > 0 else { continue }
+        try file.write(content.bytes)
+      } catch {
         _ = try? folder.remove(name)
         throw error
       }
@@ -50,8 +52,9 @@ final class RunFile: Sendable {
 
   /// A run that died.
   struct Abandoned {
-    /// All files of it, its own last.
+    /// All files of it: journals first, its own last.
     let names: [FileName]
+    var journals: [FileName] { names.filter { $0.hasSuffix(PublicationJournal.suffix) } }
     /// Open until the files are removed: of a run that was just about to begin, this is what tells it to begin anew.
     fileprivate let file: OpenFile
   }
@@ -65,7 +68,9 @@ final class RunFile: Sendable {
       let others = names.filter { $0 != run }
       // Where a run's own file is gone, somebody removed it: the run may live. What it left waits for its third day.
       guard let file = try? folder.openIfPresent(run, .readAndWrite), try isDead(file) else { continue }
-      abandoned.append(Abandoned(names: others + [run], file: file))
+      let isJournal = { (name: FileName) in name.hasSuffix(PublicationJournal.suffix) }
+      let ordered = others.filter(isJournal) + others.filter { !isJournal($0) } + [run]
+      abandoned.append(Abandoned(names: ordered, file: file))
     }
     return abandoned
   }

@@ -120,7 +120,9 @@ extension DatabaseSession {
       try withExtendedLifetime(lock) { try finish(report, metadata) }
       return nil
     }
-    return UploadClaim(report, metadata, try database.open(report), lock, self)
+    let file = try database.open(report)
+    try file.checkLinks()
+    return UploadClaim(report, metadata, file, lock, self)
   }
 
   /// Puts `metadata` where that of `report` is, whose lock is held.
@@ -133,7 +135,7 @@ extension DatabaseSession {
     let bytes = metadata.bytes
     let block = 512
     if case .file(let old) = report.metadata, old.serverID.count <= metadata.serverID.count, bytes.count <= block,
-      let file = try folder(report.state).openIfPresent(name, .readAndWrite)
+      let file = try folder(report.state).openIfPresent(name, .readAndWrite), try file.status().linkCount == 1
     {
       return try file.overwriteStart(bytes)
     }

@@ -58,7 +58,8 @@ public struct Conversion: Sendable {
     self.options = options
   }
 
-  /// Converts `input` into the file `path`, which appears whole or not at all.
+  /// Converts `input` into the file `path`, which appears whole or not at all. Throws `Errno`, or `InputFile.NotReadable` if
+  /// the input became shorter meanwhile.
   ///
   /// If `durable`, the call waits until the file is on the disk.
   public func convert(_ input: DumpInput, to path: FilePath, durable: Bool = false) throws -> Result {
@@ -66,6 +67,7 @@ public struct Conversion: Sendable {
   }
 
   /// Converts `input` and hands all bytes to `output` in order; nothing before it is known that there is a result.
+  /// Throws as the other, and what `output` throws; what was written then is no result.
   public func convert(_ input: DumpInput, to output: any ByteOutput) throws -> Result {
     try convert(input) { BorrowedOutput(output) }
   }
@@ -74,6 +76,12 @@ public struct Conversion: Sendable {
     guard input.format != .minidump, input.format != .core || target == .minidump else {
       throw UnsupportedInput(format: input.format, target: target)
     }
+    return try input.file.checkingReading {
+      try checked(input) { CheckedOutput(try makeOutput(), input.file) }
+    }
+  }
+
+  private func checked(_ input: DumpInput, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
     if input.format == .core { return try input.file.withBytes { try minidump(ofCore: $0, makeOutput) } }
     var result = try input.file.withBytes { bytes in
       let tree = DumpTree(parsing: bytes, limits: options.limits)
@@ -168,6 +176,24 @@ public struct Conversion: Sendable {
 /// An output that has an end.
 private protocol FinishingOutput: ByteOutput {
   func finish() throws
+}
+
+/// An output that ends only if its input could be read.
+private final class CheckedOutput: FinishingOutput {
+  private let output: any FinishingOutput
+  private let input: InputFile
+
+  init(_ output: any FinishingOutput, _ input: InputFile) {
+    self.output = output
+    self.input = input
+  }
+
+  func write(_ bytes: RawSpan) throws { try output.write(bytes) }
+
+  func finish() throws {
+    try input.checkReading()
+    try output.finish()
+  }
 }
 
 private final class FileOutput: FinishingOutput {

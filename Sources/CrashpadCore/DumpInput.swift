@@ -83,13 +83,15 @@ public struct DumpInput: Sendable {
 
   private init(_ file: InputFile, unknownIs unknown: InputFormat) throws {
     if let compressed = file.withBytes({ CompressedInput($0) }) { throw compressed }
+    // A first page that can't be read has no format.
+    try file.checkReading()
     format = file.withBytes { InputFormat.of($0) ?? unknown }
     guard format == .json else {
       self.file = file
       return
     }
     let output = MemoryOutput()
-    try file.withBytes { try DumpJSON.read($0, to: output) }
+    try file.checkingReading { try file.withBytes { try DumpJSON.read($0, to: output) } }
     self.file = InputFile(bytes: output.bytes)
   }
 }

@@ -62,7 +62,7 @@ public struct Processing: Sendable {
     case repeated(UUIDBytes)
     /// No report can be made of it. It is in `rejected/` now, under that name.
     case rejected(keptAs: FileName)
-    /// Its lock expired, and it has no bytes: its program ended in good order. It was removed.
+    /// It has no bytes, and no lock or an expired one: its program ended without a crash. It was removed.
     case cleanExit
     /// Another program has the lock of its report.
     case busy(LockState)
@@ -118,6 +118,9 @@ public struct Processing: Sendable {
 
   private func isEligible(_ dump: PendingDump, _ decision: PendingDumpLock.Decision) -> Bool {
     switch decision {
+    case .notLocked where dump.size == 0:
+      // Somebody may be about to copy a dump there; one that stays empty is of a program that ended without a crash.
+      return !(0..<Self.youthOfEmptyDumps).contains(options.now.saturatingDifference(dump.modified))
     case .notLocked, .expired: return true
     case .owned: return false
     case .locked, .fromFuture:
@@ -126,6 +129,9 @@ public struct Processing: Sendable {
       return options.bundleIDs.isEmpty || options.bundleIDs.contains { dump.belongs(to: $0) }
     }
   }
+
+  /// In seconds.
+  private static let youthOfEmptyDumps: Int64 = 60
 
   /// Whether the lock of `dump` expired.
   func isExpired(_ dump: PendingDump) -> Bool {
@@ -169,5 +175,12 @@ public struct Processing: Sendable {
       guard busy.count < waiting.count else { break }
     }
     for result in busy { tell(.result(result)) }
+  }
+}
+
+extension Int64 {
+  fileprivate func saturatingDifference(_ other: Int64) -> Int64 {
+    let (difference, overflow) = subtractingReportingOverflow(other)
+    return overflow ? (self < other ? .min : .max) : difference
   }
 }

@@ -4,6 +4,7 @@ internal import DumpInterpretation
 public import FileSystem
 internal import Minidump
 internal import Snapshot
+internal import SystemPackage
 
 extension Processing {
   /// Tells what `run` would do, by reading alone. Other runs may make it otherwise meanwhile.
@@ -31,7 +32,9 @@ extension Processing {
 
   private func foresee(_ dump: PendingDump) throws -> Result {
     guard let file = try database.open(dump) else { return Result(dump, .gone) }
-    if dump.size == 0, isExpired(dump) { return Result(dump, .cleanExit) }
+    let status = try file.status()
+    guard status.linkCount <= 1 else { throw FileFailure(database.path(of: dump), .tooManyLinks) }
+    if status.size == 0 { return Result(dump, .cleanExit) }
     let input = try DumpInput(dump: InputFile(file))
     for id in [dump.uuid, input.contentID].compactMap(\.self) {
       switch try database.lockState(id, in: .pending) {

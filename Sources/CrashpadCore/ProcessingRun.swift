@@ -70,6 +70,8 @@ struct ProcessingRun: Sendable {
       begun.append(result)
       return true
     }
+    // What is staged and not published stays until the journal is gone.
+    defer { withExtendedLifetime(begun) {} }
     let hasClaims = begun.contains { if case .claimed = $0 { true } else { false } }
     var failure: FileFailure?
     let staged = begun.compactMap { begun -> NewReport? in
@@ -82,6 +84,9 @@ struct ProcessingRun: Sendable {
         for report in staged { try report.sync() }
       }
     } catch { failure = error }
+    var journal: PublicationJournal?
+    defer { journal?.remove() }
+    do throws(FileFailure) { if failure == nil { journal = try writeJournal(begun) } } catch { failure = error }
     var failures: [Int: FileFailure] = [:]
     for (index, begun) in begun.enumerated() {
       guard case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.step else { continue }
@@ -98,6 +103,15 @@ struct ProcessingRun: Sendable {
       case .claimed(let claim): end(claim, failures[index] ?? failure)
       }
     }
+  }
+
+  /// Nil if nothing is to be published.
+  private func writeJournal(_ begun: [Begun]) throws(FileFailure) -> PublicationJournal? {
+    let entries = begun.compactMap { begun -> PublicationJournal.Entry? in
+      guard case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.step else { return nil }
+      return PublicationJournal.Entry(staged.report, claim.dump, claim.file)
+    }
+    return entries.isEmpty ? nil : try session.journal(entries)
   }
 
   // MARK: The beginning: claim, and stage
@@ -134,9 +148,11 @@ struct ProcessingRun: Sendable {
     // Whoever held it when the directory was read may have ended; whoever did not may have begun.
     if dump.isLocked, file.ownership() == .owned { return ended(.gone) }
     let status = try file.status()
-    if status.size == 0, processing.isExpired(dump) {
+    guard status.linkCount <= 1 else { throw FileFailure(session.database.path(of: dump), .tooManyLinks) }
+    if status.size == 0 {
       return ended(try session.database.remove(dump, status) ? .cleanExit : .gone)
     }
+    try session.database.checkRemovable(dump, status)
     let input = try DumpInput(dump: InputFile(file))
     var candidates = [dump.uuid].compactMap(\.self)
     if candidates.isEmpty { candidates = [input.contentID] }
@@ -150,6 +166,7 @@ struct ProcessingRun: Sendable {
         return try stage(dump, original, status, input, id, lock)
       }
       if index == 1 || dump.uuid == nil || processing.isSameCrash(input, existing) {
+        try input.file.checkReading()
         return .claimed(Claim(dump, original, status, .repeated(id, lock)))
       }
       // Two crashes under one id: somebody copied a name. Neither may be lost.

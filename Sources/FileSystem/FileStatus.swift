@@ -5,10 +5,13 @@ public import SystemPackage
 public struct FileFailure: Error, Sendable, Equatable {
   public let path: FilePath
   public let errno: Errno
+  /// Of a lock that was not to be had (`wouldBlock`): the process that holds it, if that is known.
+  public let lockHolder: Int32?
 
-  public init(_ path: FilePath, _ errno: Errno) {
+  public init(_ path: FilePath, _ errno: Errno, lockHolder: Int32? = nil) {
     self.path = path
     self.errno = errno
+    self.lockHolder = lockHolder
   }
 }
 

@@ -104,6 +104,8 @@ public final class Folder: Sendable {
       throw failure(name)
     }
     let file = OpenFile(path: path.appending(name), descriptor: number)
+    // A file that was just made is one, and nothing may fail between making it and telling the caller.
+    if access == .create { return file }
     guard try file.status().kind == .regular else { throw FileFailure(file.path, .invalidArgument) }
     return file
   }

@@ -4,7 +4,11 @@ public import SystemPackage
 /// The bytes of one input, for as long as this object lives.
 ///
 /// A small file is read, a large one is mapped: below `mappingThreshold` a read(2) costs less than the page faults. Only
-/// regular files are mapped; a pipe is read to its end. The file is opened read-only and never changed.
+/// regular files are mapped, and only in a program that called `MappingGuard.install`; a pipe is read to its end. The file is
+/// opened read-only and never changed.
+///
+/// A mapped file that becomes shorter, or whose disk can't be read, has zeros from there on: what was made of an input counts
+/// only after `checkReading()`.
 @safe
 public final class InputFile: Sendable {
   /// Files of at least this many bytes are mapped.
@@ -15,7 +19,11 @@ public final class InputFile: Sendable {
 
   /// The input is a directory, a socket or a device, or a pipe with more than `maximumUnmappedSize` bytes.
   public struct NotReadable: Error {
-    public enum Reason: Sendable { case directory, notAFile, tooLarge }
+    public enum Reason: Sendable {
+      case directory, notAFile, tooLarge
+      /// It became shorter while it was read, or its disk can't be read.
+      case unreadable
+    }
     public let reason: Reason
     public init(reason: Reason) { self.reason = reason }
   }
@@ -23,6 +31,8 @@ public final class InputFile: Sendable {
   // Safe to share: nobody writes to the memory after init, and deinit alone unmaps it.
   private nonisolated(unsafe) let base: UnsafeRawBufferPointer
   private let isMapped: Bool
+  /// Of a mapping that `MappingGuard` looks after.
+  private let slot: Int?
   /// Bytes that were in memory already, in place of `base`.
   private let array: [UInt8]?
 
@@ -44,15 +54,18 @@ public final class InputFile: Sendable {
 
   private init(_ descriptor: FileDescriptor) throws {
     array = nil
+    var slot: Int?
     var status = stat()
     guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
     let size = Int(status.st_size)
     switch status.st_mode & S_IFMT {
-    case S_IFREG where size >= Self.mappingThreshold:
+    case S_IFREG
+    where size >= Self.mappingThreshold && (MappingGuard.isActive || size > Self.maximumUnmappedSize):
       let mapping = unsafe mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor.rawValue, 0)
       guard let mapping = unsafe mapping, unsafe mapping != MAP_FAILED else { throw Errno(rawValue: errno) }
       unsafe base = UnsafeRawBufferPointer(start: mapping, count: size)
       isMapped = true
+      slot = unsafe MappingGuard.register(mapping, count: size)
     case S_IFREG:
       unsafe base = try Self.readAll(descriptor, sizeHint: size, isRegular: true)
       isMapped = false
@@ -64,12 +77,14 @@ public final class InputFile: Sendable {
     default:
       throw NotReadable(reason: .notAFile)
     }
+    self.slot = slot
   }
 
   /// Bytes that are in memory already; they are not copied.
   public init(bytes: [UInt8]) {
     array = bytes
     isMapped = false
+    slot = nil
     unsafe base = UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
@@ -113,11 +128,28 @@ public final class InputFile: Sendable {
   }
 
   deinit {
+    if let slot { MappingGuard.unregister(slot) }
     if isMapped {
       unsafe _ = munmap(UnsafeMutableRawPointer(mutating: base.baseAddress), base.count)
     } else {
       unsafe base.deallocate()
     }
+  }
+
+  /// Throws `NotReadable` if some of the bytes that were read so far were not those of the file.
+  public func checkReading() throws(NotReadable) {
+    if let slot, MappingGuard.hasFailed(slot) { throw NotReadable(reason: .unreadable) }
+  }
+
+  /// Calls `body`, and then `checkReading()`: if that throws, it does in place of what `body` threw or returned.
+  public func checkingReading<Result>(_ body: () throws -> Result) throws -> Result {
+    let result: Result
+    do { result = try body() } catch {
+      try checkReading()
+      throw error
+    }
+    try checkReading()
+    return result
   }
 
   public var byteCount: Int { unsafe array?.count ?? base.count }

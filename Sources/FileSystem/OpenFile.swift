@@ -122,9 +122,34 @@ public final class OpenFile: Sendable {
 
   // MARK: Locks
 
-  /// A lock that processes agree on (flock(2)), until the file is closed. Waits for whoever has it.
-  public func lock(exclusive: Bool) throws(FileFailure) {
-    guard retrying({ flock(descriptor, exclusive ? LINUX_LOCK_EX : LINUX_LOCK_SH) }) == 0 else { throw failure() }
+  /// How long a lock is waited for, in milliseconds. Programs hold it for some microseconds.
+  public static let longestLockWait = 3000
+
+  /// Takes a lock that processes agree on (flock(2)), until the file is closed. Throws `FileFailure` with `wouldBlock` if it
+  /// is not to be had within `milliseconds`: everybody who may read the file can hold it, and a stopped process does for ever.
+  public func lock(exclusive: Bool, waiting milliseconds: Int = longestLockWait) throws(FileFailure) {
+    let operation = (exclusive ? LINUX_LOCK_EX : LINUX_LOCK_SH) | LINUX_LOCK_NB
+    let pause = 5
+    for waited in stride(from: 0, through: milliseconds, by: pause) {
+      if retrying({ flock(descriptor, operation) }) == 0 { return }
+      guard errno == EWOULDBLOCK else { throw failure() }
+      if waited + pause <= milliseconds { usleep(UInt32(pause) * 1000) }
+    }
+    throw FileFailure(path, .wouldBlock, lockHolder: lockHolder())
+  }
+
+  /// The process that has a lock of this file, as the kernel lists them; nil if it can't be found.
+  private func lockHolder() -> Int32? {
+    guard let number = try? status().number, let locks = try? InputFile(FilePath("/proc/locks")) else { return nil }
+    let text = locks.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
+    for line in text.split(separator: "\n") {
+      // "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF"
+      let words = line.split(separator: " ")
+      guard words.count > 5, words[1] == "FLOCK", words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == number
+      else { continue }
+      return Int32(words[4]).flatMap { $0 > 0 ? $0 : nil }
+    }
+    return nil
   }
 
   public enum Ownership: Sendable, Equatable {

@@ -125,7 +125,14 @@ public func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
   try unsafe bytes.withUnsafeBytes { buffer in
     var rest = unsafe buffer[...]
     while unsafe !rest.isEmpty {
-      let count = try unsafe descriptor.write(UnsafeRawBufferPointer(rebasing: rest), retryOnInterrupt: true)
+      let count: Int
+      do {
+        count = try unsafe descriptor.write(UnsafeRawBufferPointer(rebasing: rest), retryOnInterrupt: true)
+      } catch Errno.badAddress {
+        // Bytes of a mapped input that the kernel can't read: reading them here makes `MappingGuard` replace them.
+        let copy = unsafe [UInt8](rest.prefix(64 * 1024))
+        count = try unsafe copy.withUnsafeBytes { try unsafe descriptor.write($0, retryOnInterrupt: true) }
+      }
       unsafe rest = rest.dropFirst(count)
     }
   }

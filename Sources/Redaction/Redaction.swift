@@ -23,14 +23,19 @@ public struct Redaction: Sendable {
   }
 
   /// Decides what becomes of a dump, and says so without writing anything. Throws `NotADump`.
-  public func plan(_ input: InputFile) throws -> RedactionPlan { try input.withBytes { try plan($0) } }
+  public func plan(_ input: InputFile) throws -> RedactionPlan {
+    try input.checkingReading { try input.withBytes { try plan($0) } }
+  }
 
-  /// Writes the redacted dump to `output` and says what is missing in it. Throws `NotADump`, or what `output` throws.
+  /// Writes the redacted dump to `output` and says what is missing in it. Throws `NotADump`,
+  /// `InputFile.NotReadable` if the input became shorter meanwhile, or what `output` throws; what was written then is void.
   public func redact(_ input: InputFile, to output: any ByteOutput) throws -> RedactionReport {
-    try input.withBytes { bytes in
-      let plan = try plan(bytes)
-      try plan.write(bytes, to: output)
-      return plan.report
+    try input.checkingReading {
+      try input.withBytes { bytes in
+        let plan = try plan(bytes)
+        try plan.write(bytes, to: output)
+        return plan.report
+      }
     }
   }
 }

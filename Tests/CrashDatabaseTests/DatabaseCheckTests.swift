@@ -269,9 +269,9 @@ struct DatabaseCheckTests {
     #expect(!scratch.found(ignoring: [fault.code]).contains { $0.hasSuffix("[\(fault.code)]") })
   }
 
-  @Test("Every rule has a fault here, but for those that need a living program or missing rights")
+  @Test("Every rule has a fault here, but for those that need a living program, missing rights or other files")
   func everyRule() {
-    let codes = Set(FaultCase.all.map(\.code)).union(["lock-held", "unreadable"])
+    let codes = Set(FaultCase.all.map(\.code)).union(["lock-held", "unreadable", "hard-link"])
     #expect(codes == Set(DatabaseRules.all.map(\.code)))
     #expect(Set(DatabaseRules.all.map(\.code)).count == DatabaseRules.all.count)
   }

@@ -67,4 +67,32 @@ struct KillSweepTests {
     }
     print("\(scenario.name): \(stage.calls.count) calls, killed \(chosen.count) of \(faults.count) times")
   }
+
+  @Test("A report that was deleted after its run was killed anywhere does not come back, and none is lost")
+  func deletedReports() throws {
+    let scenario = Scenario("process", .plain(3), Scenario.process)
+    let stage = try Stage(scenario)
+    let all = Set((1...3).map(DatabasePlan.id))
+    func pending() throws -> Set<String> {
+      Set(try stage.tree("copy").names(in: "pending").filter { $0.hasSuffix(".dmp") }.map { String($0.dropLast(4)) })
+    }
+    var deletions = 0
+    for call in stage.calls {
+      try stage.make("copy")
+      #expect(try stage.run("copy", .killed(before: call.number)).status == 128 + 9)
+      let deleted = try pending()
+      deletions += deleted.count
+      let prune = try stage.run(
+        "copy", command: "prune --database db --pending --max-reports 0 --now \(DatabasePlan.now)")
+      #expect(prune.status == 0, "killed before call \(call.number): \(prune.errorText)")
+      #expect(try pending().isEmpty)
+      let again = try stage.run("copy")
+      #expect(again.status == 0, "killed before call \(call.number): \(again.errorText)")
+      let made = try pending()
+      #expect(made.isDisjoint(with: deleted), "killed before call \(call.number), \(call.name) \(call.path): came back")
+      #expect(made.union(deleted) == all, "killed before call \(call.number), \(call.name) \(call.path): lost")
+      try stage.remove("copy")
+    }
+    #expect(deletions > 0)
+  }
 }

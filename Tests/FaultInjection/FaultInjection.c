@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -274,6 +275,28 @@ int unlink(const char *name) { return unlinkat(AT_FDCWD, name, 0); }
 int rmdir(const char *name) { return unlinkat(AT_FDCWD, name, AT_REMOVEDIR); }
 
 // MARK: Content
+
+// FAULT_CUT: a file whose path has this in it is cut to one page as soon as it is mapped.
+static void cut(int descriptor) {
+  const char *part = getenv("FAULT_CUT");
+  char link[64], path[PATH_MAX];
+  if (!part || descriptor < 0) return;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  long length = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
+  if (length <= 0) return;
+  path[length] = 0;
+  if (strstr(path, part)) syscall(SYS_truncate, path, 4096L);
+}
+
+void *mmap(void *address, size_t size, int protection, int flags, int descriptor, off_t offset) {
+  long result = syscall(SYS_mmap, address, size, protection, flags, descriptor, offset);
+  if (result == -1) return MAP_FAILED;
+  cut(descriptor);
+  return (void *)result;
+}
+void *mmap64(void *address, size_t size, int protection, int flags, int descriptor, off64_t offset) {
+  return mmap(address, size, protection, flags, descriptor, offset);
+}
 
 ssize_t write(int descriptor, const void *bytes, size_t size) {
   long n = begin_descriptor("write", descriptor);

@@ -111,7 +111,8 @@ struct InspectCommand: ParsableCommand {
     let name = dump.name
     let inspection: Inspection
     do {
-      inspection = Inspection(try DumpInput.open(dump.argument), architecture: arch.architecture)
+      let input = try DumpInput.open(dump.argument)
+      inspection = try input.file.checkingReading { Inspection(input, architecture: arch.architecture) }
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       Terminal.error("\(name): error: \(text)")
@@ -131,6 +132,11 @@ struct InspectCommand: ParsableCommand {
     }
     if let names = view?.names {
       for finding in names.fileFindings { Terminal.error(Sentences.line(finding)) }
+    }
+    do { try inspection.file.checkReading() } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      Terminal.error("\(name): error: \(text)")
+      return status
     }
     if view == nil { return .noData }
     return inspection.findings.count(of: .error) > 0 ? .findings : .success

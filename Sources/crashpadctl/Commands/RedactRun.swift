@@ -65,30 +65,37 @@ struct RedactRun {
     if let path, isSameFile(FilePath(input.argument), path) {
       throw Failure(text: "would become its own output; -o names another", status: .usage)
     }
-    return try dump.file.withBytes { bytes in
-      let plan = try redaction.plan(bytes)
-      if command.dryRun { return plan.report }
-      guard let path else {
-        do { try plan.write(bytes, to: StandardOutput()) } catch { Terminal.fail(writing: error) }
-        return plan.report
-      }
-      do {
-        try write(plan, bytes, to: path)
-      } catch Errno.noSuchFileOrDirectory where list.hasDirectories {
-        do { try createDirectories(path.removingLastComponent()) } catch { throw WritingFailure(error: error) }
-        try write(plan, bytes, to: path)
-      } catch {
-        throw WritingFailure(error: error)
-      }
+    return try dump.file.checkingReading {
+      try dump.file.withBytes { try redact($0, of: dump.file, to: path, redaction) }
+    }
+  }
+
+  private func redact(_ bytes: RawSpan, of input: InputFile, to path: FilePath?, _ redaction: Redaction) throws
+    -> RedactionReport
+  {
+    let plan = try redaction.plan(bytes)
+    if command.dryRun { return plan.report }
+    guard let path else {
+      do { try plan.write(bytes, to: StandardOutput()) } catch { Terminal.fail(writing: error) }
       return plan.report
     }
+    do {
+      try write(plan, bytes, of: input, to: path)
+    } catch Errno.noSuchFileOrDirectory where list.hasDirectories {
+      do { try createDirectories(path.removingLastComponent()) } catch { throw WritingFailure(error: error) }
+      try write(plan, bytes, of: input, to: path)
+    } catch {
+      throw WritingFailure(error: error)
+    }
+    return plan.report
   }
 
   private struct WritingFailure: Error { let error: any Error }
 
-  private func write(_ plan: RedactionPlan, _ bytes: RawSpan, to path: FilePath) throws {
+  private func write(_ plan: RedactionPlan, _ bytes: RawSpan, of input: InputFile, to path: FilePath) throws {
     let file = try OutputFile(path)
     try plan.write(bytes, to: RedactedFile(file))
+    try input.checkReading()
     try file.commit(durable: command.fsync)
   }
 

@@ -90,7 +90,8 @@ struct ValidateCommand: ParsableCommand {
 
   private func validate(_ input: InputList.Input, _ validation: Validation) -> ValidatedInput {
     do {
-      let result = validation.validate(try DumpInput.open(input.argument))
+      let dump = try DumpInput.open(input.argument)
+      let result = try dump.file.checkingReading { validation.validate(dump) }
       var findings = result.findings
       findings.remove(rules: Set(ignore))
       return ValidatedInput(name: input.name, format: result.format, findings: findings)

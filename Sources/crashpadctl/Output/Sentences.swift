@@ -63,10 +63,16 @@ enum Sentences {
     case let errno as Errno: (errno.description, ExitStatus(errno, creating: creating))
     case let failure as FileFailure where failure.errno == .invalidArgument:
       (description(failure.errno), creating ? .cannotCreate : .noInput)
+    case let failure as FileFailure where failure.errno == .wouldBlock:
+      (
+        "is locked by \(failure.lockHolder.map { "process \($0)" } ?? "another program"), "
+          + "which did not give it up within \(OpenFile.longestLockWait / 1000) s; try again", .temporaryFailure
+      )
     case let failure as FileFailure: (description(failure.errno), ExitStatus(failure.errno, creating: creating))
     case is CrashDatabase.NotADatabase:
       ("not a Crashpad database (no settings.dat, none of its directories)", .noInput)
-    case let failure as InputFile.NotReadable: (notReadable(failure.reason), .noInput)
+    case let failure as InputFile.NotReadable:
+      (notReadable(failure.reason), failure.reason == .unreadable ? .ioError : .noInput)
     case let failure as DumpJSON.Failure: ("not the JSON form of a dump: \(json(failure))", .noData)
     case let failure as CompressedInput:
       (
@@ -113,6 +119,7 @@ enum Sentences {
     switch errno {
     case .invalidArgument: "is no regular file"
     case .tooManySymbolicLinkLevels: "is a symbolic link, which is not followed"
+    case .tooManyLinks: "has another name too (a hard link), so it may be any file of this system; refused"
     default: errno.description
     }
   }
@@ -122,6 +129,7 @@ enum Sentences {
     case .directory: "is a directory"
     case .notAFile: "is no regular file"
     case .tooLarge: "has more than \(InputFile.maximumUnmappedSize >> 30) GiB, too much for a pipe"
+    case .unreadable: "became shorter while it was read, or its disk could not be read"
     }
   }
 

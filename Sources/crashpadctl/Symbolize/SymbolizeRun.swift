@@ -75,16 +75,24 @@ struct SymbolizeRun {
   }
 
   private func symbolize(_ input: InputList.Input) -> Report {
-    var report = Report()
-    let inspection: Inspection
     do {
-      inspection = Inspection(try DumpInput.open(input.argument), architecture: command.arch.architecture)
+      let dump = try DumpInput.open(input.argument)
+      return try dump.file.checkingReading {
+        let inspection = Inspection(dump, architecture: command.arch.architecture)
+        try dump.file.checkReading()
+        return symbolize(inspection, input)
+      }
     } catch {
+      var report = Report()
       let (text, status) = Sentences.failure(error, creating: false)
       report.status = status
       report.messages = ["\(input.name): error: \(text)"]
       return report
     }
+  }
+
+  private func symbolize(_ inspection: Inspection, _ input: InputList.Input) -> Report {
+    var report = Report()
     if command.format != .json {
       // Notes are for those who look at the dump itself.
       let findings = inspection.findings.findings.filter { $0.severity > .note }
