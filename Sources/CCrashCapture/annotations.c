@@ -8,7 +8,22 @@
 // Of those who write; a crash reads without it.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-void annotations_release(void) { lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; }
+static void hold(void) {
+  atomic_fetch_add(&crash_state.annotation_users, 1);
+  pthread_mutex_lock(&lock);
+}
+
+static void release(void) {
+  pthread_mutex_unlock(&lock);
+  atomic_fetch_sub(&crash_state.annotation_users, 1);
+}
+
+void annotations_release(void) {
+  // Without users the lock is free: nothing is written, and the kernel copies no page for the child.
+  if (atomic_load(&crash_state.annotation_users) == 0) return;
+  lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  atomic_store(&crash_state.annotation_users, 0);
+}
 
 static struct text_annotation *find_text(const char *name) {
   struct text_annotation *free_place = NULL;
@@ -23,7 +38,7 @@ static struct text_annotation *find_text(const char *name) {
 int crash_capture_set_annotation(const char *name, const char *value) {
   if (strlen(name) >= sizeof crash_state.texts[0].name || name[0] == 0) return E2BIG;
   if (value != NULL && strlen(value) >= sizeof crash_state.texts[0].value) return E2BIG;
-  pthread_mutex_lock(&lock);
+  hold();
   struct text_annotation *text = find_text(name);
   int error = text == NULL ? ENOSPC : 0;
   if (text != NULL) {
@@ -35,7 +50,7 @@ int crash_capture_set_annotation(const char *name, const char *value) {
       text->is_used = true;
     }
   }
-  pthread_mutex_unlock(&lock);
+  release();
   return error;
 }
 
@@ -50,7 +65,7 @@ void crash_annotation_register(struct crash_annotation *annotation) {
 int crash_capture_add_memory(const void *address, size_t size) {
   if (size == 0 || size > kMaximumRangeSize) return E2BIG;
   int error = ENOSPC;
-  pthread_mutex_lock(&lock);
+  hold();
   for (int index = 0; index < kMaximumRanges && error != 0; index++) {
     struct memory_range *range = &crash_state.ranges[index];
     if (atomic_load(&range->address) != 0) continue;
@@ -58,17 +73,17 @@ int crash_capture_add_memory(const void *address, size_t size) {
     atomic_store(&range->address, (uint64_t)address);
     error = 0;
   }
-  pthread_mutex_unlock(&lock);
+  release();
   return error;
 }
 
 void crash_capture_remove_memory(const void *address) {
-  pthread_mutex_lock(&lock);
+  hold();
   for (int index = 0; index < kMaximumRanges; index++) {
     struct memory_range *range = &crash_state.ranges[index];
     if (atomic_load(&range->address) != (uint64_t)address) continue;
     atomic_store(&range->address, 0);
     break;
   }
-  pthread_mutex_unlock(&lock);
+  release();
 }

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "facts.h"
 #include "guard.h"
 #include "memory.h"
 #include "modules.h"
@@ -104,6 +105,12 @@ CRASH_TIME static void exception_part(struct capture *capture, int index) {
   (void)index;
   write_exception(capture);
 }
+CRASH_TIME static void facts_part(struct capture *capture, int index) {
+  (void)capture;
+  (void)index;
+  facts_complete();
+}
+
 CRASH_TIME static void linux_part(struct capture *capture, int index) {
   (void)index;
   write_linux(capture);
@@ -171,6 +178,7 @@ CRASH_TIME static void note_losses(struct capture *capture) {
 
 CRASH_TIME void capture_write(struct capture *capture) {
   capture->is_under_way = true;
+  atomic_store(&crash_state.has_captured, true);
   forget_refusals();
   capture->began = clock_time(CLOCK_MONOTONIC);
   capture->notes_end = 0;
@@ -188,6 +196,7 @@ CRASH_TIME void capture_write(struct capture *capture) {
   uint8_t version = 1;
   dump_root_start(writer);
   dump_property(writer, kVersion, &version, sizeof version);
+  write_part(capture, "facts", facts_part, 0);
   write_part(capture, "Linux facts", linux_part, 0);
   if (!write_part(capture, "system", system_part, 0)) write_least(capture, kSystemInfo);
   if (!write_part(capture, "process", process_part, 0)) write_least(capture, kProcessInfo);

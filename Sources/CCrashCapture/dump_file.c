@@ -6,6 +6,8 @@
 #include <linux/fs.h>
 #include <sys/stat.h>
 
+#include "facts.h"
+
 // What a file is: by the call that libc makes, or what a filter leaves of its kind.
 CRASH_TIME static long status_of(int descriptor, struct stat *status) {
   long result = SYSTEM_CALL_4(SYS_newfstatat, descriptor, "", status, AT_EMPTY_PATH);
@@ -57,6 +59,7 @@ CRASH_TIME static long count_names(const struct known_file *file) {
 CRASH_TIME bool is_own_file(const struct known_file *file) { return count_names(file) > 0; }
 
 CRASH_TIME void close_own_file(struct known_file *file) {
+  if (file->descriptor == 0) return;
   if (count_names(file) >= 0) SYSTEM_CALL_1(SYS_close, file->descriptor);
   file->descriptor = 0;
 }
@@ -215,7 +218,10 @@ CRASH_TIME static long make_with(bool is_first_of_run) {
   return 0;
 }
 
+CRASH_TIME long dump_file_reach(void) { return open_directory(false); }
+
 CRASH_TIME long dump_file_make(void) {
+  facts_name_program();
   long result = open_directory(true);
   if (result < 0) return result;
   if (crash_state.has_run_id) result = make_with(true);

@@ -17,6 +17,9 @@ CRASH_TIME int raise_descriptor(int descriptor);
 // Makes the locked file, and holds its lock as a sign of life. Its uuid has the run's first 12 bytes and the process id
 // where there is a run and no such dump, and otherwise random ones. Returns 0 or an errno value below zero.
 CRASH_TIME long dump_file_make(void);
+
+// Opens the directory of the dumps, if it is not open yet. Returns 0, or below zero an errno value.
+CRASH_TIME long dump_file_reach(void);
 // The same, if there is no file any more: a second crash, a child, a program that closed what it did not open, a file
 // that somebody removed.
 CRASH_TIME long dump_file_prepare(void);

@@ -24,7 +24,7 @@ bool go_owns(uintptr_t handler) { return is_in_code(handler); }
 CRASH_TIME void handle_go(int number, siginfo_t *information, void *context) {
   bool is_own_abort = information->si_code == SI_TKILL && information->si_pid == current_process();
   bool is_of_c = !is_in_code(context_program_counter(context)) && (information->si_code > 0 || is_own_abort);
-  if (is_of_c || current_process() != atomic_load(&crash_state.process)) {
+  if (is_of_c || !is_captured_process()) {
     handle_crash(number, information, context);
     return;
   }

@@ -261,7 +261,7 @@ CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_c
   // Nor whether there is a handler where its signal is blocked, as this thread has it as far as the program knows.
   if (is_forced(number, information) && (interpose_hidden() & signal_bit(number))) next = &none;
   // A child that still has its parent's memory (vfork): nothing here may be touched.
-  if (current_process() != atomic_load(&crash_state.process)) {
+  if (!is_captured_process()) {
     set_action(number, &none, NULL);
     pass_on(number, information, context, &none);
     return;

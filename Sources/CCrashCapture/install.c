@@ -26,6 +26,28 @@
 // All zero at first, so that it takes no room in the file.
 struct state crash_state;
 
+// The process that a thread belongs to, as far as it is known. It lies in a page of which glibc makes the child of a fork(2) a
+// copy anyway.
+static _Thread_local int process_of_thread __attribute__((tls_model("initial-exec")));
+
+// At a fixed distance from the thread's pointer: nothing is allocated, as it may be for other such variables.
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wfunction-effects"
+#endif
+CRASH_TIME bool is_captured_process(void) {
+  int process = current_process();
+  if (process == atomic_load(&crash_state.process)) return true;
+  if (process_of_thread != 0 && process != process_of_thread) return false;
+  atomic_store(&crash_state.process, process);
+  return true;
+}
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
+void adopt_thread(int process) { process_of_thread = process; }
+
 static const char kPendingDumps[] = "pending-serialized-ios-dump";
 
 __attribute__((format(printf, 4, 5))) static int fail(int error, char *message, size_t size, const char *format, ...) {
@@ -57,8 +79,9 @@ static int make_directories(const char *path) {
   return error;
 }
 
-static int open_database(const char *database, char *message, size_t message_size) {
+static int open_database(const struct crash_capture_options *options, char *message, size_t message_size) {
   struct state *state = &crash_state;
+  const char *database = options->database;
   char working[PATH_MAX] = "";
   // The program may go to another directory.
   if (database[0] != '/' && getcwd(working, sizeof working - 1) == NULL) {
@@ -69,6 +92,8 @@ static int open_database(const char *database, char *message, size_t message_siz
   if (length < 0 || (size_t)length >= sizeof state->directory_path) {
     return fail(ENAMETOOLONG, message, message_size, "%s", database);
   }
+  // A program that needs no file yet finds out at a crash whether there can be one.
+  if (options->flags & CRASH_CAPTURE_NO_FILE_AT_START) return 0;
   int error = make_directories(state->directory_path);
   if (error != 0) return fail(error, message, message_size, "%s", state->directory_path);
   int directory = open(state->directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -104,18 +129,22 @@ static int open_file(const struct crash_capture_options *options, char *message,
 }
 
 // A child of fork(2) is a process of its own: its crash goes to a file of its own, which is made when it happens.
+//
+// Every fork(2) of the program waits for this. So it writes only where it has to, as the kernel copies a page for each first
+// write, and reads only from crash_state, as it makes a page for each first look.
 static void after_fork_in_child(void) {
   struct state *state = &crash_state;
   annotations_release();
   if (!atomic_load(&state->is_installed)) return;
+  adopt_thread(current_process());
   // The lock belongs to the open file, which the child has too; it must not keep its parent's alive.
-  close_own_file(&state->file);
+  if (state->file.descriptor != 0) close_own_file(&state->file);
+  if (!atomic_load(&state->has_captured) && atomic_load(&state->owner) == 0) return;
   // Another thread of the parent may have been in the midst of a dump.
   request_close_file();
   threads_forget();
   crash_capture.is_under_way = false;
   atomic_store(&state->owner, 0);
-  atomic_store(&state->process, current_process());
 }
 
 bool install_take_capture(void) {
@@ -164,7 +193,7 @@ static void register_fork_handler(void (*in_child)(void)) { pthread_atfork(NULL,
 #endif
 
 static void at_exit(void) {
-  if (current_process() == atomic_load(&crash_state.process)) discard_file();
+  if (crash_state.file.descriptor != 0 && is_captured_process()) discard_file();
 }
 
 static void install_handlers(void) {
@@ -178,17 +207,18 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
   static atomic_bool was_called;
   struct state *state = &crash_state;
   if (message_size > 0) message[0] = 0;
-  if (options->program_id[0] == 0 || strchr(options->program_id, '/') != NULL ||
-      strlen(options->program_id) >= CRASH_CAPTURE_PROGRAM_ID_SIZE) {
-    return fail(EINVAL, message, message_size, "the program id \"%s\"", options->program_id);
+  const char *id = options->program_id;
+  if (id != NULL && (id[0] == 0 || strchr(id, '/') != NULL || strlen(id) >= CRASH_CAPTURE_PROGRAM_ID_SIZE)) {
+    return fail(EINVAL, message, message_size, "the program id \"%s\"", id);
   }
-  if (options->program_id[0] == '.') {
-    return fail(EINVAL, message, message_size, "the program id \"%s\" begins with a dot", options->program_id);
+  if (id != NULL && id[0] == '.') {
+    return fail(EINVAL, message, message_size, "the program id \"%s\" begins with a dot", id);
   }
   if (atomic_exchange(&was_called, true)) return fail(EALREADY, message, message_size, "crashes are captured already");
+  adopt_thread(current_process());
   clock_install();
   state->installed_at = clock_time(CLOCK_MONOTONIC);
-  strcpy(state->program_id, options->program_id);
+  if (id != NULL) strcpy(state->program_id, id);
   state->has_run_id = options->run_id != NULL;
   if (options->run_id != NULL) memcpy(state->run_id, options->run_id, sizeof state->run_id);
   state->flags = options->flags;
@@ -197,7 +227,8 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
   state->stop_timeout = options->stop_timeout == 0 ? 500 : options->stop_timeout;
   atomic_store(&state->process, current_process());
 
-  int error = open_database(options->database, message, message_size);
+  facts_install(options->environment, options->time_zone);
+  int error = open_database(options, message, message_size);
   if (error == 0) error = open_file(options, message, message_size);
   if (error != 0) {
     if (state->directory.descriptor > 0) close(state->directory.descriptor);
@@ -205,7 +236,7 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
     atomic_store(&was_called, false);
     return error;
   }
-  facts_gather(options->environment);
+  if (!(options->flags & CRASH_CAPTURE_NO_FILE_AT_START)) facts_complete();
   messages_install();
   static atomic_bool is_registered;
   if (!atomic_exchange(&is_registered, true)) {

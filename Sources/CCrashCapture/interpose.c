@@ -56,6 +56,7 @@ static struct given {
 static _Atomic uint64_t ignored_by_program;
 // Java's libjsig stands behind, and does the same for Java's handlers.
 static bool is_passive;
+extern void *JVM_get_signal_action(int number) __attribute__((weak));
 
 // MARK: What the kernel calls
 
@@ -173,7 +174,7 @@ static int set_next_action(int number, const struct sigaction *action, struct si
 static bool is_active(void) {
   const struct state *state = &crash_state;
   return atomic_load(&state->is_installed) && !is_passive && !(state->flags & CRASH_CAPTURE_NO_SIGNALS) &&
-         current_process() == atomic_load(&state->process);
+         is_captured_process();
 }
 
 // What the program is shown: its own action, as it set it, and not what the kernel has in its place.
@@ -409,7 +410,7 @@ CRASH_TIME bool interpose_postpone(int number, siginfo_t *information, ucontext_
 }
 
 void interpose_install(void) {
-  is_passive = dlsym(RTLD_DEFAULT, "JVM_get_signal_action") != NULL;
+  is_passive = JVM_get_signal_action != NULL;
   next_action();
   next_process_mask();
   next_thread_mask();

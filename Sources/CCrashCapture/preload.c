@@ -108,38 +108,6 @@ static void set_annotations(char *text) {
   }
 }
 
-// The path by which the program was started, where it leads to the executable: redis-server is a link to
-// redis-check-rdb, and applets of busybox are links to one file. NULL where it does not, as that of a script.
-static const char *started_path(void) {
-  const char *path = (const char *)getauxval(AT_EXECFN);
-  struct stat started;
-  struct stat executable;
-  if (path == NULL || stat(path, &started) != 0 || stat("/proc/self/exe", &executable) != 0) return NULL;
-  return started.st_dev == executable.st_dev && started.st_ino == executable.st_ino ? path : NULL;
-}
-
-// The executable's, as a program id: wrappers hide programs behind names with a dot (".program-wrapped"), but files
-// with such names are nobody's dumps.
-static const char *own_name(void) {
-  static char path[PATH_MAX];
-  static char id[CRASH_CAPTURE_PROGRAM_ID_SIZE];
-  const char *name = started_path();
-  if (name == NULL) name = readlink("/proc/self/exe", path, sizeof path - 1) > 0 ? path : program_invocation_name;
-  const char *slash = strrchr(name, '/');
-  if (slash != NULL) name = slash + 1;
-  while (*name == '.') name++;
-  if (*name == 0) return "program";
-  size_t end = strlen(name);
-  if (end >= sizeof id) {
-    end = sizeof id - 1;
-    // No half of a character (UTF-8).
-    while (end > 1 && (name[end] & 0xc0) == 0x80) end--;
-  }
-  memcpy(id, name, end);
-  id[end] = 0;
-  return id;
-}
-
 // MARK: The environment
 
 extern char **environ;
@@ -181,6 +149,7 @@ static void leave_environment(void) {
   const char *names[] = {
       "CRASHPAD_HANDLER_DATABASE",    "CRASHPAD_HANDLER_PROGRAM_ID", "CRASHPAD_HANDLER_RUN",
       "CRASHPAD_HANDLER_ANNOTATIONS", "CRASHPAD_HANDLER_OPTIONS",    "CRASHPAD_HANDLER_PARENT",
+      "CRASHPAD_HANDLER_TIME_ZONE",
   };
   for (size_t index = 0; index < sizeof names / sizeof *names; index++) remove_variable(names[index]);
   const char *preload = variable("LD_PRELOAD");
@@ -215,7 +184,8 @@ __attribute__((constructor)) static void start(void) {
   struct settings settings = {.is_for_children = true};
   const char *id = variable("CRASHPAD_HANDLER_PROGRAM_ID");
   settings.capture.database = database;
-  settings.capture.program_id = id != NULL && id[0] != 0 ? id : own_name();
+  settings.capture.program_id = id != NULL && id[0] != 0 ? id : NULL;
+  settings.capture.time_zone = variable("CRASHPAD_HANDLER_TIME_ZONE");
   uint8_t run[16];
   const char *run_text = variable("CRASHPAD_HANDLER_RUN");
   if (run_text != NULL && parse_uuid(run_text, run)) settings.capture.run_id = run;

@@ -179,7 +179,7 @@ static int dump_to_path(const char *path) {
 int crash_capture_dump(const char *path, char *written_path, size_t written_path_size) {
   if (!atomic_load(&crash_state.is_installed)) return ENODEV;
   // Not while memory is somebody else's.
-  if (current_process() != atomic_load(&crash_state.process)) return EPERM;
+  if (!is_captured_process()) return EPERM;
   int saved = errno;
   int error = take_turn();
   if (error == 0) {

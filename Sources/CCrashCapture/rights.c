@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands before the calls by which a process of root becomes one of another user, as servers' workers do. That user may
-// not make files in root's database, so the file for a crash is made before.
+// not make files in root's database, so the file for a crash is made before. And before chroot(2), which may put the
+// database out of reach of its path.
 #if defined(CRASH_HANDLER_LIBRARY)
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +29,7 @@ static struct {
 static void make_file_before(uid_t user) {
   struct state *state = &crash_state;
   if (user == 0 || user == (uid_t)-1 || geteuid() != 0 || !atomic_load(&state->is_installed) ||
-      current_process() != atomic_load(&state->process)) {
+      !is_captured_process()) {
     return;
   }
   int saved = errno;
@@ -37,6 +38,26 @@ static void make_file_before(uid_t user) {
     atomic_store(&state->owner, 0);
   }
   errno = saved;
+}
+
+typedef int root_setter(const char *);
+static root_setter *_Atomic next_root;
+
+EXPORTED int chroot(const char *path) {
+  int saved = errno;
+  if (atomic_load(&crash_state.is_installed) && is_captured_process() && install_take_capture()) {
+    dump_file_reach();
+    atomic_store(&crash_state.owner, 0);
+  }
+  errno = saved;
+  root_setter *setter = atomic_load(&next_root);
+  if (setter == NULL) {
+    setter = (root_setter *)next_function("chroot", NULL, NULL);
+    atomic_store(&next_root, setter);
+  }
+  if (setter != NULL) return setter(path);
+  errno = ENOSYS;
+  return -1;
 }
 
 #define NEXT(place, name) \

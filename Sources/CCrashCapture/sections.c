@@ -188,6 +188,18 @@ CRASH_TIME static void write_interrupted_stack(struct dump_writer *writer, const
   dump_array_end(writer);
 }
 
+CRASH_TIME static void write_thread_name(struct dump_writer *writer, const struct thread *thread) {
+  size_t told = text_length(thread->name, sizeof thread->name);
+  if (told > 0) {
+    dump_property(writer, kThreadName, thread->name, told);
+    return;
+  }
+  char name[32];
+  long length = proc_read_of_thread(thread->listed, "comm", name, sizeof name);
+  if (length > 0 && name[length - 1] == '\n') length--;
+  dump_property(writer, kThreadName, name, length > 0 ? (uint64_t)length : 0);
+}
+
 CRASH_TIME void write_thread(struct capture *capture, int index) {
   struct thread *thread = threads_at(index);
   if (atomic_load(&thread->state) == kGone) return;
@@ -199,10 +211,7 @@ CRASH_TIME void write_thread(struct capture *capture, int index) {
   if (priority > 0) dump_u32(writer, kPriority, (uint32_t)(kBestPriority - priority));
   dump_u32(writer, kSuspendCount, 0);
   dump_u64(writer, kThreadDataAddress, thread->data_address);
-  char name[32];
-  long length = proc_read_of_thread(thread->listed, "comm", name, sizeof name);
-  if (length > 0 && name[length - 1] == '\n') length--;
-  dump_property(writer, kThreadName, name, length > 0 ? (uint64_t)length : 0);
+  write_thread_name(writer, thread);
   dump_u32(writer, kThreadCapture, thread->capture);
   const ucontext_t *context = find_context(thread);
   if (context != NULL) registers_of_context(&thread_registers, context);

@@ -41,15 +41,51 @@ static void *make_stack(void) {
   return memory + guard;
 }
 
-static void free_stack(void *stack) {
-  stack_t current;
-  if (sigaltstack(NULL, &current) == 0 && current.ss_sp == stack) {
-    stack_t none = {.ss_flags = SS_DISABLE};
-    // A handler that runs on it now keeps it for ever.
-    if (sigaltstack(&none, NULL) != 0) return;
+// The first thread's lies in the library's own memory: each mapping makes every fork(2) dearer. What overflows runs into
+// memory that is not used.
+static struct {
+  uint8_t unused[64 << 10];
+  uint8_t bytes[96 << 10] __attribute__((aligned(4096)));
+} first_stack;
+
+// Stacks of threads that ended, for those to come.
+enum { kKeptStacks = 16 };
+static void *_Atomic kept_stacks[kKeptStacks];
+
+static void *take_stack(void) {
+  for (int index = 0; index < kKeptStacks; index++) {
+    if (atomic_load(&kept_stacks[index]) == NULL) continue;
+    void *stack = atomic_exchange(&kept_stacks[index], NULL);
+    if (stack != NULL) return stack;
+  }
+  return make_stack();
+}
+
+static void keep_stack(void *stack) {
+  for (int index = 0; index < kKeptStacks; index++) {
+    void *none = NULL;
+    if (atomic_compare_exchange_strong(&kept_stacks[index], &none, stack)) return;
   }
   size_t guard = (size_t)sysconf(_SC_PAGESIZE);
   munmap((uint8_t *)stack - guard, guard + stack_size());
+}
+
+// Of a thread that ends.
+static void free_stack(void *stack) {
+  stack_t none = {.ss_flags = SS_DISABLE};
+  stack_t current;
+  // A handler that runs on it now keeps it for ever.
+  if (sigaltstack(&none, &current) != 0) return;
+  // The program's own.
+  if (current.ss_sp != stack && !(current.ss_flags & SS_DISABLE)) sigaltstack(&current, NULL);
+  if (stack != first_stack.bytes) keep_stack(stack);
+}
+
+static int use_stack(void *stack) {
+  stack_t own = {.ss_sp = stack, .ss_size = stack_size()};
+  if (sigaltstack(&own, NULL) != 0) return errno;
+  if (has_key) pthread_setspecific(stack_of_thread, stack);
+  return 0;
 }
 
 int crash_capture_prepare_thread(void) {
@@ -57,33 +93,41 @@ int crash_capture_prepare_thread(void) {
   if (sigaltstack(NULL, &current) != 0) return errno;
   // A language's runtime may have given it one.
   if (!(current.ss_flags & SS_DISABLE)) return 0;
-  void *stack = make_stack();
+  void *stack = take_stack();
   if (stack == NULL) return ENOMEM;
-  stack_t own = {.ss_sp = stack, .ss_size = stack_size()};
-  if (sigaltstack(&own, NULL) != 0) {
-    int error = errno;
-    free_stack(stack);
-    return error;
+  int error = use_stack(stack);
+  if (error != 0) keep_stack(stack);
+  return error;
+}
+
+static void prepare_first_thread(void) {
+  stack_t current;
+  if (sigaltstack(NULL, &current) != 0 || !(current.ss_flags & SS_DISABLE)) return;
+  if (current_thread() == current_process() && stack_size() <= sizeof first_stack.bytes) {
+    use_stack(first_stack.bytes);
+  } else {
+    crash_capture_prepare_thread();
   }
-  if (has_key) pthread_setspecific(stack_of_thread, stack);
-  return 0;
 }
 
 // MARK: Threads to come
 
+// What a new thread begins with. It lies at the beginning of its alternate stack: were it in memory of malloc(3), giving
+// that back would be the thread's first call of that kind, which makes it an arena of 64 MiB of address space.
 struct start {
   void *(*function)(void *);
   void *argument;
   // What it inherits of its maker's mask.
   uint64_t hidden;
+  int process;
 };
 
 static void *start_thread(void *raw) {
   struct start start = *(struct start *)raw;
-  free(raw);
   interpose_set_hidden(start.hidden);
-  // Without one it runs all the same; only an overflow of its stack is not captured.
-  crash_capture_prepare_thread();
+  adopt_thread(start.process);
+  // If it can't be used it stays, and only an overflow of the thread's stack is not captured.
+  use_stack(raw);
   return start.function(start.argument);
 }
 
@@ -114,13 +158,15 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
   thread_maker *maker = next_maker();
   if (maker == NULL) return EAGAIN;
   if (!atomic_load(&crash_state.is_installed)) return maker(thread, attributes, function, argument);
-  struct start *start = malloc(sizeof *start);
-  if (start == NULL) return EAGAIN;
+  struct start *start = take_stack();
+  // Without memory for it the thread runs all the same.
+  if (start == NULL) return maker(thread, attributes, function, argument);
   start->function = function;
   start->argument = argument;
   start->hidden = interpose_hidden();
+  start->process = current_process();
   int error = maker(thread, attributes, start_thread, start);
-  if (error != 0) free(start);
+  if (error != 0) keep_stack(start);
   return error;
 }
 
@@ -161,7 +207,7 @@ static void give_to(int directory, int thread) {
   for (int tries = 0; atomic_load(&given_to) != 0 && tries < 100; tries++) usleep(200);
   atomic_store(&given_to, 0);
   void *left = atomic_exchange(&given_stack, NULL);
-  if (left != NULL) free_stack(left);
+  if (left != NULL) keep_stack(left);
 }
 
 static void give_to_others(void) {
@@ -189,6 +235,8 @@ static void give_to_others(void) {
 void stacks_install(void) {
   next_maker();
   has_key = pthread_key_create(&stack_of_thread, free_stack) == 0;
-  crash_capture_prepare_thread();
-  give_to_others();
+  prepare_first_thread();
+  // glibc knows; elsewhere the threads are looked for.
+  extern char __libc_single_threaded __attribute__((weak));
+  if (&__libc_single_threaded == NULL || !__libc_single_threaded) give_to_others();
 }

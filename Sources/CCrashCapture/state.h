@@ -45,13 +45,27 @@ struct encoded_facts {
   uint32_t size;
 };
 
+struct time_zone {
+  bool is_known;
+  bool has_daylight;
+  bool is_daylight;
+  // Seconds east of Greenwich.
+  int32_t standard_offset;
+  int32_t daylight_offset;
+  char standard_name[64];
+  char daylight_name[64];
+};
+
 struct state {
   atomic_bool is_installed;
-  // The process that may be captured. A child of fork(2) takes it over; one of vfork(2), which has its parent's memory,
-  // does not.
+  // The process that installed this, or a child of fork(2) that had a dump since: see is_captured_process.
   _Atomic int process;
-  // The thread that captures; 0 if nobody does.
+  // The thread that captures; 0 if none does.
   _Atomic int owner;
+  // There was a dump, or the beginning of one.
+  atomic_bool has_captured;
+  // Threads that hold the lock of annotations, wait for it, or are about to.
+  atomic_int annotation_users;
   struct signal_action earlier[kCrashSignalCount];
 
   struct known_file directory;
@@ -61,6 +75,7 @@ struct state {
   char locked_name[NAME_MAX + 1];
   char name[NAME_MAX + 1];
   char path[PATH_MAX + NAME_MAX + 2];
+  // Empty until facts_name_program, if none was given.
   char program_id[CRASH_CAPTURE_PROGRAM_ID_SIZE];
   bool has_run_id;
   uint8_t run_id[16];
@@ -73,7 +88,15 @@ struct state {
   // Members of kSystemInfo and of kLinux that do not change.
   struct encoded_facts system_facts;
   struct encoded_facts linux_facts;
+  bool has_all_facts;
+  // Where the program keeps its variables, and the names of those that dumps have beside the usual ones.
+  char ***environment;
+  const char *const *kept_variables;
+  struct time_zone time_zone;
   char executable[PATH_MAX];
+  // As the kernel was told; empty if it is not known.
+  char started_path[PATH_MAX];
+  uint64_t clock_ticks;  // a second
   int64_t start_seconds;
   int32_t start_microseconds;
   uint64_t installed_at;  // CLOCK_MONOTONIC, nanoseconds
@@ -99,7 +122,13 @@ struct state {
   _Atomic(struct crash_annotation *) annotations;
 };
 
-// In a child of fork(2): nobody is there who would release the lock that a thread of the parent may have held.
+// Whether the calling process may be captured: the one that installed this, and its children of fork(2). A child of
+// vfork(2) has its parent's memory, and may not.
+CRASH_TIME bool is_captured_process(void);
+// The calling thread belongs to this process.
+void adopt_thread(int process);
+
+// In a child of fork(2), which lacks the thread that held the lock.
 void annotations_release(void);
 
 extern struct state crash_state __attribute__((visibility("hidden")));

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/prctl.h>
 #include <time.h>
 
 #include "proc.h"
@@ -118,6 +119,7 @@ CRASH_TIME static struct thread *add(int id, int listed) {
   thread->listed = listed;
   thread->waits_for_child = false;
   thread->data_address = 0;
+  thread->name[0] = 0;
   thread->capture = kNotCaptured;
   thread->registers = NULL;
   atomic_store_explicit(&thread->context, NULL, memory_order_relaxed);
@@ -134,6 +136,8 @@ CRASH_TIME static void stand(struct thread *thread, const ucontext_t *context, u
   // It took so long to get here that this is about another dump already.
   if (atomic_load(&all.epoch) != epoch) return;
   thread->data_address = own_data_address();
+  // Each file of /proc/self/task that was opened makes the end of the process slower.
+  if (SYSTEM_CALL_2(SYS_prctl, PR_GET_NAME, thread->name) < 0) thread->name[0] = 0;
   thread->capture = kCapturedBySignal;
   atomic_store_explicit(&thread->context, context, memory_order_relaxed);
   atomic_store_explicit(&thread->state, kStopped, memory_order_release);
@@ -432,16 +436,20 @@ CRASH_TIME void threads_resume(uint64_t advance) {
 }
 
 CRASH_TIME void threads_forget(void) {
-  struct signal_action current = make_action(NULL, 0, 0);
-  // Signals on their way are not inherited, so none can meet the earlier action. What the copy says may be older or
-  // newer than the child's handlers are.
-  if (set_action(kStopSignal, NULL, &current) == 0 && current.handler == stop_here) {
-    set_action(kStopSignal, &all.earlier, NULL);
+  // Nearly every child has a parent that was not in the midst of a dump. Then nothing is written here, and the kernel
+  // copies no page.
+  if (all.is_installed) {
+    struct signal_action current = make_action(NULL, 0, 0);
+    // Signals on their way are not inherited, so none can meet the earlier action. What the copy says may be older or
+    // newer than the child's handlers are.
+    if (set_action(kStopSignal, NULL, &current) == 0 && current.handler == stop_here) {
+      set_action(kStopSignal, &all.earlier, NULL);
+    }
+    all.is_installed = false;
   }
-  all.is_installed = false;
-  all.count = 0;
-  atomic_store(&all.has_late_signal, false);
-  atomic_store(&all.arriving, 0);
+  if (all.count != 0) all.count = 0;
+  if (atomic_load(&all.has_late_signal)) atomic_store(&all.has_late_signal, false);
+  if (atomic_load(&all.arriving) != 0) atomic_store(&all.arriving, 0);
   if (atomic_load(&all.epoch) % 2 == 1) atomic_fetch_add(&all.epoch, 1);
 }
 

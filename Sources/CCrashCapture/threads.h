@@ -33,6 +33,8 @@ struct thread {
   const ucontext_t *_Atomic context;
   // Base of thread-local storage; 0 if it is not known.
   uint64_t data_address;
+  // As the thread itself told it; empty for one that was not stopped by a signal.
+  char name[16];
   enum thread_capture capture;
   // Of threads that were not stopped by a signal.
   const struct registers *registers;

@@ -36,7 +36,7 @@ public enum CrashCapture {
         unsafe run.withUnsafeBufferPointer { run in
           var all = unsafe crash_capture_options(
             database: path, program_id: id, run_id: run.isEmpty ? nil : run.baseAddress,
-            environment: UnsafePointer(names.pointers), crashed_stack_limit: options.crashedStackLimit,
+            environment: UnsafePointer(names.pointers), time_zone: nil, crashed_stack_limit: options.crashedStackLimit,
             stack_limit: options.stackLimit, stop_timeout: options.stopTimeout,
             reserve: options.reserve ?? UInt32.max, flags: options.flags)
           return unsafe crash_capture_install(&all, &message, message.count)

@@ -61,12 +61,40 @@ public struct HandlerEnvironment: Sendable {
     add("RUN", Array(run.text.utf8))
     // By it the program that this process starts is known from those that it starts in its turn.
     add("PARENT", Array("\(getpid())".utf8))
+    if let zone = Self.timeZone() { add("TIME_ZONE", zone) }
     if let programID { add("PROGRAM_ID", Array(programID.utf8)) }
     if !annotations.isEmpty {
       add("ANNOTATIONS", Array(annotations.map { "\($0.name)=\($0.value)" }.joined(separator: "\n").utf8))
     }
     if !options.isEmpty { add("OPTIONS", Array(options.joined(separator: ",").utf8)) }
     return result
+  }
+
+  /// The time zone as the handler's library takes it, so that not each program has to ask libc; nil if it has none.
+  ///
+  /// Offsets east of Greenwich in seconds, standard and summer time; whether there is summer time, and whether it is now;
+  /// their names; the variable TZ, for which this holds.
+  private static func timeZone() -> [UInt8]? {
+    var now = time(nil)
+    var today = unsafe tm()
+    guard unsafe localtime_r(&now, &today) != nil else { return nil }
+    var standard = unsafe (offset: today.tm_gmtoff, name: "")
+    var summer: (offset: Int, name: String)?
+    // January and July tell which of them is summer time, on either half of the earth.
+    for month in [Int32(0), 6] {
+      var day = unsafe tm()
+      unsafe (day.tm_year, day.tm_mon, day.tm_mday, day.tm_hour, day.tm_isdst) = (today.tm_year, month, 15, 12, -1)
+      guard unsafe mktime(&day) != -1 else { continue }
+      let zone = unsafe (offset: day.tm_gmtoff, name: day.tm_zone.map { unsafe String(cString: $0) } ?? "")
+      if unsafe day.tm_isdst > 0 { summer = zone } else { standard = zone }
+    }
+    let other = summer ?? standard
+    let variable = unsafe getenv("TZ").map { unsafe String(cString: $0) } ?? ""
+    guard !standard.name.contains(","), !other.name.contains(","), !variable.contains("\n") else { return nil }
+    let isSummer = unsafe today.tm_isdst > 0 ? 1 : 0
+    let hasSummer = summer == nil ? 0 : 1
+    let text = "\(standard.offset),\(other.offset),\(hasSummer),\(isSummer),\(standard.name),\(other.name),"
+    return Array((text + variable).utf8)
   }
 
   private var options: [String] {

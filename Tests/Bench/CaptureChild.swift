@@ -29,7 +29,8 @@ enum CaptureChild {
     return unsafe database.withCString { database in
       unsafe "bench".withCString { name in
         var options = unsafe crash_capture_options(
-          database: database, program_id: name, run_id: nil, environment: nil, crashed_stack_limit: 0, stack_limit: 0,
+          database: database, program_id: name, run_id: nil, environment: nil, time_zone: nil, crashed_stack_limit: 0,
+          stack_limit: 0,
           stop_timeout: 0, reserve: 0, flags: 0)
         return unsafe crash_capture_install(&options, &message, message.count) == 0
       }

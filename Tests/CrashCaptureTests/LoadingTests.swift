@@ -47,6 +47,45 @@ struct LoadingTests {
     }
   }
 
+  /// The facts of the only dump of a run, as `inspect` has them: without what differs from run to run.
+  private static func facts(_ script: String) throws -> [String] {
+    let pair = try HandlerTests.Pair(setup: setup(HandlerLibrary.compiler ?? "clang"), script)
+    let dumps = try pair.folder.names(in: "db/pending-serialized-ios-dump")
+    try #require(dumps.count == 1)
+    let text = try Tool.shell(
+      "crashpadctl inspect --color never db/pending-serialized-ios-dump/*; crashpadctl inspect --format json db/pending-serialized-ios-dump/*",
+      in: pair.folder
+    ).text
+    let wanted = [
+      "Executable", "Command", "System", "Device", "  \"time_zone\"", "\"executable\"", "\"environment\"", "PATH=",
+    ]
+    return text.split(separator: "\n").map(String.init).filter { line in wanted.contains { line.contains($0) } }
+  }
+
+  @Test("The dump of a child, which finds its facts when it crashes, has those that a program finds at its start")
+  func factsOfChildren() throws {
+    let own = try Self.facts("handled ./program crash --password=secret")
+    let child = try Self.facts("handled sh -c './program crash --password=secret; exit $?'")
+    #expect(own == child)
+    try #require(own.contains { $0.contains("Executable") && $0.hasSuffix("/program") })
+    #expect(own.contains { $0.contains("--password=<removed>") } && !own.contains { $0.contains("secret") })
+    #expect(own.contains { $0.contains("PATH=") })
+  }
+
+  @Test(
+    "A child that went to another root directory leaves its dump in the database",
+    .enabled(if: geteuid() == 0, "not root"))
+  func otherRoot() throws {
+    let compiler = HandlerLibrary.compiler ?? "clang"
+    let source =
+      "#include <unistd.h>\nint main(void) { if (chroot(\"empty\") || chdir(\"/\")) return 9; *(volatile int *)8 = 1; }"
+    let pair = try HandlerTests.Pair(
+      setup: "mkdir empty; cat >program.c <<'E'\n\(source)\nE\n\(compiler) -w program.c -o program",
+      "handled sh -c './program; exit $?'")
+    #expect(pair.with.status == 128 + SIGSEGV)
+    try Self.expectDump(pair)
+  }
+
   @Test("Sanitizers of Swift's compiler, with threads", arguments: ["address", "thread"])
   func swiftSanitizers(_ kind: String) throws {
     let source = """

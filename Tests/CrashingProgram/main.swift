@@ -17,7 +17,7 @@ if let database = options.database {
   let failure = unsafe database.withCString { database in
     unsafe options.programID.withCString { programID in
       var capture = unsafe crash_capture_options(
-        database: database, program_id: programID, run_id: nil, environment: nil,
+        database: database, program_id: programID, run_id: nil, environment: nil, time_zone: nil,
         crashed_stack_limit: options.crashedStackLimit, stack_limit: options.stackLimit,
         stop_timeout: options.timeout, reserve: 0, flags: options.flags)
       return unsafe crash_capture_install(&capture, &message, message.count)

@@ -125,7 +125,9 @@ struct ExampleTests {
     return lines
   }
 
-  @Test(arguments: ["README.md", "Sources/README.md", "Tests/README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"])
+  @Test(arguments: [
+    "README.md", "Sources/README.md", "Tests/README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md",
+  ])
   func `Every file that a document links to exists`(document: String) throws {
     let folder = Repository.root.appendingPathComponent(document).deletingLastPathComponent()
     for match in try Repository.text(document).matches(of: #/\]\(([^)#]+)\)/#) where !match.output.1.contains("://") {

@@ -123,7 +123,6 @@ struct DemoFiles: ~Copyable {
   deinit { try? FileManager.default.removeItem(at: folder) }
 }
 
-
 /// A directory with the files that the documents' examples name.
 struct Samples: ~Copyable {
   let folder: URL

@@ -21,7 +21,8 @@ extern "C" {
 #endif
 
 enum {
-  // The file is made only when there is a crash, not at the start: for programs that replace themselves (exec).
+  // The file is made only when there is a crash, not at the start, and most facts are found only then: for programs that
+  // end soon, and those that replace themselves (exec).
   CRASH_CAPTURE_NO_FILE_AT_START = 1 << 0,
   // Threads that block every signal are left as they are; otherwise a helper process stops them with ptrace(2).
   CRASH_CAPTURE_NO_PTRACE = 1 << 1,
@@ -37,14 +38,16 @@ enum { CRASH_CAPTURE_PROGRAM_ID_SIZE = 208 };
 struct crash_capture_options {
   // The database's directory; made if it is missing.
   const char *database;
-  // What comes before the @ in a dump's name: a bundle id, or the program's name. No slash, and no dot in front: nobody
-  // would see the dumps.
-  const char *program_id;
+  // What comes before the @ in a dump's name: a bundle id, or the program's name. No slash, and no dot in front, as such
+  // files are no dumps. NULL for the name of the executable.
+  const char *CRASH_NULLABLE program_id;
   // Sixteen bytes of which a dump's uuid takes the first twelve, and the process id as the last four; NULL for random
   // ones.
   const uint8_t *CRASH_NULLABLE run_id;
   // Names of environment variables that are kept in a dump beside the usual harmless ones; ends with NULL.
   const char *CRASH_NULLABLE const *CRASH_NULLABLE environment;
+  // The time zone as a process found it that has the same, so that it need not be looked up; see HandlerEnvironment.
+  const char *CRASH_NULLABLE time_zone;
   // The most bytes of stack of the thread that crashed, and of each other one; 0 for 1 MiB and 128 KiB.
   uint32_t crashed_stack_limit;
   uint32_t stack_limit;
