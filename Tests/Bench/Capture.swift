@@ -18,6 +18,8 @@ extension Bench {
     guard let programs = try CrashPrograms(workspace) else {
       return print("\nThe handler's crashes: left out, as there is no C++ compiler")
     }
+    try underRun(library)
+    try starts(programs, library)
     try handlerMemory(handler, programs)
     for threads in [8, 200] { try crashes(handler, programs, threads: threads) }
     try swiftCrashes(threads: 8)
@@ -49,6 +51,62 @@ extension Bench {
     }
     table.show()
     print("  " + Text.goal("2 ms more", results[1].wall.median - results[0].wall.median <= 0.002))
+  }
+
+  private func run(_ command: Command, _ library: String) -> Command {
+    var command = Command(
+      workspace.tool,
+      ["run", "--quiet", "--handler-library", library, "--database", workspace.file("run"), "--", command.path]
+        + command.arguments)
+    command.environment = ["HOME=\(workspace.path)"]
+    return command
+  }
+
+  private func underRun(_ library: String) throws {
+    let rounds = full(200, quick: 40)
+    title("/bin/true, by itself and under run; \(rounds) runs")
+    let plain = Command("/bin/true", [])
+    let results = try workspace.interleave(
+      [Contender("/bin/true", plain), Contender("crashpadctl run -- /bin/true", run(plain, library))], rounds: rounds)
+    var table = Table("", "median ms", "min ms", "more ms", "more, min")
+    for result in results {
+      table.add(
+        result.name, Text.milliseconds(result.wall.median), Text.milliseconds(result.wall.minimum),
+        Text.fixed((result.wall.median - results[0].wall.median) * 1000, 2),
+        Text.fixed((result.wall.minimum - results[0].wall.minimum) * 1000, 2))
+    }
+    table.show()
+    print("  " + Text.goal("4 ms more", results[1].wall.median - results[0].wall.median <= 0.004))
+    try workspace.remove(workspace.file("run"))
+  }
+
+  /// What a program under `run` starts takes longer, as each child and each thread has the handler too.
+  private func starts(_ programs: CrashPrograms, _ library: String) throws {
+    let rounds = full(7, quick: 3)
+    title(
+      "Starts of children, programs and threads in a program, by itself and under run; microseconds, \(rounds) rounds")
+    var table = Table("", "median", "under run", "ratio", "10 %", "under run", "ratio")
+    var goals: [String] = []
+    for (what, count, limit) in [("fork", 500, 1.10), ("posix_spawn", 300, 1.25), ("pthread_create", 3000, 1.25)] {
+      let plain = programs.command(programs.plain, what, threads: count)
+      var figures = [[Samples(), Samples()], [Samples(), Samples()]]
+      for round in 0...rounds {
+        for (place, command) in [plain, run(plain, library)].enumerated() {
+          let numbers = try workspace.read(command).split(separator: " ").compactMap { Double($0) }
+          guard numbers.count == 2 else { throw BenchError(text: "no figures of \(what)") }
+          guard round > 0 else { continue }
+          for (index, number) in numbers.enumerated() { figures[place][index].values.append(number / 1000) }
+        }
+      }
+      let (without, with) = (figures[0].map(\.median), figures[1].map(\.median))
+      table.add(
+        what, Text.fixed(without[0], 1), Text.fixed(with[0], 1), Text.ratio(with[0] / without[0]),
+        Text.fixed(without[1], 1), Text.fixed(with[1], 1), Text.ratio(with[1] / without[1]))
+      goals.append(Text.goal("\(what) at \(Text.ratio(limit))", with[0] <= limit * without[0]))
+    }
+    table.show()
+    for goal in goals { print("  " + goal) }
+    try workspace.remove(workspace.file("run"))
   }
 
   private func handlerMemory(_ handler: Handler, _ programs: CrashPrograms) throws {
