@@ -1,11 +1,13 @@
 public import FileSystem
 public import Snapshot
+internal import Synchronization
 internal import SystemPackage
 
 /// A pending report that somebody is about to upload, as Crashpad's `UploadReport`: nobody else has it while this lives.
 ///
 /// What became of the attempt is recorded by one of `complete`, `recordFailure` and `giveUp`. Without any of them the report
 /// stays as it was. All throw `FileFailure`, and `ReportChangeFailure.busy` if somebody has the report's lock in `completed/`.
+/// `openRecord` has to be called before the report is sent.
 public final class UploadClaim: Sendable {
   public let report: Report
   /// As it was before the attempt.
@@ -14,6 +16,7 @@ public final class UploadClaim: Sendable {
   public let file: OpenFile
   private let lock: ReportLock
   private let session: DatabaseSession
+  private let record = Mutex<OpenFile?>(nil)
 
   fileprivate init(
     _ report: Report, _ metadata: ReportMetadata, _ file: OpenFile, _ lock: ReportLock, _ session: DatabaseSession
@@ -34,6 +37,24 @@ public final class UploadClaim: Sendable {
     return try folder.open(attachment.name)
   }
 
+  /// Opens the metadata for writing, or makes them where the report has no file of them, so that the server's answer can be
+  /// recorded without another file, whatever happens meanwhile. Throws `FileFailure`.
+  public func openRecord() throws(FileFailure) {
+    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
+    let name = stem.appending(DatabaseLayout.metadataExtension)
+    let folder = session.folder(report.state)
+    // What is linked elsewhere as well is not written.
+    if case .file = report.metadata, let file = try folder.openIfPresent(name, .readAndWrite),
+      try file.status().linkCount == 1
+    {
+      return record.withLock { $0 = file }
+    }
+    try session.replace(name, in: folder, with: metadata.bytes)
+    let file = try folder.openIfPresent(name, .readAndWrite)
+    guard let file else { throw FileFailure(folder.path.appending(name), .noSuchFileOrDirectory) }
+    record.withLock { $0 = file }
+  }
+
   /// A new file without a name, for what is made of the report on its way. Throws `FileFailure`.
   public func scratchFile() throws(FileFailure) -> OpenFile {
     let (name, file) = try session.temporaryFile()
@@ -51,7 +72,7 @@ public final class UploadClaim: Sendable {
     metadata.isUploaded = true
     metadata.isUploadExplicitlyRequested = false
     metadata.serverID = serverID
-    try session.overwrite(report, metadata)
+    try session.overwrite(report, metadata, record.withLock { $0 })
     try? session.finish(report, metadata)
   }
 
@@ -60,7 +81,7 @@ public final class UploadClaim: Sendable {
     var metadata = metadata
     metadata.uploadAttempts = attempts
     metadata.lastUploadAttemptTime = now
-    try session.overwrite(report, metadata)
+    try session.overwrite(report, metadata, record.withLock { $0 })
   }
 
   /// It never will: it becomes a completed report that was not uploaded. Its file stays.
@@ -125,21 +146,24 @@ extension DatabaseSession {
     return UploadClaim(report, metadata, file, lock, self)
   }
 
-  /// Puts `metadata` where that of `report` is, whose lock is held.
+  /// Puts `metadata` where that of `report` is, whose lock is held. `record` is the file of the old metadata, if it is open.
   ///
   /// Into the same file where they fit: a write of less than a disk's block happens or does not, whoever is killed, and needs
-  /// no waiting for the disk, as the replacing of a file does.
-  fileprivate func overwrite(_ report: Report, _ metadata: ReportMetadata) throws(FileFailure) {
+  /// no waiting for the disk, as the replacing of a file does. Of an id of the server that does not fit, the beginning is
+  /// written so, and the file replaced afterwards: the report is marked as uploaded in any case.
+  fileprivate func overwrite(_ report: Report, _ metadata: ReportMetadata, _ record: OpenFile?) throws(FileFailure) {
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
     let name = stem.appending(DatabaseLayout.metadataExtension)
-    let bytes = metadata.bytes
     let block = 512
-    if case .file(let old) = report.metadata, old.serverID.count <= metadata.serverID.count, bytes.count <= block,
-      let file = try folder(report.state).openIfPresent(name, .readAndWrite), try file.status().linkCount == 1
-    {
-      return try file.overwriteStart(bytes)
+    let oldSize = report.metadata.value?.serverID.count ?? 0
+    if let record, oldSize <= min(metadata.serverID.count, block - ReportMetadata.fixedSize) {
+      try record.overwriteStart(Array(metadata.bytes.prefix(block)))
+      if metadata.bytes.count <= block { return }
+      // The server has the report, and that is written down already.
+      try? replace(name, in: folder(report.state), with: metadata.bytes)
+      return
     }
-    try replace(name, in: folder(report.state), with: bytes)
+    try replace(name, in: folder(report.state), with: metadata.bytes)
   }
 
   /// Moves a pending report whose lock is held, and whose metadata say already that it was uploaded, to the completed ones.

@@ -2,13 +2,13 @@ public import CrashDatabase
 
 /// When a report is sent, and when not any more. Everything here is a function of what is known; nothing is done.
 public struct UploadPolicy: Sendable {
-  /// A report is given up when so many attempts failed.
+  /// A report is given up when so many attempts failed for a reason of its own.
   public var maximumAttempts: Int32 = 5
   /// Seconds after a first attempt that failed; twice as many after each further one.
   public var backOff: Int64 = 15 * 60
-  /// One attempt an hour, whatever report it is of. Those that somebody asked for do not count the hours.
+  /// One attempt an hour, whatever report it is of. Reports whose upload was requested do not count.
   public var limitsRate = false
-  /// Takes no notice of earlier attempts, nor of servers that asked to wait.
+  /// Takes no notice of earlier attempts, nor of pauses of servers.
   public var retriesNow = false
 
   public init() {}
@@ -24,7 +24,7 @@ public struct UploadPolicy: Sendable {
 
   public enum Decision: Sendable, Hashable {
     case upload
-    /// The owner of the database does not allow uploads, and nobody asked for this one.
+    /// The settings do not allow uploads, and the upload of this report was not requested.
     case skip
     /// Not before that time, in seconds since 1970, as an attempt failed.
     case waitAfterFailure(until: Int64)
@@ -49,10 +49,16 @@ public struct UploadPolicy: Sendable {
       let wasGivenUp = metadata.isUploadExplicitlyRequested && metadata.uploadAttempts >= maximumAttempts
       if !wasGivenUp { return .waitAfterFailure(until: next) }
     }
-    if limitsRate, !isRequested, lastAttempt > 0, !isBogus(lastAttempt, now), now - lastAttempt < Self.rateInterval {
-      return .waitForRate(until: lastAttempt + Self.rateInterval)
+    if limitsRate, !isRequested, let next = nextTurn(lastAttempt: lastAttempt, now: now) {
+      return .waitForRate(until: next)
     }
     return .upload
+  }
+
+  /// When the next report may be sent where the rate is limited, in seconds since 1970; nil for now.
+  func nextTurn(lastAttempt: Int64, now: Int64) -> Int64? {
+    guard lastAttempt > 0, !isBogus(lastAttempt, now), now - lastAttempt < Self.rateInterval else { return nil }
+    return lastAttempt + Self.rateInterval
   }
 
   private func isBogus(_ time: Int64, _ now: Int64) -> Bool { time > now && time - now >= Self.clockTolerance }
@@ -67,55 +73,93 @@ public struct UploadPolicy: Sendable {
     return overflow ? .max : next
   }
 
+  /// Seconds for which a server is left alone that ended so many runs in a row: 5 minutes, 10, 20, 40, and then an hour.
+  static func serverBackOff(failures: Int) -> Int64 { min(300 << Int64(min(max(failures, 1) - 1, 10)), 60 * 60) }
+
   // MARK: After
 
-  /// What an attempt came to.
-  public enum Verdict: Sendable, Hashable {
-    /// The server has it.
+  /// What an answer says.
+  enum Verdict: Sendable, Hashable {
+    /// The server has the report.
     case accepted
-    /// Not this time.
-    case retry
-    /// Never.
+    /// The server does not want this report's content, and never will.
     case refused
-    /// The server asks to be left alone for so many seconds. It did not look at the report, so this is no attempt.
-    case pause(seconds: Int64)
+    /// It may be the server or the report; the answers to other reports show which.
+    case unclear
+    /// The server refuses the address, its keys or the options, as long as they stay as they are.
+    case wrongAddress
+    /// The server, or what it stands on, is not available now; it may ask for a pause of so many seconds.
+    case unavailable(pause: Int64?)
   }
 
-  static func verdict(_ response: HTTPResponse, now: Int64) -> Verdict {
+  /// - Parameters:
+  ///   - response: the answer.
+  ///   - hasAccepted: whether the server accepted another report in this run, so that its address and the options are right.
+  ///   - isCompressed: whether the request was.
+  ///   - now: seconds since 1970.
+  static func verdict(_ response: HTTPResponse, hasAccepted: Bool, isCompressed: Bool, now: Int64) -> Verdict {
     switch response.status {
     case 200...299: .accepted
-    case 429, 503:
-      if let pause = RetryAfter.seconds(response.retryAfter, now: now) {
-        .pause(seconds: min(max(pause, 1), maximumPause))
-      } else {
-        .retry
-      }
-    // Too slow, too early: of the moment, not of the report.
-    case 408, 425: .retry
-    case 400...499: .refused
-    default: .retry
+    case 300...399, 401...407, 410, 411, 421, 426, 431, 451, 511: .wrongAddress
+    // A page for people is not a collector's answer, but that of the web server before it: of a port that expects TLS, for one.
+    case 400: !hasAccepted && (response.isWebPage || response.isTLSHint) ? .wrongAddress : .refused
+    case 415: !hasAccepted && isCompressed ? .wrongAddress : .refused
+    case 413, 422: .refused
+    case 408, 425, 429, 502...504, 507, 509, 520...530:
+      .unavailable(pause: RetryAfter.seconds(response.retryAfter, now: now).map { min(max($0, 1), maximumPause) })
+    default: .unclear
     }
   }
 
-  /// Whether that status says something of the address, its keys or the options, so that every report would get it.
-  static func concernsAddress(_ status: Int) -> Bool {
-    (300...399).contains(status) || [401, 402, 403, 404, 405, 406, 410, 411, 415, 421, 426, 431, 451].contains(status)
-  }
-
-  /// How many attempts failed, with one more. Of those at which nobody was there only the first counts: a network that is away
-  /// for a day says nothing of the report.
-  func attempts(after failure: Uploading.Failure, before: Int32) -> Int32 {
-    Self.isOfNetwork(failure) ? max(before, 1) : before == .max ? before : before + 1
-  }
-
-  /// Whether a report that failed once more is given up. `attempts` has that failure already.
+  /// Whether a report is given up that failed once more for a reason of its own. `attempts` has that failure already.
   func givesUp(attempts: Int32, after failure: Uploading.Failure) -> Bool {
-    !Self.isOfNetwork(failure) && attempts >= maximumAttempts
+    if attempts >= maximumAttempts { return true }
+    // The others that begin with 4 speak of the address, or of the moment.
+    guard case .status(let status) = failure, (400...499).contains(status) else { return false }
+    return Self.verdict(HTTPResponse(status: status), hasAccepted: true, isCompressed: false, now: 0) == .unclear
+  }
+}
+
+extension Uploading.Failure {
+  /// How many failures of this kind, one after the other, end a run: the server is at fault, and not a report.
+  ///
+  /// - Parameter hasAccepted: whether the server accepted a report in this run.
+  func limit(hasAccepted: Bool) -> Int {
+    switch self {
+    case .status(let status), .proxyStatus(let status), .redirection(let status, _):
+      switch UploadPolicy.verdict(HTTPResponse(status: status), hasAccepted: hasAccepted, isCompressed: true, now: 0) {
+      case .unavailable: 1
+      case .unclear: Uploading.mostFailures
+      // A server may have its reasons against a single report.
+      case .wrongAddress, .refused, .accepted: hasAccepted ? 2 : 1
+      }
+    case .webPage: 1
+    case .discarded: Uploading.mostFailures
+    case .transfer(let transfer):
+      switch transfer.kind {
+      case .interrupted, .unreadable, .other: Uploading.mostFailures
+      // It may be that report that the server takes so long for.
+      case .timeout: hasAccepted ? 2 : 1
+      case .badAddress, .unknownHost, .noConnection, .proxyRefused, .insecure, .untrusted: 1
+      }
+    }
   }
 
-  /// Whether no server was there.
-  private static func isOfNetwork(_ failure: Uploading.Failure) -> Bool {
-    if case .transfer(let transfer) = failure { transfer.isUnreachable && transfer.kind != .timeout } else { false }
+  /// Whether somebody has to mend the address, the keys or the options; otherwise it passes by itself.
+  public var needsAttention: Bool {
+    switch self {
+    case .status(let status), .proxyStatus(let status), .redirection(let status, _):
+      switch UploadPolicy.verdict(HTTPResponse(status: status), hasAccepted: false, isCompressed: true, now: 0) {
+      case .unavailable, .unclear: false
+      case .wrongAddress, .refused, .accepted: status != 511
+      }
+    case .webPage, .discarded: false
+    case .transfer(let transfer):
+      switch transfer.kind {
+      case .badAddress, .proxyRefused, .untrusted: true
+      default: false
+      }
+    }
   }
 }
 

@@ -17,117 +17,177 @@ final class UploadWorker {
   }
 
   func work() {
-    while let id = run.next() {
-      let outcome: Uploading.Outcome
-      do { outcome = try upload(id) } catch let failure as ReportChangeFailure {
-        outcome = if case .busy(let state) = failure { .busy(state) } else { .unusable(failure) }
-      } catch { outcome = .unusable(error) }
+    while let id = run.next() { handle(id) }
+  }
+
+  /// Sends one report after the other until the server accepted one, or the run ends.
+  func probe() {
+    while run.isProbing, let id = run.next() { handle(id) }
+  }
+
+  private func handle(_ id: UUIDBytes) {
+    let step: Step
+    do { step = try upload(id) } catch ReportChangeFailure.busy(let state) {
+      step = .done(.busy(state))
+    } catch { step = .done(.unusable(error)) }
+    // The report's lock is free by now.
+    switch step {
+    case .done(let outcome): run.tell(Uploading.Result(id: id, outcome: outcome))
+    case .failed(let failure, let pause): run.suspect(id, failure, pause: pause)
+    case .accepted(let outcome):
       run.tell(Uploading.Result(id: id, outcome: outcome))
-      run.syncSometimes()
+      judge(run.accepted())
+    }
+    run.syncSometimes()
+  }
+
+  /// What came of a report's turn.
+  private enum Step {
+    case done(Uploading.Outcome)
+    /// The server accepted the report, so that it is in order.
+    case accepted(Uploading.Outcome)
+    /// The attempt failed, and whether the report is at fault is not known yet; the server may ask for a pause in seconds.
+    case failed(Uploading.Failure, pause: Int64?)
+  }
+
+  private func upload(_ id: UUIDBytes) throws -> Step {
+    // What the caller named is wanted, also by later runs, and if this one ends before.
+    if options.reports != nil { try run.session.requestUpload(id) }
+    // The owner may have changed his mind since the last report.
+    guard let settings = run.settings() else { return .done(.notTried) }
+    // Most reports that are not sent need no lock.
+    if let metadata = try run.session.database.pendingReport(id)?.metadata.value, !metadata.isUploaded,
+      let outcome = held(metadata, settings)
+    {
+      if case .skipped = outcome {} else { return .done(outcome) }
+    }
+    if let reason = run.stopReason { return .done(outcome(after: reason)) }
+    guard let claim = try run.session.claimForUpload(id) else {
+      let isCompleted = try run.session.database.report(id)?.metadata.value?.isUploaded == true
+      return .done(isCompleted ? .completedEarlierUpload : .gone)
+    }
+    if let outcome = held(claim.metadata, settings) {
+      if case .skipped = outcome { try claim.skip() }
+      return .done(outcome)
+    }
+    guard let destination = options.destination else { return .done(.notTried) }
+    if options.policy.limitsRate, !uploading.isNamed, !claim.metadata.isUploadExplicitlyRequested,
+      let next = try run.takeTurn(at: uploading.now)
+    {
+      return .done(.waits(.waitForRate(until: next)))
+    }
+    return try send(claim, to: destination)
+  }
+
+  private func outcome(after reason: Uploading.Stop) -> Uploading.Outcome {
+    switch reason {
+    case .paused(let until), .backsOff(let until, _): .pausedUntil(until)
+    default: .notTried
     }
   }
 
-  private func upload(_ id: UUIDBytes) throws -> Uploading.Outcome {
-    // What the caller named is wanted, also by later runs, and if this one ends before.
-    if options.reports != nil { try run.session.requestUpload(id) }
-    if let reason = run.stopReason {
-      if case .paused(let until) = reason { return .pausedUntil(until) }
-      return .notTried
-    }
-    guard let claim = try run.session.claimForUpload(id) else {
-      let isCompleted = try run.session.database.report(id)?.metadata.value?.isUploaded == true
-      return isCompleted ? .completedEarlierUpload : .gone
-    }
-    let now = uploading.now
+  /// What becomes of a report that is not to be sent now; nil if it is.
+  private func held(_ metadata: ReportMetadata, _ settings: DatabaseSettings) -> Uploading.Outcome? {
     let decision = options.policy.decide(
-      claim.metadata, isNamed: uploading.isNamed, uploadsEnabled: run.uploadsEnabled, lastAttempt: run.lastAttempt,
-      now: now)
+      metadata, isNamed: uploading.isNamed, uploadsEnabled: settings.uploadsEnabled,
+      lastAttempt: settings.lastUploadAttemptTime, now: uploading.now)
+    let held: Uploading.Outcome = options.completesSkipped ? .skipped : .kept
     switch decision {
     case .waitAfterFailure, .waitForRate: return .waits(decision)
-    case .skip:
-      try claim.skip()
-      return .skipped
-    case .upload:
-      if let destination = options.destination { return try send(claim, to: destination) }
-      // Nowhere to send it to: as with uploads that are not allowed.
-      if uploading.isNamed || claim.metadata.isUploadExplicitlyRequested { return .notTried }
-      try claim.skip()
-      return .skipped
+    case .skip: return held
+    // Nowhere to send it to: as with uploads that are not allowed.
+    case .upload where options.destination == nil:
+      return uploading.isNamed || metadata.isUploadExplicitlyRequested ? nil : held
+    case .upload: return nil
     }
   }
 
   // MARK: Sending
 
-  private func send(_ claim: UploadClaim, to destination: UploadDestination) throws -> Uploading.Outcome {
+  private func send(_ claim: UploadClaim, to destination: UploadDestination) throws -> Step {
+    try claim.openRecord()
     let (request, byteCount) = try request(for: claim, to: destination)
     let connection = try self.connection ?? HTTPConnection(options.http)
     self.connection = connection
     let response: HTTPResponse
-    do { response = try connection.post(request) } catch { return try record(error, claim) }
+    do { response = try connection.post(request) } catch {
+      // The report itself is at fault, or its disk: nothing was wrong with the server.
+      if case .unreadable(let file) = error.kind { throw file }
+      return .failed(.transfer(error), pause: nil)
+    }
     let now = uploading.now
-    switch UploadPolicy.verdict(response, now: now) {
-    case .accepted where !options.acceptsWebPages && response.isWebPage:
-      run.stop(.wrongAddress(.webPage))
-      return try record(.webPage, claim)
-    case .accepted:
-      if let reason = destination.rejection(in: response.body) {
-        try claim.giveUp(now: now)
-        run.recordAttempt(at: now)
-        run.count(failed: false)
-        return .givenUp(.discarded(reason))
-      }
-      do { try claim.complete(serverID: response.body, now: now) } catch {
-        // Every further report would be sent twice.
-        run.stop(.unrecorded(error))
-        return .unrecorded(serverID: response.body, error)
-      }
-      run.recordAttempt(at: now)
-      run.count(failed: false)
-      return .uploaded(serverID: response.body, byteCount: byteCount)
-    case .pause(let seconds):
-      run.stop(.paused(until: now + seconds))
-      run.recordAttempt(at: now)
-      try run.session.pauseUploads(to: destination.displayName, until: now + seconds, now: now)
-      return .pausedUntil(now + seconds)
+    let verdict = UploadPolicy.verdict(
+      response, hasAccepted: run.hasAccepted, isCompressed: compressor(for: destination) != nil, now: now)
+    switch verdict {
+    case .accepted where !options.acceptsWebPages && response.isWebPage: return .failed(.webPage, pause: nil)
+    case .accepted: return try record(response, byteCount, claim, destination)
+    case .unavailable(let pause): return .failed(failure(response), pause: pause)
+    case .unclear, .wrongAddress: return .failed(failure(response), pause: nil)
     case .refused:
       try claim.giveUp(now: now)
-      if UploadPolicy.concernsAddress(response.status) { run.stop(.wrongAddress(.status(response.status))) }
       run.recordAttempt(at: now)
-      // One may be too large or too old for a server; ten in a row are not what is wrong.
-      run.count(failed: true)
-      return .givenUp(.status(response.status))
-    case .retry where (300...399).contains(response.status):
-      let failure = Uploading.Failure.redirection(response.status, location: response.location)
-      run.stop(.wrongAddress(failure))
-      return try record(failure, claim)
-    case .retry: return try record(.status(response.status), claim)
+      run.refused()
+      return .done(.givenUp(.status(response.status)))
     }
   }
 
-  private func record(_ failure: TransferFailure, _ claim: UploadClaim) throws -> Uploading.Outcome {
-    // The report itself is at fault, or its disk: nothing was wrong with the server.
-    if case .unreadable(let file) = failure.kind { throw file }
-    if failure.isUnreachable { run.stop(.unreachable(failure)) }
-    return try record(.transfer(failure), claim)
+  private func failure(_ response: HTTPResponse) -> Uploading.Failure {
+    (300...399).contains(response.status)
+      ? .redirection(response.status, location: response.location)
+      : response.isThroughProxy ? .proxyStatus(response.status) : .status(response.status)
   }
 
-  private func record(_ failure: Uploading.Failure, _ claim: UploadClaim) throws -> Uploading.Outcome {
+  /// The server has the report.
+  private func record(
+    _ response: HTTPResponse, _ byteCount: Int, _ claim: UploadClaim, _ destination: UploadDestination
+  ) throws -> Step {
     let now = uploading.now
-    run.count(failed: true)
-    var metadata = claim.metadata
-    metadata.uploadAttempts = options.policy.attempts(after: failure, before: metadata.uploadAttempts)
-    metadata.lastUploadAttemptTime = now
-    let givesUp = options.policy.givesUp(attempts: metadata.uploadAttempts, after: failure)
-    if givesUp {
+    if let reason = destination.rejection(in: response.body) {
       try claim.giveUp(now: now)
-    } else {
-      try claim.recordFailure(attempts: metadata.uploadAttempts, now: now)
+      run.recordAttempt(at: now)
+      return .accepted(.givenUp(.discarded(reason)))
+    }
+    do { try claim.complete(serverID: response.body, now: now) } catch {
+      // Every further report would be sent twice.
+      run.stop(.unrecorded(error))
+      return .done(.unrecorded(serverID: response.body, error))
     }
     run.recordAttempt(at: now)
-    return givesUp ? .givenUp(failure) : .failed(failure, nextAttempt: options.policy.nextAttempt(metadata) ?? now)
+    return .accepted(.uploaded(serverID: response.body, byteCount: byteCount))
+  }
+
+  // MARK: Failures
+
+  /// Charges reports with attempts that failed while the server accepted others.
+  func judge(_ suspicions: [UploadRun.Suspicion]) {
+    for suspicion in suspicions {
+      let outcome: Uploading.Outcome
+      do { outcome = try charge(suspicion) } catch { outcome = .deferred(suspicion.failure) }
+      run.tell(Uploading.Result(id: suspicion.id, outcome: outcome))
+    }
+  }
+
+  private func charge(_ suspicion: UploadRun.Suspicion) throws -> Uploading.Outcome {
+    guard let claim = try run.session.claimForUpload(suspicion.id) else { return .gone }
+    let now = uploading.now
+    var metadata = claim.metadata
+    if metadata.uploadAttempts < .max { metadata.uploadAttempts += 1 }
+    metadata.lastUploadAttemptTime = now
+    run.recordAttempt(at: now)
+    if options.policy.givesUp(attempts: metadata.uploadAttempts, after: suspicion.failure) {
+      try claim.giveUp(now: now)
+      return .givenUp(suspicion.failure)
+    }
+    try claim.recordFailure(attempts: metadata.uploadAttempts, now: now)
+    return .failed(suspicion.failure, nextAttempt: options.policy.nextAttempt(metadata) ?? now)
   }
 
   // MARK: The request
+
+  /// Without zlib reports are sent as they are: servers take both.
+  private func compressor(for destination: UploadDestination) -> GzipCompressor? {
+    options.compresses ?? destination.usesGzip ? compressor : nil
+  }
 
   private func request(for claim: UploadClaim, to destination: UploadDestination) throws
     -> (request: HTTPRequest, byteCount: Int)
@@ -140,7 +200,7 @@ final class UploadWorker {
       try minidump.rewind()
       input = try InputFile(minidump)
     }
-    let fields = uploading.fields(input)
+    let fields = try input.checkingReading { uploading.fields(input) }
     let minidumpName = Array(destination.minidumpName.utf8)
     let minidumpFileName = Array("\(claim.report.id.text).dmp".utf8)
     var files = [
@@ -160,9 +220,9 @@ final class UploadWorker {
     let form = MultipartBody(
       fields: fields.fields.filter { !taken.contains($0.name) }, files: files, boundary: MultipartBody.makeBoundary())
     let address = options.identifiesClient ? destination.address(of: fields) : destination.address
-    // Without zlib the report is sent as it is: servers take both.
-    let compressor = options.compresses ?? destination.usesGzip ? compressor : nil
+    let compressor = compressor(for: destination)
     var request = HTTPRequest(url: address.text, body: compressor.map { GzipBody(form, $0) } ?? form)
+    request.asksFirst = destination.server.asksFirst
     request.headers = destination.headers
     if let header = HTTPHeader(name: HTTPHeader.contentType, value: form.contentType) { request.headers.append(header) }
     if compressor != nil, let header = HTTPHeader(name: "Content-Encoding", value: "gzip") {

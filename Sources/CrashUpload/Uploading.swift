@@ -13,7 +13,7 @@ internal import Glibc
 /// Source of what is sent: `handler/crash_report_upload_thread.cc`.
 public struct Uploading: Sendable {
   public struct Options: Sendable {
-    /// Where reports are sent; nil for nowhere: then those that nobody asked for are skipped.
+    /// Where reports are sent; nil for nowhere: then reports are kept, or skipped, as if uploads were not allowed.
     public var destination: UploadDestination?
     public var http = HTTPOptions()
     public var policy = UploadPolicy()
@@ -27,6 +27,8 @@ public struct Uploading: Sendable {
     public var reports: [UUIDBytes]?
     /// Takes all pending reports as if they had been named.
     public var includesAll = false
+    /// Reports that the settings do not allow to upload become completed ones, as with Crashpad. Otherwise they stay pending.
+    public var completesSkipped = false
     /// Takes a web page for a server's answer too.
     public var acceptsWebPages = false
     /// How many reports at once.
@@ -48,6 +50,8 @@ public struct Uploading: Sendable {
   public enum Failure: Sendable, Equatable {
     /// The server's answer.
     case status(Int)
+    /// The answer of the server or of the proxy before it.
+    case proxyStatus(Int)
     /// It sends to another address, which is not followed: a report goes only where its owner said.
     case redirection(Int, location: String?)
     /// A web page in place of an id, as from a network that wants a login first: no collector was asked.
@@ -67,13 +71,17 @@ public struct Uploading: Sendable {
     case completedEarlierUpload
     /// The owner does not allow uploads. It is completed now, and was not uploaded.
     case skipped
+    /// The owner does not allow uploads. It stays pending.
+    case kept
     /// It has to wait, until then (seconds since 1970).
     case waits(UploadPolicy.Decision)
     /// It stays pending; the next attempt is due at that time, in seconds since 1970.
     case failed(Failure, nextAttempt: Int64)
+    /// It stays pending, and the attempt does not count: nothing shows that the report is at fault, and not the server.
+    case deferred(Failure)
     /// It is completed now, and was not uploaded. The file stays.
     case givenUp(Failure)
-    /// The server wants to be left alone until then, in seconds since 1970.
+    /// The server is left alone until then, in seconds since 1970.
     case pausedUntil(Int64)
     /// Nothing was sent, as it could not be read or changed.
     case unusable(any Error)
@@ -92,18 +100,25 @@ public struct Uploading: Sendable {
     public let outcome: Outcome
   }
 
-  /// Why a run ends before all reports had their turn.
+  /// Why a run ends before all reports had their turn. Times are in seconds since 1970; until then later runs leave the server
+  /// alone.
   public enum Stop: Sendable, Equatable {
-    /// The server is not there, or does not answer.
-    case unreachable(TransferFailure)
-    /// That answer says that the address is wrong, or its keys.
-    case wrongAddress(Failure)
-    /// The server wants to be left alone until then, in seconds since 1970.
-    case paused(until: Int64)
+    /// The server, or the way to it, is not available.
+    case unavailable(Failure, until: Int64)
+    /// The server refuses the address, its keys or the options.
+    case wrongAddress(Failure, until: Int64)
     /// So many reports failed one after the other.
-    case failures(Int)
+    case failures(Int, until: Int64)
+    /// The server asked for a pause.
+    case paused(until: Int64)
+    /// An earlier run ended because of the server, which may have asked for the pause.
+    case backsOff(until: Int64, isRequested: Bool)
     /// What a server said could not be written down.
     case unrecorded(FileFailure)
+    /// The owner does not allow uploads any more.
+    case consentWithdrawn
+    /// The settings do not say any more whether uploads are allowed.
+    case settings(SettingsFailure)
   }
 
   /// What is told while it goes on.
@@ -130,38 +145,62 @@ public struct Uploading: Sendable {
   var now: Int64 { options.now ?? Int64(time(nil)) }
 
   /// Whether all that are sent were asked for by the caller.
-  var isNamed: Bool { options.reports != nil || options.includesAll }
+  public var isNamed: Bool { options.reports != nil || options.includesAll }
 
   /// Does it, and tells of each report when it is done with it, from one thread at a time.
   ///
-  /// Throws `UploadFailure` if there is no HTTP library, and `FileFailure` if the database can't be used. Before that nothing
-  /// was changed.
+  /// Throws `UploadFailure` if there is no HTTP library or the settings do not say whether uploads are allowed, and
+  /// `FileFailure` if the database can't be used. Before that nothing was changed.
   public func run(_ tell: (Event) -> Void) throws {
     let ids = try reportIDs()
     tell(.begins(count: ids.count))
     if ids.isEmpty, try !database.hasAbandonedRuns() { return }
+    if !ids.isEmpty { _ = try database.uploadSettings() }
     if options.destination != nil { _ = try CurlLibrary.shared.get() }
-    let settings = try database.settings()
     // Locks are judged by others, by their clocks.
     let session = try DatabaseSession(database, now: Int64(time(nil)))
     defer { session.close() }
     try withoutActuallyEscaping(tell) { tell in
-      let run = UploadRun(self, session, settings, ids, tell)
-      if let until = try pause() { run.stop(.paused(until: until)) }
-      let jobs = options.policy.limitsRate ? 1 : max(1, min(options.jobs, ids.count))
-      onThreads(jobs) { UploadWorker(run).work() }
+      let pause = try self.pause()
+      let run = UploadRun(self, session, pause, order(ids, pause), tell)
+      // A server that ended earlier runs gets a single report first, and the others once it accepted that.
+      if run.isProbing { onThreads(1) { UploadWorker(run).probe() } }
+      onThreads(jobs(for: ids.count)) { UploadWorker(run).work() }
       run.end()
     }
   }
 
+  /// Each probe begins with another report, in case it is the report that the server can't take.
+  private func order(_ ids: [UUIDBytes], _ pause: UploadPause?) -> [UUIDBytes] {
+    guard let pause, !ids.isEmpty else { return ids }
+    // Multiples of the golden ratio are spread evenly.
+    let start = Int((UInt32(truncatingIfNeeded: pause.failures) &* 0x9e37_79b1) % UInt32(truncatingIfNeeded: ids.count))
+    return Array(ids[start...] + ids[..<start])
+  }
+
+  /// How many reports are sent at once: where few files may be open, fewer than asked for.
+  private func jobs(for count: Int) -> Int {
+    if options.policy.limitsRate { return 1 }
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1 }
+    let room = (Int(clamping: limit.rlim_cur) - Self.sharedFiles) / Self.filesPerJob
+    return max(1, min(options.jobs, count, room))
+  }
+
+  /// Descriptors that a run has open: the standard streams, the database's directories, and some of libcurl's and libc's.
+  private static let sharedFiles = 16
+  /// The report and its metadata, its redacted form, attachments, a directory, a socket, and what finding a name takes.
+  private static let filesPerJob = 8
+
   /// Says what a run would do with each report, and changes nothing.
   ///
-  /// Throws `FileFailure`.
-  public func forecast(_ tell: (Event) -> Void) throws(FileFailure) {
+  /// Throws `UploadFailure` if the settings do not say whether uploads are allowed, and `FileFailure`.
+  public func forecast(_ tell: (Event) -> Void) throws {
     let ids = try reportIDs()
     tell(.begins(count: ids.count))
-    let settings = try database.settings()
-    let pause = try pause()
+    if ids.isEmpty { return }
+    let settings = try database.uploadSettings()
+    let pause = try pause().flatMap { leavesAlone($0) ? $0.until : nil }
     var lastAttempt = settings.lastUploadAttemptTime
     for id in ids {
       let outcome: Outcome
@@ -173,7 +212,7 @@ public struct Uploading: Sendable {
     }
   }
 
-  private func forecast(_ id: UUIDBytes, _ settings: DatabaseSettings.State, _ pause: Int64?, _ lastAttempt: Int64)
+  private func forecast(_ id: UUIDBytes, _ settings: DatabaseSettings, _ pause: Int64?, _ lastAttempt: Int64)
     throws -> Outcome
   {
     guard let report = try database.report(id) else { return .gone }
@@ -185,11 +224,12 @@ public struct Uploading: Sendable {
     }
     let decision = options.policy.decide(
       metadata, isNamed: isNamed, uploadsEnabled: settings.uploadsEnabled, lastAttempt: lastAttempt, now: now)
+    let held: Outcome = options.completesSkipped ? .skipped : .kept
     switch decision {
-    case .skip: return .skipped
+    case .skip: return held
     case .waitAfterFailure, .waitForRate: return .waits(decision)
     case .upload where options.destination == nil:
-      return isNamed || metadata.isUploadExplicitlyRequested ? .notTried : .skipped
+      return isNamed || metadata.isUploadExplicitlyRequested ? .notTried : held
     case .upload:
       if let pause { return .pausedUntil(pause) }
       return try planned(report)
@@ -208,13 +248,16 @@ public struct Uploading: Sendable {
     return .planned(fields(try InputFile(file)), byteCount: try file.status().size + attachments)
   }
 
-  /// Until when the server wants to be left alone, in seconds since 1970; nil if it does not.
-  private func pause() throws(FileFailure) -> Int64? {
-    guard !options.policy.retriesNow, let until = try database.uploadPause(of: options.serverName), until > now else {
-      return nil
-    }
-    // It may be a day at most: that was written by a clock that went wrong.
-    return until - now <= UploadPolicy.maximumPause ? until : nil
+  /// The last pause of the server, also one that is over; nil if there is none, or a clock that went wrong set it.
+  private func pause() throws(FileFailure) -> UploadPause? {
+    guard let pause = try database.uploadPause(of: options.serverName) else { return nil }
+    return pause.until - now <= UploadPolicy.maximumPause ? pause : nil
+  }
+
+  /// Whether nothing is sent to the server because of its pause. Reports that the caller names are sent, unless the server
+  /// itself asked for the pause.
+  func leavesAlone(_ pause: UploadPause) -> Bool {
+    !options.policy.retriesNow && pause.until > now && (pause.isRequested || !isNamed)
   }
 
   private func reportIDs() throws(FileFailure) -> [UUIDBytes] {
@@ -231,12 +274,15 @@ public struct Uploading: Sendable {
   }
 }
 
-extension DatabaseSettings.State {
-  var uploadsEnabled: Bool {
-    if case .found(let settings) = self { settings.uploadsEnabled } else { false }
-  }
-
-  var lastUploadAttemptTime: Int64 {
-    if case .found(let settings) = self { settings.lastUploadAttemptTime } else { 0 }
+extension CrashDatabase {
+  /// The settings, as they are now. Throws `UploadFailure`.
+  func uploadSettings() throws(UploadFailure) -> DatabaseSettings {
+    let state: DatabaseSettings.State
+    do { state = try settings() } catch { throw .settings(.unreadable(error)) }
+    switch state {
+    case .found(let settings): return settings
+    case .missing: throw .settings(.missing)
+    case .damaged(let damage): throw .settings(.damaged(damage))
+    }
   }
 }

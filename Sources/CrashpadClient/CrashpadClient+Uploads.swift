@@ -92,6 +92,8 @@ extension CrashpadClient {
   private static func uploadPendingReports(_ running: Running, to destination: UploadDestination) {
     let upload = running.options.upload
     var options = Uploading.Options(destination)
+    // As with Crashpad: a user who agrees later agrees to what comes then.
+    options.completesSkipped = true
     options.compresses = upload.compresses
     options.identifiesClient = upload.identifiesClient
     options.policy.limitsRate = upload.limitsRate

@@ -58,12 +58,12 @@ public struct Conversion: Sendable {
     self.options = options
   }
 
-  /// Converts `input` into the file `path`, which appears whole or not at all. Throws `Errno`, or `InputFile.NotReadable` if
-  /// the input became shorter meanwhile.
+  /// Converts `input` into the file `path`, which appears whole or not at all, and which no more users may read than `input`.
+  /// Throws `Errno`, or `InputFile.NotReadable` if the input became shorter meanwhile.
   ///
   /// If `durable`, the call waits until the file is on the disk.
   public func convert(_ input: DumpInput, to path: FilePath, durable: Bool = false) throws -> Result {
-    try convert(input) { try FileOutput(path, durable: durable) }
+    try convert(input) { try FileOutput(path, input.file.outputPermissions, durable: durable) }
   }
 
   /// Converts `input` and hands all bytes to `output` in order; nothing before it is known that there is a result.
@@ -200,8 +200,8 @@ private final class FileOutput: FinishingOutput {
   private let file: OutputFile
   private let durable: Bool
 
-  init(_ path: FilePath, durable: Bool) throws {
-    file = try OutputFile(path)
+  init(_ path: FilePath, _ permissions: FilePermissions, durable: Bool) throws {
+    file = try OutputFile(path, permissions: permissions)
     self.durable = durable
   }
 

@@ -35,6 +35,8 @@ public final class InputFile: Sendable {
   private let slot: Int?
   /// Bytes that were in memory already, in place of `base`.
   private let array: [UInt8]?
+  /// Who may read and write a regular file; nil for a pipe, or for bytes.
+  private let permissions: FilePermissions?
 
   /// Opens and reads or maps the file at `path`. Throws `Errno` or `NotReadable`.
   public convenience init(_ path: FilePath) throws {
@@ -58,6 +60,8 @@ public final class InputFile: Sendable {
     var status = stat()
     guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
     let size = Int(status.st_size)
+    let isRegular = status.st_mode & S_IFMT == S_IFREG
+    permissions = isRegular ? FilePermissions(rawValue: status.st_mode & 0o666) : nil
     switch status.st_mode & S_IFMT {
     case S_IFREG
     where size >= Self.mappingThreshold && (MappingGuard.isActive || size > Self.maximumUnmappedSize):
@@ -83,6 +87,7 @@ public final class InputFile: Sendable {
   /// Bytes that are in memory already; they are not copied.
   public init(bytes: [UInt8]) {
     array = bytes
+    permissions = nil
     isMapped = false
     slot = nil
     unsafe base = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -150,6 +155,11 @@ public final class InputFile: Sendable {
     }
     try checkReading()
     return result
+  }
+
+  /// The permissions of what is made of this input: no more than its own, but always its owner's.
+  public var outputPermissions: FilePermissions {
+    permissions.map { $0.union(.ownerReadWrite) } ?? FilePermissions(rawValue: 0o666)
   }
 
   public var byteCount: Int { unsafe array?.count ?? base.count }

@@ -57,6 +57,11 @@ public final class OutputFile {
     return path.removingLastComponent().appending(".\(stem).\(suffix).tmp")
   }
 
+  /// Sets the permission bits, whatever the umask is. Throws `Errno`.
+  public func setPermissions(_ permissions: FilePermissions) throws {
+    try check(fchmod(descriptor.rawValue, permissions.rawValue))
+  }
+
   /// Writes all bytes at the end. Throws `Errno`.
   public func write(_ bytes: RawSpan) throws {
     try writeAll(bytes, to: descriptor)

@@ -3,6 +3,9 @@ import Glibc
 /// What the server does with a request, by the path.
 ///
 /// - `/status/NNN[?retry-after=TEXT]`: that status, with the header if it is asked for
+/// - `/status/NNN?only=TEXT`: so for reports whose id ends in that, success for the others
+/// - `/status/NNN?via=proxy`: with a header field as proxies add it
+/// - `/plain-http`: 400 with the page that nginx has for HTTP on a port for TLS
 /// - `/flaky?fail=K[&status=NNN]`: that status (500) for the first K tries of each report, then success
 /// - `/redirect?to=URL[&status=NNN]`: 302 or that
 /// - `/hang`, `/hang-early`: no answer after the whole body, or without reading any of it
@@ -38,6 +41,9 @@ struct Behaviour {
   private(set) var failures: Int?
   private let keepsOpen: Bool
 
+  /// Only reports whose id ends in this are answered so; nil for all.
+  var only: String? { query["only"] }
+
   private init(name: String) {
     self.name = name
     query = [:]
@@ -53,6 +59,7 @@ struct Behaviour {
     case "status", "endless": status = words.count > 1 ? Int(words[1]) ?? 200 : 200
     case "redirect": status = query["status"].flatMap { Int($0) } ?? 302
     case "413-early": status = 413
+    case "plain-http": status = 400
     case "417": status = request.has("100-continue", in: "expect") ? 417 : 200
     case "200-early": status = 200
     case "flaky":
@@ -95,6 +102,10 @@ struct Behaviour {
     case "html":
       let page = "<!DOCTYPE html>\n<html><head><title>Log in</title></head><body>Please log in.</body></html>\n"
       return .answer(Self.answer(200, page, ["Content-Type: text/html; charset=utf-8"]), closes: !keepsOpen)
+    case "plain-http":
+      let page =
+        "<html>\r\n<head><title>400 The plain HTTP request was sent to HTTPS port</title></head>\r\n<body></body></html>\r\n"
+      return .answer(Self.answer(400, page, ["Content-Type: text/html"]), closes: true)
     case "encoded": return .answer(Self.answer(200, id, ["Content-Encoding: utf-8"]), closes: !keepsOpen)
     case "empty": return .answer(Self.answer(200, ""), closes: !keepsOpen)
     case "binary": return .answer(Self.head(200, ["Content-Length: 4"]) + [0, 10, 0xff, 27], closes: !keepsOpen)
@@ -104,6 +115,7 @@ struct Behaviour {
     if (200..<300).contains(status) { return .answer(Self.answer(status, id), closes: !keepsOpen) }
     var lines: [String] = []
     if let value = query["retry-after"] { lines.append("Retry-After: \(value)") }
+    if let proxy = query["via"] { lines.append("Via: 1.1 \(proxy)") }
     if let target = query["to"] { lines.append("Location: \(target)") }
     return .answer(Self.answer(status, "status \(status)\n", lines), closes: !keepsOpen)
   }

@@ -134,6 +134,7 @@ final class Connection {
 
     var behaviour = behaviour
     if let failures = behaviour.failures, store.tries(of: report.report ?? "") > failures { behaviour = .ok }
+    if let only = behaviour.only, report.report?.hasSuffix(only) != true { behaviour = .ok }
     let id = store.id(number)
     let action = behaviour.after(id)
     var line = JSONLine()

@@ -79,29 +79,58 @@ struct UploadPolicyTests {
     #expect(decide(metadata(), policy, lastAttempt: Self.now - 1) != .upload)
   }
 
+  private func verdict(_ response: HTTPResponse, hasAccepted: Bool = false, isCompressed: Bool = true)
+    -> UploadPolicy.Verdict
+  {
+    UploadPolicy.verdict(response, hasAccepted: hasAccepted, isCompressed: isCompressed, now: Self.now)
+  }
+
   @Test(
     "An answer's status decides",
     arguments: [
-      (200, .accepted), (201, .accepted), (299, .accepted), (302, .retry), (400, .refused), (401, .refused),
-      (408, .retry), (413, .refused), (425, .retry), (429, .retry), (499, .refused), (500, .retry), (503, .retry),
-      (599, .retry), (100, .retry), (0, .retry),
+      (200, .accepted), (201, .accepted), (299, .accepted), (302, .wrongAddress), (400, .refused),
+      (401, .wrongAddress), (403, .wrongAddress), (404, .wrongAddress), (408, .unavailable(pause: nil)),
+      (409, .unclear), (413, .refused), (415, .wrongAddress), (422, .refused), (425, .unavailable(pause: nil)),
+      (429, .unavailable(pause: nil)), (499, .unclear), (500, .unclear), (502, .unavailable(pause: nil)),
+      (503, .unavailable(pause: nil)), (504, .unavailable(pause: nil)), (599, .unclear), (100, .unclear),
+      (0, .unclear),
     ] as [(Int, UploadPolicy.Verdict)])
   func verdict(status: Int, verdict: UploadPolicy.Verdict) {
-    #expect(UploadPolicy.verdict(HTTPResponse(status: status), now: Self.now) == verdict)
+    #expect(self.verdict(HTTPResponse(status: status)) == verdict)
   }
 
-  @Test("Retry-After with 429 and 503 asks for a pause, of a day at most; with another status it says nothing")
+  @Test("A page for people, and a refusal of compression, speak of the address until a report was accepted")
+  func pages() {
+    for text in ["<html><title>Bad Request</title>", "Client sent an HTTP request to an HTTPS server.\n"] {
+      let page = HTTPResponse(status: 400, body: Array(text.utf8))
+      #expect(verdict(page) == .wrongAddress)
+      #expect(verdict(page, hasAccepted: true) == .refused)
+    }
+    #expect(verdict(HTTPResponse(status: 400, body: Array("bad minidump".utf8))) == .refused)
+    #expect(verdict(HTTPResponse(status: 415), isCompressed: false) == .refused)
+    #expect(verdict(HTTPResponse(status: 415), hasAccepted: true) == .refused)
+  }
+
+  @Test("Retry-After asks for a pause, of a day at most, where the server is not available")
   func pause() {
     func verdict(_ status: Int, _ value: String) -> UploadPolicy.Verdict {
-      UploadPolicy.verdict(HTTPResponse(status: status, retryAfter: value), now: Self.now)
+      self.verdict(HTTPResponse(status: status, retryAfter: value))
     }
-    #expect(verdict(429, "120") == .pause(seconds: 120))
-    #expect(verdict(503, "120") == .pause(seconds: 120))
-    #expect(verdict(503, "0") == .pause(seconds: 1))
-    #expect(verdict(429, "99999999999999999999999") == .pause(seconds: 86400))
-    #expect(verdict(429, "soon") == .retry)
-    #expect(verdict(500, "120") == .retry)
+    #expect(verdict(429, "120") == .unavailable(pause: 120))
+    #expect(verdict(503, "120") == .unavailable(pause: 120))
+    #expect(verdict(503, "0") == .unavailable(pause: 1))
+    #expect(verdict(429, "99999999999999999999999") == .unavailable(pause: 86400))
+    #expect(verdict(429, "soon") == .unavailable(pause: nil))
+    #expect(verdict(500, "120") == .unclear)
     #expect(verdict(413, "120") == .refused)
+  }
+
+  @Test("A server that ends one run after the other is left alone for longer, and for an hour at most")
+  func serverBackOff() {
+    #expect(
+      [1, 2, 3, 4, 5, 6, .max].map { UploadPolicy.serverBackOff(failures: $0) } == [
+        300, 600, 1200, 2400, 3600, 3600, 3600,
+      ])
   }
 
   @Test(
@@ -119,22 +148,35 @@ struct UploadPolicyTests {
     #expect(RetryAfter.seconds(value, now: Self.now) == seconds)
   }
 
-  @Test("A report is given up after five attempts that reached the server, and never because nobody was there")
+  @Test("A report is given up after five attempts that count, and at once for what the server refuses in it")
   func givingUp() {
     let policy = UploadPolicy()
+    let interrupted = TransferFailure(kind: .interrupted, message: "", wasSent: false)
+    for failure in [Uploading.Failure.status(500), .status(403), .transfer(interrupted), .webPage] {
+      #expect(!policy.givesUp(attempts: 4, after: failure))
+      #expect(policy.givesUp(attempts: 5, after: failure))
+    }
+    #expect(policy.givesUp(attempts: 1, after: .status(409)))
+  }
+
+  @Test("What the server or the network is to blame for ends a run at once, and what may be the report's after others")
+  func limits() {
     func transfer(_ kind: TransferFailure.Kind) -> Uploading.Failure {
       .transfer(TransferFailure(kind: kind, message: "", wasSent: false))
     }
-    for failure in [Uploading.Failure.status(500), transfer(.timeout), transfer(.interrupted), .webPage] {
-      #expect(!policy.givesUp(attempts: 4, after: failure))
-      #expect(policy.givesUp(attempts: 5, after: failure))
-      #expect(policy.attempts(after: failure, before: 3) == 4)
+    let unavailable = [
+      Uploading.Failure.status(502), .status(503), .status(429), .webPage, transfer(.unknownHost),
+      transfer(.noConnection),
+      transfer(.insecure), transfer(.untrusted), transfer(.badAddress), transfer(.proxyRefused),
+    ]
+    for failure in unavailable {
+      for hasAccepted in [false, true] { #expect(failure.limit(hasAccepted: hasAccepted) == 1, "\(failure)") }
     }
-    for kind in [TransferFailure.Kind.unknownHost, .noConnection, .insecure, .badAddress] {
-      #expect(!policy.givesUp(attempts: 500, after: transfer(kind)))
-      #expect(policy.attempts(after: transfer(kind), before: 0) == 1)
-      #expect(policy.attempts(after: transfer(kind), before: 1) == 1)
-      #expect(policy.attempts(after: transfer(kind), before: 4) == 4)
+    for failure in [Uploading.Failure.status(401), .redirection(302, location: nil), transfer(.timeout)] {
+      #expect(failure.limit(hasAccepted: false) == 1 && failure.limit(hasAccepted: true) == 2, "\(failure)")
+    }
+    for failure in [Uploading.Failure.status(500), transfer(.interrupted)] {
+      #expect(failure.limit(hasAccepted: false) == 10 && failure.limit(hasAccepted: true) == 10, "\(failure)")
     }
   }
 }

@@ -68,6 +68,12 @@ public enum UploadServer: String, Sendable, CaseIterable {
   /// and a client id in a URL ends in logs.
   var identifiesClients: Bool { self != .breakpad && self != .sentry }
 
+  /// Whether it is asked before a large report is sent (`Expect: 100-continue`).
+  ///
+  /// Backtrace: docs.saucelabs.com/error-reporting, "Integrating Crashpad", says that this "can cause issues when uploading
+  /// to Backtrace".
+  var asksFirst: Bool { self != .backtrace }
+
   // MARK: What Sentry takes
 
   /// "Naming Releases": at most 200 characters, no line ends, tabs and slashes; some names are taken.

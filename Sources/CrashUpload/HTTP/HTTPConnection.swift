@@ -26,8 +26,9 @@ final class HTTPConnection {
   /// Sends the request and waits for the answer. Redirections are answers.
   func post(_ request: HTTPRequest) throws(TransferFailure) -> HTTPResponse {
     // A second's wait for servers that do not know it. For large reports it is worth that: they may be refused before.
-    let response = try post(request, expects: request.body.isLarge)
-    guard response.status == 417, request.body.isLarge else { return response }
+    let expects = request.asksFirst && request.body.isLarge && !options.headers.contains { $0.isExpect }
+    let response = try post(request, expects: expects)
+    guard response.status == 417, expects else { return response }
     // It is the question that this server does not like.
     request.body.rewind()
     return try post(request, expects: false)
@@ -38,7 +39,7 @@ final class HTTPConnection {
     unsafe curl.easyReset(handle)
     let transfer = Transfer(request.body, timeout: options.timeout)
     var headers = HeaderList(curl)
-    for header in request.headers + options.headers {
+    for header in request.headers + options.headers where !header.isExpect {
       // libcurl takes a colon without a value for the wish to drop a header.
       headers.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
     }
@@ -59,7 +60,8 @@ final class HTTPConnection {
       // That is no collector's answer, but a proxy's, or that of a network that wants a login.
       if status == 407 || status == 511 {
         throw TransferFailure(
-          kind: .noConnection, message: "\(status == 407 ? "the proxy" : "the network") answered \(status)",
+          kind: status == 407 ? .proxyRefused : .noConnection,
+          message: "\(status == 407 ? "the proxy" : "the network") answered \(status)",
           wasSent: false)
       }
       transfer.response.status = status
@@ -74,7 +76,9 @@ final class HTTPConnection {
     var proxyStatus = 0
     unsafe _ = curl_get_number(curl.getInfo, handle, CURL_INFO_HTTP_CONNECTCODE, &proxyStatus)
     if status == 0, proxyStatus >= 300 {
-      throw TransferFailure(kind: .noConnection, message: "the proxy answered \(proxyStatus)", wasSent: false)
+      // With 5xx it did not reach the server.
+      let kind: TransferFailure.Kind = proxyStatus < 500 && proxyStatus != 429 ? .proxyRefused : .noConnection
+      throw TransferFailure(kind: kind, message: "the proxy answered \(proxyStatus)", wasSent: false)
     }
     throw transfer.failure(code, text)
   }

@@ -5,6 +5,8 @@ struct HTTPRequest {
   var url: String
   var headers: [HTTPHeader] = []
   var body: any RequestBody
+  /// Whether the server is asked before a large body is sent (`Expect: 100-continue`).
+  var asksFirst = true
 }
 
 /// A header field. Secrets are often in one, so values are never told.
@@ -37,10 +39,14 @@ public struct HTTPHeader: Sendable, Hashable {
 
   static let contentType = "Content-Type"
 
-  /// Whether it tells of the body, as each request's own fields do: two of them would contradict each other.
+  /// Whether it describes the body, as each request's own fields do: two of them would contradict each other.
   public var isOfBody: Bool {
-    ["content-type", "content-length", "content-encoding", "transfer-encoding", "expect"].contains(name.lowercased())
+    if isExpect { return !value.isEmpty }
+    return ["content-type", "content-length", "content-encoding", "transfer-encoding"].contains(name.lowercased())
   }
+
+  /// Without a value it keeps large requests from waiting for the server's consent, as with curl(1).
+  var isExpect: Bool { name.lowercased() == "expect" }
 }
 
 /// How a server is reached.
@@ -85,6 +91,8 @@ struct HTTPResponse {
   var retryAfter: String?
   /// The value of `Location`.
   var location: String?
+  /// Whether a proxy had a hand in the answer, by its own header fields.
+  var isThroughProxy = false
 
   /// An id takes some ten bytes, an error's page some thousand.
   static let maximumBody = 64 * 1024
@@ -94,6 +102,12 @@ struct HTTPResponse {
     let start = body.prefix(1024).drop { [0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf].contains($0) }
     let text = String(decoding: start.prefix(16), as: UTF8.self).lowercased()
     return text.hasPrefix("<!doctype html") || text.hasPrefix("<html")
+  }
+
+  /// Whether the body says that TLS was expected on this port, as Go's and Apache's servers do.
+  var isTLSHint: Bool {
+    let text = String(decoding: body.prefix(1024), as: UTF8.self).lowercased()
+    return ["https server", "https port", "ssl-enabled server"].contains { text.contains($0) }
   }
 }
 
@@ -106,8 +120,12 @@ public struct TransferFailure: Error, Sendable, Equatable {
     case unknownHost
     /// Nobody answers at that address.
     case noConnection
-    /// TLS could not be agreed on, or the server's certificate is not to be trusted.
+    /// A proxy is there, and refuses to pass anything on: it wants a login, mostly.
+    case proxyRefused
+    /// TLS could not be agreed on.
     case insecure
+    /// The server's certificate is not to be trusted, or the file with those to trust has none.
+    case untrusted
     /// Nothing moved for so many seconds, or too little.
     case timeout
     /// The connection ended before the answer did.
@@ -121,12 +139,4 @@ public struct TransferFailure: Error, Sendable, Equatable {
   public let message: String
   /// Whether the server had got everything, so that it may have the report.
   public let wasSent: Bool
-
-  /// Whether the server is not there at all, so that nobody needs to try with another report.
-  public var isUnreachable: Bool {
-    switch kind {
-    case .badAddress, .unknownHost, .noConnection, .insecure, .timeout: true
-    case .interrupted, .unreadable, .other: false
-    }
-  }
 }

@@ -92,6 +92,8 @@ final class Transfer {
       switch line[..<colon].lowercased() {
       case "retry-after": response.retryAfter = String(value)
       case "location": response.location = String(value)
+      case "via", "proxy-authenticate", "proxy-connection", "proxy-status", "x-squid-error":
+        response.isThroughProxy = true
       default: break
       }
     }
@@ -141,8 +143,8 @@ final class Transfer {
     case CURL_COULDNT_RESOLVE_HOST, CURL_COULDNT_RESOLVE_PROXY: kind = .unknownHost
     // The only time that libcurl itself looks at is that for connecting.
     case CURL_COULDNT_CONNECT, CURL_OPERATION_TIMEDOUT, CURL_PROXY: kind = .noConnection
-    case CURL_SSL_CONNECT_ERROR, CURL_PEER_FAILED_VERIFICATION, CURL_SSL_CERTPROBLEM, CURL_SSL_CACERT_BADFILE:
-      kind = .insecure
+    case CURL_SSL_CONNECT_ERROR: kind = .insecure
+    case CURL_PEER_FAILED_VERIFICATION, CURL_SSL_CERTPROBLEM, CURL_SSL_CACERT_BADFILE: kind = .untrusted
     case CURL_SEND_ERROR, CURL_RECV_ERROR, CURL_GOT_NOTHING, CURL_PARTIAL_FILE: kind = .interrupted
     default: kind = .other
     }

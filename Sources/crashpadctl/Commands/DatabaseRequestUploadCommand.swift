@@ -13,6 +13,7 @@ struct DatabaseRequestUploadCommand: ParsableCommand {
       Examples:
         crashpadctl database request-upload -d DB 4f2a
         crashpadctl database request-upload -d DB --given-up
+        crashpadctl database request-upload -d DB --skipped
       """)
 
   @Argument(help: "Reports: ids, or at least four digits that begin one.", completion: ReportArgument.completion)
@@ -20,6 +21,12 @@ struct DatabaseRequestUploadCommand: ParsableCommand {
 
   @Flag(name: .long, help: "All completed reports of which attempts to upload them failed.")
   var givenUp = false
+
+  @Flag(name: .long, help: "All completed reports that were never sent, as uploads were disabled.")
+  var skipped = false
+
+  @Flag(name: .long, help: "All reports that were not uploaded, pending ones too.")
+  var all = false
 
   @Flag(name: [.customShort("n"), .long], help: "Print what would be done; change nothing.")
   var dryRun = false
@@ -32,7 +39,8 @@ struct DatabaseRequestUploadCommand: ParsableCommand {
   @OptionGroup var database: DatabaseOption
 
   func validate() throws {
-    if reports.isEmpty != givenUp { throw ValidationError("Name reports, or give --given-up.") }
+    let isBulk = givenUp || skipped || all
+    if reports.isEmpty != isBulk { throw ValidationError("Name reports, or give --given-up, --skipped or --all.") }
   }
 
   func run() throws {
@@ -40,16 +48,17 @@ struct DatabaseRequestUploadCommand: ParsableCommand {
     let run = ReportChangeRun(
       database: database, command: "request-upload", done: "requested for upload", isDry: dryRun, format: format,
       check: Self.check, change: { try $0.requestUpload($1) })
-    let ids = givenUp ? try Self.givenUp(in: database) : try ReportArgument.resolve(reports, in: database)
+    let ids = reports.isEmpty ? try notUploaded(in: database) : try ReportArgument.resolve(reports, in: database)
     throw ExitCode(try run.run(ids).rawValue)
   }
 
-  /// Those that the settings did not allow had no attempt.
-  private static func givenUp(in database: CrashDatabase) throws -> [UUIDBytes] {
+  /// The reports that the flags ask for. Skipped ones had no attempt.
+  private func notUploaded(in database: CrashDatabase) throws -> [UUIDBytes] {
     do {
-      return try database.reportIDs(in: .completed).filter {
-        guard let metadata = try database.report($0)?.metadata.value else { return false }
-        return !metadata.isUploaded && metadata.uploadAttempts > 0
+      let ids = try all ? database.reportIDs() : database.reportIDs(in: .completed)
+      return try ids.filter {
+        guard let metadata = try database.report($0)?.metadata.value, !metadata.isUploaded else { return false }
+        return all || (metadata.uploadAttempts > 0 ? givenUp : skipped)
       }
     } catch { throw DatabaseSentences.fail(error, database.path) }
   }

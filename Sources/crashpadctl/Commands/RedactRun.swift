@@ -93,7 +93,7 @@ struct RedactRun {
   private struct WritingFailure: Error { let error: any Error }
 
   private func write(_ plan: RedactionPlan, _ bytes: RawSpan, of input: InputFile, to path: FilePath) throws {
-    let file = try OutputFile(path)
+    let file = try OutputFile(path, permissions: input.outputPermissions)
     try plan.write(bytes, to: RedactedFile(file))
     try input.checkReading()
     try file.commit(durable: command.fsync)

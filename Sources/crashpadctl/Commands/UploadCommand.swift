@@ -11,8 +11,10 @@ struct UploadCommand: ParsableCommand {
     discussion: """
       Sends each pending report once, if the settings allow uploads or its upload was
       requested, with its annotations as form fields. The server's answer is stored
-      as the report's server id, and the report becomes a completed one. Failed
-      uploads are repeated by later runs, after 15 minutes, 30, and so on, five times.
+      as the report's server id, and the report becomes a completed one. A server
+      that is not available, or refuses the address, ends the run: all reports stay
+      pending, and later runs try again. Only reports that the server refuses while
+      it accepts others are given up, after five attempts.
 
       Examples:
         crashpadctl upload -d DB --url https://crashes.example.com/submit

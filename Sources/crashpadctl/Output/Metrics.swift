@@ -47,6 +47,8 @@ struct MetricsOption: ParsableArguments {
     figures(&metrics)
     do {
       let file = try OutputFile(path, permissions: FilePermissions(rawValue: 0o644))
+      // The collector is another user's program, and the umask of a service is often 077. There are only figures in it.
+      try file.setPermissions(FilePermissions(rawValue: 0o644))
       let bytes = Array(metrics.text.utf8)
       try unsafe file.write(bytes.span.bytes)
       try file.commit(durable: false)

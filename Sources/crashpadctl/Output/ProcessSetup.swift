@@ -11,7 +11,7 @@ enum ProcessSetup {
     var status = stat()
     return unsafe fstat(descriptor, &status) == -1 && errno == EBADF
   }
-  static let changedSignals = [SIGPIPE, SIGBUS]
+  static let changedSignals = [SIGPIPE, SIGBUS, SIGXFSZ]
   static let ignoredSignals = changedSignals.filter { Supervisor.ignores($0) }
 
   /// A standard stream that is closed would be the next file that is opened, and messages would go into that.
@@ -34,6 +34,8 @@ enum ProcessSetup {
     _ = ignoredSignals
     // A reader that goes away gives EPIPE, and that is told apart from lost data where it happens.
     _ = signal(SIGPIPE, SIG_IGN)
+    // A file that becomes larger than RLIMIT_FSIZE gives EFBIG, which is reported with the file's name.
+    _ = signal(SIGXFSZ, SIG_IGN)
     // Inputs that are cut short while they are read are failures of their own; any other SIGBUS ends the tool. Outputs have
     // no name until they are whole.
     MappingGuard.install {

@@ -4,11 +4,15 @@ import CrashUpload
 struct UploadCounts {
   var uploaded = 0
   var skipped = 0
+  /// They stay pending, as uploads are not allowed.
+  var kept = 0
   var waiting = 0
   /// They wait, as the server wants to be left alone.
   var paused = 0
-  /// They stay pending, after an attempt.
+  /// They stay pending, after an attempt that counts.
   var failed = 0
+  /// They stay pending, after an attempt that does not count.
+  var deferred = 0
   var givenUp = 0
   var notTried = 0
   var busy = 0
@@ -20,9 +24,11 @@ struct UploadCounts {
   var isSuccess = true
   /// Reports that are pending after the run, skipped ones too; nil if nobody knows.
   var pending: Int?
+  /// Whether the run ended for something that does not pass by itself.
+  var needsAttention = false
 
-  /// Why reports are skipped.
-  var whySkipped = "the settings do not allow uploads"
+  /// Why reports are skipped or kept.
+  var whySkipped = "uploads are disabled"
 
   mutating func add(_ outcome: Uploading.Outcome) {
     switch outcome {
@@ -30,7 +36,9 @@ struct UploadCounts {
     case .skipped: skipped += 1
     case .waits: waiting += 1
     case .pausedUntil: paused += 1
+    case .kept: kept += 1
     case .failed: failed += 1
+    case .deferred: deferred += 1
     case .givenUp: givenUp += 1
     case .notTried: notTried += 1
     case .busy: busy += 1
@@ -41,34 +49,39 @@ struct UploadCounts {
   }
 
   var status: ExitStatus {
-    if givenUp + unusable > 0 { return .findings }
-    return failed + notTried + paused + busy > 0 ? .temporaryFailure : .success
+    if givenUp + unusable > 0 || needsAttention { return .findings }
+    return failed + deferred + notTried + paused + busy > 0 ? .temporaryFailure : .success
   }
 
   /// Each outcome by its name in JSON and metrics.
   var byOutcome: [(name: String, count: Int)] {
     [
-      ("uploaded", uploaded), ("planned", planned), ("skipped", skipped), ("waiting", waiting), ("paused", paused),
-      ("failed", failed), ("given_up", givenUp), ("not_tried", notTried), ("busy", busy), ("unusable", unusable),
+      ("uploaded", uploaded), ("planned", planned), ("skipped", skipped), ("kept", kept), ("waiting", waiting),
+      ("paused", paused), ("failed", failed), ("deferred", deferred), ("given_up", givenUp), ("not_tried", notTried),
+      ("busy", busy), ("unusable", unusable),
     ]
   }
 
   /// "12 uploaded, 1 given up, 3 wait"; nil if there was nothing.
-  func summary(isDryRun: Bool) -> String? {
+  ///
+  /// - Parameter isQuiet: leaves out reports that are not due, unless there is something else.
+  func summary(isDryRun: Bool, leavesOutWaiting isQuiet: Bool) -> String? {
     var parts: [String] = []
     func add(_ count: Int, _ text: String) {
       if count > 0 { parts.append("\(Wording.grouped(count)) \(text)") }
     }
     add(planned, "would be uploaded")
     add(uploaded, "uploaded")
-    add(skipped, (isDryRun ? "would be " : "") + "skipped, as \(whySkipped)")
+    add(skipped, (isDryRun ? "would be " : "") + "completed without upload, as \(whySkipped)")
     add(givenUp, "given up")
     add(failed, "failed and will be tried again")
-    add(waiting, waiting == 1 ? "waits" : "wait")
-    add(paused, paused == 1 ? "waits for the server" : "wait for the server")
+    add(deferred, "will be tried again")
     add(notTried, "not tried")
     add(busy, "busy")
     add(unusable, "not usable")
+    if isQuiet, parts.isEmpty { return nil }
+    add(waiting, waiting == 1 ? "waits" : "wait")
+    add(paused, paused == 1 ? "waits for the server" : "wait for the server")
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 }

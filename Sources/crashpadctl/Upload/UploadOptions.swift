@@ -73,8 +73,15 @@ struct UploadOptions: ParsableArguments {
   var anyAnswer = false
 
   @Option(
-    name: .long, help: ArgumentHelp("Give a report up when so many attempts failed.", valueName: "n"))
+    name: .long,
+    help: ArgumentHelp(
+      "Give up a report after so many failed attempts while the server accepted others.", valueName: "n"))
   var attempts: Int32 = 5
+
+  @Flag(
+    name: .long,
+    help: "Where uploads are disabled, move reports to completed/ without sending them, as Crashpad does.")
+  var completeSkipped = false
 
   @Flag(name: .long, help: "Send no more than one report an hour; the others stay pending.")
   var limitRate = false
@@ -118,7 +125,7 @@ struct UploadOptions: ParsableArguments {
   var isGiven: Bool {
     url != nil || to != nil || !headers.isEmpty || !fields.isEmpty || caFile != nil || proxy != nil || noGzip
       || plainURL
-      || anyAnswer || limitRate || retryNow || redact || keepAttachments || redaction.isGiven
+      || anyAnswer || completeSkipped || limitRate || retryNow || redact || keepAttachments || redaction.isGiven
   }
 }
 
@@ -136,6 +143,7 @@ extension UploadOptions {
     if noGzip { options.compresses = false }
     options.identifiesClient = !plainURL
     options.acceptsWebPages = anyAnswer
+    options.completesSkipped = completeSkipped
     options.policy.maximumAttempts = attempts
     options.policy.limitsRate = limitRate
     options.policy.retriesNow = retryNow
@@ -225,9 +233,20 @@ extension UploadOptions {
     } catch { throw fail(path, error) }
   }
 
-  /// libcurl would only say that something is wrong with the file.
+  /// libcurl would only say that something is wrong with the file, and only once a report is under way.
   private static func certificates(_ path: String) throws -> String {
-    do { _ = try InputFile(FilePath(path)) } catch { throw fail(path, error) }
+    let file: InputFile
+    do { file = try InputFile(FilePath(path)) } catch { throw fail(path, error) }
+    let text = file.withBytes { bytes in
+      unsafe bytes.extracting(first: 16 << 20).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+    let isPEM = ["CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CERTIFICATE"].contains {
+      text.contains("-----BEGIN \($0)-----") && text.contains("-----END \($0)-----")
+    }
+    if !isPEM {
+      Terminal.error("\(Wording.printable(path)): error: no certificate in PEM form; --ca-file needs one")
+      throw ExitCode(ExitStatus.usage.rawValue)
+    }
     return path
   }
 

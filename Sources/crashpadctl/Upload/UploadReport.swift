@@ -48,6 +48,12 @@ final class UploadReport {
   }
 
   private func tell(_ failure: any Error) -> ExitStatus {
+    if case UploadFailure.settings(let failure) = failure {
+      let text = UploadSentences.settings(failure, database.path)
+      Terminal.error("crashpadctl: error: \(text); nothing was sent")
+      if case .unreadable(let file) = failure { return DatabaseSentences.failure(file).status }
+      return .findings
+    }
     if case UploadFailure.noLibrary(let names, let reason) = failure {
       Terminal.error(
         "crashpadctl: error: \(names[0]) can't be loaded, which uploads need: \(Wording.printable(reason))")
@@ -82,22 +88,45 @@ final class UploadReport {
     progress.clear()
     status = failure.map(tell) ?? counts.status
     if failure != nil { return status }
-    if !style.isQuiet, let summary = counts.summary(isDryRun: style.isDry) {
-      Terminal.error("crashpadctl: \(Wording.printable(database.path)): \(summary)")
-    }
-    if !style.isQuiet, counts.skipped > 0, server != nil, style.isVerbose {
-      Terminal.error("  crashpadctl database settings --uploads-enabled yes allows them")
-    }
+    if !style.isQuiet { tellSummary() }
     return status
+  }
+
+  private func tellSummary() {
+    let name = Wording.printable(database.path)
+    if let summary = counts.summary(isDryRun: style.isDry, leavesOutWaiting: isShort) {
+      Terminal.error("crashpadctl: \(name): \(summary)")
+    } else if counts.kept == 0, Terminal.isErrorTerminal {
+      Terminal.error("crashpadctl: \(name): nothing to send")
+    }
+    if counts.kept > 0 {
+      let enable = "; 'crashpadctl database settings --uploads-enabled yes -d \(name)' enables them"
+      Terminal.error(
+        "crashpadctl: \(name): \(Wording.count(counts.kept, "report")) kept, \(counts.whySkipped)"
+          + (server == nil ? "" : enable))
+    }
+  }
+
+  /// Whether nothing is said of reports that are not due: nobody reads along, and cron would send mail of them.
+  private var isShort: Bool {
+    !style.isVerbose && !style.isDry && !Terminal.isErrorTerminal && !uploading.isNamed
   }
 
   private func tell(_ stop: Uploading.Stop) {
     self.stop = stop
-    let text = UploadSentences.stop(stop)
-    if case .paused = stop, style.isQuiet { return }
-    let severity = if case .paused = stop { "" } else { "error: " }
-    Terminal.error("\(Wording.printable(server ?? "crashpadctl")): \(severity)\(text); nothing more is sent")
+    var isError = true
+    switch stop {
+    // Cron looks in more often than that.
+    case .backsOff where isShort: return
+    case .paused, .backsOff, .consentWithdrawn: isError = false
+    case .wrongAddress, .settings: counts.needsAttention = true
+    case .unavailable, .failures, .unrecorded: break
+    }
+    if !isError, style.isQuiet { return }
+    Terminal.error("\(Wording.printable(server ?? "crashpadctl")): \(isError ? "error: " : "")\(text(stop))")
   }
+
+  private func text(_ stop: Uploading.Stop) -> String { UploadSentences.stop(stop, database.path) }
 
   private func tell(_ failure: FileFailure) {
     Terminal.error(
@@ -114,6 +143,10 @@ final class UploadReport {
     case .failed(let failure, let next):
       let text = "\(id): warning: not uploaded: \(UploadSentences.failure(failure)); next attempt "
       return text + (next <= now ? "at once" : "from \(date(next))")
+    case .deferred(let failure):
+      // The line of the run says it too.
+      guard style.isVerbose || stop == nil else { return nil }
+      return "\(id): warning: not uploaded: \(UploadSentences.failure(failure)); the attempt does not count"
     case .unrecorded(let serverID, let error):
       return
         "\(id): error: uploaded as \(UploadSentences.serverID(serverID)), which could not be written down, so it will be "
@@ -127,7 +160,9 @@ final class UploadReport {
     case .completedEarlierUpload:
       return style.isVerbose ? "\(id): was uploaded by a run that died; completed now" : nil
     case .skipped:
-      return style.isVerbose ? "\(id): \(style.isDry ? "would be skipped" : "skipped"): \(counts.whySkipped)" : nil
+      return style.isVerbose
+        ? "\(id): \(style.isDry ? "would be completed" : "completed") without upload: \(counts.whySkipped)" : nil
+    case .kept: return style.isVerbose ? "\(id): kept: \(counts.whySkipped)" : nil
     case .waits(.waitForRate(let until)):
       return style.isVerbose ? "\(id): waits until \(date(until)): one report an hour" : nil
     case .waits(.waitAfterFailure(let until)):
@@ -176,7 +211,7 @@ final class UploadReport {
         }
       }
     }
-    json.member("stopped", stop.map { UploadSentences.stop($0) })
+    json.member("stopped", stop.map { text($0) })
     json.object("counts") { json in
       for (name, count) in counts.byOutcome { json.member(name, count) }
     }
@@ -195,6 +230,7 @@ final class UploadReport {
         json.member("bytes", byteCount)
       case .completedEarlierUpload: outcome("completed-earlier-upload")
       case .skipped: outcome("skipped")
+      case .kept: outcome("kept")
       case .waits(.waitAfterFailure(let until)), .waits(.waitForRate(let until)):
         outcome("waiting")
         time("until", until)
@@ -206,6 +242,9 @@ final class UploadReport {
         outcome("failed")
         write(failure, to: &json)
         time("next_attempt", next)
+      case .deferred(let failure):
+        outcome("deferred")
+        write(failure, to: &json)
       case .givenUp(let failure):
         outcome("given-up")
         write(failure, to: &json)
@@ -234,7 +273,7 @@ final class UploadReport {
   private func write(_ failure: Uploading.Failure, to json: inout JSONWriter) {
     json.member("error", UploadSentences.failure(failure))
     switch failure {
-    case .status(let status), .redirection(let status, _): json.member("status", status)
+    case .status(let status), .proxyStatus(let status), .redirection(let status, _): json.member("status", status)
     case .webPage, .discarded, .transfer: break
     }
   }

@@ -3,6 +3,7 @@ import CrashDatabase
 import CrashUpload
 import FileSystem
 import Snapshot
+import SystemPackage
 
 /// What the tool says about attempts to upload.
 enum UploadSentences {
@@ -10,6 +11,7 @@ enum UploadSentences {
     switch failure {
     case .status(let status):
       "the server answered \(self.status(status))" + ([411, 415].contains(status) ? "; it may take --no-gzip" : "")
+    case .proxyStatus(let status): "the server or the proxy before it answered \(self.status(status))"
     case .redirection(let status, let location):
       "the server answered \(self.status(status))"
         + (location.flatMap { try? WebAddress($0) }.map { ", to \($0.displayName)" } ?? "")
@@ -26,7 +28,8 @@ enum UploadSentences {
       case .badAddress: "the address can't be used"
       case .unknownHost: "the server's name is unknown"
       case .noConnection: "no connection"
-      case .insecure: "no secure connection"
+      case .proxyRefused: "the proxy refuses"
+      case .insecure, .untrusted: "no secure connection"
       case .timeout: "timed out"
       case .interrupted: "the connection broke off"
       case .unreadable(let file): "\(Wording.printable(file.path)) can't be read"
@@ -36,13 +39,44 @@ enum UploadSentences {
     return "\(what) (\(Wording.printable(failure.message)))\(sent)"
   }
 
-  static func stop(_ stop: Uploading.Stop) -> String {
+  static func stop(_ stop: Uploading.Stop, _ database: FilePath) -> String {
     switch stop {
-    case .unreachable(let failure): transfer(failure)
-    case .wrongAddress(let failure): self.failure(failure)
-    case .paused(let until): "the server asked to wait until \(Wording.date(Timestamp(seconds: until)))"
-    case .unrecorded(let failure): "what it answers can't be written down: \(DatabaseSentences.failure(failure).text)"
-    case .failures(let count): "\(count) reports failed one after the other"
+    case .unavailable(let failure, let until): "the server is not available: \(self.failure(failure)); \(next(until))"
+    case .wrongAddress(let failure, let until):
+      "the server refuses this address, its keys or the options: \(self.failure(failure)); \(next(until))"
+    case .failures(let count, let until):
+      "\(Wording.count(count, "report")) failed one after the other; \(next(until))"
+    case .paused(let until): "the server asked to wait until \(date(until)); nothing more is sent"
+    case .backsOff(let until, let isRequested):
+      (isRequested ? "the server asked to wait" : "an earlier run ended because of the server")
+        + "; nothing is sent before \(date(until)) without --retry-now"
+    case .unrecorded(let failure):
+      "what it answers can't be written down: \(DatabaseSentences.failure(failure).text); nothing more is sent"
+    case .consentWithdrawn: "uploads were disabled meanwhile; nothing more is sent"
+    case .settings(let failure): "\(settings(failure, database)); nothing more is sent"
+    }
+  }
+
+  private static func next(_ until: Int64) -> String {
+    "nothing more is sent before \(date(until)); the reports stay pending"
+  }
+
+  private static func date(_ seconds: Int64) -> String { Wording.date(Timestamp(seconds: seconds)) }
+
+  /// Why the settings do not say whether reports may be uploaded, and what to type.
+  static func settings(_ failure: SettingsFailure, _ database: FilePath) -> String {
+    let path = Wording.printable(database)
+    let file = Wording.printable(database.appending(DatabaseLayout.settings))
+    let make = "crashpadctl database settings --uploads-enabled yes -d \(path)"
+    switch failure {
+    case .missing: return "\(file) is missing or empty; '\(make)' makes new settings"
+    case .damaged(.unknownVersion(let version)):
+      return "\(file) has version \(version), which this crashpadctl can't read; a newer one can"
+    case .damaged(let damage):
+      return
+        "\(file) is damaged: \(DatabaseSentences.damage(damage)); 'crashpadctl database check --repair -d \(path)' "
+        + "replaces it, then '\(make)' allows uploads again"
+    case .unreadable(let failure): return DatabaseSentences.failure(failure).text
     }
   }
 
