@@ -59,6 +59,8 @@ struct SymbolizeCommand: ParsableCommand {
 
   @OptionGroup var names: NameOptions
 
+  @OptionGroup var pipes: PipeOption
+
   @Option(name: .shortAndLong, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument = .guess
 

@@ -71,7 +71,7 @@ struct SymbolsLookupCommand: ParsableCommand {
     do {
       try checkSlices()
       symbols = try FileSymbols(
-        FilePath(file), paths: self.symbols.map { FilePath($0) }, architecture: arch)
+        FilePath(argument: file), paths: self.symbols.map { FilePath(argument: $0) }, architecture: arch)
     } catch let code as ExitCode {
       throw code
     } catch {
@@ -179,7 +179,7 @@ struct SymbolsLookupCommand: ParsableCommand {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-symbols-lookup/1")
-        json.member("file", displayName(file))
+        json.member("file", argument: file)
         json.array("addresses") { json in
           forEachAddress { line in
             let (found, frames) = frames(line, symbols)

@@ -225,7 +225,7 @@ extension UploadOptions {
   private static func lines(of path: String) throws -> [String] {
     do {
       // Also what a shell's <(…) gives.
-      let file = try InputFile(FilePath(path))
+      let file = try InputFile(FilePath(argument: path))
       let text = file.withBytes { bytes in
         unsafe bytes.extracting(first: 1 << 20).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
       }
@@ -234,9 +234,9 @@ extension UploadOptions {
   }
 
   /// libcurl would only say that something is wrong with the file, and only once a report is under way.
-  private static func certificates(_ path: String) throws -> String {
+  private static func certificates(_ path: String) throws -> FilePath {
     let file: InputFile
-    do { file = try InputFile(FilePath(path)) } catch { throw fail(path, error) }
+    do { file = try InputFile(FilePath(argument: path)) } catch { throw fail(path, error) }
     let text = file.withBytes { bytes in
       unsafe bytes.extracting(first: 16 << 20).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
@@ -247,7 +247,7 @@ extension UploadOptions {
       Terminal.error("\(Wording.printable(path)): error: no certificate in PEM form; --ca-file needs one")
       throw ExitCode(ExitStatus.usage.rawValue)
     }
-    return path
+    return FilePath(argument: path)
   }
 
   private static func fail(_ path: String, _ error: any Error) -> ExitCode {
