@@ -96,7 +96,7 @@ struct SymbolsLookupCommand: ParsableCommand {
 
   /// An address of one slice is another function's in the others, or none.
   private func checkSlices() throws {
-    let slices = try SymbolFile.slices(of: FilePath(file))
+    let slices = try SymbolFile.slices(of: FilePath(argument: file))
     let list = slices.map { Wording.printable($0) }.joined(separator: ", ")
     if let arch, !slices.contains(arch) {
       let has = slices.isEmpty ? "it is no Mach-O file" : "it has \(list)"

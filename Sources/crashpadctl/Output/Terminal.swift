@@ -32,10 +32,9 @@ enum ExitStatus: Int32 {
 enum Terminal {
   static let isErrorTerminal = isatty(2) == 1
 
-  /// A line for people, or several, on standard error. Whoever closed it does not want it.
+  /// A line for people, or several, on standard error; lost if that is closed.
   ///
-  /// Texts from outside are made printable where they get into a sentence. Should one be forgotten, it still does nothing to
-  /// a terminal.
+  /// Texts from outside are escaped where they get into a sentence. One that was forgotten is escaped here.
   static func error(_ line: String) {
     let isPlain = line.utf8.allSatisfy { (0x20..<0x7f).contains($0) || $0 == 0x0a }
     let lines = isPlain ? [] : line.split(separator: "\n", omittingEmptySubsequences: false)
@@ -56,7 +55,7 @@ enum Terminal {
   static func writeOutput(_ bytes: RawSpan) throws { try writeAll(bytes, to: .standardOutput) }
 
   /// Ends the tool at once. What holds the symbols of large programs takes a tenth of the time to be given back piece by
-  /// piece, which nobody needs any more.
+  /// piece, which has no use at the end.
   static func end(_ status: ExitStatus) -> Never { exit(status.rawValue) }
 
   /// Ends the tool: quietly if the reader of a pipe went away, as it has all that it wanted.

@@ -22,7 +22,7 @@ struct UploadCounts {
 
   /// Whether the database and libcurl could be used.
   var isSuccess = true
-  /// Reports that are pending after the run, skipped ones too; nil if nobody knows.
+  /// Reports that are pending after the run, skipped ones too; nil if unknown.
   var pending: Int?
   /// Whether the run ended for something that does not pass by itself.
   var needsAttention = false
