@@ -3,15 +3,16 @@ public import BinaryFormat
 /// The rules of a database directory. Codes are stable; crashpadctl-database(5) has a paragraph for each.
 public enum DatabaseRules {
   // The directory
-  public static let unreadable = Rule("unreadable", .error, "It can not be read, so nobody knows what is in it")
+  public static let unreadable = Rule("unreadable", .error, "It can not be read, so its contents are unknown")
   public static let missingDirectory = Rule(
-    "missing-directory", .note, "A directory of the database is missing; whoever opens the database makes it")
+    "missing-directory", .note,
+    "A directory of the database is missing; the next program that opens the database creates it")
   public static let notADirectory = Rule(
     "not-a-directory", .error, "Something else stands where the database has a directory")
   public static let notAFile = Rule("not-a-file", .error, "Something else stands where the database has a file")
   public static let unknownEntry = Rule("unknown-entry", .note, "The database knows nothing of this")
   public static let writableByOthers = Rule(
-    "writable-by-others", .warning, "Others than the owner may write; Crashpad lets nobody else")
+    "writable-by-others", .warning, "Other users than the owner may write")
   public static let readableByOthers = Rule(
     "readable-by-others", .note, "Others than the owner may read, and a report holds memory of a process")
 
@@ -24,7 +25,7 @@ public enum DatabaseRules {
     "settings-extra-bytes", .note, "There are bytes behind the settings, of a newer Crashpad or of none")
   public static let settingsKeptAside = Rule(
     "settings-kept-aside", .note, "A copy of damaged settings was kept when they were replaced")
-  public static let zeroClientID = Rule("zero-client-id", .note, "The client id is all zeros, as nobody's is")
+  public static let zeroClientID = Rule("zero-client-id", .note, "The client id is all zeros")
 
   // Reports
   public static let badReportName = Rule(
@@ -67,7 +68,8 @@ public enum DatabaseRules {
   // Locks
   public static let lockHeld = Rule("lock-held", .note, "A program that lives has this report")
   public static let lockOfUnknown = Rule(
-    "lock-of-unknown", .note, "A program has this report, or died with it; nobody can tell before the lock expires")
+    "lock-of-unknown", .note,
+    "A program has locked this report, or died with the lock; which is unknown until the lock expires")
   public static let abandonedLock = Rule("abandoned-lock", .warning, "The program that made this lock is dead")
   public static let expiredLock = Rule(
     "expired-lock", .warning, "A lock expired; Crashpad deletes the report beside it when it cleans up")
@@ -93,7 +95,7 @@ public enum DatabaseRules {
     "dump-without-uuid", .warning, "The name of a pending dump does not end with @ and a UUID")
   public static let duplicateDump = Rule("duplicate-dump", .warning, "Two pending dumps have the same UUID")
   public static let futureDump = Rule(
-    "future-dump", .warning, "A locked dump was changed in the future, so nobody knows its age")
+    "future-dump", .warning, "A locked dump was changed in the future, so its age is unknown")
   public static let expiredDumpLock = Rule(
     "expired-dump-lock", .note, "A dump has been locked for 60 days; its program is gone")
   public static let emptyDump = Rule(

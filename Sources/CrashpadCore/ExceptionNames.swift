@@ -20,7 +20,7 @@ public struct ExceptionDescription: Sendable, Hashable {
       (title, explanation) = Self.signal(
         exception.code, Int32(bitPattern: exception.info), exception.address, SignalNames.linux)
     case .nsException:
-      (title, explanation) = ("NSException", "an Objective-C exception that nobody caught")
+      (title, explanation) = ("NSException", "an uncaught Objective-C exception")
     case .windows: (title, explanation) = Self.windows(exception)
     }
   }

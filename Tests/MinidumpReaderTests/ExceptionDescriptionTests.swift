@@ -163,7 +163,7 @@ struct ExceptionDescriptionTests {
       (.darwin(6, 0, ""), "abort(), or a failed assertion"), (.linux(6, -6, ""), "abort(), or a failed assertion"),
       (.linux(0xffff_ffff, 0, ""), "a dump without a crash (DumpWithoutCrash)"),
       (.windows(0xc000_00fd, ""), "the stack is full"),
-      (Described(kind: .nsException, code: 0x4350_6e78, title: ""), "an Objective-C exception that nobody caught"),
+      (Described(kind: .nsException, code: 0x4350_6e78, title: ""), "an uncaught Objective-C exception"),
     ]
     for (example, text) in explained { #expect(example.description.explanation == text) }
     #expect(Described.windows(0xc000_9999, "").description.explanation == nil)

@@ -36,6 +36,24 @@ struct RunDumpTests {
     #expect(try RunTests.dumps(in: folder).count == 1)
   }
 
+  @Test("The summary of --process names the report, and its hint can be pasted into a shell")
+  func hint() throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(at: folder.url("it's here/symbols"), withIntermediateDirectories: true)
+    let result = try RunTests.shell(
+      """
+      cd "it's here"; bash -c 'exec crashpadctl run -d "my db" --process --no-system -s symbols sh -c "kill -SEGV \\$\\$"' 2>said
+      sed -n 's/^crashpadctl: for all threads: //p' said > hint; cat hint; bash ./hint > /dev/null; echo $?
+      head -n 2 said | sed -n 's/: minidump.*//p; s/: intermediate dump.*//p' | xargs -d '\\n' ls
+      """, in: folder)
+    let lines = result.text.split(separator: "\n")
+    try #require(lines.count == 3, "\(result.text)\(result.errorText)")
+    #expect(lines[0].hasPrefix("crashpadctl symbolize --threads all -s symbols --no-system '/"))
+    #expect(lines[0].contains(#"/it'\''s here/my db/pending/"#))
+    #expect(lines[1] == "0", "\(result.errorText)")
+    #expect(lines[2].hasSuffix(".dmp"))
+  }
+
   /// A program whose signal handlers return through code of its own without call frame information, as musl's and Go's do.
   private static let ownReturn = """
     #include <signal.h>

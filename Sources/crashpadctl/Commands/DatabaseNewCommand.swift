@@ -201,7 +201,7 @@ struct NewReportRun {
     }
   }
 
-  /// The report's file as a core, if it is one. Of standard input nobody knows without reading it.
+  /// The report's file as a core, if it is one. Standard input is unknown before it is read.
   private func core(_ path: String) throws -> DumpInput? {
     let file = FilePath(path)
     guard path != "-", case .regular? = try? FileKind(at: file, followingLink: true),

@@ -126,7 +126,7 @@ struct DatabaseSettingsCommand: ParsableCommand {
   }
 
   private func dryChange(_ state: DatabaseSettings.State, _ database: CrashDatabase) -> DatabaseSettings {
-    // An id that nobody chose is not known before; zeros stand for it.
+    // A random id is not known before it is written; zeros stand for it.
     var settings = DatabaseSettings(clientID: .zero)
     switch state {
     case .found(let found): settings = found

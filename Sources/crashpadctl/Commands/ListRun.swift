@@ -61,7 +61,7 @@ struct ListRun {
     if let since = command.since, created < since.seconds(now: command.clock.seconds) { return false }
     if let until = command.until, created >= until.seconds(now: command.clock.seconds) { return false }
     if command.upload == nil, !command.requested { return true }
-    // Of a report without metadata nobody knows either.
+    // Without metadata both are unknown.
     guard let metadata = report.metadata.value else { return false }
     if let upload = command.upload, metadata.isUploaded != (upload == .uploaded) { return false }
     return !command.requested || metadata.isUploadExplicitlyRequested

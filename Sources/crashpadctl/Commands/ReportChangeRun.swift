@@ -50,7 +50,7 @@ struct ReportChangeRun {
       if let session {
         try change(session, id)
       } else {
-        // The lock of a dead owner stands in nobody's way.
+        // The lock of a dead owner is ignored.
         if let lock = try database.lockState(report.id, in: report.state), lock != .abandoned {
           throw ReportChangeFailure.busy(lock)
         }

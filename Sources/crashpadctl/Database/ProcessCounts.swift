@@ -12,7 +12,7 @@ struct ProcessCounts {
   var failed = 0
   /// Whether the database could be used.
   var isSuccess = true
-  /// Dumps that are in the directory after the run, locked ones too; nil if nobody knows.
+  /// Dumps that are in the directory after the run, locked ones too; nil if unknown.
   var waiting: Int?
 
   mutating func add(_ outcome: Processing.Outcome) {

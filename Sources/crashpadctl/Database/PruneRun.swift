@@ -4,7 +4,7 @@ import JSONFormat
 import Snapshot
 import SystemPackage
 
-/// One run of `prune`: first all is done, then it is told, so that whoever closes a pipe early stops nothing half-way.
+/// One run of `prune`: all work is done before anything is printed, so that a pipe that is closed early stops nothing half-way.
 struct PruneRun {
   let command: PruneCommand
   let database: CrashDatabase

@@ -108,7 +108,7 @@ struct DoctorChecks {
     } else {
       add(
         "locks", .limited, "no open file description locks",
-        "whether a program lives is told by the age of its file, so what it left waits for 24 hours",
+        "the age of a file decides whether its program still runs, so leftovers wait for 24 hours",
         "use a local file system")
     }
     if !renames {
@@ -303,7 +303,7 @@ struct DoctorChecks {
 
   mutating func addTrial(_ trial: CaptureTrial?) {
     guard let trial else {
-      return add("trial", .missing, "no program was made to crash", "nobody knows what would come of it")
+      return add("trial", .missing, "no program was made to crash", "the result of a crash is unknown")
     }
     if let fault = trial.fault {
       add("trial", trial.dumpSize == nil ? .missing : .limited, fault, "crashes here come to no more than that")

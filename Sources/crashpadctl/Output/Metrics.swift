@@ -40,7 +40,7 @@ struct MetricsOption: ParsableArguments {
     completion: .file())
   var metricsFile: String?
 
-  /// Replaces the file in one step, so that nobody reads half of it; if there is one to write. Says why, if it can't.
+  /// Replaces the file in one step, so that no reader sees half of it; if there is one to write. Prints why, if it can't.
   func write(_ figures: (inout Metrics) -> Void) -> ExitStatus {
     guard let path = metricsFile.map({ FilePath($0) }) else { return .success }
     var metrics = Metrics()

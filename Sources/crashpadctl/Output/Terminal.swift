@@ -31,7 +31,7 @@ enum ExitStatus: Int32 {
 enum Terminal {
   static let isErrorTerminal = isatty(2) == 1
 
-  /// A line for people, on standard error. Whoever closed it does not want it.
+  /// A line for people, on standard error; lost if that is closed.
   static func error(_ line: String) {
     errorPart(TextStyle.error.coloringSeverity(line) + "\n")
   }
@@ -49,7 +49,7 @@ enum Terminal {
   static func writeOutput(_ bytes: RawSpan) throws { try writeAll(bytes, to: .standardOutput) }
 
   /// Ends the tool at once. What holds the symbols of large programs takes a tenth of the time to be given back piece by
-  /// piece, which nobody needs any more.
+  /// piece, which has no use at the end.
   static func end(_ status: ExitStatus) -> Never { exit(status.rawValue) }
 
   /// Ends the tool: quietly if the reader of a pipe went away, as it has all that it wanted.

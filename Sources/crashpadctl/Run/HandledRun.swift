@@ -33,7 +33,7 @@ struct HandledRun {
       // Another C library's loader ends the program where it can't load the handler.
       if file.obstacles.contains(where: \.isOtherLoader) { variables = ProgramStart.ownEnvironment }
     }
-    // Whoever could not make a directory could not make the database in it either: the handler says so.
+    // If this fails, the handler can't create the database either, and reports it.
     try? createDirectories(database.removingLastComponent())
     if !isQuiet { for warning in warnings { Terminal.error("crashpadctl: warning: \(warning)") } }
     var start = ProgramStart(

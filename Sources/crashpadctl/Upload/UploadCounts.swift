@@ -18,7 +18,7 @@ struct UploadCounts {
 
   /// Whether the database and libcurl could be used.
   var isSuccess = true
-  /// Reports that are pending after the run, skipped ones too; nil if nobody knows.
+  /// Reports that are pending after the run, skipped ones too; nil if unknown.
   var pending: Int?
 
   /// Why reports are skipped.
