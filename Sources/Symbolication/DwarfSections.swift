@@ -70,6 +70,8 @@ final class DwarfSections {
   private var abbreviationBytesLeft: Int
   private var rangesLeft: Int
   private var linesLeft: Int
+  /// How many calls may still be kept. It is no mistake of the file if they are more.
+  private var callsLeft = 2 << 20
 
   /// - Parameters:
   ///   - file: with the sections.
@@ -133,6 +135,12 @@ final class DwarfSections {
 
   /// Whether the entries of one more unit may be read, which has so many abbreviations.
   func takeUnit(_ count: Int) -> Bool { take(count, &abbreviationsLeft) }
+
+  /// Whether `count` more inlined calls may be kept.
+  func takeCalls(_ count: Int) -> Bool {
+    callsLeft -= count
+    return callsLeft > 0
+  }
 
   private func take(_ count: Int, _ left: inout Int) -> Bool {
     guard left > 0 else { return false }

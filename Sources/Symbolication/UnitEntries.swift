@@ -57,7 +57,13 @@ final class UnitEntries {
   }
 
   /// What an entry covers, by what it says of that.
-  func ranges(_ code: DieScanner.Code) -> [Range<UInt64>] { lists.ranges(code, sections) }
+  ///
+  /// - Parameters:
+  ///   - code: what it says.
+  ///   - most: no more ranges are read.
+  func ranges(_ code: DieScanner.Code, most: Int = 1_000_000) -> [Range<UInt64>] {
+    lists.ranges(code, sections, most: most)
+  }
 
   /// Whether an entry covers `address`, by what it says of that.
   ///
