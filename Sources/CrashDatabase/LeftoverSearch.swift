@@ -191,6 +191,13 @@ struct LeftoverSearch {
     add(.settingsLock, nil, name, size: UInt64(clamping: status.size), since: since)
   }
 
+  /// All dumps in `rejected/`, whatever their age.
+  static func rejectedDumps(of database: CrashDatabase) -> Leftovers {
+    var search = LeftoverSearch(database, .everyRejectedDump, now: .max)
+    search.attempt { search throws(FileFailure) in try search.searchRejected() }
+    return search.leftovers
+  }
+
   private mutating func searchRejected() throws(FileFailure) {
     guard rules.rejectedAge != nil, let folder = try database.folder(DatabaseLayout.rejected) else { return }
     let names = try folder.names().sorted()

@@ -58,8 +58,7 @@ public struct PruneRules: Sendable, Hashable {
     var decisions: [PruneDecision] = []
     decisions.reserveCapacity(reports.count)
     for report in reports.sorted(by: Self.isNewer) {
-      let kibibytes = report.storedSize / 1024 + (report.storedSize % 1024 == 0 ? 0 : 1)
-      size = size.saturatingSum(kibibytes)
+      size = size.saturatingSum(report.storedSize.kibibytes)
       let number = decisions.count + 1
       var reasons: [PruneDecision.Reason] = []
       if let maximumSize, size > maximumSize / 1024 {

@@ -12,8 +12,10 @@ struct DumpRedactor {
   var plan: RedactionPlan
   var removals = RemovalCounter()
 
-  static func plan(_ bytes: RawSpan, _ policy: RedactionPolicy) -> RedactionPlan {
-    var redactor = DumpRedactor(bytes, policy)
+  static func plan(
+    _ bytes: RawSpan, _ policy: RedactionPolicy, _ collector: UserNameCollector
+  ) -> RedactionPlan {
+    var redactor = DumpRedactor(bytes, policy, collector)
     redactor.emitRoot(bytes)
     var plan = redactor.plan
     plan.countWords(bytes, &redactor.removals)
@@ -22,9 +24,9 @@ struct DumpRedactor {
     return plan
   }
 
-  private init(_ bytes: RawSpan, _ policy: RedactionPolicy) {
+  private init(_ bytes: RawSpan, _ policy: RedactionPolicy, _ collector: UserNameCollector) {
     self.policy = policy
-    text = TextRedactor(policy: policy)
+    text = TextRedactor(policy: policy, collector: collector)
     tree = DumpTree(parsing: bytes)
     facts = DumpFacts(tree, bytes)
     let rule = PointerRule(

@@ -31,10 +31,12 @@ struct MinidumpRedactor {
   /// New sizes of streams, by their types.
   var newSizes: [MinidumpStreamType: Int] = [:]
 
-  static func plan(_ bytes: RawSpan, _ policy: RedactionPolicy) -> RedactionPlan? {
+  static func plan(
+    _ bytes: RawSpan, _ policy: RedactionPolicy, _ collector: UserNameCollector
+  ) -> RedactionPlan? {
     let result = MinidumpReader.read(bytes)
     guard let snapshot = result.snapshot else { return nil }
-    var redactor = MinidumpRedactor(snapshot, policy, size: bytes.byteCount, bytes)
+    var redactor = MinidumpRedactor(snapshot, policy, collector, size: bytes.byteCount, bytes)
     redactor.claimStreams(result.streams, bytes)
     var plan = RedactionPlan(RedactionReport(.minidump, inputByteCount: bytes.byteCount), redactor.rule)
     var removals = redactor.removals
@@ -56,11 +58,13 @@ struct MinidumpRedactor {
       && (directory.isEmpty || directory.values.contains { plan.keeps(ByteRange(offset: $0, count: 12)) })
   }
 
-  private init(_ snapshot: ProcessSnapshot, _ policy: RedactionPolicy, size: Int, _ bytes: RawSpan) {
+  private init(
+    _ snapshot: ProcessSnapshot, _ policy: RedactionPolicy, _ collector: UserNameCollector, size: Int, _ bytes: RawSpan
+  ) {
     self.policy = policy
     self.snapshot = snapshot
     self.size = size
-    text = TextRedactor(policy: policy)
+    text = TextRedactor(policy: policy, collector: collector)
     claims = Claims(size: size)
     // Names of annotations are looked at twice.
     textBudget = 2 * size + 8 << 20

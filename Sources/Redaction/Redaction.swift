@@ -17,8 +17,20 @@ public struct Redaction: Sendable {
 
   /// Decides what becomes of a dump, and says so without writing anything. Throws `NotADump`.
   public func plan(_ bytes: RawSpan) throws(NotADump) -> RedactionPlan {
-    if bytes.byteCount > 0, bytes.uint8(at: 0) == 0x06 { return DumpRedactor.plan(bytes, policy) }
-    guard let plan = MinidumpRedactor.plan(bytes, policy) else { throw NotADump() }
+    let collector = UserNameCollector()
+    let plan = try plan(bytes, policy, collector)
+    if collector.names.isEmpty { return plan }
+    // A text may come before the path that has the name, so a second pass hides the names everywhere.
+    var policy = policy
+    policy.userNames = collector.names.sorted().map(UserName.init)
+    return try self.plan(bytes, policy, collector)
+  }
+
+  private func plan(
+    _ bytes: RawSpan, _ policy: RedactionPolicy, _ collector: UserNameCollector
+  ) throws(NotADump) -> RedactionPlan {
+    if bytes.byteCount > 0, bytes.uint8(at: 0) == 0x06 { return DumpRedactor.plan(bytes, policy, collector) }
+    guard let plan = MinidumpRedactor.plan(bytes, policy, collector) else { throw NotADump() }
     return plan
   }
 

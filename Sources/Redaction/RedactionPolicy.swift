@@ -18,6 +18,8 @@ public struct RedactionPolicy: Sendable {
   public var hiddenText: [TextPattern] = []
   /// Whether the part of a path that names a user is overwritten.
   public var hidesUserNames = true
+  /// Whether user info and query values of URLs, e-mail addresses and long random words are overwritten.
+  public var hidesSecrets = true
   public var memory = Memory.stacks
   /// Whether general-purpose and vector registers stay that hold neither zero nor an address of code or of a stack.
   public var keepsRegisters = false
@@ -30,6 +32,9 @@ public struct RedactionPolicy: Sendable {
 
   /// The name under which messages are matched that have none: those of `__crash_info`, of the dynamic loader, of lists.
   public static let messageName = "message"
+
+  /// Names of users that paths of the dump contain; they are overwritten in all texts.
+  var userNames: [UserName] = []
 
   public init() {}
 

@@ -135,12 +135,14 @@ struct SystemTextRedactor {
       else { return [] }
       return parts(equals + 1, andText: true)
     case .commandLine:
+      text.learn(line)
       if text.policy.keepsArguments || (index == 0 && moduleNames.contains(Self.lastComponent(line))) {
         return [Part(range: entry, isText: true)]
       }
       if !line.allSatisfy({ $0 == UInt8(ascii: "*") }) { removals.add(.argument, byteCount: line.count) }
       return []
     case .environment:
+      text.learn(line)
       guard let equals = line.firstIndex(of: UInt8(ascii: "=")), (1...128).contains(equals),
         line[..<equals].allSatisfy(Self.isNamePart), !hidesName(entry.offset, equals, bytes)
       else {

@@ -1,7 +1,7 @@
 internal import BinaryFormat
 
 /// Decides which parts of texts are overwritten. Texts keep their lengths.
-struct TextRedactor: Sendable {
+struct TextRedactor {
   /// Units of text above which a text is overwritten as a whole: annotations are shorter.
   static let maximumLength = 64 * 1024
   /// The same for names and paths.
@@ -10,6 +10,8 @@ struct TextRedactor: Sendable {
   static let maximumThreadNameLength = 256
 
   let policy: RedactionPolicy
+  /// Gets the names of users in paths. Names that are known already stand in `policy`.
+  let collector: UserNameCollector
 
   /// A part of a text, all of it kept or all of it overwritten.
   struct Piece {
@@ -49,20 +51,50 @@ struct TextRedactor: Sendable {
   /// Control characters are no text: where a damaged dump takes memory for a name, there are some.
   private static func isText(_ unit: UInt16) -> Bool { unit >= 0x20 && unit != 0x7f || (0x09...0x0d).contains(unit) }
 
-  /// Hidden text first: what is overwritten then is no part of a match, and only adds to user names.
+  /// Collects the names of users in the paths of text that does not stay.
+  func learn(_ bytes: [UInt8]) {
+    if policy.hidesUserNames, bytes.count <= Self.maximumLength {
+      collector.collect(bytes.map(UInt16.init), isUTF16: false)
+    }
+  }
+
+  /// Rounds until a text has nothing more to hide.
+  private static let maximumRounds = 8
+
+  /// What is overwritten may end what stands beside it, so the rules are applied until nothing more is found: a second
+  /// redaction finds nothing either.
   private func hiddenRanges(_ units: [UInt16], isUTF16: Bool) -> [Range<Int>] {
     var units = units
+    if policy.hidesUserNames { collector.collect(units, isUTF16: isUTF16) }
     var all = Marks(count: units.count)
-    for pattern in policy.hiddenText {
-      var marks = Marks(count: units.count)
-      pattern.mark(units, isUTF16: isUTF16, &marks)
+    for _ in 0..<Self.maximumRounds {
+      let before = units
+      hide(&units, isUTF16: isUTF16, &all)
+      if units == before { break }
+    }
+    return all.ranges
+  }
+
+  /// Hidden text first: what is overwritten then is no part of a match, and only adds to user names.
+  private func hide(_ units: inout [UInt16], isUTF16: Bool, _ all: inout Marks) {
+    func hide(_ marks: Marks) {
       for range in marks.ranges {
         all.mark(range)
         for index in range { units[index] = Unit.star }
       }
     }
-    if policy.hidesUserNames { UserNames.mark(units, &all) }
-    return all.ranges
+    for pattern in policy.hiddenText {
+      var marks = Marks(count: units.count)
+      pattern.mark(units, isUTF16: isUTF16, &marks)
+      hide(marks)
+    }
+    if policy.hidesSecrets { Secrets.mark(&units, &all) }
+    if policy.hidesUserNames {
+      var marks = Marks(count: units.count)
+      UserNames.mark(units, &marks)
+      for name in policy.userNames { name.mark(units, isUTF16: isUTF16, &marks) }
+      hide(marks)
+    }
   }
 
   private static func pieces(_ hidden: [Range<Int>], of range: ByteRange, unitSize: Int) -> [Piece] {

@@ -1,41 +1,107 @@
-/// The parts of paths that name users.
+/// The parts of paths that name users, and these names in other texts.
 enum UserNames {
-  /// What stands before them, between separators, in small letters.
-  private static let folders = ["home", "users", "media", "documents and settings"].map { Array($0.utf16) }
-  /// Folders that are nobody's.
-  private static let nobody = ["shared", "public", "default"].map { Array($0.utf16) }
+  /// Folders before a name, between separators, in small letters. A number may follow `home`.
+  private static let folders = ["home", "homes", "users", "media", "documents and settings"].map { Array($0.utf16) }
+  /// Names of folders that belong to no user.
+  private static let shared = ["shared", "public", "default"].map { Array($0.utf16) }
 
-  /// Marks what follows `/home/`, `/Users/`, `/media/`, `C:\Users\` and the like, up to the next separator. As names may have
-  /// blanks in them, only what can't be in a path ends them otherwise, so more is marked rather than less.
+  /// Marks the component behind `/home/`, `/Users/`, `/media/`, `C:\Users\` and the like, up to the next separator, and
+  /// the name in `~name`. Names may contain blanks, so only characters that end a path end a name: more is marked rather
+  /// than less.
   static func mark(_ text: [UInt16], _ marks: inout Marks) {
+    forEach(text) { marks.mark($0) }
+  }
+
+  private static func forEach(_ text: [UInt16], _ body: (Range<Int>) -> Void) {
     var index = 0
     while index < text.count {
-      guard isSeparator(text[index]) else {
+      if let name = nameBehindTilde(text, index) { body(name) }
+      let isStart = index == 0 || !isPathPart(text[index - 1])
+      let first = skipSeparators(text, index)
+      guard first > index else {
         index += 1
         continue
       }
-      while index < text.count, isSeparator(text[index]) { index += 1 }
-      guard let folder = folders.first(where: { starts(with: $0, at: index, text) }) else { continue }
-      var start = index + folder.count
-      guard start < text.count, isSeparator(text[start]) else { continue }
-      while start < text.count, isSeparator(text[start]) { start += 1 }
-      var end = start
-      while end < text.count, !isSeparator(text[end]), !endsPath(text[end]) { end += 1 }
-      if !nobody.contains(where: { $0.count == end - start && starts(with: $0, at: start, text) }) {
-        marks.mark(start..<end)
+      index = first
+      guard let folder = folderEnd(text, index, isStart: isStart) else { continue }
+      var start = skipSeparators(text, folder)
+      guard start > folder else { continue }
+      // "." between separators is the same folder.
+      while start < text.count, text[start] == dot, skipSeparators(text, start + 1) > start + 1 {
+        start = skipSeparators(text, start + 1)
       }
+      var end = start
+      while end < text.count, separator(text, end) == 0, !endsPath(text[end]) { end += 1 }
+      if !isShared(text[start..<end]), !text[start..<end].allSatisfy({ $0 == dot }) { body(start..<end) }
       // The name may itself be that of such a folder: go on with the separator before it.
       index = start - 1
+      while separator(text, index) == 0 { index -= 1 }
     }
   }
 
-  private static func starts(with word: [UInt16], at index: Int, _ text: [UInt16]) -> Bool {
-    guard word.count <= text.count - index else { return false }
-    for place in word.indices where lowercase(text[index + place]) != word[place] { return false }
-    return true
+  /// Where the name of a home folder ends that begins at `index`; nil if there is none.
+  private static func folderEnd(_ text: [UInt16], _ index: Int, isStart: Bool) -> Int? {
+    var end = index
+    while end < text.count, separator(text, end) == 0, !endsPath(text[end]) { end += 1 }
+    let name = text[index..<end].map(lowercase)
+    // `/u/` is one only at the start of a path: elsewhere it is a name like others.
+    if folders.contains(name) || (isStart && name == [0x75]) { return end }
+    let home = folders[0]
+    let isNumbered =
+      name.starts(with: home) && name.count > home.count
+      && name[home.count...].allSatisfy { (0x30...0x39).contains($0) }
+    return isNumbered ? end : nil
   }
 
-  private static func isSeparator(_ unit: UInt16) -> Bool { unit == Unit.slash || unit == Unit.backslash }
+  /// The name in `~name` at the start of a path.
+  private static func nameBehindTilde(_ text: [UInt16], _ index: Int) -> Range<Int>? {
+    guard text[index] == 0x7e, index == 0 || startsPath(text, index) else { return nil }
+    var end = index + 1
+    while end < text.count, isName(text[end]) { end += 1 }
+    guard end > index + 1, !(0x30...0x39).contains(text[index + 1]) else { return nil }
+    guard end == text.count || separator(text, end) > 0 || endsPath(text[end]) || text[end] == 0x20 else { return nil }
+    return index + 1..<end
+  }
+
+  /// Blanks, quotation marks, `=`, `(`, `,`, and a colon that is not that of `Class::~Class`.
+  private static func startsPath(_ text: [UInt16], _ index: Int) -> Bool {
+    switch text[index - 1] {
+    case 0...0x20, Unit.quote, Unit.apostrophe, 0x3d, 0x28, 0x2c: true
+    case 0x3a: index < 2 || text[index - 2] != 0x3a
+    default: false
+    }
+  }
+
+  private static func isShared(_ name: ArraySlice<UInt16>) -> Bool { shared.contains(name.map(lowercase)) }
+
+  private static let dot = UInt16(UInt8(ascii: "."))
+
+  private static func isName(_ unit: UInt16) -> Bool {
+    Secrets.isLetterOrDigit(unit) || unit == 0x5f || unit == 0x2d || unit == dot
+  }
+
+  private static func isPathPart(_ unit: UInt16) -> Bool { isName(unit) || unit == 0x7e || unit == Unit.star }
+
+  private static func skipSeparators(_ text: [UInt16], _ index: Int) -> Int {
+    var index = index
+    while true {
+      let count = separator(text, index)
+      if count == 0 { return index }
+      index += count
+    }
+  }
+
+  /// How many units of `text` are a separator at `index`, also one that URLs encode: `%2F`, `%252F`.
+  private static func separator(_ text: [UInt16], _ index: Int) -> Int {
+    guard index < text.count else { return 0 }
+    if text[index] == Unit.slash || text[index] == Unit.backslash { return 1 }
+    guard text[index] == 0x25 else { return 0 }
+    var end = index + 1
+    while end + 1 < text.count, text[end] == 0x32, text[end + 1] == 0x35 { end += 2 }
+    guard end + 1 < text.count else { return 0 }
+    let code = (text[end], lowercase(text[end + 1]))
+    return code == (0x32, 0x66) || code == (0x35, 0x63) ? end + 2 - index : 0
+  }
 
   /// Line ends, NUL, and what stands between the paths of a list or around a path.
   private static func endsPath(_ unit: UInt16) -> Bool {
@@ -43,5 +109,72 @@ enum UserNames {
     case 0..<0x20, Unit.quote, 0x3a, 0x3b, 0x3c, 0x3e, 0x7c: true
     default: false
     }
+  }
+
+  // MARK: Names in other texts
+
+  /// Accounts of systems and of builds: words that say nothing of a person.
+  private static let common: Set<String> = [
+    "admin", "administrator", "android", "app", "build", "builder", "debian", "default", "example", "guest", "home",
+    "linux", "nobody", "public", "root", "runner", "service", "shared", "system", "test", "ubuntu", "user", "users",
+    "vagrant",
+  ]
+  private static let lengths = 3...64
+
+  /// The names in the paths of `text`, in small letters, that are to be hidden elsewhere too. In UTF-8 each unit is a byte.
+  static func names(in text: [UInt16], isUTF16: Bool) -> [String] {
+    var names: [String] = []
+    forEach(text) { range in
+      var name = text[range]
+      // Without a separator behind it, the rest of the line may follow the name.
+      if separator(text, range.upperBound) == 0 || !name.allSatisfy({ isName($0) || $0 == 0x20 }) {
+        name = name.prefix { isName($0) }
+      }
+      while name.last == dot { name.removeLast() }
+      guard lengths.contains(name.count) else { return }
+      let units = name.map(lowercase)
+      let known =
+        isUTF16 ? String(decoding: units, as: UTF16.self) : String(decoding: units.map(UInt8.init), as: UTF8.self)
+      if !common.contains(known), known.contains(where: \.isLetter) { names.append(known) }
+    }
+    return names
+  }
+}
+
+/// A user's name, as it may stand in any text.
+struct UserName: Sendable, Hashable {
+  private let utf8: [UInt16]
+  private let utf16: [UInt16]
+
+  /// - Parameter name: in small letters.
+  init(_ name: String) {
+    utf8 = name.utf8.map(UInt16.init)
+    utf16 = Array(name.utf16)
+  }
+
+  /// Marks the name where it is a word of its own.
+  func mark(_ text: [UInt16], isUTF16: Bool, _ marks: inout Marks) {
+    let name = isUTF16 ? utf16 : utf8
+    guard let first = name.first, text.count >= name.count else { return }
+    for start in 0...text.count - name.count where lowercase(text[start]) == first {
+      let end = start + name.count
+      guard start == 0 || !Secrets.isLetterOrDigit(text[start - 1]),
+        end == text.count || !Secrets.isLetterOrDigit(text[end]),
+        name.indices.allSatisfy({ lowercase(text[start + $0]) == name[$0] })
+      else { continue }
+      marks.mark(start..<end)
+    }
+  }
+}
+
+/// Collects the names of users that the paths of a dump contain.
+final class UserNameCollector {
+  /// More names would make a damaged dump slow.
+  private static let maximumCount = 64
+  private(set) var names: Set<String> = []
+
+  func collect(_ text: [UInt16], isUTF16: Bool) {
+    guard names.count < Self.maximumCount else { return }
+    for name in UserNames.names(in: text, isUTF16: isUTF16) where names.count < Self.maximumCount { names.insert(name) }
   }
 }

@@ -241,6 +241,38 @@ struct PruningTests {
     #expect(try files.all() == before.filter { !$0.contains(id) })
   }
 
+  @Test("Rejected dumps get what reports and waiting dumps leave of the size, the newest first")
+  func rejected() throws {
+    let id = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+    try files.report(id, in: "completed", created: 100)
+    let report = try #require(try files.database.allReports().reports.first)
+    let kibibytes = (report.storedSize + 1023) / 1024
+    try files.write("pending-serialized-ios-dump/a@\(id)", bytes: 2000)
+    for (name, time) in [("old", 1000), ("young", 3000), ("middle", 2000)] {
+      try files.write("rejected/\(name)", bytes: 1000, modified: time)
+      try files.write("rejected/\(name).reason", bytes: 10, modified: time)
+    }
+    func others(_ limit: UInt64?, gone: Set<FileName> = []) throws -> OtherDumps {
+      let rules = PruneRules(maximumAge: nil, maximumSize: limit.map { $0 * 1024 })
+      let decisions = rules.decide(try files.database.allReports().reports, now: 300)
+      return files.database.otherDumps(rules, decisions, gone: gone)
+    }
+    #expect(try others(nil).surplus == [])
+    #expect(try others(kibibytes + 5).surplus == [])
+    #expect(try others(kibibytes + 4).surplus.map(\.name.text) == ["old"])
+    #expect(try others(kibibytes + 4, gone: [FileName(literal: "young")]).surplus == [])
+    let found = try others(kibibytes + 3)
+    #expect(found.waitingCount == 1 && found.waitingSize == 2000 && found.rejected.count == 3)
+    #expect(found.surplus.map(\.name.text) == ["middle", "old"])
+    let before = try files.all()
+    let session = try DatabaseSession(files.database, now: 300)
+    for dump in found.surplus { #expect(session.prune(dump) == .removed) }
+    session.close()
+    #expect(try files.all() == before.filter { !$0.contains("middle") && !$0.contains("old") })
+    // A limit that the report alone exceeds: no rejected dump stays beside a waiting one.
+    #expect(try others(1).surplus.map(\.name.text) == ["young"])
+  }
+
   @Test("A report with damaged or without metadata is as old as its file")
   func withoutMetadata() throws {
     let ids = (1...3).map { "\($0)b4e28ba-2fa1-41d2-883f-0016d3cca427" }

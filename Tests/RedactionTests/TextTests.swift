@@ -39,6 +39,67 @@ struct TextTests {
   func users(_ text: String, _ expected: String) throws { #expect(try value(text) == expected) }
 
   @Test(
+    "Other forms of home folders are known",
+    arguments: [
+      ("file:%2Fhome%2Fjane%2Fx", "file:%2Fhome%2F****%2Fx"), ("a=%252Fhome%252Fjane", "a=%252Fhome%252F****"),
+      ("/home/./jane/x", "/home/./****/x"), ("/homes/jane/x", "/homes/****/x"), ("/u/jane/x", "/u/****/x"),
+      ("/home2/jane/x", "/home2/****/x"), ("/export/home/jane", "/export/home/****"), ("/lib/u/x", "/lib/u/x"),
+      ("~jane/x", "~****/x"), ("in ~jane", "in ~****"), ("~/x", "~/x"), ("Foo::~Foo", "Foo::~Foo"),
+      ("about ~5 s", "about ~5 s"), ("/home/../home/jane", "/home/../home/****"),
+    ])
+  func homes(_ text: String, _ expected: String) throws { #expect(try value(text) == expected) }
+
+  @Test("A user name that a path contains is hidden in all texts, before it and behind it")
+  func knownNames() throws {
+    var dump = SynthLinuxDump(.x86_64)
+    dump.annotations = [
+      ("first", "Jane's desktop, janet"), ("note", "/home/jane/x"), ("last", "user=jane app"), ("app", "/home/app/x"),
+    ]
+    dump.threads[1].name = "of jane"
+    for bytes in [dump.bytes, try minidump(of: dump.bytes)] {
+      let redacted = try Redacted(bytes)
+      for text in ["first=****'s desktop, janet", "note=/home/****/x", "last=user=**** app", "app=/home/***/x"] {
+        #expect(redacted.annotations.contains(text))
+      }
+      #expect(redacted.bytes.firstRange(of: Array("of jane".utf8)) == nil)
+      #expect(redacted.bytes.firstRange(of: "of jane".utf16.flatMap { Bytes.of($0) }) == nil)
+      #expect(try Redacted(redacted.bytes).bytes == redacted.bytes)
+    }
+  }
+
+  @Test(
+    "User info and query values of URLs, e-mail addresses and tokens are overwritten",
+    arguments: [
+      ("https://u:PASS@h/?k=KEY", "https://*:****@h/?k=***"), ("ftp://jane@h.org/x", "ftp://****@h.org/x"),
+      ("GET /x?a=1&b=22#c=3 HTTP", "GET /x?a=*&b=**#c=* HTTP"), ("https://h.org/p?q", "https://h.org/p?*"),
+      ("https://h.org/a/b", "https://h.org/a/b"), ("why? a=b", "why? a=b"),
+      ("mail jane.doe+x@example.org.", "mail ********************."), ("<a@b.de>", "<******>"),
+      ("memcpy@@GLIBC_2.14", "memcpy@@GLIBC_2.14"), ("left-pad@1.3.0", "left-pad@1.3.0"), ("a@b", "a@b"),
+      ("getty@tty1.service", "getty@tty1.service"),
+      ("sid 9f86d081884c7d659a2feaa0c55ad015 end", "sid ******************************** end"),
+      (
+        "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.x",
+        "Bearer ********************.***************************.x"
+      ),
+      ("ghp_16C7e42F292c6912E7", "**********************"),
+      ("aJ4lrX3tn7EMi/K7MdeNg/bPx9fiCy2x4mPl3kE==", "*****************************************"),
+      ("Tests/RedactionTests/TextTests2/LongNames", "Tests/RedactionTests/TextTests2/LongNames"),
+      ("https://h.org/T0/B0/a8Kd03LmQ7pZx91BvT4c", "https://h.org/T0/B0/********************"),
+      ("_ZNSt6vectorIiSaIiEE9push_backEOi", "_ZNSt6vectorIiSaIiEE9push_backEOi"),
+      ("x86_64-unknown-linux-gnu-2024-01-01", "x86_64-unknown-linux-gnu-2024-01-01"),
+      ("3f2504e0-4f89-11d3-9a0c-0305e82c3301", "3f2504e0-4f89-11d3-9a0c-0305e82c3301"),
+      ("applicationDidFinishLaunching2024", "applicationDidFinishLaunching2024"),
+      ("/nix/store/9f86d081884c7d659a2feaa0c55ad015-x/lib", "/nix/store/9f86d081884c7d659a2feaa0c55ad015-x/lib"),
+    ])
+  func secrets(_ text: String, _ expected: String) throws {
+    #expect(try value(text) == expected)
+    #expect(try value(expected) == expected)
+    var open = RedactionPolicy()
+    open.hidesSecrets = false
+    #expect(try value(text, open) == text)
+  }
+
+  @Test(
     "Hidden text is overwritten wherever it stands, in capitals too",
     arguments: [
       ("abc", "xabcabcx ABC", "x******x ***"), ("*@*", "mail ada@example.org now", "mail *************** now"),

@@ -10,7 +10,8 @@ struct PruneCommand: ParsableCommand {
       are older than a year or do not fit into 128 MiB, with metadata and
       attachments: Crashpad's limits. Pending reports were never sent, and stay
       unless --pending is given. Reports that another program has locked stay.
-      With --clean, leftovers go too.
+      Rejected dumps that do not fit beside reports and waiting dumps go, the
+      oldest first. With --clean, leftovers go too.
 
       Durations take the units s, m, h, d, w, mo (30 days) and y (365 days), as in
       90d or 1.5y; sizes KiB, MiB, GiB and TiB, as in 500MiB or 1.5GiB.

@@ -36,8 +36,11 @@ struct RedactionOptions: ParsableArguments {
         + "May be repeated.", valueName: "text"))
   var hide: [TextPattern] = []
 
-  @Flag(name: .long, help: "Keep user names in paths.")
+  @Flag(name: .long, help: "Keep user names in paths and in other text.")
   var keepUserNames = false
+
+  @Flag(name: .long, help: "Keep e-mail addresses, tokens, and user info and query values of URLs.")
+  var keepSecrets = false
 
   @Option(
     name: .long,
@@ -62,8 +65,8 @@ struct RedactionOptions: ParsableArguments {
 
   /// Whether the command line has one of them.
   var isGiven: Bool {
-    !keepAnnotation.isEmpty || !removeAnnotation.isEmpty || !hide.isEmpty || keepUserNames || keepMemory != .stacks
-      || keepRegisters || keepNumbers || !keepVariable.isEmpty || keepArguments
+    !keepAnnotation.isEmpty || !removeAnnotation.isEmpty || !hide.isEmpty || keepUserNames || keepSecrets
+      || keepMemory != .stacks || keepRegisters || keepNumbers || !keepVariable.isEmpty || keepArguments
   }
 
   var policy: RedactionPolicy {
@@ -72,6 +75,7 @@ struct RedactionOptions: ParsableArguments {
     policy.removedAnnotations = removeAnnotation
     policy.hiddenText = hide
     policy.hidesUserNames = !keepUserNames
+    policy.hidesSecrets = !keepSecrets
     policy.memory = keepMemory
     policy.keepsRegisters = keepRegisters
     policy.keepsSmallNumbers = keepNumbers

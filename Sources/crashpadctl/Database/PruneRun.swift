@@ -16,10 +16,13 @@ struct PruneRun {
     var decisions: [PruneDecision] = []
     var reports: [(decision: PruneDecision, removal: Removal)] = []
     var leftovers: [(leftover: Leftover, removal: Removal)] = []
+    var others = OtherDumps()
+    /// Rejected dumps that do not fit under the limit for the size.
+    var surplus: [(leftover: Leftover, removal: Removal)] = []
     /// What could not be looked at.
     var failures: [FileFailure] = []
 
-    var removals: [Removal] { reports.map(\.removal) + leftovers.map(\.removal) }
+    var removals: [Removal] { reports.map(\.removal) + (leftovers + surplus).map(\.removal) }
 
     var status: ExitStatus {
       if !failures.isEmpty || removals.contains(where: \.isFailure) { return .findings }
@@ -66,15 +69,21 @@ struct PruneRun {
     let reports = listing.reports.filter { !paths.contains(database.path(of: $0)) }
     results.decisions = command.rules.decide(reports, now: now)
     let pruned = results.decisions.filter(\.isPruned)
+    let rejected = leftovers.filter { $0.kind == .rejectedDump }
+    results.others = database.otherDumps(command.rules, results.decisions, gone: Set(rejected.map(\.name)))
+    results.failures += results.others.failures
     if command.dryRun {
       results.leftovers = leftovers.map { ($0, .removed) }
+      results.surplus = results.others.surplus.map { ($0, .removed) }
       results.reports = pruned.map {
         ($0, database.foreseePruning(of: $0.report, removingExpiredLocks: command.clean, now: now))
       }
       return
     }
     // A database that needs nothing is not even written to; what ended runs had begun is ended by a session.
-    if leftovers.isEmpty && pruned.isEmpty, try !database.hasAbandonedRuns() { return }
+    if leftovers.isEmpty && pruned.isEmpty && results.others.surplus.isEmpty, try !database.hasAbandonedRuns() {
+      return
+    }
     // Locks are of this time, whatever --now says: others look at them.
     let session: DatabaseSession
     do { session = try DatabaseSession(database, now: TimeArgument.now) } catch { throw NotStarted(failure: error) }
@@ -83,6 +92,7 @@ struct PruneRun {
       results.leftovers.append(
         (leftover, session.clean(leftover, command.cleaningRules ?? CleaningRules(), now: now)))
     }
+    for dump in results.others.surplus { results.surplus.append((dump, session.prune(dump))) }
     for decision in pruned { results.reports.append((decision, session.prune(decision.report))) }
   }
 
@@ -105,6 +115,12 @@ struct PruneRun {
           json.member("pending_kept", counts.keptPending)
           json.member("reports_removed", counts.removed)
           json.member("bytes_removed", counts.removedBytes)
+          json.member("waiting_dumps", results.others.waitingCount)
+          json.member("waiting_bytes", results.others.waitingSize)
+          json.member("rejected_kept", counts.keptRejected)
+          json.member("rejected_bytes_kept", counts.keptRejectedBytes)
+          json.member("rejected_removed", counts.rejected)
+          json.member("rejected_bytes_removed", counts.rejectedBytes)
           json.member("leftovers_removed", counts.cleaned)
           json.member("leftover_bytes_removed", counts.cleanedBytes)
           json.member("busy", counts.busy)
@@ -118,18 +134,8 @@ struct PruneRun {
             json.object { json in write(decision, removal, text, &json) }
           }
         }
-        json.array("leftovers") { json in
-          for (leftover, removal) in results.leftovers {
-            json.object { json in
-              json.member("kind", leftover.kind.rawValue)
-              json.member("path", Self.text(database.path(of: leftover)))
-              json.member("bytes", leftover.size)
-              json.member("since", PruneText.rfc3339(leftover.since))
-              json.member("outcome", text.outcome(removal))
-              json.member("error", text.error(removal))
-            }
-          }
-        }
+        write("rejected", results.surplus, text, &json)
+        write("leftovers", results.leftovers, text, &json)
         json.array("failures") { json in
           for failure in results.failures {
             json.object { json in
@@ -137,6 +143,23 @@ struct PruneRun {
               json.member("error", Sentences.failure(failure, creating: false).text)
             }
           }
+        }
+      }
+    }
+  }
+
+  private func write(
+    _ name: String, _ leftovers: [(leftover: Leftover, removal: Removal)], _ text: PruneText, _ json: inout JSONWriter
+  ) {
+    json.array(name) { json in
+      for (leftover, removal) in leftovers {
+        json.object { json in
+          json.member("kind", leftover.kind.rawValue)
+          json.member("path", Self.text(database.path(of: leftover)))
+          json.member("bytes", leftover.size)
+          json.member("since", PruneText.rfc3339(leftover.since))
+          json.member("outcome", text.outcome(removal))
+          json.member("error", text.error(removal))
         }
       }
     }

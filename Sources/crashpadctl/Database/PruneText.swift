@@ -19,6 +19,10 @@ struct PruneText {
       let path = Wording.printable(database.path(of: leftover))
       lines.append("\(path): \(verb) (\(Wording.size(leftover.size))): \(Self.sentence(leftover))")
     }
+    for (dump, removal) in results.surplus where removal == .removed {
+      let path = Wording.printable(database.path(of: dump))
+      lines.append("\(path): \(verb) (\(Wording.size(dump.size))): \(Self.sentence(dump)), beyond --max-size")
+    }
     for (decision, removal) in results.reports where removal == .removed {
       let path = Wording.printable(database.path(of: decision.report))
       let reasons = decision.reasons.map { Self.sentence($0, decision.report) }.joined(separator: "; ")
@@ -56,7 +60,9 @@ struct PruneText {
   /// A line for everything that was to be removed and stays.
   func errors(_ results: PruneRun.Results) -> [String] {
     let unseen = results.failures.map { Sentences.databaseFailure($0, database.path) }
-    let leftovers = results.leftovers.compactMap { line(database.path(of: $0.leftover), $0.removal) }
+    let leftovers = (results.leftovers + results.surplus).compactMap {
+      line(database.path(of: $0.leftover), $0.removal)
+    }
     return unseen + leftovers + results.reports.compactMap { line(database.path(of: $0.decision.report), $0.removal) }
   }
 
@@ -76,6 +82,17 @@ struct PruneText {
     text += ", \(Wording.grouped(counts.kept)) kept (\(Wording.size(counts.keptBytes)))"
     if counts.keptPending > 0 {
       text += "; kept beyond the limits: \(Wording.count(counts.keptPending, "pending report")) (see --pending)"
+    }
+    if counts.rejected > 0 {
+      text += "; \(Wording.count(counts.rejected, "rejected dump")) \(verb) (\(Wording.size(counts.rejectedBytes)))"
+    }
+    if counts.keptRejected > 0 {
+      text +=
+        "; \(Wording.count(counts.keptRejected, "rejected dump")) kept (\(Wording.size(counts.keptRejectedBytes)))"
+    }
+    if results.others.waitingCount > 0 {
+      let size = Wording.size(results.others.waitingSize)
+      text += "; \(Wording.count(results.others.waitingCount, "waiting dump")) kept (\(size))"
     }
     if counts.cleaned > 0 {
       text += "; \(Wording.count(counts.cleaned, "leftover")) \(verb) (\(Wording.size(counts.cleanedBytes)))"
@@ -130,6 +147,11 @@ struct PruneCounts {
   var keptPending = 0
   var removed = 0
   var removedBytes: UInt64 = 0
+  /// Rejected dumps that were removed because of the limit for the size.
+  var rejected = 0
+  var rejectedBytes: UInt64 = 0
+  var keptRejected = 0
+  var keptRejectedBytes: UInt64 = 0
   var cleaned = 0
   var cleanedBytes: UInt64 = 0
   var busy = 0
@@ -144,6 +166,14 @@ struct PruneCounts {
       removed += 1
       removedBytes &+= UInt64(clamping: decision.report.totalSize)
     }
+    keptRejected = results.others.rejected.count
+    for dump in results.others.rejected { keptRejectedBytes &+= dump.size }
+    for (dump, removal) in results.surplus where removal == .removed {
+      rejected += 1
+      rejectedBytes &+= dump.size
+    }
+    keptRejected -= rejected
+    keptRejectedBytes &-= rejectedBytes
     for (leftover, removal) in results.leftovers where removal == .removed {
       cleaned += 1
       cleanedBytes &+= leftover.size

@@ -1,0 +1,199 @@
+/// The parts of texts that identify a person or grant access: user info and query values of URLs, e-mail addresses, tokens.
+enum Secrets {
+  /// Marks what one step finds and replaces it by stars, so that later steps and a second redaction see the same text.
+  static func mark(_ text: inout [UInt16], _ marks: inout Marks) {
+    // URLs first: the host behind a password is no part of an e-mail address.
+    for step in [markURLs, markAddresses, markTokens] {
+      var found = Marks(count: text.count)
+      step(text, &found)
+      for range in found.ranges {
+        marks.mark(range)
+        for index in range { text[index] = Unit.star }
+      }
+    }
+  }
+
+  // MARK: URLs
+
+  private static func markURLs(_ text: [UInt16], _ marks: inout Marks) {
+    let at = UInt16(UInt8(ascii: "@"))
+    let colon = UInt16(UInt8(ascii: ":"))
+    // Where the URL ends that has the index; its query may be one without a name.
+    var urlEnd = 0
+    for index in text.indices {
+      if text[index] == colon, index > 0, isAlphanumeric(text[index - 1]), index + 2 < text.count,
+        text[index + 1] == Unit.slash, text[index + 2] == Unit.slash
+      {
+        let start = index + 3
+        let end = text[start...].firstIndex { endsAuthority($0) } ?? text.count
+        urlEnd = text[start...].firstIndex(where: endsURL) ?? text.count
+        guard let userEnd = text[start..<end].lastIndex(of: at) else { continue }
+        let separator = text[start..<userEnd].firstIndex(of: colon) ?? userEnd
+        marks.mark(start..<separator)
+        if separator < userEnd { marks.mark(separator + 1..<userEnd) }
+      }
+      if isQuestionMark(text[index]) || text[index] == UInt16(UInt8(ascii: "#")) {
+        markValues(text, from: index, isURL: index < urlEnd && isQuestionMark(text[index]), &marks)
+      }
+    }
+  }
+
+  /// Marks the values behind a question mark or number sign: `?key=VALUE&key=VALUE`.
+  private static func markValues(_ text: [UInt16], from mark: Int, isURL: Bool, _ marks: inout Marks) {
+    var start = mark + 1
+    while start < text.count {
+      let nameEnd = text[start...].firstIndex { !isQueryName($0) } ?? text.count
+      let hasValue = nameEnd > start && nameEnd < text.count && text[nameEnd] == UInt16(UInt8(ascii: "="))
+      guard hasValue || isURL else { return }
+      let value = hasValue ? nameEnd + 1 : start
+      let end = text[value...].firstIndex { endsURL($0) || endsValue($0) } ?? text.count
+      marks.mark(value..<end)
+      guard end < text.count, endsValue(text[end]), text[end] != UInt16(UInt8(ascii: "#")) else { return }
+      start = end + 1
+    }
+  }
+
+  private static func endsAuthority(_ unit: UInt16) -> Bool {
+    unit == Unit.slash || unit == Unit.backslash || isQuestionMark(unit) || unit == UInt16(UInt8(ascii: "#"))
+      || endsURL(unit)
+  }
+
+  private static func endsURL(_ unit: UInt16) -> Bool {
+    switch unit {
+    case 0...0x20, Unit.quote, Unit.apostrophe, 0x3c, 0x3e, 0x60: true
+    default: false
+    }
+  }
+
+  /// `&`, `;` and `#`
+  private static func endsValue(_ unit: UInt16) -> Bool { unit == 0x26 || unit == 0x3b || unit == 0x23 }
+
+  private static func isQuestionMark(_ unit: UInt16) -> Bool { unit == 0x3f }
+
+  /// Letters, digits and `_-.%[]`
+  private static func isQueryName(_ unit: UInt16) -> Bool {
+    isWord(unit) || unit == 0x2e || unit == 0x25 || unit == 0x5b || unit == 0x5d
+  }
+
+  // MARK: E-mail addresses
+
+  private static func markAddresses(_ text: [UInt16], _ marks: inout Marks) {
+    var place = 0
+    for index in text.indices where text[index] == UInt16(UInt8(ascii: "@")) {
+      var start = index
+      while start > place, isLocalPart(text[start - 1]) { start -= 1 }
+      var end = index + 1
+      while end < text.count, isDomain(text[end]) { end += 1 }
+      place = index + 1
+      // A full stop behind an address ends the sentence.
+      while end > place, !isLetterOrDigit(text[end - 1]) { end -= 1 }
+      if start < index, isDomainName(text[place..<end]) { marks.mark(start..<end) }
+    }
+  }
+
+  /// Whether the last label is letters alone, which versions (`name@1.2.3`) and symbol versions (`name@LIB_1.2`) do not have.
+  private static func isDomainName(_ domain: ArraySlice<UInt16>) -> Bool {
+    guard let dot = domain.lastIndex(of: 0x2e), dot > domain.startIndex else { return false }
+    let label = domain[(dot + 1)...]
+    return label.count >= 2 && label.allSatisfy { isLetter($0) || $0 >= 0x80 } && !unitSuffixes.contains(Array(label))
+  }
+
+  /// systemd's units have names like addresses: `getty@tty1.service`.
+  private static let unitSuffixes: Set<[UInt16]> = Set(["service", "slice", "scope", "so"].map { Array($0.utf16) })
+
+  /// Letters, digits and `_-.%+`
+  private static func isLocalPart(_ unit: UInt16) -> Bool {
+    isWord(unit) || unit == 0x2e || unit == 0x25 || unit == 0x2b || unit >= 0x80
+  }
+
+  private static func isDomain(_ unit: UInt16) -> Bool {
+    isAlphanumeric(unit) || unit == 0x2e || unit == 0x2d || unit >= 0x80
+  }
+
+  // MARK: Tokens
+
+  /// Fewer characters are no token, but for those with a known beginning.
+  private static let minimumToken = 20
+  private static let minimumBase64 = 32
+  /// Beginnings of tokens, and how many characters follow at least.
+  private static let prefixes: [(text: [UInt16], count: Int)] =
+    ["eyJ", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "sk-", "sk_live_", "AKIA", "AIza"]
+    .map { (Array($0.utf16), 12) }
+  /// Beginnings of mangled names, which look random.
+  private static let mangled = ["_Z", "__Z", "$s", "$S", "_$s", "_R"].map { Array($0.utf16) }
+
+  private static func markTokens(_ text: [UInt16], _ marks: inout Marks) {
+    var index = 0
+    while index < text.count {
+      guard isToken(text[index]) else {
+        index += 1
+        continue
+      }
+      let end = text[index...].firstIndex { !isToken($0) } ?? text.count
+      markToken(text, index..<end, &marks)
+      index = end
+    }
+  }
+
+  /// Paths are no tokens, but parts of URLs may be.
+  private static func markToken(_ text: [UInt16], _ range: Range<Int>, _ marks: inout Marks) {
+    let start = range.lowerBound
+    if text[start] == Unit.slash {
+      guard range.count > 1, text[start + 1] == Unit.slash else { return }
+      for part in text[range].split(separator: Unit.slash) where isTokenLike(part) { marks.mark(part.indices) }
+      return
+    }
+    // A Windows path, or a name in code
+    if start > 0, text[start - 1] == Unit.backslash { return }
+    if start > 0, text[start - 1] == UInt16(UInt8(ascii: "$")), mangled.contains([0x24, text[start]]) { return }
+    guard isTokenLike(text[range]) else { return }
+    var end = range.upperBound
+    while end < text.count, text[end] == UInt16(UInt8(ascii: "=")) { end += 1 }
+    marks.mark(start..<end)
+  }
+
+  private static func isTokenLike(_ word: ArraySlice<UInt16>) -> Bool {
+    if mangled.contains(where: { word.starts(with: $0) }) || isUUID(word) { return false }
+    if prefixes.contains(where: { word.starts(with: $0.text) && word.count >= $0.text.count + $0.count }) {
+      return true
+    }
+    if word.split(whereSeparator: { !isAlphanumeric($0) }).contains(where: isRandom) { return true }
+    // Base64 has slashes, as relative paths have.
+    let joined = word.filter(isAlphanumeric)
+    return joined.count >= minimumBase64 && 3 * changes(joined[...]) >= joined.count && joined.contains(where: isDigit)
+  }
+
+  /// Whether letters and digits change as often as in random text. Words and numbers of text do not.
+  private static func isRandom(_ part: ArraySlice<UInt16>) -> Bool {
+    guard part.count >= minimumToken else { return false }
+    let digits = part.count(where: isDigit)
+    return digits >= 2 && digits < part.count && 4 * changes(part) >= part.count
+  }
+
+  /// How often a number or a capitalized word begins, or a number ends.
+  private static func changes(_ part: ArraySlice<UInt16>) -> Int {
+    part.indices.dropFirst().count { index in
+      let last = part[index - 1]
+      return isDigit(part[index]) != isDigit(last) || (isCapital(part[index]) && !isCapital(last))
+    }
+  }
+
+  /// 8-4-4-4-12 hexadecimal digits: ids of reports, clients and builds.
+  private static func isUUID(_ word: ArraySlice<UInt16>) -> Bool {
+    word.split(separator: 0x2d, omittingEmptySubsequences: false).map(\.count) == [8, 4, 4, 4, 12]
+      && word.allSatisfy { isDigit($0) || (0x61...0x66).contains(lowercase($0)) || $0 == 0x2d }
+  }
+
+  /// Letters, digits and `_-+/`
+  private static func isToken(_ unit: UInt16) -> Bool { isWord(unit) || unit == 0x2b || unit == Unit.slash }
+
+  // MARK: Characters
+
+  private static func isDigit(_ unit: UInt16) -> Bool { (0x30...0x39).contains(unit) }
+  private static func isCapital(_ unit: UInt16) -> Bool { (0x41...0x5a).contains(unit) }
+  private static func isLetter(_ unit: UInt16) -> Bool { (0x61...0x7a).contains(lowercase(unit)) }
+  static func isAlphanumeric(_ unit: UInt16) -> Bool { isLetter(unit) || isDigit(unit) }
+  /// Of any script.
+  static func isLetterOrDigit(_ unit: UInt16) -> Bool { isAlphanumeric(unit) || unit >= 0x80 }
+  private static func isWord(_ unit: UInt16) -> Bool { isAlphanumeric(unit) || unit == 0x5f || unit == 0x2d }
+}
