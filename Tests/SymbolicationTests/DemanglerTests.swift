@@ -99,7 +99,9 @@ struct DemanglerTests {
     for digit in "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" { cxx += "S_IS\(digit)_S\(digit)_E" }
     #expect(Demangler.demangle(cxx) == nil)
     // What libstdc++ 12 never returns from.
-    for symbol in ["_ZSfIXsrU", "_Z1fIXsr1aIT_E1bUs", "_ZN5swifn7jlEENSt9enable_ifIXsrC", "_ZSfIXsr3fooU3barE", "_ZSfIXsrDE"] {
+    for symbol in [
+      "_ZSfIXsrU", "_Z1fIXsr1aIT_E1bUs", "_ZN5swifn7jlEENSt9enable_ifIXsrC", "_ZSfIXsr3fooU3barE", "_ZSfIXsrDE",
+    ] {
       #expect(Demangler.demangle(symbol) == nil)
     }
     #expect(Demangler.demangle("_ZN" + String(repeating: "1a", count: 1 << 20) + "E") == nil)
