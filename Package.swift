@@ -31,7 +31,7 @@ let package = Package(
     .systemLibrary(name: "CElfutils", providers: [.apt(["libelf-dev"])]),
     // zstd and xz, each only where a file needs it: neither has to be installed.
     .systemLibrary(name: "CUnpack"),
-    .systemLibrary(name: "CDemangle"),
+    .target(name: "CDemangle", linkerSettings: [.linkedLibrary("stdc++")]),
     .systemLibrary(name: "CCurl"),
     .systemLibrary(name: "CGzip"),
     .target(name: "CCrashCapture"),

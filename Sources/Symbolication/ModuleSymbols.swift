@@ -13,12 +13,12 @@ public final class ModuleSymbols: Sendable {
     var rules: [UInt64: FrameRules?] = [:]
   }
   private let known = Mutex(Known())
-  private let demangles: Bool
+  private let names: NameForm
 
-  init(_ identity: ModuleIdentity, _ search: SymbolSearch.Result, demangles: Bool) {
+  init(_ identity: ModuleIdentity, _ search: SymbolSearch.Result, names: NameForm) {
     self.identity = identity
     self.search = search
-    self.demangles = demangles
+    self.names = names
   }
 
   /// Whether there are names.
@@ -40,10 +40,10 @@ public final class ModuleSymbols: Sendable {
       if best == nil || (best?.frames.last?.location == nil && name.frames.last?.location != nil) { best = name }
       if best?.frames.last?.location != nil { break }
     }
-    if demangles, var name = best {
+    if names != .mangled, var name = best {
       for index in name.frames.indices {
         if let function = name.frames[index].function {
-          name.frames[index].name = Demangler.demangle(function) ?? function
+          name.frames[index].name = Demangler.demangle(function, names) ?? function
         }
       }
       best = name
@@ -102,8 +102,8 @@ public final class ModuleSymbols: Sendable {
 
 /// The symbols of all modules that were asked for: each is looked for once, however many dumps have it.
 public final class SymbolCache: Sendable {
-  private let search: SymbolSearch
-  private let demangles: Bool
+  public let search: SymbolSearch
+  private let names: NameForm
 
   private final class Slot: Sendable {
     let symbols = Mutex<ModuleSymbols?>(nil)
@@ -112,15 +112,15 @@ public final class SymbolCache: Sendable {
 
   /// - Parameters:
   ///   - search: where symbols are looked for.
-  ///   - demangles: whether names are to be as people write them.
-  public init(_ search: SymbolSearch, demangles: Bool = true) {
+  ///   - names: the form of the functions' names.
+  public init(_ search: SymbolSearch, names: NameForm = .full) {
     self.search = search
-    self.demangles = demangles
+    self.names = names
   }
 
   /// Looks for the symbols of a module, the first time. Others that ask for the same meanwhile wait.
   public func symbols(for identity: ModuleIdentity) -> ModuleSymbols {
-    if search.cannotFind(identity) { return ModuleSymbols(identity, SymbolSearch.Result(), demangles: demangles) }
+    if search.cannotFind(identity) { return ModuleSymbols(identity, SymbolSearch.Result(), names: names) }
     let slot = slots.withLock { slots in
       if let slot = slots[identity] { return slot }
       let slot = Slot()
@@ -129,7 +129,7 @@ public final class SymbolCache: Sendable {
     }
     return slot.symbols.withLock { symbols in
       if let symbols { return symbols }
-      let new = ModuleSymbols(identity, search.find(identity), demangles: demangles)
+      let new = ModuleSymbols(identity, search.find(identity), names: names)
       symbols = new
       return new
     }

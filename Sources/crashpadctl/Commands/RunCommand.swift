@@ -139,7 +139,7 @@ struct RunCommand: ParsableCommand {
       isQuiet: quiet)
     let end = run.end()
     let report = RunReport(
-      run: run, end: end, cache: SymbolCache(search, demangles: true), symbols: symbolOptions,
+      run: run, end: end, cache: SymbolCache(search, names: .simplified), symbols: symbolOptions,
       processes: process)
     switch (output, quiet) {
     case (let output?, _): report.write(to: FilePath(output), format)

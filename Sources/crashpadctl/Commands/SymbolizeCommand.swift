@@ -57,8 +57,7 @@ struct SymbolizeCommand: ParsableCommand {
   @Flag(name: .long, help: "List the symbol files to request from a symbol server instead of the stacks.")
   var missing = false
 
-  @Flag(name: .customLong("no-demangle"), help: "Print mangled names.")
-  var noDemangle = false
+  @OptionGroup var names: NameOptions
 
   @Option(name: .shortAndLong, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument = .guess
@@ -79,7 +78,7 @@ struct SymbolizeCommand: ParsableCommand {
   }
 
   func run() throws {
-    let cache = SymbolCache(try symbolOptions.search(), demangles: !noDemangle)
+    let cache = SymbolCache(try symbolOptions.search(), names: names.form(isText: format != .json))
     let list = InputList(dumps, accepting: [.intermediateDump, .minidump, .core])
     let status = SymbolizeRun(command: self, list: list, cache: cache).run()
     Terminal.end(status)
