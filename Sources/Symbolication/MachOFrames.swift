@@ -30,10 +30,11 @@ extension MachOFile {
       return mode == 0x0400_0000
         ? Self.framedARM64(callee, unwind.encoding, memory) : Self.framelessARM64(callee, unwind.encoding, memory)
     case .x86_64 where architecture.isX86_64:
-      guard [0x0100_0000, 0x0200_0000].contains(mode) else { return nil }
+      guard [0x0100_0000, 0x0200_0000, 0x0300_0000].contains(mode) else { return nil }
       if isInnermost, let caller = prologueCallerX86(callee, address, unwind, memory) { return caller }
-      return mode == 0x0100_0000
-        ? Self.framedX86(callee, unwind.encoding, memory) : Self.framelessX86(callee, unwind.encoding, memory)
+      if mode == 0x0100_0000 { return Self.framedX86(callee, unwind.encoding, memory) }
+      guard let size = framelessSizeX86(unwind) else { return nil }
+      return Self.framelessX86(callee, unwind.encoding, size, memory)
     default: return nil
     }
   }
@@ -160,15 +161,24 @@ extension MachOFile {
   }
 
   /// rbx, r12 to r15, rbp have the numbers 1 to 6; 0 is none.
-  private static func register(_ code: UInt32) -> Int? {
+  static func register(_ code: UInt32) -> Int? {
     let numbers = [3, 12, 13, 14, 15, 6]
     return code >= 1 && code <= 6 ? numbers[Int(code) - 1] : nil
   }
 
+  /// In bytes, with the return address; nil if it is in the code and that is not there.
+  func framelessSizeX86(_ unwind: CompactUnwind) -> UInt64? {
+    let value = UInt64(unwind.encoding >> 16 & 0xff)
+    guard unwind.encoding & 0x0f00_0000 == 0x0300_0000 else { return value * 8 }
+    // From 2 KiB on the size is the operand of `sub rsp`, and the encoding says where that is in the function and how much
+    // was pushed before.
+    guard let offset = codeOffset(unwind.start &+ value, 4) else { return nil }
+    return UInt64(file.withBytes { $0.uint32(at: offset) }) + UInt64(unwind.encoding >> 13 & 7) * 8
+  }
+
   private static func framelessX86(
-    _ callee: FrameRegisters, _ encoding: UInt32, _ memory: (UInt64) -> UInt64?
+    _ callee: FrameRegisters, _ encoding: UInt32, _ size: UInt64, _ memory: (UInt64) -> UInt64?
   ) -> FrameRegisters? {
-    let size = UInt64(encoding >> 16 & 0xff) &* 8
     let count = Int(encoding >> 10 & 7)
     guard let stack = callee.stackPointer, size >= 8 &+ UInt64(count) &* 8,
       let saved = permutation(encoding & 0x3ff, count), let instruction = memory(stack &+ size &- 8)
@@ -186,7 +196,7 @@ extension MachOFile {
 
   /// Which registers were saved, from the lowest address upwards. Their order is one number in a mixed radix, of which each
   /// digit counts among the registers that are left; six registers and five give the same number, as the last is no choice.
-  private static func permutation(_ number: UInt32, _ count: Int) -> [Int]? {
+  static func permutation(_ number: UInt32, _ count: Int) -> [Int]? {
     guard count <= 6 else { return nil }
     var weights: [UInt32] = [1]
     // The radix of the last digit is 6 - count + 1, of each one before one more.

@@ -17,6 +17,20 @@ public struct CompactUnwind: Sendable, Hashable {
 extension MachOFile {
   public func compactUnwindEncoding(at address: UInt64) -> UInt32? { compactUnwind(at: address)?.encoding }
 
+  /// All entries of `__TEXT,__unwind_info` in its order, with where each ends: at the next one.
+  func compactUnwindRanges() -> [(unwind: CompactUnwind, end: UInt64)] {
+    guard let content = section("__TEXT", "__unwind_info")?.content else { return [] }
+    let found = file.withBytes { UnwindTable(range: content).all($0) }
+    var result: [(unwind: CompactUnwind, end: UInt64)] = []
+    for (index, entry) in found.entries.enumerated() {
+      let next = index + 1 < found.entries.count ? found.entries[index + 1].start : found.end
+      guard next > entry.start else { continue }
+      let unwind = CompactUnwind(encoding: entry.encoding, start: textAddress &+ UInt64(entry.start))
+      result.append((unwind, textAddress &+ UInt64(next)))
+    }
+    return result
+  }
+
   /// Looks `address` up in `__TEXT,__unwind_info`; nil if the section is missing or damaged, or nothing is known there.
   /// Source: Apple's `mach-o/compact_unwind_encoding.h`.
   public func compactUnwind(at address: UInt64) -> CompactUnwind? {
@@ -59,6 +73,46 @@ private struct UnwindTable {
     return low > 0 ? low - 1 : nil
   }
 
+  /// Every entry, and where the last one ends. What is damaged ends the list, or is left out.
+  func all(_ bytes: RawSpan) -> (entries: [(encoding: UInt32, start: UInt32)], end: UInt32) {
+    guard word(0, bytes) == 1, let first = word(20, bytes), let count = word(24, bytes), count > 1,
+      Int(count) <= range.count / 12
+    else { return ([], 0) }
+    var entries: [(encoding: UInt32, start: UInt32)] = []
+    var end: UInt32 = 0
+    // Pages that share bytes could make more entries than any file has.
+    let limit = range.count
+    for index in 0..<Int(count) {
+      guard let base = word(Int(first) + index * 12, bytes), let page = word(Int(first) + index * 12 + 4, bytes),
+        base >= end
+      else { break }
+      end = base
+      guard page != 0, index < Int(count) - 1, entries.count < limit, let size = half(Int(page) + 6, bytes) else {
+        continue
+      }
+      for number in 0..<size {
+        if let entry = entry(number, ofPage: Int(page), base, bytes), entry.start >= entries.last?.start ?? 0 {
+          entries.append(entry)
+        }
+      }
+    }
+    return (entries, end)
+  }
+
+  private func entry(_ number: Int, ofPage page: Int, _ base: UInt32, _ bytes: RawSpan) -> (
+    encoding: UInt32, start: UInt32
+  )? {
+    guard let entries = half(page + 4, bytes) else { return nil }
+    switch word(page, bytes) {
+    case 2:
+      guard let start = word(page + entries + number * 8, bytes) else { return nil }
+      return word(page + entries + number * 8 + 4, bytes).map { ($0, start) }
+    case 3:
+      return word(page + entries + number * 4, bytes).flatMap { compressedEntry($0, page, base, bytes) }
+    default: return nil
+    }
+  }
+
   func find(_ function: UInt32, _ bytes: RawSpan) -> (encoding: UInt32, start: UInt32)? {
     // The last entry of the first level only says where the others end.
     guard word(0, bytes) == 1, let first = word(20, bytes), let count = word(24, bytes), count > 1,
@@ -86,8 +140,15 @@ private struct UnwindTable {
   ) -> (encoding: UInt32, start: UInt32)? {
     guard let entries = half(page + 4, bytes), let count = half(page + 6, bytes),
       let index = last(function - base, at: page + entries, count: count, size: 4, 0x00ff_ffff, bytes),
-      let entry = word(page + entries + index * 4, bytes), let common = word(4, bytes), let commonCount = word(8, bytes)
+      let entry = word(page + entries + index * 4, bytes)
     else { return nil }
+    return compressedEntry(entry, page, base, bytes)
+  }
+
+  private func compressedEntry(
+    _ entry: UInt32, _ page: Int, _ base: UInt32, _ bytes: RawSpan
+  ) -> (encoding: UInt32, start: UInt32)? {
+    guard let common = word(4, bytes), let commonCount = word(8, bytes) else { return nil }
     let number = entry >> 24
     let encoding: UInt32?
     if number < commonCount {

@@ -10,7 +10,7 @@ public final class SymSource {
   let info: DwarfInfo?
   private let loaded: ElfFile?
   private let debug: ElfFile?
-  private let machO: MachOFile?
+  let machO: MachOFile?
   /// The dSYM's.
   private let companion: MachOFile?
   private let tables: [(table: ElfSymbolTable, file: ElfFile)]

@@ -240,13 +240,24 @@ public struct SymWriter {
   }
 
   private mutating func writeFrames() {
-    guard let registers = source.registers else { return }
+    let covered = writeDescribedFrames()
+    if let machO = source.machO { counts.frameRules += SymCompactUnwind(machO).write(except: covered, to: &text) }
+  }
+
+  /// Those of `.eh_frame` and `.debug_frame`; returns which addresses they are for, sorted.
+  private mutating func writeDescribedFrames() -> [Range<UInt64>] {
+    guard let registers = source.registers else { return [] }
+    var covered: [Range<UInt64>] = []
     let sections = source.frameSections()
     var frames = SymFrames(registers: registers, imageBase: source.imageBase)
     for (section, entry) in SymFrames.order(sections, source.isCode) {
       frames.write(entry, of: sections[section], to: &text)
       counts.frameRules += 1
+      let description = sections[section].reader.entries[entry]
+      let (end, overflow) = description.start.addingReportingOverflow(description.size)
+      if !overflow { covered.append(description.start..<end) }
     }
+    return covered
   }
 }
 

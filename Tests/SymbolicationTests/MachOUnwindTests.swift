@@ -1,3 +1,4 @@
+import BinaryFormat
 import DumpSynth
 import FileSystem
 import Symbolication
@@ -124,6 +125,44 @@ struct MachOUnwindTests {
     #expect(caller.instructionPointer == 0x5000)
     #expect(caller.framePointer == frame)
     #expect(caller.stackPointer == stack)
+  }
+
+  @Test("The size of a large frame of x86_64 is in its code")
+  func indirectX86() throws {
+    var synth = MachOSynth.sample()
+    synth.cpu = (0x0100_0007, 3)
+    // The operand is 8 bytes into the function, two registers were pushed, and rbx is saved.
+    synth.sections[2].bytes.overwrite(0x0308_4400, width: 4, at: 28)
+    synth.sections[0].bytes.overwrite(0x1000, width: 4, at: 8)
+    let file = try file(synth)
+    var callee = FrameRegisters(.x86_64)
+    callee.stackPointer = 0x1000
+    let words = memory([0x2000: 3, 0x2008: 0x5000])
+    let caller = try #require(file.caller(of: callee, at: text + 16, isInnermost: false, memory: words))
+    #expect(caller.stackPointer == 0x2010)
+    #expect(caller.instructionPointer == 0x5000)
+    #expect(caller[3] == 3)
+    #expect(
+      try stackRecords(file).contains("STACK CFI INIT 1000 20 .cfa: $rsp 4112 + .ra: .cfa -8 + ^ $rbx: .cfa -16 + ^"))
+  }
+
+  private func stackRecords(_ file: MachOFile) throws -> [String] {
+    let output = MemoryOutput()
+    _ = try SymWriter.write(SymSource(file, name: "a"), SymWriter.Options(), to: output)
+    return String(decoding: output.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+      .filter { $0.hasPrefix("STACK") }
+  }
+
+  @Test("A symbol file has compact unwind information as STACK CFI records")
+  func symbolFile() throws {
+    let records = try stackRecords(try file())
+    #expect(
+      records.prefix(2) == [
+        "STACK CFI INIT 1000 20 .cfa: x29 16 + .ra: .cfa -8 + ^ x29: .cfa -16 + ^ x19: .cfa -24 + ^ x20: .cfa -32 + ^",
+        "STACK CFI INIT 1020 30 .cfa: sp 32 + .ra: x30",
+      ])
+    // An entry that refers to DWARF has none.
+    #expect(!records.contains { $0.hasPrefix("STACK CFI INIT 1050 ") })
   }
 
   @Test("A function of x86_64 without a frame has saved registers in an order that is one number")
