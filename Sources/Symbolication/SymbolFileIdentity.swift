@@ -17,7 +17,10 @@ public struct SymbolFileIdentity: Sendable {
 
   /// By the first bytes. Throws `Errno` or `SymbolFile.UnknownFormat`.
   static func format(of path: FilePath) throws -> Format {
-    let start = try InputFile.prefix(of: path, count: 8)
+    try format(of: InputFile.prefix(of: path, count: 8))
+  }
+
+  private static func format(of start: [UInt8]) throws(SymbolFile.UnknownFormat) -> Format {
     if start.starts(with: [0x7f, 0x45, 0x4c, 0x46]) { return .elf }
     if start.starts(with: Array("MODULE ".utf8)) { return .sym }
     let machO: [[UInt8]] = [[0xcf, 0xfa, 0xed, 0xfe], [0xca, 0xfe, 0xba, 0xbe], [0xca, 0xfe, 0xba, 0xbf]]
@@ -27,7 +30,9 @@ public struct SymbolFileIdentity: Sendable {
 
   /// Throws `Errno`, `InputFile.NotReadable` or `SymbolFile.UnknownFormat`.
   public init(_ path: FilePath) throws {
-    format = try Self.format(of: path)
+    // Of many thousand files in a folder nothing else is read.
+    let start = try InputFile.prefix(of: path, count: 512)
+    format = try Self.format(of: start)
     switch format {
     case .elf:
       guard let file = try? ElfFile(path) else { throw SymbolFile.UnknownFormat() }
@@ -41,7 +46,6 @@ public struct SymbolFileIdentity: Sendable {
       debugIDs = slices.compactMap { $0.uuid.map { DebugID(uuid: $0) } }
     case .sym:
       buildID = []
-      let start = try InputFile.prefix(of: path, count: 512)
       let line = String(decoding: start.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
       let words = line.split(separator: " ")
       debugIDs = words.count > 3 ? DebugID(text: String(words[3])).map { [$0] } ?? [] : []

@@ -25,6 +25,15 @@ struct SymbolSearchTests {
     #expect(found.symbols.first?.symbolize(0x110)?.frames.first?.function == "main")
   }
 
+  @Test(
+    "A file whose path has another id is not opened",
+    arguments: ["Other/\(otherID)/Other.sym", ".build-id/ff/ff223344556677aabbccddeeff0011.debug"])
+  func pathWithID(_ place: String) throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write(place, Self.sym())
+    #expect(SymbolSearch(paths: [folder.path], looksInSystem: false).find(Self.identity).files.isEmpty)
+  }
+
   @Test("A file that was named is used for its module only")
   func file() throws {
     let folder = try TemporaryFolder()
