@@ -20,6 +20,10 @@ final class Debuginfod: Sendable {
   }
 
   private let client: Mutex<Client>
+  private let lastFailure = Mutex<Errno?>(nil)
+
+  /// Why a server gave no answer, the last time that one gave none. That it has no such file is an answer.
+  var failure: Errno? { lastFailure.withLock { $0 } }
 
   /// Nil if libdebuginfod is not installed.
   init?() {
@@ -46,7 +50,10 @@ final class Debuginfod: Sendable {
         let descriptor = unsafe buildID.withUnsafeBufferPointer {
           unsafe find(client.handle, $0.baseAddress, Int32($0.count), &path)
         }
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else {
+          if descriptor != -ENOENT { lastFailure.withLock { $0 = Errno(rawValue: -descriptor) } }
+          return nil
+        }
         close(descriptor)
         defer { unsafe free(path) }
         return unsafe path.map { unsafe FilePath(platformString: $0) }

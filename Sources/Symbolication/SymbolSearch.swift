@@ -80,6 +80,9 @@ public struct SymbolSearch: Sendable {
   /// Whether libdebuginfod is there, through which servers are asked.
   public static var hasDebuginfod: Bool { Debuginfod.isInstalled }
 
+  /// Why a debuginfod server gave no answer so far; nil if each answered, if only that it has no such file.
+  public var serverFailure: Errno? { server?.failure }
+
   /// Looks for the symbols of one module.
   public func find(_ identity: ModuleIdentity) -> Result {
     if cannotFind(identity) { return Result() }

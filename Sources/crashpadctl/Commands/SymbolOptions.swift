@@ -31,6 +31,12 @@ struct SymbolOptions: ParsableArguments {
     return SymbolSearch(paths: symbols.map { FilePath($0) }, looksInSystem: !noSystem, debuginfod: debuginfod)
   }
 
+  /// A module whose symbols no server was asked for looks like one that no server has.
+  static func reportServerFailure(_ search: SymbolSearch) {
+    guard let failure = search.serverFailure else { return }
+    Terminal.error("crashpadctl: warning: a server of DEBUGINFOD_URLS gave no answer: \(failure)")
+  }
+
   static func checkPaths(_ paths: [String]) throws {
     for path in paths {
       do {
