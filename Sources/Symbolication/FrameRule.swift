@@ -15,10 +15,15 @@ public struct FrameRules: Sendable {
   /// Whether the rules say that there is no caller.
   var isOutermost = false
 
+  /// Of one record, in bytes.
+  private static let maximumLength = 1 << 16
+
   /// Takes rules of one record over those that are there: `.cfa: $rsp 8 + .ra: .cfa -8 + ^`.
   ///
   /// - Returns: false if the text is no rules; then nothing is taken.
   mutating func add(_ text: ByteRange, _ architecture: FrameRegisters.Architecture, _ bytes: RawSpan) -> Bool {
+    // The longest of real rules have some hundred bytes; each word of a damaged file would be an operation in memory.
+    guard text.count <= Self.maximumLength else { return false }
     var line = LineReader(at: text.offset, end: text.end, in: bytes)
     var target: String?
     var operations: [FrameExpression.Operation] = []

@@ -3,6 +3,7 @@ internal import FileSystem
 
 /// A place in a program's source.
 public struct SourceLocation: Sendable, Hashable {
+  /// Without `..` in the middle, as compilers have them of their own headers.
   public let file: String?
   /// From 1 on; 0 if it is not known.
   public let line: UInt64
@@ -10,9 +11,26 @@ public struct SourceLocation: Sendable, Hashable {
   public let column: UInt64
 
   public init(file: String?, line: UInt64, column: UInt64 = 0) {
-    self.file = file
+    self.file = file.map(Self.tidied)
     self.line = line
     self.column = column
+  }
+
+  /// `/usr/lib/gcc/../include/a.h` becomes `/usr/lib/include/a.h`. A symbolic link before `..` would lead elsewhere, but
+  /// the path is of another machine, and people read it. What leads a path stays: `../a.c`
+  static func tidied(_ path: String) -> String {
+    let bytes = path.utf8
+    guard let first = bytes.firstIndex(of: UInt8(ascii: "/")), path[first...].contains("/../") else { return path }
+    var parts: [Substring] = []
+    for part in path.split(separator: "/", omittingEmptySubsequences: false) {
+      if part == "..", let last = parts.last, last != "..", last != ".", !last.isEmpty {
+        parts.removeLast()
+        // What is left of `a/../b` begins with b, and not with the root.
+        continue
+      }
+      parts.append(part)
+    }
+    return parts.joined(separator: "/")
   }
 }
 
@@ -67,7 +85,7 @@ extension SymFile {
       line.skipMultiple(in: bytes)
       _ = line.hexadecimal(in: bytes)
       _ = line.hexadecimal(in: bytes)
-      let frame = SymbolizedAddress.Frame(function: bytes.text(in: line.rest), location: nil)
+      let frame = SymbolizedAddress.Frame(function: bytes.name(in: line.rest), location: nil)
       return SymbolizedAddress(frames: [frame], functionAddress: symbol.address, isNearest: true)
     }
   }
@@ -94,7 +112,7 @@ extension SymFile {
     _ = header.skip("FUNC ", in: bytes)
     header.skipMultiple(in: bytes)
     for _ in 0..<3 { _ = header.hexadecimal(in: bytes) }
-    let name = bytes.text(in: header.rest)
+    let name = bytes.name(in: header.rest)
 
     var calls: [UInt64: InlinedCall] = [:]
     var place: (file: UInt64, line: UInt64)?
@@ -153,6 +171,6 @@ extension SymFile {
 
   /// What stands from `offset` to the end of its line.
   private func text(_ offset: Int?, _ bytes: RawSpan) -> String? {
-    offset.map { bytes.text(in: LineReader(at: $0, in: bytes).rest) }
+    offset.map { bytes.name(in: LineReader(at: $0, in: bytes).rest) }
   }
 }

@@ -23,7 +23,7 @@ final class SymNames {
     guard number < Self.maximumUnitFiles else { return file(Self.unknown) }
     let index = Int(number)
     if index < unitFiles.count, let known = unitFiles[index] { return known }
-    let new = file(unit.fileName(number, sections) ?? Self.unknown)
+    let new = file(unit.fileName(number, sections).map(SourceLocation.tidied) ?? Self.unknown)
     while unitFiles.count <= index { unitFiles.append(nil) }
     unitFiles[index] = new
     return new
