@@ -1,5 +1,6 @@
 internal import BinaryFormat
 internal import FileSystem
+internal import Snapshot
 internal import Synchronization
 
 /// What the Mach-O files of one module tell of its addresses: the loaded file, and the dSYM with its debug information. All
@@ -7,6 +8,8 @@ internal import Synchronization
 public final class AppleSymbols: Sendable {
   private let loaded: MachOFile?
   private let companion: MachOFile?
+  /// LC_UUID
+  var uuid: UUIDBytes? { (loaded ?? companion)?.uuid }
   /// Of `__TEXT`.
   let imageBase: UInt64
 
@@ -124,8 +127,9 @@ public final class AppleSymbols: Sendable {
 
 extension AppleSymbols {
   /// The slice of `file` that has an id; without one the first that a process of today may have.
-  static func slice(of file: InputFile, with id: DebugID? = nil) -> MachOFile? {
-    let slices = MachOFile.slices(of: file).slices.compactMap { try? MachOFile(file, in: $0.range) }
+  static func slice(of file: InputFile, with id: DebugID? = nil, architecture: String? = nil) -> MachOFile? {
+    let all = MachOFile.slices(of: file).slices.compactMap { try? MachOFile(file, in: $0.range) }
+    let slices = all.filter { architecture == nil || $0.architecture.description == architecture }
     guard let id else { return slices.first { $0.architecture.isARM64 } ?? slices.first }
     return slices.first { $0.uuid == id.uuid }
   }

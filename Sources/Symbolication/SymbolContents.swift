@@ -7,6 +7,8 @@ public import SystemPackage
 public enum SymbolContents: Sendable {
   case elf(Elf)
   case sym(Sym)
+  /// The slices of a universal file, or of the files in a bundle; of another file one.
+  case machO([MachO])
 
   public struct Elf: Sendable {
     public let module: SymModule
@@ -49,13 +51,21 @@ public enum SymbolContents: Sendable {
   /// Reads the file at `path`. Throws `Errno`, `InputFile.NotReadable` or `SymbolFile.UnknownFormat`.
   public init(_ path: FilePath) throws {
     switch try FileKind(at: path, followingLink: true) {
-    case .directory: throw InputFile.NotReadable(reason: .directory)
+    case .directory:
+      let files = try MachOFile.dwarfFiles(inBundle: path).flatMap { try MachO.all($0) }
+      guard !files.isEmpty else { throw InputFile.NotReadable(reason: .directory) }
+      self = .machO(files)
+      return
     case .regular: break
     default: throw InputFile.NotReadable(reason: .notAFile)
     }
     let start = try InputFile.prefix(of: path, count: 8)
     if start.starts(with: Array("MODULE ".utf8)) {
       self = .sym(try Sym(path))
+      return
+    }
+    if try SymbolFileIdentity.format(of: path) == .machO {
+      self = .machO(try MachO.all(path))
       return
     }
     do {

@@ -14,14 +14,19 @@ public enum SymbolFile: Sendable {
 
   /// Opens the file at `path`, or the one in a dSYM bundle. Of a universal Mach-O file the slice with an id is taken, or
   /// without one that of arm64. Throws `Errno`, `InputFile.NotReadable`, or `UnknownFormat`.
+  ///
+  /// - Parameters:
+  ///   - path: the file or bundle.
+  ///   - id: of the slice to take.
   public init(_ path: FilePath, with id: DebugID? = nil) throws { try self.init(path, with: id, places: DebugPlaces()) }
 
-  /// The same, with places where files are looked for that the file refers to.
-  init(_ path: FilePath, with id: DebugID? = nil, places: DebugPlaces) throws {
+  /// The same, with places where files are looked for that the file refers to, and the architecture of the slice to take, as
+  /// `MachOArchitecture` describes it.
+  init(_ path: FilePath, with id: DebugID? = nil, architecture: String? = nil, places: DebugPlaces) throws {
     if (try? FileKind(at: path, followingLink: true)) == .directory,
       let inner = MachOFile.dwarfFiles(inBundle: path).first
     {
-      try self.init(inner, with: id, places: places)
+      try self.init(inner, with: id, architecture: architecture, places: places)
       return
     }
     switch try SymbolFileIdentity.format(of: path) {
@@ -29,10 +34,22 @@ public enum SymbolFile: Sendable {
     case .elf:
       do { self = .elf(try ElfSymbols(path, places: places)) } catch is ElfSymbols.NotElf { throw UnknownFormat() }
     case .machO:
-      guard let file = AppleSymbols.slice(of: try InputFile(path), with: id) else { throw UnknownFormat() }
+      guard let file = AppleSymbols.slice(of: try InputFile(path), with: id, architecture: architecture) else {
+        throw UnknownFormat()
+      }
       self = .machO(
         AppleSymbols(loaded: file.kind == .debugSymbols ? nil : file, companion: file.hasDwarf ? file : nil))
     }
+  }
+
+  /// The architectures of the slices in a universal file, or in the first file of a dSYM bundle; of another file none. Throws
+  /// `Errno` or `InputFile.NotReadable`.
+  public static func slices(of path: FilePath) throws -> [String] {
+    if (try? FileKind(at: path, followingLink: true)) == .directory {
+      return try MachOFile.dwarfFiles(inBundle: path).first.map { try slices(of: $0) } ?? []
+    }
+    guard (try? SymbolFileIdentity.format(of: path)) == .machO else { return [] }
+    return MachOFile.slices(of: try InputFile(path)).slices.map(\.architecture.description)
   }
 
   var isSym: Bool {
@@ -61,11 +78,17 @@ public enum SymbolFile: Sendable {
   public func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
     switch self {
     case .elf(let symbols):
-      symbols.symbolize(imageAddress: symbols.imageBase &+ offset)?.relative(to: symbols.imageBase)
+      Self.symbolize(symbols, symbols.imageBase &+ offset)?.relative(to: symbols.imageBase)
     case .machO(let symbols):
       symbols.symbolize(imageAddress: symbols.imageBase &+ offset)?.relative(to: symbols.imageBase)
     case .sym(let file): file.symbolize(offset)
     }
+  }
+
+  /// A symbol without a size before an address of data says nothing of it: the last one of the code would name all data.
+  private static func symbolize(_ symbols: ElfSymbols, _ address: UInt64) -> SymbolizedAddress? {
+    guard let found = symbols.symbolize(imageAddress: address) else { return nil }
+    return found.isNearest && !symbols.isInFunction(imageAddress: address) ? nil : found
   }
 
   /// The rules that lead from a frame at an offset to its caller; nil if there are none.

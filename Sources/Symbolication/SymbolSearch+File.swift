@@ -13,11 +13,12 @@ public struct FileSymbols: Sendable {
   /// - Parameters:
   ///   - path: the file.
   ///   - paths: files and folders to look in first.
+  ///   - architecture: of the slice of a universal file; nil for arm64's, or the first.
   /// - Throws: `Errno`, `InputFile.NotReadable`, or `SymbolFile.UnknownFormat`
-  public init(_ path: FilePath, paths: [FilePath] = []) throws {
-    let own = try SymbolFile(path, places: DebugPlaces(named: paths))
+  public init(_ path: FilePath, paths: [FilePath] = [], architecture: String? = nil) throws {
+    let own = try SymbolFile(path, architecture: architecture, places: DebugPlaces(named: paths))
     imageBase = own.imageBase
-    guard !own.hasDebugInfo, let identity = Self.identity(path) else {
+    guard !own.hasDebugInfo, let identity = Self.identity(path, own) else {
       symbols = own
       return
     }
@@ -28,13 +29,15 @@ public struct FileSymbols: Sendable {
   }
 
   /// Nil if the file is gone meanwhile.
-  private static func identity(_ path: FilePath) -> ModuleIdentity? {
+  private static func identity(_ path: FilePath, _ symbols: SymbolFile) -> ModuleIdentity? {
     guard let own = try? SymbolFileIdentity(path) else { return nil }
+    var debugID = own.debugIDs.first
+    if case .machO(let slice) = symbols { debugID = slice.uuid.map { DebugID(uuid: $0) } }
     // What `.gnu_debuglink` names may lie below a folder for the whole system.
     let whole = unsafe path.withPlatformString { unsafe realpath($0, nil) }
     defer { unsafe free(whole) }
     let text = unsafe whole.map { unsafe String(platformString: $0) } ?? path.string
-    return ModuleIdentity(path: text, debugID: own.debugIDs.first, buildID: own.buildID)
+    return ModuleIdentity(path: text, debugID: debugID, buildID: own.buildID)
   }
 }
 

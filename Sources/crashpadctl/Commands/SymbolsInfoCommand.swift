@@ -60,7 +60,30 @@ enum SymbolContentsText {
     switch contents {
     case .elf(let elf): text(elf, name)
     case .sym(let sym): text(sym, name)
+    case .machO(let slices): slices.map { text($0, name) }.joined(separator: "\n")
     }
+  }
+
+  private static func text(_ file: SymbolContents.MachO, _ name: String) -> String {
+    var frames: [String] = []
+    if file.compactUnwinds > 0 { frames.append("compact for \(Wording.count(file.compactUnwinds, "range"))") }
+    if file.exceptionFrames > 0 { frames.append("__eh_frame for \(Wording.count(file.exceptionFrames, "function"))") }
+    var debugInfo = "none"
+    if file.units > 0 {
+      let versions = file.dwarfVersions.map(String.init).joined(separator: " and ")
+      debugInfo = "DWARF \(versions), \(Wording.count(file.units, "unit")), "
+      debugInfo += Wording.count(file.functions, "function")
+    }
+    var rows = [
+      ("Debug id", file.hasUUID ? file.module.debugID : "none"),
+      ("Platform", file.platform ?? "unknown"),
+      ("Symbols", file.symbols > 0 ? Wording.count(file.symbols, "entry", "entries") : "none"),
+      ("Functions", file.functionStarts > 0 ? Wording.count(file.functionStarts, "start") : "none"),
+      ("Debug info", debugInfo),
+      ("Frames", frames.isEmpty ? "none" : frames.joined(separator: ", ")),
+    ]
+    if file.isEncrypted { rows.append(("Encrypted", "yes")) }
+    return lines("\(name): Mach-O \(file.kind), \(Wording.printable(file.module.architecture))", rows)
   }
 
   private static func lines(_ heading: String, _ rows: [(String, String)]) -> String {
@@ -127,8 +150,29 @@ enum SymbolContentsText {
       switch contents {
       case .elf(let elf): write(elf, to: &json)
       case .sym(let sym): write(sym, to: &json)
+      case .machO(let slices):
+        json.member("format", "macho")
+        json.array("slices") { json in
+          for slice in slices { json.object { write(slice, to: &$0) } }
+        }
       }
     }
+  }
+
+  private static func write(_ file: SymbolContents.MachO, to json: inout JSONWriter) {
+    write(file.module, to: &json)
+    json.member("kind", file.kind)
+    json.member("platform", file.platform)
+    json.member("is_encrypted", file.isEncrypted)
+    json.member("symbols", file.symbols)
+    json.member("function_starts", file.functionStarts)
+    json.object("dwarf") { json in
+      json.array("versions") { json in for version in file.dwarfVersions { json.number(version) } }
+      json.member("units", file.units)
+      json.member("functions", file.functions)
+    }
+    json.member("compact_unwind_ranges", file.compactUnwinds)
+    json.member("eh_frame_functions", file.exceptionFrames)
   }
 
   private static func write(_ module: SymModule, to json: inout JSONWriter) {

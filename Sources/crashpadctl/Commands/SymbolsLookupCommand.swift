@@ -39,8 +39,13 @@ struct SymbolsLookupCommand: ParsableCommand {
     completion: .file())
   var symbols: [String] = []
 
-  @Flag(name: .customLong("no-demangle"), help: "Print mangled names.")
-  var noDemangle = false
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The slice of a universal Mach-O file, such as arm64e; without it arm64's, or the first.", valueName: "name"))
+  var arch: String?
+
+  @OptionGroup var names: NameOptions
 
   @Flag(name: .customLong("no-inlines"), help: "Print only the compiled function, with the line of the address.")
   var noInlines = false
@@ -64,7 +69,11 @@ struct SymbolsLookupCommand: ParsableCommand {
     try SymbolOptions.checkPaths(symbols)
     let symbols: FileSymbols
     do {
-      symbols = try FileSymbols(FilePath(file), paths: self.symbols.map { FilePath($0) })
+      try checkSlices()
+      symbols = try FileSymbols(
+        FilePath(file), paths: self.symbols.map { FilePath($0) }, architecture: arch)
+    } catch let code as ExitCode {
+      throw code
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       Terminal.error("\(displayName(file)): error: \(text)")
@@ -83,6 +92,22 @@ struct SymbolsLookupCommand: ParsableCommand {
       Terminal.error(Sentences.line(finding, input: displayName(file)))
     }
     Terminal.end(.success)
+  }
+
+  /// An address of one slice is another function's in the others, or none.
+  private func checkSlices() throws {
+    let slices = try SymbolFile.slices(of: FilePath(file))
+    let list = slices.map { Wording.printable($0) }.joined(separator: ", ")
+    if let arch, !slices.contains(arch) {
+      let has = slices.isEmpty ? "it is no Mach-O file" : "it has \(list)"
+      Terminal.error("\(displayName(file)): error: no slice for \(Wording.printable(arch)): \(has)")
+      throw ExitCode(ExitStatus.noData.rawValue)
+    }
+    if arch == nil, slices.count > 1 {
+      let used = slices.first { $0.hasPrefix("arm64") } ?? slices[0]
+      Terminal.error(
+        "\(displayName(file)): note: slices \(list); \(Wording.printable(used)) is used, --arch chooses another")
+    }
   }
 
   /// What was asked, one after the other.
@@ -104,7 +129,7 @@ struct SymbolsLookupCommand: ParsableCommand {
   }
 
   private func name(_ frame: SymbolizedAddress.Frame, _ demangler: inout Demangler) -> String? {
-    frame.function.map { noDemangle ? $0 : demangler.name($0) }
+    frame.function.map { demangler.name($0) }
   }
 
   // MARK: Text
@@ -114,7 +139,7 @@ struct SymbolsLookupCommand: ParsableCommand {
     let answersAtOnce = addresses.isEmpty && isatty(0) == 0 && Self.isPipe(0)
     var text: [UInt8] = []
     text.reserveCapacity(128 * 1024)
-    var demangler = Demangler()
+    var demangler = Demangler(names.form(isText: format == .text))
     forEachAddress { line in
       answer(line, symbols, &demangler, &text)
       if answersAtOnce || text.count > 64 * 1024 {
@@ -131,10 +156,11 @@ struct SymbolsLookupCommand: ParsableCommand {
   }
 
   private func answer(_ line: String, _ symbols: FileSymbols, _ demangler: inout Demangler, _ text: inout [UInt8]) {
-    let frames = frames(line, symbols).1
+    let (found, frames) = frames(line, symbols)
     if frames.isEmpty { text += "??\n??:0:0\n".utf8 }
     for frame in frames {
       text += (name(frame, &demangler) ?? "??").utf8
+      if found?.isNearest == true { text += " (nearest symbol)".utf8 }
       text.append(UInt8(ascii: "\n"))
       text += (frame.location?.file ?? "??").utf8
       text.append(UInt8(ascii: ":"))
@@ -149,7 +175,7 @@ struct SymbolsLookupCommand: ParsableCommand {
   // MARK: JSON
 
   private func writeJSON(_ symbols: FileSymbols) {
-    var demangler = Demangler()
+    var demangler = Demangler(names.form(isText: format == .text))
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-symbols-lookup/1")

@@ -1,0 +1,52 @@
+internal import BinaryFormat
+internal import FileSystem
+internal import SystemPackage
+
+extension SymbolContents {
+  /// One Mach-O file, or one slice of a universal one.
+  public struct MachO: Sendable {
+    public let module: SymModule
+    /// `execute`, `dylib`, `debugSymbols` …: the names of `MachOFile.Kind`
+    public let kind: String
+    /// What it was built for: "ios 14.0"; nil if it does not say.
+    public let platform: String?
+    public let hasUUID: Bool
+    public let isEncrypted: Bool
+    public let symbols: Int
+    /// LC_FUNCTION_STARTS
+    public let functionStarts: Int
+    /// Versions of DWARF, each once.
+    public let dwarfVersions: [Int]
+    public let units: Int
+    public let functions: Int
+    /// Entries of the compact unwind information.
+    public let compactUnwinds: Int
+    /// Descriptions of frames in `__eh_frame`.
+    public let exceptionFrames: Int
+
+    /// The slices in a file that can be read. Throws `Errno`, `InputFile.NotReadable`, or `SymbolFile.UnknownFormat` if there
+    /// is none.
+    static func all(_ path: FilePath) throws -> [MachO] {
+      let input = try InputFile(path)
+      let slices = MachOFile.slices(of: input).slices.compactMap { try? MachOFile(input, in: $0.range) }
+      guard !slices.isEmpty else { throw SymbolFile.UnknownFormat() }
+      return slices.map { MachO($0, name: path.lastComponent?.string ?? "") }
+    }
+
+    private init(_ file: MachOFile, name: String) {
+      module = SymModule(file, name: name)
+      kind = "\(file.kind)"
+      platform = file.build.map { "\($0.platformName) \($0.minimumOS)" }
+      hasUUID = file.uuid != nil
+      isEncrypted = file.isEncrypted
+      symbols = file.symbols().count
+      functionStarts = file.functionStarts.count
+      let info = file.dwarf.flatMap { DwarfInfo($0) }
+      dwarfVersions = Set((info?.units ?? []).map(\.version)).sorted()
+      units = info?.units.count ?? 0
+      functions = info.map { info in info.units.reduce(0) { $0 + $1.functionCount(info.sections) } } ?? 0
+      compactUnwinds = file.compactUnwindRanges().count { $0.unwind.encoding != 0 }
+      exceptionFrames = file.exceptionFrames?.reader.entries.count ?? 0
+    }
+  }
+}
