@@ -1,26 +1,40 @@
 import Glibc
 public import SystemPackage
 
-/// A file that appears whole or not at all: written under a temporary name in the same directory, then renamed.
+/// An output that a path names. A regular file appears whole or not at all: it is written under a temporary name in the same
+/// directory, then renamed.
 ///
-/// An object that goes away without `commit()` leaves nothing behind. Where the file system has nameless files
+/// Symbolic links are followed and stay as they are: the file that they lead to is replaced, or made if it is not there. A
+/// device, a FIFO and an open descriptor (`/dev/stdout`, `/dev/fd/N`) are written as bytes come, and what was written before
+/// a failure stays there.
+///
+/// An object that goes away without `commit()` leaves no file behind. Where the file system has nameless files
 /// (O_TMPFILE), not even SIGKILL leaves anything.
 @safe
 public final class OutputFile {
-  private let path: FilePath
+  /// Where the file appears; nil for a stream.
+  private let path: FilePath?
   private let descriptor: FileDescriptor
   private var temporaryPath: FilePath?
   private var isDone = false
 
-  /// Prepares to make `path` with `permissions`, from which the umask takes its bits. Throws `Errno`.
+  /// Prepares to write to `path`. A new file has `permissions`, from which the umask takes its bits. Of a FIFO this waits for
+  /// the reader. Throws `Errno`: `EISDIR` for a directory, `ENXIO` for a socket.
   public convenience init(_ path: FilePath, permissions: FilePermissions = FilePermissions(rawValue: 0o666)) throws {
     try self.init(path, permissions: permissions, nameless: Self.canNameFiles)
   }
 
-  init(_ path: FilePath, permissions: FilePermissions, nameless: Bool) throws {
+  init(_ named: FilePath, permissions: FilePermissions, nameless: Bool) throws {
+    let path: FilePath
+    switch try OutputTarget(named) {
+    case .file(let place): path = place
+    case .stream(let stream):
+      self.path = nil
+      descriptor = stream
+      return
+    }
     self.path = path
-    let directory = path.removingLastComponent()
-    let folder = directory.isEmpty ? FilePath(".") : directory
+    let folder = OutputTarget.folder(of: path)
     if nameless {
       let number = unsafe folder.withPlatformString {
         unsafe Glibc.open($0, O_TMPFILE_ | O_RDWR | O_CLOEXEC, permissions.rawValue)
@@ -50,11 +64,11 @@ public final class OutputFile {
 
   private static func temporaryName(for path: FilePath) -> FilePath {
     var generator = SystemRandomNumberGenerator()
-    let name = path.lastComponent?.string ?? "output"
-    let suffix = String(generator.next(), radix: 36)
+    let name = path.lastComponent.flatMap { FileName($0) } ?? FileName(literal: "output")
+    let suffix = ".\(String(generator.next(), radix: 36)).tmp"
     // A name may take 255 bytes; the suffix has to fit too.
-    let stem = String(decoding: name.utf8.prefix(200), as: UTF8.self)
-    return path.removingLastComponent().appending(".\(stem).\(suffix).tmp")
+    let bytes = Array(".".utf8) + name.bytes.prefix(200) + Array(suffix.utf8)
+    return path.removingLastComponent().pushing(FilePath(bytes: bytes))
   }
 
   /// Writes all bytes at the end. Throws `Errno`.
@@ -62,9 +76,15 @@ public final class OutputFile {
     try writeAll(bytes, to: descriptor)
   }
 
-  /// Makes the file appear under its name, in place of one that was there. If `durable`, waits until data and name are on
+  /// Makes a file appear under its name, in place of one that was there. If `durable`, waits until data and name are on
   /// the disk (fsync of file and directory). Throws `Errno`.
   public func commit(durable: Bool) throws {
+    guard let path else {
+      // Pipes and most devices have nothing to wait for.
+      if durable, fsync(descriptor.rawValue) != 0, errno != EINVAL, errno != EROFS { throw Errno(rawValue: errno) }
+      isDone = true
+      return
+    }
     if durable { try check(fsync(descriptor.rawValue)) }
     if let temporaryPath {
       try rename(temporaryPath, to: path)
@@ -73,9 +93,8 @@ public final class OutputFile {
     }
     isDone = true
     if durable {
-      let folder = path.removingLastComponent()
       let directory = try FileDescriptor.open(
-        folder.isEmpty ? FilePath(".") : folder, .readOnly, options: [.directory, .closeOnExec])
+        OutputTarget.folder(of: path), .readOnly, options: [.directory, .closeOnExec])
       defer { try? directory.close() }
       try check(fsync(directory.rawValue))
     }

@@ -52,9 +52,9 @@ struct OutputFileTests {
 
   @Test("A file that cannot get its name leaves nothing behind", arguments: [true, false])
   func nameTaken(nameless: Bool) throws {
-    try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: false)
     do {
       let file = try make("bytes", nameless: nameless)
+      try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: false)
       #expect(throws: (any Error).self) { try file.commit(durable: false) }
     }
     #expect(try names == ["out.dmp"])
