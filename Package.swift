@@ -33,6 +33,7 @@ let package = Package(
     .systemLibrary(name: "CUnpack"),
     .systemLibrary(name: "CDemangle"),
     .systemLibrary(name: "CCurl"),
+    .target(name: "CArguments"),
     .systemLibrary(name: "CGzip"),
     .target(name: "CCrashCapture"),
     .target(name: "BinaryFormat"),
@@ -85,7 +86,8 @@ let package = Package(
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
-        "BinaryFormat", "CLinux", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore", "DumpInterpretation",
+        "BinaryFormat", "CArguments", "CLinux", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore",
+        "DumpInterpretation",
         "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Redaction", "Snapshot", "Supervision",
         "Symbolication", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),

@@ -35,6 +35,7 @@ static const int LINUX_LOCK_NB = 4;
 int pthread_setname_np(unsigned long thread, const char *name);
 
 int memfd_create(const char *name, unsigned flags);
+int mkostemp(char *pattern, int flags);
 // <linux/memfd.h>
 static const unsigned LINUX_MFD_CLOEXEC = 1;
 

@@ -97,7 +97,7 @@ extension CrashpadClient {
     options.policy.limitsRate = upload.limitsRate
     options.policy.maximumAttempts = upload.maximumAttempts
     options.http.headers = upload.headers
-    options.http.certificateFile = upload.certificateFile?.string
+    options.http.certificateFile = upload.certificateFile
     if let policy = upload.redaction {
       options.redaction = { _ = try Redaction(policy).redact($0, to: OpenFileOutput($1)) }
       options.sendsAttachments = false

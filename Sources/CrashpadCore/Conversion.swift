@@ -53,6 +53,9 @@ public struct Conversion: Sendable {
   /// How much of a core's memory goes into the minidump.
   public var memory = MemorySelection.stacks
 
+  /// Is called with the bytes of a minidump that are written and with all, every 16 MiB at least.
+  public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
+
   public init(to target: Target, options: DumpInterpreter.Options = DumpInterpreter.Options()) {
     self.target = target
     self.options = options
@@ -133,7 +136,8 @@ public struct Conversion: Sendable {
   ) throws -> Int {
     let plan = try MinidumpWriter(snapshot, input: bytes)
     let output = try makeOutput()
-    var writer = ByteWriter(to: output)
+    let counted = progress.map { CountedOutput(output, total: plan.byteCount, $0) }
+    var writer = ByteWriter(to: counted ?? output)
     plan.write(to: &writer, bytes)
     try writer.finish()
     try output.finish()
@@ -170,6 +174,32 @@ public struct Conversion: Sendable {
     let byteCount = try tree.write(to: output, bytes)
     try output.finish()
     return Result(outcome: tree.incomplete == nil ? .converted : .incomplete, findings: findings, byteCount: byteCount)
+  }
+}
+
+/// Tells how far an output is.
+private final class CountedOutput: ByteOutput {
+  private let output: any ByteOutput
+  private let total: Int
+  private let report: (Int, Int) -> Void
+  private var done = 0
+
+  /// A payload may be gigabytes, which would be one step.
+  private static let step = 16 << 20
+
+  init(_ output: any ByteOutput, total: Int, _ report: @escaping (Int, Int) -> Void) {
+    self.output = output
+    self.total = total
+    self.report = report
+  }
+
+  func write(_ bytes: RawSpan) throws {
+    for start in stride(from: 0, to: bytes.byteCount, by: Self.step) {
+      let end = min(start + Self.step, bytes.byteCount)
+      try output.write(bytes.extracting(start..<end))
+      done += end - start
+      report(done, total)
+    }
   }
 }
 

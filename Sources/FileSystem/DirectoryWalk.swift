@@ -62,23 +62,20 @@ public func regularFiles(in directory: FilePath, recursive: Bool, hidden: Bool =
 }
 
 /// The entries of a directory, sorted by name, with the type that the directory says; those that begin with a dot if `hidden`.
-private func entries(of directory: FilePath, hidden: Bool) throws -> [(name: FilePath.Component, type: Int)] {
+private func entries(of directory: FilePath, hidden: Bool) throws -> [(name: FileName, type: Int)] {
   guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else {
     throw Errno(rawValue: errno)
   }
   defer { unsafe closedir(stream) }
-  var entries: [(name: FilePath.Component, type: Int)] = []
+  var entries: [(name: FileName, type: Int)] = []
   while let entry = unsafe readdir(stream) {
     let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
       unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe FilePath(platformString: $0) }
     }
-    guard let component = name.lastComponent, component.kind == .regular, hidden || !component.string.hasPrefix(".")
-    else {
-      continue
-    }
-    entries.append((component, unsafe Int(entry.pointee.d_type)))
+    guard let name = FileName(bytes: name.bytes), hidden || name.bytes.first != UInt8(ascii: ".") else { continue }
+    entries.append((name, unsafe Int(entry.pointee.d_type)))
   }
-  return entries.sorted { $0.name.string < $1.name.string }
+  return entries.sorted { $0.name < $1.name }
 }
 
 /// Whether both paths name one file, through whatever links.

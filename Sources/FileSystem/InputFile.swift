@@ -1,11 +1,12 @@
 import Glibc
+internal import Synchronization
 public import SystemPackage
 
 /// The bytes of one input, for as long as this object lives.
 ///
 /// A small file is read, a large one is mapped: below `mappingThreshold` a read(2) costs less than the page faults. Only
-/// regular files are mapped, and only in a program that called `MappingGuard.install`; a pipe is read to its end. The file is
-/// opened read-only and never changed.
+/// regular files are mapped, and only in a program that called `MappingGuard.install`; a pipe is read to its end, and beyond
+/// `spoolThreshold` into a file without a name. The file is opened read-only and never changed.
 ///
 /// A mapped file that becomes shorter, or whose disk can't be read, has zeros from there on: what was made of an input counts
 /// only after `checkReading()`.
@@ -14,10 +15,25 @@ public final class InputFile: Sendable {
   /// Files of at least this many bytes are mapped.
   public static let mappingThreshold = 1 << 20
 
-  /// Pipes and other inputs without a size are refused above this many bytes, as they have to be held in memory.
+  /// Regular files of at most this many bytes are read where none is mapped.
   public static let maximumUnmappedSize = 4 << 30
 
-  /// The input is a directory, a socket or a device, or a pipe with more than `maximumUnmappedSize` bytes.
+  /// Of a pipe so many bytes are held in memory; of one with more none.
+  public static let spoolThreshold = 8 << 20
+
+  /// Pipes and other inputs without a size are refused above this many bytes, if no other limit is set: one without an end
+  /// would fill the disk.
+  public static let standardPipeLimit = 1 << 30
+
+  private static let pipeLimitValue = Mutex(standardPipeLimit)
+
+  /// The limit of pipes in bytes, for the whole process.
+  public static var pipeLimit: Int {
+    get { pipeLimitValue.withLock { $0 } }
+    set { pipeLimitValue.withLock { $0 = newValue } }
+  }
+
+  /// The input is a directory, a socket or a device, or a pipe with more than `pipeLimit` bytes.
   public struct NotReadable: Error {
     public enum Reason: Sendable {
       case directory, notAFile, tooLarge
@@ -52,7 +68,7 @@ public final class InputFile: Sendable {
     try self.init(FileDescriptor(rawValue: file.descriptor))
   }
 
-  private init(_ descriptor: FileDescriptor) throws {
+  init(_ descriptor: FileDescriptor) throws {
     array = nil
     var slot: Int?
     var status = stat()
@@ -61,19 +77,31 @@ public final class InputFile: Sendable {
     switch status.st_mode & S_IFMT {
     case S_IFREG
     where size >= Self.mappingThreshold && (MappingGuard.isActive || size > Self.maximumUnmappedSize):
-      let mapping = unsafe mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor.rawValue, 0)
-      guard let mapping = unsafe mapping, unsafe mapping != MAP_FAILED else { throw Errno(rawValue: errno) }
-      unsafe base = UnsafeRawBufferPointer(start: mapping, count: size)
+      unsafe base = try Self.map(descriptor, size)
       isMapped = true
-      slot = unsafe MappingGuard.register(mapping, count: size)
+      slot = unsafe base.baseAddress.flatMap { unsafe MappingGuard.register($0, count: size) }
     case S_IFREG:
       unsafe base = try Self.readAll(descriptor, sizeHint: size, isRegular: true)
       isMapped = false
     case S_IFDIR:
       throw NotReadable(reason: .directory)
     case S_IFIFO, S_IFSOCK, S_IFCHR:
-      unsafe base = try Self.readAll(descriptor, sizeHint: 64 * 1024, isRegular: false)
-      isMapped = false
+      let start = try unsafe Self.readAll(descriptor, sizeHint: 64 * 1024, isRegular: false)
+      guard start.count <= Self.pipeLimit else {
+        unsafe start.deallocate()
+        throw NotReadable(reason: .tooLarge)
+      }
+      if start.count <= Self.spoolThreshold {
+        unsafe base = start
+        isMapped = false
+      } else {
+        defer { unsafe start.deallocate() }
+        let spool = try SpoolFile()
+        try unsafe spool.write(RawSpan(_unsafeBytes: start))
+        try Self.copy(descriptor, to: spool)
+        unsafe base = try spool.map()
+        isMapped = true
+      }
     default:
       throw NotReadable(reason: .notAFile)
     }
@@ -97,7 +125,28 @@ public final class InputFile: Sendable {
     }
   }
 
-  /// Reads to the end, however many bytes come: the file may grow or shrink while it is read.
+  static func map(_ descriptor: FileDescriptor, _ size: Int) throws -> UnsafeRawBufferPointer {
+    let mapping = unsafe mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor.rawValue, 0)
+    guard let mapping = unsafe mapping, unsafe mapping != MAP_FAILED else { throw Errno(rawValue: errno) }
+    return unsafe UnsafeRawBufferPointer(start: mapping, count: size)
+  }
+
+  /// The rest of a pipe.
+  private static func copy(_ descriptor: FileDescriptor, to spool: SpoolFile) throws {
+    let limit = pipeLimit
+    var block = [UInt8](repeating: 0, count: 256 * 1024)
+    while true {
+      let count = try unsafe block.withUnsafeMutableBytes {
+        try unsafe descriptor.read(into: $0, retryOnInterrupt: true)
+      }
+      if count == 0 { return }
+      guard spool.size + count <= limit else { throw NotReadable(reason: .tooLarge) }
+      try unsafe spool.write(block.span.bytes.extracting(0..<count))
+    }
+  }
+
+  /// Reads to the end, however many bytes come: the file may grow or shrink while it is read. Of a pipe that has more than
+  /// `spoolThreshold` bytes, so many and one.
   private static func readAll(_ descriptor: FileDescriptor, sizeHint: Int, isRegular: Bool) throws
     -> UnsafeRawBufferPointer
   {
@@ -107,8 +156,9 @@ public final class InputFile: Sendable {
     do {
       while true {
         if count == capacity {
-          guard capacity < maximumUnmappedSize else { throw NotReadable(reason: .tooLarge) }
-          capacity *= 2
+          if !isRegular, capacity > spoolThreshold { break }
+          guard !isRegular || capacity < maximumUnmappedSize else { throw NotReadable(reason: .tooLarge) }
+          capacity = isRegular ? capacity * 2 : min(capacity * 2, spoolThreshold + 1)
           let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
           unsafe larger.copyMemory(from: UnsafeRawBufferPointer(memory))
           unsafe memory.deallocate()

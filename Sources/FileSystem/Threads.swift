@@ -31,14 +31,16 @@ private final class ThreadBody: Sendable {
 
 /// Nil if there is no thread to be had.
 private func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
-  var attributes = pthread_attr_t()
-  guard unsafe pthread_attr_init(&attributes) == 0 else { return nil }
-  defer { unsafe _ = pthread_attr_destroy(&attributes) }
-  unsafe _ = pthread_attr_setstacksize(&attributes, stackSize)
+  // Several modules have the header of this type, and which of them its initializer belongs to depends on the build.
+  let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+  defer { unsafe attributes.deallocate() }
+  guard unsafe pthread_attr_init(attributes) == 0 else { return nil }
+  defer { unsafe _ = pthread_attr_destroy(attributes) }
+  unsafe _ = pthread_attr_setstacksize(attributes, stackSize)
   let box = unsafe Unmanaged.passRetained(ThreadBody(body))
   var thread = pthread_t()
   let failure = unsafe pthread_create(
-    &thread, &attributes,
+    &thread, attributes,
     { box in
       var signals = brokenPipe()
       unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)

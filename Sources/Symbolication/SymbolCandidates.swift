@@ -34,13 +34,13 @@ struct SymbolCandidates {
       names += ["\(name).debug", name, "\(name).sym", "\(name).dSYM", ".debug/\(name).debug", ".debug/\(name)"]
       names.append("\(name).framework.dSYM")
     }
-    return names.filter { !$0.split(separator: "/").contains("..") }.map { folder.appending($0) }
+    return names.filter { !$0.split(separator: "/").contains("..") }.map { folder.pushing(FilePath(argument: $0)) }
   }
 
   /// Where this machine has what it runs.
   func systemPaths() -> [FilePath] {
     var paths: [FilePath] = []
-    if identity.path.hasPrefix("/") { paths.append(FilePath(identity.path)) }
+    if identity.path.hasPrefix("/") { paths.append(FilePath(argument: identity.path)) }
     return paths + debugPaths()
   }
 
@@ -52,8 +52,8 @@ struct SymbolCandidates {
       paths.append(FilePath("/usr/lib/debug/.build-id/\(digits.prefix(2))/\(digits.dropFirst(2)).debug"))
     }
     if identity.path.hasPrefix("/") {
-      paths.append(FilePath("/usr/lib/debug\(identity.path).debug"))
-      paths.append(FilePath("\(identity.path).debug"))
+      paths.append(FilePath(argument: "/usr/lib/debug\(identity.path).debug"))
+      paths.append(FilePath(argument: "\(identity.path).debug"))
     }
     return paths
   }

@@ -1,3 +1,4 @@
+internal import FileSystem
 internal import Glibc
 public import SystemPackage
 
@@ -21,8 +22,8 @@ public struct FileSymbols: Sendable {
       symbols = own
       return
     }
-    let file = FilePath(identity.path)
-    let bundle = FilePath("\(file.string).dSYM")
+    let file = FilePath(argument: identity.path)
+    let bundle = FilePath(bytes: file.bytes + Array(".dSYM".utf8))
     let found = SymbolSearch(paths: paths + [bundle, file]).find(identity).symbols
     symbols = found.first { !$0.isEmpty } ?? own
   }
@@ -33,8 +34,8 @@ public struct FileSymbols: Sendable {
     // What `.gnu_debuglink` names may lie below a folder for the whole system.
     let whole = unsafe path.withPlatformString { unsafe realpath($0, nil) }
     defer { unsafe free(whole) }
-    let text = unsafe whole.map { unsafe String(platformString: $0) } ?? path.string
-    return ModuleIdentity(path: text, debugID: own.debugIDs.first, buildID: own.buildID)
+    let real = unsafe whole.map { unsafe FilePath(platformString: $0) } ?? path
+    return ModuleIdentity(path: ArgumentText.text(real.bytes), debugID: own.debugIDs.first, buildID: own.buildID)
   }
 }
 

@@ -110,8 +110,10 @@ extension ModuleIdentity {
       id = DebugID(buildID: buildID)
     case nil: id = nil
     }
+    // Not every path is UTF-8; the file has to be found all the same.
+    let path = module.name.map { name in file.withBytes { ArgumentText.text(snapshot.bytes(of: name, in: $0)) } }
     self.init(
-      path: text(module.name) ?? "", debugName: text(module.debugName), debugID: id, buildID: buildID,
+      path: path ?? "", debugName: text(module.debugName) ?? text(module.name), debugID: id, buildID: buildID,
       mayBeLocal: [.linux, .android, .unknown].contains(snapshot.system.operatingSystem))
   }
 }

@@ -27,9 +27,8 @@ struct Crashpadctl: ParsableCommand {
 
   static func main() {
     ProcessSetup.openStandardStreams()
-    ProcessSetup.checkCommandLine()
     ProcessSetup.installSignalHandlers()
-    main(ThreadChoice.expanding(Array(CommandLine.arguments.dropFirst())))
+    Invocation(ProcessSetup.arguments).run()
   }
 }
 

@@ -25,7 +25,10 @@ public enum Tool {
 
   /// Nothing of the caller's environment gets in: neither its language, nor the width of its terminal.
   private static func environment(_ folder: TemporaryFolder) -> [String: String] {
-    ["PATH": "\(folder.commands):/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C", "HOME": "/", "TZ": "UTC"]
+    [
+      "PATH": "\(folder.commands):/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C", "HOME": "/", "TZ": "UTC",
+      "SOURCE_DATE_EPOCH": "1700000000",
+    ]
   }
 
   /// A shell command in the folder; `crashpadctl` is the tool. It is ended after `limit` seconds with status 124.

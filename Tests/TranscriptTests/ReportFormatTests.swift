@@ -78,7 +78,46 @@ struct ReportFormatTests {
     #expect(notes.contains { $0.hasPrefix("no-such.idump") } && notes.contains { $0.hasPrefix("broken-format.json") })
   }
 
+  @Test("No two results of SARIF have one fingerprint, and each names its rule by number too")
+  func sarifIdentity() throws {
+    let sarif = try JSONDocument(report("sarif", "odd-text.idump").output)["runs"][0]
+    let rules = sarif["tool"]["driver"]["rules"].array
+    let results = sarif["results"].array
+    let fingerprints = results.compactMap { $0["partialFingerprints"]["crashpadctl/v1"].string }
+    #expect(fingerprints.count == results.count)
+    #expect(Set(fingerprints).count == results.count)
+    for result in results {
+      #expect(result["ruleIndex"].int.map { rules[$0]["id"].string } == result["ruleId"].string)
+    }
+    for rule in rules { #expect(rule["helpUri"].string == "man:crashpadctl-validate(1)") }
+    #expect(sarif["tool"]["driver"]["informationUri"].string == "man:crashpadctl(1)")
+  }
+
+  @Test("A URI has the bytes of the name, and not its display form")
+  func sarifURI() throws {
+    let folder = try TemporaryFolder()
+    let result = try Tool.shell(
+      #"N=$(printf 'n\351 \033'); : > "$N.idump"; crashpadctl validate --format sarif "$N.idump""#, in: folder)
+    let place = try JSONDocument(result.output)["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    #expect(place["artifactLocation"]["uri"].string == "n%E9%20%1B.idump")
+  }
+
   // MARK: JUnit
+
+  @Test("JUnit has when the run began and how long each dump took")
+  func junitTime() throws {
+    let folder = try TemporaryFolder()
+    try Samples.write(namedIn: "odd-text.idump", to: folder)
+    let command = "crashpadctl validate --format junit odd-text.idump"
+    let fixed = try Tool.shell("SOURCE_DATE_EPOCH=1700000000 \(command)", in: folder).text
+    #expect(fixed.contains(#" time="0.000" timestamp="2023-11-14T22:13:20">"#))
+    #expect(fixed.contains(#"name="odd-text.idump" time="0.000">"#))
+    let before = Date()
+    let own = try Tool.shell("env -u SOURCE_DATE_EPOCH \(command)", in: folder).text
+    let stamp = own.split(separator: "timestamp=\"").last?.prefix(19) ?? ""
+    let date = try Date(stamp + "Z", strategy: .iso8601)
+    #expect(date >= before.addingTimeInterval(-1) && date <= Date())
+  }
 
   @Test("JUnit is XML whose counts are right", arguments: ["", "--strict", "--ignore unknown-key"])
   func junit(_ options: String) throws {

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Glibc
+public import SystemPackage
 
 /// libcurl, as the system has it. It is loaded when something is uploaded: linked, it would cost every other start of a
 /// program some milliseconds and 6 MB, with the two dozen libraries that it needs itself.
@@ -67,13 +68,13 @@ public enum HTTPLibrary {
   /// The file with the certificates of the authorities that servers are trusted by, if no other is asked for: that of
   /// `$SSL_CERT_FILE`, or libcurl's own; nil if it has none, or is older than 7.84 and can't tell. Throws `UploadFailure` if
   /// there is no libcurl.
-  public static func certificateFile() throws(UploadFailure) -> String? {
+  public static func certificateFile() throws(UploadFailure) -> FilePath? {
     let library = try CurlLibrary.shared.get()
-    if let file = Environment.value("SSL_CERT_FILE") { return file }
+    if let file = Environment.path("SSL_CERT_FILE") { return file }
     guard let handle = unsafe library.easyInit() else { return nil }
     defer { unsafe library.easyCleanup(handle) }
     var file: UnsafePointer<CChar>?
     guard unsafe curl_get_text(library.getInfo, handle, CURL_INFO_CAINFO, &file) == 0 else { return nil }
-    return unsafe file.map { unsafe String(cString: $0) }
+    return unsafe file.map { unsafe FilePath(platformString: $0) }
   }
 }

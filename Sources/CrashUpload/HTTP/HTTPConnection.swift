@@ -1,6 +1,7 @@
 internal import CCurl
 internal import FileSystem
 internal import Glibc
+internal import SystemPackage
 
 /// A connection to a server, which is kept for the next request. One thread has it.
 @safe
@@ -147,8 +148,8 @@ final class HTTPConnection {
   /// Whose certificates are believed, of servers and of proxies.
   private func configureTrust() {
     // libcurl knows of the variables nothing, only its tool does.
-    let file = options.certificateFile ?? Environment.value("SSL_CERT_FILE")
-    let folder = options.certificateFile == nil ? Environment.value("SSL_CERT_DIR") : nil
+    let file = options.certificateFile ?? Environment.path("SSL_CERT_FILE")
+    let folder = options.certificateFile == nil ? Environment.path("SSL_CERT_DIR") : nil
     if file == nil, folder == nil { return }
     // What was not named must go: libcurl believes both its file and its directory.
     for option in [CURL_OPTION_CAINFO, CURL_OPTION_PROXY_CAINFO] { set(option, file) }
@@ -162,6 +163,11 @@ final class HTTPConnection {
   /// libcurl makes a copy of the text.
   private func set(_ option: curl_option, _ value: String?) {
     unsafe _ = curl_set_text(curl.setOption, handle, option, value)
+  }
+
+  private func set(_ option: curl_option, _ path: FilePath?) {
+    guard let path else { return set(option, nil as String?) }
+    unsafe path.withPlatformString { unsafe _ = curl_set_text(curl.setOption, handle, option, $0) }
   }
 }
 
@@ -197,6 +203,12 @@ private final class ErrorText {
     let text = unsafe String(cString: buffer)
     return text.isEmpty ? nil : text
   }
+
+  /// Nil if it is not set, or empty.
+  static func path(_ name: String) -> FilePath? {
+    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+    return unsafe FilePath(platformString: value)
+  }
 }
 
 enum Environment {
@@ -205,5 +217,11 @@ enum Environment {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
     return text.isEmpty ? nil : text
+  }
+
+  /// Nil if it is not set, or empty.
+  static func path(_ name: String) -> FilePath? {
+    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+    return unsafe FilePath(platformString: value)
   }
 }

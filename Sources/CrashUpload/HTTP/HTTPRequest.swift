@@ -1,4 +1,5 @@
 public import FileSystem
+public import SystemPackage
 
 /// One POST, and the bounds of it.
 struct HTTPRequest {
@@ -48,7 +49,7 @@ public struct HTTPOptions: Sendable {
   /// Sent with every request.
   public var headers: [HTTPHeader] = []
   /// A file with certificates to trust, in PEM's form, in place of the system's; nil for `$SSL_CERT_FILE`, or the system's.
-  public var certificateFile: String?
+  public var certificateFile: FilePath?
   /// In place of those that the environment names (`https_proxy` and so on); empty for none.
   public var proxy: String?
   /// Milliseconds for finding the server, connecting and TLS.

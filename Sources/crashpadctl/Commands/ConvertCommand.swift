@@ -65,6 +65,8 @@ struct ConvertCommand: ParsableCommand {
       valueName: "memory"))
   var memory: MemorySelection = .stacks
 
+  @OptionGroup var pipes: PipeOption
+
   @Option(name: .shortAndLong, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument?
 
@@ -145,33 +147,34 @@ struct OutputPlan {
       return
     }
     let isDirectory = output.map { output in
-      isMany || output.hasSuffix("/") || (try? FileKind(at: FilePath(output), followingLink: true)) == .directory
+      isMany || output.hasSuffix("/")
+        || (try? FileKind(at: FilePath(argument: output), followingLink: true)) == .directory
     }
-    if isDirectory == true, let output, let kind = try? FileKind(at: FilePath(output), followingLink: true),
+    if isDirectory == true, let output, let kind = try? FileKind(at: FilePath(argument: output), followingLink: true),
       kind != .directory
     {
       throw Impossible(text: "\(displayName(output)) is no directory")
     }
     makesDirectories = isDirectory == true
     paths = list.inputs.map { input in
-      if isDirectory == false, let output { return FilePath(output) }
-      let folder = output.map { FilePath($0) }
-      let place = folder?.pushing(input.relativePath) ?? FilePath(input.argument)
+      if isDirectory == false, let output { return FilePath(argument: output) }
+      let folder = output.map { FilePath(argument: $0) }
+      let place = folder?.pushing(input.relativePath) ?? FilePath(argument: input.argument)
       return Self.named(place, target)
     }
     var seen: [FilePath: String] = [:]
     for (path, input) in zip(paths, list.inputs) {
       guard let path else { continue }
       if let other = seen.updateValue(input.name, forKey: path.lexicallyNormalized()) {
-        throw Impossible(text: "\(other) and \(input.name) would both become \(displayName(path.string))")
+        throw Impossible(text: "\(other) and \(input.name) would both become \(Wording.printable(path))")
       }
     }
   }
 
   /// Replaces the extension if it is one of a dump; a bundle id's last part is none.
   private static func named(_ path: FilePath, _ target: Conversion.Target) -> FilePath {
-    let name = path.lastComponent?.string ?? "dump"
-    let known = [".idump", ".json", ".locked", ".core"].first { name.hasSuffix($0) && name.count > $0.count }
-    return path.removingLastComponent().appending("\(name.dropLast(known?.count ?? 0)).\(target.fileExtension)")
+    let name = path.lastComponent.flatMap { FileName($0) } ?? FileName(literal: "dump")
+    let stem = [".idump", ".json", ".locked", ".core"].lazy.compactMap { name.removing(suffix: $0) }.first ?? name
+    return path.removingLastComponent().appending(stem.appending("." + target.fileExtension))
   }
 }

@@ -37,7 +37,9 @@ struct ConvertRun {
     list.reportFailures()
     if !list.failures.isEmpty, !command.keepGoing { return list.failures[0].status }
     if list.inputs.isEmpty { return list.statusOfNone }
-    let conversion = command.conversion
+    var conversion = command.conversion
+    let bytes = ByteProgress(isShown: list.inputs.count == 1 && command.format == .text && !command.quiet)
+    if let bytes { conversion.progress = { bytes.show($0, of: $1) } }
     var counts: [Conversion.Outcome: Int] = [:]
     var failures = list.failures.count
     var firstFailure: ExitStatus?
@@ -45,9 +47,10 @@ struct ConvertRun {
     let progress = Progress(total: list.inputs.count, isShown: command.format == .text && !command.quiet)
     inOrder(
       count: list.inputs.count, jobs: command.jobs,
-      work: { convert($0, conversion) },
+      work: { [conversion] in convert($0, conversion) },
       report: { index, report in
         progress.clear()
+        bytes?.clear()
         tell(index, report)
         if case .done(let result) = report { counts[result.outcome, default: 0] += 1 } else { failures += 1 }
         if report.status != .success { worst = .findings }
@@ -80,7 +83,7 @@ struct ConvertRun {
           Terminal.fail(writing: Errno.brokenPipe)
         }
       }
-      if isSameFile(FilePath(list.inputs[index].argument), path) {
+      if isSameFile(FilePath(argument: list.inputs[index].argument), path) {
         return .failed(text: "would become its own output; -o names another", status: .usage)
       }
       do {
@@ -92,7 +95,8 @@ struct ConvertRun {
     } catch {
       let (text, status) = Sentences.failure(error, creating: true)
       guard error is Errno else { return .failed(text: text, status: status) }
-      return .failed(text: "\(plan.paths[index]?.string ?? "<standard output>"): \(text)", status: status)
+      return .failed(
+        text: "\(plan.paths[index].map { Wording.printable($0) } ?? "<standard output>"): \(text)", status: status)
     }
   }
 
@@ -114,7 +118,7 @@ struct ConvertRun {
         Terminal.error("\(name): error: rejected; no \(command.to.rawValue) was written")
       } else if let path = plan.paths[index], !command.quiet, list.inputs.count == 1 {
         let how = result.outcome == .incomplete ? "what could be read was converted to" : "converted to"
-        Terminal.error("\(name): \(how) \(path.string) (\(Wording.grouped(result.byteCount)) bytes)")
+        Terminal.error("\(name): \(how) \(Wording.printable(path)) (\(Wording.grouped(result.byteCount)) bytes)")
       }
     }
   }
@@ -123,8 +127,8 @@ struct ConvertRun {
     JSONWriter.standardOutput(.compact) { json in
       json.object { json in
         json.member("schema", "crashpadctl-convert/1")
-        json.member("input", name)
-        json.member("output", report.hasOutput ? plan.paths[index]?.string : nil)
+        json.member("input", argument: list.inputs[index].argument)
+        json.member("output", path: report.hasOutput ? plan.paths[index] : nil)
         switch report {
         case .failed(let text, let status):
           json.member("outcome", "failed")

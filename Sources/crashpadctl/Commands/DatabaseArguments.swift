@@ -16,7 +16,7 @@ struct DatabaseOption: ParsableArguments {
   /// The option's, or the environment's. If there is neither, says so and ends the tool: only now, as a misspelt option is
   /// better called misspelt than missing.
   func path() throws -> FilePath {
-    if let database, !database.isEmpty { return FilePath(database) }
+    if let database, !database.isEmpty { return FilePath(argument: database) }
     let variable = unsafe getenv("CRASHPADCTL_DATABASE").map { unsafe FilePath(platformString: $0) }
     guard let variable, !variable.isEmpty else {
       Terminal.error("crashpadctl: error: --database is missing, and $CRASHPADCTL_DATABASE is not set")

@@ -115,7 +115,7 @@ struct DatabaseCreateCommand: ParsableCommand {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-database-create/1")
-        json.member("database", path.string)
+        json.member("database", path: path)
         json.member("dry_run", dryRun)
         json.member("client_id", clientID?.text)
         json.member("directory_made", before.missing == nil)

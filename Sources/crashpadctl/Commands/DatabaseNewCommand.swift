@@ -135,7 +135,7 @@ struct NewReportRun {
   }
 
   private func open(_ path: String) throws -> SequentialInput {
-    do { return try path == "-" ? .standardInput() : SequentialInput(FilePath(path)) } catch {
+    do { return try path == "-" ? .standardInput() : SequentialInput(FilePath(argument: path)) } catch {
       throw InputFailure(name: path, underlying: error)
     }
   }
@@ -170,19 +170,18 @@ struct NewReportRun {
 
   /// Standard input as it is, or if it is a core, as the kernel hands them to programs, the minidump of it.
   private func copyOrConvert(_ input: SequentialInput, to file: OpenFile) throws -> (bytes: Int, hasErrors: Bool) {
-    var core: [UInt8]?
+    var core: SpoolFile?
     var isFirst = true
     let count: Int
     do {
       count = try input.forEachBlock { block in
         if isFirst, block.byteCount >= InputFormat.coreStart {
           let start = block.array(in: ByteRange(offset: 0, count: InputFormat.coreStart))
-          if InputFormat.isCore(start) { core = [] }
+          if InputFormat.isCore(start) { core = try SpoolFile() }
         }
         isFirst = false
-        guard core != nil else { return try file.write(block) }
-        core?.append(contentsOf: block.array())
-        if core?.count ?? 0 > InputFile.maximumUnmappedSize { throw InputFile.NotReadable(reason: .tooLarge) }
+        guard let core else { return try file.write(block) }
+        try core.write(block)
       }
     } catch let failure as FileFailure {
       throw failure
@@ -190,7 +189,7 @@ struct NewReportRun {
       throw InputFailure(name: command.file, underlying: error)
     }
     guard let core else { return (count, false) }
-    return try convert(DumpInput(InputFile(bytes: core)), to: file)
+    return try convert(DumpInput(core.input()), to: file)
   }
 
   private func copy(_ path: String, _ input: SequentialInput, to file: OpenFile) throws -> Int {
@@ -203,7 +202,7 @@ struct NewReportRun {
 
   /// The report's file as a core, if it is one. Standard input is unknown before it is read.
   private func core(_ path: String) throws -> DumpInput? {
-    let file = FilePath(path)
+    let file = FilePath(argument: path)
     guard path != "-", case .regular? = try? FileKind(at: file, followingLink: true),
       (try? InputFile.prefix(of: file, count: InputFormat.coreStart)).map(InputFormat.isCore) == true
     else { return nil }
@@ -247,7 +246,7 @@ struct NewReportRun {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-database-new/1")
-        json.member("database", database.path.string)
+        json.member("database", path: database.path)
         json.member("dry_run", command.dryRun)
         json.member("id", id?.text)
         json.member("total_size", bytes)

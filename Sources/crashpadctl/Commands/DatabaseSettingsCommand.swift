@@ -199,7 +199,7 @@ struct DatabaseSettingsCommand: ParsableCommand {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-database-settings/1")
-        json.member("database", database.path.string)
+        json.member("database", path: database.path)
         json.member("dry_run", dryRun)
         Self.writeMembers(state, to: &json)
       }

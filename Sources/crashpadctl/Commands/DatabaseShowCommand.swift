@@ -59,7 +59,7 @@ struct DatabaseShowCommand: ParsableCommand {
       JSONWriter.standardOutput(.indented) { json in
         json.object { json in
           json.member("schema", "crashpadctl-database-show/1")
-          json.member("database", database.path.string)
+          json.member("database", path: database.path)
           json.array("reports") { json in for (report, lock) in found { writer.write(report, lock, to: &json) } }
         }
       }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CrashDatabase
 import FileSystem
-import Glibc
 import JSONFormat
 import SystemPackage
 
@@ -62,7 +61,7 @@ struct FindCommand: ParsableCommand {
           json.array("unreadable") { json in
             for failure in outcome.failures + outcome.failedArguments {
               json.object { json in
-                json.member("path", Wording.printable(failure.path))
+                json.member("path", path: failure.path)
                 json.member("error", failure.errno.description)
               }
             }
@@ -76,7 +75,7 @@ struct FindCommand: ParsableCommand {
   private func find(_ outcome: inout Outcome, _ tell: (DatabaseFinder.Database) -> Void) {
     for argument in directories {
       do throws(FileFailure) {
-        try DatabaseFinder(maximumDepth: maxDepth).find(in: FilePath(argument)) { event in
+        try DatabaseFinder(maximumDepth: maxDepth).find(in: FilePath(argument: argument)) { event in
           switch event {
           case .found(let database):
             outcome.found += 1
@@ -107,18 +106,12 @@ struct FindCommand: ParsableCommand {
 
   private func writeText(_ database: DatabaseFinder.Database) {
     guard print0 else { return Terminal.output(Wording.printable(database.path) + "\n") }
-    var bytes: [UInt8] = unsafe database.path.withPlatformString { path in
-      unsafe UnsafeBufferPointer(start: path, count: strlen(path)).map { UInt8(bitPattern: $0) }
-    }
-    bytes.append(0)
-    do { try write(bytes) } catch { Terminal.fail(writing: error) }
+    Terminal.output(database.path.bytes + [0])
   }
-
-  private func write(_ bytes: [UInt8]) throws { try unsafe Terminal.writeOutput(bytes.span.bytes) }
 
   private static func write(_ database: DatabaseFinder.Database, to json: inout JSONWriter) {
     json.object { json in
-      json.member("path", Wording.printable(database.path))
+      json.member("path", path: database.path)
       json.member("settings", database.hasSettings)
       json.member("pending_reports", database.pendingReports)
       json.member("completed_reports", database.completedReports)

@@ -18,6 +18,8 @@ struct InputList {
 
   struct Failure: Sendable {
     let name: String
+    /// What would name it as an argument.
+    let argument: String
     let text: String
     let status: ExitStatus
   }
@@ -31,12 +33,12 @@ struct InputList {
   /// Directories are searched with all that are in them.
   init(_ arguments: [String], accepting: Set<InputFormat>) {
     for argument in arguments {
-      let path = FilePath(argument)
+      let path = FilePath(argument: argument)
       guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory else {
         inputs.append(
           Input(
-            name: displayName(argument), argument: argument, relativePath: FilePath(path.lastComponent?.string ?? ""),
-            isFound: false))
+            name: displayName(argument), argument: argument,
+            relativePath: path.lastComponent.map { FilePath(root: nil, [$0]) } ?? FilePath(""), isFound: false))
         continue
       }
       hasDirectories = true
@@ -56,7 +58,8 @@ struct InputList {
         _ = relative.removePrefix(directory)
         inputs.append(
           Input(
-            name: Wording.printable(file.string), argument: file.string, relativePath: relative, isFound: true))
+            name: Wording.printable(file), argument: ArgumentText.text(file.bytes), relativePath: relative,
+            isFound: true))
       }
       for (path, error) in unreadable { add(path, error) }
     } catch {
@@ -66,7 +69,9 @@ struct InputList {
 
   private mutating func add(_ path: FilePath, _ error: any Error) {
     let (text, status) = Sentences.failure(error, creating: false)
-    failures.append(Failure(name: Wording.printable(path.string), text: text, status: status))
+    failures.append(
+      Failure(
+        name: Wording.printable(path), argument: ArgumentText.text(path.bytes), text: text, status: status))
   }
 
   // MARK: Output

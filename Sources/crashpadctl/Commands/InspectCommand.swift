@@ -71,6 +71,8 @@ struct InspectCommand: ParsableCommand {
     completion: .file())
   var symbols: [String] = []
 
+  @OptionGroup var pipes: PipeOption
+
   @Option(name: .shortAndLong, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument = .guess
 
@@ -94,7 +96,7 @@ struct InspectCommand: ParsableCommand {
 
   func run() throws {
     try SymbolOptions.checkPaths(symbols)
-    let cache = symbols.isEmpty ? nil : SymbolCache(SymbolSearch(paths: symbols.map { FilePath($0) }))
+    let cache = symbols.isEmpty ? nil : SymbolCache(SymbolSearch(paths: symbols.map { FilePath(argument: $0) }))
     let list = InputList(dumps, accepting: [.intermediateDump, .minidump, .core])
     list.reportFailures()
     if list.inputs.isEmpty { throw ExitCode(list.statusOfNone.rawValue) }
@@ -116,6 +118,11 @@ struct InspectCommand: ParsableCommand {
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       Terminal.error("\(name): error: \(text)")
+      if format == .json {
+        JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
+          InspectionJSON.writeFailure(dump.argument, text, status, to: &$0)
+        }
+      }
       return status
     }
     let view = inspection.snapshot.map { snapshot in
@@ -123,7 +130,7 @@ struct InspectCommand: ParsableCommand {
     }
     if format == .json {
       JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
-        InspectionJSON.write(inspection, view, name: name, to: &$0)
+        InspectionJSON.write(inspection, view, input: dump.argument, to: &$0)
       }
     } else {
       if !isFirst { Terminal.output("\n") }

@@ -153,7 +153,7 @@ struct ListRun {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-database-list/1")
-        json.member("database", database.path.string)
+        json.member("database", path: database.path)
         json.array("reports") { json in
           for index in order {
             let report = found.reports[index]

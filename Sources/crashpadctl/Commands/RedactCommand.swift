@@ -33,6 +33,8 @@ struct RedactCommand: ParsableCommand {
     completion: .file())
   var output: String?
 
+  @OptionGroup var pipes: PipeOption
+
   @OptionGroup
   var redaction: RedactionOptions
 

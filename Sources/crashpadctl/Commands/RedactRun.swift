@@ -47,7 +47,7 @@ struct RedactRun {
   /// Nil is standard output, or that there is none.
   private func output(of input: InputList.Input, isMany: Bool) -> FilePath? {
     guard let output = command.output, output != "-", !command.dryRun else { return nil }
-    let path = FilePath(output)
+    let path = FilePath(argument: output)
     let isDirectory =
       isMany || output.hasSuffix("/") || (try? FileKind(at: path, followingLink: true)) == .directory
     return isDirectory ? path.pushing(input.relativePath) : path
@@ -62,7 +62,7 @@ struct RedactRun {
           : "is the JSON form of a dump; convert --to idump makes a dump of it, which can be redacted",
         status: .noData)
     }
-    if let path, isSameFile(FilePath(input.argument), path) {
+    if let path, isSameFile(FilePath(argument: input.argument), path) {
       throw Failure(text: "would become its own output; -o names another", status: .usage)
     }
     return try dump.file.checkingReading {
@@ -104,7 +104,7 @@ struct RedactRun {
     case let failure as Failure: return failure
     case let failure as WritingFailure:
       let (text, status) = Sentences.failure(failure.error, creating: true)
-      return Failure(text: "\(Wording.printable(path?.string ?? "")): \(text)", status: status)
+      return Failure(text: "\(path.map { Wording.printable($0) } ?? ""): \(text)", status: status)
     default:
       let (text, status) = Sentences.failure(error, creating: false)
       return Failure(text: text, status: status)
@@ -131,7 +131,7 @@ struct RedactRun {
     JSONWriter.standardOutput(.compact) { json in
       json.object { json in
         json.member("schema", "crashpadctl-redact/1")
-        json.member("input", input.name)
+        json.member("input", argument: input.argument)
         json.member("outcome", "failed")
         json.member("error", failure.text)
         json.member("status", failure.status.rawValue)
@@ -147,7 +147,7 @@ struct RedactRun {
     if command.quiet { return }
     let sizes = "\(Wording.grouped(report.outputByteCount)) of \(Wording.grouped(report.inputByteCount)) bytes"
     if let path {
-      Terminal.error("\(input.name): redacted to \(Wording.printable(path.string)) (\(sizes))")
+      Terminal.error("\(input.name): redacted to \(Wording.printable(path)) (\(sizes))")
     } else {
       Terminal.error("\(input.name): \(command.dryRun ? "would be redacted" : "redacted") (\(sizes))")
     }
@@ -158,8 +158,8 @@ struct RedactRun {
     JSONWriter.standardOutput(.compact) { json in
       json.object { json in
         json.member("schema", "crashpadctl-redact/1")
-        json.member("input", input.name)
-        json.member("output", path?.string)
+        json.member("input", argument: input.argument)
+        json.member("output", path: path)
         json.member("outcome", command.dryRun ? "planned" : "redacted")
         RedactionText.write(report, to: &json)
       }

@@ -55,12 +55,16 @@ extension ReportArgument {
 
   /// The ids of the reports of the database that a command line names, for a shell's completion.
   static let completion = CompletionKind.custom { arguments, _, prefix in
-    var path = unsafe getenv("CRASHPADCTL_DATABASE").map { unsafe String(cString: $0) }
+    var path = unsafe getenv("CRASHPADCTL_DATABASE").map { unsafe FilePath(platformString: $0) }
     for (index, argument) in arguments.enumerated() {
-      if argument == "-d" || argument == "--database", index + 1 < arguments.count { path = arguments[index + 1] }
-      if argument.hasPrefix("--database=") { path = String(argument.dropFirst("--database=".count)) }
+      if argument == "-d" || argument == "--database", index + 1 < arguments.count {
+        path = FilePath(argument: arguments[index + 1])
+      }
+      if argument.hasPrefix("--database=") {
+        path = FilePath(argument: String(argument.dropFirst("--database=".count)))
+      }
     }
-    guard let path, let database = try? CrashDatabase(FilePath(path)), let ids = try? database.reportIDs() else {
+    guard let path, let database = try? CrashDatabase(path), let ids = try? database.reportIDs() else {
       return []
     }
     return ids.map(\.text).filter { $0.hasPrefix(prefix) }

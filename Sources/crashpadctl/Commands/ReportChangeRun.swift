@@ -76,7 +76,7 @@ struct ReportChangeRun {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-database-\(command)/1")
-        json.member("database", database.path.string)
+        json.member("database", path: database.path)
         json.member("dry_run", isDry)
         json.array("reports") { json in
           for outcome in outcomes {

@@ -135,14 +135,14 @@ struct RunCommand: ParsableCommand {
     environment.reachesChildren = !noChildren
     environment.isQuiet = quiet
     let run = HandledRun(
-      arguments: ProcessSetup.lastArguments(program.count), environment: environment, database: database,
+      arguments: program.map { ArgumentText.bytes($0) }, environment: environment, database: database,
       isQuiet: quiet)
     let end = run.end()
     let report = RunReport(
       run: run, end: end, cache: SymbolCache(search, demangles: true), symbols: symbolOptions,
       processes: process)
     switch (output, quiet) {
-    case (let output?, _): report.write(to: FilePath(output), format)
+    case (let output?, _): report.write(to: FilePath(argument: output), format)
     case (nil, false): report.print(format)
     case (nil, true): break
     }
@@ -175,7 +175,7 @@ struct RunDatabaseOption: ParsableArguments {
 
   /// Absolute. Missing directories of the user's state directory are created.
   func path() throws -> FilePath {
-    if let database, !database.isEmpty { return HandlerLibrary.absolute(FilePath(database)) }
+    if let database, !database.isEmpty { return HandlerLibrary.absolute(FilePath(argument: database)) }
     for name in ["CRASHPAD_HANDLER_DATABASE", "CRASHPADCTL_DATABASE"] {
       if let path = Self.variable(name) { return HandlerLibrary.absolute(path) }
     }
@@ -209,7 +209,7 @@ struct HandlerLibraryOption: ParsableArguments {
   var search: HandlerLibrary.Search {
     let variable = unsafe getenv(HandlerLibrary.variable).map { unsafe FilePath(platformString: $0) }
     return HandlerLibrary.search(
-      named: handlerLibrary.map { FilePath($0) }, variable: variable?.isEmpty == false ? variable : nil)
+      named: handlerLibrary.map { FilePath(argument: $0) }, variable: variable?.isEmpty == false ? variable : nil)
   }
 
   /// Without a library, prints the places that were searched and ends the command.

@@ -1,6 +1,7 @@
 public import ArgumentParser
 import CrashpadCore
 import DumpInterpretation
+import FileSystem
 public import Snapshot
 import SystemPackage
 
@@ -30,15 +31,16 @@ struct AnnotationArgument: ExpressibleByArgument {
 
   init?(argument: String) {
     guard let separator = argument.firstIndex(of: "="), separator > argument.startIndex else { return nil }
-    name = String(argument[..<separator])
-    value = String(argument[argument.index(after: separator)...])
+    // Dumps have text in their annotations.
+    name = ArgumentText.repaired(String(argument[..<separator]))
+    value = ArgumentText.repaired(String(argument[argument.index(after: separator)...]))
   }
 }
 
 extension DumpInput {
   /// Opens a file, or standard input for `-`.
   static func open(_ argument: String) throws -> DumpInput {
-    argument == "-" ? try standardInput() : try DumpInput(FilePath(argument))
+    argument == "-" ? try standardInput() : try DumpInput(FilePath(argument: argument))
   }
 }
 

@@ -28,13 +28,13 @@ struct SymbolOptions: ParsableArguments {
         Terminal.error("crashpadctl: warning: --debuginfod has no effect: libdebuginfod is not installed")
       }
     }
-    return SymbolSearch(paths: symbols.map { FilePath($0) }, looksInSystem: !noSystem, debuginfod: debuginfod)
+    return SymbolSearch(paths: symbols.map { FilePath(argument: $0) }, looksInSystem: !noSystem, debuginfod: debuginfod)
   }
 
   static func checkPaths(_ paths: [String]) throws {
     for path in paths {
       do {
-        _ = try FileKind(at: FilePath(path), followingLink: true)
+        _ = try FileKind(at: FilePath(argument: path), followingLink: true)
       } catch {
         let (text, status) = Sentences.failure(error, creating: false)
         Terminal.error("\(displayName(path)): error: \(text)")

@@ -60,6 +60,8 @@ struct SymbolizeCommand: ParsableCommand {
   @Flag(name: .customLong("no-demangle"), help: "Print mangled names.")
   var noDemangle = false
 
+  @OptionGroup var pipes: PipeOption
+
   @Option(name: .shortAndLong, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument = .guess
 

@@ -24,6 +24,8 @@ struct SymbolsCheckCommand: ParsableCommand {
 
   @OptionGroup var symbolOptions: SymbolOptions
 
+  @OptionGroup var pipes: PipeOption
+
   @Option(
     name: .long,
     help: ArgumentHelp(
@@ -98,7 +100,7 @@ struct SymbolsCheckCommand: ParsableCommand {
     tally.checked += states.modules.count
     tally.missing += missing
     if states.modules.isEmpty, format == .text { return .success }
-    write(states.modules, view, input.name, isSingle: isSingle, isComplete: missing == 0)
+    write(states.modules, view, input, isSingle: isSingle, isComplete: missing == 0)
     return .success
   }
 
@@ -107,17 +109,18 @@ struct SymbolsCheckCommand: ParsableCommand {
   }
 
   private func write(
-    _ modules: [Symbolization.Module], _ view: InspectionView, _ name: String, isSingle: Bool, isComplete: Bool
+    _ modules: [Symbolization.Module], _ view: InspectionView, _ input: InputList.Input, isSingle: Bool,
+    isComplete: Bool
   ) {
     switch format {
     case .text:
       let table = ModuleSymbolText.table(modules, view)
-      Terminal.output(isSingle ? table : "\(name)\n\(table)")
+      Terminal.output(isSingle ? table : "\(input.name)\n\(table)")
     case .json:
       JSONWriter.standardOutput(isSingle ? .indented : .compact) { json in
         json.object { json in
           json.member("schema", "crashpadctl-symbols-check/1")
-          json.member("input", name)
+          json.member("input", argument: input.argument)
           json.member("ok", isComplete)
           json.array("modules") { json in
             for module in modules { SymbolizationJSON.write(module, view, to: &json) }

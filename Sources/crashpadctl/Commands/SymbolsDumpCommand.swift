@@ -59,8 +59,8 @@ struct SymbolsDumpCommand: ParsableCommand {
   private var isStore: Bool {
     guard let output, output != "-" else { return false }
     return files.count > 1 || output.hasSuffix("/")
-      || (try? FileKind(at: FilePath(output), followingLink: true)) == .directory
-      || (!output.hasSuffix(".sym") && (try? FileKind(at: FilePath(output), followingLink: true)) == nil)
+      || (try? FileKind(at: FilePath(argument: output), followingLink: true)) == .directory
+      || (!output.hasSuffix(".sym") && (try? FileKind(at: FilePath(argument: output), followingLink: true)) == nil)
   }
 
   func validate() throws {
@@ -92,8 +92,8 @@ struct SymbolsDumpCommand: ParsableCommand {
 
   private func dump(_ file: String, _ isStore: Bool) -> [Report] {
     do {
-      let path = FilePath(file)
-      let sources = try SymSource.all(path, debug: debug.map { FilePath($0) }, name: name)
+      let path = FilePath(argument: file)
+      let sources = try SymSource.all(path, debug: debug.map { FilePath(argument: $0) }, name: name)
       guard sources.count == 1 || isStore else {
         return [.failed(text: "has \(sources.count) modules, which need -o with a directory", status: .usage)]
       }
@@ -110,7 +110,9 @@ struct SymbolsDumpCommand: ParsableCommand {
     options.demangles = !noDemangle
     options.hasInlinedCalls = !noInlines
     options.hasFrameRules = !noCFI
-    let target = output == "-" ? nil : output.map { isStore ? source.module.path(below: FilePath($0)) : FilePath($0) }
+    let target =
+      output == "-"
+      ? nil : output.map { isStore ? source.module.path(below: FilePath(argument: $0)) : FilePath(argument: $0) }
     do {
       guard let target else {
         let counts = try SymWriter.write(source, options, to: StandardOutput())

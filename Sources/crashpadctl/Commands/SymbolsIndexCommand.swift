@@ -68,10 +68,10 @@ struct SymbolsIndexCommand: ParsableCommand {
   }
 
   private func forEachFile(_ outcome: inout Outcome, _ body: (Row) -> Void) {
-    var store = output.map { SymbolStore(FilePath($0), copies: copy, isDryRun: dryRun) }
+    var store = output.map { SymbolStore(FilePath(argument: $0), copies: copy, isDryRun: dryRun) }
     for directory in directories {
       do {
-        try SymbolStore.forEachFile(below: FilePath(directory)) { path, errno in
+        try SymbolStore.forEachFile(below: FilePath(argument: directory)) { path, errno in
           Terminal.error("\(Wording.printable(path)): error: \(errno)")
           outcome.failures.append(ExitStatus(errno, creating: false))
         } _: { file in
@@ -136,7 +136,7 @@ struct SymbolsIndexCommand: ParsableCommand {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-symbols-index/1")
-        json.member("store", output.map { Wording.printable(FilePath($0)) })
+        json.member("store", path: output.map { FilePath(argument: $0) })
         json.member("dry_run", dryRun)
         json.array("files") { json in
           forEachFile(&outcome) { write($0, to: &json) }
@@ -147,7 +147,7 @@ struct SymbolsIndexCommand: ParsableCommand {
 
   private func write(_ row: Row, to json: inout JSONWriter) {
     json.object { json in
-      json.member("path", Wording.printable(row.file.path))
+      json.member("path", path: row.file.path)
       json.member("format", row.file.format == .elf ? "elf" : row.file.format == .sym ? "breakpad" : "mach-o")
       json.member("name", row.file.name)
       json.member("build_id", row.file.buildID.isEmpty ? nil : hexadecimalDigits(row.file.buildID))
@@ -156,7 +156,7 @@ struct SymbolsIndexCommand: ParsableCommand {
       json.array("places") { json in
         for (path, outcome) in row.places {
           json.object { json in
-            json.member("path", Wording.printable(path))
+            json.member("path", path: path)
             switch outcome {
             case .added: json.member("outcome", "added")
             case .present: json.member("outcome", "present")

@@ -32,7 +32,7 @@ struct SymbolsInfoCommand: ParsableCommand {
     for file in files {
       let contents: SymbolContents
       do {
-        contents = try SymbolContents(FilePath(file))
+        contents = try SymbolContents(FilePath(argument: file))
       } catch {
         let (text, status) = Sentences.failure(error, creating: false)
         Terminal.error("\(displayName(file)): error: \(text)")
@@ -45,7 +45,7 @@ struct SymbolsInfoCommand: ParsableCommand {
         isFirst = false
       case .json:
         JSONWriter.standardOutput(files.count == 1 ? .indented : .compact) {
-          SymbolContentsText.write(contents, displayName(file), to: &$0)
+          SymbolContentsText.write(contents, file, to: &$0)
         }
       }
     }
@@ -120,10 +120,10 @@ enum SymbolContentsText {
 
   // MARK: JSON
 
-  static func write(_ contents: SymbolContents, _ name: String, to json: inout JSONWriter) {
+  static func write(_ contents: SymbolContents, _ file: String, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", "crashpadctl-symbols-info/1")
-      json.member("file", name)
+      json.member("file", argument: file)
       switch contents {
       case .elf(let elf): write(elf, to: &json)
       case .sym(let sym): write(sym, to: &json)

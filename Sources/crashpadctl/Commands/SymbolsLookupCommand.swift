@@ -64,7 +64,8 @@ struct SymbolsLookupCommand: ParsableCommand {
     try SymbolOptions.checkPaths(symbols)
     let symbols: FileSymbols
     do {
-      symbols = try FileSymbols(FilePath(file), paths: self.symbols.map { FilePath($0) })
+      symbols = try FileSymbols(
+        FilePath(argument: file), paths: self.symbols.map { FilePath(argument: $0) })
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       Terminal.error("\(displayName(file)): error: \(text)")
@@ -153,7 +154,7 @@ struct SymbolsLookupCommand: ParsableCommand {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-symbols-lookup/1")
-        json.member("file", displayName(file))
+        json.member("file", argument: file)
         json.array("addresses") { json in
           forEachAddress { line in
             let (found, frames) = frames(line, symbols)

@@ -108,7 +108,7 @@ struct UnlockCommand: ParsableCommand {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-unlock/1")
-        json.member("database", Wording.printable(database.path))
+        json.member("database", path: database.path)
         json.member("now", Wording.rfc3339(Timestamp(seconds: clock.seconds)))
         json.member("dry_run", dryRun)
         json.array("dumps") { json in

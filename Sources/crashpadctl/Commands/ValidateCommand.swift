@@ -2,6 +2,7 @@ import ArgumentParser
 import BinaryFormat
 import CrashpadCore
 import FileSystem
+import Glibc
 import JSONFormat
 import Snapshot
 
@@ -47,6 +48,8 @@ struct ValidateCommand: ParsableCommand {
     completion: .list(Validation.rules.map(\.code)))
   var ignore: [String] = []
 
+  @OptionGroup var pipes: PipeOption
+
   @Option(name: .shortAndLong, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument?
 
@@ -71,14 +74,22 @@ struct ValidateCommand: ParsableCommand {
       listRules()
       return
     }
+    let epoch = Self.sourceDateEpoch
+    let start = epoch ?? TimeArgument.now
     let list = InputList(dumps, accepting: [.intermediateDump, .minidump, .core])
     var validation = Validation()
     validation.architecture = arch?.architecture
     validation.guessesArchitecture = arch == .guess
-    var results = list.failures.map { ValidatedInput(name: $0.name, failure: $0) }
-    results += list.inputs.map { validate($0, validation) }
+    var results = list.failures.map { ValidatedInput($0) }
+    let progress = Progress(total: list.inputs.count, isShown: true)
+    for input in list.inputs {
+      results.append(validate(input, validation, epoch == nil))
+      progress.advance()
+    }
+    progress.clear()
     if results.isEmpty { throw ExitCode(list.statusOfNone.rawValue) }
-    let report = ValidationReport(results: results, strict: strict, maxWarnings: maxWarnings, skipped: list.skipped)
+    let report = ValidationReport(
+      results: results, strict: strict, maxWarnings: maxWarnings, skipped: list.skipped, start: start)
     switch format {
     case .text: report.writeText(withNotes: !noNotes)
     case .json: report.writeJSON()
@@ -88,17 +99,30 @@ struct ValidateCommand: ParsableCommand {
     throw ExitCode(report.status.rawValue)
   }
 
+  /// The time that reports say, of builds whose outputs are to be the same each time; then nothing took any.
+  private static var sourceDateEpoch: Int64? {
+    unsafe getenv("SOURCE_DATE_EPOCH").flatMap { unsafe Int64(String(cString: $0)) }
+  }
+
+  private func validate(_ input: InputList.Input, _ validation: Validation, _ isTimed: Bool) -> ValidatedInput {
+    let clock = ContinuousClock()
+    let start = clock.now
+    var result = validate(input, validation)
+    if isTimed { result.duration = clock.now - start }
+    return result
+  }
+
   private func validate(_ input: InputList.Input, _ validation: Validation) -> ValidatedInput {
     do {
       let dump = try DumpInput.open(input.argument)
       let result = try dump.file.checkingReading { validation.validate(dump) }
       var findings = result.findings
       findings.remove(rules: Set(ignore))
-      return ValidatedInput(name: input.name, format: result.format, findings: findings)
+      return ValidatedInput(input, format: result.format, findings: findings)
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       return ValidatedInput(
-        name: input.name, failure: InputList.Failure(name: input.name, text: text, status: status))
+        InputList.Failure(name: input.name, argument: input.argument, text: text, status: status))
     }
   }
 

@@ -138,7 +138,7 @@ struct DatabaseCheckReport {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-database-check/1")
-        json.member("database", Wording.printable(report.database.path))
+        json.member("database", path: report.database.path)
         json.member("now", Wording.rfc3339(Timestamp(seconds: report.command.clock.seconds)))
         if report.command.repair {
           json.member("dry_run", report.command.dryRun)

@@ -123,7 +123,7 @@ struct DatabaseSummary {
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", "crashpadctl-database-info/1")
-      json.member("database", database.path.string)
+      json.member("database", path: database.path)
       DatabaseSettingsCommand.writeMembers(settings, to: &json)
       for state in ReportState.allCases {
         let reports = reports[state] ?? Reports()

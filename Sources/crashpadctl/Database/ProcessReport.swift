@@ -123,7 +123,7 @@ final class ProcessReport {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-process/1")
-        json.member("database", Wording.printable(database.path))
+        json.member("database", path: database.path)
         json.member("now", Wording.rfc3339(Timestamp(seconds: command.clock.seconds)))
         json.member("dry_run", command.dryRun)
         var locks: [Processing.LockReport] = []

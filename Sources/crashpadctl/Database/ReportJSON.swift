@@ -16,7 +16,7 @@ struct ReportJSON {
     json.open("{")
     json.member("id", report.id.text)
     json.member("state", report.state.rawValue)
-    json.member("path", database.path(of: report).string)
+    json.member("path", path: database.path(of: report))
     json.member("size", report.size)
     json.member("total_size", report.totalSize)
     json.member("created", dates.rfc3339(report.creationTime))

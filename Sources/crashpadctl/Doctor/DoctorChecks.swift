@@ -285,7 +285,7 @@ struct DoctorChecks {
     do {
       let version = try HTTPLibrary.version()
       let file = try HTTPLibrary.certificateFile()
-      if let file, (try? InputFile(FilePath(file))) == nil {
+      if let file, (try? InputFile(file)) == nil {
         add(
           "uploads", .note, "\(version), but no \(Wording.printable(file))",
           "servers with https are not trusted, so nothing can be sent to them from here",
@@ -340,7 +340,7 @@ struct DoctorChecks {
   func write(database: FilePath, _ trial: CaptureTrial?, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", "crashpadctl-doctor/1")
-      json.member("database", Wording.printable(database))
+      json.member("database", path: database)
       json.member("captures", !checks.contains { $0.state == .missing })
       json.array("checks") { json in
         for check in checks {

@@ -15,14 +15,25 @@ struct InspectionJSON {
   private let inspection: Inspection
   private let view: InspectionView?
 
-  static func write(_ inspection: Inspection, _ view: InspectionView?, name: String, to json: inout JSONWriter) {
-    InspectionJSON(inspection: inspection, view: view).writeDocument(name, to: &json)
+  static func write(_ inspection: Inspection, _ view: InspectionView?, input: String, to json: inout JSONWriter) {
+    InspectionJSON(inspection: inspection, view: view).writeDocument(input, to: &json)
   }
 
-  private func writeDocument(_ name: String, to json: inout JSONWriter) {
+  /// An input that could not be read.
+  static func writeFailure(_ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", Self.schema)
-      json.member("input", name)
+      json.member("input", argument: input)
+      json.member("format", nil as String?)
+      json.member("error", text)
+      json.member("status", status.rawValue)
+    }
+  }
+
+  private func writeDocument(_ input: String, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", Self.schema)
+      json.member("input", argument: input)
       json.member("format", inspection.format.rawValue)
       json.member("bytes", inspection.file.byteCount)
       let isComplete = inspection.tree?.incomplete == nil && view?.snapshot.isComplete != false

@@ -42,7 +42,7 @@ struct MetricsOption: ParsableArguments {
 
   /// Replaces the file in one step, so that no reader sees half of it; if there is one to write. Prints why, if it can't.
   func write(_ figures: (inout Metrics) -> Void) -> ExitStatus {
-    guard let path = metricsFile.map({ FilePath($0) }) else { return .success }
+    guard let path = metricsFile.map({ FilePath(argument: $0) }) else { return .success }
     var metrics = Metrics()
     figures(&metrics)
     do {

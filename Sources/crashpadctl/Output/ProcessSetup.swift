@@ -1,3 +1,4 @@
+import CArguments
 import FileSystem
 import Glibc
 import Supervision
@@ -22,14 +23,6 @@ enum ProcessSetup {
     }
   }
 
-  /// Swift reads the command line from /proc. Where that is not mounted there would be none, and a script that asked for a
-  /// conversion would get the help and status 0.
-  static func checkCommandLine() {
-    guard CommandLine.arguments.isEmpty else { return }
-    Terminal.error("crashpadctl: error: the command line can't be read, as /proc is not mounted")
-    exit(ExitStatus.ioError.rawValue)
-  }
-
   static func installSignalHandlers() {
     _ = ignoredSignals
     // A reader that goes away gives EPIPE, and that is told apart from lost data where it happens.
@@ -45,11 +38,10 @@ enum ProcessSetup {
 }
 
 extension ProcessSetup {
-  /// The last arguments of the command line, byte for byte.
-  static func lastArguments(_ count: Int) -> [[UInt8]] {
-    let all = Int(CommandLine.argc)
-    return (max(0, all - count)..<all).map { index in
-      guard let text = unsafe CommandLine.unsafeArgv[index] else { return [] }
+  /// The words of the command line behind the tool's name, byte for byte.
+  static var arguments: [[UInt8]] {
+    (1..<max(1, arguments_count())).map { index in
+      guard let text = unsafe arguments_at(index) else { return [] }
       return unsafe UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
     }
   }

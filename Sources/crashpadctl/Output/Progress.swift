@@ -1,4 +1,4 @@
-import Glibc
+import Synchronization
 
 /// A line on the terminal that says how far a long run is. Elsewhere nothing is printed.
 final class Progress {
@@ -27,5 +27,37 @@ final class Progress {
     guard isOnScreen else { return }
     isOnScreen = false
     Terminal.errorPart("\r\u{1b}[K")
+  }
+}
+
+/// The same of the bytes of one large output.
+final class ByteProgress: Sendable {
+  /// Less is written in the blink of an eye.
+  private static let threshold = 256 << 20
+
+  /// The bytes that were shown last; nil if nothing is on the screen.
+  private let shown = Mutex<Int?>(nil)
+
+  /// Nil where nothing is to be shown.
+  init?(isShown: Bool) {
+    guard isShown, Terminal.isErrorTerminal else { return nil }
+  }
+
+  func show(_ done: Int, of total: Int) {
+    guard total >= Self.threshold else { return }
+    shown.withLock { last in
+      guard done - (last ?? 0) >= total / 100 else { return }
+      last = done
+      let all = Wording.size(UInt64(total))
+      Terminal.errorPart("\r\(Wording.size(UInt64(done))) of \(all) (\(100 * done / total) %)\u{1b}[K")
+    }
+  }
+
+  /// Removes the line, so that another can be printed.
+  func clear() {
+    shown.withLock { last in
+      if last != nil { Terminal.errorPart("\r\u{1b}[K") }
+      last = nil
+    }
   }
 }

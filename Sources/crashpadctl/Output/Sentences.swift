@@ -73,6 +73,11 @@ enum Sentences {
       ("not a Crashpad database (no settings.dat, none of its directories)", .noInput)
     case let failure as InputFile.NotReadable:
       (notReadable(failure.reason), failure.reason == .unreadable ? .ioError : .noInput)
+    case let failure as SpoolFile.Failure:
+      (
+        "is a large pipe and can't be kept in \(Wording.printable(failure.folder)): \(failure.errno.description); "
+          + "$TMPDIR names another place", .ioError
+      )
     case let failure as DumpJSON.Failure: ("not the JSON form of a dump: \(json(failure))", .noData)
     case let failure as CompressedInput:
       (
@@ -128,7 +133,8 @@ enum Sentences {
     switch reason {
     case .directory: "is a directory"
     case .notAFile: "is no regular file"
-    case .tooLarge: "has more than \(InputFile.maximumUnmappedSize >> 30) GiB, too much for a pipe"
+    case .tooLarge:
+      "is a pipe with more than \(Wording.size(UInt64(InputFile.pipeLimit))); --pipe-limit allows more"
     case .unreadable: "became shorter while it was read, or its disk could not be read"
     }
   }

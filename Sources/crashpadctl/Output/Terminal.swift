@@ -20,7 +20,8 @@ enum ExitStatus: Int32 {
     switch errno {
     case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels: self = creating ? .cannotCreate : .noInput
     case .permissionDenied, .notPermitted: self = .notPermitted
-    case .readOnlyFileSystem, .fileExists, .isDirectory, .fileNameTooLong: self = creating ? .cannotCreate : .noInput
+    case .readOnlyFileSystem, .fileExists, .isDirectory, .fileNameTooLong, .noSuchAddressOrDevice:
+      self = creating ? .cannotCreate : .noInput
     case .resourceBusy, .wouldBlock: self = .temporaryFailure
     default: self = .ioError
     }
@@ -31,9 +32,14 @@ enum ExitStatus: Int32 {
 enum Terminal {
   static let isErrorTerminal = isatty(2) == 1
 
-  /// A line for people, on standard error; lost if that is closed.
+  /// A line for people, or several, on standard error; lost if that is closed.
+  ///
+  /// Text from outside is escaped where a sentence takes it. This escapes what was forgotten there.
   static func error(_ line: String) {
-    errorPart(TextStyle.error.coloringSeverity(line) + "\n")
+    let isPlain = line.utf8.allSatisfy { (0x20..<0x7f).contains($0) || $0 == 0x0a }
+    let lines = isPlain ? [] : line.split(separator: "\n", omittingEmptySubsequences: false)
+    let text = isPlain ? line : lines.map { Wording.printable(String($0)) }.joined(separator: "\n")
+    errorPart(TextStyle.error.coloringSeverity(text) + "\n")
   }
 
   /// Text without a line feed, on standard error.

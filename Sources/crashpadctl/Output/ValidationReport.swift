@@ -1,24 +1,32 @@
 import BinaryFormat
 import CrashpadCore
+import FileSystem
 import JSONFormat
+import Snapshot
 
 /// One input of `validate` and what came of it.
 struct ValidatedInput {
   let name: String
+  /// The argument that names it, or would; `-` for standard input.
+  let argument: String
   let format: InputFormat?
   let findings: FindingList
   /// Why the input could not be read.
   let failure: InputList.Failure?
+  /// How long it took.
+  var duration = Duration.zero
 
-  init(name: String, format: InputFormat, findings: FindingList) {
-    self.name = name
+  init(_ input: InputList.Input, format: InputFormat, findings: FindingList) {
+    name = input.name
+    argument = input.argument
     self.format = format
     self.findings = findings
     failure = nil
   }
 
-  init(name: String, failure: InputList.Failure) {
-    self.name = name
+  init(_ failure: InputList.Failure) {
+    name = failure.name
+    argument = failure.argument
     format = nil
     findings = FindingList()
     self.failure = failure
@@ -31,6 +39,8 @@ struct ValidationReport {
   let strict: Bool
   let maxWarnings: Int?
   let skipped: Int
+  /// Seconds since 1970.
+  let start: Int64
 
   func count(_ severity: Severity) -> Int { results.reduce(0) { $0 + $1.findings.count(of: severity) } }
 
@@ -92,7 +102,7 @@ struct ValidationReport {
       JSONWriter.standardOutput(results.count == 1 ? .indented : .compact) { json in
         json.object { json in
           json.member("schema", Self.schema)
-          json.member("input", result.name)
+          json.member("input", argument: result.argument)
           json.member("format", result.format?.rawValue)
           json.member("passed", !isBad(result))
           if let failure = result.failure { json.member("error", failure.text) }
@@ -112,10 +122,12 @@ struct ValidationReport {
     let failures = results.count { $0.failure == nil && isBad($0) }
     let errors = results.count { $0.failure != nil }
     var xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-    let counts = "tests=\"\(results.count)\" failures=\"\(failures)\" errors=\"\(errors)\""
-    xml += "<testsuites \(counts)>\n  <testsuite name=\"crashpadctl validate\" \(counts)>\n"
+    let time = Self.seconds(results.reduce(Duration.zero) { $0 + $1.duration })
+    let counts = "tests=\"\(results.count)\" failures=\"\(failures)\" errors=\"\(errors)\" time=\"\(time)\""
+    xml += "<testsuites \(counts)>\n  <testsuite name=\"crashpadctl validate\" \(counts)\(timestamp)>\n"
     for result in results {
-      xml += "    <testcase classname=\"crashpadctl.validate\" name=\"\(Self.escaped(result.name))\">\n"
+      xml += "    <testcase classname=\"crashpadctl.validate\" name=\"\(Self.escaped(result.name))\" "
+      xml += "time=\"\(Self.seconds(result.duration))\">\n"
       let lines = result.findings.findings.map { Sentences.line($0, input: result.name) }
       if let failure = result.failure {
         xml += "      <error message=\"\(Self.escaped(failure.text))\"/>\n"
@@ -129,6 +141,18 @@ struct ValidationReport {
       xml += "    </testcase>\n"
     }
     Terminal.output(xml + "  </testsuite>\n</testsuites>\n")
+  }
+
+  /// When the run began: a date without a zone, as JUnit's schema has it; in UTC.
+  private var timestamp: String {
+    let time = Wording.rfc3339(Timestamp(seconds: start, microseconds: 0))
+    return time.map { " timestamp=\"\($0.dropLast())\"" } ?? ""
+  }
+
+  /// "0.012"
+  private static func seconds(_ duration: Duration) -> String {
+    let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+    return "\(milliseconds / 1000).\(Wording.padded(Int(milliseconds % 1000), 3))"
   }
 
   /// Text for XML 1.0, which has no place for most control characters.
@@ -162,14 +186,18 @@ struct ValidationReport {
               json.object("driver") { json in
                 json.member("name", "crashpadctl")
                 json.member("version", toolVersion)
+                json.member("informationUri", "man:crashpadctl(1)")
                 json.array("rules") { json in
                   for rule in Validation.rules { Self.write(rule, to: &json) }
                 }
               }
             }
             json.array("results") { json in
+              var fingerprints = Fingerprints()
               for result in results {
-                for finding in result.findings.findings { Self.write(finding, in: result.name, to: &json) }
+                for finding in result.findings.findings {
+                  Self.write(finding, in: result, fingerprints.next(finding, in: result.name), to: &json)
+                }
               }
             }
             writeInvocation(to: &json)
@@ -200,24 +228,40 @@ struct ValidationReport {
       json.member("id", rule.code)
       json.object("shortDescription") { $0.member("text", rule.summary) }
       json.object("fullDescription") { $0.member("text", rule.summary) }
+      json.member("helpUri", "man:crashpadctl-validate(1)")
       json.object("help") { $0.member("text", "crashpadctl-validate(1) says what to make of \(rule.code).") }
       json.object("defaultConfiguration") { $0.member("level", rule.severity.rawValue) }
     }
   }
 
-  private static func write(_ finding: Finding, in input: String, to json: inout JSONWriter) {
+  /// What makes a finding the same one in the next run: input, place and rule, and of several the how manieth it is.
+  private struct Fingerprints {
+    private var counts: [String: Int] = [:]
+
+    mutating func next(_ finding: Finding, in input: String) -> String {
+      let text = "\(input):\(finding.path):\(finding.rule.code)"
+      let count = counts[text, default: 0] + 1
+      counts[text] = count
+      return count == 1 ? text : "\(text):\(count)"
+    }
+  }
+
+  private static let ruleIndices = Dictionary(
+    Validation.rules.enumerated().map { ($1.code, $0) }, uniquingKeysWith: { first, _ in first })
+
+  private static func write(
+    _ finding: Finding, in result: ValidatedInput, _ fingerprint: String, to json: inout JSONWriter
+  ) {
     json.object { json in
       json.member("ruleId", finding.rule.code)
+      if let index = ruleIndices[finding.rule.code] { json.member("ruleIndex", index) }
       json.member("level", finding.severity.rawValue)
       json.object("message") { $0.member("text", Sentences.sentence(finding)) }
-      // What makes a finding the same one in the next run.
-      json.object("partialFingerprints") {
-        $0.member("crashpadctl/v1", "\(input):\(finding.path):\(finding.rule.code)")
-      }
+      json.object("partialFingerprints") { $0.member("crashpadctl/v1", fingerprint) }
       json.array("locations") { json in
         json.object { json in
           json.object("physicalLocation") { json in
-            json.object("artifactLocation") { $0.member("uri", percentEncoded(input)) }
+            json.object("artifactLocation") { $0.member("uri", percentEncoded(result)) }
             json.object("region") {
               // A dump has no lines, but code scanning shows nothing without one.
               $0.member("startLine", 1)
@@ -237,10 +281,10 @@ struct ValidationReport {
     }
   }
 
-  /// A path as a relative URI reference (RFC 3986).
-  private static func percentEncoded(_ path: String) -> String {
+  /// An input's path as a relative URI reference (RFC 3986), byte for byte.
+  private static func percentEncoded(_ result: ValidatedInput) -> String {
     var uri = ""
-    for byte in path.utf8 {
+    for byte in result.argument == "-" ? Array(result.name.utf8) : ArgumentText.bytes(result.argument) {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),

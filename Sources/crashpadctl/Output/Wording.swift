@@ -1,4 +1,4 @@
-import Glibc
+import FileSystem
 import Snapshot
 import SystemPackage
 
@@ -129,20 +129,16 @@ enum Wording {
 
   /// A file's name, with bytes that are not UTF-8 as `\xNN`.
   static func printable(_ bytes: [UInt8]) -> String {
-    if String(validating: bytes, as: UTF8.self) != nil { return printable(String(decoding: bytes, as: UTF8.self)) }
-    return bytes.map { byte in
-      (0x20..<0x7f).contains(byte) ? String(UnicodeScalar(byte)) : "\\x" + hexadecimal(UInt64(byte), width: 2)
-    }.joined()
+    printable(ArgumentText.text(bytes))
   }
 
   /// A path, with bytes that are not UTF-8 as `\xNN`.
   static func printable(_ path: FilePath) -> String {
-    unsafe path.withPlatformString {
-      unsafe printable(Array(UnsafeBufferPointer(start: $0, count: strlen($0)).map { UInt8(bitPattern: $0) }))
-    }
+    printable(path.bytes)
   }
 
-  /// One line, without what would move a terminal's cursor or change its colours.
+  /// One line, without what would move a terminal's cursor or change its colours. Bytes of an argument that are not UTF-8
+  /// are `\xNN`.
   static func printable(_ text: String) -> String {
     if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
     var line = ""
@@ -154,7 +150,12 @@ enum Wording {
       case "\0": line += "\\0"
       case _ where scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format:
         line += "\\u{\(String(scalar.value, radix: 16))}"
-      default: line.unicodeScalars.append(scalar)
+      default:
+        if let byte = ArgumentText.byte(of: scalar) {
+          line += "\\x" + hexadecimal(UInt64(byte), width: 2)
+        } else {
+          line.unicodeScalars.append(scalar)
+        }
       }
     }
     return line

@@ -210,7 +210,7 @@ struct RunReport {
         json.member("signal", linuxSignalName(signal))
       }
       json.member("run", run.environment.run.text)
-      json.member("database", Wording.printable(run.database))
+      json.member("database", path: run.database)
       json.member("error", failure)
       json.array("warnings") { json in for warning in end.warnings { json.string(warning) } }
       json.member("running", running)
@@ -222,16 +222,16 @@ struct RunReport {
 
   private func write(_ dump: Dump, to json: inout JSONWriter) {
     json.object { json in
-      json.member("path", Wording.printable(dump.path))
+      json.member("path", path: dump.path)
       json.member("id", dump.uuid.text)
       json.member("pid", dump.processID)
       json.member("bytes", dump.dump.size)
-      json.member("report", dump.report.map { Wording.printable($0) })
+      json.member("report", path: dump.report)
       json.member("error", dump.failure ?? dump.processingFailure)
       guard let inspection = dump.inspection else { return }
       json.key("stack")
       SymbolizationJSON.write(
-        inspection, dump.symbolized, name: Wording.printable(dump.path), part: .stacks, to: &json)
+        inspection, dump.symbolized, input: ArgumentText.text(dump.path.bytes), part: .stacks, to: &json)
     }
   }
 }

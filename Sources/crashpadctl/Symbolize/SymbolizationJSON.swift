@@ -1,6 +1,7 @@
 import BinaryFormat
 import CrashpadCore
 import IntermediateDump
+import FileSystem
 import JSONFormat
 import Snapshot
 import Symbolication
@@ -21,17 +22,17 @@ struct SymbolizationJSON {
   private let symbolized: SymbolizedView?
   private let part: Part
 
-  /// `symbolized` is nil of an input that has no meaning.
+  /// `symbolized` is nil of an input that has no meaning. `input` is the argument that names it, or would.
   static func write(
-    _ inspection: Inspection, _ symbolized: SymbolizedView?, name: String, part: Part, to json: inout JSONWriter
+    _ inspection: Inspection, _ symbolized: SymbolizedView?, input: String, part: Part, to json: inout JSONWriter
   ) {
-    SymbolizationJSON(inspection: inspection, symbolized: symbolized, part: part).write(name, to: &json)
+    SymbolizationJSON(inspection: inspection, symbolized: symbolized, part: part).write(input, to: &json)
   }
 
-  private func write(_ name: String, to json: inout JSONWriter) {
+  private func write(_ input: String, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", Self.schema)
-      json.member("input", name)
+      json.member("input", argument: input)
       json.member("status", symbolized == nil ? "ERROR" : "OK")
       json.member("format", inspection.format.rawValue)
       let isComplete = inspection.tree?.incomplete == nil && symbolized?.view.snapshot.isComplete != false
@@ -106,12 +107,13 @@ struct SymbolizationJSON {
   static func write(_ module: Symbolization.Module, _ view: InspectionView, to json: inout JSONWriter) {
     let recorded = view.snapshot.modules[module.index]
     let identity = module.identity
+    let path = ArgumentText.repaired(identity.path)
     json.object { json in
       json.member("base_addr", recorded.address.map(view.fullAddress))
       let end = recorded.address.flatMap { address in recorded.size.map { address &+ $0 } }
       json.member("end_addr", end.map(view.fullAddress))
-      json.member("filename", lastPathComponent(identity.path))
-      json.member("path", identity.path)
+      json.member("filename", lastPathComponent(path))
+      json.member("path", path)
       json.member("code_id", codeID(identity))
       json.member("debug_file", identity.debugName)
       json.member("debug_id", identity.debugID?.text)

@@ -66,7 +66,7 @@ struct SymbolizeRun {
 
   /// A file that was named and did nothing is most often the wrong one.
   private func reportUnused(except used: Set<FilePath>) {
-    for path in command.symbolOptions.symbols.map({ FilePath($0) }) where !used.contains(path) {
+    for path in command.symbolOptions.symbols.map({ FilePath(argument: $0) }) where !used.contains(path) {
       guard (try? FileKind(at: path, followingLink: true)) != .directory else { continue }
       // They are parts of another file's debug information, and have no symbols of their own.
       if ["dwo", "dwp"].contains(path.extension) { continue }
@@ -114,13 +114,15 @@ struct SymbolizeRun {
     } else {
       report.status = .noData
     }
-    write(inspection, symbolized, input.name, to: &report)
+    write(inspection, symbolized, input, to: &report)
     return report
   }
 
-  private func write(_ inspection: Inspection, _ symbolized: SymbolizedView?, _ name: String, to report: inout Report) {
+  private func write(
+    _ inspection: Inspection, _ symbolized: SymbolizedView?, _ input: InputList.Input, to report: inout Report
+  ) {
     if command.format == .json {
-      writeDocument(inspection, symbolized, name, to: &report)
+      writeDocument(inspection, symbolized, input, to: &report)
       return
     }
     guard let symbolized else { return }
@@ -128,7 +130,7 @@ struct SymbolizeRun {
       report.requests = ModuleSymbolText(symbolized: symbolized).requests.map(\.line)
       return
     }
-    report.output = Array(text(symbolized, name).utf8)
+    report.output = Array(text(symbolized, input.name).utf8)
   }
 
   private func text(_ symbolized: SymbolizedView, _ name: String) -> String {
@@ -147,19 +149,19 @@ struct SymbolizeRun {
   }
 
   private func writeDocument(
-    _ inspection: Inspection, _ symbolized: SymbolizedView?, _ name: String, to report: inout Report
+    _ inspection: Inspection, _ symbolized: SymbolizedView?, _ input: InputList.Input, to report: inout Report
   ) {
     let part: SymbolizationJSON.Part = command.missing ? .missing : command.modules ? .modules : .stacks
     if list.inputs.count == 1 {
       // Nothing has to wait for others, and the document of an endless recursion is large.
       JSONWriter.standardOutput(list.hasDirectories ? .compact : .indented) {
-        SymbolizationJSON.write(inspection, symbolized, name: name, part: part, to: &$0)
+        SymbolizationJSON.write(inspection, symbolized, input: input.argument, part: part, to: &$0)
       }
       return
     }
     let output = MemoryOutput()
     var json = JSONWriter(.compact) { output.write($0) }
-    SymbolizationJSON.write(inspection, symbolized, name: name, part: part, to: &json)
+    SymbolizationJSON.write(inspection, symbolized, input: input.argument, part: part, to: &json)
     do { try json.finish() } catch { preconditionFailure("memory takes everything") }
     report.output = output.bytes
   }

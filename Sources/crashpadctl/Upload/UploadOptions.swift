@@ -217,7 +217,7 @@ extension UploadOptions {
   private static func lines(of path: String) throws -> [String] {
     do {
       // Also what a shell's <(…) gives.
-      let file = try InputFile(FilePath(path))
+      let file = try InputFile(FilePath(argument: path))
       let text = file.withBytes { bytes in
         unsafe bytes.extracting(first: 1 << 20).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
       }
@@ -226,9 +226,9 @@ extension UploadOptions {
   }
 
   /// libcurl would only say that something is wrong with the file.
-  private static func certificates(_ path: String) throws -> String {
-    do { _ = try InputFile(FilePath(path)) } catch { throw fail(path, error) }
-    return path
+  private static func certificates(_ path: String) throws -> FilePath {
+    do { _ = try InputFile(FilePath(argument: path)) } catch { throw fail(path, error) }
+    return FilePath(argument: path)
   }
 
   private static func fail(_ path: String, _ error: any Error) -> ExitCode {

@@ -151,7 +151,7 @@ final class UploadReport {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
         json.member("schema", "crashpadctl-upload/1")
-        json.member("database", Wording.printable(database.path))
+        json.member("database", path: database.path)
         json.member("now", Wording.rfc3339(Timestamp(seconds: now)))
         json.member("dry_run", style.isDry)
         members(&json)

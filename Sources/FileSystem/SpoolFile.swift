@@ -1,0 +1,64 @@
+internal import CLinux
+internal import Glibc
+public import SystemPackage
+
+/// A file without a name, for an input that can be read only once and is too large to be held in memory. It is gone with this
+/// object.
+public final class SpoolFile {
+  /// There is no place for it, or no more of it.
+  public struct Failure: Error {
+    public let folder: FilePath
+    public let errno: Errno
+  }
+
+  private let folder: FilePath
+  private let descriptor: FileDescriptor
+  /// Bytes.
+  public private(set) var size = 0
+
+  /// Makes the file in `$TMPDIR`, or else in /var/tmp or /tmp. Throws `Failure`.
+  public init() throws(Failure) {
+    var folders = [FilePath("/var/tmp"), FilePath("/tmp")]
+    if let variable = unsafe getenv("TMPDIR"), unsafe variable.pointee != 0 {
+      folders.insert(unsafe FilePath(platformString: variable), at: 0)
+    }
+    var failure = Failure(folder: folders[0], errno: .noSuchFileOrDirectory)
+    for folder in folders {
+      let number = Self.open(in: folder)
+      if number >= 0 {
+        self.folder = folder
+        descriptor = FileDescriptor(rawValue: number)
+        return
+      }
+      if folder == folders[0] { failure = Failure(folder: folder, errno: Errno(rawValue: errno)) }
+    }
+    throw failure
+  }
+
+  deinit { try? descriptor.close() }
+
+  private static func open(in folder: FilePath) -> Int32 {
+    var name = Array(folder.appending("crashpadctl-XXXXXX").bytes.map { CChar(bitPattern: $0) }) + [0]
+    let number = unsafe mkostemp(&name, O_CLOEXEC)
+    if number >= 0 { unsafe _ = unlink(name) }
+    return number
+  }
+
+  /// Writes all bytes at the end. Throws `Failure`.
+  public func write(_ bytes: RawSpan) throws(Failure) {
+    do { try writeAll(bytes, to: descriptor) } catch {
+      throw Failure(folder: folder, errno: error as? Errno ?? .ioError)
+    }
+    size += bytes.byteCount
+  }
+
+  /// All that was written, mapped. Throws `Errno`.
+  func map() throws -> UnsafeRawBufferPointer { try unsafe InputFile.map(descriptor, size) }
+
+  /// All that was written. Throws `Errno`.
+  public func input() throws -> InputFile {
+    // Small ones are read, from where the last write ended.
+    _ = try descriptor.seek(offset: 0, from: .start)
+    return try InputFile(descriptor)
+  }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import FileSystem
+import SystemPackage
+
+/// The words that name a command, and what may have been meant by others.
+enum CommandName {
+  typealias Command = any ParsableCommand.Type
+
+  /// The commands that the first words name, from the outermost on, and the words behind them.
+  static func resolve(_ arguments: [String]) -> (path: [Command], rest: ArraySlice<String>) {
+    var path: [Command] = []
+    var rest = arguments[...]
+    var commands = Crashpadctl.configuration.subcommands
+    while let word = rest.first, let command = commands.first(where: { name($0) == word }) {
+      path.append(command)
+      commands = command.configuration.subcommands
+      rest = rest.dropFirst()
+    }
+    return (path, rest)
+  }
+
+  private static func name(_ command: Command) -> String { command.configuration.commandName ?? "" }
+
+  /// Throws `ValidationError` if the first words name no command; of `help` those that it is asked about.
+  static func check(_ arguments: [String]) throws {
+    let isHelp = arguments.first == "help"
+    let (path, rest) = resolve(isHelp ? Array(arguments.dropFirst()) : arguments)
+    let commands = path.last?.configuration.subcommands ?? Crashpadctl.configuration.subcommands
+    guard !commands.isEmpty || isHelp, let word = rest.first, !word.hasPrefix("-"), word != "help" || isHelp else {
+      return
+    }
+    let group = path.map { name($0) + " " }.joined()
+    var text = "Unknown command '\(group)\(word)'"
+    let suggestions = suggestions(for: word, among: commands, in: path)
+    if !suggestions.isEmpty {
+      text += "; did you mean \(suggestions.map { "'\(group)\($0)'" }.joined(separator: " or "))?"
+    } else if path.isEmpty, !isHelp, (try? FileKind(at: FilePath(argument: word), followingLink: true)) != nil {
+      text += "; to look at a file, type 'crashpadctl inspect \(word)'"
+    }
+    throw ValidationError(text)
+  }
+
+  /// What other tools call it.
+  private static let otherNames = [
+    "stackwalk": ["symbolize"], "minidump_stackwalk": ["symbolize"], "symbolicate": ["symbolize"],
+    "dump": ["inspect"], "show": ["inspect"], "ls": ["database list"], "exec": ["run"], "send": ["upload"],
+    "gc": ["prune"],
+  ]
+
+  private static func suggestions(for word: String, among commands: [Command], in path: [Command]) -> [String] {
+    let names = commands.filter { $0.configuration.shouldDisplay }.map { name($0) }
+    var found: [String] = []
+    if path.isEmpty {
+      found = otherNames[word] ?? []
+      // A command of a group without the group.
+      for group in commands {
+        found += group.configuration.subcommands.map { name($0) }.filter { $0 == word }.map { "\(name(group)) \($0)" }
+      }
+    }
+    if found.isEmpty {
+      let limit = max(1, word.utf8.count / 3)
+      let near = names.map { (name: $0, distance: distance($0, word)) }.filter { $0.distance <= limit }
+      found = near.sorted { $0.distance < $1.distance }.prefix(1).map(\.name)
+    }
+    return found
+  }
+
+  /// How many bytes have to be put in, taken out, changed, or exchanged with their neighbours.
+  private static func distance(_ a: String, _ b: String) -> Int {
+    let (a, b) = (Array(a.utf8.prefix(64)), Array(b.utf8.prefix(64)))
+    var rows = [Array(0...b.count)]
+    for i in 1..<a.count + 1 {
+      var row = [i]
+      for j in 1..<b.count + 1 {
+        var least = min(row[j - 1] + 1, rows[i - 1][j] + 1, rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1))
+        if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] { least = min(least, rows[i - 2][j - 2] + 1) }
+        row.append(least)
+      }
+      rows.append(row)
+    }
+    return rows[a.count][b.count]
+  }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import FileSystem
+import Glibc
+import SystemPackage
+
+/// One call of the tool: finds the command that its arguments name, and runs it.
+struct Invocation {
+  private let arguments: [String]
+
+  /// The arguments behind the tool's name, byte for byte.
+  init(_ arguments: [[UInt8]]) {
+    var words = arguments.map { ArgumentText.text($0) }
+    if ["-V", "version"].contains(words.first) { words[0] = "--version" }
+    self.arguments = ThreadChoice.expanding(words)
+  }
+
+  func run() -> Never {
+    do {
+      var command = try Self.parseQuickly(arguments) ?? Self.parse(arguments)
+      try command.run()
+      exit(ExitStatus.success.rawValue)
+    } catch {
+      end(error)
+    }
+  }
+
+  /// The command that is named, by its own parser alone: that of the whole tree makes and checks those of all commands first,
+  /// which took three quarters of the time to start. Nil if there is no such command, or it takes other arguments: then the
+  /// tree's parser has the words for it.
+  private static func parseQuickly(_ arguments: [String]) -> (any ParsableCommand)? {
+    let (path, rest) = CommandName.resolve(arguments)
+    guard let command = path.last, command.configuration.subcommands.isEmpty else { return nil }
+    // A request for help is answered by another command.
+    guard let parsed = try? command.parseAsRoot(Array(rest)), type(of: parsed) == command else { return nil }
+    return parsed
+  }
+
+  private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+    try CommandName.check(arguments)
+    return try Crashpadctl.parseAsRoot(arguments)
+  }
+
+  // MARK: The end
+
+  private func end(_ error: any Error) -> Never {
+    let status = Crashpadctl.exitCode(for: error).rawValue
+    if status == ExitStatus.success.rawValue {
+      let text = Crashpadctl.fullMessage(for: error)
+      if !text.isEmpty { Terminal.output(text + "\n") }
+    } else {
+      let text = message(error)
+      if !text.isEmpty { Terminal.error(text) }
+    }
+    exit(status)
+  }
+
+  /// What the parser says of an error. It repeats arguments, and a line feed in one of them is to begin no line: of arguments
+  /// that are printed otherwise than they are, the message is that of their printed form.
+  private func message(_ error: any Error) -> String {
+    var error = error
+    let printed = arguments.map { Wording.printable($0) }
+    if printed != arguments {
+      do { _ = try Self.parse(printed) } catch let other { error = other }
+    }
+    let lines = Crashpadctl.fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.map { Wording.printable(String($0)) }.joined(separator: "\n")
+  }
+}
