@@ -34,7 +34,7 @@ enum Terminal {
 
   /// A line for people, or several, on standard error; lost if that is closed.
   ///
-  /// Texts from outside are escaped where they get into a sentence. One that was forgotten is escaped here.
+  /// Text from outside is escaped where a sentence takes it. This escapes what was forgotten there.
   static func error(_ line: String) {
     let isPlain = line.utf8.allSatisfy { (0x20..<0x7f).contains($0) || $0 == 0x0a }
     let lines = isPlain ? [] : line.split(separator: "\n", omittingEmptySubsequences: false)
