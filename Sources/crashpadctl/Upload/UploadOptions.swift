@@ -80,7 +80,7 @@ struct UploadOptions: ParsableArguments {
 
   @Flag(
     name: .long,
-    help: "Where uploads are disabled, move reports to completed/ without sending them, as Crashpad does.")
+    help: "Move reports to completed/ without sending them where uploads are disabled, as Crashpad does.")
   var completeSkipped = false
 
   @Flag(name: .long, help: "Send no more than one report an hour; the others stay pending.")

@@ -107,7 +107,7 @@ final class UploadReport {
     }
   }
 
-  /// Whether nothing is said of reports that are not due: nobody reads along, and cron would send mail of them.
+  /// Whether reports that are not due are left out: without a terminal, cron would send mail of each run.
   private var isShort: Bool {
     !style.isVerbose && !style.isDry && !Terminal.isErrorTerminal && !uploading.isNamed
   }
