@@ -71,8 +71,9 @@ public final class OutputFile {
     return path.removingLastComponent().pushing(FilePath(bytes: bytes))
   }
 
-  /// Sets the permission bits, whatever the umask is. Throws `Errno`.
+  /// Sets the permission bits of a file that is made here, whatever the umask is; a device or pipe keeps its own. Throws `Errno`.
   public func setPermissions(_ permissions: FilePermissions) throws {
+    guard path != nil else { return }
     try check(fchmod(descriptor.rawValue, permissions.rawValue))
   }
 
