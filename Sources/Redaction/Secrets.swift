@@ -20,37 +20,43 @@ enum Secrets {
     let colon = UInt16(UInt8(ascii: ":"))
     // Where the URL ends that has the index; its query may be one without a name.
     var urlEnd = 0
-    for index in text.indices {
+    var index = 0
+    while index < text.count {
       if text[index] == colon, index > 0, isAlphanumeric(text[index - 1]), index + 2 < text.count,
         text[index + 1] == Unit.slash, text[index + 2] == Unit.slash
       {
         let start = index + 3
-        let end = text[start...].firstIndex { endsAuthority($0) } ?? text.count
-        urlEnd = text[start...].firstIndex(where: endsURL) ?? text.count
-        guard let userEnd = text[start..<end].lastIndex(of: at) else { continue }
-        let separator = text[start..<userEnd].firstIndex(of: colon) ?? userEnd
-        marks.mark(start..<separator)
-        if separator < userEnd { marks.mark(separator + 1..<userEnd) }
-      }
-      if isQuestionMark(text[index]) || text[index] == UInt16(UInt8(ascii: "#")) {
-        markValues(text, from: index, isURL: index < urlEnd && isQuestionMark(text[index]), &marks)
+        // Searched once for all URLs without a blank between them: more often would take quadratic time.
+        if index >= urlEnd { urlEnd = text[start...].firstIndex(where: endsURL) ?? text.count }
+        let end = text[start...].firstIndex(where: endsAuthority) ?? text.count
+        if let userEnd = text[start..<end].lastIndex(of: at) {
+          let separator = text[start..<userEnd].firstIndex(of: colon) ?? userEnd
+          marks.mark(start..<separator)
+          if separator < userEnd { marks.mark(separator + 1..<userEnd) }
+        }
+        index = end
+      } else if isQuestionMark(text[index]) || text[index] == UInt16(UInt8(ascii: "#")) {
+        index = markValues(text, from: index, isURL: index < urlEnd && isQuestionMark(text[index]), &marks)
+      } else {
+        index += 1
       }
     }
   }
 
-  /// Marks the values behind a question mark or number sign: `?key=VALUE&key=VALUE`.
-  private static func markValues(_ text: [UInt16], from mark: Int, isURL: Bool, _ marks: inout Marks) {
+  /// Marks the values behind a question mark or number sign: `?key=VALUE&key=VALUE`. Returns where to go on.
+  private static func markValues(_ text: [UInt16], from mark: Int, isURL: Bool, _ marks: inout Marks) -> Int {
     var start = mark + 1
     while start < text.count {
       let nameEnd = text[start...].firstIndex { !isQueryName($0) } ?? text.count
       let hasValue = nameEnd > start && nameEnd < text.count && text[nameEnd] == UInt16(UInt8(ascii: "="))
-      guard hasValue || isURL else { return }
+      guard hasValue || isURL else { return start }
       let value = hasValue ? nameEnd + 1 : start
       let end = text[value...].firstIndex { endsURL($0) || endsValue($0) } ?? text.count
       marks.mark(value..<end)
-      guard end < text.count, endsValue(text[end]), text[end] != UInt16(UInt8(ascii: "#")) else { return }
+      guard end < text.count, endsValue(text[end]), text[end] != UInt16(UInt8(ascii: "#")) else { return end }
       start = end + 1
     }
+    return start
   }
 
   private static func endsAuthority(_ unit: UInt16) -> Bool {

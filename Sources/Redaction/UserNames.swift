@@ -116,7 +116,7 @@ enum UserNames {
   /// Accounts of systems and of builds: words that say nothing of a person.
   private static let common: Set<String> = [
     "admin", "administrator", "android", "app", "build", "builder", "debian", "default", "example", "guest", "home",
-    "linux", "nobody", "public", "root", "runner", "service", "shared", "system", "test", "ubuntu", "user", "users",
+    "linux", "public", "root", "runner", "service", "shared", "system", "test", "ubuntu", "user", "users",
     "vagrant",
   ]
   private static let lengths = 3...64

@@ -73,7 +73,7 @@ struct TextTests {
       ("https://u:PASS@h/?k=KEY", "https://*:****@h/?k=***"), ("ftp://jane@h.org/x", "ftp://****@h.org/x"),
       ("GET /x?a=1&b=22#c=3 HTTP", "GET /x?a=*&b=**#c=* HTTP"), ("https://h.org/p?q", "https://h.org/p?*"),
       ("https://h.org/a/b", "https://h.org/a/b"), ("why? a=b", "why? a=b"),
-      ("mail jane.doe+x@example.org.", "mail ********************."), ("<a@b.de>", "<******>"),
+      ("mail jane.doe+x@example.org.", "mail **********************."), ("<a@b.de>", "<******>"),
       ("memcpy@@GLIBC_2.14", "memcpy@@GLIBC_2.14"), ("left-pad@1.3.0", "left-pad@1.3.0"), ("a@b", "a@b"),
       ("getty@tty1.service", "getty@tty1.service"),
       ("sid 9f86d081884c7d659a2feaa0c55ad015 end", "sid ******************************** end"),
@@ -84,7 +84,6 @@ struct TextTests {
       ("ghp_16C7e42F292c6912E7", "**********************"),
       ("aJ4lrX3tn7EMi/K7MdeNg/bPx9fiCy2x4mPl3kE==", "*****************************************"),
       ("Tests/RedactionTests/TextTests2/LongNames", "Tests/RedactionTests/TextTests2/LongNames"),
-      ("https://h.org/T0/B0/a8Kd03LmQ7pZx91BvT4c", "https://h.org/T0/B0/********************"),
       ("_ZNSt6vectorIiSaIiEE9push_backEOi", "_ZNSt6vectorIiSaIiEE9push_backEOi"),
       ("x86_64-unknown-linux-gnu-2024-01-01", "x86_64-unknown-linux-gnu-2024-01-01"),
       ("3f2504e0-4f89-11d3-9a0c-0305e82c3301", "3f2504e0-4f89-11d3-9a0c-0305e82c3301"),
@@ -120,6 +119,10 @@ struct TextTests {
   func slow() throws {
     let text = String(repeating: "a", count: 60_000)
     #expect(try value(text, policy(hide: ["*a*a*a*a*a*a*a*a*b"])) == text)
+    for unit in ["a://", "?a=", "@a", "~a", "/home", "/home/.", "%2Fhome/a", "a1B2/", "?a=&#"] {
+      let text = String(repeating: unit, count: 60_000 / unit.utf8.count)
+      #expect(try value(text).utf8.count == text.utf8.count)
+    }
   }
 
   @Test("Hiding twice hides nothing more")
