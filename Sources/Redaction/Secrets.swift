@@ -144,19 +144,22 @@ enum Secrets {
   /// Paths are no tokens, but parts of URLs may be.
   private static func markToken(_ text: [UInt16], _ range: Range<Int>, _ marks: inout Marks) {
     let start = range.lowerBound
-    if text[start] == Unit.slash {
-      guard range.count > 1, text[start + 1] == Unit.slash else { return }
-      for part in text[range].split(separator: Unit.slash) where isTokenLike(part) { marks.mark(part.indices) }
-      return
-    }
+    let first = text[range].firstIndex { $0 != dot } ?? start
+    let isPath = text[first] == Unit.slash
+    let isURL = isPath && first + 1 < range.upperBound && text[first + 1] == Unit.slash
+    if isPath, !isURL { return }
     // A Windows path, or a name in code
     if start > 0, text[start - 1] == Unit.backslash { return }
     if start > 0, text[start - 1] == UInt16(UInt8(ascii: "$")), mangled.contains([0x24, text[start]]) { return }
-    guard isTokenLike(text[range]) else { return }
-    var end = range.upperBound
-    while end < text.count, text[end] == UInt16(UInt8(ascii: "=")) { end += 1 }
-    marks.mark(start..<end)
+    let parts = text[range].split { $0 == dot || (isURL && $0 == Unit.slash) }
+    for part in parts where isTokenLike(part) {
+      var end = part.endIndex
+      while end < text.count, text[end] == UInt16(UInt8(ascii: "=")) { end += 1 }
+      marks.mark(part.startIndex..<end)
+    }
   }
+
+  private static let dot = UInt16(UInt8(ascii: "."))
 
   private static func isTokenLike(_ word: ArraySlice<UInt16>) -> Bool {
     if mangled.contains(where: { word.starts(with: $0) }) || isUUID(word) { return false }
@@ -190,8 +193,10 @@ enum Secrets {
       && word.allSatisfy { isDigit($0) || (0x61...0x66).contains(lowercase($0)) || $0 == 0x2d }
   }
 
-  /// Letters, digits and `_-+/`
-  private static func isToken(_ unit: UInt16) -> Bool { isWord(unit) || unit == 0x2b || unit == Unit.slash }
+  /// Letters, digits and `_-+/.`
+  private static func isToken(_ unit: UInt16) -> Bool {
+    isWord(unit) || unit == 0x2b || unit == Unit.slash || unit == dot
+  }
 
   // MARK: Characters
 

@@ -84,6 +84,7 @@ struct TextTests {
       ("ghp_16C7e42F292c6912E7", "**********************"),
       ("aJ4lrX3tn7EMi/K7MdeNg/bPx9fiCy2x4mPl3kE==", "*****************************************"),
       ("Tests/RedactionTests/TextTests2/LongNames", "Tests/RedactionTests/TextTests2/LongNames"),
+      ("https://h.org/T0/B0/a8Kd03LmQ7pZx91BvT4c", "https://h.org/T0/B0/********************"),
       ("_ZNSt6vectorIiSaIiEE9push_backEOi", "_ZNSt6vectorIiSaIiEE9push_backEOi"),
       ("x86_64-unknown-linux-gnu-2024-01-01", "x86_64-unknown-linux-gnu-2024-01-01"),
       ("3f2504e0-4f89-11d3-9a0c-0305e82c3301", "3f2504e0-4f89-11d3-9a0c-0305e82c3301"),
