@@ -243,6 +243,9 @@ public struct StackWalker: Sendable {
   }
 
   private func isPlausible(_ address: UInt64) -> Bool {
+    // The word that redact and Crashpad's sanitizer leave of what is no address in a module.
+    let defaced: UInt64 = 0x0def_aced_0def_aced
+    guard address != defaced else { return false }
     let address = stripped(address)
     return address < 4096 || modules.isEmpty || moduleIndex(at: address &- 1) != nil
   }

@@ -10,7 +10,7 @@ struct FrameTests {
   /// What `symbolize` says, apart from sizes, and from the command line, whose arguments go.
   private func frames(_ bytes: [UInt8], _ folder: TemporaryFolder, _ name: String) throws -> [Substring] {
     try Data(bytes).write(to: folder.work.appending(path: name))
-    let result = try Tool.run(["symbolize", "--threads", "all", name], in: folder)
+    let result = try Tool.run(["symbolize", "--addresses", "--threads", "all", name], in: folder)
     #expect(result.status == 0)
     return result.outputLines.dropFirst().filter { !$0.hasPrefix("Command ") }
   }
