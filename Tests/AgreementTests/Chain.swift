@@ -55,9 +55,22 @@ extension Chain.Frame {
       parts.removeLast()
     }
     let file = parts.joined(separator: ":")
-    self.file = file == "??" ? "" : file
+    self.file = file == "??" ? "" : Self.withoutParents(file)
     line = numbers.first ?? 0
     column = numbers.count > 1 ? numbers[1] : 0
+  }
+}
+
+extension Chain.Frame {
+  /// The path without `..` in its middle, as ours are.
+  static func withoutParents(_ path: String) -> String {
+    var path = path
+    while let match = path.firstMatch(of: #/[^\/]+\/\.\.\//#), !match.output.hasPrefix("../"),
+      !match.output.hasPrefix("./")
+    {
+      path.removeSubrange(match.range)
+    }
+    return path
   }
 }
 

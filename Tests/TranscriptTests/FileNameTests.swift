@@ -24,7 +24,7 @@ struct FileNameTests {
     ("unlock", #"unlock -d "$N""#),
     ("process", #"process -d "$N" --metrics-file "$N.prom" && test -s "$N.prom""#),
     ("prune", #"prune -d "$N" --max-age none --dry-run"#),
-    ("upload", #"upload -d "$N" --url http://127.0.0.1:9/ --ca-file "$N.idump" --dry-run"#),
+    ("upload", #"upload -d "$N" --url http://127.0.0.1:9/ --ca-file "$N.pem" --dry-run"#),
     ("database delete", #"database delete -d "$N" $ID"#),
     ("find", #"find ."#),
     ("find", #"find --print0 . | xargs -0 -n 1 crashpadctl process -d"#),
@@ -50,6 +50,7 @@ struct FileNameTests {
       """
     let made = try Tool.shell(
       before
+        + #"printf -- '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n' > "$N.pem"; "#
         + #"cp "$CRASHPADCTL_HANDLER_LIBRARY" "$N.elf"; printf '#!/bin/sh\nexit 0\n' > "$N.sh"; chmod +x "$N.sh"; "#
         + #"mkdir "$N.d"; cp crash.idump "$N.d/$N.idump"; mv crash.idump "$N.idump""#, in: folder)
     #expect(made.status == 0, "\(made.errorText)")
