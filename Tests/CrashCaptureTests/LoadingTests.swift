@@ -59,7 +59,7 @@ struct LoadingTests {
     ]
     return text.split(separator: "\n").filter { line in wanted.contains { line.contains($0) } }.map { line in
       // Behind the offset; the folder has another name each time.
-      line.drop { !$0.isWhitespace }.replacing(#/crashpadctl-test-[0-9A-F-]+/#, with: "FOLDER")
+      String(line.drop { !$0.isWhitespace }).replacing(#/crashpadctl-test-[0-9A-F-]+/#, with: "FOLDER")
     }
   }
 
