@@ -58,8 +58,14 @@ struct LoadingTests {
       "kMachineDescription", "kPageSize", "kStandard", "kDaylight", "DaylightSavingTime",
     ]
     return text.split(separator: "\n").filter { line in wanted.contains { line.contains($0) } }.map { line in
-      // Behind the offset; the folder has another name each time.
-      String(line.drop { !$0.isWhitespace }).replacing(#/crashpadctl-test-[0-9A-F-]+/#, with: "FOLDER")
+      // Behind the offset; the folder has another name each time, and shells put variables into another order.
+      let text = String(line.drop { !$0.isWhitespace }).replacing(#/crashpadctl-test-[0-9A-F-]+/#, with: "FOLDER")
+      guard let start = text.range(of: "kEnvironment")?.lowerBound, let quote = text[start...].firstIndex(of: "\"")
+      else {
+        return text
+      }
+      return text[..<quote]
+        + text[quote...].replacing("\"", with: "").components(separatedBy: "\\0").sorted().joined(separator: " ")
     }
   }
 
