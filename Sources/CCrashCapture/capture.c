@@ -169,7 +169,7 @@ CRASH_TIME static void stop_part(struct capture *capture, int index) {
                !(crash_state.flags & CRASH_CAPTURE_NO_PTRACE));
 }
 
-// What is not in the dump because of where the process runs.
+// Notes what the system that the process runs on keeps out of the dump.
 CRASH_TIME static void note_losses(struct capture *capture) {
   if (capture->began == 0) capture_note(capture, "no clock can be read");
   if (!memory_can_be_read()) capture_note(capture, "memory can't be read, so there are no stacks");

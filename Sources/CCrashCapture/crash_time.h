@@ -33,7 +33,7 @@ extern const char crash_system_call_end[] __attribute__((visibility("hidden")));
 // System calls that a filter refused since forget_refusals, for the dump's notes.
 CRASH_TIME void note_refusal(long number);
 CRASH_TIME void forget_refusals(void);
-// Appends their names with commas between them; nothing if there is none. Returns where the text ends.
+// Appends the names of the refused calls, with commas between them. Returns where the text ends.
 CRASH_TIME size_t append_refusals(char *buffer, size_t size, size_t end);
 
 CRASH_TIME static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {

@@ -8,7 +8,7 @@
 
 #include "facts.h"
 
-// What a file is: by the call that libc makes, or what a filter leaves of its kind.
+// Reads the status of an open file by the call that libc makes or, if a filter refuses that, by another.
 CRASH_TIME static long status_of(int descriptor, struct stat *status) {
   long result = SYSTEM_CALL_4(SYS_newfstatat, descriptor, "", status, AT_EMPTY_PATH);
   if (is_refused(result)) result = SYSTEM_CALL_2(SYS_fstat, descriptor, status);
@@ -37,7 +37,7 @@ CRASH_TIME void remember_file(struct known_file *file, int descriptor) {
   file->inode = result < 0 ? 0 : status.st_ino;
 }
 
-// Where nothing tells what a file is: opened as only ours are, and empty still.
+// Guesses where every call for the status is refused: the handler's files have unusual flags, and are still empty.
 CRASH_TIME static bool looks_like(const struct known_file *file) {
   bool is_directory = (file->flags & O_DIRECTORY) != 0;
   return file->flags > 0 && SYSTEM_CALL_3(SYS_fcntl, file->descriptor, F_GETFL, 0) == file->flags &&
@@ -169,7 +169,7 @@ CRASH_TIME static void find_place(struct place *place, const char *name) {
   append_text(place->path, sizeof place->path, end, name);
 }
 
-// Of the locked file and of the dump. Only one thread makes or finishes files at a time.
+// The places of the locked file and of the dump. Only one thread makes or finishes files at a time.
 static struct place locked_place;
 static struct place final_place;
 
@@ -225,7 +225,7 @@ CRASH_TIME long dump_file_make(void) {
   long result = open_directory(true);
   if (result < 0) return result;
   if (crash_state.has_run_id) result = make_with(true);
-  // What is made may be taken for what a dead process left, and removed, before it is held.
+  // Another process may take a new file for one that a dead process left, and remove it before it is locked.
   const int kTries = 4;
   for (int tries = 0; tries < kTries && (result == -EEXIST || !crash_state.has_run_id); tries++) {
     result = make_with(false);

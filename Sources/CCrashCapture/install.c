@@ -38,6 +38,8 @@ static _Thread_local int process_of_thread __attribute__((tls_model("initial-exe
 CRASH_TIME bool is_captured_process(void) {
   int process = current_process();
   if (process == atomic_load(&crash_state.process)) return true;
+  // 0: a thread that pthread_create did not pass through here. It is taken for one of a child of fork(2), as a crash in a
+  // child of vfork(2) is far rarer.
   if (process_of_thread != 0 && process != process_of_thread) return false;
   atomic_store(&crash_state.process, process);
   return true;
