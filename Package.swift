@@ -9,8 +9,9 @@ let package = Package(
     .library(
       name: "CrashpadCore",
       targets: [
-        "BinaryFormat", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore", "DumpInterpretation",
-        "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Redaction", "Snapshot", "Supervision",
+        "AppleReports", "BinaryFormat", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore",
+        "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Redaction", "Snapshot",
+        "Supervision",
       ]),
     // Names and stacks; the only library that links libelf and the demanglers.
     .library(name: "CrashpadSymbols", targets: ["CrashpadCore", "FileSystem", "Snapshot", "Symbolication"]),
@@ -57,6 +58,7 @@ let package = Package(
     .target(name: "DumpInterpretation", dependencies: ["BinaryFormat", "IntermediateDump", "Snapshot"]),
     .target(name: "Minidump", dependencies: ["BinaryFormat", "Snapshot"]),
     .target(name: "CoreFile", dependencies: ["BinaryFormat", "Snapshot"]),
+    .target(name: "AppleReports", dependencies: ["BinaryFormat", "JSONFormat", "Snapshot"]),
     .target(
       name: "Symbolication",
       dependencies: [
@@ -67,7 +69,8 @@ let package = Package(
     .target(
       name: "CrashpadCore",
       dependencies: [
-        "BinaryFormat", "CoreFile", "CrashDatabase", "DumpInterpretation", "FileSystem", "IntermediateDump",
+        "AppleReports", "BinaryFormat", "CoreFile", "CrashDatabase", "DumpInterpretation", "FileSystem",
+        "IntermediateDump",
         "JSONFormat", "Minidump", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -129,6 +132,9 @@ let package = Package(
     .testTarget(
       name: "CoreFileTests",
       dependencies: ["BinaryFormat", "CoreFile", "DumpSynth", "Minidump", "Snapshot", "ToolRunner", "crashpadctl"]),
+    .testTarget(
+      name: "AppleReportsTests",
+      dependencies: ["AppleReports", "BinaryFormat", "JSONFormat", "Snapshot", "ToolRunner", "crashpadctl"]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
     .testTarget(
       name: "IntermediateDumpTests", dependencies: ["BinaryFormat", "DumpSynth", "IntermediateDump", "JSONFormat"]),

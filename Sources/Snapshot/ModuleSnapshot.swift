@@ -27,6 +27,11 @@ public struct ModuleSnapshot: Sendable {
   public var annotationObjects: [AnnotationObject] = []
   /// Messages: `__crash_info`, the dynamic loader's error.
   public var messages: [Content] = []
+  /// CFBundleIdentifier and CFBundleShortVersionString, where a report has them.
+  package var bundleID: String?
+  package var bundleVersion: String?
+  /// "arm64e", where a report says it of the module rather than of the process.
+  package var architecture: String?
 
   /// What tells this build of the module from every other.
   public enum Identity: Sendable, Hashable {

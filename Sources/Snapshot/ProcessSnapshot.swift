@@ -40,6 +40,9 @@ public struct ProcessSnapshot: Sendable {
   /// Text that a Linux minidump carries as it was read from the system.
   public var linux: LinuxSnapshot?
 
+  /// What a report says beside; nil of a dump.
+  package var report: ReportSnapshot?
+
   public init(system: SystemSnapshot) { self.system = system }
 }
 

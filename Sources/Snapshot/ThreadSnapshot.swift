@@ -9,6 +9,10 @@ public struct ThreadSnapshot: Sendable {
   public var stack: Stack?
   /// How its registers were got, if a handler within the process wrote the dump and says so.
   public var capture: Capture?
+  /// The stack where the input lists its frames, the innermost first; nil where it has to be walked.
+  package var frames: [RecordedFrame]?
+  /// Label of the dispatch queue that it ran.
+  package var queue: Content?
 
   /// The ways of a handler within a Linux process, by their numbers in its dump.
   public enum Capture: UInt32, Sendable {
@@ -59,6 +63,8 @@ public struct ExceptionSnapshot: Sendable {
   public var address: UInt64
   public var codes: [UInt64]
   public var context: CPUContext?
+  /// The signal that the system made of it, by Darwin's number, if the input says so.
+  package var signal: UInt32?
 
   public init(kind: Kind, threadID: UInt64, code: UInt32) {
     self.kind = kind

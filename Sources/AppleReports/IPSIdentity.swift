@@ -1,0 +1,84 @@
+internal import BinaryFormat
+internal import JSONFormat
+internal import Snapshot
+
+/// Who crashed, when and where.
+extension ReportBuilder {
+  /// The first line; the body says most of it again, and wins.
+  mutating func readHeader(_ header: JSONValue) {
+    report.processName = header["app_name"]?.string ?? header["name"]?.string
+    report.bundleID = header["bundleID"]?.string
+    report.version = nonEmpty(header["app_version"]?.string)
+    report.build = nonEmpty(header["build_version"]?.display)
+    report.incident = header["incident_id"]?.string
+    report.reporterKey = header["crashreporter_key"]?.string
+    report.captureTime = header["timestamp"]?.string
+    snapshot.snapshotTime = ReportTime.timestamp(report.captureTime)
+    setSystem(header["os_version"]?.string)
+  }
+
+  private func nonEmpty(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }
+
+  mutating func readIdentity(_ body: JSONValue) {
+    report.processName = body["procName"]?.string ?? report.processName
+    report.processPath = body["procPath"]?.string
+    let bundle = body["bundleInfo"]
+    report.bundleID = bundle?["CFBundleIdentifier"]?.string ?? report.bundleID
+    report.version = bundle?["CFBundleShortVersionString"]?.string ?? report.version
+    report.build = bundle?["CFBundleVersion"]?.display ?? report.build
+    report.incident = body["incident"]?.string ?? report.incident
+    report.reporterKey = body["crashReporterKey"]?.string ?? report.reporterKey
+    report.role = body["procRole"]?.string
+    report.parentName = body["parentProc"]?.string
+    report.responsibleName = body["responsibleProc"]?.string
+    report.coalition = body["coalitionName"]?.string
+    report.codeType = body["cpuType"]?.string
+    report.isTranslated = body["translated"]?.bool ?? false
+    report.isNonFatal = body["isNonFatal"]?.bool ?? false
+    report.isSimulated = body["isSimulated"]?.bool ?? false
+    report.captureTime = body["captureTime"]?.string ?? report.captureTime
+    report.launchTime = body["procLaunch"]?.string
+    snapshot.processID = int32(body["pid"])
+    snapshot.parentProcessID = int32(body["parentPid"])
+    snapshot.snapshotTime = ReportTime.timestamp(report.captureTime) ?? snapshot.snapshotTime
+    snapshot.startTime = ReportTime.timestamp(report.launchTime)
+    if let codeType = report.codeType { snapshot.system.architecture = ReportNames.architecture(codeType) }
+    readSystem(body)
+    readFields(body)
+  }
+
+  private func int32(_ value: JSONValue?) -> Int32? { value?.int64.flatMap { Int32(exactly: $0) } }
+
+  private mutating func readSystem(_ body: JSONValue) {
+    if let version = body["osVersion"], let train = version["train"]?.string {
+      setSystem(version["build"]?.string.map { "\(train) (\($0))" } ?? train)
+    }
+    snapshot.system.machine = content(body["modelCode"]?.string)
+  }
+
+  /// The rest of the head, in the names of the `.crash` text.
+  private mutating func readFields(_ body: JSONValue) {
+    let store = body["storeInfo"]
+    let fields: [(String, String?)] = [
+      ("Release Type", body["osVersion"]?["releaseType"]?.string),
+      ("Baseband Version", body["basebandVersion"]?.string),
+      ("Beta Identifier", store?["deviceIdentifierForVendor"]?.string),
+      ("AppVariant", store?["applicationVariant"]?.string),
+      ("User ID", body["userID"]?.display),
+      ("Parent PID", body["parentPid"]?.display),
+      ("Responsible PID", body["responsiblePid"]?.display),
+      ("Coalition ID", body["coalitionID"]?.display),
+      ("Sleep/Wake UUID", body["sleepWakeUUID"]?.string),
+      ("Boot Session UUID", body["bootSessionUUID"]?.string),
+      ("Time Awake Since Boot", body["uptime"]?.display),
+      ("Time Since Wake", body["wakeTime"]?.display),
+      ("System Integrity Protection", body["sip"]?.string),
+      ("Locked", body["isLocked"]?.display),
+      ("Developer Mode", body["developerMode"]?.display),
+      ("Lockdown Mode", body["ldm"]?.display),
+    ]
+    for (name, value) in fields {
+      if let value, !value.isEmpty { report.fields.append(ReportSnapshot.Field(name: name, value: value)) }
+    }
+  }
+}

@@ -1,0 +1,132 @@
+internal import BinaryFormat
+internal import JSONFormat
+internal import Snapshot
+
+/// Images, threads, frames and registers.
+extension ReportBuilder {
+  mutating func readImages(_ images: JSONValue?) {
+    for (index, image) in (images?.elements ?? []).enumerated() {
+      guard image.kind == .object else {
+        note(ReportRules.badImage, at: image.offset, path: "usedImages[\(index)]")
+        snapshot.modules.append(ModuleSnapshot())
+        continue
+      }
+      snapshot.modules.append(module(image))
+    }
+  }
+
+  private mutating func module(_ image: JSONValue) -> ModuleSnapshot {
+    var module = ModuleSnapshot()
+    let name = image["name"]?.string
+    module.name = content(image["path"]?.string ?? name)
+    module.debugName = content(name)
+    module.address = image["base"]?.uint64
+    module.size = image["size"]?.uint64
+    if let uuid = image["uuid"]?.string.flatMap({ UUIDBytes(text: $0) }), uuid != .zero {
+      module.identity = .uuid(uuid, age: 0)
+    }
+    module.architecture = image["arch"]?.string
+    module.bundleID = image["CFBundleIdentifier"]?.string
+    module.bundleVersion = image["CFBundleShortVersionString"]?.string
+    return module
+  }
+
+  mutating func readThreads(_ threads: JSONValue?) {
+    for (index, value) in (threads?.elements ?? []).enumerated() {
+      let path = "threads[\(index)]"
+      guard value.kind == .object else {
+        note(ReportRules.badThread, at: value.offset, path: path)
+        snapshot.threads.append(ThreadSnapshot())
+        continue
+      }
+      var thread = ThreadSnapshot()
+      thread.id = value["id"]?.uint64
+      thread.name = content(value["name"]?.string)
+      thread.queue = content(value["queue"]?.string)
+      thread.frames = value["frames"].map { readFrames($0, "\(path).frames") } ?? []
+      if let state = value["threadState"], state.kind == .object { thread.context = readState(state) }
+      if value["triggered"]?.bool == true, report.faultingThread == nil { report.faultingThread = index }
+      snapshot.threads.append(thread)
+    }
+  }
+
+  mutating func readFrames(_ frames: JSONValue, _ path: String) -> [RecordedFrame] {
+    let values = frames.elements
+    var result: [RecordedFrame] = []
+    result.reserveCapacity(values.count)
+    for (index, value) in values.enumerated() {
+      guard value.kind == .object, let offset = value["imageOffset"]?.uint64 else {
+        note(ReportRules.badFrame, at: value.offset, path: "\(path)[\(index)]")
+        continue
+      }
+      result.append(frame(value, offset, path, index))
+    }
+    return result
+  }
+
+  private mutating func frame(_ value: JSONValue, _ offset: UInt64, _ path: String, _ index: Int) -> RecordedFrame {
+    let image = value["imageIndex"]?.int64.flatMap { Int(exactly: $0) }
+    var frame = RecordedFrame(address: offset)
+    if let image, snapshot.modules.indices.contains(image) {
+      frame.address = (snapshot.modules[image].address ?? 0) &+ offset
+      // The absolute pseudo image has neither an address nor a size: its offsets are addresses.
+      if snapshot.modules[image].identity != nil || (snapshot.modules[image].size ?? 0) > 0 {
+        frame.module = image
+        frame.moduleOffset = offset
+      }
+    } else {
+      note(
+        ReportRules.missingImage, at: value.offset, path: "\(path)[\(index)].imageIndex",
+        found: image.map { .text(String($0)) })
+    }
+    frame.function = value["symbol"]?.string
+    frame.functionOffset = value["symbolLocation"]?.uint64
+    frame.file = value["sourceFile"]?.string
+    frame.line = value["sourceLine"]?.uint64.flatMap { UInt32(exactly: $0) }
+    frame.isInlined = value["inline"]?.bool ?? false
+    return frame
+  }
+
+  // MARK: Registers
+
+  private mutating func readState(_ state: JSONValue) -> CPUContext? {
+    let flavor = state["flavor"]?.string ?? (state["rip"] == nil ? "ARM_THREAD_STATE64" : "x86_THREAD_STATE")
+    func value(_ name: JSONValue?) -> UInt64 { (name?["value"] ?? name)?.uint64 ?? 0 }
+    if flavor.hasPrefix("x86") { return readIntelState(state, value) }
+    guard flavor.hasPrefix("ARM") else { return nil }
+    var context = ARM64Context()
+    for (index, register) in (state["x"]?.elements ?? []).prefix(29).enumerated() { context.x[index] = value(register) }
+    context.fp = value(state["fp"])
+    context.lr = value(state["lr"])
+    context.sp = value(state["sp"])
+    context.pc = value(state["pc"])
+    context.cpsr = UInt32(truncatingIfNeeded: value(state["cpsr"]))
+    report.faultAddress = state["far"].map { value($0) } ?? report.faultAddress
+    report.syndrome = state["esr"].map { value($0) } ?? report.syndrome
+    report.syndromeText = state["esr"]?["description"]?.string ?? report.syndromeText
+    if snapshot.system.architecture == .unknown { snapshot.system.architecture = .arm64 }
+    return .arm64(context)
+  }
+
+  private mutating func readIntelState(_ state: JSONValue, _ value: (JSONValue?) -> UInt64) -> CPUContext {
+    var context = X86_64Context()
+    context.rax = value(state["rax"])
+    context.rbx = value(state["rbx"])
+    context.rcx = value(state["rcx"])
+    context.rdx = value(state["rdx"])
+    context.rdi = value(state["rdi"])
+    context.rsi = value(state["rsi"])
+    context.rbp = value(state["rbp"])
+    context.rsp = value(state["rsp"])
+    let more = [
+      state["r8"], state["r9"], state["r10"], state["r11"], state["r12"], state["r13"], state["r14"], state["r15"],
+    ]
+    for (index, register) in more.enumerated() { context.r[index] = value(register) }
+    context.rip = value(state["rip"])
+    context.rflags = value(state["rflags"] ?? state["rfl"])
+    report.faultAddress = state["cr2"].map { value($0) } ?? report.faultAddress
+    report.syndrome = state["err"].map { value($0) } ?? report.syndrome
+    if snapshot.system.architecture == .unknown { snapshot.system.architecture = .x86_64 }
+    return .x86_64(context)
+  }
+}

@@ -1,0 +1,380 @@
+/// A JSON text as a flat array of its values, for texts whose members come in any order. Strings and numbers stay in the text
+/// and are read when they are asked for, so that no number loses digits.
+///
+/// A text that breaks off, or that is no JSON from some place on, gives the values before that place; `failure` says where.
+package final class JSONTree: Sendable {
+  struct Node: Sendable {
+    let kind: JSONValue.Kind
+    /// Of a string: whether it has escapes, and so can't be taken as it stands.
+    var hasEscapes = false
+    /// In the text; of a string without its quotes.
+    let start: Int
+    var end: Int
+    /// Index of the value behind this one and all that is in it.
+    var next: Int
+  }
+
+  /// Values beyond this number are not read: 80 MB of memory whatever the text is.
+  package static let maximumValues = 2_000_000
+  /// Objects and arrays in one another.
+  package static let maximumDepth = 20_000
+
+  let text: [UInt8]
+  let nodes: [Node]
+  /// Where the text begins in the input.
+  let base: Int
+  /// Why the text could not be read to its end; nil of a whole one. Its offset is one in the input.
+  package let failure: JSONReader.Failure?
+  /// Offset in the input just behind the value, or where reading ended.
+  package let end: Int
+
+  /// Reads the first value of `input` from `start` on; what follows it is not looked at.
+  package init(_ input: RawSpan, from start: Int = 0) {
+    base = min(start, input.byteCount)
+    text = unsafe input.extracting(base..<input.byteCount).withUnsafeBytes { unsafe Array($0) }
+    var parser = JSONTreeParser()
+    var nodes: [Node] = []
+    nodes.reserveCapacity(min(Self.maximumValues, text.count / 12))
+    var failure: JSONReader.Failure?
+    do { try parser.parse(input.extracting(base..<input.byteCount), into: &nodes) } catch { failure = error }
+    for index in parser.open.reversed() {
+      nodes[index].next = nodes.count
+      nodes[index].end = parser.offset
+    }
+    self.nodes = nodes
+    self.failure = failure.map { JSONReader.Failure(reason: $0.reason, offset: $0.offset + start) }
+    end = base + parser.offset
+  }
+
+  /// The outermost value; nil of a text without any.
+  package var root: JSONValue? { nodes.isEmpty ? nil : JSONValue(tree: self, index: 0) }
+}
+
+/// One value of a `JSONTree`.
+package struct JSONValue: Sendable {
+  package enum Kind: UInt8, Sendable {
+    case object, array, string, number, bool, null
+  }
+
+  private let tree: JSONTree
+  private let index: Int
+
+  init(tree: JSONTree, index: Int) {
+    self.tree = tree
+    self.index = index
+  }
+
+  private var node: JSONTree.Node { tree.nodes[index] }
+  private var bytes: ArraySlice<UInt8> { tree.text[node.start..<node.end] }
+
+  package var kind: Kind { node.kind }
+
+  /// Byte offset of the value in the input.
+  package var offset: Int { tree.base + node.start }
+
+  // MARK: Structure
+
+  /// The value of a member, the first of that name; nil if this is no object or has none.
+  package subscript(key: StaticString) -> JSONValue? {
+    guard node.kind == .object else { return nil }
+    let end = node.next
+    var index = index + 1
+    while index + 1 < end {
+      if matches(index, key) { return JSONValue(tree: tree, index: index + 1) }
+      index = tree.nodes[index + 1].next
+    }
+    return nil
+  }
+
+  private func matches(_ index: Int, _ key: StaticString) -> Bool {
+    let node = tree.nodes[index]
+    let count = key.utf8CodeUnitCount
+    guard node.end - node.start == count else { return false }
+    for offset in 0..<count where unsafe tree.text[node.start + offset] != key.utf8Start[offset] { return false }
+    return true
+  }
+
+  /// The members of an object in their order; none of another value.
+  package var members: [(key: String, value: JSONValue)] {
+    guard node.kind == .object else { return [] }
+    var members: [(key: String, value: JSONValue)] = []
+    var index = index + 1
+    while index + 1 < node.next {
+      members.append((JSONValue(tree: tree, index: index).string ?? "", JSONValue(tree: tree, index: index + 1)))
+      index = tree.nodes[index + 1].next
+    }
+    return members
+  }
+
+  /// The elements of an array; none of another value.
+  package var elements: [JSONValue] {
+    guard node.kind == .array else { return [] }
+    var elements: [JSONValue] = []
+    var index = index + 1
+    while index < node.next {
+      elements.append(JSONValue(tree: tree, index: index))
+      index = tree.nodes[index].next
+    }
+    return elements
+  }
+
+  // MARK: Values
+
+  /// The text of a string with its escapes resolved; ill-formed parts become U+FFFD. Nil of another value.
+  package var string: String? {
+    guard node.kind == .string else { return nil }
+    return String(decoding: node.hasEscapes ? JSONEscapes.resolved(bytes)[...] : bytes, as: UTF8.self)
+  }
+
+  /// The strings of an array, or the one string.
+  package var strings: [String] { kind == .array ? elements.compactMap(\.string) : string.map { [$0] } ?? [] }
+
+  /// An integer from a number, or from a string of decimal or 0x-prefixed digits; nil of fractions and of what does not fit.
+  package var integer: Int128? {
+    guard node.kind == .number || node.kind == .string, bytes.count <= 40 else { return nil }
+    var rest = bytes
+    let isNegative = rest.first == UInt8(ascii: "-")
+    if isNegative { rest = rest.dropFirst() }
+    var radix: Int128 = 10
+    if rest.starts(with: [UInt8(ascii: "0"), UInt8(ascii: "x")]) {
+      radix = 16
+      rest = rest.dropFirst(2)
+    }
+    guard !rest.isEmpty else { return nil }
+    var value: Int128 = 0
+    for byte in rest {
+      guard let digit = JSONEscapes.hexValue(byte), Int128(digit) < radix, value < Int128(1) << 100 else { return nil }
+      value = value * radix + Int128(digit)
+    }
+    return isNegative ? -value : value
+  }
+
+  /// The integer as 64 bits; a negative one as its two's complement.
+  package var uint64: UInt64? {
+    integer.flatMap { integer in
+      UInt64(exactly: integer) ?? Int64(exactly: integer).map { UInt64(bitPattern: $0) }
+    }
+  }
+
+  package var int64: Int64? { integer.flatMap { Int64(exactly: $0) } }
+
+  /// A bool; Apple's reports also have 1, "1" and "true" for one.
+  package var bool: Bool? {
+    switch node.kind {
+    case .bool: return bytes.first == UInt8(ascii: "t")
+    case .number: return integer.map { $0 != 0 }
+    case .string:
+      switch string?.lowercased() {
+      case "true", "yes", "1": return true
+      case "false", "no", "0": return false
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+
+  /// A string as it is, a number or a bool as the input spells it.
+  package var display: String? {
+    switch kind {
+    case .string: string
+    case .number, .bool: source
+    default: nil
+    }
+  }
+
+  /// The value's own text, as it stands in the input.
+  package var source: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// Reads a text into nodes without calling itself, so that no depth overflows the stack.
+struct JSONTreeParser {
+  typealias Node = JSONTree.Node
+
+  var offset = 0
+  /// Nodes of the objects and arrays that are open.
+  var open: [Int] = []
+
+  mutating func parse(_ text: RawSpan, into nodes: inout [Node]) throws(JSONReader.Failure) {
+    try value(text, &nodes)
+    while let container = open.last {
+      let isObject = nodes[container].kind == .object
+      let isFirst = nodes.count == container + 1
+      let close = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
+      guard var byte = next(text) else { throw failure(.expected(isObject ? "'}'" : "']'")) }
+      if byte == close {
+        offset += 1
+        nodes[container].next = nodes.count
+        nodes[container].end = offset
+        open.removeLast()
+        continue
+      }
+      if !isFirst {
+        guard byte == UInt8(ascii: ",") else { throw failure(.expected("','")) }
+        offset += 1
+        guard let following = next(text) else { throw failure(.expected("a value")) }
+        byte = following
+      }
+      if isObject { try key(byte, text, &nodes) }
+      do { try value(text, &nodes) } catch {
+        // A key alone is no member.
+        if isObject { nodes.removeLast() }
+        throw error
+      }
+    }
+  }
+
+  private func failure(_ reason: JSONReader.Failure.Reason) -> JSONReader.Failure {
+    JSONReader.Failure(reason: reason, offset: offset)
+  }
+
+  /// The next byte that is no white space, or nil at the end.
+  private mutating func next(_ text: RawSpan) -> UInt8? {
+    while offset < text.byteCount {
+      let byte = text.byte(offset)
+      guard byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else { return byte }
+      offset += 1
+    }
+    return nil
+  }
+
+  private mutating func key(_ byte: UInt8, _ text: RawSpan, _ nodes: inout [Node]) throws(JSONReader.Failure) {
+    guard byte == UInt8(ascii: "\"") else { throw failure(.expected("a key")) }
+    try string(text, &nodes)
+    guard next(text) == UInt8(ascii: ":") else {
+      nodes.removeLast()
+      throw failure(.expected("':'"))
+    }
+    offset += 1
+  }
+
+  private mutating func value(_ text: RawSpan, _ nodes: inout [Node]) throws(JSONReader.Failure) {
+    guard let byte = next(text) else { throw failure(.expected("a value")) }
+    guard nodes.count < JSONTree.maximumValues else { throw failure(.tooDeep) }
+    switch byte {
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      guard open.count < JSONTree.maximumDepth else { throw failure(.tooDeep) }
+      open.append(nodes.count)
+      append(byte == UInt8(ascii: "{") ? .object : .array, offset, offset, &nodes)
+      offset += 1
+    case UInt8(ascii: "\""): try string(text, &nodes)
+    case UInt8(ascii: "-"), 0x30...0x39: number(text, &nodes)
+    case UInt8(ascii: "t"): try word("true", .bool, text, &nodes)
+    case UInt8(ascii: "f"): try word("false", .bool, text, &nodes)
+    case UInt8(ascii: "n"): try word("null", .null, text, &nodes)
+    default: throw failure(.expected("a value"))
+    }
+  }
+
+  private func append(_ kind: JSONValue.Kind, _ start: Int, _ end: Int, _ nodes: inout [Node]) {
+    nodes.append(Node(kind: kind, start: start, end: end, next: nodes.count + 1))
+  }
+
+  private mutating func number(_ text: RawSpan, _ nodes: inout [Node]) {
+    let start = offset
+    while offset < text.byteCount {
+      switch text.byte(offset) {
+      case 0x30...0x39, 0x2b, 0x2d, 0x2e, 0x45, 0x65: offset += 1
+      default: return append(.number, start, offset, &nodes)
+      }
+    }
+    append(.number, start, offset, &nodes)
+  }
+
+  private mutating func word(
+    _ word: StaticString, _ kind: JSONValue.Kind, _ text: RawSpan, _ nodes: inout [Node]
+  ) throws(JSONReader.Failure) {
+    let count = word.utf8CodeUnitCount
+    guard offset + count <= text.byteCount else { throw failure(.expected(word.description)) }
+    for index in 0..<count {
+      guard unsafe text.byte(offset + index) == word.utf8Start[index] else {
+        throw failure(.expected(word.description))
+      }
+    }
+    append(kind, offset, offset + count, &nodes)
+    offset += count
+  }
+
+  private mutating func string(_ text: RawSpan, _ nodes: inout [Node]) throws(JSONReader.Failure) {
+    let start = offset + 1
+    var end = start
+    var hasEscapes = false
+    let count = text.byteCount
+    while end < count {
+      let byte = text.byte(end)
+      if byte == UInt8(ascii: "\"") {
+        append(.string, start, end, &nodes)
+        nodes[nodes.count - 1].hasEscapes = hasEscapes
+        offset = end + 1
+        return
+      }
+      if byte == UInt8(ascii: "\\") {
+        hasEscapes = true
+        end += 1
+      }
+      end += 1
+    }
+    throw failure(.badString)
+  }
+}
+
+/// What stands in strings behind a backslash.
+enum JSONEscapes {
+  static func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: byte - 0x30
+    case 0x41...0x46: byte - 0x41 + 10
+    case 0x61...0x66: byte - 0x61 + 10
+    default: nil
+    }
+  }
+
+  /// Unknown escapes stand for themselves.
+  static func resolved(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    var rest = text
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\"), let letter = rest.popFirst() else {
+        result.append(byte)
+        continue
+      }
+      switch letter {
+      case UInt8(ascii: "b"): result.append(8)
+      case UInt8(ascii: "f"): result.append(12)
+      case UInt8(ascii: "n"): result.append(10)
+      case UInt8(ascii: "r"): result.append(13)
+      case UInt8(ascii: "t"): result.append(9)
+      case UInt8(ascii: "u"): result.append(contentsOf: String(unicode(&rest)).utf8)
+      default: result.append(letter)
+      }
+    }
+    return result
+  }
+
+  /// The character of the four digits that follow, and of the second escape of a surrogate pair.
+  private static func unicode(_ rest: inout ArraySlice<UInt8>) -> Character {
+    guard let unit = fourDigits(rest) else { return "\u{fffd}" }
+    rest = rest.dropFirst(4)
+    if unit >> 10 == 0x36, rest.starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")]),
+      let low = fourDigits(rest.dropFirst(2)), low >> 10 == 0x37
+    {
+      rest = rest.dropFirst(6)
+      return Character(Unicode.Scalar(0x10000 + (unit & 0x3ff) << 10 + low & 0x3ff) ?? "\u{fffd}")
+    }
+    return Character(Unicode.Scalar(unit) ?? "\u{fffd}")
+  }
+
+  private static func fourDigits(_ text: ArraySlice<UInt8>) -> UInt32? {
+    guard text.count >= 4 else { return nil }
+    var value: UInt32 = 0
+    for byte in text.prefix(4) {
+      guard let digit = hexValue(byte) else { return nil }
+      value = value << 4 | UInt32(digit)
+    }
+    return value
+  }
+}
+
+extension RawSpan {
+  fileprivate func byte(_ offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+}
