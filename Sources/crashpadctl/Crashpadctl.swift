@@ -18,12 +18,14 @@ struct Crashpadctl: ParsableCommand {
       64 usage; 65 no usable data; 66 no such input; 73 cannot create output;
       74 I/O error; 75 busy, try again; 77 not permitted.
       """,
-    version: "crashpadctl \(toolVersion)",
+    version: versionText,
     subcommands: [
       InspectCommand.self, ValidateCommand.self, ConvertCommand.self, RedactCommand.self, ProcessCommand.self,
       UnlockCommand.self, PruneCommand.self, UploadCommand.self, DatabaseCommand.self, FindCommand.self,
       SymbolizeCommand.self, SymbolsCommand.self, RunCommand.self, DoctorCommand.self, CaptureTrialCommand.self,
     ])
+
+  static let versionText = "crashpadctl \(toolVersion)"
 
   static func main() {
     ProcessSetup.openStandardStreams()

@@ -16,8 +16,12 @@ struct Invocation {
 
   func run() -> Never {
     do {
-      var command = try Self.parseQuickly(arguments) ?? Self.parse(arguments)
-      try command.run()
+      if let command = QuickCommand(arguments) {
+        try command.run()
+      } else {
+        var command = try Self.parseAlone(arguments) ?? Self.parse(arguments)
+        try command.run()
+      }
       exit(ExitStatus.success.rawValue)
     } catch {
       end(error)
@@ -27,7 +31,7 @@ struct Invocation {
   /// The command that is named, by its own parser alone: that of the whole tree makes and checks those of all commands first,
   /// which took three quarters of the time to start. Nil if there is no such command, or it takes other arguments: then the
   /// tree's parser has the words for it.
-  private static func parseQuickly(_ arguments: [String]) -> (any ParsableCommand)? {
+  private static func parseAlone(_ arguments: [String]) -> (any ParsableCommand)? {
     let (path, rest) = CommandName.resolve(arguments)
     guard let command = path.last, command.configuration.subcommands.isEmpty else { return nil }
     // A request for help is answered by another command.
@@ -43,6 +47,8 @@ struct Invocation {
   // MARK: The end
 
   private func end(_ error: any Error) -> Never {
+    // It has no message, which the parser would make its help for first.
+    if let code = error as? ExitCode { exit(code.rawValue) }
     let status = Crashpadctl.exitCode(for: error).rawValue
     if status == ExitStatus.success.rawValue {
       let text = Crashpadctl.fullMessage(for: error)

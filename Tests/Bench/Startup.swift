@@ -19,6 +19,6 @@ extension Bench {
         Text.fixed((result.wall.minimum - base.minimum) * 1000, 2))
     }
     table.show()
-    print("  " + Text.goal("3 ms beyond /bin/true", results[1...].allSatisfy { $0.wall.median - base.median <= 0.003 }))
+    print("  " + Text.goal("2 ms beyond /bin/true", results[1...].allSatisfy { $0.wall.median - base.median <= 0.002 }))
   }
 }

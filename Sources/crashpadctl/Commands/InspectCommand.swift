@@ -1,11 +1,4 @@
 import ArgumentParser
-import BinaryFormat
-import CrashpadCore
-import FileSystem
-import JSONFormat
-import Snapshot
-import Symbolication
-import SystemPackage
 
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -78,178 +71,21 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup var color: ColorOption
 
-  /// How many lines of the stack are printed: with what stands above them it is a screen.
-  private static let frames = 16
-  /// How many findings stand above the screen.
-  private static let findings = 8
-
   func validate() throws {
     try checkInputs(dumps)
-    if format == .json, asksForParts {
+    if format == .json, inspection.asksForParts {
       throw ValidationError("--format json prints everything; it does not go with options that choose parts of it.")
     }
   }
 
-  private var asksForParts: Bool {
-    threads != nil || modules || annotations || registers || memoryList || memory != nil || tree || hex
+  private var inspection: InspectRun {
+    InspectRun(
+      dumps: dumps, threads: threads, modules: modules, annotations: annotations, registers: registers,
+      memoryList: memoryList, memory: memory, length: length, tree: tree, hex: hex, format: format, symbols: symbols,
+      architecture: arch.architecture)
   }
 
-  func run() throws {
-    try SymbolOptions.checkPaths(symbols)
-    let cache = symbols.isEmpty ? nil : SymbolCache(SymbolSearch(paths: symbols.map { FilePath(argument: $0) }))
-    let list = InputList(dumps, accepting: [.intermediateDump, .minidump, .core])
-    list.reportFailures()
-    if list.inputs.isEmpty { throw ExitCode(list.statusOfNone.rawValue) }
-    var status = list.failures.isEmpty ? ExitStatus.success : .findings
-    for (index, dump) in list.inputs.enumerated() {
-      let result = inspect(dump, cache, list, isFirst: index == 0)
-      if result != .success { status = list.isSingle ? result : .findings }
-    }
-    list.reportSkipped()
-    throw ExitCode(status.rawValue)
-  }
-
-  private func inspect(_ dump: InputList.Input, _ cache: SymbolCache?, _ list: InputList, isFirst: Bool) -> ExitStatus {
-    let name = dump.name
-    let inspection: Inspection
-    do {
-      let input = try DumpInput.open(dump.argument)
-      inspection = try input.file.checkingReading { Inspection(input, architecture: arch.architecture) }
-    } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      Terminal.error("\(name): error: \(text)")
-      if format == .json {
-        JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
-          InspectionJSON.writeFailure(dump.argument, text, status, to: &$0)
-        }
-      }
-      return status
-    }
-    let view = inspection.snapshot.map { snapshot in
-      InspectionView(inspection, snapshot, names: cache.map { AddressNames(snapshot, inspection.file, $0) })
-    }
-    if format == .json {
-      JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
-        InspectionJSON.write(inspection, view, input: dump.argument, to: &$0)
-      }
-    } else {
-      if !isFirst { Terminal.output("\n") }
-      writeFindings(inspection, name)
-      guard writeText(inspection, view, cache, dump) else { return .noData }
-    }
-    if let names = view?.names {
-      for finding in names.fileFindings { Terminal.error(Sentences.line(finding)) }
-    }
-    do { try inspection.file.checkReading() } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      Terminal.error("\(name): error: \(text)")
-      return status
-    }
-    if view == nil { return .noData }
-    return inspection.findings.count(of: .error) > 0 ? .findings : .success
-  }
-
-  /// Those that weigh most; a damaged dump may have a thousand.
-  private func writeFindings(_ inspection: Inspection, _ name: String) {
-    let findings = inspection.findings.findings
-    var shown = findings[...]
-    if findings.count > Self.findings {
-      let worst = findings.indices.sorted { (findings[$0].severity, -$0) > (findings[$1].severity, -$1) }
-      shown = worst.prefix(Self.findings).sorted().map { findings[$0] }[...]
-    }
-    for finding in shown { Terminal.error(Sentences.line(finding, input: name)) }
-    let more = findings.count - shown.count + inspection.findings.dropped.values.reduce(0, +)
-    if more > 0 { Terminal.error("\(name): note: \(Wording.grouped(more)) more; crashpadctl validate lists them") }
-  }
-
-  /// Returns false if a part that was asked for is missing.
-  private func writeText(
-    _ inspection: Inspection, _ view: InspectionView?, _ cache: SymbolCache?, _ dump: InputList.Input
-  ) -> Bool {
-    var hasAll = true
-    if let view {
-      if !asksForParts { writeOverview(view, cache, dump) }
-      hasAll = writeParts(view, dump.name)
-    }
-    if tree, !writeTree(inspection, dump.name) { hasAll = false }
-    if hex {
-      inspection.file.withBytes { bytes in
-        for start in stride(from: 0, to: bytes.byteCount, by: 4096) {
-          let part = bytes.extracting(start..<min(start + 4096, bytes.byteCount))
-          Terminal.output(HexDump.text(part, address: UInt64(start)))
-        }
-      }
-    }
-    return hasAll
-  }
-
-  private func writeOverview(_ view: InspectionView, _ cache: SymbolCache?, _ dump: InputList.Input) {
-    if dump.isFound {
-      Terminal.output(OverviewText.short(view, name: dump.name, style: .output))
-    } else {
-      Terminal.output(OverviewText.text(view, name: dump.name, style: .output))
-    }
-    if let cache { writeStack(view, cache) }
-  }
-
-  private func writeParts(_ view: InspectionView, _ name: String) -> Bool {
-    var hasAll = true
-    if let threads {
-      if let failure = threads.failure(view.snapshot) {
-        Terminal.error("\(name): error: \(failure)")
-        hasAll = false
-      } else {
-        Terminal.output(DetailText.threads(view, threads, style: .output))
-      }
-    }
-    if modules { Terminal.output(DetailText.modules(view, style: .output)) }
-    if annotations { Terminal.output(AnnotationText(view: view).text) }
-    if registers { Terminal.output(DetailText.registers(view)) }
-    if memoryList { Terminal.output(DetailText.memory(view, style: .output)) }
-    if let memory {
-      if let text = DetailText.memory(view, at: memory.address, count: Int(length)) {
-        Terminal.output(text)
-      } else {
-        Terminal.error(
-          "\(name): error: \(Wording.hex(memory.address)) was not captured; --memory-list lists what was")
-        hasAll = false
-      }
-    }
-    return hasAll
-  }
-
-  /// The stack of the thread that crashed.
-  private func writeStack(_ view: InspectionView, _ cache: SymbolCache) {
-    guard view.snapshot.exception != nil else { return }
-    let result = Symbolization(view.snapshot, view.input, cache, threads: .crashed)
-    // Files that the stack used, or refused, are reported with the others.
-    for module in result.modules where module.symbols != nil { view.names?.look(at: module.index) }
-    guard let crashed = result.threads.first(where: \.isCrashed) else { return }
-    let text = StackText(
-      symbolized: SymbolizedView(view: view, result: result), limit: Self.frames, style: .output,
-      hint: "crashpadctl symbolize prints them")
-    Terminal.output("\n" + text.text(crashed))
-  }
-
-  private func writeTree(_ inspection: Inspection, _ name: String) -> Bool {
-    guard let tree = inspection.tree else {
-      let kind = inspection.format == .core ? "core file" : "minidump"
-      Terminal.error("\(name): error: --tree shows intermediate dumps; this is a \(kind)")
-      return false
-    }
-    var block = ""
-    inspection.file.withBytes { bytes in
-      TreeText.write(tree, bytes) { line in
-        block += line
-        if block.utf8.count > 64 * 1024 {
-          Terminal.output(block)
-          block = ""
-        }
-      }
-    }
-    Terminal.output(block)
-    return true
-  }
+  func run() throws { try inspection.run() }
 }
 
 /// A number in decimal, or in hexadecimal with 0x in front.

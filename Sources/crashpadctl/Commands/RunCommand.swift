@@ -122,34 +122,22 @@ struct RunCommand: ParsableCommand {
   }
 
   func run() throws {
-    let search = try symbolOptions.search()
-    let library = try library.path()
-    let database = try database.path()
-    var environment = HandlerEnvironment(library: library, database: database, run: .random())
-    environment.programID = programID
-    environment.annotations = annotation.map { ($0.name, $0.value) }
-    environment.stack = stack.map { UInt32($0.bytes) }
-    environment.crashedStack = crashedStack.map { UInt32($0.bytes) }
-    environment.timeout = timeout.map { UInt32($0.milliseconds) }
-    environment.variables = self.environment
-    environment.reachesChildren = !noChildren
-    environment.isQuiet = quiet
-    let run = HandledRun(
-      arguments: program.map { ArgumentText.bytes($0) }, environment: environment, database: database,
-      isQuiet: quiet)
-    let end = run.end()
-    let report = RunReport(
-      run: run, end: end, cache: SymbolCache(search, names: .simplified), symbols: symbolOptions,
-      processes: process)
-    switch (output, quiet) {
-    case (let output?, _): report.write(to: FilePath(argument: output), format)
-    case (nil, false): report.print(format)
-    case (nil, true): break
-    }
-    switch end.end {
-    case .exited(let status): Glibc.exit(status)
-    case .killed(let signal): Supervisor.die(by: signal)
-    }
+    var run = ProgramRun(program: program.map { ArgumentText.bytes($0) })
+    run.database = database.database
+    run.programID = programID
+    run.annotations = annotation.map { ($0.name, $0.value) }
+    run.stack = stack.map { UInt32($0.bytes) }
+    run.crashedStack = crashedStack.map { UInt32($0.bytes) }
+    run.timeout = timeout.map { UInt32($0.milliseconds) }
+    run.variables = environment
+    run.noChildren = noChildren
+    run.library = library.handlerLibrary
+    run.process = process
+    run.symbols = symbolOptions.places
+    run.format = format
+    run.output = output
+    run.quiet = quiet
+    try run.run()
   }
 }
 
@@ -173,16 +161,18 @@ struct RunDatabaseOption: ParsableArguments {
     completion: .directory)
   var database: String?
 
-  /// Absolute. Missing directories of the user's state directory are created.
-  func path() throws -> FilePath {
+  func path() throws -> FilePath { try Self.path(database) }
+
+  /// The directory that is named, or the default one; absolute.
+  static func path(_ database: String?) throws -> FilePath {
     if let database, !database.isEmpty { return HandlerLibrary.absolute(FilePath(argument: database)) }
     for name in ["CRASHPAD_HANDLER_DATABASE", "CRASHPADCTL_DATABASE"] {
-      if let path = Self.variable(name) { return HandlerLibrary.absolute(path) }
+      if let path = variable(name) { return HandlerLibrary.absolute(path) }
     }
     let state: FilePath
-    if let path = Self.variable("XDG_STATE_HOME"), path.isAbsolute {
+    if let path = variable("XDG_STATE_HOME"), path.isAbsolute {
       state = path
-    } else if let home = Self.variable("HOME"), home.isAbsolute {
+    } else if let home = variable("HOME"), home.isAbsolute {
       state = home.appending(".local/state")
     } else {
       Terminal.error("crashpadctl: error: --database is missing, and $HOME is not set")
@@ -206,17 +196,19 @@ struct HandlerLibraryOption: ParsableArguments {
       valueName: "path"), completion: .file())
   var handlerLibrary: String?
 
-  var search: HandlerLibrary.Search {
+  var search: HandlerLibrary.Search { Self.search(handlerLibrary) }
+
+  private static func search(_ handlerLibrary: String?) -> HandlerLibrary.Search {
     let variable = unsafe getenv(HandlerLibrary.variable).map { unsafe FilePath(platformString: $0) }
     return HandlerLibrary.search(
       named: handlerLibrary.map { FilePath(argument: $0) }, variable: variable?.isEmpty == false ? variable : nil)
   }
 
   /// Without a library, prints the places that were searched and ends the command.
-  func path() throws -> FilePath {
-    let search = search
-    if case .found(let path) = search { return path }
-    Terminal.error("crashpadctl: error: \(Self.sentence(search))")
+  static func path(_ handlerLibrary: String?) throws -> FilePath {
+    let result = search(handlerLibrary)
+    if case .found(let path) = result { return path }
+    Terminal.error("crashpadctl: error: \(sentence(result))")
     throw ExitCode(ExitStatus.noInput.rawValue)
   }
 

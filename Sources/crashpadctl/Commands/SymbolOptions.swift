@@ -4,7 +4,7 @@ import Glibc
 import Symbolication
 import SystemPackage
 
-/// Where symbols are looked for.
+/// Where symbols are looked for: options of several commands.
 struct SymbolOptions: ParsableArguments {
   @Option(
     name: .shortAndLong,
@@ -16,6 +16,18 @@ struct SymbolOptions: ParsableArguments {
   var noSystem = false
 
   @Flag(name: .long, help: "Also ask the servers in DEBUGINFOD_URLS; needs libdebuginfod.")
+  var debuginfod = false
+
+  var places: SymbolPlaces { SymbolPlaces(symbols: symbols, noSystem: noSystem, debuginfod: debuginfod) }
+
+  /// Ends the command if a path that was named is not there.
+  func search() throws -> SymbolSearch { try places.search() }
+}
+
+/// Where symbols are looked for, apart from how the command line says it.
+struct SymbolPlaces {
+  var symbols: [String] = []
+  var noSystem = false
   var debuginfod = false
 
   /// Ends the command if a path that was named is not there.

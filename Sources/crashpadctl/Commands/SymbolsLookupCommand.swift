@@ -66,7 +66,7 @@ struct SymbolsLookupCommand: ParsableCommand {
   }
 
   func run() throws {
-    try SymbolOptions.checkPaths(symbols)
+    try SymbolPlaces.checkPaths(symbols)
     let symbols: FileSymbols
     do {
       try checkSlices()

@@ -32,14 +32,14 @@ struct RunReport {
 
   let run: HandledRun
   let end: HandledRun.End
-  private let symbols: SymbolOptions
+  private let symbols: SymbolPlaces
   private(set) var dumps: [Dump] = []
   /// Of this run, and still alive.
   private(set) var running = 0
   /// Why the database could not be looked at.
   private(set) var failure: String?
 
-  init(run: HandledRun, end: HandledRun.End, cache: SymbolCache, symbols: SymbolOptions, processes: Bool) {
+  init(run: HandledRun, end: HandledRun.End, cache: SymbolCache, symbols: SymbolPlaces, processes: Bool) {
     self.run = run
     self.end = end
     self.symbols = symbols

@@ -59,7 +59,7 @@ struct SymbolizeRun {
         return true
       })
     progress.clear()
-    SymbolOptions.reportServerFailure(cache.search)
+    SymbolPlaces.reportServerFailure(cache.search)
     reportUnused(except: used.union(said.map(\.file)))
     list.reportSkipped()
     return status

@@ -1,0 +1,67 @@
+import ArgumentParser
+import FileSystem
+import Glibc
+import Snapshot
+import Supervision
+import Symbolication
+import SystemPackage
+
+/// What `crashpadctl run` does with its arguments.
+struct ProgramRun {
+  /// The program's name and its arguments.
+  var program: [[UInt8]]
+  /// Nil for the default directory.
+  var database: String?
+  var programID: String?
+  var annotations: [(name: String, value: String)] = []
+  /// In bytes.
+  var stack: UInt32?
+  var crashedStack: UInt32?
+  /// In milliseconds.
+  var timeout: UInt32?
+  /// Names of environment variables to record.
+  var variables: [String] = []
+  var noChildren = false
+  /// Nil for the one that is installed with the tool.
+  var library: String?
+  var process = false
+  var symbols = SymbolPlaces()
+  var format = ReportFormat.text
+  /// Nil for standard error.
+  var output: String?
+  var quiet = false
+
+  /// Runs the program, and ends the tool as the program ended.
+  func run() throws {
+    let search = try symbols.search()
+    let library = try HandlerLibraryOption.path(library)
+    let database = try RunDatabaseOption.path(database)
+    let run = HandledRun(
+      arguments: program, environment: environment(library, database), database: database, isQuiet: quiet)
+    let end = run.end()
+    let report = RunReport(
+      run: run, end: end, cache: SymbolCache(search, names: .simplified), symbols: symbols, processes: process)
+    switch (output, quiet) {
+    case (let output?, _): report.write(to: FilePath(argument: output), format)
+    case (nil, false): report.print(format)
+    case (nil, true): break
+    }
+    switch end.end {
+    case .exited(let status): Glibc.exit(status)
+    case .killed(let signal): Supervisor.die(by: signal)
+    }
+  }
+
+  private func environment(_ library: FilePath, _ database: FilePath) -> HandlerEnvironment {
+    var environment = HandlerEnvironment(library: library, database: database, run: .random())
+    environment.programID = programID
+    environment.annotations = annotations
+    environment.stack = stack
+    environment.crashedStack = crashedStack
+    environment.timeout = timeout
+    environment.variables = variables
+    environment.reachesChildren = !noChildren
+    environment.isQuiet = quiet
+    return environment
+  }
+}
