@@ -134,7 +134,9 @@ let package = Package(
       dependencies: ["BinaryFormat", "CoreFile", "DumpSynth", "Minidump", "Snapshot", "ToolRunner", "crashpadctl"]),
     .testTarget(
       name: "AppleReportsTests",
-      dependencies: ["AppleReports", "BinaryFormat", "JSONFormat", "Snapshot", "ToolRunner", "crashpadctl"]),
+      dependencies: [
+        "AppleReports", "BinaryFormat", "DumpSynth", "JSONFormat", "Snapshot", "ToolRunner", "crashpadctl",
+      ]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
     .testTarget(
       name: "IntermediateDumpTests", dependencies: ["BinaryFormat", "DumpSynth", "IntermediateDump", "JSONFormat"]),

@@ -7,8 +7,8 @@ extension ReportBuilder {
   mutating func readCrash(_ body: JSONValue) {
     readIdentity(body)
     readImages(body["usedImages"])
-    readThreads(body["threads"])
     let listed = body["faultingThread"]?.int64.flatMap { Int(exactly: $0) }
+    readThreads(body["threads"], faulting: listed)
     if let listed, !snapshot.threads.indices.contains(listed) {
       note(ReportRules.noCrashedThread, at: body["faultingThread"]?.offset, found: .text(String(listed)))
     } else if let listed {

@@ -7,6 +7,10 @@ internal import Snapshot
 enum IPSReader {
   static func read(_ bytes: RawSpan, into builder: inout ReportBuilder) {
     let start = firstDocument(bytes)
+    // A translation that was copied without its report.
+    if start < bytes.byteCount, bytes.uint8(at: start) != UInt8(ascii: "{") {
+      return CrashTextReader.read(bytes, from: start, into: &builder)
+    }
     let tree = JSONTree(bytes, from: start)
     guard let first = tree.root, first.kind == .object else {
       builder.note(ReportRules.notJSON, at: tree.failure?.offset ?? start)

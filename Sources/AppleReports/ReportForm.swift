@@ -29,6 +29,7 @@ package enum ReportForm: String, Sendable, CaseIterable {
   private static let crashKeys = [
     "Incident Identifier:", "Process:  ", "CrashReporter Key:", "Hardware Model:", "Date/Time:  ", "OS Version:  ",
     "Exception Type:  ", "Report Version:", "Thread 0 Crashed", "Thread 0:",
+    "panic(cpu ",
   ]
 
   private static func ofJSON(_ start: ReportStart) -> ReportForm? {

@@ -6,6 +6,8 @@ package enum ReportRules {
   package static let noBody = Rule("report-without-body", .error, "The report has a header and no body")
   package static let notACrash = Rule("report-not-a-crash", .error, "The report is of a kind that is no crash")
   package static let noThreads = Rule("report-without-threads", .warning, "The report of a crash lists no threads")
+  package static let noImages = Rule(
+    "report-without-images", .warning, "The report lists no binary images")
   package static let badFrame = Rule("report-bad-frame", .warning, "A frame of a stack can't be read")
   package static let badImage = Rule("report-bad-image", .warning, "A binary image can't be read")
   package static let missingImage = Rule(
@@ -18,7 +20,8 @@ package enum ReportRules {
   package static let cut = Rule("report-cut", .error, "The report breaks off")
 
   package static let all = [
-    notJSON, noBody, notACrash, noThreads, badFrame, badImage, missingImage, badThread, badNumber, noCrashedThread,
+    notJSON, noBody, notACrash, noThreads, noImages, badFrame, badImage, missingImage, badThread, badNumber,
+    noCrashedThread,
     tooLarge, cut,
   ]
 }

@@ -1,0 +1,151 @@
+internal import BinaryFormat
+internal import Snapshot
+
+/// The words of the exception block, until the threads are known.
+struct TextException {
+  var type: String?
+  var signal: String?
+}
+
+extension CrashText {
+  /// Whether the line belongs to the exception or the termination.
+  mutating func readException(_ key: TextKey) -> Bool {
+    let value = key.value.string
+    switch key.name {
+    case "Exception Type": setType(key.value)
+    case "Exception Subtype": builder.report.exceptionSubtype = value
+    case "Exception Codes": builder.report.exceptionCodes = value
+    case "Exception Message": builder.report.exceptionMessage = value
+    case "Exception Note":
+      builder.report.exceptionNotes.append(value)
+      if value.contains("NON-FATAL") { builder.report.isNonFatal = true }
+      if value.contains("SIMULATED") { builder.report.isSimulated = true }
+    case "Termination Signal": changeTermination { $0.indicator = value }
+    case "Termination Reason":
+      readReason(key.value)
+      section = .termination
+    case "Termination Description":
+      for part in value.split(separator: "|") { addReason(String(part)) }
+      section = .termination
+    case "Terminating Process":
+      let (name, number) = key.value.nameAndNumber
+      changeTermination {
+        $0.byProcess = name
+        $0.byProcessID = number
+      }
+      section = .head
+    case "Triggered by Thread", "Crashed Thread", "Highlighted Thread":
+      var rest = key.value
+      faultingNumber = rest.takeNumber()
+      section = .head
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func setType(_ value: TextBytes) {
+    var type = value
+    if value.last == UInt8(ascii: ")"), let open = value.last(of: "(") {
+      exception.signal = value[(open + 1)...].dropLast().string
+      type = value[..<open].trimmed
+    }
+    exception.type = type.string
+    if type.equals("EXC_RESOURCE"), builder.report.bugType == nil { builder.report.kind = .resource }
+  }
+
+  // MARK: Termination
+
+  private mutating func changeTermination(_ change: (inout ReportSnapshot.Termination) -> Void) {
+    var termination = builder.report.termination ?? ReportSnapshot.Termination()
+    change(&termination)
+    builder.report.termination = termination
+  }
+
+  mutating func addReason(_ text: String) {
+    let line = Array(text.utf8)[...].trimmed
+    guard !line.isEmpty else { return }
+    changeTermination { $0.reasons.append(line.string) }
+  }
+
+  private static let exceptionKeys: Set<String> = [
+    "Exception Type", "Exception Subtype", "Exception Codes", "Exception Message", "Exception Note",
+    "Termination Signal", "Termination Reason", "Termination Description", "Terminating Process",
+    "Triggered by Thread", "Crashed Thread", "Highlighted Thread",
+  ]
+
+  /// A line behind a termination's: a key of the exception block, or one more reason.
+  mutating func terminationLine(_ content: TextBytes) {
+    if let key = TextKey(content), Self.exceptionKeys.contains(key.name) { return head(content) }
+    addReason(content.string)
+  }
+
+  /// "Namespace SIGNAL, Code 0xb", "Namespace DYLD, Code 1 Library missing", "SIGNAL 11 Segmentation fault: 11",
+  /// "SPRINGBOARD; code 0x8badf00d", "TCC, This app has crashed because …".
+  private mutating func readReason(_ value: TextBytes) {
+    var rest = value
+    if rest.has(prefix: "Namespace ") { _ = rest.takeWord() }
+    var namespace = rest.takeWord()
+    if let last = namespace.last, last == UInt8(ascii: ",") || last == UInt8(ascii: ";") { namespace.removeLast() }
+    var afterCode = rest
+    let word = afterCode.takeWord()
+    if word.equals("Code") || word.equals("code") { rest = afterCode }
+    var afterNumber = rest
+    var number = afterNumber.takeWord()
+    if let last = number.last, last == UInt8(ascii: ",") || last == UInt8(ascii: ";") { number.removeLast() }
+    let code = number.number
+    let indicator = (code == nil ? rest : afterNumber).trimmed
+    changeTermination {
+      $0.namespace = namespace.isEmpty ? nil : namespace.string
+      $0.code = code
+      if !indicator.isEmpty, code != nil { $0.indicator = indicator.string }
+      if !indicator.isEmpty, code == nil { $0.reasons.append(indicator.string) }
+    }
+  }
+
+  // MARK: The exception
+
+  mutating func setException() {
+    let thread = builder.report.faultingThread
+    let codes = TextCodes.of(builder.report.exceptionCodes) ?? TextCodes.of(builder.report.exceptionSubtype) ?? []
+    builder.setException(
+      type: exception.type, signal: exception.signal, codes: codes,
+      thread: thread.map { builder.snapshot.threads[$0].id ?? UInt64($0) } ?? .max)
+    if builder.snapshot.exception?.kind == .softSignal, let address = codes.dropFirst().first {
+      builder.snapshot.exception?.address = address
+    }
+    if let thread { builder.snapshot.exception?.context = builder.snapshot.threads[thread].context }
+    // Before iOS 10 the code of a termination stood in the place of an exception's.
+    if builder.snapshot.exception == nil, exception.type?.allSatisfy(\.isHexDigit) == true, let code = codes.first {
+      changeTermination { $0.code = $0.code ?? code }
+    }
+  }
+}
+
+/// The kernel's codes in the words of a report.
+enum TextCodes {
+  /// kern_return_t and the codes of the processors: XNU's osfmk/mach/kern_return.h and mach/arm, mach/i386 exception.h.
+  private static let names: [String: UInt64] = [
+    "KERN_INVALID_ADDRESS": 1, "KERN_PROTECTION_FAILURE": 2, "KERN_NO_SPACE": 3, "KERN_INVALID_ARGUMENT": 4,
+    "KERN_FAILURE": 5, "KERN_RESOURCE_SHORTAGE": 6, "KERN_NO_ACCESS": 8, "KERN_MEMORY_FAILURE": 9,
+    "KERN_MEMORY_ERROR": 10, "KERN_ABORTED": 14, "KERN_CODESIGN_ERROR": 50, "KERN_DENIED": 53,
+    "EXC_ARM_DA_ALIGN": 0x101, "EXC_ARM_DA_DEBUG": 0x102, "EXC_ARM_SP_ALIGN": 0x103, "EXC_ARM_SWP": 0x104,
+    "EXC_ARM_PAC_FAIL": 0x105, "EXC_ARM_BREAKPOINT": 1, "EXC_ARM_UNDEFINED": 1, "EXC_I386_GPFLT": 13,
+    "EXC_I386_INVOP": 1, "EXC_I386_BPT": 2, "EXC_I386_SGL": 1, "EXC_I386_DIV": 1, "EXC_I386_ALIGNFLT": 17,
+    "BUS_ADRALN": 1, "BUS_ADRERR": 2, "BUS_OBJERR": 3, "SEGV_MAPERR": 1, "SEGV_ACCERR": 2, "SEGV_NOOP": 0,
+  ]
+
+  /// "0x0000000000000001, 0x000000011ecc5adc", "KERN_INVALID_ADDRESS at 0x18", "UNKNOWN_0x32 at 0x10"; nil of other words.
+  static func of(_ text: String?) -> [UInt64]? {
+    guard let text else { return nil }
+    var rest = Array(text.utf8)[...]
+    if rest.first.map({ (0x30...0x39).contains($0) }) == true { return ReportBuilder.codes(text) }
+    let name = rest.takeWord()
+    guard let code = names[name.string] ?? unknown(name) else { return nil }
+    guard rest.takeWord().equals("at"), let address = rest.takeWord().number else { return [code, 0] }
+    return [code, address]
+  }
+
+  private static func unknown(_ name: TextBytes) -> UInt64? {
+    name.has(prefix: "UNKNOWN_") ? name.dropFirst(8).number : nil
+  }
+}

@@ -1,0 +1,109 @@
+internal import BinaryFormat
+internal import Snapshot
+
+extension CrashText {
+  /// "    x0: 0x0000000000000000   x1: 0x…", "   esr: 0x82000004 (Instruction Abort) Translation fault"
+  mutating func readRegisters(_ content: TextBytes) {
+    if content.has(prefix: "Logical CPU:") || content.has(prefix: "Error Code:") || content.has(prefix: "Trap Number:")
+    {
+      endRegisters()
+      section = .head
+      return head(content)
+    }
+    var rest = content
+    while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
+      let name = rest[..<colon].trimmed
+      rest = rest[(colon + 1)...]
+      let word = rest.takeWord()
+      guard name.count <= 8 else { return }
+      if word.has(prefix: "<") { continue }
+      guard let value = word.address else {
+        return builder.note(
+          ReportRules.badNumber, at: word.startIndex, path: name.string, found: .text(word.prefix(64).string))
+      }
+      guard name.equals("esr") else {
+        setRegister(name.string, value)
+        continue
+      }
+      builder.report.syndrome = value
+      let words = rest.trimmed
+      builder.report.syndromeText = words.isEmpty ? nil : words.string
+      return
+    }
+  }
+
+  private mutating func setRegister(_ name: String, _ value: UInt64) {
+    switch name {
+    case "far", "cr2": builder.report.faultAddress = value
+    default: if registers.count < 64 { registers.append(CPUContext.NamedRegister(name: name, value: value)) }
+    }
+  }
+
+  /// Makes the thread's context of the registers that were read.
+  mutating func endRegisters() {
+    guard !registers.isEmpty, builder.snapshot.threads.indices.contains(thread) else { return }
+    let context = Self.context(registers)
+    builder.snapshot.threads[thread].context = context
+    if builder.snapshot.system.architecture == .unknown {
+      builder.snapshot.system.architecture = context.architecture
+    }
+    registers = []
+  }
+
+  private static func context(_ registers: [CPUContext.NamedRegister]) -> CPUContext {
+    var values: [String: UInt64] = [:]
+    for register in registers { values[register.name] = register.value }
+    func value(_ name: String) -> UInt64 { values[name] ?? 0 }
+    if values["x0"] != nil {
+      var context = ARM64Context()
+      for index in 0..<29 { context.x[index] = value("x\(index)") }
+      context.fp = value("fp")
+      context.lr = value("lr")
+      context.sp = value("sp")
+      context.pc = value("pc")
+      context.cpsr = UInt32(truncatingIfNeeded: value("cpsr"))
+      return .arm64(context)
+    }
+    if values["rax"] != nil || values["rip"] != nil { return .x86_64(intel(value)) }
+    let isIntel = values["eip"] != nil || values["eax"] != nil
+    return .named(
+      isIntel ? .x86 : .arm, registers: registers, instructionPointer: value(isIntel ? "eip" : "pc"),
+      stackPointer: value(isIntel ? "esp" : "sp"))
+  }
+
+  private static func intel(_ value: (String) -> UInt64) -> X86_64Context {
+    var context = X86_64Context()
+    context.rax = value("rax")
+    context.rbx = value("rbx")
+    context.rcx = value("rcx")
+    context.rdx = value("rdx")
+    context.rdi = value("rdi")
+    context.rsi = value("rsi")
+    context.rbp = value("rbp")
+    context.rsp = value("rsp")
+    for index in 0..<8 { context.r[index] = value("r\(index + 8)") }
+    context.rip = value("rip")
+    context.rflags = value("rfl")
+    return context
+  }
+
+  /// "  0f 1f 84 00 00 00 00 00-48 8b 05 61 42 01 00 c3  ..": the byte in brackets is the one at the program counter.
+  mutating func readInstructions(_ content: TextBytes) {
+    var rest = content
+    for _ in 0..<16 {
+      let isAt = rest.first == UInt8(ascii: "[")
+      if isAt { rest.removeFirst() }
+      guard let byte = rest.prefix(2).hexadecimal, rest.count >= 2 else { return }
+      rest = rest.dropFirst(2)
+      if isAt || !builder.report.codeAt.isEmpty {
+        builder.report.codeAt.append(UInt8(byte))
+      } else {
+        builder.report.codeBefore.append(UInt8(byte))
+      }
+      if rest.first == UInt8(ascii: "]") { rest.removeFirst() }
+      // Two blanks stand before the bytes as characters.
+      if rest.has(prefix: "  ") { return }
+      if rest.first == UInt8(ascii: " ") || rest.first == UInt8(ascii: "-") { rest.removeFirst() }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/// Words and numbers in a part of a text. An index is the offset in the whole text.
+typealias TextBytes = ArraySlice<UInt8>
+
+extension TextBytes {
+  /// Ill-formed parts become U+FFFD.
+  var string: String { String(decoding: self, as: UTF8.self) }
+
+  static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d || byte == 0 }
+
+  /// Without the blanks around it.
+  var trimmed: TextBytes {
+    var result = self.drop { Self.isBlank($0) }
+    while let last = result.last, Self.isBlank(last) { result.removeLast() }
+    return result
+  }
+
+  func has(prefix: String) -> Bool { starts(with: prefix.utf8) }
+
+  func has(suffix: String) -> Bool { count >= suffix.utf8.count && self.suffix(suffix.utf8.count).has(prefix: suffix) }
+
+  func equals(_ words: String) -> Bool { count == words.utf8.count && has(prefix: words) }
+
+  /// Index of the first place where `words` stand.
+  func first(of words: String) -> Int? {
+    guard let first = words.utf8.first, count >= words.utf8.count else { return nil }
+    for index in startIndex...(endIndex - words.utf8.count) where self[index] == first {
+      if self[index...].has(prefix: words) { return index }
+    }
+    return nil
+  }
+
+  /// Index of the last place where `words` stand.
+  func last(of words: String) -> Int? {
+    guard let first = words.utf8.first, count >= words.utf8.count else { return nil }
+    for index in (startIndex...(endIndex - words.utf8.count)).reversed() where self[index] == first {
+      if self[index...].has(prefix: words) { return index }
+    }
+    return nil
+  }
+
+  /// Removes the first word and the blanks before it; empty at the end.
+  mutating func takeWord() -> TextBytes {
+    self = self.drop { Self.isBlank($0) }
+    let word = self.prefix { !Self.isBlank($0) }
+    self = self[word.endIndex...]
+    return word
+  }
+
+  /// Removes the decimal digits at the start; nil if there are none or too many.
+  mutating func takeNumber() -> UInt64? {
+    let digits = self.prefix { $0 >= 0x30 && $0 <= 0x39 }
+    guard let value = digits.decimal else { return nil }
+    self = self[digits.endIndex...]
+    return value
+  }
+
+  /// The number if this is nothing but decimal digits.
+  var decimal: UInt64? {
+    guard !isEmpty else { return nil }
+    var value: UInt64 = 0
+    for byte in self {
+      guard byte >= 0x30, byte <= 0x39 else { return nil }
+      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = product.addingReportingOverflow(UInt64(byte - 0x30))
+      guard !overflow, !carry else { return nil }
+      value = sum
+    }
+    return value
+  }
+
+  /// The number if this is nothing but hexadecimal digits, up to 16 of them behind zeros.
+  var hexadecimal: UInt64? {
+    guard !isEmpty else { return nil }
+    var value: UInt64 = 0
+    for byte in self {
+      guard let digit = Self.digit(byte), value >> 60 == 0 else { return nil }
+      value = value << 4 | digit
+    }
+    return value
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt64? {
+    switch byte {
+    case 0x30...0x39: UInt64(byte - 0x30)
+    case 0x41...0x46: UInt64(byte - 0x37)
+    case 0x61...0x66: UInt64(byte - 0x57)
+    default: nil
+    }
+  }
+
+  /// The number behind "0x", or the decimal one.
+  var number: UInt64? { has(prefix: "0x") ? dropFirst(2).hexadecimal : decimal }
+
+  /// "0x" and its digits, nothing else.
+  var address: UInt64? { has(prefix: "0x") ? dropFirst(2).hexadecimal : nil }
+
+  /// "launchd [1]": the text before the bracket, nil if it is "???", and the number in it.
+  var nameAndNumber: (name: String?, number: Int64?) {
+    var name = trimmed
+    var number: Int64?
+    if name.last == UInt8(ascii: "]"), let open = name.last(of: "["), let value = name[(open + 1)...].dropLast().decimal
+    {
+      number = Int64(exactly: value)
+      name = name[..<open].trimmed
+    }
+    return (name.isEmpty || name.equals("???") ? nil : name.string, number)
+  }
+}

@@ -1,0 +1,75 @@
+import AppleReports
+import DumpSynth
+import Foundation
+import Testing
+
+/// Reports that break off or hold anything: each is read, with an answer or a finding.
+@Suite("Apple's reports: damage")
+struct ReportDamageTests {
+  /// `$CRASHPADCTL_REPORT_MUTATIONS`: of each real report.
+  private static let realMutations =
+    ProcessInfo.processInfo.environment["CRASHPADCTL_REPORT_MUTATIONS"].flatMap { Int($0) } ?? 3
+
+  @Test("Prefixes of a sample are read", arguments: SampleReports.all.map(\.name))
+  func prefixes(_ name: String) throws {
+    let bytes = Array(try #require(SampleReports.all.first { $0.name == name }?.text.utf8))
+    for count in stride(from: 0, through: bytes.count, by: 3) {
+      #expect(Reading(Array(bytes[..<count])).isSound, "\(count) bytes")
+    }
+  }
+
+  @Test("1,000 mutations of each sample are read", arguments: SampleReports.all.map(\.name))
+  func mutations(_ name: String) throws {
+    let index = try #require(SampleReports.all.firstIndex { $0.name == name })
+    let bytes = Array(SampleReports.all[index].text.utf8)
+    for round in 0..<1000 {
+      var random = SplitMix64(seed: UInt64(round), area: UInt64(index))
+      #expect(Reading(Self.mutated(bytes, &random)).isSound, "round \(round)")
+    }
+  }
+
+  @Test(
+    "Prefixes and mutations of real reports are read",
+    .enabled(if: RealReports.areThere, "no real reports beside the project"), arguments: RealReports.names)
+  func real(_ name: String) throws {
+    let bytes = try RealReports.read(name).bytes
+    for part in 1...Self.realMutations {
+      #expect(Reading(Array(bytes[..<(bytes.count * part / (Self.realMutations + 1))])).isSound, "part \(part)")
+      var random = SplitMix64(seed: UInt64(part), area: 99)
+      #expect(Reading(Self.mutated(bytes, &random)).isSound, "round \(part)")
+    }
+  }
+
+  /// Words that mean something to the readers.
+  private static let words = [
+    "Thread 0 Crashed:", "Thread 18446744073709551615:", "Binary Images:", "0xffffffffffffffff",
+    "0x0 - 0xffffffffffffffff",
+    "Last Exception Backtrace:", "(0x1 0x2", "+ 18446744073709551615", "[99999999999999999999]", "\n\n", "{", "}", "[",
+    "]",
+    "\"", "\\u", "null", "-1", "Powerstats for:", "Heaviest stack", "Termination Reason:", "\t", "<", ">", "1e308",
+  ]
+
+  static func mutated(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
+    var bytes = bytes
+    for _ in 0..<random.between(1, 6) where !bytes.isEmpty {
+      let place = random.below(bytes.count)
+      let end = min(bytes.count, place + random.between(1, 64))
+      switch random.below(6) {
+      case 0: bytes[place] = UInt8(truncatingIfNeeded: random.next())
+      case 1: bytes.removeSubrange(place..<end)
+      case 2: bytes.insert(contentsOf: Array(bytes[place..<end]), at: random.below(bytes.count))
+      case 3: bytes.insert(contentsOf: Array(words[random.below(words.count)].utf8), at: place)
+      case 4: bytes.replaceSubrange(place..<end, with: Array(words[random.below(words.count)].utf8))
+      default:
+        let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
+        let line = lines[random.below(lines.count)]
+        bytes.insert(contentsOf: line + [0x0a], at: lines[random.below(lines.count)].startIndex)
+      }
+    }
+    return bytes
+  }
+}
+
+extension SampleReports {
+  static let all = texts
+}
