@@ -10,8 +10,8 @@ let package = Package(
       name: "CrashpadCore",
       targets: [
         "AppleReports", "BinaryFormat", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore",
-        "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Redaction", "Snapshot",
-        "Supervision",
+        "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Meaning", "Minidump", "Redaction",
+        "Snapshot", "Supervision",
       ]),
     // Names and stacks; the only library that links libelf and the demanglers.
     .library(name: "CrashpadSymbols", targets: ["CrashpadCore", "FileSystem", "Snapshot", "Symbolication"]),
@@ -54,6 +54,8 @@ let package = Package(
     .target(
       name: "CrashCapture",
       dependencies: ["CCrashCapture", "Snapshot", .product(name: "SystemPackage", package: "swift-system")]),
+    // Floor 1, with no more than the snapshot below it: every command explains codes.
+    .target(name: "Meaning", dependencies: ["Snapshot"]),
     // Floor 2
     .target(name: "DumpInterpretation", dependencies: ["BinaryFormat", "IntermediateDump", "Snapshot"]),
     .target(name: "Minidump", dependencies: ["BinaryFormat", "Snapshot"]),
@@ -91,7 +93,7 @@ let package = Package(
       dependencies: [
         "BinaryFormat", "CArguments", "CLinux", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore",
         "DumpInterpretation",
-        "FileSystem", "IntermediateDump", "JSONFormat", "Minidump", "Redaction", "Snapshot", "Supervision",
+        "FileSystem", "IntermediateDump", "JSONFormat", "Meaning", "Minidump", "Redaction", "Snapshot", "Supervision",
         "Symbolication", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -126,8 +128,8 @@ let package = Package(
     .testTarget(
       name: "MinidumpReaderTests",
       dependencies: [
-        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "DumpSynth", "FileSystem", "IntermediateDump", "Minidump",
-        "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
+        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "DumpSynth", "FileSystem", "IntermediateDump", "Meaning",
+        "Minidump", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "CoreFileTests",
@@ -137,6 +139,7 @@ let package = Package(
       dependencies: [
         "AppleReports", "BinaryFormat", "DumpSynth", "JSONFormat", "Snapshot", "ToolRunner", "crashpadctl",
       ]),
+    .testTarget(name: "MeaningTests", dependencies: ["Meaning", "Snapshot"]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
     .testTarget(
       name: "IntermediateDumpTests", dependencies: ["BinaryFormat", "DumpSynth", "IntermediateDump", "JSONFormat"]),
@@ -205,8 +208,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpSynth", "IntermediateDump", "ToolRunner", "crashpadctl",
-        .product(name: "SystemPackage", package: "swift-system"),
+        "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpSynth", "IntermediateDump", "Meaning", "ToolRunner",
+        "crashpadctl", .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],
   swiftLanguageModes: [.v6]

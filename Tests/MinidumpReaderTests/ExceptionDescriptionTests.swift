@@ -1,5 +1,5 @@
-import CrashpadCore
 import DumpSynth
+import Meaning
 import Snapshot
 import Testing
 
@@ -68,7 +68,13 @@ struct ExceptionDescriptionTests {
 
   private static let ofProcessors: [Described] = [
     .mach(1, 13, "EXC_BAD_ACCESS / EXC_I386_GPFLT", .x86_64),
-    .mach(1, 5, "EXC_BAD_ACCESS / EXC_I386_BOUNDFLT", .x86_64),
+    // BOUND is EXC_SOFTWARE: the kernel never sends EXC_BAD_ACCESS for it.
+    .mach(5, 7, "EXC_SOFTWARE / EXC_I386_BOUND", .x86_64), .mach(5, 7, "EXC_SOFTWARE / code 0x7", .arm64),
+    .mach(1, 0x106, at: 0x11, "EXC_BAD_ACCESS / EXC_ARM_MTE_TAGCHECK_FAIL at 0x11", .arm64),
+    .mach(2, 2, "EXC_BAD_INSTRUCTION / EXC_ARM_SME_DISALLOWED", .arm64),
+    .mach(2, 11, "EXC_BAD_INSTRUCTION / EXC_I386_SEGNPFLT", .x86_64),
+    .mach(3, 1, "EXC_ARITHMETIC / EXC_ARM_FP_IO", .arm64), .mach(3, 2, "EXC_ARITHMETIC / EXC_ARM_FP_DZ", .arm64),
+    .mach(3, 8, "EXC_ARITHMETIC / EXC_I386_SSEEXTERR", .x86_64),
     .mach(1, 0x101, at: 0x11, "EXC_BAD_ACCESS / EXC_ARM_DA_ALIGN at 0x11", .arm64),
     .mach(1, 0x102, at: 0x11, "EXC_BAD_ACCESS / EXC_ARM_DA_DEBUG at 0x11", .arm64),
     .mach(1, 0x103, at: 0x11, "EXC_BAD_ACCESS / EXC_ARM_SP_ALIGN at 0x11", .arm64),
@@ -88,7 +94,12 @@ struct ExceptionDescriptionTests {
     Described.both(10, 0x0560_0001, "EXC_CRASH (SIGTRAP) from EXC_BREAKPOINT"), Described.both(10, 0, "EXC_CRASH"),
     Described.both(11, 1 << 61, "EXC_RESOURCE / CPU"), Described.both(11, 2 << 61, "EXC_RESOURCE / WAKEUPS"),
     Described.both(11, 3 << 61, "EXC_RESOURCE / MEMORY"), Described.both(11, 4 << 61, "EXC_RESOURCE / IO"),
-    Described.both(11, 7 << 61, "EXC_RESOURCE / type 7"), Described.both(12, 1 << 61, "EXC_GUARD / MACH_PORT"),
+    Described.both(11, 7 << 61, "EXC_RESOURCE / type 7"),
+    Described.both(11, 0x1800_0000_0000_03e8, "EXC_RESOURCE / type 0"),
+    Described.both(11, 1 << 61 | 2 << 58 | 180 << 7 | 50, at: 60, "EXC_RESOURCE / CPU MONITOR_FATAL"),
+    Described.both(12, 2 << 61 | 1 << 32 | 5, "EXC_GUARD / FD CLOSE"),
+    Described.both(12, 0x2000_0200_0001_3313, "EXC_GUARD / MACH_PORT INVALID_NAME"),
+    Described.both(12, 1 << 61, "EXC_GUARD / MACH_PORT"),
     Described.both(12, 2 << 61, "EXC_GUARD / FD"), Described.both(12, 5 << 61, "EXC_GUARD / VIRT_MEMORY"),
     Described.both(5, 0x99, "EXC_SOFTWARE / code 0x99"), Described.both(7, 3, "EXC_SYSCALL / code 0x3"),
     Described.both(0x4350_7378, 0, "Simulated exception"), Described.both(0x77, 3, "Mach exception 0x77 / code 0x3"),
@@ -130,6 +141,8 @@ struct ExceptionDescriptionTests {
   static let headers: [Described] =
     Described.both(1, 8, at: 0x10, "EXC_BAD_ACCESS / KERN_NO_ACCESS at 0x10") + [
       .mach(1, 5, at: 0x10, "EXC_BAD_ACCESS / KERN_FAILURE at 0x10", .arm64),
+      .mach(1, 5, at: 0x10, "EXC_BAD_ACCESS / KERN_FAILURE at 0x10", .x86_64),
+      .mach(1, 57, at: 0x10, "EXC_BAD_ACCESS / KERN_INVALID_GUARD_OBJECT_SLOT at 0x10", .arm64),
       .mach(6, 2, "EXC_BREAKPOINT / EXC_I386_BPT", .x86_64),
     ]
 
@@ -160,6 +173,18 @@ struct ExceptionDescriptionTests {
       (.mach(1, 0x105, "", .arm64), "a pointer whose authentication failed"),
       (.mach(0x4350_7378, 0, "", .arm64), "a dump without a crash (DumpWithoutCrash)"),
       (.mach(10, 0x0600_0000, "", .x86_64), "abort(), or a failed assertion"),
+      (.mach(10, 9 << 24, "", .arm64), "the system ended the process; the termination reason says why"),
+      (.mach(10, 0x0b10_0001, "", .arm64), "an access to memory that is not mapped"),
+      (
+        .mach(11, 1 << 61 | 2 << 58 | 180 << 7 | 50, at: 60, "", .arm64),
+        "more CPU time than the limit; the process was ended: limit 50 % of a CPU over 180 s, observed 60 %"
+      ),
+      (
+        .mach(12, 2 << 61 | 1 << 32 | 5, at: 9, "", .arm64),
+        "a guarded descriptor was closed: file descriptor 5, guard 0x9"
+      ),
+      (.linux(11, 2, ""), "an access that the memory's protection forbids"),
+      (.linux(11, 0x80, at: 0, ""), "an access at an address that no pointer can have"),
       (.darwin(6, 0, ""), "abort(), or a failed assertion"), (.linux(6, -6, ""), "abort(), or a failed assertion"),
       (.linux(0xffff_ffff, 0, ""), "a dump without a crash (DumpWithoutCrash)"),
       (.windows(0xc000_00fd, ""), "the stack is full"),

@@ -1,6 +1,7 @@
 import CrashpadCore
 import DumpSynth
 import FileSystem
+import Meaning
 import Snapshot
 import Testing
 

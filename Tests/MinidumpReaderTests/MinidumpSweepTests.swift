@@ -3,6 +3,7 @@ import CrashpadCore
 import DumpSynth
 import FileSystem
 import Foundation
+import Meaning
 import Minidump
 import Snapshot
 import Testing

@@ -3,6 +3,7 @@ import CrashpadCore
 import FileSystem
 import Glibc
 import JSONFormat
+import Meaning
 import Supervision
 import SystemPackage
 

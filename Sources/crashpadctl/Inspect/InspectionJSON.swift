@@ -3,6 +3,7 @@ import CrashpadCore
 import FileSystem
 import IntermediateDump
 import JSONFormat
+import Meaning
 import Minidump
 import Snapshot
 import Symbolication

@@ -2,6 +2,7 @@ import BinaryFormat
 import CrashpadCore
 import FileSystem
 import IntermediateDump
+import Meaning
 import Minidump
 import Snapshot
 

@@ -4,6 +4,7 @@ import CrashpadCore
 import FileSystem
 import Glibc
 import JSONFormat
+import Meaning
 import Snapshot
 import Supervision
 import Symbolication

@@ -1,4 +1,4 @@
-import CrashpadCore
+import Meaning
 import Snapshot
 
 /// The exception as Apple's reports name it: the Mach exception with the signal that it becomes.
@@ -33,7 +33,8 @@ struct AppleExceptionTitle {
   /// As XNU's `ux_exception` has it.
   private static func signal(_ exception: ExceptionSnapshot) -> String? {
     switch exception.code {
-    case 1: exception.info == 1 ? "SIGSEGV" : "SIGBUS"
+    // 13 is a general protection fault of x86_64.
+    case 1: exception.info == 1 || exception.info == 13 ? "SIGSEGV" : "SIGBUS"
     case 2: "SIGILL"
     case 3: "SIGFPE"
     case 6: "SIGTRAP"

@@ -1,8 +1,9 @@
 import BinaryFormat
 import CrashpadCore
-import IntermediateDump
 import FileSystem
+import IntermediateDump
 import JSONFormat
+import Meaning
 import Snapshot
 import Symbolication
 

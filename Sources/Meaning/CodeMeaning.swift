@@ -1,0 +1,136 @@
+/// What a code in a crash report means: one row of the table that `explain`, `inspect` and crashpadctl-explain(7) share.
+///
+/// A part that is empty is that of the row it belongs to: EXC_GUARD says for all its flavors who ends the process.
+public struct CodeMeaning: Sendable, Hashable {
+  /// The field of a report in which the code stands. One number means different things in different fields.
+  public enum Kind: String, Sendable, CaseIterable {
+    case terminationCode = "termination code"
+    case namespace = "termination namespace"
+    case namespaceCode = "namespace code"
+    case terminationFlag = "termination flag"
+    case jetsamBand = "jetsam band"
+    case exception = "Mach exception"
+    case exceptionCode = "exception code"
+    case resource = "EXC_RESOURCE"
+    case guardViolation = "EXC_GUARD"
+    case signal
+    case signalCode = "signal code"
+    case windows = "Windows exception"
+    case syndrome = "arm64 syndrome"
+    case faultStatus = "arm64 fault status"
+    case trap = "arm64 brk"
+    case address = "address pattern"
+    case kernelTriage = "kernel triage"
+    case message
+  }
+
+  /// Where a number has this meaning.
+  public enum Platform: String, Sendable {
+    case any
+    case darwin = "Darwin"
+    case linux = "Linux"
+    case arm64
+    case x86_64
+  }
+
+  public struct Number: Sendable, Hashable {
+    public let value: UInt64
+    public let platform: Platform
+  }
+
+  public let kind: Kind
+  /// The row that it belongs to: "EXC_BAD_ACCESS" of KERN_INVALID_ADDRESS, "JETSAM" of per-process-limit.
+  public let context: String?
+  public let name: String
+  public let numbers: [Number]
+  /// Other names, in capitals; of a message the texts that it is recognized by, in small letters.
+  public let aliases: [String]
+  /// What happened, in a sentence without its period.
+  public let event: String
+  public let endedBy: String
+  public let causes: [String]
+  public let advice: [String]
+  /// What is commonly believed and wrong, and what is right.
+  public let myth: String?
+  public let source: Source
+
+  init(
+    _ kind: Kind, of context: String? = nil, _ name: String, _ numbers: [Number] = [], aliases: [String] = [],
+    _ event: String, endedBy: String = "", causes: [String] = [], advice: [String] = [], myth: String? = nil,
+    _ source: Source
+  ) {
+    self.kind = kind
+    self.context = context
+    self.name = name
+    self.numbers = numbers
+    self.aliases = aliases
+    self.event = event
+    self.endedBy = endedBy
+    self.causes = causes
+    self.advice = advice
+    self.myth = myth
+    self.source = source
+  }
+
+  /// The number, where there is one for all platforms or just one.
+  public var number: UInt64? {
+    numbers.first { $0.platform == .any }?.value ?? (numbers.count == 1 ? numbers[0].value : nil)
+  }
+
+  func has(_ value: UInt64, on platforms: [Platform] = [.any, .darwin, .linux, .arm64, .x86_64]) -> Bool {
+    numbers.contains { $0.value == value && platforms.contains($0.platform) }
+  }
+
+  /// The words that `explain` takes for it.
+  public var query: String {
+    switch kind {
+    case .terminationCode, .windows: number.map(hex) ?? name
+    case .namespace: "namespace \(name)"
+    case .namespaceCode: "\(context ?? "") \(number.map { String($0) } ?? name)"
+    case .terminationFlag: "flag \(number.map(hex) ?? name)"
+    case .jetsamBand: "band \(number.map { String($0) } ?? name)"
+    case .syndrome: "esr ec \(number.map(hex) ?? name)"
+    case .faultStatus: "esr dfsc \(number.map(hex) ?? name)"
+    case .trap: "brk \(number.map(hex) ?? name)"
+    case .exception, .signal, .address, .kernelTriage, .message: name
+    case .exceptionCode, .resource, .guardViolation, .signalCode: context.map { "\($0) \(name)" } ?? name
+    }
+  }
+}
+
+extension CodeMeaning.Number: ExpressibleByIntegerLiteral {
+  public init(integerLiteral value: UInt64) { self.init(value: value, platform: .any) }
+
+  static func darwin(_ value: UInt64) -> Self { Self(value: value, platform: .darwin) }
+  static func linux(_ value: UInt64) -> Self { Self(value: value, platform: .linux) }
+  static func arm64(_ value: UInt64) -> Self { Self(value: value, platform: .arm64) }
+  static func x86_64(_ value: UInt64) -> Self { Self(value: value, platform: .x86_64) }
+}
+
+extension CodeMeaning {
+  /// Where a meaning comes from, and with it how sure it is.
+  public enum Source: Sendable, Hashable {
+    /// A page of Apple's documentation.
+    case apple(String)
+    /// A file of the kernel's sources.
+    case xnu(String)
+    /// A file of another project or system.
+    case file(String, String)
+    /// Seen in reports that systems wrote, and in no documentation.
+    case reports(String)
+    /// Said by users, and in no documentation.
+    case users(String)
+
+    public var text: String {
+      switch self {
+      case .apple(let page): "Apple, \"\(page)\""
+      case .xnu(let file): "XNU, \(file)"
+      case .file(let project, let file): "\(project), \(file)"
+      case .reports(let note): "seen in reports; \(note)"
+      case .users(let note): "reported by users; \(note)"
+      }
+    }
+  }
+}
+
+func hex(_ value: some BinaryInteger) -> String { "0x" + String(value, radix: 16) }

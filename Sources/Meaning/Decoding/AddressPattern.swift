@@ -1,0 +1,59 @@
+/// What the bits of an address say about where it comes from.
+public struct AddressPattern: Sendable {
+  public let row: CodeMeaning
+  public let facts: [DecodedFact]
+
+  /// Nil where the address looks like any other. Without a platform the patterns of both processors count.
+  public init?(_ address: UInt64, on platform: CodeMeaning.Platform = .any) {
+    func row(_ name: String) -> CodeMeaning? { CodeMeaning.addresses.first { $0.name == "address \(name)" } }
+    var facts: [DecodedFact] = []
+    let found: CodeMeaning?
+    let isCanonical = address >> 47 == 0 || address >> 47 == 0x1_ffff
+    if address < 0x1000 {
+      found = row("null")
+      facts = [DecodedFact("offset", "\(address) bytes")]
+    } else if Self.repeats(0x55, in: address) {
+      found = row("scribble-freed")
+    } else if Self.repeats(0xaa, in: address) {
+      found = row("scribble-new")
+    } else if address & ~0xff == 0xbbad_be00 && address >= 0xbbad_beef {
+      found = row("webkit-crash")
+    } else if address == 0x4000_0000_0000_bad0 {
+      found = row("swift-bad-object")
+    } else if let text = Self.text(address) {
+      found = row("text")
+      facts = [DecodedFact("text", "\"\(text)\"")]
+    } else if platform != .x86_64, address >> 56 != 0, address >> 56 < 0x10, address >> 47 & 0x1ff == 0 {
+      found = row("tagged")
+      facts = [
+        DecodedFact("tag", hex(address >> 56)), DecodedFact("address", hex(address & 0xff_ffff_ffff_ffff)),
+      ]
+    } else if platform != .x86_64, !isCanonical {
+      found = row("signed")
+      facts = [DecodedFact("address", hex(address & 0x7fff_ffff_ffff))]
+    } else if !isCanonical {
+      found = row("non-canonical")
+    } else {
+      return nil
+    }
+    guard let found else { return nil }
+    self.row = found
+    self.facts = facts
+  }
+
+  /// Whether the upper bytes are all `byte`: a field of a scribbled object is a little behind the pattern. The highest may
+  /// have lost bits to signing.
+  private static func repeats(_ byte: UInt64, in address: UInt64) -> Bool {
+    let pattern = byte &* 0x01_0101_0101
+    return address >> 16 & 0xff_ffff_ffff == pattern
+  }
+
+  /// Seven or eight printable characters in the order of memory. Six are an address of a program of Linux, 0x5555….
+  private static func text(_ address: UInt64) -> String? {
+    var bytes = (0..<8).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }
+    while bytes.last == 0 { bytes.removeLast() }
+    guard bytes.count >= 7, bytes.allSatisfy({ (0x20..<0x7f).contains($0) }) else { return nil }
+    let letters = bytes.count { (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0) }
+    return letters * 4 >= bytes.count * 3 ? String(decoding: bytes, as: UTF8.self) : nil
+  }
+}

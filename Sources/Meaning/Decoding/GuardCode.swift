@@ -1,0 +1,52 @@
+/// The code words of EXC_GUARD.
+///
+/// Reports print the first as one decimal number behind "Termination Reason: GUARD".
+public struct GuardCode: Sendable {
+  public let type: UInt64
+  public let flavor: UInt64
+  public let target: UInt32
+  public let facts: [DecodedFact]
+  /// The flavors, and behind them the type.
+  public let rows: [CodeMeaning]
+  /// "FD CLOSE", "MACH_PORT flavor 0x3000", "type 7"
+  public let name: String
+
+  public init(code: UInt64, subcode: UInt64?) {
+    type = code >> 61 & 7
+    flavor = code >> 32 & 0x1fff_ffff
+    target = UInt32(truncatingIfNeeded: code)
+    let (type, flavor, target) = (self.type, self.flavor, self.target)
+    let typeRow = CodeMeaning.guards.first { $0.context == "EXC_GUARD" && $0.has(type) }
+    let flavors = typeRow.map { row in CodeMeaning.guards.filter { $0.context == "EXC_GUARD \(row.name)" } } ?? []
+    // Of descriptors and files the flavor is a set of bits, of the others a number.
+    let isBits = type == 2 || type == 4
+    let found = flavors.filter { row in row.number.map { isBits ? flavor & $0 != 0 : flavor == $0 } ?? false }
+    let known = found.reduce(0) { $0 | ($1.number ?? 0) }
+    rows = found + [typeRow].compactMap { $0 }
+    var words = [typeRow?.name ?? "type \(type)"]
+    if !found.isEmpty { words.append(found.map(\.name).joined(separator: "|")) }
+    if flavor & ~known != 0 { words.append("flavor \(hex(flavor & ~known))") }
+    name = words.joined(separator: " ")
+    facts = Self.facts(type: type, target: target, subcode: subcode)
+  }
+
+  private static func facts(type: UInt64, target: UInt32, subcode: UInt64?) -> [DecodedFact] {
+    func fact(_ label: String, _ value: UInt64?) -> DecodedFact? { value.map { DecodedFact(label, hex($0)) } }
+    let facts: [DecodedFact?] =
+      switch type {
+      case 1: [fact("port", UInt64(target)), fact("payload", subcode)]
+      case 2: [DecodedFact("file descriptor", "\(target)"), fact("guard", subcode)]
+      case 3: [DecodedFact("namespace", namespaceName(target)), fact("reason", subcode)]
+      case 4: [DecodedFact("process", "\(target)"), fact("guard", subcode)]
+      case 5: [fact("offset", subcode)]
+      case 6: [target == 0 ? fact("system call", subcode) : DecodedFact("Mach trap", "\(target)")]
+      default: [fact("target", UInt64(target)), fact("subcode", subcode)]
+      }
+    return facts.compactMap { $0 }
+  }
+
+  private static func namespaceName(_ number: UInt32) -> String {
+    let row = CodeMeaning.namespaces.first { $0.has(UInt64(number)) }
+    return row.map { "\(number) (\($0.name))" } ?? "\(number)"
+  }
+}

@@ -1,0 +1,58 @@
+/// The code words of EXC_RESOURCE.
+///
+/// XNU's macros that decode WAKEUPS have the masks of two fields swapped; those that encode them are followed here.
+public struct ResourceCode: Sendable {
+  public let type: UInt64
+  public let flavor: UInt64
+  /// "limit", "50 % over 180 s"
+  public let facts: [DecodedFact]
+  /// What was used up, and the flavor; the flavor first where it is known.
+  public let rows: [CodeMeaning]
+
+  public init(code: UInt64, subcode: UInt64?) {
+    type = code >> 61 & 7
+    flavor = code >> 58 & 7
+    let (type, flavor) = (self.type, self.flavor)
+    let typeRow = CodeMeaning.resources.first { $0.context == "EXC_RESOURCE" && $0.has(type) }
+    let flavorRow = typeRow.flatMap { typeRow in
+      CodeMeaning.resources.first { $0.context == "EXC_RESOURCE \(typeRow.name)" && $0.has(flavor) }
+    }
+    rows = [flavorRow, typeRow].compactMap { $0 }
+    var facts: [DecodedFact] = []
+    func add(_ label: String, _ text: String?) { if let text { facts.append(DecodedFact(label, text)) } }
+    switch type {
+    case 1:
+      add("limit", "\(code & 0x7f) % of a CPU over \(code >> 7 & 0x1ff_ffff) s")
+      add("observed", subcode.map { "\($0 & 0x7f) %" })
+    case 2:
+      add("limit", "\(code & 0xf_ffff) wakeups/s over \(code >> 20 & 0xfff) s")
+      add("observed", subcode.map { "\($0 & 0xf_ffff) wakeups/s" })
+    case 3: add("limit", "\(code & 0x1fff) MB")
+    case 4:
+      add("limit", "\(code & 0x7fff) MB over \(code >> 15 & 0x1_ffff) s")
+      add("observed", subcode.map { "\($0 & 0x7fff) MB" })
+    case 5: add("threads", "\(code & 0x7fff)")
+    case 6: add("ports", "\(code & 0xff_ffff)")
+    default: break
+    }
+    self.facts = facts
+  }
+
+  /// "CPU MONITOR_FATAL", or "type 7"
+  public var name: String {
+    guard let typeRow = rows.last else { return "type \(type)" }
+    if rows.count == 2 { return "\(typeRow.name) \(rows[0].name)" }
+    return flavor == 0 ? typeRow.name : "\(typeRow.name) flavor \(flavor)"
+  }
+}
+
+/// A part of a code word in words.
+public struct DecodedFact: Sendable, Hashable {
+  public let label: String
+  public let text: String
+
+  init(_ label: String, _ text: String) {
+    self.label = label
+    self.text = text
+  }
+}

@@ -1,0 +1,207 @@
+/// Reads questions such as "EXC_BAD_ACCESS KERN_PROTECTION_FAILURE SIGBUS" or "Namespace SIGNAL, Code 0xb".
+struct CodeParser {
+  let text: String
+  /// Whether it is a line of a report, with words around the codes.
+  let isCopied: Bool
+  let tokens: [CodeToken]
+  var position = 0
+
+  init(_ words: [String]) {
+    text = words.joined(separator: " ")
+    isCopied = words.contains { $0.contains(" ") || $0.contains(":") }
+    tokens = CodeToken.tokens(text)
+  }
+
+  /// Words of a report that name no code.
+  private static let noise: Set<String> = [
+    "TERMINATION", "REASON", "CODE", "CODES", "EXCEPTION", "TYPE", "SUBTYPE", "NOTE", "MESSAGE", "AT", "FROM",
+    "-", "&", "AND",
+  ]
+
+  mutating func answers() -> [CodeAnswer] {
+    var answers: [CodeAnswer] = []
+    while position < tokens.count {
+      let start = position
+      if let answer = next() { answers.append(answer) }
+      if position == start { position += 1 }
+    }
+    let unknown = answers.filter { !$0.isKnown && $0.unknown?.owner == nil }
+    // A message has words of all kinds; what it says counts if one of them is no code.
+    if unknown.isEmpty && !answers.isEmpty { return answers }
+    if let row = MeaningTable.message(text) ?? MeaningTable.kernelTriage(text) ?? named(text) {
+      return [CodeAnswer(text, [CodeReading(row)])]
+    }
+    let known = answers.filter { $0.isKnown || $0.unknown?.owner != nil }
+    if isCopied, !known.isEmpty { return known }
+    if answers.isEmpty { return [CodeAnswer(text, [], unknown: Self.unknownName(text))] }
+    return answers
+  }
+
+  private func named(_ text: String) -> CodeMeaning? {
+    let upper = text.uppercased()
+    return MeaningTable.all.first { $0.name.uppercased() == upper || $0.query.uppercased() == upper }
+  }
+
+  // MARK: One code
+
+  var token: CodeToken? { position < tokens.count ? tokens[position] : nil }
+  func token(at offset: Int) -> CodeToken? { position + offset < tokens.count ? tokens[position + offset] : nil }
+
+  /// The words from `start` on that were read.
+  func words(from start: Int) -> String { tokens[start..<position].map(\.text).joined(separator: " ") }
+
+  private mutating func next() -> CodeAnswer? {
+    guard let token else { return nil }
+    if let answer = keyword(token) { return answer }
+    if let answer = namespace(token) { return answer }
+    if let answer = exception(token) { return answer }
+    if let answer = signal(token) { return answer }
+    if let answer = name(token) { return answer }
+    let start = position
+    position += 1
+    if let number = token.number { return bareNumber(number, token) }
+    if Self.noise.contains(token.upper) && tokens.count > 1 { return nil }
+    return CodeAnswer(words(from: start), [], unknown: Self.unknownName(token.text))
+  }
+
+  mutating func skipNoise() {
+    while let token, Self.noise.contains(token.upper) { position += 1 }
+  }
+
+  /// A number, if it is the next word; noise before it is skipped.
+  mutating func takeNumber() -> UInt64? {
+    let start = position
+    skipNoise()
+    guard let number = token?.number else {
+      position = start
+      return nil
+    }
+    position += 1
+    return number
+  }
+
+  // MARK: Words in front of a number
+
+  private mutating func keyword(_ token: CodeToken) -> CodeAnswer? {
+    let start = position
+    func end(_ readings: [CodeReading], _ number: UInt64, _ field: String) -> CodeAnswer {
+      let query = words(from: start)
+      if !readings.isEmpty { return CodeAnswer(query, readings) }
+      return CodeAnswer(
+        query, [],
+        unknown: UnknownCode(
+          reason: "\(hex(number)) is unknown as \(field)", owner: nil, collect: [], suggestions: []))
+    }
+    func rows(_ rows: [CodeMeaning], _ number: UInt64) -> [CodeReading] {
+      rows.filter { $0.has(number) }.map { CodeReading($0) }
+    }
+    position += 1
+    switch token.upper {
+    case "ESR", "SYNDROME":
+      let part = self.token?.upper
+      if part == "EC" || part == "DFSC" || part == "CLASS" || part == "STATUS" { position += 1 }
+      if let number = takeNumber() {
+        if part == "EC" || part == "CLASS" { return end(rows(CodeMeaning.syndromes, number), number, "a class of esr") }
+        if part == "DFSC" || part == "STATUS" {
+          return end(rows(CodeMeaning.faultStatuses, number), number, "a fault status of esr")
+        }
+        return end(Self.syndrome(number), number, "a value of esr")
+      }
+    case "BRK":
+      if let number = takeNumber() { return end(rows(CodeMeaning.traps, number), number, "an immediate of brk") }
+    case "FLAG", "FLAGS":
+      if let number = takeNumber() { return end(Self.flags(number), number, "termination flags") }
+    case "BAND", "PRIORITY":
+      if let number = takeNumber() { return end(rows(CodeMeaning.jetsamBands, number), number, "a band of jetsam") }
+    case "ADDRESS", "FAR", "CR2":
+      if let name = self.token,
+        let row = CodeMeaning.addresses.first(where: { $0.name.uppercased() == "ADDRESS \(name.upper)" })
+      {
+        position += 1
+        return CodeAnswer(words(from: start), [CodeReading(row)])
+      }
+      if let number = takeNumber() {
+        let pattern = AddressPattern(number).map { [CodeReading($0.row.name, facts: $0.facts, [$0.row])] } ?? []
+        return end(pattern, number, "an address: it has none of the known patterns")
+      }
+    case "WINDOWS", "NTSTATUS":
+      if let number = takeNumber() { return end(rows(CodeMeaning.windowsCodes, number), number, "a code of Windows") }
+    case "SIGNAL" where start == 0 || tokens[start - 1].upper != "NAMESPACE":
+      // "Namespace SIGNAL, Code 11" is a signal of Darwin.
+      if self.token?.number != nil, let number = takeNumber() {
+        return end(Self.signals(number), number, "a signal")
+      }
+    case "EXCEPTION", "MACH":
+      if self.token?.upper == "EXCEPTION" { position += 1 }
+      if self.token?.number != nil, let number = takeNumber(), number < 16 {
+        return end(rows(CodeMeaning.exceptions, number), number, "a Mach exception")
+      }
+    default: break
+    }
+    position = start
+    return nil
+  }
+
+  static func flags(_ value: UInt64) -> [CodeReading] {
+    let found = CodeMeaning.terminationFlags.filter { $0.number.map { value & $0 != 0 } ?? false }
+    if found.count == 1, found[0].number == value { return [CodeReading(found[0])] }
+    guard !found.isEmpty else { return [] }
+    var facts = found.map { DecodedFact($0.number.map(hex) ?? "", "\($0.name): \($0.event)") }
+    let rest = found.reduce(value) { $0 & ~($1.number ?? 0) }
+    if rest != 0 { facts.append(DecodedFact(hex(rest), "unknown")) }
+    // The flags that say most come first.
+    let order: [UInt64] = [0x100, 0x40, 0x1000, 0x400, 0x200, 0x80]
+    let first = order.compactMap { bit in found.first { $0.number == bit } }.first ?? found[0]
+    let others = found.filter { $0 != first }
+    return [
+      CodeReading("termination flags \(hex(value))", query: "flags \(hex(value))", facts: facts, [first] + others)
+    ]
+  }
+
+  static func syndrome(_ value: UInt64) -> [CodeReading] {
+    let decoded = FaultSyndrome(value)
+    guard !decoded.rows.isEmpty else { return [] }
+    return [CodeReading("esr \(hex(value))", query: "esr \(hex(value))", facts: decoded.facts, decoded.rows)]
+  }
+
+  /// The signals of Linux and Darwin with this number; one reading if they are the same.
+  static func signals(_ number: UInt64) -> [CodeReading] {
+    let linux = MeaningTable.signal(number, on: .linux)
+    let darwin = MeaningTable.signal(number, on: .darwin)
+    if let linux, linux == darwin { return [CodeReading(linux.name, query: linux.name, facts: [], [linux])] }
+    var readings: [CodeReading] = []
+    if let linux {
+      readings.append(CodeReading("\(linux.name) (signal \(number) of Linux)", query: linux.name, [linux]))
+    }
+    if let darwin {
+      readings.append(CodeReading("\(darwin.name) (signal \(number) of Darwin)", query: darwin.name, [darwin]))
+    }
+    if readings.isEmpty, (32...64).contains(number) { readings.append(realTimeSignal(number)) }
+    return readings
+  }
+
+  private static func realTimeSignal(_ number: UInt64) -> CodeReading {
+    let row = CodeMeaning.realTimeSignal
+    func name(_ first: UInt64) -> String {
+      number < first ? "kept by the library" : number == first ? "SIGRTMIN" : "SIGRTMIN+\(number - first)"
+    }
+    return CodeReading(
+      "signal \(number) of Linux, a real-time signal", query: "signal \(number)",
+      facts: [DecodedFact("glibc", name(34)), DecodedFact("musl", name(35))], [row])
+  }
+
+  // MARK: Unknown
+
+  static let collectReport = [
+    "The whole report, with all its text around the code.", "The system's version, and its log of that time.",
+  ]
+  static let collectTermination = [
+    "The whole termination: reasons, details, indicator and the terminating process.",
+    "The system's log of that time (sysdiagnose), and the version of the system.",
+  ]
+
+  static func unknownName(_ text: String) -> UnknownCode {
+    UnknownCode(
+      reason: "\"\(text)\" is unknown", owner: nil, collect: [], suggestions: Suggestions.names(like: text))
+  }
+}

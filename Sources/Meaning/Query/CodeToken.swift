@@ -1,0 +1,38 @@
+/// A word of a question about codes.
+struct CodeToken {
+  let text: String
+  let upper: String
+  let number: UInt64?
+  let isHexadecimal: Bool
+
+  init(_ text: some StringProtocol) {
+    self.text = String(text)
+    upper = self.text.uppercased()
+    let digits = self.text
+    if digits.hasPrefix("0x") || digits.hasPrefix("0X") {
+      number = UInt64(digits.dropFirst(2), radix: 16)
+      isHexadecimal = true
+    } else if let value = UInt64(digits) {
+      number = value
+      isHexadecimal = false
+    } else if digits.hasPrefix("-"), let value = Int32(digits) {
+      number = UInt64(UInt32(bitPattern: value))
+      isHexadecimal = false
+    } else if digits.utf8.count == 8, let value = UInt64(digits, radix: 16) {
+      // 8badf00d; shorter words of these letters are names.
+      number = value
+      isHexadecimal = true
+    } else {
+      number = nil
+      isHexadecimal = false
+    }
+  }
+
+  /// The words of a line. What stands between them in reports is no part of them.
+  static func tokens(_ text: String) -> [CodeToken] {
+    let separators: Set<Character> = [
+      " ", "\t", "\n", "\r\n", ",", ";", ":", "(", ")", "[", "]", "{", "}", "\"", "/", "|", "=",
+    ]
+    return text.split { separators.contains($0) }.map { CodeToken($0) }
+  }
+}

@@ -1,0 +1,33 @@
+/// Names that a mistyped word may have meant.
+enum Suggestions {
+  /// At most three, the nearest first. Words of this length and less are too short for a guess.
+  static func names(like text: String, shortest: Int = 3) -> [String] {
+    let word = Array(text.uppercased().utf8.prefix(64))
+    guard word.count > shortest else { return [] }
+    var found: [(name: String, distance: Int)] = []
+    var seen: Set<String> = []
+    for row in MeaningTable.all where row.kind != .message && row.kind != .kernelTriage {
+      for name in [row.name] + (row.kind == .terminationCode ? [] : row.aliases) where seen.insert(name).inserted {
+        let distance = distance(word, Array(name.uppercased().utf8))
+        if distance <= max(1, word.count / 4) { found.append((name, distance)) }
+      }
+    }
+    return found.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
+  }
+
+  /// How many bytes have to be put in, taken out, changed, or exchanged with their neighbors.
+  private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    if abs(a.count - b.count) > a.count / 4 + 1 { return .max }
+    var rows = [Array(0...b.count)]
+    for i in 1..<a.count + 1 {
+      var row = [i]
+      for j in 1..<b.count + 1 {
+        var least = min(row[j - 1] + 1, rows[i - 1][j] + 1, rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1))
+        if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] { least = min(least, rows[i - 2][j - 2] + 1) }
+        row.append(least)
+      }
+      rows.append(row)
+    }
+    return rows[a.count][b.count]
+  }
+}
