@@ -63,7 +63,7 @@ struct OptionTests {
   }
 
   @Test func `Every man page that is named exists`() throws {
-    let reference = try Regex(#"(crashpadctl[a-z-]*)\s?\(([15])\)"#, as: (Substring, Substring, Substring).self)
+    let reference = try Regex(#"(crashpadctl[a-z-]*)\s?\(([157])\)"#, as: (Substring, Substring, Substring).self)
     for name in Repository.manPages {
       let source = ManPage.plain(try Repository.text("man/\(name)"))
       for match in source.matches(of: reference) {

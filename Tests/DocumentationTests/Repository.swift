@@ -27,7 +27,7 @@ enum Repository {
   static let manPages: [String] = {
     let folder = root.appendingPathComponent("man").resolvingSymlinksInPath().path
     return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
-      .filter { $0.hasSuffix(".1") || $0.hasSuffix(".5") }.sorted()
+      .filter { name in [".1", ".5", ".7"].contains { name.hasSuffix($0) } }.sorted()
   }()
 
   static func manPage(_ name: String) throws -> ManPage { ManPage(try text("man/\(name)")) }
