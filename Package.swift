@@ -137,7 +137,8 @@ let package = Package(
     .testTarget(
       name: "AppleReportsTests",
       dependencies: [
-        "AppleReports", "BinaryFormat", "DumpSynth", "JSONFormat", "Snapshot", "ToolRunner", "crashpadctl",
+        "AppleReports", "BinaryFormat", "DumpSynth", "JSONFormat", "Snapshot", "ToolRunner", "crashing-program",
+        "crashpadctl",
       ]),
     .testTarget(name: "MeaningTests", dependencies: ["Meaning", "Snapshot"]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),

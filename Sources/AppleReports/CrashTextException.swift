@@ -22,7 +22,7 @@ extension CrashText {
       if value.contains("SIMULATED") { builder.report.isSimulated = true }
     case "Termination Signal": changeTermination { $0.indicator = value }
     case "Termination Reason":
-      readReason(key.value)
+      changeTermination { $0.read(reason: key.value) }
       section = .termination
     case "Termination Description":
       for part in value.split(separator: "|") { addReason(String(part)) }
@@ -79,29 +79,6 @@ extension CrashText {
     addReason(content.string)
   }
 
-  /// "Namespace SIGNAL, Code 0xb", "Namespace DYLD, Code 1 Library missing", "SIGNAL 11 Segmentation fault: 11",
-  /// "SPRINGBOARD; code 0x8badf00d", "TCC, This app has crashed because …".
-  private mutating func readReason(_ value: TextBytes) {
-    var rest = value
-    if rest.has(prefix: "Namespace ") { _ = rest.takeWord() }
-    var namespace = rest.takeWord()
-    if let last = namespace.last, last == UInt8(ascii: ",") || last == UInt8(ascii: ";") { namespace.removeLast() }
-    var afterCode = rest
-    let word = afterCode.takeWord()
-    if word.equals("Code") || word.equals("code") { rest = afterCode }
-    var afterNumber = rest
-    var number = afterNumber.takeWord()
-    if let last = number.last, last == UInt8(ascii: ",") || last == UInt8(ascii: ";") { number.removeLast() }
-    let code = number.number
-    let indicator = (code == nil ? rest : afterNumber).trimmed
-    changeTermination {
-      $0.namespace = namespace.isEmpty ? nil : namespace.string
-      $0.code = code
-      if !indicator.isEmpty, code != nil { $0.indicator = indicator.string }
-      if !indicator.isEmpty, code == nil { $0.reasons.append(indicator.string) }
-    }
-  }
-
   // MARK: The exception
 
   mutating func setException() {
@@ -118,6 +95,32 @@ extension CrashText {
     if builder.snapshot.exception == nil, exception.type?.allSatisfy(\.isHexDigit) == true, let code = codes.first {
       changeTermination { $0.code = $0.code ?? code }
     }
+  }
+}
+
+extension ReportSnapshot.Termination {
+  /// Reads "Namespace SIGNAL, Code 0xb", "Namespace DYLD, Code 1 Library missing", "SIGNAL 11 Segmentation fault: 11",
+  /// "SPRINGBOARD; code 0x8badf00d", "TCC, This app has crashed because …".
+  mutating func read(reason value: TextBytes) {
+    var rest = value
+    if rest.has(prefix: "Namespace ") { _ = rest.takeWord() }
+    let namespace = rest.takeWord().withoutSeparator
+    var afterCode = rest
+    let word = afterCode.takeWord()
+    if word.equals("Code") || word.equals("code") { rest = afterCode }
+    var afterNumber = rest
+    code = afterNumber.takeWord().withoutSeparator.number
+    self.namespace = namespace.isEmpty ? nil : namespace.string
+    let words = (code == nil ? rest : afterNumber).trimmed
+    guard !words.isEmpty else { return }
+    if code == nil { reasons.append(words.string) } else { indicator = words.string }
+  }
+}
+
+extension TextBytes {
+  /// Without the comma or semicolon behind it.
+  fileprivate var withoutSeparator: TextBytes {
+    last == UInt8(ascii: ",") || last == UInt8(ascii: ";") ? dropLast() : self
   }
 }
 

@@ -42,49 +42,12 @@ extension CrashText {
   /// Makes the thread's context of the registers that were read.
   mutating func endRegisters() {
     guard !registers.isEmpty, builder.snapshot.threads.indices.contains(thread) else { return }
-    let context = Self.context(registers)
+    let context = ReportRegisters.context(registers)
     builder.snapshot.threads[thread].context = context
     if builder.snapshot.system.architecture == .unknown {
       builder.snapshot.system.architecture = context.architecture
     }
     registers = []
-  }
-
-  private static func context(_ registers: [CPUContext.NamedRegister]) -> CPUContext {
-    var values: [String: UInt64] = [:]
-    for register in registers { values[register.name] = register.value }
-    func value(_ name: String) -> UInt64 { values[name] ?? 0 }
-    if values["x0"] != nil {
-      var context = ARM64Context()
-      for index in 0..<29 { context.x[index] = value("x\(index)") }
-      context.fp = value("fp")
-      context.lr = value("lr")
-      context.sp = value("sp")
-      context.pc = value("pc")
-      context.cpsr = UInt32(truncatingIfNeeded: value("cpsr"))
-      return .arm64(context)
-    }
-    if values["rax"] != nil || values["rip"] != nil { return .x86_64(intel(value)) }
-    let isIntel = values["eip"] != nil || values["eax"] != nil
-    return .named(
-      isIntel ? .x86 : .arm, registers: registers, instructionPointer: value(isIntel ? "eip" : "pc"),
-      stackPointer: value(isIntel ? "esp" : "sp"))
-  }
-
-  private static func intel(_ value: (String) -> UInt64) -> X86_64Context {
-    var context = X86_64Context()
-    context.rax = value("rax")
-    context.rbx = value("rbx")
-    context.rcx = value("rcx")
-    context.rdx = value("rdx")
-    context.rdi = value("rdi")
-    context.rsi = value("rsi")
-    context.rbp = value("rbp")
-    context.rsp = value("rsp")
-    for index in 0..<8 { context.r[index] = value("r\(index + 8)") }
-    context.rip = value("rip")
-    context.rflags = value("rfl")
-    return context
   }
 
   /// "  0f 1f 84 00 00 00 00 00-48 8b 05 61 42 01 00 c3  ..": the byte in brackets is the one at the program counter.

@@ -19,7 +19,8 @@ package enum ReportForm: String, Sendable, CaseIterable {
     let start = ReportStart(bytes)
     if start.isJSON { return ofJSON(start) }
     if start.hasLine("Translated Report (Full Report Below)") { return .ips }
-    if start.hasLine(prefix: ["*** Program crashed:", "*** Signal ", "💣 Program crashed:", "💥 "]) {
+    // Colors may stand before and behind the sign.
+    if start.has("*** Program crashed: ") || (start.has("💣") && start.has("Program crashed: ")) {
       return .swiftBacktrace
     }
     return start.hasLine(prefix: Self.crashKeys) || start.hasLine(prefix: ["Exception Type:"]) ? .crash : nil

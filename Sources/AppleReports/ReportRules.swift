@@ -8,6 +8,8 @@ package enum ReportRules {
   package static let noThreads = Rule("report-without-threads", .warning, "The report of a crash lists no threads")
   package static let noImages = Rule(
     "report-without-images", .warning, "The report lists no binary images")
+  package static let moreDiagnostics = Rule(
+    "report-more-diagnostics", .note, "The payload has further diagnostics, which are not read")
   package static let badFrame = Rule("report-bad-frame", .warning, "A frame of a stack can't be read")
   package static let badImage = Rule("report-bad-image", .warning, "A binary image can't be read")
   package static let missingImage = Rule(
@@ -20,7 +22,8 @@ package enum ReportRules {
   package static let cut = Rule("report-cut", .error, "The report breaks off")
 
   package static let all = [
-    notJSON, noBody, notACrash, noThreads, noImages, badFrame, badImage, missingImage, badThread, badNumber,
+    notJSON, noBody, notACrash, noThreads, noImages, moreDiagnostics, badFrame, badImage, missingImage, badThread,
+    badNumber,
     noCrashedThread,
     tooLarge, cut,
   ]

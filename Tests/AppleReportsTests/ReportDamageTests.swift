@@ -69,7 +69,3 @@ struct ReportDamageTests {
     return bytes
   }
 }
-
-extension SampleReports {
-  static let all = texts
-}
