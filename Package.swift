@@ -84,7 +84,8 @@ let package = Package(
     .target(
       name: "Redaction",
       dependencies: [
-        "BinaryFormat", "DumpInterpretation", "FileSystem", "IntermediateDump", "Minidump", "Snapshot",
+        "AppleReports", "JSONFormat", "BinaryFormat", "DumpInterpretation", "FileSystem", "IntermediateDump",
+        "Minidump", "Snapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 4

@@ -7,12 +7,11 @@ extension ReportBuilder {
   mutating func readCrash(_ body: JSONValue) {
     readIdentity(body)
     readImages(body["usedImages"])
-    let listed = body["faultingThread"]?.int64.flatMap { Int(exactly: $0) }
-    readThreads(body["threads"], faulting: listed)
-    if let listed, !snapshot.threads.indices.contains(listed) {
-      note(ReportRules.noCrashedThread, at: body["faultingThread"]?.offset, found: .text(String(listed)))
-    } else if let listed {
-      report.faultingThread = listed
+    report.faultingThread = body["faultingThread"]?.int64.flatMap { Int(exactly: $0) }
+    readThreads(body["threads"])
+    if let index = report.faultingThread, !snapshot.threads.indices.contains(index) {
+      note(ReportRules.noCrashedThread, at: body["faultingThread"]?.offset, found: .text(String(index)))
+      report.faultingThread = nil
     }
     readException(body)
     readTermination(body["termination"])
@@ -78,9 +77,6 @@ extension ReportBuilder {
     report.kernelTriage = body["ktriageinfo"]?.string?.split(separator: "\n").map(String.init) ?? []
     report.vmRegionInfo = body["vmRegionInfo"]?.string ?? body["vmregioninfo"]?.string
     report.notes = body["reportNotes"]?.strings ?? []
-    if let fatal = body["fatalDyldError"]?.display {
-      report.fields.append(ReportSnapshot.Field(name: "Dyld Error", value: fatal))
-    }
   }
 }
 

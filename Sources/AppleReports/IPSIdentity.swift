@@ -58,27 +58,24 @@ extension ReportBuilder {
 
   /// The rest of the head, in the names of the `.crash` text.
   private mutating func readFields(_ body: JSONValue) {
-    let store = body["storeInfo"]
-    let fields: [(String, String?)] = [
-      ("Release Type", body["osVersion"]?["releaseType"]?.string),
-      ("Baseband Version", body["basebandVersion"]?.string),
-      ("Beta Identifier", store?["deviceIdentifierForVendor"]?.string),
-      ("AppVariant", store?["applicationVariant"]?.string),
-      ("User ID", body["userID"]?.display),
-      ("Parent PID", body["parentPid"]?.display),
-      ("Responsible PID", body["responsiblePid"]?.display),
-      ("Coalition ID", body["coalitionID"]?.display),
-      ("Sleep/Wake UUID", body["sleepWakeUUID"]?.string),
-      ("Boot Session UUID", body["bootSessionUUID"]?.string),
-      ("Time Awake Since Boot", body["uptime"]?.display),
-      ("Time Since Wake", body["wakeTime"]?.display),
-      ("System Integrity Protection", body["sip"]?.string),
-      ("Locked", body["isLocked"]?.display),
-      ("Developer Mode", body["developerMode"]?.display),
-      ("Lockdown Mode", body["ldm"]?.display),
-    ]
-    for (name, value) in fields {
+    func add(_ name: String, _ value: String?) {
       if let value, !value.isEmpty { report.fields.append(ReportSnapshot.Field(name: name, value: value)) }
     }
+    add("Release Type", body["osVersion"]?["releaseType"]?.string)
+    add("Beta Identifier", body["storeInfo"]?["deviceIdentifierForVendor"]?.string)
+    add("AppVariant", body["storeInfo"]?["applicationVariant"]?.string)
+    let members = body.members
+    for (name, key) in IPSField.all { add(name, members.first { $0.key == key }?.value.display) }
   }
+}
+
+/// Members of the body that are kept as fields of the head.
+enum IPSField {
+  static let all: [(name: String, key: String)] = [
+    ("Baseband Version", "basebandVersion"), ("User ID", "userID"), ("Responsible PID", "responsiblePid"),
+    ("Coalition ID", "coalitionID"), ("Sleep/Wake UUID", "sleepWakeUUID"), ("Boot Session UUID", "bootSessionUUID"),
+    ("Time Awake Since Boot", "uptime"), ("Time Since Wake", "wakeTime"), ("System Integrity Protection", "sip"),
+    ("Locked", "isLocked"), ("Developer Mode", "developerMode"), ("Lockdown Mode", "ldm"),
+    ("Dyld Error", "fatalDyldError"),
+  ]
 }

@@ -31,8 +31,7 @@ extension ReportBuilder {
     return module
   }
 
-  /// - Parameter faulting: index of the thread that crashed, where the report says it apart from the threads.
-  mutating func readThreads(_ threads: JSONValue?, faulting: Int?) {
+  mutating func readThreads(_ threads: JSONValue?) {
     for (index, value) in (threads?.elements ?? []).enumerated() {
       let path = "threads[\(index)]"
       guard value.kind == .object else {
@@ -45,11 +44,11 @@ extension ReportBuilder {
       thread.name = content(value["name"]?.string)
       thread.queue = content(value["queue"]?.string)
       thread.frames = value["frames"].map { readFrames($0, "\(path).frames") } ?? []
-      let isTriggered = value["triggered"]?.bool == true && report.faultingThread == nil
+      if value["triggered"]?.bool == true, report.faultingThread == nil { report.faultingThread = index }
       if let state = value["threadState"], state.kind == .object {
-        thread.context = readState(state, isCrashed: isTriggered || index == faulting)
+        thread.context = readState(state)
+        if report.faultingThread == index { readFault(state) }
       }
-      if isTriggered { report.faultingThread = index }
       snapshot.threads.append(thread)
     }
   }
@@ -78,7 +77,7 @@ extension ReportBuilder {
         frame.module = image
         frame.moduleOffset = offset
       }
-    } else {
+    } else if snapshot.isComplete {
       note(
         ReportRules.missingImage, at: value.offset, path: "\(path)[\(index)].imageIndex",
         found: image.map { .text(String($0)) })
@@ -93,10 +92,18 @@ extension ReportBuilder {
 
   // MARK: Registers
 
-  private mutating func readState(_ state: JSONValue, isCrashed: Bool) -> CPUContext? {
+  /// What the processor said of the fault; other threads have older values there.
+  private mutating func readFault(_ state: JSONValue) {
+    func value(_ register: JSONValue?) -> UInt64? { (register?["value"] ?? register)?.uint64 }
+    report.faultAddress = value(state["far"]) ?? value(state["cr2"])
+    report.syndrome = value(state["esr"]) ?? value(state["err"])
+    report.syndromeText = state["esr"]?["description"]?.string
+  }
+
+  private mutating func readState(_ state: JSONValue) -> CPUContext? {
     let flavor = state["flavor"]?.string ?? (state["rip"] == nil ? "ARM_THREAD_STATE64" : "x86_THREAD_STATE")
     func value(_ name: JSONValue?) -> UInt64 { (name?["value"] ?? name)?.uint64 ?? 0 }
-    if flavor.hasPrefix("x86") { return readIntelState(state, isCrashed: isCrashed, value) }
+    if flavor.hasPrefix("x86") { return readIntelState(state, value) }
     guard flavor.hasPrefix("ARM") else { return nil }
     var context = ARM64Context()
     for (index, register) in (state["x"]?.elements ?? []).prefix(29).enumerated() { context.x[index] = value(register) }
@@ -105,18 +112,11 @@ extension ReportBuilder {
     context.sp = value(state["sp"])
     context.pc = value(state["pc"])
     context.cpsr = UInt32(truncatingIfNeeded: value(state["cpsr"]))
-    if isCrashed {
-      report.faultAddress = state["far"].map { value($0) }
-      report.syndrome = state["esr"].map { value($0) }
-      report.syndromeText = state["esr"]?["description"]?.string
-    }
     if snapshot.system.architecture == .unknown { snapshot.system.architecture = .arm64 }
     return .arm64(context)
   }
 
-  private mutating func readIntelState(
-    _ state: JSONValue, isCrashed: Bool, _ value: (JSONValue?) -> UInt64
-  ) -> CPUContext {
+  private mutating func readIntelState(_ state: JSONValue, _ value: (JSONValue?) -> UInt64) -> CPUContext {
     var context = X86_64Context()
     context.rax = value(state["rax"])
     context.rbx = value(state["rbx"])
@@ -132,10 +132,6 @@ extension ReportBuilder {
     for (index, register) in more.enumerated() { context.r[index] = value(register) }
     context.rip = value(state["rip"])
     context.rflags = value(state["rflags"] ?? state["rfl"])
-    if isCrashed {
-      report.faultAddress = state["cr2"].map { value($0) }
-      report.syndrome = state["err"].map { value($0) }
-    }
     if snapshot.system.architecture == .unknown { snapshot.system.architecture = .x86_64 }
     return .x86_64(context)
   }

@@ -15,7 +15,18 @@ struct ReportBuilder {
     guard !isRefused else { return ReportReading(snapshot: nil, findings: findings) }
     var snapshot = snapshot
     snapshot.report = report
+    if let index = executable { snapshot.modules[index].fileType = .executable }
     return ReportReading(snapshot: snapshot, findings: findings)
+  }
+
+  /// The image that the process was started from: it has the path of the report's head, or the process' name.
+  private var executable: Int? {
+    func has(_ content: Content?, _ name: String?) -> Bool {
+      guard let content, let name, content.isInArena, content.count == name.utf8.count else { return false }
+      return snapshot.arena[content.offset..<content.offset + content.count].elementsEqual(name.utf8)
+    }
+    return snapshot.modules.firstIndex { has($0.name, report.processPath) }
+      ?? snapshot.modules.firstIndex { has($0.debugName, report.processName) || has($0.name, report.processName) }
   }
 
   mutating func note(

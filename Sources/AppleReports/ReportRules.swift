@@ -17,7 +17,7 @@ package enum ReportRules {
   package static let badThread = Rule("report-bad-thread", .warning, "A thread can't be read")
   package static let badNumber = Rule("report-bad-number", .warning, "A number can't be read, or does not fit")
   package static let noCrashedThread = Rule(
-    "report-crashed-thread-missing", .warning, "The thread that the report names is not in its list")
+    "report-thread-missing", .warning, "The thread that the report names is not in its list")
   package static let tooLarge = Rule("report-too-large", .error, "The report has more values than are read")
   package static let cut = Rule("report-cut", .error, "The report breaks off")
 

@@ -1,3 +1,4 @@
+internal import AppleReports
 public import BinaryFormat
 internal import CoreFile
 public import DumpInterpretation
@@ -76,7 +77,7 @@ public struct Conversion: Sendable {
   }
 
   private func convert(_ input: DumpInput, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
-    guard input.format != .minidump, input.format != .core || target == .minidump else {
+    guard FormatRow.of(input.format).targets.contains(target) else {
       throw UnsupportedInput(format: input.format, target: target)
     }
     return try input.file.checkingReading {
@@ -85,6 +86,9 @@ public struct Conversion: Sendable {
   }
 
   private func checked(_ input: DumpInput, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
+    if let form = input.format.reportForm {
+      return try input.file.withBytes { try json(ofReport: $0, form, makeOutput) }
+    }
     if input.format == .core { return try input.file.withBytes { try minidump(ofCore: $0, makeOutput) } }
     var result = try input.file.withBytes { bytes in
       let tree = DumpTree(parsing: bytes, limits: options.limits)
@@ -108,6 +112,27 @@ public struct Conversion: Sendable {
     }
     let byteCount = try write(snapshot, bytes, makeOutput)
     return Result(outcome: tree.incomplete == nil ? .converted : .incomplete, findings: findings, byteCount: byteCount)
+  }
+
+  /// The body of an `.ips`, whatever form the report has.
+  private func json(
+    ofReport bytes: RawSpan, _ form: ReportForm, _ makeOutput: () throws -> any FinishingOutput
+  ) throws -> Result {
+    let reading = ReportReader.read(bytes, form: form, limits: options.limits)
+    guard let snapshot = reading.snapshot else {
+      return Result(outcome: .rejected, findings: reading.findings, byteCount: 0)
+    }
+    let output = try makeOutput()
+    var count = 0
+    var json = JSONWriter(.indented) { part in
+      count += part.byteCount
+      try output.write(part)
+    }
+    ReportWriter.write(snapshot, bytes, to: &json)
+    try json.finish()
+    try output.finish()
+    return Result(
+      outcome: snapshot.isComplete ? .converted : .incomplete, findings: reading.findings, byteCount: count)
   }
 
   /// A minidump of a core. Without threads it would tell nobody anything.

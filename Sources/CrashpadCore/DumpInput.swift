@@ -1,3 +1,4 @@
+package import AppleReports
 internal import BinaryFormat
 public import FileSystem
 internal import IntermediateDump
@@ -5,16 +6,31 @@ public import SystemPackage
 
 /// What an input is, by its first bytes. A file with others is taken for a damaged one of the format that its name says, or
 /// else for a damaged intermediate dump: then its bytes get explained.
-public enum InputFormat: String, Sendable {
+///
+/// `FormatRow.all` says the rest of each.
+public enum InputFormat: String, Sendable, CaseIterable {
   case intermediateDump = "intermediate-dump"
   case minidump
   /// The JSON form of an intermediate dump.
   case json
   /// An ELF file: a core, or one that is none.
   case core
+  /// Apple's `.ips`.
+  case ips
+  /// Apple's `.crash` text.
+  case crash
+  /// The JSON of MetricKit's diagnostics.
+  case metricKit = "metrickit"
+  /// The JSON of KSCrash.
+  case ksCrash = "kscrash"
+  /// What swift-backtrace writes.
+  case swiftBacktrace = "swift-backtrace"
 
   /// How many bytes of a file tell whether it is a core.
   public static let coreStart = 18
+
+  /// How many bytes of a file tell its format.
+  package static let startLength = ReportForm.startLength
 
   /// Whether a file that begins so is a core, and not another ELF file: a program, a library.
   public static func isCore(_ start: [UInt8]) -> Bool {
@@ -23,19 +39,19 @@ public enum InputFormat: String, Sendable {
 
   /// Nil if they are those of no format.
   public static func of(_ bytes: RawSpan) -> InputFormat? {
-    let count = bytes.byteCount
-    if count >= 1, bytes.uint8(at: 0) == 0x06 { return .intermediateDump }
-    if count >= 4, bytes.uint32(at: 0) == 0x504d_444d { return .minidump }
-    if count >= 4, bytes.uint32(at: 0) == 0x464c_457f { return .core }
-    var index = 0
-    while index < count, index < 1024 {
-      switch bytes.uint8(at: index) {
-      case 0x20, 0x0a, 0x0d, 0x09: index += 1
-      case UInt8(ascii: "{"): return .json
-      default: return nil
-      }
+    FormatRow.all.first { $0.recognises(bytes) }?.format
+  }
+
+  /// Formats whose inputs hold names and stacks in place of memory.
+  package var reportForm: ReportForm? {
+    switch self {
+    case .ips: .ips
+    case .crash: .crash
+    case .metricKit: .metricKit
+    case .ksCrash: .ksCrash
+    case .swiftBacktrace: .swiftBacktrace
+    case .intermediateDump, .minidump, .json, .core: nil
     }
-    return nil
   }
 }
 
@@ -65,10 +81,7 @@ public struct DumpInput: Sendable {
 
   /// Opens the file at `path`; throws `Errno`, `InputFile.NotReadable`, `CompressedInput` or `DumpJSON.Failure`.
   public init(_ path: FilePath) throws {
-    let isNamedMinidump = ["dmp", "mdmp"].contains(path.extension)
-    let isNamedCore = path.extension == "core" || path.lastComponent?.string == "core"
-    try self.init(
-      InputFile(path), unknownIs: isNamedMinidump ? .minidump : isNamedCore ? .core : .intermediateDump)
+    try self.init(InputFile(path), unknownIs: FormatRow.named(path) ?? .intermediateDump)
   }
 
   public static func standardInput() throws -> DumpInput { try DumpInput(InputFile.standardInput()) }

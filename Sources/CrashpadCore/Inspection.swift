@@ -1,6 +1,4 @@
 public import BinaryFormat
-internal import CoreFile
-internal import DumpInterpretation
 public import FileSystem
 public import IntermediateDump
 public import Minidump
@@ -23,41 +21,20 @@ public struct Inspection: Sendable {
   public init(_ input: DumpInput, architecture: CPUArchitecture? = nil, limits: Limits = Limits()) {
     format = input.format
     file = input.file
-    if input.format == .minidump {
-      let reading = input.file.withBytes { MinidumpReader.read($0, limits: limits) }
-      tree = nil
-      streams = reading.streams
-      snapshot = reading.snapshot
-      findings = reading.findings
-      return
-    }
-    if input.format == .core {
-      let reading = input.file.withBytes { CoreReader.read($0, limits: limits) }
-      tree = nil
-      streams = []
-      snapshot = reading.snapshot
-      findings = reading.findings
-      return
-    }
-    let tree = input.file.withBytes { DumpTree(parsing: $0, limits: limits) }
-    var options = DumpInterpreter.Options()
+    var options = ReadingOptions()
     options.architecture = architecture
-    options.guessesArchitecture = true
     options.limits = limits
-    let interpretation = input.file.withBytes { DumpInterpreter.interpret(tree, in: $0, options: options) }
-    self.tree = tree
-    streams = []
-    snapshot = interpretation.snapshot
-    var findings = interpretation.findings
+    let reading = FormatRow.of(input.format).read(input.file, options)
+    tree = reading.tree
+    streams = reading.streams
+    snapshot = reading.snapshot
+    var findings = reading.findings
     if input.format == .json { findings.removeOffsets() }
     self.findings = findings
   }
 
   /// The thread that crashed, as an index of `snapshot.threads`.
-  public var crashedThread: Int? {
-    guard let snapshot, let exception = snapshot.exception else { return nil }
-    return snapshot.threads.firstIndex { $0.id == exception.threadID }
-  }
+  public var crashedThread: Int? { snapshot?.crashedThread }
 }
 
 /// Finds the module that an address lies in.

@@ -39,14 +39,18 @@ struct SnapshotChecks {
     checkThreads()
     checkModules()
     checkMemory()
-    if snapshot.exception == nil { findings.append(Finding(SnapshotRules.noException)) }
+    if snapshot.exception == nil, isOfCrash { findings.append(Finding(SnapshotRules.noException)) }
     if let start = snapshot.startTime?.seconds, let end = snapshot.snapshotTime?.seconds, start > end {
       findings.append(Finding(SnapshotRules.timeOrder))
     }
   }
 
+  /// Reports of other kinds have no exception, and lists of processes no threads.
+  private var isOfCrash: Bool { snapshot.report.map { $0.kind == .crash } ?? true }
+  private var hasModules: Bool { snapshot.report.map { $0.kind != .jetsam } ?? true }
+
   private mutating func checkThreads() {
-    if snapshot.threads.isEmpty { findings.append(Finding(SnapshotRules.noThreads)) }
+    if snapshot.threads.isEmpty, snapshot.report == nil { findings.append(Finding(SnapshotRules.noThreads)) }
     var ids: Set<UInt64> = []
     var lowIDs: Set<UInt32> = []
     for (index, thread) in snapshot.threads.enumerated() {
@@ -59,7 +63,7 @@ struct SnapshotChecks {
       }
       checkStackPointer(of: thread, index)
     }
-    if let exception = snapshot.exception, !ids.contains(exception.threadID) {
+    if let exception = snapshot.exception, snapshot.crashedThread == nil, snapshot.report == nil {
       findings.append(Finding(SnapshotRules.exceptionThreadMissing, found: .number(exception.threadID)))
     }
     checkOverlaps(
@@ -82,8 +86,10 @@ struct SnapshotChecks {
   }
 
   private mutating func checkModules() {
-    if snapshot.modules.isEmpty { findings.append(Finding(SnapshotRules.noModules)) }
+    if snapshot.modules.isEmpty, hasModules { findings.append(Finding(SnapshotRules.noModules)) }
     for (index, module) in snapshot.modules.enumerated() {
+      // Apple's reports list addresses in no image as those of an image of no size.
+      if snapshot.report != nil, module.size == 0, module.identity == nil { continue }
       if (module.name ?? .empty).isEmpty {
         findings.append(Finding(SnapshotRules.moduleWithoutName, path: "modules[\(index)]"))
       }

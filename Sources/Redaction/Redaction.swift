@@ -1,3 +1,4 @@
+internal import AppleReports
 public import BinaryFormat
 public import FileSystem
 
@@ -8,7 +9,7 @@ public import FileSystem
 public struct Redaction: Sendable {
   public let policy: RedactionPolicy
 
-  /// The input is neither an intermediate dump nor a minidump.
+  /// The input is neither an intermediate dump nor a minidump nor a crash report.
   public struct NotADump: Error {
     public init() {}
   }
@@ -30,7 +31,10 @@ public struct Redaction: Sendable {
     _ bytes: RawSpan, _ policy: RedactionPolicy, _ collector: UserNameCollector
   ) throws(NotADump) -> RedactionPlan {
     if bytes.byteCount > 0, bytes.uint8(at: 0) == 0x06 { return DumpRedactor.plan(bytes, policy, collector) }
-    guard let plan = MinidumpRedactor.plan(bytes, policy, collector) else { throw NotADump() }
+    if let plan = MinidumpRedactor.plan(bytes, policy, collector) { return plan }
+    guard let form = ReportForm.of(bytes), let plan = ReportRedactor.plan(bytes, form, policy, collector) else {
+      throw NotADump()
+    }
     return plan
   }
 

@@ -3,6 +3,8 @@ public struct RedactionReport: Sendable {
   public enum Format: String, Sendable {
     case intermediateDump = "intermediate-dump"
     case minidump
+    /// A crash report with names and stacks in place of memory; the output is the body of an `.ips`.
+    case report
   }
 
   /// What kind of thing was removed. The texts are those of JSON.

@@ -118,6 +118,9 @@ public final class SymbolCache: Sendable {
     self.names = names
   }
 
+  /// A name that a dump lists, in this cache's form; nil of one that is not mangled.
+  func demangled(_ name: String) -> String? { names == .mangled ? nil : Demangler.demangle(name, names) }
+
   /// Looks for the symbols of a module, the first time. Others that ask for the same meanwhile wait.
   public func symbols(for identity: ModuleIdentity) -> ModuleSymbols {
     if search.cannotFind(identity) { return ModuleSymbols(identity, SymbolSearch.Result(), names: names) }

@@ -38,6 +38,8 @@ public struct Symbolization: Sendable {
 
   /// The crashed thread first.
   public let threads: [Thread]
+  /// The stack of the exception that led to a crash, where a report has it beside the threads.
+  package let lastException: [Frame]
   /// One for each of the snapshot's.
   public let modules: [Module]
 
@@ -65,6 +67,13 @@ public struct Symbolization: Sendable {
     for (index, thread) in snapshot.crashedFirst(threads) {
       let context =
         (index == nil || thread?.isCrashed == true ? snapshot.exception?.context : nil) ?? thread?.thread.context
+      if let recorded = thread?.thread.frames {
+        let stack = RecordedStack(recorded, demangled: cache.demangled) { lazies[$0].symbols.symbolize($1) }
+        stacks.append(
+          Thread(
+            index: index, isCrashed: thread?.isCrashed ?? true, frames: stack.frames, end: .done, context: context))
+        continue
+      }
       let walk = Self.walk(thread?.thread, context, snapshot, file, walker)
       let frames = walk.frames.map { frame in
         Frame(
@@ -77,6 +86,10 @@ public struct Symbolization: Sendable {
           index: index, isCrashed: thread?.isCrashed ?? true, frames: frames, end: walk.end, context: context))
     }
     self.threads = stacks
+    lastException =
+      RecordedStack(snapshot.report?.lastException ?? [], demangled: cache.demangled) {
+        lazies[$0].symbols.symbolize($1)
+      }.frames
     modules = identities.indices.map { index in
       Module(
         index: index, identity: identities[index], symbols: allModules ? lazies[index].symbols : lazies[index].known)
@@ -136,11 +149,11 @@ extension ProcessSnapshot {
   fileprivate func crashedFirst(_ threads: Symbolization.Threads) -> [(
     index: Int?, thread: (thread: ThreadSnapshot, isCrashed: Bool)?
   )] {
-    let crashed = exception.flatMap { exception in self.threads.firstIndex { $0.id == exception.threadID } }
+    let crashed = crashedThread
     var order: [(index: Int?, thread: (thread: ThreadSnapshot, isCrashed: Bool)?)] = []
     if let crashed {
       order.append((crashed, (self.threads[crashed], true)))
-    } else if exception?.context != nil {
+    } else if exception?.context != nil, report == nil {
       order.append((nil, nil))
     }
     if case .one(let index) = threads {

@@ -103,7 +103,7 @@ struct ConvertCommand: ParsableCommand {
 
   func run() throws {
     let list = InputList(
-      dumps, accepting: to == .minidump ? [.intermediateDump, .core] : [.intermediateDump])
+      dumps, accepting: InputFormat.converting(to: to))
     let plan: OutputPlan
     do {
       plan = try OutputPlan(list, output: output, target: to)

@@ -100,21 +100,18 @@ struct InputList {
 
   /// In a directory there may be anything. A dump has the name of one, or begins like one.
   private static func looksLikeDump(_ path: FilePath, _ accepting: Set<InputFormat>) -> Bool {
-    switch path.extension {
-    case "idump": return accepting.contains(.intermediateDump)
-    case "dmp", "mdmp": return accepting.contains(.minidump)
-    case "core": return accepting.contains(.core)
-    default: break
+    if let end = path.extension, let row = FormatRow.all.first(where: { $0.extensions.contains(end) }) {
+      return accepting.contains(row.format)
     }
     let name = path.lastComponent?.string ?? ""
     if isPendingName(name) { return accepting.contains(.intermediateDump) }
     if isCoreName(name) { return accepting.contains(.core) }
-    guard let start = try? InputFile.prefix(of: path, count: InputFormat.coreStart), let first = start.first else {
+    guard let start = try? InputFile.prefix(of: path, count: InputFormat.startLength), !start.isEmpty else {
       return false
     }
-    if first == 0x06 { return accepting.contains(.intermediateDump) }
-    if start.starts(with: "MDMP".utf8) { return accepting.contains(.minidump) }
-    return InputFormat.isCore(start) && accepting.contains(.core)
+    // ELF files are most often programs; the JSON form of a dump stands for a dump beside it.
+    guard let format = unsafe InputFormat.of(start.span.bytes), format != .json else { return false }
+    return accepting.contains(format) && (format != .core || InputFormat.isCore(start))
   }
 
   /// What kernels and systemd-coredump call cores: core, core.PID, core.….zst. A source file core.c is none.

@@ -39,7 +39,7 @@ struct InspectRun {
   func run() throws {
     try SymbolPlaces.checkPaths(symbols)
     let cache = symbols.isEmpty ? nil : SymbolCache(SymbolSearch(paths: symbols.map { FilePath(argument: $0) }))
-    let list = InputList(dumps, accepting: [.intermediateDump, .minidump, .core])
+    let list = InputList(dumps, accepting: InputFormat.withMeaning)
     list.reportFailures()
     if list.inputs.isEmpty { throw ExitCode(list.statusOfNone.rawValue) }
     var status = list.failures.isEmpty ? ExitStatus.success : .findings
@@ -175,7 +175,7 @@ struct InspectRun {
 
   private func writeTree(_ inspection: Inspection, _ name: String) -> Bool {
     guard let tree = inspection.tree else {
-      let kind = inspection.format == .core ? "core file" : "minidump"
+      let kind = FormatRow.of(inspection.format).title
       Terminal.error("\(name): error: --tree shows intermediate dumps; this is a \(kind)")
       return false
     }

@@ -68,7 +68,7 @@ struct RedactCommand: ParsableCommand {
   }
 
   func run() throws {
-    let list = InputList(dumps, accepting: [.intermediateDump, .minidump])
+    let list = InputList(dumps, accepting: InputFormat.withMeaning.subtracting([.core]))
     throw ExitCode(RedactRun(command: self, list: list).run().rawValue)
   }
 }

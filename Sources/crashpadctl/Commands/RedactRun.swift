@@ -55,7 +55,7 @@ struct RedactRun {
 
   private func redact(_ input: InputList.Input, to path: FilePath?, _ redaction: Redaction) throws -> RedactionReport {
     let dump = try DumpInput.open(input.argument)
-    guard dump.format == .intermediateDump || dump.format == .minidump else {
+    guard dump.format == .intermediateDump || dump.format == .minidump || dump.format.reportForm != nil else {
       throw Failure(
         text: dump.format == .core
           ? "is a core file; convert makes a minidump of it, which can be redacted"

@@ -81,7 +81,7 @@ struct SymbolizeCommand: ParsableCommand {
 
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search(), names: names.form(isText: format != .json))
-    let list = InputList(dumps, accepting: [.intermediateDump, .minidump, .core])
+    let list = InputList(dumps, accepting: InputFormat.withMeaning)
     let status = SymbolizeRun(command: self, list: list, cache: cache).run()
     Terminal.end(status)
   }

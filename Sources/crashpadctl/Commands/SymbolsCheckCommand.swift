@@ -50,7 +50,7 @@ struct SymbolsCheckCommand: ParsableCommand {
 
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search())
-    let list = InputList(dumps, accepting: [.intermediateDump, .minidump, .core])
+    let list = InputList(dumps, accepting: InputFormat.withMeaning)
     let isSingle = list.inputs.count == 1 && !list.hasDirectories
     var tally = Tally()
     for failure in list.failures { Terminal.error("\(failure.name): error: \(failure.text)") }

@@ -76,7 +76,7 @@ struct ValidateCommand: ParsableCommand {
     }
     let epoch = Self.sourceDateEpoch
     let start = epoch ?? TimeArgument.now
-    let list = InputList(dumps, accepting: [.intermediateDump, .minidump, .core])
+    let list = InputList(dumps, accepting: InputFormat.withMeaning)
     var validation = Validation()
     validation.architecture = arch?.architecture
     validation.guessesArchitecture = arch == .guess

@@ -20,6 +20,17 @@ struct AnnotationText {
 
   /// What programs said about their end, as assertions do.
   var messages: [Entry] {
+    let report = view.snapshot.report
+    let listed = (report?.messages ?? []).map {
+      Entry(module: $0.image.map(Wording.printable), name: nil, value: Wording.printable($0.text))
+    }
+    let triage = (report?.kernelTriage ?? []).map {
+      Entry(module: "kernel", name: nil, value: Wording.printable($0))
+    }
+    return listed + ofModules + triage
+  }
+
+  private var ofModules: [Entry] {
     view.snapshot.modules.enumerated().flatMap { index, module in
       module.messages.compactMap { message in
         view.text(message).map { Entry(module: view.moduleName(index), name: nil, value: $0) }

@@ -19,9 +19,11 @@ enum DetailText {
     table.elastic = ["name": .head, "pc": .tail]
     table.droppable = ["bytes", "stack", "suspended", "priority", "sp", "captured by", "id"]
     for (index, thread) in view.snapshot.threads.enumerated() where chosen.includes(index, crashed: crashed) {
-      let pc = thread.context.map { context in
-        view.location(context.instructionPointer) ?? Wording.hex(context.instructionPointer)
-      }
+      let pc =
+        thread.frames?.first.map(view.place)
+        ?? thread.context.map { context in
+          view.location(context.instructionPointer) ?? Wording.hex(context.instructionPointer)
+        }
       let stack = thread.stack.map { $0.isSynthetic ? "from NSException" : Wording.hex($0.region.address) }
       var cells = [
         index == crashed ? "*" : "", String(index), thread.id.map { String($0) } ?? "-", view.text(thread.name) ?? "",

@@ -59,6 +59,14 @@ struct InspectionJSON {
     writeException(view, to: &json)
     writeProcess(view, to: &json)
     writeSystem(view, to: &json)
+    if let report = view.snapshot.report {
+      json.key("report")
+      CrashReportJSON.write(report, to: &json)
+      if !report.lastException.isEmpty {
+        json.key("last_exception")
+        CrashReportJSON.write(report.lastException, view, to: &json)
+      }
+    }
     writeCapture(view, to: &json)
     json.key("annotations")
     write(view.snapshot.annotations, view, to: &json)
@@ -97,7 +105,8 @@ struct InspectionJSON {
       json.array("codes") { json in
         for code in exception.codes { json.string(Wording.hex(code)) }
       }
-      json.member("thread_id", exception.threadID)
+      let index = inspection.crashedThread
+      json.member("thread_id", index.map { view.snapshot.threads[$0].id } ?? exception.threadID)
       json.member("thread_index", inspection.crashedThread)
       write(exception.context, view, to: &json)
     }
@@ -232,7 +241,12 @@ struct InspectionJSON {
       } else {
         json.null()
       }
+      if let queue = thread.queue { json.member("queue", rawText(queue, view)) }
       write(thread.context, view, to: &json)
+      if let frames = thread.frames {
+        json.key("frames")
+        CrashReportJSON.write(frames, view, to: &json)
+      }
     }
   }
 

@@ -47,6 +47,16 @@ struct InspectionView {
     return "\(name), \(place)"
   }
 
+  /// "objc_release + 116, libobjc.A.dylib + 0x1ee8"; the address of a frame in no module.
+  func place(_ frame: RecordedFrame) -> String {
+    let module = frame.module.map { "\(moduleName($0)) + \(Wording.hex(frame.moduleOffset ?? 0))" }
+    let function = frame.function.map { name in
+      Wording.printable(name) + (frame.functionOffset.map { " + \($0)" } ?? "")
+    }
+    return [function, module ?? (function == nil ? Wording.hex(frame.address) : nil)].compactMap { $0 }
+      .joined(separator: ", ")
+  }
+
   /// The module at `address`, or where the address points without its authentication code.
   func lookup(_ address: UInt64) -> (module: Int, offset: UInt64)? {
     modules.lookup(address) ?? modules.lookup(strip(address))

@@ -76,18 +76,13 @@ struct OverviewText {
   }
 
   private var heading: String {
-    let kind =
-      switch view.inspection.format {
-      case .intermediateDump: "intermediate dump"
-      case .minidump: "minidump"
-      case .json: "intermediate dump, from JSON"
-      case .core: "core file"
-      }
+    let kind = FormatRow.of(view.inspection.format).title
     let state: String
     if let cause = view.inspection.tree?.incomplete {
       state = "INCOMPLETE: reading stopped at byte \(Wording.grouped(cause.offset ?? 0)) (\(cause.rule.code))"
     } else if !view.snapshot.isComplete {
-      state = view.inspection.format == .core ? "INCOMPLETE" : "made from an INCOMPLETE intermediate dump"
+      state =
+        view.inspection.format == .minidump ? "made from an INCOMPLETE intermediate dump" : "INCOMPLETE"
     } else if view.inspection.findings.count(of: .error) > 0 {
       state = "DAMAGED: \(Wording.count(view.inspection.findings.count(of: .error), "error"))"
     } else {
@@ -112,33 +107,94 @@ struct OverviewText {
   private mutating func describeCrash() {
     let snapshot = view.snapshot
     guard let exception = snapshot.exception else {
-      add("Crash", "none: the dump has no exception")
+      describeNoException()
       return
     }
     let description = ExceptionDescription(exception, snapshot.system)
     add("Crash", description.title, .error)
     add("", description.explanation)
     if isHead { return }
-    if let context = exception.context {
+    describeTermination()
+    if let frame = snapshot.crashedThread.flatMap({ snapshot.threads[$0].frames?.first }) {
+      add("Where", view.place(frame))
+    } else if let context = exception.context {
       let pc = context.instructionPointer
       let place = view.location(pc) ?? (pc == 0 ? "unknown" : "no module")
       add("Where", "\(place) (pc \(Wording.hex(pc)))")
     } else {
       add("Where", "unknown: the exception has no registers")
     }
+    describeThread(exception)
+  }
+
+  private mutating func describeThread(_ exception: ExceptionSnapshot) {
+    let snapshot = view.snapshot
     let id = "id \(exception.threadID)"
     if let index = view.inspection.crashedThread {
-      let name = view.text(snapshot.threads[index].name).map { " \"\($0)\"" } ?? ""
-      add("Thread", "\(index) of \(Wording.grouped(snapshot.threads.count)), \(id)\(name)")
-    } else {
+      let thread = snapshot.threads[index]
+      let name = view.text(thread.name).map { " \"\($0)\"" } ?? ""
+      let queue = view.text(thread.queue).map { ", queue \($0)" } ?? ""
+      let number = thread.id.map { ", id \($0)" } ?? ""
+      add("Thread", "\(index) of \(Wording.grouped(snapshot.threads.count))\(number)\(name)\(queue)")
+    } else if snapshot.report == nil {
       add("Thread", "\(id), which is not among the \(Wording.count(snapshot.threads.count, "thread"))")
+    }
+  }
+
+  /// A dump or a report without an exception, by the report's kind.
+  private mutating func describeNoException() {
+    let report = view.snapshot.report
+    switch report?.kind {
+    case nil: add("Crash", "none: the dump has no exception")
+    case .jetsam:
+      add("Event", "JetsamEvent: the system ran short of memory", .error)
+      describeJetsam()
+    case .resource: add("Event", "a resource limit was exceeded", .error)
+    case .hang: add("Event", "a hang", .error)
+    case .stackshot: add("Event", "stacks of the whole system; no process crashed")
+    case .crash, .osFault: add("Crash", "none: the report has no exception")
+    }
+    describeTermination()
+  }
+
+  private mutating func describeJetsam() {
+    guard let jetsam = view.snapshot.report?.jetsam else { return }
+    let page = jetsam.pageSize ?? 16384
+    func size(_ process: ReportSnapshot.JetsamProcess) -> String {
+      process.residentPages.map {
+        ", \(Wording.grouped($0.multipliedReportingOverflow(by: page).partialValue >> 20)) MiB"
+      } ?? ""
+    }
+    let killed = jetsam.processes.filter { $0.reason != nil }
+    for (index, process) in killed.prefix(4).enumerated() {
+      let states = process.states.isEmpty ? "" : " (\(process.states.joined(separator: ", ")))"
+      add(
+        index == 0 ? "Killed" : "",
+        Wording.printable("\(process.name)\(states), \(process.reason ?? "")\(size(process))"))
+    }
+    if killed.isEmpty { add("Killed", "none is marked as killed") }
+    add("Largest", jetsam.largestProcess.map(Wording.printable))
+    add("Processes", Wording.grouped(jetsam.processes.count))
+  }
+
+  /// "FRONTBOARD 0x8badf00d", and what the system said of it.
+  private mutating func describeTermination() {
+    guard let termination = view.snapshot.report?.termination else { return }
+    let code = termination.code.map { $0 < 1000 ? String($0) : Wording.hex($0) }
+    let by = termination.byProcess.map { "by \($0)" }
+    let parts = [termination.namespace, code, termination.indicator.map { "(\($0))" }, by].compactMap { $0 }
+    if !parts.isEmpty { add("Ended", Wording.printable(parts.joined(separator: " "))) }
+    for reason in (termination.reasons + termination.details).prefix(isHead ? 1 : 2) {
+      add("", Wording.shortened(Wording.printable(reason), to: 300))
     }
   }
 
   private mutating func describeProcess(isShort: Bool = false) {
     let snapshot = view.snapshot
+    if snapshot.report?.jetsam != nil { return add("When", snapshot.snapshotTime.map { Wording.date($0) + zone }) }
     let executable = snapshot.modules.firstIndex { $0.fileType == .executable }
-    var process = executable.map { view.moduleName($0) + ", " } ?? ""
+    let listed = snapshot.report?.processName.map { Wording.printable($0) }
+    var process = (listed ?? executable.map { view.moduleName($0) }).map { $0 + ", " } ?? ""
     process += snapshot.processID.map { "pid \($0)" } ?? "pid unknown"
     if let parent = snapshot.parentProcessID { process += ", parent \(parent)" }
     if let user = snapshot.userTime, let system = snapshot.systemTime {
@@ -148,6 +204,11 @@ struct OverviewText {
     if isShort {
       if let time = snapshot.snapshotTime { add("When", Wording.date(time) + zone) }
       return
+    }
+    if let report = snapshot.report {
+      let version = report.version.map { version in report.build.map { "\(version) (\($0))" } ?? version }
+      let parts = [report.bundleID, version, report.role].compactMap { $0 }
+      if !parts.isEmpty { add("", Wording.printable(parts.joined(separator: ", "))) }
     }
     if let executable { add("", identity(snapshot.modules[executable])) }
     let command = view.commandLine
@@ -261,11 +322,13 @@ struct OverviewText {
       ranges += 1
       bytes += stack.region.content.count
     }
-    let parts = [
+    var parts = [
       Wording.count(snapshot.threads.count, "thread"), Wording.count(snapshot.modules.count, "module"),
       "\(Wording.count(ranges, "memory range")) with \(Wording.grouped(bytes)) bytes",
     ]
-    add("Contents", parts.joined(separator: ", "))
+    // Reports hold no memory.
+    if snapshot.report != nil { parts.removeLast() }
+    if snapshot.report?.jetsam == nil { add("Contents", parts.joined(separator: ", ")) }
     if !view.inspection.streams.isEmpty {
       add("Streams", view.inspection.streams.map(\.type.name).joined(separator: " "))
     }

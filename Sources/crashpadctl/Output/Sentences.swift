@@ -86,9 +86,14 @@ enum Sentences {
       )
     case let failure as Conversion.UnsupportedInput where failure.format == .core:
       ("is a core file; it becomes a minidump, no \(failure.target.rawValue)", .noData)
+    case let failure as Conversion.UnsupportedInput where failure.format.reportForm != nil:
+      (
+        "is a \(FormatRow.of(failure.format).title), which holds no memory; --to json converts it, and "
+          + "crashpadctl symbolize --format crash writes Apple's text", .noData
+      )
     case let failure as Conversion.UnsupportedInput:
       (
-        "is a \(failure.format.rawValue) already; only intermediate dumps, their JSON form and core files are converted",
+        "is a \(FormatRow.of(failure.format).title) already; only intermediate dumps, their JSON form and core files are converted",
         .noData
       )
     case let failure as SymSource.NotElf:
@@ -96,7 +101,7 @@ enum Sentences {
     case is SymSource.NotLinked: ("is an object file that was not linked: its addresses are none", .noData)
     case let failure as SymSource.OtherBuild: ("\(Wording.printable(failure.path)) is of another build", .noData)
     case is SymbolFile.UnknownFormat: ("is no file with symbols of a known format", .noData)
-    case is Redaction.NotADump: ("is neither an intermediate dump nor a minidump", .noData)
+    case is Redaction.NotADump: ("is neither an intermediate dump nor a minidump nor a crash report", .noData)
     case MinidumpWriter.Failure.tooLarge(let count):
       ("the minidump would take \(count) bytes; its format ends at 4294967295", .noData)
     case MinidumpWriter.Failure.unsupportedArchitecture(let architecture):

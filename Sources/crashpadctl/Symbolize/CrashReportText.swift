@@ -158,49 +158,8 @@ struct CrashReportText {
   // MARK: Registers and images
 
   private mutating func writeState(_ context: CPUContext, thread: Int) {
-    let rows: [[(name: String, value: UInt64, width: Int)]]
-    let title: String
-    let indent: Int
-    switch context {
-    case .arm64(let registers):
-      title = "ARM Thread State (64-bit)"
-      indent = 6
-      let general =
-        (0..<29).map { ("x\($0)", registers.x[$0], 16) } + [("fp", registers.fp, 16), ("lr", registers.lr, 16)]
-      rows =
-        Self.rows(general) + [
-          [("sp", registers.sp, 16), ("pc", registers.pc, 16), ("cpsr", UInt64(registers.cpsr), 8)]
-        ]
-    case .x86_64(let registers):
-      title = "X86 Thread State (64-bit)"
-      indent = 5
-      let general = [
-        ("rax", registers.rax, 16), ("rbx", registers.rbx, 16), ("rcx", registers.rcx, 16), ("rdx", registers.rdx, 16),
-        ("rdi", registers.rdi, 16), ("rsi", registers.rsi, 16), ("rbp", registers.rbp, 16), ("rsp", registers.rsp, 16),
-      ]
-      rows =
-        Self.rows(general + (0..<8).map { ("r\($0 + 8)", registers.r[$0], 16) })
-        + [[("rip", registers.rip, 16), ("rfl", registers.rflags, 16)]]
-    case .named(_, let registers, _, _):
-      title = "Thread State (32-bit)"
-      indent = 6
-      rows = Self.rows(registers.map { ($0.name, $0.value, 8) })
-    }
-    text += "\nThread \(thread) crashed with \(title):\n"
-    for row in rows {
-      for (index, register) in row.enumerated() {
-        let width = index == 0 ? indent : 5
-        text += String(repeating: " ", count: max(0, width - register.name.count)) + register.name
-        text += ": 0x" + hexadecimal(register.value, width: register.width)
-      }
-      text += "\n"
-    }
-  }
-
-  private static func rows(_ registers: [(String, UInt64, Int)]) -> [[(name: String, value: UInt64, width: Int)]] {
-    stride(from: 0, to: registers.count, by: 4).map { start in
-      registers[start..<min(start + 4, registers.count)].map { (name: $0.0, value: $0.1, width: $0.2) }
-    }
+    text += "\nThread \(thread) crashed with \(RegisterText.title(context)):\n"
+    text += RegisterText.text(RegisterText.rows(context), context)
   }
 
   private mutating func writeImages() {

@@ -102,7 +102,7 @@ struct SymbolizeRun {
     var symbolized: SymbolizedView?
     if let snapshot = inspection.snapshot {
       let result = Symbolization(
-        snapshot, inspection.file, cache, threads: command.threads?.threads ?? .crashed, allModules: command.modules)
+        snapshot, inspection.file, cache, threads: threads(of: snapshot), allModules: command.modules)
       symbolized = SymbolizedView(view: InspectionView(inspection, snapshot), result: result)
       report.symbolFindings = result.modules.flatMap { $0.symbols?.fileFindings ?? [] }
       report.usedFiles = result.modules.flatMap { $0.symbols?.search.files.map(\.path) ?? [] }
@@ -134,8 +134,18 @@ struct SymbolizeRun {
     report.output = Array(text(symbolized, input.name).utf8)
   }
 
+  /// Apple's text of a report has all threads, as the report has them.
+  private func threads(of snapshot: ProcessSnapshot) -> Symbolization.Threads {
+    command.threads?.threads ?? (command.format == .crash && snapshot.report != nil ? .all : .crashed)
+  }
+
   private func text(_ symbolized: SymbolizedView, _ name: String) -> String {
-    if command.format == .crash { return CrashReportText.text(symbolized, limit: command.frames.count) }
+    if command.format == .crash {
+      guard let report = symbolized.view.snapshot.report else {
+        return CrashReportText.text(symbolized, limit: command.frames.count)
+      }
+      return AppleReportText.text(symbolized, report, limit: command.frames.count)
+    }
     var text = ""
     // As in inspect, options print the parts that they name.
     if command.threads != nil || !command.modules {

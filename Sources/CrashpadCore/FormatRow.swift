@@ -1,0 +1,161 @@
+internal import AppleReports
+package import BinaryFormat
+internal import CoreFile
+internal import DumpInterpretation
+internal import FileSystem
+package import IntermediateDump
+package import Minidump
+package import Snapshot
+package import SystemPackage
+
+/// What there is to know of one input format. A new format is a row here, a case of `InputFormat`, and a target with its reader.
+package struct FormatRow: Sendable {
+  package let format: InputFormat
+  /// "minidump"
+  package let title: String
+  /// Ends of file names, without the dot.
+  package let extensions: [String]
+  /// Whether an input that begins so has this format.
+  package let recognises: @Sendable (RawSpan) -> Bool
+  let read: @Sendable (InputFile, ReadingOptions) -> FormatReading
+  /// All findings of the format's own rules; nil where reading makes them.
+  let validate: (@Sendable (InputFile, ReadingOptions) -> FormatReading)?
+  let rules: [Rule]
+  /// What an input is converted to.
+  package let targets: Set<Conversion.Target>
+
+  /// In the order in which an input is compared with them.
+  package static let all: [FormatRow] =
+    [
+      FormatRow(
+        format: .intermediateDump, title: "intermediate dump", extensions: ["idump"],
+        recognises: { $0.byteCount >= 1 && $0.uint8(at: 0) == 0x06 },
+        read: FormatReading.intermediateDump, validate: FormatReading.validatedDump,
+        rules: DumpRules.all + InterpretationRules.all, targets: [.minidump, .json, .idump]),
+      FormatRow(
+        format: .minidump, title: "minidump", extensions: ["dmp", "mdmp"],
+        recognises: { $0.byteCount >= 4 && $0.uint32(at: 0) == 0x504d_444d },
+        read: FormatReading.minidump, validate: nil, rules: MinidumpRules.all, targets: []),
+      FormatRow(
+        format: .core, title: "core file", extensions: ["core"],
+        recognises: { $0.byteCount >= 4 && $0.uint32(at: 0) == 0x464c_457f },
+        read: FormatReading.core, validate: nil, rules: CoreRules.all, targets: [.minidump]),
+    ]
+    + [
+      report(.ips, "crash report (.ips)", ["ips", "synced"]), report(.crash, "crash report (.crash)", ["crash"]),
+      report(.metricKit, "MetricKit diagnostic", []), report(.ksCrash, "KSCrash report", []),
+      report(.swiftBacktrace, "swift-backtrace log", []),
+    ]
+    + [
+      FormatRow(
+        format: .json, title: "intermediate dump, from JSON", extensions: [],
+        recognises: FormatReading.beginsLikeJSON,
+        read: FormatReading.intermediateDump, validate: FormatReading.validatedDump, rules: [],
+        targets: [.minidump, .json, .idump])
+    ]
+
+  private static func report(_ format: InputFormat, _ title: String, _ extensions: [String]) -> FormatRow {
+    FormatRow(
+      format: format, title: title, extensions: extensions,
+      recognises: { ReportForm.of($0).map { $0 == format.reportForm } ?? false },
+      read: { FormatReading.report($0, format.reportForm ?? .ips, $1) }, validate: nil,
+      // The five share their rules.
+      rules: format == .ips ? ReportRules.all : [], targets: [.json])
+  }
+
+  package static func of(_ format: InputFormat) -> FormatRow {
+    guard let row = all.first(where: { $0.format == format }) else { preconditionFailure("every format has a row") }
+    return row
+  }
+
+  /// The format that a file's name says; nil of another name.
+  package static func named(_ path: FilePath) -> InputFormat? {
+    if path.lastComponent?.string == "core" { return .core }
+    guard let end = path.extension else { return nil }
+    return all.first { $0.extensions.contains(end) }?.format
+  }
+}
+
+/// How an input is read.
+package struct ReadingOptions: Sendable {
+  package var architecture: CPUArchitecture?
+  package var guessesArchitecture = true
+  package var limits = Limits()
+
+  package init() {}
+}
+
+/// What a format's reader made of an input.
+package struct FormatReading: Sendable {
+  package var tree: DumpTree?
+  package var streams: [MinidumpReader.Stream] = []
+  /// Nil if the input has no meaning that could be shown; `findings` says why.
+  package var snapshot: ProcessSnapshot?
+  package var findings: FindingList
+}
+
+extension FormatReading {
+  fileprivate static func beginsLikeJSON(_ bytes: RawSpan) -> Bool {
+    var index = 0
+    while index < bytes.byteCount, index < 1024 {
+      switch bytes.uint8(at: index) {
+      case 0x20, 0x0a, 0x0d, 0x09: index += 1
+      case UInt8(ascii: "{"): return true
+      default: return false
+      }
+    }
+    return false
+  }
+
+  private static func options(_ options: ReadingOptions) -> DumpInterpreter.Options {
+    var result = DumpInterpreter.Options()
+    result.architecture = options.architecture
+    result.guessesArchitecture = options.guessesArchitecture
+    result.limits = options.limits
+    return result
+  }
+
+  fileprivate static func intermediateDump(_ file: InputFile, _ options: ReadingOptions) -> FormatReading {
+    file.withBytes { bytes in
+      let tree = DumpTree(parsing: bytes, limits: options.limits)
+      let interpretation = DumpInterpreter.interpret(tree, in: bytes, options: Self.options(options))
+      return FormatReading(tree: tree, snapshot: interpretation.snapshot, findings: interpretation.findings)
+    }
+  }
+
+  fileprivate static func validatedDump(_ file: InputFile, _ options: ReadingOptions) -> FormatReading {
+    file.withBytes { bytes in
+      let tree = DumpTree(parsing: bytes, limits: options.limits)
+      var findings = DumpValidator.validate(tree, in: bytes, limits: options.limits)
+      let interpretation = DumpInterpreter.interpret(tree, in: bytes, options: Self.options(options))
+      // The framing's finding is there already, from the tree.
+      for finding in interpretation.findings.findings where finding != tree.incomplete { findings.append(finding) }
+      return FormatReading(tree: tree, snapshot: interpretation.snapshot, findings: findings)
+    }
+  }
+
+  fileprivate static func minidump(_ file: InputFile, _ options: ReadingOptions) -> FormatReading {
+    let reading = file.withBytes { MinidumpReader.read($0, limits: options.limits) }
+    return FormatReading(streams: reading.streams, snapshot: reading.snapshot, findings: reading.findings)
+  }
+
+  fileprivate static func core(_ file: InputFile, _ options: ReadingOptions) -> FormatReading {
+    let reading = file.withBytes { CoreReader.read($0, limits: options.limits) }
+    return FormatReading(snapshot: reading.snapshot, findings: reading.findings)
+  }
+
+  fileprivate static func report(_ file: InputFile, _ form: ReportForm, _ options: ReadingOptions) -> FormatReading {
+    let reading = file.withBytes { ReportReader.read($0, form: form, limits: options.limits) }
+    return FormatReading(snapshot: reading.snapshot, findings: reading.findings)
+  }
+}
+
+extension InputFormat {
+  /// All that a person would want to look at; of an intermediate dump not its JSON form.
+  package static let withMeaning = Set(allCases).subtracting([.json])
+
+  /// Those that a conversion takes.
+  package static func converting(to target: Conversion.Target) -> Set<InputFormat> {
+    Set(FormatRow.all.filter { $0.targets.contains(target) }.map(\.format)).subtracting([.json])
+  }
+}

@@ -1,0 +1,292 @@
+import CrashpadCore
+import Snapshot
+import Symbolication
+
+/// A report in the text form that Apple's Console shows of an `.ips`: Report Version 104.
+struct AppleReportText {
+  private let symbolized: SymbolizedView
+  private let report: ReportSnapshot
+  /// How many frames of a stack are printed; nil is all.
+  private let limit: Int?
+  private var text = ""
+
+  private var view: InspectionView { symbolized.view }
+  private var snapshot: ProcessSnapshot { symbolized.view.snapshot }
+
+  static func text(_ symbolized: SymbolizedView, _ report: ReportSnapshot, limit: Int?) -> String {
+    var writer = AppleReportText(symbolized: symbolized, report: report, limit: limit)
+    writer.write()
+    return writer.text
+  }
+
+  private init(symbolized: SymbolizedView, report: ReportSnapshot, limit: Int?) {
+    self.symbolized = symbolized
+    self.report = report
+    self.limit = limit
+  }
+
+  private mutating func write() {
+    writeHead()
+    writeException()
+    writeMessages()
+    if !report.lastException.isEmpty {
+      text += "Last Exception Backtrace:\n"
+      write(symbolized.result.lastException)
+      text += "\n"
+    }
+    for thread in symbolized.threadsInOrder { write(thread) }
+    if let crashed = symbolized.result.threads.first(where: \.isCrashed) { writeState(of: crashed) }
+    writeImages()
+    text += "\nEOF\n"
+  }
+
+  // MARK: Head
+
+  private mutating func field(_ name: String, _ value: String?, width: Int = 21) {
+    guard let value else { return }
+    let label = name + ":"
+    text += label + String(repeating: " ", count: max(1, width - label.count)) + Wording.printable(value) + "\n"
+  }
+
+  private func listed(_ name: String) -> String? { report.fields.first { $0.name == name }?.value }
+
+  private func numbered(_ name: String?, _ number: String?) -> String? {
+    name.map { name in number.map { "\(name) [\($0)]" } ?? name }
+  }
+
+  private mutating func writeHead() {
+    field("Incident Identifier", report.incident)
+    field("CrashReporter Key", report.reporterKey)
+    field("Hardware Model", view.text(snapshot.system.machine))
+    field("Process", numbered(report.processName, snapshot.processID.map { String($0) }))
+    field("Path", report.processPath)
+    field("Identifier", report.bundleID)
+    field(
+      "Version", report.version.map { version in report.build.map { "\(version) (\($0))" } ?? version } ?? report.build)
+    field("Code Type", codeType)
+    field("Role", report.role)
+    field("Parent Process", numbered(report.parentName, snapshot.parentProcessID.map { String($0) }))
+    field("Coalition", numbered(report.coalition, listed("Coalition ID")))
+    field("Responsible Process", numbered(report.responsibleName, listed("Responsible PID")))
+    text += "\n"
+    field("Date/Time", report.captureTime)
+    field("Launch Time", report.launchTime)
+    field("OS Version", report.osText)
+    for name in ["Release Type", "Baseband Version"] { field(name, listed(name)) }
+    field("Report Version", "104")
+    text += "\n"
+  }
+
+  /// Apple's text says "Native" where the JSON only says that it is not translated.
+  private var codeType: String? {
+    guard let type = report.codeType, !type.contains("(") else { return report.codeType }
+    return report.isTranslated
+      ? "\(type) (Translated)" : type.hasPrefix("ARM") || type.hasPrefix("X86") ? "\(type) (Native)" : type
+  }
+
+  // MARK: Exception
+
+  private mutating func line(_ name: String, _ value: String?) {
+    if let value, !value.isEmpty { text += "\(name): \(Wording.printable(value))\n" }
+  }
+
+  private mutating func writeException() {
+    if let type = report.exceptionType {
+      text += "Exception Type:  \(Wording.printable(report.exceptionSignal.map { "\(type) (\($0))" } ?? type))\n"
+    }
+    line("Exception Subtype", report.exceptionSubtype)
+    line("Exception Codes", report.exceptionCodes)
+    line("Exception Message", report.exceptionMessage)
+    for note in report.exceptionNotes where note != "EXC_CORPSE_NOTIFY" { line("Exception Note", note) }
+    if let termination = report.termination {
+      let code = termination.code.map { Self.code($0, termination.namespace) }
+      line(
+        "Termination Reason",
+        [termination.namespace, code, termination.indicator].compactMap { $0 }.joined(separator: " "))
+      for reason in termination.reasons { line("Termination Description", reason) }
+      for detail in termination.details { line("Termination Details", detail) }
+      line("Terminating Process", numbered(termination.byProcess, termination.byProcessID.map { String($0) }))
+    }
+    text += "\n"
+    if let index = report.faultingThread { text += "Triggered by Thread:  \(index)\n\n" }
+  }
+
+  /// Signals and small codes in decimal, the others as everybody knows them.
+  private static func code(_ code: UInt64, _ namespace: String?) -> String {
+    code < 1000 ? String(code) : namespace == "GUARD" ? String(code) : Wording.hex(code)
+  }
+
+  private mutating func writeMessages() {
+    block("Kernel Triage", report.kernelTriage)
+    block("VM Region Info", report.vmRegionInfo.map { [$0] } ?? [])
+    block("Application Specific Information", report.messages.map(\.text))
+    block("Report Notes", report.notes)
+  }
+
+  private mutating func block(_ title: String, _ lines: [String]) {
+    guard !lines.isEmpty else { return }
+    text += "\(title):\n"
+    for line in lines {
+      for part in line.split(separator: "\n", omittingEmptySubsequences: false) where !part.isEmpty {
+        text += Wording.printable(String(part)) + "\n"
+      }
+    }
+    text += "\n"
+  }
+
+  // MARK: Threads
+
+  private mutating func write(_ thread: Symbolization.Thread) {
+    guard let index = thread.index else { return }
+    let name = symbolized.threadName(thread)
+    let queue = view.text(snapshot.threads[index].queue).map { " Dispatch queue: \($0)" }
+    text += "Thread \(index)\(thread.isCrashed ? " Crashed" : ""):"
+    let title = [name.map { " \($0)" }, queue].compactMap { $0 }.joined(separator: " ")
+    text += title.isEmpty ? "\n" : ":\(name == nil ? " " : "")\(title)\n"
+    write(thread.frames)
+    text += "\n"
+  }
+
+  private mutating func write(_ frames: [Symbolization.Frame]) {
+    let (first, _, last) = SymbolizedView.shown(SymbolizedView.rows(frames), limit: limit)
+    // Frames left out show in the numbers: a line between would end the stack for those who read it.
+    for row in Array(first) + Array(last) {
+      let module = symbolized.moduleName(row.frame) ?? "???"
+      text += Self.padded(String(row.number), 4) + Self.padded(module, 30) + "\t"
+      text += Self.right(Wording.hex(row.frame.frame.instruction), 18) + " " + place(row) + "\n"
+    }
+  }
+
+  private func place(_ row: SymbolizedView.Row) -> String {
+    let frame = row.frame.frame
+    let offset = frame.moduleOffset ?? frame.instruction
+    guard let name = SymbolizedView.name(row.function) else {
+      return "\(Wording.hex(frame.instruction &- offset)) + \(offset)"
+    }
+    var place = name
+    if row.isInlined {
+      place += " [inlined]"
+    } else {
+      place += " + \(SymbolizedView.functionOffset(row.frame, of: offset) ?? 0)"
+    }
+    if let (file, line) = SymbolizedView.location(row.function), line > 0 {
+      place += " (\(lastPathComponent(file)):\(line))"
+    }
+    return place
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
+  private static func right(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+
+  // MARK: Registers and images
+
+  private mutating func writeState(of thread: Symbolization.Thread) {
+    guard let index = thread.index, let context = thread.context else { return }
+    text += "\nThread \(index) crashed with \(RegisterText.title(context)):\n"
+    var rows = RegisterText.rows(context)
+    switch context {
+    case .arm64:
+      var row: [RegisterText.Register] = []
+      if let address = report.faultAddress { row.append(.init(name: "far", value: address, width: 16)) }
+      if let syndrome = report.syndrome {
+        row.append(.init(name: "esr", value: syndrome, width: 8, note: report.syndromeText))
+      }
+      if !row.isEmpty { rows.append(row) }
+    case .x86_64:
+      if let address = report.faultAddress {
+        rows[rows.count - 1].append(.init(name: "cr2", value: address, width: 16))
+      }
+    case .named: break
+    }
+    text += RegisterText.text(rows, context)
+    for (name, label) in [("Logical CPU", "Logical CPU"), ("Error Code", "Error Code"), ("Trap Number", "Trap Number")]
+    {
+      if let value = listed(name) { text += "\(label):\(String(repeating: " ", count: 16 - label.count))\(value)\n" }
+    }
+    text += "\n"
+  }
+
+  private mutating func writeImages() {
+    text += "Binary Images:\n"
+    for module in snapshot.modules {
+      let address = module.address ?? 0
+      // The last byte, not the one behind it; an image of no size is the whole address space.
+      let (end, overflow) = address.addingReportingOverflow((module.size ?? 0) &- 1)
+      let name =
+        module.bundleID ?? view.text(module.debugName) ?? view.text(module.name).map { lastPathComponent($0) } ?? "???"
+      var uuid = UUIDBytes.zero
+      if case .uuid(let bytes, _)? = module.identity { uuid = bytes }
+      text +=
+        Self.right(Wording.hex(address), 18) + " - "
+        + Self.right(Wording.hex(overflow && module.size != 0 ? .max : end), 18)
+      text += " \(Wording.printable(name)) (\(Wording.printable(module.bundleVersion ?? "*"))) <\(uuid.text)> "
+      text += (view.text(module.name) ?? "???") + "\n"
+    }
+  }
+}
+
+/// The registers of a thread as Apple's reports print them.
+struct RegisterText {
+  struct Register {
+    let name: String
+    let value: UInt64
+    /// Digits.
+    let width: Int
+    var note: String?
+  }
+
+  static func title(_ context: CPUContext) -> String {
+    switch context {
+    case .arm64: "ARM Thread State (64-bit)"
+    case .x86_64: "X86 Thread State (64-bit)"
+    case .named: "Thread State (32-bit)"
+    }
+  }
+
+  static func rows(_ context: CPUContext) -> [[Register]] {
+    func register(_ name: String, _ value: UInt64, _ width: Int = 16) -> Register {
+      Register(name: name, value: value, width: width)
+    }
+    switch context {
+    case .arm64(let registers):
+      let general = (0..<29).map { register("x\($0)", registers.x[$0]) }
+      return rows(of: general + [register("fp", registers.fp), register("lr", registers.lr)])
+        + [[register("sp", registers.sp), register("pc", registers.pc), register("cpsr", UInt64(registers.cpsr), 8)]]
+    case .x86_64(let registers):
+      let general = [
+        register("rax", registers.rax), register("rbx", registers.rbx), register("rcx", registers.rcx),
+        register("rdx", registers.rdx), register("rdi", registers.rdi), register("rsi", registers.rsi),
+        register("rbp", registers.rbp), register("rsp", registers.rsp),
+      ]
+      return rows(of: general + (0..<8).map { register("r\($0 + 8)", registers.r[$0]) })
+        + [[register("rip", registers.rip), register("rfl", registers.rflags)]]
+    case .named(_, let registers, _, _):
+      return rows(of: registers.map { register($0.name, $0.value, 8) })
+    }
+  }
+
+  private static func rows(of registers: [Register]) -> [[Register]] {
+    stride(from: 0, to: registers.count, by: 4).map { Array(registers[$0..<min($0 + 4, registers.count)]) }
+  }
+
+  static func text(_ rows: [[Register]], _ context: CPUContext) -> String {
+    var indent = 6
+    if case .x86_64 = context { indent = 5 }
+    var text = ""
+    for row in rows {
+      for (index, register) in row.enumerated() {
+        let width = index == 0 ? indent : 5
+        text += String(repeating: " ", count: max(0, width - register.name.count)) + register.name
+        text += ": 0x" + hexadecimal(register.value, width: register.width)
+        if let note = register.note { text += " " + Wording.printable(note) }
+      }
+      text += "\n"
+    }
+    return text
+  }
+}
