@@ -164,15 +164,11 @@ struct AppleReportText {
       return "\(Wording.hex(frame.instruction &- offset)) + \(offset)"
     }
     var place = name
-    if row.isInlined {
-      place += " [inlined]"
-    } else {
-      place += " + \(SymbolizedView.functionOffset(row.frame, of: offset) ?? 0)"
-    }
+    if !row.isInlined { place += " + \(SymbolizedView.functionOffset(row.frame, of: offset) ?? 0)" }
     if let (file, line) = SymbolizedView.location(row.function), line > 0 {
       place += " (\(lastPathComponent(file)):\(line))"
     }
-    return place
+    return row.isInlined ? place + " [inlined]" : place
   }
 
   private static func padded(_ text: String, _ width: Int) -> String {
