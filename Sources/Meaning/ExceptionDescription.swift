@@ -56,7 +56,10 @@ public struct ExceptionDescription: Sendable, Hashable {
       return Self(exception.codes.count > 1 ? "\(title) / code \(hex(first))" : title, nil)
     }
     switch exception.code {
-    case 10: return crash(CrashCode(code: first), type, architecture)
+    case 10:
+      // Reports have zeros for the code, and the signal beside it.
+      let code = exception.signal.map { first == 0 ? UInt64($0) << 24 : first } ?? first
+      return crash(CrashCode(code: code), type, architecture)
     case 11:
       let decoded = ResourceCode(code: first, subcode: second)
       let facts = decoded.facts.map { "\($0.label) \($0.text)" }.joined(separator: ", ")
