@@ -12,19 +12,16 @@ extension RepairPass {
         let completed = try ReportFolder(.completed, database)
       else { return }
       var stems: [UUIDBytes: FileName] = [:]
-      for stem in completed.stems where completed.parts[stem]?.contains(.report) == true {
-        let path = completed.path(stem.appending(DatabaseLayout.reportExtension))
-        if let id = stem.uuid, !hasLeft(path) || hasArrived(lowerPath(stem, .completed)) { stems[id] = stem }
+      for (stem, planned) in reports(completed) {
+        if let id = planned.uuid { stems[id] = stem }
       }
-      let reports = pending.stems.filter { pending.parts[$0]?.contains(.report) == true }
-      // In the order that they have after the renaming, which a dry run did not do.
-      for stem in reports.sorted(by: { lowerPath($0, .pending) < lowerPath($1, .pending) }) {
-        guard let id = stem.uuid, let other = stems[id] else { continue }
+      // In the order that they have after the renaming.
+      for (stem, planned) in reports(pending).sorted(by: { $0.planned < $1.planned }) {
+        guard let id = planned.uuid, let other = stems[id] else { continue }
         let path = pending.path(stem.appending(DatabaseLayout.reportExtension))
-        if hasLeft(path), !hasArrived(lowerPath(stem, .pending)) { continue }
         trying(path) {
           guard try examination.isDouble(stem, other) else { return }
-          if try examination.isBusy(stem) || examination.isBusy(other) { return busy(path) }
+          if try [stem, other, id.stem].contains(where: examination.isBusy) { return busy(path) }
           let locks = try ReportState.allCases.map { try session?.lock(id, in: $0) }
           try withExtendedLifetime(locks) {
             try part(stem, .pending, from: other, .completed, rule: DatabaseRules.duplicateReport)
@@ -45,8 +42,8 @@ extension RepairPass {
     let folder = try database.root.folder(state.folderName)
     let otherFolder = try database.root.folder(otherState.folderName)
     let name = stem.appending(DatabaseLayout.reportExtension)
-    let metadata = try examination.metadata(stem, in: folder)
-    if try metadata.isOversized || examination.metadata(other, in: otherFolder).isOversized { return }
+    let metadata = try metadata(stem, state, in: folder)
+    if try metadata.isOversized || self.metadata(other, otherState, in: otherFolder).isOversized { return }
     let file = try InputFile(folder.open(name))
     let otherFile = try InputFile(otherFolder.open(other.appending(DatabaseLayout.reportExtension)))
     if try Self.isSameContent(file, otherFile) {
@@ -56,11 +53,11 @@ extension RepairPass {
     guard let id = stem.uuid else { return }
     let newID = Self.newID(id, file)
     for twinState in ReportState.allCases {
-      guard let twin = try database.folder(twinState.folderName)?.openIfPresent(DatabaseLayout.report(newID)) else {
-        continue
-      }
-      guard try Self.isSameContent(file, InputFile(twin)) else { throw FileFailure(twin.path, .fileExists) }
-      return try removeDuplicate(stem, state, of: path(DatabaseLayout.report(newID), twinState), rule: rule)
+      guard let listing = try ReportFolder(twinState, database), let twin = try presentStem(newID.stem, in: listing)
+      else { continue }
+      let twinFile = try listing.folder.open(twin.appending(DatabaseLayout.reportExtension))
+      guard try Self.isSameContent(file, InputFile(twinFile)) else { throw FileFailure(twinFile.path, .fileExists) }
+      return try removeDuplicate(stem, state, of: Self.path(DatabaseLayout.report(newID), twinState), rule: rule)
     }
     if let session {
       let lock = try session.lock(newID, in: state)
@@ -75,21 +72,13 @@ extension RepairPass {
     done(
       .init(
         action: .gaveNewID, rule: rule, path: shownPath(stem, state),
-        target: path(DatabaseLayout.report(newID), state)))
-    didMove(path(name, state), to: nil)
+        target: Self.path(DatabaseLayout.report(newID), state)))
+    move(Self.path(name, state), to: Self.path(DatabaseLayout.report(newID), state))
   }
 
-  private func lowerPath(_ stem: FileName, _ state: ReportState) -> String {
-    path(stem.uuid.map(DatabaseLayout.report) ?? stem, state)
-  }
-
-  /// Where a report is, or would be after what a dry run has told so far.
   private func shownPath(_ stem: FileName, _ state: ReportState) -> String {
-    let lower = lowerPath(stem, state)
-    return hasArrived(lower) ? lower : path(stem.appending(DatabaseLayout.reportExtension), state)
+    Self.reportPath(plannedStem(stem, state) ?? stem, state)
   }
-
-  private func path(_ name: FileName, _ state: ReportState) -> String { state.rawValue + "/" + name.escaped }
 
   private func removeDuplicate(_ stem: FileName, _ state: ReportState, of target: String, rule: Rule) throws {
     let name = stem.appending(DatabaseLayout.reportExtension)
@@ -102,7 +91,7 @@ extension RepairPass {
       try folder.remove(name.appleDouble)
     }
     done(.init(action: .removedDuplicate, rule: rule, path: shownPath(stem, state), target: target))
-    didMove(path(name, state), to: nil)
+    move(Self.path(name, state), to: nil)
   }
 
   /// The report that stays gets the metadata that know more of it. What else a server had called it is kept aside.
@@ -111,24 +100,26 @@ extension RepairPass {
   ) throws {
     let folder = try database.root.folder(state.folderName)
     let otherFolder = try database.root.folder(otherState.folderName)
-    let own = try examination.metadata(stem, in: folder)
-    let staying = try examination.metadata(other, in: otherFolder)
+    let own = try metadata(stem, state, in: folder)
+    let staying = try metadata(other, otherState, in: otherFolder)
     let isBetter = own.value.map { Self.rank($0) > (staying.value.map(Self.rank) ?? (-1, 0, 0)) } ?? false
     let winner = isBetter ? own.value : staying.value
     let loser = isBetter ? (staying, other, otherFolder, otherState) : (own, stem, folder, state)
     if let serverID = loser.0.value?.serverID, !serverID.isEmpty, serverID != winner?.serverID,
       case .found = loser.0
     {
-      let name = loser.1.appending(DatabaseLayout.metadataExtension)
+      let shown = plannedStem(loser.1, loser.3) ?? loser.1
       try keepAside(
-        name, in: loser.2, path: path(name, loser.3), as: Self.asideName(loser.1, loser.3), rule: rule,
-        reason: "The server has two ids of this report")
+        loser.1.appending(DatabaseLayout.metadataExtension), in: loser.2,
+        path: Self.path(shown.appending(DatabaseLayout.metadataExtension), loser.3),
+        as: Self.asideName(shown, loser.3), rule: rule, reason: "The server has two ids of this report")
     }
     guard isBetter, var metadata = own.value else { return }
     // It stays completed, where nothing is asked for.
     if otherState == .completed { metadata.isUploadExplicitlyRequested = false }
     try session?.replace(
       other.appending(DatabaseLayout.metadataExtension), in: otherFolder, with: metadata.bytes)
+    set(metadata, of: other, otherState)
   }
 
   private static func rank(_ metadata: ReportMetadata) -> (Int, Int64, Int32) {

@@ -20,7 +20,7 @@ extension RepairPass {
   private func mend(_ stem: FileName, _ path: String, in listing: ReportFolder) throws {
     let name = stem.appending(DatabaseLayout.reportExtension)
     guard let id = stem.uuid, try listing.folder.status(name)?.kind == .regular else { return }
-    let metadata = try examination.metadata(stem, in: listing.folder)
+    let metadata = try metadata(stem, listing.state, in: listing.folder)
     // More metadata than are ever read would be lost with the name.
     let renames = stem.hasUpperCase && mends(DatabaseRules.upperCaseName) && !metadata.isOversized
     guard renames || rule(of: metadata) != nil else { return }
@@ -56,11 +56,9 @@ extension RepairPass {
   }
 
   private func mendMetadata(_ stem: FileName, _ path: String, _ status: FileStatus, in listing: ReportFolder) throws {
-    let metadata = try examination.metadata(stem, in: listing.folder)
+    let metadata = try metadata(stem, listing.state, in: listing.folder)
     guard let rule = rule(of: metadata) else { return }
     let name = stem.appending(DatabaseLayout.metadataExtension)
-    // A dry run claimed some for it.
-    if hasArrived(listing.path(name)) { return }
     switch metadata {
     case .found, .missing, .attributes: break
     case .notAFile, .damaged:
@@ -72,6 +70,7 @@ extension RepairPass {
       stem.appending(DatabaseLayout.reportExtension), in: listing.folder)
     let new = attributes?.metadata ?? ReportMetadata(creationTime: status.modified)
     try session?.replace(name, in: listing.folder, with: new.bytes)
+    set(new, of: stem, listing.state)
     done(
       .init(
         action: attributes == nil ? .madeMetadata : .tookAttributes, rule: rule, path: path,
@@ -85,13 +84,13 @@ extension RepairPass {
   private func claimMetadata(_ target: FileName, for stem: FileName, in listing: ReportFolder) throws {
     let folder = listing.folder
     let name = target.appending(DatabaseLayout.metadataExtension)
-    guard try folder.status(name) != nil,
-      try folder.status(target.appending(DatabaseLayout.reportExtension)) == nil
+    guard !plan.isMoved(listing.path(name)), try folder.status(name) != nil, try presentStem(target, in: listing) == nil
     else { return }
     let own = stem.appending(DatabaseLayout.metadataExtension)
-    if try folder.status(own) == nil, case .found = try examination.metadata(target, in: folder) {
+    if try folder.status(own) == nil, case .found(let metadata, _) = try examination.metadata(target, in: folder) {
       if session != nil { try folder.moveWithoutReplacing(name, to: folder, as: own) }
-      didMove(listing.path(name), to: listing.path(own))
+      move(listing.path(name), to: listing.path(own))
+      set(metadata, of: stem, listing.state)
       return done(
         .init(
           action: .renamed, rule: DatabaseRules.upperCaseName, path: listing.path(name), target: listing.path(own)))
@@ -106,8 +105,8 @@ extension RepairPass {
   private func rename(_ stem: FileName, to id: UUIDBytes, in listing: ReportFolder) throws {
     let folder = listing.folder
     let name = stem.appending(DatabaseLayout.reportExtension)
-    if try folder.status(DatabaseLayout.report(id)) != nil {
-      return try part(stem, listing.state, from: id.stem, listing.state, rule: DatabaseRules.upperCaseName)
+    if let other = try presentStem(id.stem, in: listing) {
+      return try part(stem, listing.state, from: other, listing.state, rule: DatabaseRules.upperCaseName)
     }
     let metadataName = stem.appending(DatabaseLayout.metadataExtension)
     if let session {
@@ -118,7 +117,7 @@ extension RepairPass {
       try folder.remove(metadataName)
       _ = try? folder.moveWithoutReplacing(name.appleDouble, to: folder, as: DatabaseLayout.report(id).appleDouble)
     }
-    didMove(listing.path(name), to: listing.path(DatabaseLayout.report(id)))
+    move(listing.path(name), to: listing.path(DatabaseLayout.report(id)))
     done(
       .init(
         action: .renamed, rule: DatabaseRules.upperCaseName, path: listing.path(name),
@@ -135,7 +134,9 @@ extension RepairPass {
         let parts = listing.parts[stem] ?? []
         guard parts.contains(.metadata), !parts.contains(.report) else { continue }
         let path = listing.path(stem.appending(DatabaseLayout.metadataExtension))
-        if !hasLeft(path) { trying(path) { try mendLone(stem, path, in: listing) } }
+        if !plan.isMoved(path), plan.source(of: Self.reportPath(stem, state)) == nil {
+          trying(path) { try mendLone(stem, path, in: listing) }
+        }
       }
     }
   }
@@ -180,12 +181,6 @@ extension RepairPass {
   /// the end.
   private func isKnown(_ value: ReportMetadata, of stem: FileName) throws -> Bool {
     guard let id = stem.uuid else { return false }
-    for state in ReportState.allCases {
-      guard let folder = try database.folder(state.folderName), try folder.status(DatabaseLayout.report(id)) != nil,
-        case .found(let other, _) = try examination.metadata(id.stem, in: folder), other == value
-      else { continue }
-      return true
-    }
-    return false
+    return try metadata(ofReport: id).contains(value)
   }
 }

@@ -46,6 +46,8 @@ public struct DatabaseRepair: Sendable {
       /// A report whose bytes are those of another.
       case removedDuplicate = "removed-duplicate"
       case gaveNewID = "gave-new-id"
+      /// A pending report that was uploaded is now completed.
+      case completedReport = "completed-report"
       case setPermissions = "set-permissions"
     }
 
@@ -97,6 +99,7 @@ public struct DatabaseRepair: Sendable {
       for state in ReportState.allCases { pass.mendLocks(state) }
       for state in ReportState.allCases { pass.mendReports(state) }
       pass.mendDuplicates()
+      pass.mendUploaded()
       for state in ReportState.allCases { pass.mendLoneMetadata(state) }
       pass.mendAttachments()
     }
@@ -112,9 +115,8 @@ final class RepairPass {
   private let tell: (DatabaseRepair.Event) -> Void
   /// How often this run may still wait for others.
   var pauses = 100
-  /// What a dry run would have moved so far.
-  private var left: Set<String> = []
-  private var arrived: [String: String] = [:]
+  /// Empty but in a dry run.
+  var plan = RepairPlan()
 
   var database: CrashDatabase { examination.database }
   var now: Int64 { examination.now }
@@ -128,20 +130,6 @@ final class RepairPass {
   func mends(_ rule: Rule) -> Bool { !ignored.contains(rule.code) }
 
   func done(_ fact: DatabaseRepair.Fact) { tell(.done(fact)) }
-
-  /// A dry run says what comes later as if this had been done. Without a target it is in no directory of reports any
-  /// more.
-  func didMove(_ path: String, to target: String?) {
-    guard session == nil else { return }
-    left.insert(path)
-    if let target { arrived[target] = path }
-  }
-
-  /// Whether a dry run has moved or removed what is at `path`.
-  func hasLeft(_ path: String) -> Bool { left.contains(path) }
-
-  /// Whether a dry run has moved something to `path`.
-  func hasArrived(_ path: String) -> Bool { arrived[path] != nil }
 
   func busy(_ path: String) { tell(.notDone(path: path, .busy)) }
 
@@ -225,7 +213,7 @@ final class RepairPass {
     _ name: FileName, in folder: Folder, path: String, as newName: FileName, rule: Rule, reason: String
   ) throws(FileFailure) {
     let target = try moveAside(name, in: folder, as: newName, reason: reason)
-    didMove(path, to: nil)
+    move(path, to: nil)
     done(.init(action: .keptAside, rule: rule, path: path, target: rejectedPath(target)))
   }
 
@@ -243,8 +231,12 @@ final class RepairPass {
     }
     for number in 1... {
       let candidate = number == 1 ? newName : newName.appending("-\(number)")
-      if try rejected?.status(candidate) != nil { continue }
-      guard let session, let rejected else { return candidate }
+      let isTaken = try rejected?.status(candidate) != nil
+      if isTaken || plan.hasAside(candidate) { continue }
+      guard let session, let rejected else {
+        plan.keepAside(as: candidate)
+        return candidate
+      }
       // The reason first: who dies in between leaves a reason alone, and the next repair comes to the same name.
       let reasonName = candidate.appending(DatabaseLayout.reasonExtension)
       try session.replace(reasonName, in: rejected, with: Array((reason + "\n").utf8))

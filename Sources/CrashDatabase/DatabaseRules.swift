@@ -129,6 +129,6 @@ public enum DatabaseRules {
   public static let mended: Set<Rule> = [
     missingDirectory, writableByOthers, readableByOthers, settingsDamaged, upperCaseName, missingMetadata,
     truncatedMetadata, unknownMetadataVersion, metadataInAttributes, metadataWithoutReport, duplicateReport,
-    abandonedLock, expiredLock, damagedLock, deadRun,
+    uploadedInPending, abandonedLock, expiredLock, damagedLock, deadRun,
   ]
 }

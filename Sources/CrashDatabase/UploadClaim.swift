@@ -167,7 +167,7 @@ extension DatabaseSession {
   }
 
   /// Moves a pending report whose lock is held, and whose metadata say already that it was uploaded, to the completed ones.
-  fileprivate func finish(_ report: Report, _ metadata: ReportMetadata) throws {
+  func finish(_ report: Report, _ metadata: ReportMetadata) throws {
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
     let targetLock: ReportLock
     do { targetLock = try lock(report.id, in: .completed) } catch let error as Busy {

@@ -266,6 +266,79 @@ struct DatabaseRepairTests {
       ], leaving: [Self.completed + ".dmp [not-a-minidump]"])
   }
 
+  // MARK: Uploaded, and still pending
+
+  @Test("A pending report that was uploaded is completed, and keeps its metadata and attachments")
+  func uploadedInPending() throws {
+    let uploaded = Sample.metadata(attempts: 1, attempt: 1_600_000_100, attributes: 1, id: "server-id")
+    try scratch.addReport(Sample.other, metadata: uploaded, attachments: ["log"])
+    let name = Sample.other.text
+    try repair(["completed-report pending/\(name).dmp -> completed/\(name).dmp [uploaded-in-pending]"])
+    #expect(try scratch.bytes(of: "completed/\(name).meta") == uploaded)
+    #expect(try scratch.bytes(of: "attachments/\(name)/log") == [1, 2, 3])
+    #expect(!scratch.exists("pending/\(name).meta"))
+  }
+
+  @Test("Where the upload died between metadata and report, the report follows its metadata")
+  func uploadedHalfway() throws {
+    let uploaded = Sample.metadata(attempts: 1, attempt: 1_600_000_100, attributes: 1, id: "server-id")
+    try scratch.addReport(Sample.other, metadata: uploaded)
+    let name = Sample.other.text
+    try scratch.write(uploaded, to: "completed/\(name).meta")
+    try repair(["completed-report pending/\(name).dmp -> completed/\(name).dmp [uploaded-in-pending]"])
+    #expect(try scratch.bytes(of: "completed/\(name).meta") == uploaded)
+  }
+
+  @Test("Metadata with another id of the server, where an uploaded report comes, are kept aside")
+  func uploadedTwice() throws {
+    let other = Sample.metadata(attributes: 1, id: "first")
+    try scratch.addReport(Sample.other, metadata: Sample.metadata(attributes: 1, id: "second"))
+    let name = Sample.other.text
+    try scratch.write(other, to: "completed/\(name).meta")
+    let aside = "rejected/completed-\(name).meta"
+    try repair([
+      "kept-aside completed/\(name).meta -> \(aside) [uploaded-in-pending]",
+      "completed-report pending/\(name).dmp -> completed/\(name).dmp [uploaded-in-pending]",
+    ])
+    #expect(try scratch.bytes(of: aside) == other)
+    #expect(try metadata("completed/\(name)").serverID == Array("second".utf8))
+  }
+
+  @Test("A report with an upper-case name that was uploaded gets its name first")
+  func uploadedUpperCase() throws {
+    try scratch.write(Sample.minidump, to: "pending/\(Sample.upper).dmp")
+    try scratch.write(Sample.metadata(attributes: 1, id: "srv"), to: "pending/\(Sample.upper).meta")
+    let name = Sample.other.text
+    try repair([
+      "renamed pending/\(Sample.upper).dmp -> pending/\(name).dmp [upper-case-name]",
+      "completed-report pending/\(name).dmp -> completed/\(name).dmp [uploaded-in-pending]",
+    ])
+    #expect(try scratch.bytes(of: "completed/\(name).dmp") == Sample.minidump)
+  }
+
+  @Test("A pending report that takes the metadata of its uploaded double is completed")
+  func uploadedDouble() throws {
+    try scratch.write(Sample.minidump, to: "pending/\(Sample.upper).dmp")
+    try scratch.write(Sample.metadata(attributes: 1, id: "srv"), to: "pending/\(Sample.upper).meta")
+    try scratch.write(Sample.minidump, to: "pending/\(Sample.other.text).dmp")
+    try scratch.write(Sample.metadata(attempts: 3), to: "pending/\(Sample.other.text).meta")
+    let name = Sample.other.text
+    try repair([
+      "removed-duplicate pending/\(Sample.upper).dmp -> pending/\(name).dmp [upper-case-name]",
+      "completed-report pending/\(name).dmp -> completed/\(name).dmp [uploaded-in-pending]",
+    ])
+    #expect(try metadata("completed/\(name)").serverID == Array("srv".utf8))
+  }
+
+  @Test("An uploaded report that a program holds stays")
+  func uploadedBusy() throws {
+    try scratch.addReport(Sample.other, metadata: Sample.metadata(attributes: 1, id: "srv"))
+    try scratch.write(ScratchDatabase.crashpadLock(Sample.now - 5), to: "pending/\(Sample.other.text).lock")
+    let expected = ScratchDatabase.Repair(notDone: ["pending/\(Sample.other.text).dmp busy"])
+    #expect(try scratch.repair(isDryRun: true) == expected)
+    #expect(try scratch.repair() == expected)
+  }
+
   // MARK: Locks, settings, directories, permissions
 
   @Test("Abandoned and expired locks go, and what is not mended for them is told as busy")

@@ -9,7 +9,12 @@ import Testing
 
 @Suite("DatabaseRepair, random damage")
 struct RandomDamageTests {
-  @Test("Whatever the damage: no report's bytes are lost, and the second repair has nothing to do", arguments: 1...10)
+  /// `CRASHPADCTL_DAMAGES` says how many databases; 10 take less than a second.
+  private static let seeds = 1...(ProcessInfo.processInfo.environment["CRASHPADCTL_DAMAGES"].flatMap(UInt64.init) ?? 10)
+
+  @Test(
+    "Whatever the damage: no report's bytes are lost, the plan is kept, and the second repair has nothing to do",
+    arguments: seeds)
   func anyDamage(_ seed: UInt64) throws {
     var random = Generator(state: seed)
     let scratch = try ScratchDatabase.healthy()
@@ -59,7 +64,9 @@ struct RandomDamageTests {
     let upper = "\(state)/\(id.text.uppercased())"
     let manager = FileManager.default
     func bytes(_ name: String) -> [UInt8] { (try? scratch.bytes(of: name)) ?? [] }
-    switch Int.random(in: 0..<13, using: &random) {
+    let mixed = "\(state)/\(id.text.prefix(4).uppercased())\(id.text.dropFirst(4))"
+    let uploaded = Sample.metadata(attributes: 1, id: "srv\(Int.random(in: 0..<2, using: &random))")
+    switch Int.random(in: 0..<18, using: &random) {
     case 0: try? manager.removeItem(at: scratch.url(name + ".meta"))
     case 1: try scratch.write(Array(bytes(name + ".meta").prefix(7)), to: name + ".meta")
     case 2: try scratch.write([3] + bytes(name + ".meta").dropFirst(), to: name + ".meta")
@@ -72,6 +79,12 @@ struct RandomDamageTests {
     case 9: try scratch.write(ScratchDatabase.markedLock(), to: name + ".lock")
     case 10: try scratch.write(ScratchDatabase.crashpadLock(Sample.now - 4), to: name + ".lock")
     case 11: try? manager.copyItem(at: scratch.url(name + ".dmp"), to: scratch.url(upper + ".dmp"))
+    case 12: try scratch.write(uploaded, to: name + ".meta")
+    case 13: try scratch.write(uploaded, to: upper + ".meta")
+    case 14: try? manager.moveItem(at: scratch.url(name + ".dmp"), to: scratch.url(mixed + ".dmp"))
+    case 15: try? manager.copyItem(at: scratch.url(name + ".dmp"), to: scratch.url(mixed + ".dmp"))
+    case 16:
+      try? manager.copyItem(at: scratch.url(name + ".dmp"), to: scratch.url("\(other)/\(id.text.uppercased()).dmp"))
     default: try scratch.write([1], to: "attachments/\(id.text)/log")
     }
   }

@@ -115,6 +115,7 @@ struct DatabaseCheckReport {
     case .renamed: return "renamed to \(target)"
     case .removedDuplicate: return "removed; \(target) has the same bytes"
     case .gaveNewID: return "renamed to \(target); the other report of this id has other bytes"
+    case .completedReport: return "moved to \(target), as it was uploaded"
     case .setPermissions: return "permissions \(octal(fact.permissions))"
     }
   }
