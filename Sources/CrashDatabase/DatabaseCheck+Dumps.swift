@@ -29,6 +29,7 @@ extension CheckPass {
           continue
         }
         pass.checkPermissions(status, filePath, search: inner)
+        pass.checkLinks(status, filePath)
         if !NewReport.isAllowed(attachmentName: file.text) { pass.add(DatabaseRules.badAttachmentName, filePath) }
       }
     }

@@ -57,9 +57,10 @@ public final class NewReport {
     guard Self.isAllowed(attachmentName: name), let fileName = FileName(name) else {
       throw BadAttachmentName(name: name)
     }
+    // Before it is made: the call may fail behind that, and then the directory is removed too.
+    hasAttachmentFolder = true
     let folder = try session.database.root.folderMade(DatabaseLayout.attachments).folderMade(
       DatabaseLayout.attachments(of: id))
-    hasAttachmentFolder = true
     let file = try folder.open(fileName, .create)
     attachmentNames.append(fileName)
     return file

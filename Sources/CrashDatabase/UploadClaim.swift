@@ -28,13 +28,15 @@ public final class UploadClaim: Sendable {
     self.session = session
   }
 
-  /// What is open of an attachment, to be read. Throws `FileFailure`.
+  /// What is open of an attachment, to be read. Throws `FileFailure`: `tooManyLinks` if the file has another name too.
   public func open(_ attachment: Report.Attachment) throws(FileFailure) -> OpenFile {
     let database = session.database
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension),
       let folder = try database.folder(DatabaseLayout.attachments)?.folderIfPresent(stem)
     else { throw FileFailure(database.path(of: report), .noSuchFileOrDirectory) }
-    return try folder.open(attachment.name)
+    let file = try folder.open(attachment.name)
+    try file.checkLinks()
+    return file
   }
 
   /// Opens the metadata for writing, or makes them where the report has no file of them, so that the server's answer can be

@@ -3,6 +3,7 @@ public import FileSystem
 public import Snapshot
 internal import Synchronization
 internal import Glibc
+internal import SystemPackage
 
 /// Sends the pending reports of a database to a server, each once, as Crashpad's `StartProcessingPendingReports` does: those
 /// that the owner allows, with attempts that are counted in the database, so that one run knows of the others.
@@ -238,6 +239,7 @@ public struct Uploading: Sendable {
 
   private func planned(_ report: Report) throws -> Outcome {
     var file = try database.open(report)
+    if try file.status().linkCount > 1 { throw FileFailure(file.path, .tooManyLinks) }
     if let redact = options.redaction {
       let redacted = try OpenFile.inMemory()
       try redact(InputFile(file), redacted)

@@ -65,6 +65,32 @@ struct FailureTests {
     try check(stage, .failing(error, first: first, step: 4), "error \(error) at every fourth call from \(first) on")
   }
 
+  @Test(
+    "A report whose attachments can't be made leaves neither files nor an empty directory",
+    arguments: [ENOSPC, EMFILE])
+  func attachments(_ error: Int32) throws {
+    let command =
+      "database new --database db --id \(DatabasePlan.id(70)) --created \(DatabasePlan.now) "
+      + "db/pending-serialized-ios-dump/locked.locked --attachment log=db/settings.dat"
+    let stage = try Stage(Scenario("new", .reports, command))
+    let calls = stage.calls.filter { ["open", "mkdirat"].contains($0.name) && !$0.path.hasPrefix("pending") }
+    try #require(calls.contains { $0.path.hasPrefix("attachments/") && $0.name == "open" }, "\(stage.calls)")
+    for call in calls {
+      try stage.make("copy")
+      let before = try stage.tree("copy")
+      let result = try stage.run("copy", .failing(error, first: call.number), log: "failed.log")
+      #expect(result.status >= 73, "\(call.name) \(call.path): \(result.errorText)")
+      let after = try stage.tree("copy")
+      for folder in ["new", "attachments", "attachments/\(DatabasePlan.id(70))"] {
+        #expect(after.names(in: folder) == before.names(in: folder), "\(call.name) \(call.path)")
+      }
+      let path = stage.folder.url("copy/db/attachments/\(DatabasePlan.id(70))").path
+      #expect(!FileManager.default.fileExists(atPath: path), "\(call.name) \(call.path)")
+      try stage.remove("copy")
+      try FileManager.default.removeItem(at: stage.folder.url("failed.log"))
+    }
+  }
+
   @Test("A signal that comes into each call changes nothing")
   func interrupted() throws {
     let stage = try Stage(Self.scenario)

@@ -176,6 +176,20 @@ struct OutputFileTests {
       try Tool.shell("umask 027; crashpadctl convert -q crash.idump; stat -c %a crash.dmp", in: folder).text == "640\n")
   }
 
+  @Test("What is made of a dump that only its owner may read is the owner's too; a metrics file is for all to read")
+  func rightsOfInput() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Samples.crash, to: "crash.idump")
+    let made = try Tool.shell(
+      """
+      chmod 600 crash.idump; umask 022; crashpadctl convert -q crash.idump; crashpadctl redact -q crash.idump -o red.idump
+      crashpadctl database create -d DB 2>/dev/null; umask 077; crashpadctl process -d DB --metrics-file m.prom
+      crashpadctl upload -d DB --url http://127.0.0.1:9/ --metrics-file u.prom
+      stat -c '%n %a' crash.dmp red.idump m.prom u.prom
+      """, in: folder)
+    #expect(made.text == "crash.dmp 600\nred.idump 600\nm.prom 644\nu.prom 644\n", "\(made.errorText)")
+  }
+
   @Test("A minidump that would pass 4 GiB is refused before anything is written")
   func tooLarge() throws {
     let folder = try TemporaryFolder()

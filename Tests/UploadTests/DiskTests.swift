@@ -109,4 +109,30 @@ struct DiskTests {
     #expect(requests.contains { $0.report == id(1) } && requests.contains { $0.report == id(6) })
     for event in requests { #expect(!event.parts.contains { $0.name == "link" || $0.name == "fifo" }) }
   }
+
+  @Test("A report or an attachment with another name is not sent, the others are, and check tells which it is")
+  func hardLinks() throws {
+    let folder = try TemporaryFolder()
+    let collector = try Collector(in: folder)
+    let database = try UploadDatabase(folder)
+    try database.add(1...3)
+    let secret = Array("a file of another user".utf8)
+    try folder.write(secret, to: "secret")
+    let id = UploadDatabase.id
+    let prepared = try Tool.shell(
+      "ln -f secret db/pending/\(id(1)).dmp && mkdir db/attachments/\(id(2)) && ln secret db/attachments/\(id(2))/log",
+      in: folder)
+    #expect(prepared.status == 0, "\(prepared.errorText)")
+    let result = try Tool.shell("exec \(upload(collector))", in: folder)
+    #expect(result.status == 1, "\(result.errorText)")
+    #expect(try collector.requests.map(\.report) == [id(3)])
+    #expect(result.errorText.contains("attachments/\(id(2))/log: has another name too"), "\(result.errorText)")
+    try database.expectPending(1, attempts: 0)
+    try database.expectPending(2, attempts: 0)
+    let check = try Tool.shell("crashpadctl database check -d db --now \(UploadDatabase.now)", in: folder)
+    for path in ["pending/\(id(1)).dmp", "attachments/\(id(2))/log"] {
+      let line = check.text.split(separator: "\n").first { $0.contains(path) && $0.hasSuffix("[hard-link]") }
+      #expect(line != nil, "\(path): \(check.text)")
+    }
+  }
 }
