@@ -58,11 +58,16 @@ enum CommandName {
       }
     }
     if found.isEmpty {
-      let limit = max(1, word.utf8.count / 3)
-      let near = names.map { (name: $0, distance: distance($0, word)) }.filter { $0.distance <= limit }
-      found = near.sorted { $0.distance < $1.distance }.prefix(1).map(\.name)
+      found = nearest(to: word, among: names).map { [$0] } ?? []
     }
     return found
+  }
+
+  /// The name that `word` may be a misspelling of.
+  static func nearest(to word: String, among names: [String]) -> String? {
+    let limit = max(1, word.utf8.count / 3)
+    let near = names.map { (name: $0, distance: distance($0, word)) }.filter { $0.distance <= limit }
+    return near.min { $0.distance < $1.distance }?.name
   }
 
   /// How many bytes have to be put in, taken out, changed, or exchanged with their neighbours.

@@ -28,6 +28,9 @@ struct Crashpadctl: ParsableCommand {
 
   static let versionText = "crashpadctl \(toolVersion)"
 
+  /// The beginning of the parser's messages about errors.
+  static let _errorPrefix = "crashpadctl: error: "
+
   static func main() {
     ProcessSetup.openStandardStreams()
     ProcessSetup.installSignalHandlers()

@@ -51,7 +51,7 @@ struct Invocation {
     if let code = error as? ExitCode { exit(code.rawValue) }
     let status = Crashpadctl.exitCode(for: error).rawValue
     if status == ExitStatus.success.rawValue {
-      let text = Crashpadctl.fullMessage(for: error)
+      let text = CompletionScript.completingHelp(Crashpadctl.fullMessage(for: error))
       if !text.isEmpty { Terminal.output(text + "\n") }
     } else {
       let text = message(error)
@@ -68,7 +68,8 @@ struct Invocation {
     if printed != arguments {
       do { _ = try Self.parse(printed) } catch let other { error = other }
     }
-    let lines = Crashpadctl.fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
+    let text = ValueHelp.adding(to: Crashpadctl.fullMessage(for: error))
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.map { Wording.printable(String($0)) }.joined(separator: "\n")
   }
 }

@@ -27,6 +27,73 @@ struct CommandNameTests {
     #expect(result.errorText.contains("; did you mean 'inspect' or '\(other)'?\n"))
   }
 
+  /// Every option of a command that takes a value, `--jobs`.
+  private static func options(_ command: String) throws -> [String] {
+    let help = try Tool.shell("crashpadctl help \(command)", in: TemporaryFolder()).text
+    return help.split(separator: "\n").compactMap { line in
+      guard line.hasPrefix("  -"), line.contains(" <") else { return nil }
+      return line.split { $0 == " " || $0 == "," }.first { $0.hasPrefix("--") }.map(String.init)
+    }
+  }
+
+  /// Text options take any text; they fail later, or not at all.
+  @Test("A value that an option does not take is answered by those that it takes", arguments: CommandTree.commands)
+  func invalidValues(_ command: String) throws {
+    let options = try Self.options(command)
+    let hidden =
+      command == "process" ? ["--attempts", "--connect-timeout", "--timeout", "--field", "--keep-memory"] : []
+    var messages = 0
+    for option in options + hidden {
+      for value in ["@@", ""] {
+        let result = try Tool.shell("crashpadctl \(command) \(option)='\(value)' < /dev/null", in: TemporaryFolder())
+        let line = result.errorText.split(separator: "\n").first.map(String.init) ?? ""
+        guard line.contains("is invalid for") else { continue }
+        messages += 1
+        #expect(result.status == 64)
+        #expect(line.hasPrefix("crashpadctl: error: The value '\(value)' is invalid for '\(option)"), "\(line)")
+        #expect(
+          line.contains("'. Please provide ") || line.contains("': Type a number with a unit, as in "), "\(line)")
+      }
+    }
+    #expect(messages > 0 || options.isEmpty || command == "doctor", "\(command): \(options)")
+  }
+
+  @Test(
+    "Arguments that are no reports are answered by what names one", arguments: ["show", "delete", "request-upload"])
+  func invalidReports(_ command: String) throws {
+    let result = try Tool.run(["database", command, "xyz"], in: TemporaryFolder())
+    #expect(result.status == 64)
+    #expect(result.errorText.contains("for '<reports>'. Please provide a report's id, or its first four digits"))
+  }
+
+  @Test(
+    "A misspelled option has a suggestion, of run too",
+    arguments: [
+      ("run --databse DB -- true", "--database"), ("run --databse=DB true", "--database"),
+      ("run --proces true", "--process"), ("run --anotation a=b true", "--annotation"),
+      ("symbolize --simbols x y", "--symbols"), ("upload --al", "--all"),
+    ])
+  func misspelledOption(_ line: String, _ option: String) throws {
+    let result = try Tool.shell("crashpadctl \(line)", in: TemporaryFolder())
+    #expect(result.status == 64)
+    #expect(result.errorText.hasPrefix("crashpadctl: error: Unknown option '--"), "\(result.errorText)")
+    #expect(result.errorText.contains("Did you mean '\(option)'?"), "\(result.errorText)")
+  }
+
+  @Test(
+    "Every usage error begins alike",
+    arguments: [
+      "", "nosuch", "inspect", "inspect --nosuch x", "run --nosuch", "database list --limit x", "upload --url '' -d .",
+      "upload -d .", "upload --to nowhere=1 -d .", "upload --url ftp://x -d .",
+      "upload --url http://x --proxy 'a b' -d .",
+      "database delete", "convert --keep-going a --output",
+    ])
+  func sameBeginning(_ line: String) throws {
+    let result = try Tool.shell("crashpadctl \(line)", in: TemporaryFolder())
+    #expect(line.isEmpty || result.status == 64, "\(result.status): \(result.errorText)")
+    #expect(line.isEmpty || result.errorText.hasPrefix("crashpadctl: error: "), "\(result.errorText)")
+  }
+
   @Test("A word like no command has no suggestion, and a file has the command for it")
   func none() throws {
     let folder = try TemporaryFolder()
@@ -52,7 +119,7 @@ struct CommandNameTests {
   func fullDisk(_ line: String) throws {
     let result = try Tool.shell("crashpadctl \(line) > /dev/full", in: TemporaryFolder())
     #expect(result.status == 74)
-    #expect(result.errorText == "crashpadctl: standard output: No space left on device\n")
+    #expect(result.errorText == "crashpadctl: error: standard output: No space left on device\n")
   }
 
   @Test("A command is the same with its own parser and with that of all", arguments: CommandTree.commands)

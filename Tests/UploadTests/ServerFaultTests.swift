@@ -291,7 +291,7 @@ struct ServerFaultTests {
     let database = try UploadDatabase(folder)
     try database.add(1...2)
     let result = try database.upload(to: url, "--jobs 1 --connect-timeout 1s")
-    #expect(result.status == 64 && result.errorText.hasPrefix("Error: "), "\(result.errorText)")
+    #expect(result.status == 64 && result.errorText.hasPrefix("crashpadctl: error: "), "\(result.errorText)")
     for number in 1...2 { try database.expectPending(number, attempts: 0) }
   }
 

@@ -93,7 +93,7 @@ struct RunCommand: ParsableCommand {
     if ["-h", "--help"].contains(words.first) { throw CleanExit.helpRequest(self) }
     if words.first == "--version" { throw CleanExit.message(Crashpadctl.configuration.version) }
     if let word = words.first, word != "--", word.hasPrefix("-"), word != "-" {
-      throw ValidationError("Unknown option '\(Wording.printable(word))'; a program of this name goes behind --.")
+      throw ValidationError(Self.unknownOption(word))
     }
     if program.isEmpty { throw ValidationError("Missing expected argument '<program> ...'") }
     if let programID, programID.isEmpty || programID.contains("/") || programID.utf8.count > 200 {
@@ -114,6 +114,14 @@ struct RunCommand: ParsableCommand {
     for name in environment where name.isEmpty || !name.utf8.allSatisfy(Self.isNameByte) {
       throw ValidationError("--environment takes a variable's name.")
     }
+  }
+
+  private static func unknownOption(_ word: String) -> String {
+    let name = String(word.prefix { $0 != "=" })
+    let names = helpMessage().split { $0.isWhitespace || $0 == "," }.filter { $0.hasPrefix("--") }.map(String.init)
+    let suggestion = name.hasPrefix("--") ? CommandName.nearest(to: name, among: names.filter { $0 != "--" }) : nil
+    return "Unknown option '\(Wording.printable(name))'. "
+      + (suggestion.map { "Did you mean '\($0)'? " } ?? "") + "A program of this name goes behind --."
   }
 
   private static func isNameByte(_ byte: UInt8) -> Bool {

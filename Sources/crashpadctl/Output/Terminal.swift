@@ -61,7 +61,7 @@ enum Terminal {
   /// Ends the tool: quietly if the reader of a pipe went away, as it has all that it wanted.
   static func fail(writing error: any Error) -> Never {
     if error as? Errno == .brokenPipe { exit(ExitStatus.success.rawValue) }
-    self.error("crashpadctl: standard output: \((error as? Errno)?.description ?? "\(error)")")
+    self.error("crashpadctl: error: standard output: \((error as? Errno)?.description ?? "\(error)")")
     exit(ExitStatus.ioError.rawValue)
   }
 }

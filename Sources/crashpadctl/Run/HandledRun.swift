@@ -46,7 +46,7 @@ struct HandledRun {
       let processID = supervisor.processID
       return End(processID: processID, end: supervisor.wait(), warnings: warnings)
     } catch {
-      Terminal.error("crashpadctl: \(name): \(error.description)")
+      Terminal.error("crashpadctl: error: \(name): \(error.description)")
       exit(error == .noSuchFileOrDirectory || error == .notDirectory ? 127 : 126)
     }
   }

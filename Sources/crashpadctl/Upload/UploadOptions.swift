@@ -162,23 +162,24 @@ extension UploadOptions {
     let environment = url == nil && to == nil
     if let preset = try to.map(Self.secret) ?? (environment ? Self.variable("CRASHPADCTL_UPLOAD_TO") : nil) {
       do { return try UploadDestination(preset: preset, sentryDSN: Self.variable("SENTRY_DSN")) } catch {
-        Terminal.error("Error: --to: \(error.explanation).")
+        Terminal.error("crashpadctl: error: --to: \(error.explanation).")
         throw ExitCode(ExitStatus.usage.rawValue)
       }
     }
     guard let text = try url.map(Self.secret) ?? Self.variable("CRASHPADCTL_UPLOAD_URL") else {
       Terminal.error(
-        "Error: Missing --url or --to; $CRASHPADCTL_UPLOAD_URL and $CRASHPADCTL_UPLOAD_TO are not set either.")
+        "crashpadctl: error: Missing --url or --to; $CRASHPADCTL_UPLOAD_URL and $CRASHPADCTL_UPLOAD_TO are not set either."
+      )
       throw ExitCode(ExitStatus.usage.rawValue)
     }
     if text == "none" { return nil }
     // That would be nowhere, and reports would be skipped: not what a script means whose variable is empty.
     if text.isEmpty {
-      Terminal.error("Error: The address to send reports to is empty.")
+      Terminal.error("crashpadctl: error: The address to send reports to is empty.")
       throw ExitCode(ExitStatus.usage.rawValue)
     }
     do { return try UploadDestination(url: text) } catch {
-      Terminal.error("Error: --url: \(error.explanation).")
+      Terminal.error("crashpadctl: error: --url: \(error.explanation).")
       throw ExitCode(ExitStatus.usage.rawValue)
     }
   }
@@ -190,7 +191,7 @@ extension UploadOptions {
     let addresses = given.map { [("--proxy", $0)] } ?? variables.map { ("$\($0)", Self.variable($0) ?? "") }
     for (name, address) in addresses where !address.isEmpty && !ProxyAddress.isValid(address) {
       Terminal.error(
-        "Error: \(name) is no proxy's address: http, https, socks4, socks4a, socks5 or socks5h, and escaped as in URLs."
+        "crashpadctl: error: \(name) is no proxy's address: http, https, socks4, socks4a, socks5 or socks5h, and escaped as in URLs."
       )
       throw ExitCode(ExitStatus.usage.rawValue)
     }

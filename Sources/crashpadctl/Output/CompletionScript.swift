@@ -1,0 +1,46 @@
+import ArgumentParser
+
+/// The parser's scripts for completion in shells complete nothing behind `help`: this adds the names of the commands.
+enum CompletionScript {
+  /// What is printed for `--generate-completion-script`; any other text stays as it is.
+  static func completingHelp(_ text: String) -> String {
+    if text.hasPrefix("#compdef crashpadctl") {
+      return text.replacing("        '*:subcommands:'\n", with: "        \"*:command:($names)\"\n").replacing(
+        "_crashpadctl_help() {\n", with: "_crashpadctl_help() {\n" + zsh)
+    }
+    if text.hasPrefix("#!/bin/bash"), let start = text.firstRange(of: "\n_crashpadctl_help() {\n")?.upperBound,
+      let end = text[start...].firstRange(of: "}\n")
+    {
+      return text[..<end.lowerBound] + bash + text[end.lowerBound...]
+    }
+    return text.hasPrefix("function __crashpadctl_") ? text + "\n" + fish.dropLast() : text
+  }
+
+  /// The words behind `help`, and the names that may come next.
+  private static let names: [(words: String, next: String)] = {
+    func names(_ commands: [any ParsableCommand.Type]) -> String {
+      commands.filter { $0.configuration.shouldDisplay }.compactMap { $0.configuration.commandName }.joined(
+        separator: " ")
+    }
+    let commands = Crashpadctl.configuration.subcommands
+    let groups = commands.filter { !$0.configuration.subcommands.isEmpty }
+    return [("", names(commands))]
+      + groups.map { ($0.configuration.commandName ?? "", names($0.configuration.subcommands)) }
+  }()
+
+  private static let bash: String = {
+    let cases = names.map { "    '\($0.words)') COMPREPLY+=($(compgen -W '\($0.next)' -- \"${cur}\")) ;;\n" }
+    return "    case \"${COMP_WORDS[*]:2:COMP_CWORD-2}\" in\n" + cases.joined() + "    esac\n"
+  }()
+
+  private static let zsh: String = {
+    let cases = names.map { "    '\($0.words)') names='\($0.next)' ;;\n" }
+    return "    local names=''\n    case \"${words[2,CURRENT-1]}\" in\n" + cases.joined() + "    esac\n"
+  }()
+
+  private static let fish = names.map { words, next in
+    let typed = words.isEmpty ? "help" : "help \(words)"
+    return
+      "complete -c 'crashpadctl' -n 'set -l words (commandline -opc); test \"$words[2..]\" = \"\(typed)\"' -fa '\(next)'\n"
+  }.joined()
+}

@@ -1,0 +1,56 @@
+import Redaction
+
+/// What an option takes, for the message about a value that it does not take. The parser knows that only of options that have a
+/// list of values.
+enum ValueHelp {
+  /// The parser's message; one about a value that is not valid says also which are.
+  static func adding(to message: String) -> String {
+    let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+    guard message.contains("The value '"),
+      let index = lines.firstIndex(where: { $0.hasSuffix("'") && $0.contains(mark) }),
+      // The value itself may have quotes; what it is for stands at the end.
+      let start = lines[index].ranges(of: mark).last?.upperBound,
+      let valid = valid(for: lines[index][start...].dropLast())
+    else { return message }
+    var text = lines.map(String.init)
+    text[index] += ". Please provide \(valid)."
+    return text.joined(separator: "\n")
+  }
+
+  private static let mark = "' is invalid for '"
+
+  /// - Parameter option: `--jobs <n>` or `<reports>`; `--jobs` alone for an option of another command.
+  private static func valid(for option: Substring) -> String? {
+    let words = option.split(separator: " ", maxSplits: 1)
+    guard let name = words.first, let placeholder = words.last else { return nil }
+    return names[String(name)] ?? placeholders[String(placeholder)]
+  }
+
+  private static let number = "a whole number"
+  private static let time = "a time such as 2026-11-22 or 2026-11-22T08:30:00Z, or seconds since 1970"
+  private static let report = "a report's id, or its first four digits or more"
+  private static let duration = "a duration such as 500ms, 1.5h or 90d, or a number of seconds"
+  private static let assignment = "a name and a value, NAME=VALUE"
+
+  /// By the option's name, where its placeholder stands for several kinds of values, or is not printed.
+  private static let names = [
+    "--attempts": number, "--connect-timeout": duration, "--timeout": "a duration such as 500ms or 1m",
+    "--field": assignment, "--since": time + ", or an age such as 1d", "--until": time + ", or an age such as 1d",
+    "--last-upload-attempt": time + ", or 'never'", "--frames": "a whole number from 1 on, or 'all'",
+    "--max-reports": number + ", or 'none'",
+    "--keep-memory": RedactionPolicy.Memory.allCases.map { "'\($0.rawValue)'" }.joined(separator: " or "),
+    "--columns": "columns of "
+      + ReportColumn.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ") + ", with commas between",
+    "--hide": "a text that is not empty", "--keep-annotation": "a name or a pattern such as user-*",
+    "--remove-annotation": "a name or a pattern such as user-*", "--keep-variable": "a name or a pattern such as LC_*",
+  ]
+
+  private static let placeholders = [
+    "<address>": "a number in decimal, or in hexadecimal with 0x before it", "<bool>": "'yes' or 'no'",
+    "<bytes>": number, "<duration>": duration, "<id>": report, "<n>": number,
+    "<name=path>": "a name and a file, as in log.txt=app.log", "<name=value>": assignment, "<reports>": report,
+    "<size>": "a size such as 512KiB or 1.5G, or a number of bytes", "<time>": time,
+    "<which>": "'crashed', 'all' or a thread's number",
+    "<uuid>": "a UUID such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427",
+  ]
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+import ToolRunner
+
+/// Completion in the shells themselves.
+@Suite("Completion")
+struct CompletionTests {
+  struct Shell: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Prints what is offered for the line in `$LINE`, whose script is the file `script`.
+    let program: String
+    var testDescription: String { name }
+    var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/\(name)") }
+  }
+
+  static let bash = Shell(
+    name: "bash",
+    program: """
+      source ./script
+      COMP_LINE=$LINE; COMP_POINT=${#LINE}; read -ra COMP_WORDS <<< "$LINE"
+      [[ $LINE = *' ' ]] && COMP_WORDS+=('')
+      COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+      shopt -s extglob; _crashpadctl crashpadctl "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"; printf '%s\\n' "${COMPREPLY[@]}"
+      """)
+  static let fish = Shell(name: "fish", program: "source ./script; complete -C \"$LINE\"")
+  /// A second shell behind a pseudoterminal, as completion needs a line editor. It lists the matches when the key is pressed
+  /// twice.
+  static let zsh = Shell(
+    name: "zsh",
+    program: """
+      zmodload zsh/zpty; mkdir -p functions; cp script functions/_crashpadctl; zpty z zsh -f -i
+      zpty -w z "PS1=''; TERM=dumb; fpath=($PWD/functions \\$fpath); autoload -Uz compinit; compinit -u -d $PWD/dump; setopt no_auto_menu; echo READ''Y"
+      zpty -r z out '*READY*'
+      zpty -w -n z "$LINE"$'\\t\\t'
+      zpty -r z out "*$WANTED*" && print -r -- "${out//$'\\r'/}" | tr -s ' ' '\\n'
+      """)
+  static let shells = [bash, fish, zsh].filter(\.isInstalled)
+
+  private func offers(_ shell: Shell, _ line: String, wanting wanted: String) throws -> [String] {
+    let folder = try TemporaryFolder()
+    let script = try Tool.run(["--generate-completion-script", shell.name], in: folder)
+    #expect(script.status == 0)
+    try folder.write(Array(script.text.utf8), to: "script")
+    try folder.write([], to: "one.idump")
+    try folder.write(Array(shell.program.utf8), to: "program")
+    let options = shell.name == "bash" ? "--norc" : shell.name == "zsh" ? "-f" : "--no-config"
+    let result = try Tool.shell(
+      "LINE='\(line)' WANTED='\(wanted)' TERM=dumb HOME=$PWD exec \(shell.name) \(options) program", in: folder,
+      limit: 60
+    )
+    #expect(result.status == 0, "\(shell.name): \(result.errorText)")
+    return result.text.split { $0.isWhitespace }.map(String.init)
+  }
+
+  @Test(
+    "Behind help come the commands, and those of a group", arguments: shells,
+    [
+      ("crashpadctl help ", "validate"), ("crashpadctl help database ", "settings"),
+      ("crashpadctl help symbols ", "lookup"),
+    ])
+  func help(_ shell: Shell, _ line: (text: String, name: String)) throws {
+    #expect(try offers(shell, line.text, wanting: line.name).contains(line.name))
+  }
+
+  @Test(
+    "Nothing comes behind the help of a command without subcommands", arguments: shells.filter { $0.name == "bash" })
+  func nothing(_ shell: Shell) throws {
+    #expect(try offers(shell, "crashpadctl help inspect ", wanting: "").isEmpty)
+  }
+
+  @Test(
+    "Names of programs, columns behind a comma, files and values are offered", arguments: shells,
+    [
+      ("crashpadctl run -- ls", "lscpu"), ("crashpadctl database list --columns id,", "id,created"),
+      ("crashpadctl inspect --format ", "json"), ("crashpadctl validate --ignore minidump-", "minidump-version"),
+    ])
+  func values(_ shell: Shell, _ line: (text: String, name: String)) throws {
+    // fish asks the tool for these only in a line editor.
+    if shell.name == "fish", line.text.contains("--columns") { return }
+    #expect(try offers(shell, line.text, wanting: line.name).contains { $0 == line.name })
+  }
+}
