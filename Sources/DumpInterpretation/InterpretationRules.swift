@@ -42,7 +42,7 @@ public enum InterpretationRules {
   public static let threadNotStopped = Rule(
     "thread-not-stopped", .note, "A thread that could not be stopped: its registers are not known")
   public static let partialRegisters = Rule(
-    "partial-registers", .note, "Of a thread only the stack pointer and the instruction pointer are known")
+    "partial-registers", .note, "Only the stack pointer and the instruction pointer of a thread are known")
 
   public static let all = [
     emptyDump, noVersion, noProcessInfo, noSystemInfo, exceptionWithoutThread, unknownArchitecture, guessedArchitecture,

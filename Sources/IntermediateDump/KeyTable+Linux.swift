@@ -16,10 +16,10 @@ let linuxKeys: [KeyDescriptor] = [
     "Arguments, each ended by NUL; the values of secrets are replaced"),
   row(
     .environment, "kEnvironment", in: [.linux], .text, .none, .optional,
-    "Those variables that may be kept, NAME=VALUE, each ended by NUL"),
+    "Environment variables that may be kept, NAME=VALUE, each ended by NUL"),
   row(
     .auxiliaryVector, "kAuxiliaryVector", in: [.linux], .words, .none, .optional,
-    "What the kernel told the program at its start: pairs of type and value"),
+    "Auxiliary vector from the kernel: pairs of type and value"),
   row(
     .maps, "kMaps", in: [.capture], .text, .none, .optional,
     "/proc/self/maps at the crash; whole lines, perhaps not all of them"),
@@ -27,7 +27,7 @@ let linuxKeys: [KeyDescriptor] = [
   row(.release, "kRelease", in: [.linux], .text, .none, .optional, "/etc/os-release"),
   row(
     .captureNotes, "kCaptureNotes", in: [.capture], .text, .none, .optional,
-    "What could not be captured, and why; a line for each"),
+    "Notes about things that could not be captured, one per line"),
   row(
     .captureDuration, "kCaptureDuration", in: [.capture], u64, .nanoseconds, .optional,
     "From the signal to the end of the capture"),
@@ -35,7 +35,7 @@ let linuxKeys: [KeyDescriptor] = [
   row(.cpuModel, "kCPUModel", in: [.linux], .text, .none, .optional, "Model name of the processor"),
   row(
     .capture, "kCapture", in: [KeyTable.root], .map, .none, .optional,
-    "What is read and known last; it stands at the end"),
+    "Values that are read and known last, at the end of the dump"),
   row(
     .buildID, "kBuildID", in: [.modules], .bytes, .none, .optional,
     "The whole of the ELF note NT_GNU_BUILD_ID; kUUID has its first 16 bytes"),
