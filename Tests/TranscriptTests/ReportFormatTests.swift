@@ -201,4 +201,41 @@ private final class JUnitReader: NSObject, XMLParserDelegate {
   func parser(_ parser: XMLParser, foundCharacters text: String) {
     if !texts.isEmpty { texts[texts.count - 1] += text }
   }
+
+  @Test(
+    "An input that can't be read has a JSON document with the reason and the status",
+    arguments: [
+      ("inspect", "inspect"), ("symbolize", "symbolize"), ("symbolize --modules", "symbolize"),
+      ("symbolize --missing", "symbolize"), ("symbols info", "symbols-info"), ("database check -d", "database-check"),
+      ("convert", "convert"), ("redact -o out", "redact"),
+    ])
+  func unreadable(_ command: String, _ schema: String) throws {
+    let folder = try TemporaryFolder()
+    let result = try Tool.shell("crashpadctl \(command) missing --format json", in: folder)
+    #expect(result.status == 66, "\(result.errorText)")
+    let document = try JSONDocument(result.output)
+    #expect(document["schema"].string == "crashpadctl-\(schema)/1")
+    #expect(document["error"].string == "No such file or directory")
+    #expect((document["exit_status"].int ?? document["status"].int) == 66)
+  }
+
+  @Test("Of several inputs each has its document, in their order", arguments: ["symbolize", "symbols info", "inspect"])
+  func someUnreadable(_ command: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Samples.crash, to: "crash.idump")
+    let files = command == "symbols info" ? "/bin/sh missing /bin/sh" : "crash.idump missing crash.idump"
+    let result = try Tool.shell("crashpadctl \(command) --format json \(files)", in: folder)
+    #expect(result.status == 1, "\(result.errorText)")
+    let lines = try result.text.split(separator: "\n").map { try JSONDocument(Data($0.utf8)) }
+    #expect(lines.map { $0["error"].string != nil } == [false, true, false])
+  }
+
+  @Test("A thread that is not there has a document too")
+  func missingThread() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Samples.crash, to: "crash.idump")
+    let result = try Tool.shell("crashpadctl symbolize --format json --threads 999 crash.idump", in: folder)
+    #expect(result.status == 65)
+    #expect(try JSONDocument(result.output)["error"].string?.hasPrefix("there is no thread 999") == true)
+  }
 }

@@ -57,6 +57,20 @@ struct TerminalTests {
     #expect(piped.contains { Self.width($0) > 100 })
   }
 
+  @Test(
+    "Work on many dumps shows how far it is, and leaves no trace of that",
+    arguments: ["inspect in > out", "redact in -o red", "validate in > out", "symbolize --no-system in > out"])
+  func progress(_ command: String) throws {
+    let folder = try TemporaryFolder()
+    for number in 1...20 { try folder.write(Samples.crash, to: "in/crash\(number).idump") }
+    let result = try Tool.shell(
+      "export TERM=xterm; script -qec 'crashpadctl \(command) ; true' /dev/null", in: folder)
+    #expect(result.text.contains("\r10 of 20 (50 %)"), "\(result.text)")
+    #expect(result.text.contains("\r\u{1b}[K"), "\(result.text)")
+    let piped = try Tool.shell("crashpadctl \(command) -q 2>&1 || crashpadctl \(command) 2>&1", in: folder)
+    #expect(!piped.text.contains(" of 20 ("), "\(piped.text)")
+  }
+
   @Test("Colors are for terminals that can show them")
   func colors() throws {
     let folder = try TemporaryFolder()

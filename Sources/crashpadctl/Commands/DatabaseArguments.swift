@@ -25,12 +25,16 @@ struct DatabaseOption: ParsableArguments {
     return variable
   }
 
-  /// Opens the database; if that fails, says why and ends the tool.
-  func open() throws -> CrashDatabase {
+  /// Opens the database; if that fails, says why, hands the reason to `report`, and ends the tool.
+  func open(
+    orReport report: (FilePath, _ text: String, ExitStatus) -> Void = { _, _, _ in }
+  ) throws -> CrashDatabase {
     let path = try path()
     do { return try CrashDatabase(path) } catch {
       Terminal.error(Sentences.databaseFailure(error, path))
-      throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)
+      let (text, status) = Sentences.failure(error, creating: false)
+      report(path, text, status)
+      throw ExitCode(status.rawValue)
     }
   }
 }

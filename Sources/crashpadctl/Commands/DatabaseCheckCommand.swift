@@ -56,7 +56,9 @@ struct DatabaseCheckCommand: ParsableCommand {
   }
 
   func run() throws {
-    let database = try self.database.open()
+    let database = try self.database.open { path, text, status in
+      if format == .json { DatabaseCheckReport.writeFailure(path, text, status) }
+    }
     var report = DatabaseCheckReport(self, database)
     switch format {
     case .text: report.writeText()

@@ -43,21 +43,29 @@ struct InspectRun {
     list.reportFailures()
     if list.inputs.isEmpty { throw ExitCode(list.statusOfNone.rawValue) }
     var status = list.failures.isEmpty ? ExitStatus.success : .findings
+    // On a terminal the output itself shows how far it is.
+    let progress = Progress(total: list.inputs.count, isShown: !Terminal.isOutputTerminal)
     for (index, dump) in list.inputs.enumerated() {
-      let result = inspect(dump, cache, list, isFirst: index == 0)
+      let result = inspect(dump, cache, list, isFirst: index == 0, progress)
       if result != .success { status = list.isSingle ? result : .findings }
+      progress.advance()
     }
+    progress.clear()
     list.reportSkipped()
     throw ExitCode(status.rawValue)
   }
 
-  private func inspect(_ dump: InputList.Input, _ cache: SymbolCache?, _ list: InputList, isFirst: Bool) -> ExitStatus {
+  private func inspect(
+    _ dump: InputList.Input, _ cache: SymbolCache?, _ list: InputList, isFirst: Bool, _ progress: Progress
+  ) -> ExitStatus {
     let name = dump.name
     let inspection: Inspection
     do {
       let input = try DumpInput.open(dump.argument)
       inspection = try input.file.checkingReading { Inspection(input, architecture: architecture) }
+      if !inspection.findings.isEmpty { progress.clear() }
     } catch {
+      progress.clear()
       let (text, status) = Sentences.failure(error, creating: false)
       Terminal.error("\(name): error: \(text)")
       if format == .json {

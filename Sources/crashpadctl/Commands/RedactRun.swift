@@ -9,6 +9,13 @@ import SystemPackage
 struct RedactRun {
   let command: RedactCommand
   let list: InputList
+  private let bytes: ByteProgress?
+
+  init(command: RedactCommand, list: InputList) {
+    self.command = command
+    self.list = list
+    bytes = ByteProgress(isShown: list.inputs.count == 1 && command.format == .text && !command.quiet)
+  }
 
   private struct Failure: Error {
     let text: String
@@ -27,19 +34,26 @@ struct RedactRun {
     let redaction = Redaction(command.redaction.policy)
     var failures = list.failures.count
     var done = 0
+    let progress = Progress(total: list.inputs.count, isShown: command.format == .text && !command.quiet)
     for input in list.inputs {
       let path = output(of: input, isMany: isMany)
       do {
-        report(input, path, try redact(input, to: path, redaction))
+        let result = try redact(input, to: path, redaction)
+        progress.clear()
+        report(input, path, result)
         done += 1
       } catch {
+        progress.clear()
+        bytes?.clear()
         let failure = failure(error, path)
         report(input, failure)
         failures += 1
         if isMany, !command.keepGoing { summarize(done, failures) }
         if !isMany || !command.keepGoing { return failure.status }
       }
+      progress.advance()
     }
+    progress.clear()
     if isMany { summarize(done, failures) }
     return failures > 0 ? .findings : .success
   }
@@ -94,7 +108,8 @@ struct RedactRun {
 
   private func write(_ plan: RedactionPlan, _ bytes: RawSpan, of input: InputFile, to path: FilePath) throws {
     let file = try OutputFile(path, permissions: input.outputPermissions)
-    try plan.write(bytes, to: RedactedFile(file))
+    try plan.write(bytes, to: RedactedFile(file, plan.byteCount, self.bytes))
+    self.bytes?.clear()
     try input.checkReading()
     try file.commit(durable: command.fsync)
   }
@@ -170,6 +185,26 @@ struct RedactRun {
 /// A file that is being made.
 private final class RedactedFile: ByteOutput {
   private let file: OutputFile
-  init(_ file: OutputFile) { self.file = file }
-  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
+  private let total: Int
+  private let progress: ByteProgress?
+  private var done = 0
+
+  /// - Parameter total: how many bytes it will have.
+  init(_ file: OutputFile, _ total: Int, _ progress: ByteProgress?) {
+    self.file = file
+    self.total = total
+    self.progress = progress
+  }
+
+  func write(_ bytes: RawSpan) throws {
+    // In pieces, as one range of memory may be most of the file.
+    for start in stride(from: 0, to: bytes.byteCount, by: Self.piece) {
+      let part = bytes.extracting(start..<min(start + Self.piece, bytes.byteCount))
+      try file.write(part)
+      done += part.byteCount
+      progress?.show(done, of: total)
+    }
+  }
+
+  private static let piece = 16 << 20
 }

@@ -36,6 +36,11 @@ struct SymbolsInfoCommand: ParsableCommand {
       } catch {
         let (text, status) = Sentences.failure(error, creating: false)
         Terminal.error("\(displayName(file)): error: \(text)")
+        if format == .json {
+          JSONWriter.standardOutput(files.count == 1 ? .indented : .compact) {
+            SymbolContentsText.writeFailure(file, text, status, to: &$0)
+          }
+        }
         failures.append(status)
         continue
       }
@@ -142,6 +147,16 @@ enum SymbolContentsText {
   }
 
   // MARK: JSON
+
+  static func writeFailure(_ file: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", "crashpadctl-symbols-info/1")
+      json.member("file", argument: file)
+      json.member("format", nil as String?)
+      json.member("error", text)
+      json.member("status", status.rawValue)
+    }
+  }
 
   static func write(_ contents: SymbolContents, _ file: String, to json: inout JSONWriter) {
     json.object { json in

@@ -134,6 +134,19 @@ struct DatabaseCheckReport {
 
   // MARK: JSON
 
+  /// A directory that can't be opened as a database.
+  static func writeFailure(_ path: FilePath, _ text: String, _ status: ExitStatus) {
+    JSONWriter.standardOutput(.indented) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-database-check/1")
+        json.member("database", path: path)
+        json.member("passed", false)
+        json.member("error", text)
+        json.member("status", status.rawValue)
+      }
+    }
+  }
+
   mutating func writeJSON() {
     var report = self
     JSONWriter.standardOutput(.indented) { json in

@@ -31,6 +31,7 @@ enum ExitStatus: Int32 {
 /// Standard output and standard error.
 enum Terminal {
   static let isErrorTerminal = isatty(2) == 1
+  static let isOutputTerminal = isatty(1) == 1
 
   /// A line for people, or several, on standard error; lost if that is closed.
   ///

@@ -30,6 +30,18 @@ struct SymbolizationJSON {
     SymbolizationJSON(inspection: inspection, symbolized: symbolized, part: part).write(input, to: &json)
   }
 
+  /// An input that can't be read, or not as the command line asks for it.
+  static func writeFailure(_ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", Self.schema)
+      json.member("input", argument: input)
+      json.member("status", "ERROR")
+      json.member("format", nil as String?)
+      json.member("error", text)
+      json.member("exit_status", status.rawValue)
+    }
+  }
+
   private func write(_ input: String, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", Self.schema)

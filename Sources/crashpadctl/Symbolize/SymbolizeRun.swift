@@ -86,8 +86,7 @@ struct SymbolizeRun {
     } catch {
       var report = Report()
       let (text, status) = Sentences.failure(error, creating: false)
-      report.status = status
-      report.messages = ["\(input.name): error: \(text)"]
+      fail(input, text, status, &report)
       return report
     }
   }
@@ -108,8 +107,7 @@ struct SymbolizeRun {
       report.usedFiles = result.modules.flatMap { $0.symbols?.search.files.map(\.path) ?? [] }
       if inspection.findings.count(of: .error) > 0 { report.status = .findings }
       if let failure = command.threads?.failure(snapshot) {
-        report.messages.append("\(input.name): error: \(failure)")
-        report.status = .noData
+        fail(input, failure, .noData, &report)
         return report
       }
     } else {
@@ -117,6 +115,14 @@ struct SymbolizeRun {
     }
     write(inspection, symbolized, input, to: &report)
     return report
+  }
+
+  private func fail(_ input: InputList.Input, _ text: String, _ status: ExitStatus, _ report: inout Report) {
+    report.messages.append("\(input.name): error: \(text)")
+    report.status = status
+    if command.format == .json {
+      report.output = document { SymbolizationJSON.writeFailure(input.argument, text, status, to: &$0) }
+    }
   }
 
   private func write(
@@ -170,10 +176,16 @@ struct SymbolizeRun {
       }
       return
     }
+    report.output = document {
+      SymbolizationJSON.write(inspection, symbolized, input: input.argument, part: part, to: &$0)
+    }
+  }
+
+  private func document(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
     let output = MemoryOutput()
-    var json = JSONWriter(.compact) { output.write($0) }
-    SymbolizationJSON.write(inspection, symbolized, input: input.argument, part: part, to: &json)
+    var json = JSONWriter(list.isSingle ? .indented : .compact) { output.write($0) }
+    body(&json)
     do { try json.finish() } catch { preconditionFailure("memory takes everything") }
-    report.output = output.bytes
+    return output.bytes
   }
 }

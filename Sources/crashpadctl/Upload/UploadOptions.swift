@@ -13,7 +13,7 @@ struct UploadOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Where reports are sent: http or https; @FILE for a file that has it, none for nowhere. Without it, $CRASHPADCTL_UPLOAD_URL.",
+      "Address to send reports to: http or https; @FILE for a file that has it, none for nowhere. Without it, $CRASHPADCTL_UPLOAD_URL.",
       valueName: "url"))
   var url: String?
 
