@@ -22,9 +22,9 @@ extension CodeMeaning {
       0x20, "BAD_PARAMS", "The termination was asked for with wrong parameters",
       advice: ["Treat code and text with care."]),
     flag(
-      0x40, "CONSISTENT_FAILURE", "What ended the process will happen again at each start",
+      0x40, "CONSISTENT_FAILURE", "The cause will end the process again at each start",
       advice: ["Do not start it again without a change: it crashes again."]),
-    flag(0x80, "ONE_TIME_FAILURE", "What ended the process was a single event", advice: ["A new start may work."]),
+    flag(0x80, "ONE_TIME_FAILURE", "A single event ended the process", advice: ["A new start may work."]),
     flag(
       0x100, "NO_CRASHED_TID", "No thread of the process caused the termination",
       advice: ["Do not blame the thread that is marked as crashed, which is mostly 0: read the termination's text."]),
