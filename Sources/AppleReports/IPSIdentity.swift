@@ -66,11 +66,21 @@ extension ReportBuilder {
     add("AppVariant", body["storeInfo"]?["applicationVariant"]?.string)
     let members = body.members
     for (name, key) in IPSField.all { add(name, members.first { $0.key == key }?.value.display) }
+    for (name, value) in members.first(where: { $0.key == IPSField.others })?.value.members ?? [] {
+      add(name, value.display)
+    }
   }
 }
 
 /// Members of the body that are kept as fields of the head.
 enum IPSField {
+  /// The member for fields of texts that no `.ips` has; Apple's reports have none of that name.
+  static let others = "crashpadctl_fields"
+
+  static func isKnown(_ name: String) -> Bool {
+    all.contains { $0.name == name } || ["Release Type", "Beta Identifier", "AppVariant"].contains(name)
+  }
+
   static let all: [(name: String, key: String)] = [
     ("Baseband Version", "basebandVersion"), ("User ID", "userID"), ("Responsible PID", "responsiblePid"),
     ("Coalition ID", "coalitionID"), ("Sleep/Wake UUID", "sleepWakeUUID"), ("Boot Session UUID", "bootSessionUUID"),

@@ -71,13 +71,13 @@ extension ReportBuilder {
     let image = value["imageIndex"]?.int64.flatMap { Int(exactly: $0) }
     var frame = RecordedFrame(address: offset)
     if let image, snapshot.modules.indices.contains(image) {
-      frame.address = (snapshot.modules[image].address ?? 0) &+ offset
-      // The absolute pseudo image has neither an address nor a size: its offsets are addresses.
-      if snapshot.modules[image].identity != nil || (snapshot.modules[image].size ?? 0) > 0 {
+      let module = snapshot.modules[image]
+      frame.address = (module.address ?? 0) &+ offset
+      if !module.isAbsolute {
         frame.module = image
-        frame.moduleOffset = offset
+        frame.moduleOffset = module.address.map { _ in offset }
       }
-    } else if snapshot.isComplete {
+    } else if value["imageIndex"] != nil, snapshot.isComplete {
       note(
         ReportRules.missingImage, at: value.offset, path: "\(path)[\(index)].imageIndex",
         found: image.map { .text(String($0)) })
@@ -103,8 +103,10 @@ extension ReportBuilder {
   private mutating func readState(_ state: JSONValue) -> CPUContext? {
     let flavor = state["flavor"]?.string ?? (state["rip"] == nil ? "ARM_THREAD_STATE64" : "x86_THREAD_STATE")
     func value(_ name: JSONValue?) -> UInt64 { (name?["value"] ?? name)?.uint64 ?? 0 }
+    if flavor == "x86_THREAD_STATE32" { return readNarrowState(state, .x86) }
     if flavor.hasPrefix("x86") { return readIntelState(state, value) }
     guard flavor.hasPrefix("ARM") else { return nil }
+    if flavor == "ARM_THREAD_STATE" { return readNarrowState(state, .arm) }
     var context = ARM64Context()
     for (index, register) in (state["x"]?.elements ?? []).prefix(29).enumerated() { context.x[index] = value(register) }
     context.fp = value(state["fp"])
@@ -114,6 +116,18 @@ extension ReportBuilder {
     context.cpsr = UInt32(truncatingIfNeeded: value(state["cpsr"]))
     if snapshot.system.architecture == .unknown { snapshot.system.architecture = .arm64 }
     return .arm64(context)
+  }
+
+  /// The registers of a machine of 32 bits, in their order.
+  private func readNarrowState(_ state: JSONValue, _ architecture: CPUArchitecture) -> CPUContext {
+    var registers: [CPUContext.NamedRegister] = []
+    for (name, value) in state.members {
+      guard let value = value["value"]?.uint64 else { continue }
+      registers.append(CPUContext.NamedRegister(name: name, value: value))
+    }
+    func value(_ names: [String]) -> UInt64 { registers.first { names.contains($0.name) }?.value ?? 0 }
+    return .named(
+      architecture, registers: registers, instructionPointer: value(["pc", "eip"]), stackPointer: value(["sp", "esp"]))
   }
 
   private mutating func readIntelState(_ state: JSONValue, _ value: (JSONValue?) -> UInt64) -> CPUContext {

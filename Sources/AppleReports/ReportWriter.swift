@@ -39,25 +39,6 @@ package struct ReportWriter {
     }
     json.array("usedImages") { json in
       for module in snapshot.modules { writeImage(module, input, to: &json) }
-      if absoluteImage == snapshot.modules.count { writeAbsoluteImage(to: &json) }
-    }
-  }
-
-  /// Frames in no image point at an image of no size, as Apple's do: the one of the list, or one behind it.
-  private var absoluteImage: Int {
-    snapshot.modules.firstIndex { $0.size == 0 && $0.identity == nil } ?? snapshot.modules.count
-  }
-
-  private func writeAbsoluteImage(to json: inout JSONWriter) {
-    let stacks = snapshot.threads.lazy.compactMap(\.frames)
-    guard stacks.contains(where: { $0.contains { $0.module == nil } }) else { return }
-    json.inline { json in
-      json.object {
-        $0.member("source", "A")
-        $0.member("base", 0)
-        $0.member("size", 0)
-        $0.member("uuid", UUIDBytes.zero.text)
-      }
     }
   }
 
@@ -93,7 +74,7 @@ package struct ReportWriter {
     }
     member("incident", report.incident, &json)
     member("crashReporterKey", report.reporterKey, &json)
-    member("captureTime", report.captureTime, &json)
+    member(report.jetsam == nil ? "captureTime" : "date", report.captureTime, &json)
     member("procLaunch", report.launchTime, &json)
     member(report.jetsam == nil ? "modelCode" : "product", text(snapshot.system.machine, input), &json)
     guard let system = report.osText else { return }
@@ -116,6 +97,10 @@ package struct ReportWriter {
       guard let value = listed(name) else { continue }
       json.key(key)
       if let number = Int64(value) { json.number(number) } else { json.string(value) }
+    }
+    let others = report.fields.filter { !IPSField.isKnown($0.name) }
+    if !others.isEmpty {
+      json.object(IPSField.others) { json in for field in others { json.member(field.name, field.value) } }
     }
     let store = [("Beta Identifier", "deviceIdentifierForVendor"), ("AppVariant", "applicationVariant")]
     guard store.contains(where: { listed($0.0) != nil }) else { return }
@@ -211,7 +196,10 @@ package struct ReportWriter {
               member("description", report.syndromeText, &$0)
             }
           }
-        default:
+        case .named(let architecture, let registers, _, _):
+          for value in registers { register(value.name, value.value, &json) }
+          json.member("flavor", architecture == .arm ? "ARM_THREAD_STATE" : "x86_THREAD_STATE32")
+        case .x86_64:
           for value in context.generalRegisters { register(value.name, value.value, &json) }
           json.member("flavor", "x86_THREAD_STATE")
           guard isFaulting else { return }
@@ -231,8 +219,10 @@ package struct ReportWriter {
   }
 
   private func writeFrame(_ frame: RecordedFrame, to json: inout JSONWriter) {
-    json.member("imageIndex", frame.module ?? absoluteImage)
-    json.member("imageOffset", frame.moduleOffset ?? frame.address)
+    // Without an image the offset is the address.
+    member("imageIndex", frame.module ?? snapshot.modules.firstIndex { $0.isAbsolute }, &json)
+    let base = frame.module.flatMap { snapshot.modules[$0].address } ?? 0
+    json.member("imageOffset", frame.moduleOffset ?? frame.address &- base)
     member("symbol", frame.function, &json)
     member("symbolLocation", frame.functionOffset, &json)
     member("sourceFile", frame.file, &json)

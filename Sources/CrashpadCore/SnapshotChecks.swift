@@ -88,8 +88,7 @@ struct SnapshotChecks {
   private mutating func checkModules() {
     if snapshot.modules.isEmpty, hasModules { findings.append(Finding(SnapshotRules.noModules)) }
     for (index, module) in snapshot.modules.enumerated() {
-      // Apple's reports list addresses in no image as those of an image of no size.
-      if snapshot.report != nil, module.size == 0, module.identity == nil { continue }
+      if snapshot.report != nil, module.isAbsolute { continue }
       if (module.name ?? .empty).isEmpty {
         findings.append(Finding(SnapshotRules.moduleWithoutName, path: "modules[\(index)]"))
       }

@@ -172,6 +172,11 @@ package struct RecordedFrame: Sendable, Hashable {
   package init(address: UInt64) { self.address = address }
 }
 
+extension ModuleSnapshot {
+  /// Apple's reports list addresses in no image as those of an image at 0, without a size or a UUID.
+  package var isAbsolute: Bool { address == 0 && size == 0 && identity == nil }
+}
+
 extension ProcessSnapshot {
   /// Index of the thread that crashed in `threads`; nil if none did or the list lacks it.
   package var crashedThread: Int? {

@@ -41,6 +41,14 @@ public struct SynthReport: Sendable {
     public var base: UInt64
     public var size: UInt64
     public var uuid: String
+
+    public init(name: String, path: String, base: UInt64, size: UInt64, uuid: String) {
+      self.name = name
+      self.path = path
+      self.base = base
+      self.size = size
+      self.uuid = uuid
+    }
   }
 
   public static let app = 0

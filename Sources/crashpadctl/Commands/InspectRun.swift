@@ -27,7 +27,7 @@ struct InspectRun {
   var architecture: CPUArchitecture?
 
   /// How many lines of the stack are printed: with what stands above them it is a screen.
-  private static let frames = 16
+  private static let frames = 10
   /// How many findings stand above the screen.
   private static let findings = 8
 
@@ -38,7 +38,7 @@ struct InspectRun {
 
   func run() throws {
     try SymbolPlaces.checkPaths(symbols)
-    let cache = symbols.isEmpty ? nil : SymbolCache(SymbolSearch(paths: symbols.map { FilePath(argument: $0) }))
+    let cache = SymbolCache(SymbolSearch(paths: symbols.map { FilePath(argument: $0) }))
     let list = InputList(dumps, accepting: InputFormat.withMeaning)
     list.reportFailures()
     if list.inputs.isEmpty { throw ExitCode(list.statusOfNone.rawValue) }
@@ -56,7 +56,7 @@ struct InspectRun {
   }
 
   private func inspect(
-    _ dump: InputList.Input, _ cache: SymbolCache?, _ list: InputList, isFirst: Bool, _ progress: Progress
+    _ dump: InputList.Input, _ cache: SymbolCache, _ list: InputList, isFirst: Bool, _ progress: Progress
   ) -> ExitStatus {
     let name = dump.name
     let inspection: Inspection
@@ -76,7 +76,8 @@ struct InspectRun {
       return status
     }
     let view = inspection.snapshot.map { snapshot in
-      InspectionView(inspection, snapshot, names: cache.map { AddressNames(snapshot, inspection.file, $0) })
+      InspectionView(
+        inspection, snapshot, names: symbols.isEmpty ? nil : AddressNames(snapshot, inspection.file, cache))
     }
     if format == .json {
       JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
@@ -114,7 +115,7 @@ struct InspectRun {
 
   /// Returns false if a part that was asked for is missing.
   private func writeText(
-    _ inspection: Inspection, _ view: InspectionView?, _ cache: SymbolCache?, _ dump: InputList.Input
+    _ inspection: Inspection, _ view: InspectionView?, _ cache: SymbolCache, _ dump: InputList.Input
   ) -> Bool {
     var hasAll = true
     if let view {
@@ -133,13 +134,14 @@ struct InspectRun {
     return hasAll
   }
 
-  private func writeOverview(_ view: InspectionView, _ cache: SymbolCache?, _ dump: InputList.Input) {
+  private func writeOverview(_ view: InspectionView, _ cache: SymbolCache, _ dump: InputList.Input) {
     if dump.isFound {
       Terminal.output(OverviewText.short(view, name: dump.name, style: .output))
     } else {
       Terminal.output(OverviewText.text(view, name: dump.name, style: .output))
     }
-    if let cache { writeStack(view, cache) }
+    // One of many has a stack where names were asked for; one alone with the names that this machine has.
+    if !dump.isFound || !symbols.isEmpty { writeStack(view, cache) }
   }
 
   private func writeParts(_ view: InspectionView, _ name: String) -> Bool {

@@ -92,7 +92,9 @@ struct StackText {
   private func append(_ line: StackLine, _ columns: Columns, to text: inout [UInt8]) {
     func add(_ part: String) { text.append(contentsOf: part.utf8) }
     func addBlanks(_ count: Int) { for _ in 0..<count { text.append(UInt8(ascii: " ")) } }
-    addBlanks(columns.number - line.number.utf8.count)
+    // There is a blank at least before the number.
+    add(line.isMarked ? ">" : " ")
+    addBlanks(columns.number - 1 - line.number.utf8.count)
     add(line.number)
     addBlanks(2)
     let place = line.place(columns.placeLimit)
