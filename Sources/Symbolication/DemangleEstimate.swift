@@ -8,8 +8,6 @@ struct SubstitutionEstimate {
   /// Of all references so far.
   private var size = 0
   private static let limit = 1 << 40
-  /// What two characters of an abbreviation stand for at most: `UnsafeMutableRawBufferPointer` and its module.
-  private static let abbreviation = 40
 
   /// - Parameters:
   ///   - number: of the part. Names have fewer parts than bytes, so `byteCount` bounds it.
@@ -69,49 +67,5 @@ struct SubstitutionEstimate {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(byte) - 55
     default: nil
     }
-  }
-
-  /// Of a Swift name: `AbC` refers to parts 1 and 2, `A3C` three times to part 2, `A5_` to part 32.
-  static func swift(_ bytes: [UInt8]) -> Int {
-    var estimate = SubstitutionEstimate()
-    var repeated = 0
-    var index = 0
-    while index < bytes.count {
-      let letter = bytes[index]
-      index += 1
-      guard letter == UInt8(ascii: "A") || letter == UInt8(ascii: "S") else { continue }
-      let start = index
-      while index < bytes.count {
-        var count: Int?
-        while index < bytes.count, bytes[index] >= 48, bytes[index] <= 57, count ?? 0 < 1 << 20 {
-          count = (count ?? 0) * 10 + Int(bytes[index]) - 48
-          index += 1
-        }
-        guard index < bytes.count else { break }
-        let byte = bytes[index]
-        let isLast: Bool
-        let number: Int
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): (isLast, number) = (false, Int(byte) - 97)
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): (isLast, number) = (true, Int(byte) - 65)
-        case UInt8(ascii: "_"):
-          (isLast, number) = (true, 26 + (count.map { $0 + 1 } ?? 0))
-          count = nil
-        default: (isLast, number) = (true, -1)
-        }
-        // Swift's own limit of repetitions; what looks like more is a part of an identifier.
-        guard number >= 0, count ?? 0 <= 2048 else { break }
-        index += 1
-        if letter == UInt8(ascii: "A") {
-          estimate.refer(to: number, count: max(1, count ?? 1), at: start * 2, bytes.count)
-        } else {
-          repeated = min(limit, repeated + max(0, (count ?? 1) - 1))
-        }
-        if isLast || letter == UInt8(ascii: "S") { break }
-      }
-      // An A or S within an identifier looks like this too, and may hide one behind it.
-      index = start
-    }
-    return min(limit, bytes.count + repeated * abbreviation + estimate.size)
   }
 }

@@ -117,6 +117,53 @@ struct DemanglerTests {
     #expect(Demangler.demangle(rust + "E") == nil)
   }
 
+  @Test(
+    "Swift names with many references, and with names of other functions in them, are read",
+    arguments: [
+      (
+        "$s3SIL11WalkerCacheV0C5Entry029_F0A4831A974E5A910FA31AFED0E4E2E9LLV8needWalk4pathxSgx_tF",
+        "SIL.WalkerCache.(CacheEntry in _F0A4831A974E5A910FA31AFED0E4F0E9).needWalk(path: A) -> A?"
+      ),
+      (
+        "$s7SWBUtil4PathVs5Error_pIggzo_ACytSgsAD_pIeggrzo_TR0100$s7SWBCore11XCFrameworkV22removeSwiftModuleFiles33_"
+          + "63F5460EAB7370BA51EA592F5DA5993CLL4fromy7SWBUtil4B15V_tKFZyAIKXEfU_Tf3nnpf_n",
+        "function signature specialization <Arg[2] = [Constant Propagated Function : closure #1 (SWBUtil.Path) throws -> () "
+          + "in static SWBCore.XCFramework.(removeSwiftModuleFiles in _63F5460EAB7370BA51EA592F5DA5993C)(from: SWBUtil.Path) "
+          + "throws -> ()]> of reabstraction thunk helper from @callee_guaranteed (@guaranteed SWBUtil.Path) -> "
+          + "(@error @owned Swift.Error) to @escaping @callee_guaranteed (@guaranteed SWBUtil.Path) -> "
+          + "(@out ()?, @error @owned Swift.Error)"
+      ),
+    ])
+  func references(symbol: String, name: String) {
+    #expect(Demangler.demangle(symbol) == name)
+  }
+
+  @Test("Many parameters of types that are named once do not look like gigabytes")
+  func manyParameters() throws {
+    // The types of a function, and the same ones by reference of a closure in it.
+    let types = (0..<26).map { "AA3F\(letter($0, 97))\(letter($0, 97))VSg" }
+    let references = (0..<26).map { number in
+      let part = 4 + 3 * number
+      return part < 26 ? "A" + letter(part, 65) : "A\(part == 26 ? "" : String(part - 27))_"
+    }
+    let symbol = "$s1m1fyy\(list(types))tFy\(list(references))tXEfU_"
+    let name = try #require(Demangler.demangle(symbol))
+    #expect(name.hasPrefix("closure #1 (m.Faa?, m.Fbb?, "))
+  }
+
+  private func letter(_ number: Int, _ first: Int) -> String {
+    String(UnicodeScalar(UInt8(first + number)))
+  }
+
+  private func list(_ types: [String]) -> String { types[0] + "_" + types.dropFirst().joined() }
+
+  @Test(
+    "Specializations that end too early are refused: Swift's demangler reads beyond them for ever",
+    arguments: ["$s3foo3baryyFTf3p", "$s3foo3baryyFTf3nnp", "$s3foo3baryyF17$s3foo3baryyFTf3pTf3pf_n"])
+  func endless(symbol: String) {
+    #expect(Demangler.demangle(symbol) == nil)
+  }
+
   private func base62(_ value: Int) -> String {
     if value == 0 { return "_" }
     let digits = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
