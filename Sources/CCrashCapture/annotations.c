@@ -19,8 +19,6 @@ static void release(void) {
 }
 
 void annotations_release(void) {
-  // Without users the lock is free: nothing is written, and the kernel copies no page for the child.
-  if (atomic_load(&crash_state.annotation_users) == 0) return;
   lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   atomic_store(&crash_state.annotation_users, 0);
 }

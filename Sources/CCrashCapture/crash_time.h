@@ -26,6 +26,9 @@
 #error "only x86_64 and arm64 have a register layout in the intermediate dump"
 #endif
 
+// What each child of fork(2) runs. It lies together: the kernel maps the code of a child anew, sixteen pages at a time.
+#define AFTER_FORK __attribute__((hot))
+
 CRASH_TIME extern long crash_system_call(long number, long a, long b, long c, long d, long e, long f);
 // The address behind the instruction that enters the kernel: what a trapped call of the capture is known by.
 extern const char crash_system_call_end[] __attribute__((visibility("hidden")));

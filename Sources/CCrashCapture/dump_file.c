@@ -45,7 +45,7 @@ CRASH_TIME static bool looks_like(const struct known_file *file) {
 }
 
 // How many names the file has; below zero if the descriptor is another file by now, or none.
-CRASH_TIME static long count_names(const struct known_file *file) {
+AFTER_FORK CRASH_TIME static long count_names(const struct known_file *file) {
   struct stat status;
   if (file->descriptor == 0) return -1;
   long result = status_of(file->descriptor, &status);
@@ -62,6 +62,21 @@ CRASH_TIME void close_own_file(struct known_file *file) {
   if (file->descriptor == 0) return;
   if (count_names(file) >= 0) SYSTEM_CALL_1(SYS_close, file->descriptor);
   file->descriptor = 0;
+}
+
+AFTER_FORK void close_parents_file(void) {
+  struct known_file *file = &crash_state.file;
+  // A child in a process id namespace of its own may have its parent's number.
+  if (crash_state.file_process == current_process()) {
+    close_own_file(file);
+  } else if (count_names(file) >= 0) {
+    SYSTEM_CALL_1(SYS_close, file->descriptor);
+  }
+}
+
+CRASH_TIME void forget_parents_file(void) {
+  if (crash_state.file.descriptor == 0 || crash_state.file_process == current_process()) return;
+  crash_state.file.descriptor = 0;
 }
 
 CRASH_TIME int raise_descriptor(int descriptor) {
@@ -215,6 +230,7 @@ CRASH_TIME static long make_with(bool is_first_of_run) {
     return -EEXIST;
   }
   remember_file(&crash_state.file, raise_descriptor((int)file));
+  crash_state.file_process = current_process();
   return 0;
 }
 
@@ -248,6 +264,7 @@ CRASH_TIME static bool find_again(struct known_file *file, const char *locked_na
 }
 
 CRASH_TIME long dump_file_prepare(void) {
+  forget_parents_file();
   if (is_own_file(&crash_state.file) || find_again(&crash_state.file, crash_state.locked_name)) return 0;
   close_own_file(&crash_state.file);
   return dump_file_make();

@@ -24,7 +24,7 @@
 #include "threads.h"
 
 // All zero at first, so that it takes no room in the file.
-struct state crash_state;
+struct state crash_state __attribute__((aligned(256)));
 
 // The process that a thread belongs to, as far as it is known. It lies in a page of which glibc makes the child of a fork(2) a
 // copy anyway.
@@ -133,14 +133,14 @@ static int open_file(const struct crash_capture_options *options, char *message,
 // A child of fork(2) is a process of its own: its crash goes to a file of its own, which is made when it happens.
 //
 // Every fork(2) of the program waits for this. So it writes only where it has to, as the kernel copies a page for each first
-// write, and reads only from crash_state, as it makes a page for each first look.
-static void after_fork_in_child(void) {
+// write, and reads only from the beginning of crash_state, as it makes a page for each first look.
+AFTER_FORK static void after_fork_in_child(void) {
   struct state *state = &crash_state;
-  annotations_release();
+  if (atomic_load(&state->annotation_users) != 0) annotations_release();
   if (!atomic_load(&state->is_installed)) return;
   adopt_thread(current_process());
   // The lock belongs to the open file, which the child has too; it must not keep its parent's alive.
-  if (state->file.descriptor != 0) close_own_file(&state->file);
+  if (state->file.descriptor != 0) close_parents_file();
   if (!atomic_load(&state->has_captured) && atomic_load(&state->owner) == 0) return;
   // Another thread of the parent may have been in the midst of a dump.
   request_close_file();
@@ -165,6 +165,7 @@ bool install_take_capture(void) {
 static void discard_file(void) {
   struct state *state = &crash_state;
   if (!install_take_capture()) return;
+  forget_parents_file();
   struct known_file file = state->file;
   char name[sizeof state->locked_name];
   strcpy(name, state->locked_name);
@@ -179,11 +180,13 @@ static void discard_file(void) {
 #if defined(CRASH_HANDLER_LIBRARY)
 // In glibc pthread_atfork is not in the shared library, and what calls it there has a name that musl does not have.
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *) __attribute__((weak));
-extern void *__dso_handle __attribute__((visibility("hidden")));
+// Defined here, as the compiler's own start files put it into a page that can be written to: a page and a mapping more.
+extern void *const __dso_handle __attribute__((visibility("hidden")));
+void *const __dso_handle = (void *)&__dso_handle;
 
 static void register_fork_handler(void (*in_child)(void)) {
   if (__register_atfork != NULL) {
-    __register_atfork(NULL, NULL, in_child, &__dso_handle);
+    __register_atfork(NULL, NULL, in_child, (void *)&__dso_handle);
     return;
   }
   typedef int registrar(void (*)(void), void (*)(void), void (*)(void));
@@ -195,7 +198,9 @@ static void register_fork_handler(void (*in_child)(void)) { pthread_atfork(NULL,
 #endif
 
 static void at_exit(void) {
-  if (crash_state.file.descriptor != 0 && is_captured_process()) discard_file();
+  // Not in a child that has no file of its own: it has to write nothing.
+  if (crash_state.file.descriptor == 0 || crash_state.file_process != current_process()) return;
+  if (is_captured_process()) discard_file();
 }
 
 static void install_handlers(void) {

@@ -21,7 +21,7 @@ static struct {
 static const uint64_t kScratchOffset = UINT64_C(1) << 32;
 
 // A byte that can be read surely, and a place for it.
-static uint8_t probe[2] = {0x5a, 0};
+static uint8_t probe[2];
 
 CRASH_TIME static size_t page_rest(uint64_t address, size_t count) {
   size_t rest = kPageSizeOfProbes - (address & (kPageSizeOfProbes - 1));
@@ -40,6 +40,7 @@ CRASH_TIME static long read_by_file(void *to, uint64_t address, size_t count) {
 
 CRASH_TIME static bool works(enum way way) {
   reader.way = way;
+  probe[0] = 0x5a;
   probe[1] = 0;
   return read_by_file(&probe[1], (uint64_t)&probe[0], 1) == 1 && probe[1] == probe[0];
 }

@@ -132,6 +132,7 @@ void request_close_file(void) { close_own_file(&waiting); }
 // A pending dump of the database. The file that waits for a crash stays as it is.
 static int dump_to_database(char *written, size_t size) {
   struct state *state = &crash_state;
+  forget_parents_file();
   waiting = state->file;
   static char names[3][sizeof state->path];
   strcpy(names[0], state->locked_name);

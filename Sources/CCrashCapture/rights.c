@@ -34,6 +34,7 @@ static void make_file_before(uid_t user) {
   }
   int saved = errno;
   if (install_take_capture()) {
+    forget_parents_file();
     if (state->file.descriptor == 0) dump_file_make();
     atomic_store(&state->owner, 0);
   }

@@ -66,11 +66,13 @@ struct state {
   atomic_bool has_captured;
   // Threads that hold the lock of annotations, wait for it, or are about to.
   atomic_int annotation_users;
+  // The dump's; what stands above it and this are all that a child of fork(2) looks at.
+  struct known_file file;
+  int file_process;  // that made it: another one in a child of fork(2)
+  struct known_file directory;
   struct signal_action earlier[kCrashSignalCount];
 
-  struct known_file directory;
   char directory_path[PATH_MAX];
-  struct known_file file;
   // Its names in the directory: with .locked and without.
   char locked_name[NAME_MAX + 1];
   char name[NAME_MAX + 1];
@@ -128,7 +130,8 @@ CRASH_TIME bool is_captured_process(void);
 // The calling thread belongs to this process.
 void adopt_thread(int process);
 
-// In a child of fork(2), which lacks the thread that held the lock.
+// In a child of fork(2), which lacks the thread that held the lock. Only with users: without them nothing has to be written,
+// and the kernel copies no page for the child.
 void annotations_release(void);
 
 extern struct state crash_state __attribute__((visibility("hidden")));

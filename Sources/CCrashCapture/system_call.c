@@ -14,7 +14,7 @@
 // which the handler knows its own calls from those of the program.
 #if defined(__x86_64__)
 __asm__(
-    ".text\n"
+    ".section .text.hot,\"ax\",%progbits\n"
     ".hidden crash_system_call\n"
     ".globl crash_system_call\n"
     ".type crash_system_call, @function\n"
@@ -33,10 +33,11 @@ __asm__(
     "crash_system_call_end:\n"
     "ret\n"
     ".cfi_endproc\n"
-    ".size crash_system_call, .-crash_system_call\n");
+    ".size crash_system_call, .-crash_system_call\n"
+    ".text\n");
 #else
 __asm__(
-    ".text\n"
+    ".section .text.hot,\"ax\",%progbits\n"
     ".hidden crash_system_call\n"
     ".globl crash_system_call\n"
     ".type crash_system_call, %function\n"
@@ -55,7 +56,8 @@ __asm__(
     "crash_system_call_end:\n"
     "ret\n"
     ".cfi_endproc\n"
-    ".size crash_system_call, .-crash_system_call\n");
+    ".size crash_system_call, .-crash_system_call\n"
+    ".text\n");
 #endif
 
 // MARK: Refusals
@@ -160,7 +162,7 @@ CRASH_TIME int listed_process(void) { return number_of_link("/proc/self"); }
 CRASH_TIME int listed_thread(void) { return number_of_link("/proc/thread-self"); }
 
 // Where neither can be asked, it is the process that the handler was installed in, and its first thread.
-CRASH_TIME int current_process(void) {
+AFTER_FORK CRASH_TIME int current_process(void) {
   long process = SYSTEM_CALL_1(SYS_getpid, 0);
   if (process <= 0) process = listed_process();
   return process > 0 ? (int)process : atomic_load(&crash_state.process);
