@@ -31,7 +31,7 @@ let package = Package(
     // Reads the container of ELF files: relocations, symbols and notes of every machine.
     .systemLibrary(name: "CElfutils", providers: [.apt(["libelf-dev"])]),
     // zstd and xz, each only where a file needs it: neither has to be installed.
-    .systemLibrary(name: "CUnpack"),
+    .target(name: "CUnpack"),
     .target(name: "CDemangle", linkerSettings: [.linkedLibrary("stdc++")]),
     .systemLibrary(name: "CCurl"),
     .target(name: "CArguments"),
@@ -40,7 +40,8 @@ let package = Package(
     .target(name: "BinaryFormat"),
     .target(name: "Snapshot"),
     .target(name: "JSONFormat"),
-    .target(name: "FileSystem", dependencies: ["CLinux", .product(name: "SystemPackage", package: "swift-system")]),
+    .target(
+      name: "FileSystem", dependencies: ["CLinux", "CUnpack", .product(name: "SystemPackage", package: "swift-system")]),
     // Floor 1
     .target(name: "IntermediateDump", dependencies: ["BinaryFormat", "JSONFormat"]),
     .target(

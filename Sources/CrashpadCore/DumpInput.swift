@@ -55,31 +55,15 @@ public enum InputFormat: String, Sendable, CaseIterable {
   }
 }
 
-/// An input is compressed: its bytes have to be those of the dump itself.
-public struct CompressedInput: Error {
-  /// "zstd"
-  public let compression: String
-
-  /// Nil if `bytes` begin like no compressed file that systemd-coredump and others write.
-  init?(_ bytes: RawSpan) {
-    guard bytes.byteCount >= 4 else { return nil }
-    switch bytes.uint32(at: 0) {
-    case 0xfd2f_b528: compression = "zstd"
-    case 0x184d_2204: compression = "lz4"
-    case 0x587a_37fd: compression = "xz"
-    case let start where start & 0xff_ffff == 0x08_8b1f: compression = "gzip"
-    default: return nil
-    }
-  }
-}
-
 /// One input, opened.
 public struct DumpInput: Sendable {
   public let format: InputFormat
-  /// The bytes that were read. Of JSON, the intermediate dump that it describes.
+  /// The bytes that were read. Of JSON, the intermediate dump that it describes; of a compressed file or a zip archive, what
+  /// it holds.
   public let file: InputFile
 
-  /// Opens the file at `path`; throws `Errno`, `InputFile.NotReadable`, `CompressedInput` or `DumpJSON.Failure`.
+  /// Opens the file at `path`; throws `Errno`, `InputFile.NotReadable`, `CompressedInput`, `ArchiveOfMany`, `NotADump` or
+  /// `DumpJSON.Failure`.
   public init(_ path: FilePath) throws {
     try self.init(InputFile(path), unknownIs: FormatRow.named(path) ?? .intermediateDump)
   }
@@ -95,10 +79,13 @@ public struct DumpInput: Sendable {
   }
 
   private init(_ file: InputFile, unknownIs unknown: InputFormat) throws {
-    if let compressed = file.withBytes({ CompressedInput($0) }) { throw compressed }
+    let file = try PackedInput.open(file)
+    let known = file.withBytes { InputFormat.of($0) }
+    let foreign = known == nil ? file.withBytes { ForeignFile.kind($0) } : nil
     // A first page that can't be read has no format.
     try file.checkReading()
-    format = file.withBytes { InputFormat.of($0) ?? unknown }
+    if let foreign { throw NotADump(kind: foreign) }
+    format = known ?? unknown
     guard format == .json else {
       self.file = file
       return

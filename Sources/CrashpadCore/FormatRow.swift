@@ -70,10 +70,19 @@ package struct FormatRow: Sendable {
 
   /// The format that a file's name says; nil of another name.
   package static func named(_ path: FilePath) -> InputFormat? {
-    if path.lastComponent?.string == "core" { return .core }
-    guard let end = path.extension else { return nil }
-    return all.first { $0.extensions.contains(end) }?.format
+    path.lastComponent.flatMap { named($0.string) }
   }
+
+  /// - Parameter name: the last component; "a.dmp.gz" is a minidump.
+  package static func named(_ name: String) -> InputFormat? {
+    var parts = name.split(separator: "/").last.map { $0.split(separator: ".", omittingEmptySubsequences: false) } ?? []
+    if let last = parts.last, parts.count > 1, compressionExtensions.contains(String(last)) { parts.removeLast() }
+    if parts == ["core"] { return .core }
+    guard parts.count > 1, let end = parts.last else { return nil }
+    return all.first { $0.extensions.contains(String(end)) }?.format
+  }
+
+  private static let compressionExtensions: Set<String> = ["gz", "xz", "zst", "lz4"]
 }
 
 /// How an input is read.

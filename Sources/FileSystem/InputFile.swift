@@ -70,14 +70,15 @@ public final class InputFile: Sendable {
     try self.init(FileDescriptor(rawValue: file.descriptor))
   }
 
-  init(_ descriptor: FileDescriptor) throws {
+  /// - Parameter other: an input of which the file's bytes were made, and whose permissions count.
+  init(_ descriptor: FileDescriptor, like other: InputFile? = nil) throws {
     array = nil
     var slot: Int?
     var status = stat()
     guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
     let size = Int(status.st_size)
     let isRegular = status.st_mode & S_IFMT == S_IFREG
-    permissions = isRegular ? FilePermissions(rawValue: status.st_mode & 0o666) : nil
+    permissions = other.map(\.permissions) ?? (isRegular ? FilePermissions(rawValue: status.st_mode & 0o666) : nil)
     switch status.st_mode & S_IFMT {
     case S_IFREG
     where size >= Self.mappingThreshold && (MappingGuard.isActive || size > Self.maximumUnmappedSize):
@@ -113,9 +114,14 @@ public final class InputFile: Sendable {
   }
 
   /// Bytes that are in memory already; they are not copied.
-  public init(bytes: [UInt8]) {
+  public convenience init(bytes: [UInt8]) { self.init(bytes: bytes, permissions: nil) }
+
+  /// What was made of another input: bytes in memory, with its permissions.
+  convenience init(bytes: [UInt8], like other: InputFile) { self.init(bytes: bytes, permissions: other.permissions) }
+
+  private init(bytes: [UInt8], permissions: FilePermissions?) {
     array = bytes
-    permissions = nil
+    self.permissions = permissions
     isMapped = false
     slot = nil
     unsafe base = UnsafeRawBufferPointer(start: nil, count: 0)

@@ -56,9 +56,12 @@ public final class SpoolFile {
   func map() throws -> UnsafeRawBufferPointer { try unsafe InputFile.map(descriptor, size) }
 
   /// All that was written. Throws `Errno`.
-  public func input() throws -> InputFile {
+  public func input() throws -> InputFile { try input(like: nil) }
+
+  /// - Parameter other: the input whose bytes were written in another form, and whose permissions count.
+  func input(like other: InputFile?) throws -> InputFile {
     // Small ones are read, from where the last write ended.
     _ = try descriptor.seek(offset: 0, from: .start)
-    return try InputFile(descriptor)
+    return try InputFile(descriptor, like: other)
   }
 }

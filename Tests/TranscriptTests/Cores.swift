@@ -19,6 +19,7 @@ extension Samples {
       "living.core": living.bytes,
       "cut.core": Array(file.bytes.prefix((file.fields["data[9]"] ?? 0) + 16)),
       "core.example.zst": [0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x00, 0x01, 0x00],
+      "core.example.lz4": [0x04, 0x22, 0x4d, 0x18, 0x64, 0x40, 0xa7, 0x00],
       "cores/core": core.bytes,
       "cores/core.77": abort.bytes,
       "cores/core.c": Array("int main(void) { return 0; }\n".utf8),

@@ -10,12 +10,25 @@ extension Samples {
     "dyld.ips": dyld.bytes,
     "jetsam.ips": Array(jetsam.utf8),
     "header-only.ips": Array((SynthReport().header + "\n").utf8),
+    "payload.json": Array(payload.utf8),
+    "crash.ips.gz": Packing.gzip(SynthReport().bytes),
+    "one.zip": Packing.zip([.init("crash.ips", SynthReport().bytes)]),
+    "two.zip": Packing.zip([.init("crash.ips", SynthReport().bytes), .init("b.ips", watchdog.bytes)]),
     "panic.ips": Array((panic.header + "\n{\"panicString\":\"panic(cpu 0)\"}\n").utf8),
     "cut.ips": Array(SynthReport().bytes.prefix(3300)),
     "odd.ips": Array(odd.text.replacing("\"usedImages\" : [", with: "\"usedImages\" : [5,").utf8),
     "no-threads.ips": noThreads.bytes,
     "deep.ips": Array((SynthReport().header + "\n{\"threads\":" + String(repeating: "[", count: 25_000)).utf8),
   ]
+
+  /// MetricKit's, with a crash and a hang.
+  private static let payload = """
+    {"crashDiagnostics": [{"callStackTree": {"callStackPerThread": true, "callStacks": [{"threadAttributed": true,
+    "callStackRootFrames": [{"binaryUUID": "70B89F27-1634-3580-A695-57CDB41D7743", "binaryName": "Demo",
+    "offsetIntoBinaryTextSegment": 16400, "address": 4294983696}]}]}, "diagnosticMetaData": {"exceptionType": 6,
+    "exceptionCode": 1, "signal": 5, "osVersion": "iPhone OS 16.5 (20F66)", "platformArchitecture": "arm64e",
+    "bundleIdentifier": "com.example.demo"}}], "hangDiagnostics": [{}]}
+    """
 
   private static let watchdog: SynthReport = {
     var report = SynthReport()

@@ -100,10 +100,8 @@ struct InputList {
 
   /// In a directory there may be anything. A dump has the name of one, or begins like one.
   private static func looksLikeDump(_ path: FilePath, _ accepting: Set<InputFormat>) -> Bool {
-    if let end = path.extension, let row = FormatRow.all.first(where: { $0.extensions.contains(end) }) {
-      return accepting.contains(row.format)
-    }
     let name = path.lastComponent?.string ?? ""
+    if name != "core", let format = FormatRow.named(name) { return accepting.contains(format) }
     if isPendingName(name) { return accepting.contains(.intermediateDump) }
     if isCoreName(name) { return accepting.contains(.core) }
     guard let start = try? InputFile.prefix(of: path, count: InputFormat.startLength), !start.isEmpty else {

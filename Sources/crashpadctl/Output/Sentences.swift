@@ -79,11 +79,10 @@ enum Sentences {
           + "$TMPDIR names another place", .ioError
       )
     case let failure as DumpJSON.Failure: ("not the JSON form of a dump: \(json(failure))", .noData)
-    case let failure as CompressedInput:
-      (
-        "is compressed (\(failure.compression)) and has to be decompressed first; of systemd's cores, "
-          + "coredumpctl dump -o makes one that can be read", .noData
-      )
+    case let failure as CompressedInput: (compressed(failure), .noData)
+    case let failure as ArchiveOfMany: (archive(failure), .noData)
+    case let failure as NotADump:
+      ("is \(failure.kind)" + (failure.isContainer ? "" : ", not a dump or crash report"), .noData)
     case let failure as Conversion.UnsupportedInput where failure.format == .core:
       ("is a core file; it becomes a minidump, no \(failure.target.rawValue)", .noData)
     case let failure as Conversion.UnsupportedInput where failure.format.reportForm != nil:

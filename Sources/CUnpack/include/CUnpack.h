@@ -4,6 +4,7 @@
 #ifndef CRASHPADCTL_CUNPACK_H
 #define CRASHPADCTL_CUNPACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,5 +32,32 @@ extern int lzma_stream_buffer_decode(uint64_t *_Nonnull, uint32_t, const void *_
 static inline zlib_uncompress_function _Nullable zlib_linked(void) { return uncompress; }
 static inline zstd_decompress_function _Nullable zstd_linked(void) { return ZSTD_decompress; }
 static inline lzma_decode_function _Nullable lzma_linked(void) { return lzma_stream_buffer_decode; }
+
+// One stream of compressed bytes, undone piece by piece.
+
+enum unpack_form {
+  UNPACK_GZIP,     // RFC 1952
+  UNPACK_DEFLATE,  // RFC 1951, without a frame: members of zip archives
+  UNPACK_XZ,
+  UNPACK_ZSTD,
+};
+
+enum unpack_result {
+  UNPACK_MORE,     // room in the target or bytes of the source are needed
+  UNPACK_END,      // the end of the stream; more may follow it
+  UNPACK_DAMAGED,  // the source is no such stream, or takes more memory than is allowed
+};
+
+struct unpack;
+
+// NULL if the library is not there, or there is no memory.
+struct unpack *_Nullable unpack_begin(enum unpack_form form);
+
+// Takes bytes of the source and fills bytes of the target; says how many of both.
+enum unpack_result unpack_step(struct unpack *_Nonnull stream, const uint8_t *_Nullable source, size_t count,
+                               size_t *_Nonnull taken, uint8_t *_Nonnull target, size_t capacity,
+                               size_t *_Nonnull filled);
+
+void unpack_end(struct unpack *_Nonnull stream);
 
 #endif

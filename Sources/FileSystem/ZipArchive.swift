@@ -1,0 +1,115 @@
+/// The directory of a zip archive (PKWARE's APPNOTE.TXT), and its members.
+///
+/// Archives and members of 4 GiB and more are not read.
+package struct ZipArchive: Sendable {
+  package struct Member: Sendable {
+    /// Ill-formed parts are U+FFFD.
+    package let name: String
+    /// 0 stored, 8 deflated.
+    package let method: UInt16
+    package let isEncrypted: Bool
+    package let checksum: UInt32
+    let packedSize: Int
+    package let size: Int
+    /// Where its own header stands.
+    let header: Int
+  }
+
+  package private(set) var members: [Member] = []
+
+  private static let maximumMembers = 65_535
+
+  /// Nil if `bytes` are no archive with a directory.
+  package init?(_ bytes: RawSpan) {
+    guard bytes.byteCount >= 22, [0x0403_4b50, 0x0605_4b50].contains(bytes.little32(0)) else { return nil }
+    guard let end = Self.end(bytes) else { return nil }
+    var offset = Int(bytes.little32(end + 16))
+    while members.count < Self.maximumMembers, offset + 46 <= end, bytes.little32(offset) == 0x0201_4b50 {
+      let nameLength = Int(bytes.little16(offset + 28))
+      let length = 46 + nameLength + Int(bytes.little16(offset + 30)) + Int(bytes.little16(offset + 32))
+      guard offset + length <= end else { break }
+      let name = unsafe bytes.extracting((offset + 46)..<(offset + 46 + nameLength)).withUnsafeBytes {
+        unsafe String(decoding: $0, as: UTF8.self)
+      }
+      members.append(
+        Member(
+          name: name, method: bytes.little16(offset + 10), isEncrypted: bytes.little16(offset + 8) & 1 == 1,
+          checksum: bytes.little32(offset + 16), packedSize: Int(bytes.little32(offset + 20)),
+          size: Int(bytes.little32(offset + 24)), header: Int(bytes.little32(offset + 42))))
+      offset += length
+    }
+  }
+
+  /// The record at the end, which a comment of up to 64 KiB may follow.
+  private static func end(_ bytes: RawSpan) -> Int? {
+    var offset = bytes.byteCount - 22
+    let first = max(0, offset - 65_535)
+    while offset >= first {
+      if bytes.little32(offset) == 0x0605_4b50 { return offset }
+      offset -= 1
+    }
+    return nil
+  }
+
+  /// The first `count` bytes of a member, or fewer. Throws `Decompression.Failure`.
+  package func start(of member: Member, in bytes: RawSpan, count: Int) throws -> [UInt8] {
+    let range = try range(of: member, in: bytes)
+    let packed = bytes.extracting(range)
+    guard member.method == 8 else {
+      return unsafe packed.withUnsafeBytes { unsafe Array($0.prefix(count)) }
+    }
+    return try Decompression.start(of: packed, .deflate, count: count)
+  }
+
+  /// A member, with its checksum compared and the permissions of the archive. Throws what `Decompression.unpack` throws.
+  package func unpack(_ member: Member, in bytes: RawSpan, like archive: InputFile) throws -> InputFile {
+    let packed = bytes.extracting(try range(of: member, in: bytes))
+    let file =
+      member.method == 8
+      ? try Decompression.unpack(packed, .deflate, like: archive)
+      : InputFile(bytes: unsafe packed.withUnsafeBytes { unsafe Array($0) }, like: archive)
+    guard file.byteCount == member.size, file.withBytes({ CyclicRedundancyCheck.of($0) }) == member.checksum else {
+      throw Decompression.Failure.damaged
+    }
+    return file
+  }
+
+  private func range(of member: Member, in bytes: RawSpan) throws(Decompression.Failure) -> Range<Int> {
+    guard !member.isEncrypted, [0, 8].contains(member.method), member.packedSize < 0xffff_ffff,
+      member.size < 0xffff_ffff
+    else { throw .unsupported }
+    guard member.header + 30 <= bytes.byteCount, bytes.little32(member.header) == 0x0403_4b50 else { throw .damaged }
+    let start = member.header + 30 + Int(bytes.little16(member.header + 26)) + Int(bytes.little16(member.header + 28))
+    guard start + member.packedSize <= bytes.byteCount else { throw .cut }
+    return start..<start + member.packedSize
+  }
+}
+
+/// CRC-32 as zip and gzip have it.
+enum CyclicRedundancyCheck {
+  private static let table: [UInt32] = (0..<256).map { index in
+    var value = UInt32(index)
+    for _ in 0..<8 { value = value & 1 == 1 ? 0xedb8_8320 ^ value >> 1 : value >> 1 }
+    return value
+  }
+
+  static func of(_ bytes: RawSpan) -> UInt32 {
+    let table = table
+    var value: UInt32 = .max
+    for index in 0..<bytes.byteCount {
+      let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      value = table[Int((value ^ UInt32(byte)) & 0xff)] ^ value >> 8
+    }
+    return ~value
+  }
+}
+
+extension RawSpan {
+  fileprivate func little16(_ offset: Int) -> UInt16 {
+    UInt16(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
+  }
+
+  fileprivate func little32(_ offset: Int) -> UInt32 {
+    UInt32(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+}

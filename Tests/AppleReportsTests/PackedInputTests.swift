@@ -1,0 +1,151 @@
+import DumpSynth
+import Foundation
+import Testing
+import ToolRunner
+
+/// Inputs that are compressed, or in a zip archive, are read as what they hold.
+@Suite("Packed inputs")
+struct PackedInputTests {
+  private static let report = Array(SampleReports.phone.utf8)
+
+  private func inspect(_ bytes: [UInt8], _ name: String = "input", options: String = "") throws -> Tool.Result {
+    let folder = try TemporaryFolder()
+    try folder.write(bytes, to: name)
+    return try Tool.shell("crashpadctl inspect \(options) \(name)", in: folder)
+  }
+
+  @Test("What another program compressed is read", arguments: ["gzip -c", "xz -c", "zstd -qc"])
+  func programs(_ command: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Self.report, to: "plain")
+    let program = String(command.prefix { $0 != " " })
+    guard try Tool.shell("command -v \(program)", in: folder).status == 0 else { return }
+    let result = try Tool.shell(
+      """
+      \(command) plain >packed
+      crashpadctl inspect plain | sed 's/^[a-z]*://' >expected
+      crashpadctl inspect packed | sed 's/^[a-z]*://' >found
+      cmp expected found && crashpadctl inspect - <packed
+      """, in: folder)
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(result.text.contains("Orrery"))
+    let cut = try Tool.shell("head -c 700 packed >cut; crashpadctl inspect cut", in: folder)
+    #expect(cut.status == 65)
+    #expect(cut.errorText.contains("cut: error: is compressed (\(program)) and breaks off"))
+  }
+
+  @Test("One that is damaged is refused")
+  func damaged() throws {
+    var bytes = Packing.gzip(Self.report)
+    bytes[bytes.count - 6] ^= 1
+    let result = try inspect(bytes)
+    #expect(result.status == 65)
+    #expect(result.errorText == "input: error: is compressed (gzip) and damaged\n")
+  }
+
+  @Test("Files that were put behind one another are one")
+  func joined() throws {
+    let half = Self.report.count / 2
+    let bytes = Packing.gzip(Array(Self.report[..<half])) + Packing.gzip(Array(Self.report[half...]))
+    #expect(try inspect(bytes).text == inspect(Self.report).text)
+  }
+
+  @Test("A member of an archive is read", arguments: [false, true])
+  func members(_ isDeflated: Bool) throws {
+    let archive = Packing.zip([
+      .init("notes/readme.txt", Array("hello".utf8)), .init("__MACOSX/._a.crash", Self.report),
+      .init("notes/a.crash", Self.report, isDeflated: isDeflated),
+    ])
+    #expect(try inspect(archive).text == inspect(Self.report).text)
+    // A member that is compressed itself.
+    let twice = Packing.zip([.init("a.crash.gz", Packing.gzip(Self.report), isDeflated: isDeflated)])
+    #expect(try inspect(twice).text == inspect(Self.report).text)
+  }
+
+  @Test("An archive with none, many or secret ones is refused, with the reason")
+  func archives() throws {
+    let answers: [(archive: [Packing.Member], text: String)] = [
+      ([.init("readme.txt", Array("hello".utf8))], "is a zip archive without a dump or report"),
+      ([], "is a zip archive without a dump or report"),
+      (
+        [.init("a.crash", Self.report), .init("b.crash", Self.report)],
+        "is a zip archive with 2 dumps or reports (a.crash, b.crash); unpack it and name one"
+      ),
+      ([.init("a.crash", Self.report, isEncrypted: true)], "is an encrypted zip archive; unpack it first"),
+    ]
+    for (archive, text) in answers {
+      let result = try inspect(Packing.zip(archive))
+      #expect(result.status == 65)
+      #expect(result.errorText == "input: error: \(text)\n")
+    }
+  }
+
+  @Test("What grows beyond every bound is refused")
+  func bombs() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Packing.gzip([UInt8](repeating: 0, count: 3 << 20)), to: "large")
+    let large = try Tool.shell("crashpadctl inspect --pipe-limit 1M large", in: folder)
+    #expect(large.status == 65)
+    #expect(large.errorText.contains("large: error: is compressed (gzip) and holds more than"))
+    guard try Tool.shell("command -v zstd", in: folder).status == 0 else { return }
+    let bomb = try Tool.shell("head -c 200000000 /dev/zero | zstd -q >bomb; crashpadctl inspect bomb", in: folder)
+    #expect(bomb.status == 65)
+    #expect(bomb.errorText.contains("bomb: error: is compressed (zstd) more than any dump is"))
+  }
+
+  @Test("An archive in an archive in an archive ends somewhere")
+  func nested() throws {
+    var bytes = Self.report
+    for _ in 0..<20 { bytes = Packing.gzip(bytes) }
+    #expect(try inspect(bytes).status == 65)
+  }
+
+  @Test("Mutated archives and streams give an answer", arguments: 0..<4)
+  func mutations(_ part: Int) throws {
+    let folder = try TemporaryFolder()
+    let bases = [
+      Packing.gzip(Self.report), Packing.zip([.init("a.crash", Self.report, isDeflated: true), .init("b", [1])]),
+    ]
+    var names: [String] = []
+    for round in 0..<60 {
+      var random = SplitMix64(seed: UInt64(round), area: UInt64(part))
+      var bytes = bases[round % 2]
+      for _ in 0..<random.between(1, 4) {
+        // The frames at the start and at the end are small.
+        let place = random.oneIn(2) ? random.below(64) : bytes.count - 1 - random.below(128)
+        bytes[place] = UInt8(truncatingIfNeeded: random.next())
+      }
+      if random.oneIn(4) { bytes.removeLast(random.below(bytes.count)) }
+      try folder.write(bytes, to: "m\(round)")
+      names.append("m\(round)")
+    }
+    let command = names.map { "crashpadctl inspect \($0) >/dev/null 2>&1 || echo $?" }.joined(separator: "\n")
+    let statuses = try Tool.shell(command, in: folder).text.split(separator: "\n")
+    #expect(statuses.allSatisfy { ["1", "65"].contains($0) }, "\(Set(statuses))")
+  }
+
+  @Test("A file that is no dump says what it is")
+  func foreign() throws {
+    let answers: [(bytes: [UInt8], text: String)] = [
+      (Array("hello world\n".utf8), "is text, not a dump or crash report"),
+      (Array("h\u{e4}llo \u{1f600}".utf8), "is text, not a dump or crash report"),
+      (Array("<!DOCTYPE html><html></html>".utf8), "is an HTML page, not a dump or crash report"),
+      ([0x89, 0x50, 0x4e, 0x47, 0xd, 0xa, 0x1a, 0xa], "is a PNG image, not a dump or crash report"),
+      ([0xcf, 0xfa, 0xed, 0xfe, 0, 0], "is a Mach-O program, not a dump or crash report"),
+    ]
+    for (bytes, text) in answers {
+      let result = try inspect(bytes)
+      #expect(result.status == 65)
+      #expect(result.errorText == "input: error: \(text)\n")
+    }
+  }
+
+  @Test("What is made of a secret file is as secret, and keeps the name's format")
+  func permissions() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Packing.gzip(Self.report), to: "a.crash.gz")
+    let result = try Tool.shell(
+      "chmod 600 a.crash.gz; crashpadctl convert --to json -o out.json a.crash.gz && stat -c %a out.json", in: folder)
+    #expect(result.text.hasSuffix("600\n"), "\(result.errorText)")
+  }
+}
