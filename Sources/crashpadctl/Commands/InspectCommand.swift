@@ -5,12 +5,14 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Show what crashed, why and where.",
     discussion: """
-      Reads intermediate dumps, their JSON form, minidumps, and Linux core files; -
-      is standard input. Prints one screen per dump, and a few lines for each dump
-      in a directory. Options that name parts print only those.
+      Reads intermediate dumps, their JSON form, minidumps, Linux core files, and
+      crash reports (.ips, .crash, MetricKit, KSCrash, swift-backtrace); - is standard
+      input. Prints one screen per dump, and a few lines for each dump in a directory.
+      Options that name parts print only those.
 
       Examples:
         crashpadctl inspect crash.idump
+        crashpadctl inspect crash.ips
         crashpadctl inspect --threads --modules crash.dmp
         crashpadctl inspect --threads crashed --registers core
         crashpadctl inspect --memory 0x16b007000 --length 64 crash.idump

@@ -23,7 +23,8 @@ struct RedactCommand: ParsableCommand {
       """)
 
   @Argument(
-    help: "Intermediate dumps, minidumps, or directories to search for them; - is standard input.", completion: .file())
+    help: "Intermediate dumps, minidumps, crash reports, or directories to search for them; - is standard input.",
+    completion: .file())
   var dumps: [String]
 
   @Option(

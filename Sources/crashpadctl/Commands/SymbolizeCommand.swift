@@ -13,13 +13,15 @@ struct SymbolizeCommand: ParsableCommand {
     commandName: "symbolize",
     abstract: "Print the stacks of dumps with function names, files and lines.",
     discussion: """
-      Searches --symbols first, then this machine's own binaries and debug files; a
-      symbol file of another build is never used. Directories are searched for
-      dumps; - is standard input.
+      Walks the stacks of dumps, and takes those that crash reports list. Searches
+      --symbols first, then this machine's own binaries and debug files; a symbol
+      file of another build is never used. Directories are searched for dumps; - is
+      standard input.
 
       Examples:
         crashpadctl symbolize --symbols symbols/ crash.dmp
         crashpadctl symbolize --threads all --symbols symbols/ crash.idump
+        crashpadctl symbolize --symbols dSYMs/ --format crash crash.ips > crash.crash
         crashpadctl symbolize --format crash crash.idump > report.crash
         crashpadctl symbolize --missing artifacts/ | cut -f 4
       """)

@@ -18,7 +18,8 @@ struct ValidateCommand: ParsableCommand {
     commandName: "validate",
     abstract: "Check dumps against the rules of their format.",
     discussion: """
-      Reads intermediate dumps, their JSON form, minidumps and Linux core files, and
+      Reads intermediate dumps, their JSON form, minidumps, Linux core files and crash
+      reports, and
       searches directories for dumps by name and first bytes. Each rule has a stable
       code, which crashpadctl-validate(1) explains. The exit status is 0 without
       errors, and 1 with errors.
