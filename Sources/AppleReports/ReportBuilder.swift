@@ -65,7 +65,8 @@ struct ReportBuilder {
     } else if let number = ReportNames.signals[signal ?? type] {
       var exception = ExceptionSnapshot(kind: .softSignal, threadID: thread, code: 0x10003)
       exception.info = number
-      exception.codes = [0x10003] + codes
+      // Crashpad has the signal in front of its code.
+      exception.codes = [0x10003, UInt64(number)] + codes
       exception.signal = number
       snapshot.exception = exception
     }

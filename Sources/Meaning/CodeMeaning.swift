@@ -126,8 +126,8 @@ extension CodeMeaning {
       case .apple(let page): "Apple, \"\(page)\""
       case .xnu(let file): "XNU, \(file)"
       case .file(let project, let file): "\(project), \(file)"
-      case .reports(let note): "seen in reports; \(note)"
-      case .users(let note): "reported by users; \(note)"
+      case .reports(let note): "seen in reports (\(note))"
+      case .users(let note): "reported by users (\(note))"
       }
     }
   }

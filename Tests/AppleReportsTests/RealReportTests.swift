@@ -124,7 +124,7 @@ extension RealReport {
       build: "17F75"),
     RealReport(
       file: "jablotron_sigbus_align.crash", process: "MyJablotron_dev", pid: 177, type: "SIGBUS",
-      codes: [1, 0xcd0b1c], thread: 0, threads: 8, frames: 36, frame: (1, 0x4e7c18, "MyJablotron_dev"), images: 38,
+      codes: [10, 1, 0xcd0b1c], thread: 0, threads: 8, frames: 36, frame: (1, 0x4e7c18, "MyJablotron_dev"), images: 38,
       register: ("r8", 0x0411_32b0), system: [7, 1, 2], build: "11D257", isWarned: true),
     RealReport(
       file: "leakagent.crash", process: "LeakAgent", pid: 3434, type: "EXC_BAD_ACCESS", signal: "SIGSEGV",

@@ -35,7 +35,10 @@ struct FileNameTests {
     ("symbols index", #"symbols index "$N.store" -o "$N.index""#),
     ("symbols check", #"symbols check -s "$N.sym" --module '[no such]*' "$N.idump"; test $? = 65"#),
     ("symbolize", #"symbolize --no-system -s "$N.sym" "$N.idump""#),
-    ("explain", #"explain SIGBUS"#),
+    (
+      "explain",
+      #"explain --no-system -s "$N.sym" "./$N.idump" && crashpadctl explain -f json "./$N.idump" | grep -q crashpadctl-explanation"#
+    ),
     ("run", #"run -d "$N.run" -o "$N.txt" -- "./$N.sh" "$N" && test -e "$N.txt""#),
     ("doctor", #"doctor -d "$N" || test $? = 1"#),
   ]

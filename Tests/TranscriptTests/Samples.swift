@@ -8,7 +8,7 @@ enum Samples {
     var files = good
     let more = [
       framing, keys, meaning, contradictions, minidumps, damagedMinidumps, documents, cores, damagedCores, programs,
-      symbolFiles, reports,
+      symbolFiles, reports, explainedReports,
     ]
     for more in more {
       files.merge(more) { _, _ in preconditionFailure("two samples have the same name") }

@@ -9,7 +9,7 @@ extension CodeMeaning {
   }
 
   private static let types = Source.xnu("osfmk/mach/exception_types.h")
-  private static let kernelFault = "The kernel, for what the thread did; the signal is named behind the exception"
+  private static let kernelFault = "the kernel, for what the thread did"
 
   /// Mach exceptions by their types.
   static let exceptions: [CodeMeaning] = [

@@ -206,6 +206,12 @@ extension CodeMeaning {
 
   private static let systemMessages: [CodeMeaning] = [
     system(
+      "libc++ check", ["/include/c++/v1/", "libc++ hardening assertion"],
+      "A check of the C++ library failed: an index out of bounds, an empty optional, an invalid iterator",
+      by: "the C++ library, by a trap",
+      advice: ["The text names the condition; the next frames of the stack are the caller's."],
+      .file("libc++", "hardening modes")),
+    system(
       "Uncaught C++ exception",
       [
         "terminate called after throwing", "terminating due to uncaught exception of type",

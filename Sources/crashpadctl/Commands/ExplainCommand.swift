@@ -5,13 +5,15 @@ import Meaning
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Explain the codes of crash reports.",
+    abstract: "Explain crash reports and their codes.",
     discussion: """
-      Takes exceptions, signals, termination reasons and their codes, as names or
-      numbers, or a line copied from a report. A number means something only in its
-      field: with several meanings, all are listed.
+      Of a report or dump it prints what happened, who ended the process, the
+      evidence in that report, and what to do. Of a code it prints what it means:
+      an exception, signal or termination reason, as a name or number, or a line
+      copied from a report.
 
       Examples:
+        crashpadctl explain crash.idump
         crashpadctl explain 0x8badf00d
         crashpadctl explain RUNNINGBOARD 0xdead10cc
         crashpadctl explain EXC_BAD_ACCESS KERN_PROTECTION_FAILURE
@@ -21,23 +23,31 @@ struct ExplainCommand: ParsableCommand {
       """)
 
   @Argument(
-    help: "Codes: names or numbers, with the field in front where a number has several meanings.",
-    completion: .list(MeaningTable.completions))
-  var codes: [String] = []
+    help: "Reports, dumps, directories, or codes; - is standard input. ./NAME is a file that has the name of a code.",
+    completion: .file())
+  var inputs: [String] = []
 
   @Flag(name: .shortAndLong, help: "List all codes that are known and exit.")
   var list = false
 
+  @OptionGroup var symbolOptions: SymbolOptions
+
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("Print text, or a JSON document (one per line for several codes).", valueName: "form"))
+    help: ArgumentHelp("Print text, or a JSON document (one per line for several inputs or codes).", valueName: "form"))
   var format: ReportFormat = .text
+
+  @OptionGroup var pipes: PipeOption
+
+  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
+  var arch: ArchitectureArgument = .guess
 
   @OptionGroup var color: ColorOption
 
   func validate() throws {
-    if codes.isEmpty, !list { throw ValidationError("Missing expected argument '<codes> ...'; --list needs none.") }
-    if !codes.isEmpty, list { throw ValidationError("--list takes no codes.") }
+    if inputs.isEmpty, !list { throw ValidationError("Missing expected argument '<inputs> ...'; --list needs none.") }
+    if !inputs.isEmpty, list { throw ValidationError("--list takes no inputs.") }
+    try checkInputs(inputs)
   }
 
   func run() throws {
@@ -48,16 +58,7 @@ struct ExplainCommand: ParsableCommand {
       }
       return
     }
-    let answers = CodeAnswer.answers(to: codes)
-    for (index, answer) in answers.enumerated() {
-      switch format {
-      case .text: CodeText(answer: answer, style: .output).print(isFirst: index == 0)
-      case .json:
-        JSONWriter.standardOutput(answers.count == 1 ? .indented : .compact) { CodeJSON.write(answer, to: &$0) }
-      }
-    }
-    let unknown = answers.count { !$0.isKnown }
-    let status: ExitStatus = unknown == 0 ? .success : unknown == answers.count ? .noData : .findings
-    throw ExitCode(status.rawValue)
+    let status = try ExplainRun(command: self).run()
+    Terminal.end(status)
   }
 }

@@ -106,6 +106,8 @@ struct OverviewText {
 
   private mutating func describeCrash() {
     let snapshot = view.snapshot
+    // Of a dump the lines below say as much.
+    if !isHead, snapshot.report != nil { add("Summary", EvidenceReader.summary(view), .bold) }
     guard let exception = snapshot.exception else {
       describeNoException()
       return

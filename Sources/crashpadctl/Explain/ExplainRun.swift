@@ -1,0 +1,104 @@
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import JSONFormat
+import Meaning
+import Symbolication
+import SystemPackage
+
+/// One run of `explain`: reports and dumps first, then codes.
+struct ExplainRun {
+  let command: ExplainCommand
+  private let paths: [String]
+  private let codes: [String]
+
+  init(command: ExplainCommand) {
+    self.command = command
+    var paths: [String] = []
+    var codes: [String] = []
+    for word in command.inputs {
+      if Self.isPath(word) { paths.append(word) } else { codes.append(word) }
+    }
+    self.paths = paths
+    self.codes = codes
+  }
+
+  /// Whether a word names a file: it is one and no known code, or it looks like a path.
+  private static func isPath(_ word: String) -> Bool {
+    if word == "-" || word.hasPrefix("/") || word.hasPrefix("./") || word.hasPrefix("../") { return true }
+    let path = FilePath(argument: word)
+    if !word.contains(" "), FormatRow.named(path) != nil || ["json", "txt"].contains(path.extension) { return true }
+    guard (try? FileKind(at: path, followingLink: true)) != nil else {
+      return word.contains("/") && !word.contains(" ")
+    }
+    return !CodeAnswer.answers(to: [word]).allSatisfy(\.isKnown)
+  }
+
+  func run() throws -> ExitStatus {
+    let answers = codes.isEmpty ? [] : CodeAnswer.answers(to: codes)
+    guard !paths.isEmpty else {
+      write(answers, isSingle: answers.count == 1, isFirst: true)
+      return Self.status(of: answers)
+    }
+    let cache = SymbolCache(try command.symbolOptions.search(), names: .simplified)
+    let list = InputList(paths, accepting: InputFormat.withMeaning)
+    list.reportFailures()
+    if list.inputs.isEmpty { return list.statusOfNone }
+    var status = list.failures.isEmpty ? ExitStatus.success : .findings
+    let isSingle = list.isSingle && answers.isEmpty
+    for (index, input) in list.inputs.enumerated() {
+      let result = explain(input, cache, isSingle: isSingle, isFirst: index == 0)
+      if result != .success { status = isSingle ? result : .findings }
+    }
+    list.reportSkipped()
+    write(answers, isSingle: false, isFirst: false)
+    if Self.status(of: answers) != .success { status = .findings }
+    return status
+  }
+
+  private static func status(of answers: [CodeAnswer]) -> ExitStatus {
+    let unknown = answers.count { !$0.isKnown }
+    return unknown == 0 ? .success : unknown == answers.count ? .noData : .findings
+  }
+
+  private func write(_ answers: [CodeAnswer], isSingle: Bool, isFirst: Bool) {
+    for (index, answer) in answers.enumerated() {
+      switch command.format {
+      case .text: CodeText(answer: answer, style: .output).print(isFirst: isFirst && index == 0)
+      case .json: JSONWriter.standardOutput(isSingle ? .indented : .compact) { CodeJSON.write(answer, to: &$0) }
+      }
+    }
+  }
+
+  private func explain(_ input: InputList.Input, _ cache: SymbolCache, isSingle: Bool, isFirst: Bool) -> ExitStatus {
+    let layout = isSingle ? JSONWriter.Layout.indented : .compact
+    let explained: ExplainedInput
+    do { explained = try ExplainedInput(input.argument, architecture: command.arch.architecture, cache) } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      Terminal.error("\(input.name): error: \(text)")
+      if command.format == .json {
+        JSONWriter.standardOutput(layout) { ExplanationJSON.write(nil, input: input.argument, error: text, to: &$0) }
+      }
+      return status
+    }
+    // Notes are for those who look at the dump itself.
+    for finding in explained.findings.findings where finding.severity > .note || explained.explanation == nil {
+      Terminal.error(Sentences.line(finding, input: input.name))
+    }
+    for finding in explained.symbolFindings { Terminal.error(Sentences.line(finding)) }
+    switch command.format {
+    case .json:
+      let error = explained.explanation == nil ? "nothing can be read of it" : nil
+      JSONWriter.standardOutput(layout) {
+        ExplanationJSON.write(explained.explanation, input: input.argument, error: error, to: &$0)
+      }
+    case .text:
+      if let explanation = explained.explanation {
+        if !isFirst { Terminal.output("\n") }
+        Terminal.output(ExplanationText(explanation: explanation, style: .output).text(name: input.name))
+      }
+    }
+    if explained.explanation == nil { return .noData }
+    return explained.findings.count(of: .error) > 0 ? .findings : .success
+  }
+}
