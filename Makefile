@@ -29,7 +29,7 @@ HANDLER = .build/handler/libcrashpad_handler.so
 DEMO = .build/demo
 VERSION = $(shell sed -n 's/^let toolVersion = "\(.*\)"/\1/p' Sources/crashpadctl/Crashpadctl.swift)
 DIST = .build/crashpadctl-$(VERSION)-linux-$(shell uname -m).tar.gz
-FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf
+FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf FuzzReport
 LIBRARIES = BinaryFormat Snapshot Meaning JSONFormat FileSystem IntermediateDump CrashDatabase DumpInterpretation Minidump \
   CoreFile Supervision Symbolication CrashpadCore CrashUpload Redaction CrashCapture CrashpadClient
 

@@ -230,13 +230,15 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
       path: "Tests/Fuzz/FuzzSupport"))
   for name in [
     "FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore", "FuzzMachO", "FuzzSym", "FuzzElf",
+    "FuzzReport",
   ] {
     package.targets.append(
       .executableTarget(
         name: name,
         dependencies: [
-          "BinaryFormat", "CoreFile", "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Minidump",
-          "Snapshot", "Symbolication", .product(name: "SystemPackage", package: "swift-system"),
+          "AppleReports", "BinaryFormat", "CoreFile", "DumpInterpretation", "FileSystem", "IntermediateDump",
+          "JSONFormat", "Minidump", "Snapshot", "Symbolication",
+          .product(name: "SystemPackage", package: "swift-system"),
         ] + (["FuzzCore", "FuzzElf", "FuzzMachO"].contains(name) ? ["DumpSynth", "FuzzSupport"] : []),
         path: "Tests/Fuzz/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])]))

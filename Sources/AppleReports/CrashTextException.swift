@@ -56,9 +56,9 @@ extension CrashText {
   // MARK: Termination
 
   private mutating func changeTermination(_ change: (inout ReportSnapshot.Termination) -> Void) {
-    var termination = builder.report.termination ?? ReportSnapshot.Termination()
-    change(&termination)
-    builder.report.termination = termination
+    // In place: there may be a reason for each line of the text.
+    if builder.report.termination == nil { builder.report.termination = ReportSnapshot.Termination() }
+    if builder.report.termination != nil { change(&builder.report.termination!) }
   }
 
   mutating func addReason(_ text: String) {

@@ -59,7 +59,7 @@ struct TextImage {
     var head = text
     var index = text.startIndex
     while let open = text[index...].firstIndex(of: UInt8(ascii: "<")) {
-      let inner = text[(open + 1)...].prefix { $0 != UInt8(ascii: ">") }
+      let inner = text[(open + 1)...].prefix(37).prefix { $0 != UInt8(ascii: ">") }
       if inner.count <= 36, inner.endIndex < text.endIndex, let uuid = UUIDBytes(text: inner.string) {
         self.uuid = uuid
         head = text[..<open].trimmed

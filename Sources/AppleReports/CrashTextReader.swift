@@ -115,7 +115,7 @@ struct CrashText {
     case .triage: builder.report.kernelTriage.append(content.string)
     case .vmRegions:
       if isIndented || content.first == UInt8(ascii: "-") {
-        builder.report.vmRegionInfo = (builder.report.vmRegionInfo ?? "") + "\n" + line.string
+        builder.report.vmRegionInfo?.append("\n" + line.string)
       } else {
         section = .head
         head(content)

@@ -142,10 +142,10 @@ extension TextFrame {
     }
     var start = text.startIndex
     while let found = text[start...].first(of: "0x") {
-      let word = text[found...].prefix { !TextBytes.isBlank($0) }
-      let image = text[..<found].trimmed
-      if let address = word.address, found > text.startIndex, TextBytes.isBlank(text[found - 1]), !image.isEmpty {
-        return (image, address, text[word.endIndex...].trimmed)
+      if found > text.startIndex, TextBytes.isBlank(text[found - 1]) {
+        let word = text[found...].prefix { !TextBytes.isBlank($0) }
+        let image = text[..<found].trimmed
+        if let address = word.address, !image.isEmpty { return (image, address, text[word.endIndex...].trimmed) }
       }
       start = found + 2
     }

@@ -40,6 +40,23 @@ struct ReportDamageTests {
     }
   }
 
+  @Test("Time grows with the size, whatever stands in it", .timeLimit(.minutes(5)))
+  func size() {
+    let count = 100_000
+    func lines(_ line: String) -> String { String(repeating: line + "\n", count: count) }
+    func run(_ word: String) -> String { String(repeating: word, count: count) }
+    let head = "Process:             Orrery [1]\n\nException Type:  EXC_CRASH (SIGABRT)\n"
+    for text in [
+      head + "VM Region Info: 0 is not in any region.\n" + lines("      __TEXT"),
+      head + "Termination Reason: DYLD 1 Library missing\n" + lines("tried: x"),
+      head + "Application Specific Information:\n" + lines("x"),
+      head + "Thread 0 Crashed:\n0   A" + run("0x") + "\n1   B " + run("0x "),
+      head + "Binary Images:\n0x1000 - 0x1fff A " + run("<") + "\n",
+      head + "Thread 0:\n" + lines("0   A 0x1000 f + 1 (a.c:1)") + "Binary Images:\n"
+        + lines("0x0 - 0xffffffff A arm64 /A"),
+    ] { #expect(Reading(text).isSound) }
+  }
+
   /// Words that mean something to the readers.
   private static let words = [
     "Thread 0 Crashed:", "Thread 18446744073709551615:", "Binary Images:", "0xffffffffffffffff",
