@@ -241,7 +241,9 @@ struct CrashDatabaseTests {
     #expect(try scratch.everything() == before)
   }
 
-  @Test("Metadata that may not be read is not missing: it is an error that says where", .enabled(if: !Machine.isRoot))
+  @Test(
+    "Metadata that may not be read is not missing: it is an error that says where",
+    .enabled(if: !Machine.isRoot, "root may do everything"))
   func unreadable() throws {
     try scratch.addReport(id)
     let path = scratch.path.appending("pending/\(id.text).meta")
@@ -255,7 +257,9 @@ struct CrashDatabaseTests {
     #expect(listing.reports.map(\.id) == [other])
   }
 
-  @Test("A run in a database that may not be changed is an error that says where", .enabled(if: !Machine.isRoot))
+  @Test(
+    "A run in a database that may not be changed is an error that says where",
+    .enabled(if: !Machine.isRoot, "root may do everything"))
   func notWritable() throws {
     #expect(unsafe chmod(scratch.url("new").path, 0o500) == 0)
     #expect(failureCode { _ = try scratch.session() } == .permissionDenied)

@@ -242,7 +242,9 @@ struct DatabaseSettingsTests {
 
   private static let hasFlock = FileManager.default.isExecutableFile(atPath: "/usr/bin/flock")
 
-  @Test("Another process that has the settings' lock is waited for, and its change is kept", .enabled(if: hasFlock))
+  @Test(
+    "Another process that has the settings' lock is waited for, and its change is kept",
+    .enabled(if: hasFlock, "flock is not installed"))
   func process() throws {
     let scratch = try ScratchDatabase()
     try scratch.write(bytes, to: file)

@@ -177,7 +177,9 @@ struct RunTests {
     return (try? Tool.shell("unshare \(Machine.mapping) -p -f --mount-proc true", in: folder).status) == 0
   }()
 
-  @Test("A job on a terminal is stopped, goes on and is interrupted as without", .enabled(if: hasPython))
+  @Test(
+    "A job on a terminal is stopped, goes on and is interrupted as without",
+    .enabled(if: hasPython, "python3 is not installed"))
   func terminal() throws {
     let folder = try TemporaryFolder()
     try folder.write(Array(Self.job.utf8), to: "job.py")

@@ -243,7 +243,8 @@ struct DemanglerTests {
     """
 
   @Test(
-    "Rust's compiler and LLVM's demangler agree", .enabled(if: rustc != nil && cxxfilt != nil),
+    "Rust's compiler and LLVM's demangler agree",
+    .enabled(if: rustc != nil && cxxfilt != nil, "rustc or llvm-cxxfilt is not installed"),
     arguments: ["v0", "legacy"])
   func rust(version: String) throws {
     let rustc = try #require(Self.rustc)

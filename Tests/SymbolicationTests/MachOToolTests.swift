@@ -89,7 +89,8 @@ struct MachOToolTests {
   }
 
   @Test(
-    "Symbols, function starts and unwind information are those that LLVM's tools show", .enabled(if: hasTools),
+    "Symbols, function starts and unwind information are those that LLVM's tools show",
+    .enabled(if: hasTools, "LLVM's tools are not installed"),
     arguments: ["arm64", "x86_64"])
   func tables(architecture: String) throws {
     let built = try build(architecture, dwarf: 5)

@@ -41,7 +41,9 @@ struct RealNameTests {
     return sample.enumerated().map { index, symbol in (symbol, answers.map { $0[index] }) }
   }
 
-  @Test("Swift's names are those of swift demangle, full and simplified", .enabled(if: !libraries.isEmpty))
+  @Test(
+    "Swift's names are those of swift demangle, full and simplified",
+    .enabled(if: !libraries.isEmpty, "the libraries of the Swift toolchain are not found"))
   func swift() throws {
     let names = try names(
       "$s", 20_000, Self.libraries, "swift demangle -compact", "swift demangle -compact -simplified")
@@ -52,7 +54,11 @@ struct RealNameTests {
     }
   }
 
-  @Test("C++ names that LLVM reads are demangled", .enabled(if: !libraries.isEmpty && cxxfilt != nil))
+  @Test(
+    "C++ names that LLVM reads are demangled",
+    .enabled(
+      if: !libraries.isEmpty && cxxfilt != nil, "the libraries of the Swift toolchain, or llvm-cxxfilt, are not found"
+    ))
   func cxx() throws {
     let cxxfilt = try #require(Self.cxxfilt)
     let system = ["/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"]
