@@ -1,4 +1,5 @@
 import ArgumentParser
+import CArguments
 
 @main
 struct Crashpadctl: ParsableCommand {
@@ -32,6 +33,7 @@ struct Crashpadctl: ParsableCommand {
   static let _errorPrefix = "crashpadctl: error: "
 
   static func main() {
+    arguments_restore_environment()
     ProcessSetup.openStandardStreams()
     ProcessSetup.installSignalHandlers()
     Invocation(ProcessSetup.arguments).run()

@@ -31,6 +31,17 @@ struct DoctorTests {
     #expect(try folder.names() == ["doctor.json"])
   }
 
+  @Test(
+    "For root, a program that becomes another user is tried too",
+    .enabled(if: Machine.isRoot, "only root may become another user"))
+  func changedUser() throws {
+    let folder = try TemporaryFolder()
+    #expect(Self.state("changed user", try Self.doctor(in: folder)) == "ok")
+    // Without the right to change, nothing is said of it.
+    let without = try Self.doctor("setpriv --bounding-set -setuid --inh-caps -all", in: folder)
+    #expect(Self.state("changed user", without) == nil)
+  }
+
   @Test("In a database it leaves what was there")
   func inDatabase() throws {
     let folder = try TemporaryFolder()

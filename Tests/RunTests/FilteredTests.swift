@@ -26,7 +26,8 @@ struct FilteredTests {
     int main(int count, char **arguments) {
       const char *how = arguments[1], *name = arguments[2];
       unsigned number = !strcmp(name, "renameat2") ? SYS_renameat2 : !strcmp(name, "fcntl") ? SYS_fcntl
-        : !strcmp(name, "process_vm_readv") ? SYS_process_vm_readv : SYS_clock_gettime;
+        : !strcmp(name, "process_vm_readv") ? SYS_process_vm_readv
+        : !strcmp(name, "rt_sigaction") ? SYS_rt_sigaction : SYS_clock_gettime;
       unsigned answer = !strcmp(how, "errno") ? SECCOMP_RET_ERRNO | EPERM
         : !strcmp(how, "trap") ? SECCOMP_RET_TRAP : SECCOMP_RET_KILL_PROCESS;
       struct sock_filter code[] = {
@@ -95,6 +96,77 @@ struct FilteredTests {
     let lines = result.outputLines
     #expect(lines.first == "0" && lines.dropLast().last == "3", "\(result.text)\(result.errorText)")
     #expect(try RunTests.dumps(in: folder) == [])
+  }
+
+  // MARK: Without /proc
+
+  private static let crash = """
+    #include <stdlib.h>
+    int main(int count, char **arguments) { if (count > 1) abort(); *(volatile int *)8 = 1; }
+    """
+  private static let withoutProc = "unshare --mount sh -c 'umount -l /proc && { test ! -e /proc/self || exit 97; }"
+
+  @Test(
+    "run works without /proc: the dump is whole but for the files of /proc, and the program ends as it would",
+    .enabled(if: Machine.isRoot && Machine.canMount, "no rights to unmount"))
+  func runWithoutProc() throws {
+    let folder = try TemporaryFolder()
+    try Self.compile(Self.crash, "crash", in: folder)
+    for (argument, status, signal) in [("", 128 + SIGSEGV, SIGSEGV), ("abort", 128 + SIGABRT, SIGABRT)] {
+      let result = try RunTests.shell(
+        "\(Self.withoutProc); crashpadctl run -d db --format json -o out -- ./crash \(argument); echo $?'",
+        in: folder)
+      #expect(result.text == "\(status)\n", "\(result.errorText)")
+      let dumps = try JSONDocument(Data(contentsOf: folder.url("out")))["dumps"].array
+      #expect(dumps.count == 1 && dumps[0]["complete"].bool != false, "\(result.errorText)")
+      let text = try String(decoding: folder.bytes(of: "out"), as: UTF8.self)
+      #expect(text.contains(signal == SIGSEGV ? "SIGSEGV" : "SIGABRT"), "\(text)")
+    }
+    let clean = try RunTests.shell("\(Self.withoutProc); crashpadctl run -d db -- true; echo $?'", in: folder)
+    #expect(clean.text == "0\n" && clean.errorText.isEmpty, "\(clean.errorText)")
+  }
+
+  @Test(
+    "doctor works without /proc, and says that it is missing",
+    .enabled(if: Machine.isRoot && Machine.canMount, "no rights to unmount"))
+  func doctorWithoutProc() throws {
+    let folder = try TemporaryFolder()
+    let result = try RunTests.shell(
+      "\(Self.withoutProc); crashpadctl doctor -d db --format json > out; echo $?'", in: folder)
+    #expect(result.text == "1\n", "\(result.errorText)")
+    let document = try JSONDocument(Data(contentsOf: folder.url("out")))
+    let check = try #require(document["checks"].array.first { $0["name"].string == "proc" })
+    #expect(check["state"].string == "limited" && check["advice"].string == "mount proc on /proc")
+    #expect((document["trial"]["threads"].int ?? 0) >= 4, "\(document)")
+  }
+
+  @Test("Where rt_sigaction is refused, an abort ends with 134, and run says that there is no dump")
+  func refusedActions() throws {
+    let folder = try TemporaryFolder()
+    try Self.compile(Self.filter, "filter", in: folder)
+    try Self.compile(Self.crash, "crash", in: folder)
+    let result = try RunTests.shell(
+      "timeout -s KILL 60 ./filter errno rt_sigaction crashpadctl run -d db -- ./crash abort; echo $?", in: folder)
+    #expect(result.text == "134\n", "\(result.errorText)")
+    #expect(
+      result.errorText.contains("crash was killed by SIGABRT and left no dump; \"crashpadctl doctor\""),
+      "\(result.errorText)")
+    let doctor = try RunTests.shell(
+      "timeout -s KILL 60 ./filter errno rt_sigaction crashpadctl doctor -d db; echo $?", in: folder)
+    #expect(doctor.text.contains("a filter forbids rt_sigaction"), "\(doctor.text)")
+    #expect(doctor.text.hasSuffix("\n1\n"), "\(doctor.text)")
+  }
+
+  @Test("SWIFT_BACKTRACE is for the program: the tool itself says nothing of it")
+  func swiftBacktrace() throws {
+    let folder = try TemporaryFolder()
+    let result = try RunTests.shell(
+      "export SWIFT_BACKTRACE=enable=yes,swift-backtrace=/nowhere; crashpadctl run -d db -- sh -c 'echo $SWIFT_BACKTRACE'; echo $?",
+      in: folder)
+    #expect(result.text == "enable=yes,swift-backtrace=/nowhere\n0\n", "\(result.text)")
+    // A debug build takes the runtime as a library, whose constructors come first.
+    let said = result.errorText.split(separator: "\n").filter { !$0.hasPrefix("swift runtime: ") }
+    #expect(said.isEmpty, "\(result.errorText)")
   }
 
   private static let hasBash = FileManager.default.isExecutableFile(atPath: "/bin/bash")

@@ -7,4 +7,7 @@ int arguments_count(void);
 // One of them; NULL if there are not so many.
 const char *arguments_at(int index);
 
+// Puts variables back into the environment that the Swift runtime was not to see. Once, before threads are made.
+void arguments_restore_environment(void);
+
 #endif

@@ -56,6 +56,9 @@ struct DoctorCommand: ParsableCommand {
     var trial: CaptureTrial?
     if case .found(let path) = library, let folder { trial = CaptureTrial(path, folder) }
     checks.addTrial(trial)
+    if case .found(let path) = library, let folder, trial?.dumpSize != nil {
+      checks.addChangedUser(CaptureTrial.changingUser(path, folder))
+    }
     // Ended here: what ends the tool by its status gives nothing back.
     folder = nil
     print(checks, database, trial)

@@ -22,6 +22,8 @@ struct CaptureTrial {
   private(set) var captureMicroseconds: UInt64?
   /// From the program's start to its end.
   private(set) var runMicroseconds: UInt64 = 0
+  /// The program was not allowed to become another user.
+  private var isRefused = false
 
   /// "a whole dump of 4 threads, 191.5 KiB, captured in 3.5 ms"
   var found: String {
@@ -34,11 +36,20 @@ struct CaptureTrial {
     "\(microseconds / 1000).\(microseconds / 100 % 10) ms"
   }
 
-  init(_ library: FilePath, _ folder: TrialFolder) {
+  /// Nil if this user can't become another one.
+  static func changingUser(_ library: FilePath, _ folder: TrialFolder) -> CaptureTrial? {
+    guard geteuid() == 0 else { return nil }
+    let trial = CaptureTrial(library, folder, changesUser: true)
+    return trial.isRefused ? nil : trial
+  }
+
+  /// - Parameter changesUser: whether the program gives up the rights of root before it crashes.
+  init(_ library: FilePath, _ folder: TrialFolder, changesUser: Bool = false) {
     let place = HandlerLibrary.absolute(folder.folder.path)
-    var environment = HandlerEnvironment(library: library, database: place.appending("database"), run: .random())
-    environment.programID = "trial"
-    let errors = place.appending("errors")
+    let name = changesUser ? "changed-user" : "trial"
+    var environment = HandlerEnvironment(library: library, database: place.appending(name), run: .random())
+    environment.programID = name
+    let errors = place.appending(name + ".errors")
     guard
       let output = try? FileDescriptor.open(
         errors, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
@@ -50,7 +61,8 @@ struct CaptureTrial {
     defer { _ = try? output.close() }
     let link = "/proc/self/exe"
     let tool = unsafe access(link, X_OK) == 0 ? FilePath(link) : ProgramFile.ownPath ?? FilePath(link)
-    let words = [HandlerEnvironment.bytes(tool), Array(CaptureTrialCommand.name.utf8)]
+    var words = [HandlerEnvironment.bytes(tool), Array(CaptureTrialCommand.name.utf8)]
+    if changesUser { words.append(Array("--changed-user".utf8)) }
     // A handler of Swift's own runtime would take its time, and stumble over the thread that blocks its signal.
     let variables = ProgramStart.ownEnvironment.filter { !$0.starts(with: Array("SWIFT_BACKTRACE=".utf8)) }
     var start = ProgramStart(
@@ -65,7 +77,8 @@ struct CaptureTrial {
       return
     }
     runMicroseconds = Self.microseconds(begin.duration(to: clock.now))
-    read(environment)
+    isRefused = end == .exited(CaptureTrialCommand.refused)
+    read(environment, needsThreads: !changesUser)
     if end == nil { fault = "the program did not end in \(Self.limit) seconds" + (fault.map { ": \($0)" } ?? "") }
     if fault == nil, end != .killed(signal: SIGSEGV) { fault = "the program ended otherwise than by its SIGSEGV" }
     if fault != nil, let said = Self.firstLine(errors) { fault? += "; it said: \(said)" }
@@ -84,11 +97,14 @@ struct CaptureTrial {
     return Wording.printable(String(decoding: bytes.prefix { $0 != 0x0a }, as: UTF8.self))
   }
 
-  private mutating func read(_ environment: HandlerEnvironment) {
+  /// - Parameter needsThreads: whether all threads have to be there with their registers.
+  private mutating func read(_ environment: HandlerEnvironment, needsThreads: Bool) {
     do {
       let database = try CrashDatabase(environment.database)
       let dumps = try database.pendingDumps().dumps.filter { $0.uuid.map { environment.owns($0) } ?? false }
-      guard let dump = dumps.first(where: { !$0.isLocked }), let file = try database.open(dump) else {
+      // Another user can't rename the file when it is whole; `run` does that for it.
+      let finished = dumps.first { !$0.isLocked } ?? (needsThreads ? nil : dumps.first { $0.size > 0 })
+      guard let dump = finished, let file = try database.open(dump) else {
         fault = dumps.isEmpty ? "the crash left no dump" : "the crash left a dump that was not finished"
         return
       }
@@ -105,6 +121,8 @@ struct CaptureTrial {
       let stopped = snapshot.threads.count { $0.context != nil }
       if snapshot.exception?.context == nil {
         fault = "the dump has no registers of the crash"
+      } else if !needsThreads {
+        return
       } else if snapshot.threads.count < CaptureTrialCommand.threads + 1 {
         fault = "the dump has \(Wording.count(snapshot.threads.count, "thread")) of \(CaptureTrialCommand.threads + 1)"
       } else if let note = notes.first {
@@ -123,6 +141,8 @@ struct CaptureTrial {
 /// What is made to crash. `doctor` alone starts it.
 struct CaptureTrialCommand: ParsableCommand {
   static let name = "capture-trial"
+  /// Its status where it may not become another user.
+  static let refused: Int32 = 76
   /// Beside the one that crashes. The last one blocks every signal.
   static let threads = 3
 
@@ -131,7 +151,14 @@ struct CaptureTrialCommand: ParsableCommand {
 
   private static let ready = Atomic<Int>(0)
 
+  /// Becomes the user of no rights, as the workers of servers do.
+  @Flag var changedUser = false
+
   func run() throws {
+    if changedUser {
+      let unprivileged: UInt32 = 65_534
+      guard setgroups(0, nil) == 0, setgid(unprivileged) == 0, setuid(unprivileged) == 0 else { Glibc.exit(Self.refused) }
+    }
     // Whatever happens, it does not go on for ever.
     alarm(15)
     for number in 0..<Self.threads {

@@ -313,6 +313,19 @@ struct DoctorChecks {
     }
   }
 
+  /// - Parameter trial: of a program that gave up the rights of root; nil if there was none.
+  mutating func addChangedUser(_ trial: CaptureTrial?) {
+    guard let trial else { return }
+    if let fault = trial.fault {
+      add(
+        "changed user", .limited, "a program of root that becomes another user: \(fault)",
+        "workers of servers such as nginx leave no dumps",
+        "make the database with mode 1777 before, or start the server as the user of its workers")
+    } else {
+      good("changed user", "a program of root that becomes another user leaves a dump")
+    }
+  }
+
   // MARK: Output
 
   var text: String {
