@@ -15,6 +15,10 @@ public struct MachOArchitecture: Sendable, Hashable, CustomStringConvertible {
   private static let arm: UInt32 = 12
 
   public var isARM64: Bool { type == Self.arm | Self.is64Bit }
+  /// 64-bit code with 32-bit pointers, of watches.
+  public var isARM64With32BitPointers: Bool { type == Self.arm | Self.is64BitWith32BitPointers }
+  /// Whether the code is that of 64-bit ARM processors, whatever the size of its pointers.
+  var hasARM64Code: Bool { isARM64 || isARM64With32BitPointers }
   public var isX86_64: Bool { type == Self.x86 | Self.is64Bit }
 
   /// As Apple's tools and Breakpad have it: `arm64e`, `x86_64h`; `cputype 18 subtype 0` of one that has no name here.

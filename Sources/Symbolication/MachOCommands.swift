@@ -14,15 +14,18 @@ struct MachOCommands {
   private(set) var findings = FindingList()
   /// Of the slice in the file.
   private let base: Int
+  /// Of the symbol table, in bytes.
+  private let entrySize: Int
   /// Where the code that is encrypted lies, in the slice.
   private var encrypted = ByteRange.empty
 
   /// Reads all of them. The range of `bytes` lies in them.
   init(_ bytes: RawSpan, in range: ByteRange, _ header: MachOFile.Header) {
     base = range.offset
+    entrySize = header.is32Bit ? 12 : 16
     let slice = bytes.extracting(range.offset..<range.end)
-    let end = min(slice.byteCount, MachOFile.headerSize + header.commandBytes)
-    if end < MachOFile.headerSize + header.commandBytes {
+    let end = min(slice.byteCount, header.size + header.commandBytes)
+    if end < header.size + header.commandBytes {
       complain(MachORules.rangeOutsideFile, 20, "sizeofcmds", UInt64(header.commandBytes))
     }
     // Sections point into what LC_ENCRYPTION_INFO says is encrypted, so that command goes first.
@@ -34,7 +37,7 @@ struct MachOCommands {
     _ slice: RawSpan, _ end: Int, _ header: MachOFile.Header, reporting: Bool,
     _ body: (inout MachOCommands, RawSpan, Int) -> Void
   ) {
-    var offset = MachOFile.headerSize
+    var offset = header.size
     for number in 0..<Int(header.commandCount) {
       guard end - offset >= 8 else {
         if reporting { complain(MachORules.badLoadCommand, offset, "command \(number)", nil) }
@@ -55,8 +58,10 @@ struct MachOCommands {
   }
 
   private mutating func readEncryption(_ command: RawSpan, _ offset: Int) {
-    // LC_ENCRYPTION_INFO_64
-    guard command.uint32(at: 0) == 0x2c, command.byteCount >= 20, command.uint32(at: 16) != 0 else { return }
+    // LC_ENCRYPTION_INFO_64, LC_ENCRYPTION_INFO
+    guard [0x2c, 0x21].contains(command.uint32(at: 0)), command.byteCount >= 20, command.uint32(at: 16) != 0 else {
+      return
+    }
     isEncrypted = true
     encrypted = ByteRange(offset: Int(command.uint32(at: 8)), count: Int(command.uint32(at: 12)))
   }
@@ -65,6 +70,8 @@ struct MachOCommands {
     switch command.uint32(at: 0) {
     // LC_SEGMENT_64
     case 0x19: readSegment(command, offset, slice)
+    // LC_SEGMENT
+    case 0x01: readSegment32(command, offset, slice)
     // LC_SYMTAB
     case 0x02: readSymbolTable(command, offset, slice)
     // LC_ID_DYLIB
@@ -130,13 +137,12 @@ struct MachOCommands {
   private mutating func readSymbolTable(_ command: RawSpan, _ offset: Int, _ slice: RawSpan) {
     guard fits(command, offset, 24, "LC_SYMTAB") else { return }
     let count = UInt64(command.uint32(at: 12))
-    let entrySize = UInt64(MachOFile.SymbolTable.entrySize)
     guard
-      let entries = range(UInt64(command.uint32(at: 8)), count * entrySize, slice, offset, "LC_SYMTAB.symoff"),
+      let entries = range(UInt64(command.uint32(at: 8)), count * UInt64(entrySize), slice, offset, "LC_SYMTAB.symoff"),
       let strings = range(
         UInt64(command.uint32(at: 16)), UInt64(command.uint32(at: 20)), slice, offset, "LC_SYMTAB.stroff")
     else { return }
-    symbolTable = MachOFile.SymbolTable(entries: entries, strings: strings)
+    symbolTable = MachOFile.SymbolTable(entrySize: entrySize, entries: entries, strings: strings)
   }
 
   private mutating func readSegment(_ command: RawSpan, _ offset: Int, _ slice: RawSpan) {
@@ -144,38 +150,79 @@ struct MachOCommands {
     let segment = MachOFile.Segment(
       name: command.name(at: 8), address: command.uint64(at: 24), size: command.uint64(at: 32),
       fileOffset: command.uint64(at: 40), fileSize: command.uint64(at: 48))
+    add(segment, offset, slice)
+    let sections = sectionEntries(command, offset, segment, start: 72, size: 80, count: command.uint32(at: 64))
+    for place in sections {
+      let entry = command.extracting(place..<place + 80)
+      add(
+        SectionEntry(
+          segment: entry.name(at: 16), name: entry.name(at: 0), address: entry.uint64(at: 32),
+          size: entry.uint64(at: 40),
+          start: entry.uint32(at: 48), flags: entry.uint32(at: 64)), offset + place, slice, segment)
+    }
+  }
+
+  /// With addresses and sizes of 32 bits.
+  private mutating func readSegment32(_ command: RawSpan, _ offset: Int, _ slice: RawSpan) {
+    guard fits(command, offset, 56, "LC_SEGMENT") else { return }
+    let segment = MachOFile.Segment(
+      name: command.name(at: 8), address: UInt64(command.uint32(at: 24)), size: UInt64(command.uint32(at: 28)),
+      fileOffset: UInt64(command.uint32(at: 32)), fileSize: UInt64(command.uint32(at: 36)))
+    add(segment, offset, slice)
+    let sections = sectionEntries(command, offset, segment, start: 56, size: 68, count: command.uint32(at: 48))
+    for place in sections {
+      let entry = command.extracting(place..<place + 68)
+      add(
+        SectionEntry(
+          segment: entry.name(at: 16), name: entry.name(at: 0), address: UInt64(entry.uint32(at: 32)),
+          size: UInt64(entry.uint32(at: 36)), start: entry.uint32(at: 40), flags: entry.uint32(at: 56)), offset + place,
+        slice, segment)
+    }
+  }
+
+  private mutating func add(_ segment: MachOFile.Segment, _ offset: Int, _ slice: RawSpan) {
     segments.append(segment)
     if ByteRange(segment.fileOffset, segment.fileSize, within: slice.byteCount) == nil {
       complain(MachORules.rangeOutsideFile, offset, "segment \(segment.name)", segment.fileSize)
     }
-    let count = Int(command.uint32(at: 64))
-    let room = (command.byteCount - 72) / 80
-    if count > room { complain(MachORules.badLoadCommand, offset, "segment \(segment.name)", UInt64(count)) }
-    for index in 0..<min(count, room) {
-      let place = 72 + index * 80
-      readSection(command.extracting(place..<place + 80), offset + place, slice, segment)
-    }
   }
 
-  private mutating func readSection(
-    _ entry: RawSpan, _ offset: Int, _ slice: RawSpan, _ segment: MachOFile.Segment
+  /// Where a segment's sections are in its command.
+  private mutating func sectionEntries(
+    _ command: RawSpan, _ offset: Int, _ segment: MachOFile.Segment, start: Int, size: Int, count: UInt32
+  ) -> [Int] {
+    let room = (command.byteCount - start) / size
+    if Int(count) > room { complain(MachORules.badLoadCommand, offset, "segment \(segment.name)", UInt64(count)) }
+    return (0..<min(Int(count), room)).map { start + $0 * size }
+  }
+
+  /// A section as the command has it.
+  private struct SectionEntry {
+    let segment: String
+    let name: String
+    let address: UInt64
+    let size: UInt64
+    /// Of its bytes in the slice.
+    let start: UInt32
+    let flags: UInt32
+  }
+
+  private mutating func add(
+    _ entry: SectionEntry, _ offset: Int, _ slice: RawSpan, _ segment: MachOFile.Segment
   ) {
-    let name = entry.name(at: 0)
-    let start = entry.uint32(at: 48)
-    let size = entry.uint64(at: 40)
-    let flags = entry.uint32(at: 64)
     var content: ByteRange?
     // Of S_ZEROFILL, S_GB_ZEROFILL and S_THREAD_LOCAL_ZEROFILL, and of what a dSYM does not repeat, there are no bytes.
-    if ![0x01, 0x0c, 0x12].contains(flags & 0xff), start != 0, segment.fileSize != 0 {
-      content = range(UInt64(start), size, slice, offset, "section \(segment.name),\(name)")
-      let isReadable = Int(start) >= encrypted.end || Int(start) + Int(content?.count ?? 0) <= encrypted.offset
+    if ![0x01, 0x0c, 0x12].contains(entry.flags & 0xff), entry.start != 0, segment.fileSize != 0 {
+      content = range(UInt64(entry.start), entry.size, slice, offset, "section \(segment.name),\(entry.name)")
+      let isReadable =
+        Int(entry.start) >= encrypted.end || Int(entry.start) + Int(content?.count ?? 0) <= encrypted.offset
       if !isReadable { content = nil }
     }
     sections.append(
       MachOFile.Section(
-        segment: entry.name(at: 16), name: name, address: entry.uint64(at: 32), size: size, content: content,
+        segment: entry.segment, name: entry.name, address: entry.address, size: entry.size, content: content,
         // S_ATTR_PURE_INSTRUCTIONS, S_ATTR_SOME_INSTRUCTIONS
-        hasInstructions: flags & 0x8000_0400 != 0))
+        hasInstructions: entry.flags & 0x8000_0400 != 0))
   }
 }
 

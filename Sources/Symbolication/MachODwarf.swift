@@ -33,6 +33,7 @@ final class MachODwarf: DwarfContainer {
     address >= file.textAddress && address - file.textAddress < file.textSize
   }
 
+  var alternateName: String? { nil }
   func alternate(_ places: DebugPlaces) -> (any DwarfContainer)? { nil }
 }
 
@@ -49,12 +50,12 @@ extension MachOFile {
   /// `__eh_frame`; nil if it has none.
   var exceptionFrames: CfiSection? {
     guard kind != .object, let section = section("__TEXT", "__eh_frame") else { return nil }
-    return CfiSection(".eh_frame", bytes(section), address: section.address, addressSize: 8)
+    return CfiSection(".eh_frame", bytes(section), address: section.address, addressSize: addressSize)
   }
 
   /// `__debug_frame`, which is with the debug information; nil if it has none.
   var debugFrames: CfiSection? {
     guard kind != .object, let section = section("__DWARF", "__debug_frame") else { return nil }
-    return CfiSection(".debug_frame", bytes(section), address: 0, addressSize: 8)
+    return CfiSection(".debug_frame", bytes(section), address: 0, addressSize: addressSize)
   }
 }

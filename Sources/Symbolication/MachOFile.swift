@@ -2,7 +2,7 @@ public import BinaryFormat
 public import FileSystem
 public import Snapshot
 
-/// A Mach-O file, or one slice of a universal one: 64-bit, little endian.
+/// A Mach-O file, or one slice of a universal one: little endian, and 64-bit or for watches' `arm64_32`.
 ///
 /// Its header and load commands are read when it is made; symbols, function starts and unwind information when somebody asks
 /// for an address. A damaged part costs itself only, with a finding. Source: Apple's `mach-o/loader.h` and `nlist.h`.
@@ -76,6 +76,8 @@ public struct MachOFile: Sendable {
   /// Whether the code is encrypted, as the App Store does it. Then only what is not code can be read.
   public let isEncrypted: Bool
 
+  /// How large addresses are in its tables, in bytes.
+  let addressSize: Int
   let symbolTable: SymbolTable?
   let functionStartBytes: ByteRange?
   private let index: MachOIndex
@@ -103,6 +105,7 @@ public struct MachOFile: Sendable {
     textAddress = text?.address ?? 0
     textSize = text?.size ?? 0
     isEncrypted = commands.isEncrypted
+    addressSize = header.is32Bit ? 4 : 8
     symbolTable = commands.symbolTable
     functionStartBytes = commands.functionStarts
     ownFindings = commands.findings
@@ -126,13 +129,18 @@ public struct MachOFile: Sendable {
   // MARK: The header
 
   struct Header {
+    /// Then commands have 32-bit addresses, and other sizes.
+    let is32Bit: Bool
     let architecture: MachOArchitecture
     let kind: Kind
     let commandCount: UInt32
     let commandBytes: Int
+
+    /// In bytes.
+    var size: Int { is32Bit ? 28 : 32 }
   }
 
-  static let headerSize = 32
+  private static let magic32: UInt32 = 0xfeed_face
 
   private static func header(_ file: InputFile, _ range: ByteRange) throws(Refusal) -> Header {
     let result: Result<Header, Refusal> = file.withBytes { bytes in
@@ -142,16 +150,20 @@ public struct MachOFile: Sendable {
       let slice = bytes.extracting(range.offset..<range.end)
       switch slice.uint32(at: 0) {
       case 0xfeed_facf: break
-      case 0xfeed_face: return .failure(.is32Bit)
+      case magic32:
+        let type = slice.byteCount >= 8 ? slice.uint32(at: 4) : 0
+        guard MachOArchitecture(type: type, subtype: 0).isARM64With32BitPointers else { return .failure(.is32Bit) }
       case 0xcffa_edfe, 0xcefa_edfe: return .failure(.isBigEndian)
       case MachOSlice.magic.byteSwapped, MachOSlice.magic64.byteSwapped:
         return .failure(MachOSlice.isUniversal(slice) ? .universal : .notMachO)
       default: return .failure(.notMachO)
       }
-      guard slice.byteCount >= headerSize else { return .failure(.notMachO) }
+      let is32Bit = slice.uint32(at: 0) == magic32
+      guard slice.byteCount >= (is32Bit ? 28 : 32) else { return .failure(.notMachO) }
       guard let kind = Kind(rawValue: slice.uint32(at: 12)) else { return .failure(.kind(slice.uint32(at: 12))) }
       return .success(
         Header(
+          is32Bit: is32Bit,
           architecture: MachOArchitecture(type: slice.uint32(at: 4), subtype: slice.uint32(at: 8)), kind: kind,
           commandCount: slice.uint32(at: 16), commandBytes: Int(slice.uint32(at: 20))))
     }

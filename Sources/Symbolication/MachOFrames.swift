@@ -24,7 +24,7 @@ extension MachOFile {
     }
     let mode = unwind.encoding & 0x0f00_0000
     switch callee.architecture {
-    case .arm64 where architecture.isARM64:
+    case .arm64 where architecture.hasARM64Code:
       guard [0x0200_0000, 0x0400_0000].contains(mode) else { return nil }
       if isInnermost, let caller = prologueCallerARM64(callee, address, unwind) { return caller }
       return mode == 0x0400_0000

@@ -16,8 +16,8 @@ public struct MachOSymbol: Sendable, Hashable {
 extension MachOFile {
   /// LC_SYMTAB, as ranges of the file.
   struct SymbolTable: Sendable {
-    static let entrySize = 16
-
+    /// In bytes.
+    let entrySize: Int
     let entries: ByteRange
     let strings: ByteRange
   }
@@ -144,13 +144,13 @@ struct MachOAddresses: Sendable {
   ) {
     let sections = file.sections
     var isSorted = true
-    for index in 0..<(table.entries.count / MachOFile.SymbolTable.entrySize) {
-      let place = table.entries.offset + index * MachOFile.SymbolTable.entrySize
+    for index in 0..<(table.entries.count / table.entrySize) {
+      let place = table.entries.offset + index * table.entrySize
       let type = bytes.uint8(at: place + 4)
       // N_STAB: debugging entries. Of the others those that are defined in a section, N_SECT.
       guard type & 0xe0 == 0, type & 0x0e == 0x0e else { continue }
       let section = Int(bytes.uint8(at: place + 5)) - 1
-      let address = bytes.uint64(at: place + 8)
+      let address = file.addressSize == 4 ? UInt64(bytes.uint32(at: place + 8)) : bytes.uint64(at: place + 8)
       let name = bytes.uint32(at: place)
       guard section >= 0, section < sections.count, Int(name) < table.strings.count else {
         findings.append(Finding(MachORules.badSymbol, at: place, path: "nlist[\(index)]", found: .address(address)))

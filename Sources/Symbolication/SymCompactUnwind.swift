@@ -35,9 +35,9 @@ struct SymCompactUnwind {
     case 0x0100_0000 where file.architecture.isX86_64: return framedX86(encoding)
     case 0x0200_0000 where file.architecture.isX86_64, 0x0300_0000 where file.architecture.isX86_64:
       return framelessX86(unwind)
-    case 0x0200_0000 where file.architecture.isARM64:
+    case 0x0200_0000 where file.architecture.hasARM64Code:
       return " .cfa: sp \((encoding >> 12 & 0xfff) * 16) + .ra: x30" + pairs(encoding, below: 0)
-    case 0x0400_0000 where file.architecture.isARM64:
+    case 0x0400_0000 where file.architecture.hasARM64Code:
       return " .cfa: x29 16 + .ra: .cfa -8 + ^ x29: .cfa -16 + ^" + pairs(encoding, below: -16)
     default: return nil
     }

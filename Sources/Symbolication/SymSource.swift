@@ -109,7 +109,7 @@ public final class SymSource {
 
   var registers: CfiRegisters? {
     if let machO {
-      let machine = machO.architecture.isARM64 ? EM_AARCH64 : machO.architecture.isX86_64 ? EM_X86_64 : EM_NONE
+      let machine = machO.architecture.hasARM64Code ? EM_AARCH64 : machO.architecture.isX86_64 ? EM_X86_64 : EM_NONE
       return CfiRegisters(machine: UInt16(machine))
     }
     return (loaded ?? debug).flatMap { $0.isLittleEndian ? CfiRegisters(machine: $0.machine) : nil }

@@ -23,7 +23,9 @@ public struct SymbolFileIdentity: Sendable {
   private static func format(of start: [UInt8]) throws(SymbolFile.UnknownFormat) -> Format {
     if start.starts(with: [0x7f, 0x45, 0x4c, 0x46]) { return .elf }
     if start.starts(with: Array("MODULE ".utf8)) { return .sym }
-    let machO: [[UInt8]] = [[0xcf, 0xfa, 0xed, 0xfe], [0xca, 0xfe, 0xba, 0xbe], [0xca, 0xfe, 0xba, 0xbf]]
+    let machO: [[UInt8]] = [
+      [0xcf, 0xfa, 0xed, 0xfe], [0xce, 0xfa, 0xed, 0xfe], [0xca, 0xfe, 0xba, 0xbe], [0xca, 0xfe, 0xba, 0xbf],
+    ]
     guard machO.contains(where: { start.starts(with: $0) }) else { throw SymbolFile.UnknownFormat() }
     return .machO
   }

@@ -46,10 +46,10 @@ struct MachOToolTests {
   private static let stub = """
     --- !tapi-tbd
     tbd-version: 4
-    targets: [ arm64-ios, x86_64-macos ]
+    targets: [ arm64-ios, arm64_32-watchos, x86_64-macos ]
     install-name: '/usr/lib/libSystem.B.dylib'
     exports:
-      - targets: [ arm64-ios, x86_64-macos ]
+      - targets: [ arm64-ios, arm64_32-watchos, x86_64-macos ]
         symbols: [ dyld_stub_binder, ___stack_chk_fail, ___stack_chk_guard ]
     ...
     """
@@ -66,7 +66,11 @@ struct MachOToolTests {
     try folder.write(Array(Self.source.utf8), to: "a.cpp")
     try folder.write(Array((Self.stub + "\n").utf8), to: "libSystem.tbd")
     let (target, platform) =
-      architecture == "arm64" ? ("arm64-apple-ios14.0", "ios 14.0 17.0") : ("x86_64-apple-macos12.0", "macos 12.0 14.0")
+      switch architecture {
+      case "arm64": ("arm64-apple-ios14.0", "ios 14.0 17.0")
+      case "arm64_32": ("arm64_32-apple-watchos8.0", "watchos 8.0 9.0")
+      default: ("x86_64-apple-macos12.0", "macos 12.0 14.0")
+      }
     let command = """
       set -e
       '\(Self.clang!)' -target \(target) -g -gdwarf-\(dwarf) -O1 -c a.cpp -o a.o
@@ -91,7 +95,7 @@ struct MachOToolTests {
   @Test(
     "Symbols, function starts and unwind information are those that LLVM's tools show",
     .enabled(if: hasTools, "LLVM's tools are not installed"),
-    arguments: ["arm64", "x86_64"])
+    arguments: ["arm64", "arm64_32", "x86_64"])
   func tables(architecture: String) throws {
     let built = try build(architecture, dwarf: 5)
     #expect(built.file.findings.isEmpty)
@@ -113,6 +117,15 @@ struct MachOToolTests {
       .compactMap { UInt64($0, radix: 16) }
     #expect(starts.count >= 3)
     #expect(built.file.functionStarts == starts)
+
+    let faulty = try #require(built.file.symbols().first { $0.name.contains("faulty") })
+    let address = "0x\(String(faulty.address + 16, radix: 16))"
+    let own = try lines("crashpadctl symbols lookup lib.dylib.dSYM \(address)", built)
+    let other = try lines("'\(Self.symbolizer!)' --obj=\(Built.companionPath) -f -C \(address)", built)
+    #expect(own.joined(separator: "\n").contains("geo::faulty(int*, int)"))
+    #expect(other.first == "geo::faulty(int*, int)")
+    let line = try #require(other.dropFirst().first?.split(separator: ":").dropFirst().first)
+    #expect(own.joined(separator: "\n").contains("a.cpp:\(line)"))
 
     let entries = try lines("'\(Self.objdump!)' --macho --unwind-info lib.dylib", built)
       .compactMap { $0.firstMatch(of: #/function offset=0x([0-9a-f]+), encoding(?:\[\d+\])?=0x([0-9a-f]+)/#) }
