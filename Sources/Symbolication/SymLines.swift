@@ -15,24 +15,41 @@ struct SymLines {
 
   func rows(of unit: Int) -> Range<Int> { units[unit] }
 
+  /// How far from an address of code others are taken for code too, in bytes.
+  private static let near: UInt64 = 4096
+
   /// Reads the rows of one unit, and sorts them by address.
-  mutating func read(_ unit: DwarfUnit, _ sections: DwarfSections, _ names: SymNames) {
+  ///
+  /// - Parameter isCode: whether code is at an address. Only rows there are kept, and one for each address: a table that
+  ///   has millions of others takes no memory for them.
+  mutating func read(_ unit: DwarfUnit, _ sections: DwarfSections, _ names: SymNames, _ isCode: (UInt64) -> Bool) {
     guard let table = unit.lines(sections) else { return }
     names.beginUnit()
     let first = rows.count
     // Sequences are in order inside, and seldom among each other.
     var sequences: [Range<Int>] = []
     var start = first
+    var code: UInt64?
     table.forEachRow { row, isEnd in
       if isEnd {
-        rows.append(Row(address: row.address, line: 0, file: -1))
         // Those of functions that the linker dropped are left at 0.
-        if rows[start].address > 0 { sequences.append(start..<rows.count) } else { rows.removeSubrange(start...) }
+        if rows.count > start, rows[start].address > 0, rows[start].address < row.address {
+          rows.append(Row(address: row.address, line: 0, file: -1))
+          sequences.append(start..<rows.count)
+        } else {
+          rows.removeSubrange(start...)
+        }
         start = rows.count
-      } else {
-        let file = Int32(clamping: names.file(UInt64(row.file), of: unit, sections))
-        rows.append(Row(address: row.address, line: row.line, file: file))
+        return
       }
+      if code.map({ row.address &- $0 >= Self.near }) ?? true {
+        guard isCode(row.address) else { return }
+        code = row.address
+      }
+      // Nothing lies between this one and the one before.
+      if rows.count > start, rows[rows.count - 1].address == row.address { rows.removeLast() }
+      let file = Int32(clamping: names.file(UInt64(row.file), of: unit, sections))
+      rows.append(Row(address: row.address, line: row.line, file: file))
     }
     // What has no end gives none of its rows: where the last ends is not known.
     rows.removeSubrange(start...)
@@ -41,9 +58,14 @@ struct SymLines {
   }
 
   private mutating func sort(_ sequences: [Range<Int>], from first: Int) {
-    let ordered = sequences.sorted { rows[$0.lowerBound].address < rows[$1.lowerBound].address }
-    let sorted = ordered.flatMap { rows[$0] }
-    rows.replaceSubrange(first..., with: sorted)
+    let isOrdered = zip(sequences, sequences.dropFirst()).allSatisfy {
+      rows[$0.lowerBound].address <= rows[$1.lowerBound].address
+    }
+    if !isOrdered {
+      let ordered = sequences.sorted { rows[$0.lowerBound].address < rows[$1.lowerBound].address }
+      let sorted = ordered.flatMap { rows[$0] }
+      rows.replaceSubrange(first..., with: sorted)
+    }
     for index in rows[first...].indices.dropFirst() where rows[index].address < rows[index - 1].address {
       // Sequences overlap. Of rows at one address those come first that end what was before.
       rows[first...].sort { ($0.address, $0.file >= 0 ? 1 : 0) < ($1.address, $1.file >= 0 ? 1 : 0) }

@@ -63,7 +63,7 @@ public struct SymWriter {
     var hasFunctions = Array(repeating: false, count: info.units.count)
     for function in functions.functions { hasFunctions[function.unit] = true }
     var lines = SymLines(unitCount: info.units.count)
-    for unit in info.units { lines.read(unit, info.sections, names) }
+    for unit in info.units { lines.read(unit, info.sections, names, source.isCode) }
     let pieces = SymPiece.separate(functions.pieces)
     symbols.removeAll(in: pieces.map(\.range))
     let plain = plainFunctions(lines, &symbols, pieces, hasFunctions)

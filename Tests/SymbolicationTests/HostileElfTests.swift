@@ -95,6 +95,37 @@ struct HostileElfTests {
     #expect(source.info?.findings.findings.map(\.rule.code) == ["bad-dwarf"])
   }
 
+  /// A table of DWARF 4 with one file, and sequences of rows.
+  private static func lines(_ program: [UInt8]) -> [UInt8] {
+    var header: [UInt8] = [1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0]
+    header += Array("a.c".utf8) + [0, 0, 0, 0, 0]
+    var lines: [UInt8] = []
+    lines.append(little: UInt32(6 + header.count + program.count))
+    lines.append(little: UInt16(4))
+    lines.append(little: UInt32(header.count))
+    return lines + header + program
+  }
+
+  @Test(
+    "Of a million rows those are kept that have an address of code for themselves",
+    arguments: [
+      // At one address; two bytes on each time, from code to far behind it; each a sequence of its own.
+      ([0, 9, 2] + words(0x1000) + Array(repeating: 0x13, count: 1_000_000) + [2, 1, 0, 1, 1], 2...2),
+      ([0, 9, 2] + words(0x1f00) + Array(repeating: 0x2e, count: 1_000_000) + [0, 1, 1], 100...2200),
+      (Array(repeating: [0, 9, 2] + words(0x1000) + [0x13, 0, 1, 1], count: 50_000).flatMap { $0 }, 0...0),
+    ])
+  func manyRows(program: [UInt8], kept: ClosedRange<Int>) throws {
+    let abbreviations: [UInt8] = [1, 0x11, 0, 0x13, 0x05, 0x10, 0x17, 0x11, 0x01, 0x12, 0x07, 0, 0, 0]
+    let bytes = SynthElf.file([
+      (".debug_abbrev", 0, abbreviations), (".debug_line", 0, Self.lines(program)),
+      (".debug_info", 0, Self.unit([1, 4, 0, 0, 0, 0, 0] + Self.words(0x1000, 0x1000))),
+    ])
+    let info = try #require(try Self.info(bytes))
+    var lines = SymLines(unitCount: info.units.count)
+    for unit in info.units { lines.read(unit, info.sections, SymNames()) { (0x1000..<0x2000).contains($0) } }
+    #expect(kept.contains(lines.rows.count), "\(lines.rows.count)")
+  }
+
   @Test("Units that each need the last of many abbreviations are not read", arguments: [2, 80])
   func sharedAbbreviations(units: Int) throws {
     var abbreviations: [UInt8] = []
