@@ -13,7 +13,9 @@ protocol DwarfContainer: AnyObject {
   func contents(_ name: String) -> RawSpanHolder
   /// Whether code is at an address, as far as the file says.
   func isCode(_ address: UInt64) -> Bool
-  /// The file that dwz moved to what several files have in common; nil if there is none, or it was not found.
+  /// The path of the file to which dwz moved what several files have in common; nil if there is none.
+  var alternateName: String? { get }
+  /// That file; nil if there is none, or it was not found.
   func alternate(_ places: DebugPlaces) -> (any DwarfContainer)?
 }
 
@@ -81,7 +83,9 @@ final class DwarfSections {
     self.init(
       file, DwarfParts(file), findings, isSplit: false, splitFiles: SplitFiles(file, places, findings)
     ) {
-      file.alternate(places).map { DwarfSections(alternate: $0, findings) }
+      let alternate = file.alternate(places)
+      if alternate == nil, let name = file.alternateName { findings.add(ElfRules.sharedDwarfMissing, path: name) }
+      return alternate.map { DwarfSections(alternate: $0, findings) }
     }
   }
 

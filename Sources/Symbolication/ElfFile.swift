@@ -268,7 +268,8 @@ extension ElfFile: DwarfContainer {
   /// How a section is compressed; nil if it is not.
   func compression(of section: ElfSection) -> ElfCompression? { ElfCompression(bytes(section), section, self) }
 
-  func alternate(_ places: DebugPlaces) -> (any DwarfContainer)? {
+  /// The path, and the build id, of the file that dwz made of what several have in common.
+  private var alternateLink: (name: String, id: [UInt8])? {
     guard let link = section(".gnu_debugaltlink") else { return nil }
     let (name, id) = bytes(link).withBytes { bytes in
       let end = bytes.firstZero(in: ByteRange(offset: 0, count: bytes.byteCount))
@@ -278,7 +279,13 @@ extension ElfFile: DwarfContainer {
         bytes.array(in: ByteRange(offset: rest, count: bytes.byteCount - rest))
       )
     }
-    guard !name.isEmpty else { return nil }
+    return name.isEmpty ? nil : (name, id)
+  }
+
+  var alternateName: String? { alternateLink?.name }
+
+  func alternate(_ places: DebugPlaces) -> (any DwarfContainer)? {
+    guard let (name, id) = alternateLink else { return nil }
     for path in ElfNames.alternatePaths(FilePath(name), id, folder, places) {
       guard case .regular? = try? FileKind(at: path, followingLink: true), let file = try? ElfFile(path) else {
         continue

@@ -8,8 +8,11 @@ public enum ElfRules {
     "bad-frame-rules", .warning, "Descriptions of frames can't be read; stacks are walked without them")
   public static let splitDwarfMissing = Rule(
     "split-dwarf-missing", .warning, "A file with split debug information is not there, or can't be read")
+  public static let sharedDwarfMissing = Rule(
+    "shared-dwarf-missing", .warning,
+    "The file with the debug information that this one shares with others is not there, or is of another build")
   public static let unknownCompression = Rule(
     "unknown-compression", .warning, "A section is compressed in a way that can't be undone here")
 
-  public static let all = [badDwarf, badLines, badFrames, splitDwarfMissing, unknownCompression]
+  public static let all = [badDwarf, badLines, badFrames, splitDwarfMissing, sharedDwarfMissing, unknownCompression]
 }

@@ -89,15 +89,20 @@ struct ElfSymbolTable {
       let middle = (low + high) / 2
       if entries[middle].address <= address { low = middle + 1 } else { high = middle }
     }
-    // A function may have labels inside of it, which end before it does.
+    // A function may have labels inside of it, which end before it does, or have no size.
+    var unsized: Int?
     var index = low - 1
     while index >= 0, low - index <= 16 {
       let entry = entries[index]
-      if entry.size == 0 { return index == low - 1 ? index : nil }
-      if address - entry.address < entry.size { return index }
+      if entry.size == 0 {
+        if index == low - 1 { unsized = index }
+        if entry.isFunction { break }
+      } else if address - entry.address < entry.size {
+        return entry.isFunction ? index : unsized ?? index
+      }
       index -= 1
     }
-    return nil
+    return unsized
   }
 
   /// Without the version that the C library's own tables have behind some: `puts@@GLIBC_2.2.5`.

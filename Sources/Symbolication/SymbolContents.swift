@@ -32,6 +32,8 @@ public enum SymbolContents: Sendable {
     public let debugFrames: Int
     public let hasMiniDebugInfo: Bool
     public let debugLink: (name: String, checksum: UInt32)?
+    /// The file with debug information that this one shares with others, as dwz(1) makes it, and whether it was found.
+    public let sharedFile: (name: String, isFound: Bool)?
     /// Whether neither the full symbol table nor debug information is there.
     public var isStripped: Bool { symbols == 0 && units == 0 }
   }
@@ -90,6 +92,7 @@ extension SymbolContents.Elf {
     buildID = file.buildID
     hasCode = file.hasCode
     debugLink = file.debugLink
+    sharedFile = file.alternateName.map { ($0, file.alternate(DebugPlaces()) != nil) }
     var counts: [UInt32: Int] = [:]
     var isCompressed = false
     var hasMini = false

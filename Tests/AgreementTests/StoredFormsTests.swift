@@ -123,6 +123,51 @@ struct StoredFormsTests {
     #expect(differing.isEmpty, "\(differing.count): \(differing.prefix(3))")
   }
 
+  @Test(
+    "What dwz moved to a file of several programs is read there, and its lack is reported",
+    .enabled(if: Toolbox.named("dwz") != nil, "dwz is not installed"))
+  func shared() throws {
+    let folder = try TemporaryFolder()
+    try Self.make("-gdwarf-4", in: folder)
+    let addresses = try Self.addresses(in: folder)
+    let expected = try Self.answers("build/prog", at: addresses, in: folder)
+    try Self.run("cp build/prog build/other; dwz -m build/common -M common build/prog build/other", in: folder)
+    #expect(try Self.answers("build/prog", at: addresses, in: folder) == expected)
+    let info = try Tool.shell("crashpadctl symbols info build/prog", in: folder)
+    #expect(info.text.contains("\nShared with  common, found\n"))
+    try Self.run("rm build/common", in: folder)
+    let lookup = try Tool.shell("crashpadctl symbols lookup build/prog < addresses", in: folder)
+    #expect(lookup.errorText.contains("[shared-dwarf-missing]"), "\(lookup.errorText)")
+    let without = try Tool.shell("crashpadctl symbols info build/prog", in: folder)
+    #expect(without.text.contains("\nShared with  common, not found\n"))
+  }
+
+  @Test("A label inside of a function is not taken for one, unless it is in none")
+  func labels() throws {
+    let folder = try TemporaryFolder()
+    let source = """
+      .text
+      .globl outer
+      .type outer, @function
+      outer: nop; nop
+      inner: nop; nop
+      second: nop
+      .size outer, . - outer
+      behind: nop; nop
+      """
+    try folder.write(Array((source + "\n").utf8), to: "a.s")
+    try Self.run("'\(try #require(Toolbox.gxx))' -shared -nostdlib a.s -o prog", in: folder)
+    let symbols = try Tool.shell("'\(try #require(Toolbox.nm))' prog", in: folder).outputLines
+    let start = try #require(symbols.first { $0.hasSuffix(" outer") }?.split(separator: " ").first)
+    let outer = try #require(UInt64(start, radix: 16))
+    let names = try (0..<7 as Range<UInt64>).map { offset in
+      let address = String(outer + offset, radix: 16)
+      let result = try Tool.shell("crashpadctl symbols lookup prog 0x\(address)", in: folder)
+      return ["outer", "inner", "second", "behind"].first { result.text.contains($0) }
+    }
+    #expect(names == Array(repeating: "outer", count: 5) + ["behind", "behind"])
+  }
+
   @Test("An object file has the lines and the inlined calls of its code")
   func object() throws {
     let folder = try TemporaryFolder()

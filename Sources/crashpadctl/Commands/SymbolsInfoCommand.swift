@@ -113,6 +113,9 @@ enum SymbolContentsText {
     if let link = elf.debugLink {
       rows.append(("Debug link", "\(Wording.printable(link.name)), CRC \(Wording.hex(UInt64(link.checksum)))"))
     }
+    if let file = elf.sharedFile {
+      rows.append(("Shared with", "\(Wording.printable(file.name)), \(file.isFound ? "found" : "not found")"))
+    }
     var kind = "ELF \(elf.kind), \(elf.module.architecture)"
     if !elf.hasCode { kind += ", without code" }
     if elf.isStripped { kind += ", stripped" }
@@ -223,6 +226,15 @@ enum SymbolContentsText {
       json.object { json in
         json.member("name", link.name)
         json.member("crc", Wording.hex(UInt64(link.checksum)))
+      }
+    } else {
+      json.null()
+    }
+    json.key("shared_file")
+    if let file = elf.sharedFile {
+      json.object { json in
+        json.member("name", file.name)
+        json.member("is_found", file.isFound)
       }
     } else {
       json.null()
