@@ -113,10 +113,10 @@ struct RunTests {
     #expect(result.text == "127\n127\n126\n126\ntext\n")
     #expect(
       result.errorText == """
-        crashpadctl: no-such-program: No such file or directory
-        crashpadctl: ./no/such: No such file or directory
-        crashpadctl: ./text: Permission denied
-        crashpadctl: /: Permission denied
+        crashpadctl: error: no-such-program: No such file or directory
+        crashpadctl: error: ./no/such: No such file or directory
+        crashpadctl: error: ./text: Permission denied
+        crashpadctl: error: /: Permission denied
 
         """)
   }
