@@ -157,7 +157,9 @@ struct CaptureTrialCommand: ParsableCommand {
   func run() throws {
     if changedUser {
       let unprivileged: UInt32 = 65_534
-      guard setgroups(0, nil) == 0, setgid(unprivileged) == 0, setuid(unprivileged) == 0 else { Glibc.exit(Self.refused) }
+      guard setgroups(0, nil) == 0, setgid(unprivileged) == 0, setuid(unprivileged) == 0 else {
+        Glibc.exit(Self.refused)
+      }
     }
     // Whatever happens, it does not go on for ever.
     alarm(15)
