@@ -43,7 +43,8 @@ extension CrashText {
     guard let number = rest.takeNumber() else { return false }
     endRegisters()
     if rest.has(prefix: " name:") {
-      setName(rest.dropFirst(" name:".utf8.count), of: threadIndex(number))
+      thread = threadIndex(number)
+      setName(rest.dropFirst(" name:".utf8.count), of: thread)
       section = .thread
       return true
     }
@@ -106,13 +107,20 @@ extension CrashText {
     }
     switch owner {
     case .lastException: frames.last.append(frame)
-    case .thread(let index): frames.threads[index].append(frame)
+    case .thread(let index):
+      // Every section of frames selects a thread first; a text that does not loses the frame, and nothing else.
+      guard frames.threads.indices.contains(index) else {
+        return builder.note(ReportRules.badFrame, at: content.startIndex)
+      }
+      frames.threads[index].append(frame)
     }
   }
 
   /// " + 0 [inlined]": what stands behind a name that has a line feed in it.
   private mutating func continueName(_ content: TextBytes, of owner: TextFrames.Owner) -> Bool {
-    guard content.has(prefix: "+ "), case .thread(let index) = owner, !frames.threads[index].isEmpty else {
+    guard content.has(prefix: "+ "), case .thread(let index) = owner, frames.threads.indices.contains(index),
+      !frames.threads[index].isEmpty
+    else {
       return false
     }
     var rest = content.dropFirst(2)

@@ -67,8 +67,12 @@ public enum MeaningTable {
   /// The row of a line of `ktriageinfo`.
   public static func kernelTriage(_ line: String) -> CodeMeaning? { longest(in: line, CodeMeaning.kernelTriage) }
 
+  /// Characters of a message that are compared.
+  private static let longestText = 2000
+
   private static func longest(in text: String, _ rows: [CodeMeaning]) -> CodeMeaning? {
-    let text = text.lowercased()
+    // Messages have their own words first; what a program logged behind them may be megabytes.
+    let text = String(text.prefix(longestText)).lowercased()
     var found: (row: CodeMeaning, length: Int)?
     for row in rows {
       for alias in row.aliases where alias.utf8.count > found?.length ?? 0 && text.contains(alias) {

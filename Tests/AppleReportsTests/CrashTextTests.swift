@@ -226,6 +226,17 @@ struct CrashTextTests {
     #expect(String(decoding: unknown.bytes[place...].prefix(8), as: UTF8.self) == "1   Else")
   }
 
+  @Test("Frames behind a thread's name are that thread's, whatever stood before")
+  func named() {
+    let frame = "0   A \t0x0000000000001000 f + 1\n"
+    let unknown = Reading("Thread 9 crashed with ARM Thread State:\n\nThread 0 name:  main\n" + frame)
+    #expect(unknown.frames(0).count == 1)
+    #expect(unknown.isSound)
+    let other = Reading("Thread 0:\n" + frame + "\nThread 1 name:  second\n" + frame + frame)
+    #expect(other.frames(0).count == 1)
+    #expect(other.frames(1).count == 2)
+  }
+
   @Test("A panic of the kernel is refused")
   func panic() {
     let reading = Reading("panic(cpu 1 caller 0xffffff8003814e17): \"timed out\"\nBacktrace (CPU 1)\n")

@@ -133,6 +133,18 @@ struct WatchdogTests {
     #expect(explanation.summary == "The watchdog ended the app: it did not finish (process-exit) within 5.0 s.")
   }
 
+  @Test(arguments: ["1e300", "nan", "inf", "-5", "", "99999999999999999999", "0x1p1023"])
+  func `A number that no time can be is no number`(number: String) {
+    let text = [
+      "scene-update watchdog transgression: app exhausted real (wall clock) time allowance of \(number) seconds",
+      "Elapsed total CPU time (seconds): \(number) (user \(number)), \(number)% CPU",
+      "Elapsed application CPU time (seconds): \(number), 1% CPU", "Failed to terminate gracefully after \(number)s",
+    ]
+    let explanation = Explanation(SampleCrash.watchdog([Self.busyMain], text))
+    #expect(explanation.summary.hasPrefix("The watchdog ended the app: it did not finish"))
+    #expect(explanation.notKnown.contains { $0.contains("How much CPU time") })
+  }
+
   // MARK: Who holds it
 
   @Test func `Two threads that wait for each other's queues are shown side by side`() {

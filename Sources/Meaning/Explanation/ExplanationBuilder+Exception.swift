@@ -115,12 +115,15 @@ extension ExplanationBuilder {
 
   // MARK: Messages and stacks
 
+  /// How many lines of messages are looked at.
+  private static let messageLines = 200
+
   mutating func addMessages() {
     let lines = crash.messages.flatMap { $0.split(whereSeparator: \.isNewline).map(String.init) }
     // A trap of libc++ has its message as the name of an inlined function.
     let names =
       crash.crashedThread?.frames.prefix(2).compactMap(\.function).filter { $0.contains("/include/c++/v1/") } ?? []
-    for line in lines + names {
+    for line in lines.prefix(Self.messageLines) + names {
       guard let row = MeaningTable.message(line), let exception = crash.exception else { continue }
       note("The program left the message: \(shortened(line)).")
       // What the program says itself is closer than the signal that it became.
@@ -175,7 +178,7 @@ extension ExplanationBuilder {
   /// Lines that the kernel and the reporter left.
   mutating func addSystemEvidence() {
     guard let report else { return }
-    for line in report.kernelTriage {
+    for line in report.kernelTriage.prefix(Self.messageLines) {
       guard let row = MeaningTable.kernelTriage(line) else { continue }
       note("The kernel noted \"\(row.name)\": \(row.event).")
       add(row)

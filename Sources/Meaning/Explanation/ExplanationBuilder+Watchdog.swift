@@ -22,7 +22,11 @@ struct WatchdogText {
       guard let start = text.firstRange(of: marker)?.upperBound else { return nil }
       return text[start...].drop { $0 == " " }.prefix { !" ,\n|\"".contains($0) }
     }
-    func number(after marker: String) -> Double? { value(after: marker).flatMap { Double($0) } }
+    // A damaged report may have any number here.
+    func seconds(_ text: some StringProtocol) -> Double? {
+      Double(text).flatMap { (0..<1_000_000_000).contains($0) ? $0 : nil }
+    }
+    func number(after marker: String) -> Double? { value(after: marker).flatMap { seconds($0) } }
     if let index = words.firstIndex(of: "watchdog"), index > words.startIndex {
       // "explanation:scene-create watchdog transgression"
       event = words[index - 1].split(separator: ":").last.map(String.init)
@@ -32,7 +36,7 @@ struct WatchdogText {
     if allowanceText == nil, let range = text.firstRange(of: "Failed to terminate gracefully after ") {
       allowanceText = String(text[range.upperBound...].prefix { $0.isNumber || $0 == "." })
     }
-    allowance = allowanceText.flatMap { Double($0) }
+    allowance = allowanceText.flatMap { seconds($0) }
     systemCPU = number(after: "Elapsed total CPU time (seconds):")
     applicationCPU = number(after: "Elapsed application CPU time (seconds):")
     if let start = text.firstRange(of: "Elapsed total CPU time (seconds):")?.upperBound,
