@@ -77,6 +77,9 @@ let package = Package(
         "JSONFormat", "Minidump", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
+      name: "Signatures",
+      dependencies: ["BinaryFormat", "FileSystem", "JSONFormat", "Meaning", "Snapshot", "Symbolication"]),
+    .target(
       name: "CrashUpload",
       dependencies: [
         "BinaryFormat", "CCurl", "CGzip", "CLinux", "CrashDatabase", "FileSystem", "Minidump", "Snapshot",
@@ -95,8 +98,8 @@ let package = Package(
       dependencies: [
         "BinaryFormat", "CArguments", "CLinux", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore",
         "DumpInterpretation",
-        "FileSystem", "IntermediateDump", "JSONFormat", "Meaning", "Minidump", "Redaction", "Snapshot", "Supervision",
-        "Symbolication", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "FileSystem", "IntermediateDump", "JSONFormat", "Meaning", "Minidump", "Redaction", "Signatures", "Snapshot",
+        "Supervision", "Symbolication", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -143,6 +146,12 @@ let package = Package(
         "crashpadctl",
       ]),
     .testTarget(name: "MeaningTests", dependencies: ["Meaning", "Snapshot"]),
+    .testTarget(
+      name: "SignaturesTests",
+      dependencies: [
+        "CrashpadCore", "DumpSynth", "FileSystem", "JSONFormat", "Signatures", "Snapshot", "Symbolication", "ToolRunner",
+        "crashing-program", "crashpadctl",
+      ]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
     .testTarget(
       name: "IntermediateDumpTests", dependencies: ["BinaryFormat", "DumpSynth", "IntermediateDump", "JSONFormat"]),
@@ -211,8 +220,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpSynth", "IntermediateDump", "Meaning", "ToolRunner",
-        "crashpadctl", .product(name: "SystemPackage", package: "swift-system"),
+        "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpSynth", "IntermediateDump", "Meaning", "Signatures",
+        "ToolRunner", "crashpadctl", .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -23,7 +23,7 @@ struct Crashpadctl: ParsableCommand {
     subcommands: [
       InspectCommand.self, ValidateCommand.self, ConvertCommand.self, RedactCommand.self, ProcessCommand.self,
       UnlockCommand.self, PruneCommand.self, UploadCommand.self, DatabaseCommand.self, FindCommand.self,
-      SymbolizeCommand.self, ExplainCommand.self, SymbolsCommand.self, RunCommand.self,
+      SymbolizeCommand.self, GroupCommand.self, ExplainCommand.self, SymbolsCommand.self, RunCommand.self,
       DoctorCommand.self, CaptureTrialCommand.self,
     ])
 

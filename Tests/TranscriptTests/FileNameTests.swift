@@ -39,6 +39,7 @@ struct FileNameTests {
       "explain",
       #"explain --no-system -s "$N.sym" "./$N.idump" && crashpadctl explain -f json "./$N.idump" | grep -q crashpadctl-explanation"#
     ),
+    ("group", #"group X"#),
     ("run", #"run -d "$N.run" -o "$N.txt" -- "./$N.sh" "$N" && test -e "$N.txt""#),
     ("doctor", #"doctor -d "$N" || test $? = 1"#),
   ]

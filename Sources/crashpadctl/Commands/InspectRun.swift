@@ -3,6 +3,7 @@ import BinaryFormat
 import CrashpadCore
 import FileSystem
 import JSONFormat
+import Signatures
 import Snapshot
 import Symbolication
 import SystemPackage
@@ -80,8 +81,14 @@ struct InspectRun {
         inspection, snapshot, names: symbols.isEmpty ? nil : AddressNames(snapshot, inspection.file, cache))
     }
     if format == .json {
+      let signature =
+        symbols.isEmpty
+        ? nil
+        : inspection.snapshot.map { snapshot in
+          Signature(snapshot, inspection.file, nil, SignatureOptions(cache))
+        }
       JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
-        InspectionJSON.write(inspection, view, input: dump.argument, to: &$0)
+        InspectionJSON.write(inspection, view, signature: signature, input: dump.argument, to: &$0)
       }
     } else {
       if !isFirst { Terminal.output("\n") }

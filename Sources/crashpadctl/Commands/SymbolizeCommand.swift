@@ -1,5 +1,6 @@
 import ArgumentParser
 import CrashpadCore
+import Signatures
 import Symbolication
 
 enum SymbolizeFormat: String, ExpressibleByArgument, CaseIterable {
@@ -84,7 +85,7 @@ struct SymbolizeCommand: ParsableCommand {
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search(), names: names.form(isText: format != .json))
     let list = InputList(dumps, accepting: InputFormat.withMeaning)
-    let status = SymbolizeRun(command: self, list: list, cache: cache).run()
+    let status = SymbolizeRun(command: self, list: list, cache: cache, signatures: SignatureOptions(cache)).run()
     Terminal.end(status)
   }
 }

@@ -5,6 +5,7 @@ import IntermediateDump
 import JSONFormat
 import Meaning
 import Minidump
+import Signatures
 import Snapshot
 import Symbolication
 
@@ -15,9 +16,13 @@ struct InspectionJSON {
 
   private let inspection: Inspection
   private let view: InspectionView?
+  private let signature: Signature?
 
-  static func write(_ inspection: Inspection, _ view: InspectionView?, input: String, to json: inout JSONWriter) {
-    InspectionJSON(inspection: inspection, view: view).writeDocument(input, to: &json)
+  static func write(
+    _ inspection: Inspection, _ view: InspectionView?, signature: Signature? = nil, input: String,
+    to json: inout JSONWriter
+  ) {
+    InspectionJSON(inspection: inspection, view: view, signature: signature).writeDocument(input, to: &json)
   }
 
   /// An input that could not be read.
@@ -57,6 +62,10 @@ struct InspectionJSON {
 
   private func write(_ view: InspectionView, to json: inout JSONWriter) {
     writeException(view, to: &json)
+    if let signature {
+      json.key("signature")
+      SignatureJSON.write(signature, to: &json)
+    }
     writeProcess(view, to: &json)
     writeSystem(view, to: &json)
     if let report = view.snapshot.report {

@@ -4,6 +4,7 @@ import FileSystem
 import IntermediateDump
 import Meaning
 import Minidump
+import Signatures
 import Snapshot
 
 /// One screen: what crashed, why, where, when, and whether the dump is whole.
@@ -59,12 +60,15 @@ struct OverviewText {
   }
 
   /// What stands above stacks: what crashed and why, in which process, on what machine.
-  static func head(_ view: InspectionView, name: String, style: TextStyle = .plain) -> String {
+  static func head(
+    _ view: InspectionView, name: String, signature: Signature? = nil, style: TextStyle = .plain
+  ) -> String {
     var overview = OverviewText(view: view, name: name, style: style, isHead: true)
     overview.describeCrash()
     overview.describeProcess()
     overview.describeSystem()
     overview.describeMessages()
+    if let signature { overview.add("Signature", "\(signature.id)  \(Wording.printable(signature.text))") }
     return overview.finished
   }
 

@@ -20,7 +20,8 @@ struct StackText {
 
   /// The dump's head, the stacks, and what is missing.
   func text(name: String) -> String {
-    var text = OverviewText.head(symbolized.view, name: name, style: style)
+    var text = OverviewText.head(
+      symbolized.view, name: name, signature: symbolized.signature, style: style)
     for thread in symbolized.result.threads { text += "\n" + self.text(thread) }
     let modules = symbolized.modulesWithFrames
     let missing = modules.count { $0.symbols?.isFound != true }

@@ -59,6 +59,10 @@ struct SymbolizationJSON {
         writeModules(symbolized, to: &json)
       case .stacks:
         writeProcess(symbolized, to: &json)
+        if let signature = symbolized.signature {
+          json.key("signature")
+          SignatureJSON.write(signature, to: &json)
+        }
         writeModules(symbolized, to: &json)
         writeThreads(symbolized, to: &json)
       }

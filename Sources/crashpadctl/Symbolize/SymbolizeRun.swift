@@ -2,6 +2,7 @@ import BinaryFormat
 import CrashpadCore
 import FileSystem
 import JSONFormat
+import Signatures
 import Snapshot
 import Symbolication
 import SystemPackage
@@ -12,6 +13,7 @@ struct SymbolizeRun {
   let command: SymbolizeCommand
   let list: InputList
   let cache: SymbolCache
+  let signatures: SignatureOptions
 
   /// What one dump comes to.
   private struct Report: Sendable {
@@ -102,7 +104,9 @@ struct SymbolizeRun {
     if let snapshot = inspection.snapshot {
       let result = Symbolization(
         snapshot, inspection.file, cache, threads: threads(of: snapshot), allModules: command.modules)
-      symbolized = SymbolizedView(view: InspectionView(inspection, snapshot), result: result)
+      symbolized = SymbolizedView(
+        view: InspectionView(inspection, snapshot), result: result,
+        signature: Signature(snapshot, inspection.file, result, signatures))
       report.symbolFindings = result.modules.flatMap { $0.symbols?.fileFindings ?? [] }
       report.usedFiles = result.modules.flatMap { $0.symbols?.search.files.map(\.path) ?? [] }
       if inspection.findings.count(of: .error) > 0 { report.status = .findings }

@@ -1,4 +1,5 @@
 import CrashpadCore
+import Signatures
 import Snapshot
 import Symbolication
 
@@ -6,6 +7,8 @@ import Symbolication
 struct SymbolizedView {
   let view: InspectionView
   let result: Symbolization
+  /// Nil where none was asked for.
+  var signature: Signature?
 
   /// One line of a stack: a frame, or a call that was inlined into one.
   struct Row {

@@ -1,0 +1,117 @@
+/// The crashes of some inputs by their signatures: counted in parts that may be put together in any order.
+package struct CrashGroups: Sendable, Hashable {
+  /// A part of the inputs: every shard of one run has other inputs.
+  package struct Shard: Sendable, Hashable {
+    /// What tells runs over different inputs apart: a digest of the names of all inputs.
+    package let run: String
+    /// From 1.
+    package let number: Int
+    package let total: Int
+
+    package init(run: String, number: Int, total: Int) {
+      self.run = run
+      self.number = number
+      self.total = total
+    }
+
+    func precedes(_ other: Shard) -> Bool { (run, total, number) < (other.run, other.total, other.number) }
+  }
+
+  package struct Part: Sendable, Hashable {
+    /// How many inputs gave no crash.
+    package var failed = 0
+    package internal(set) var cells: [GroupCell.Key: GroupCell] = [:]
+
+    package init() {}
+
+    package mutating func add(_ signature: Signature, _ facts: CrashFacts) {
+      cells[GroupCell.Key(signature), default: GroupCell()].add(facts)
+    }
+  }
+
+  package internal(set) var parts: [Shard: Part] = [:]
+
+  package init() {}
+
+  package init(_ shard: Shard, _ part: Part) { parts = [shard: part] }
+
+  /// One shard has two contents: it was made of different files.
+  package struct Conflict: Error { package let shard: Shard }
+
+  /// Adds the shards of `other`; one that is there already counts once.
+  package mutating func merge(_ other: CrashGroups) throws(Conflict) {
+    for (shard, part) in other.parts {
+      if let known = parts[shard], known != part { throw Conflict(shard: shard) }
+      parts[shard] = part
+    }
+  }
+
+  package var shards: [Shard] { parts.keys.sorted { $0.precedes($1) } }
+
+  /// The shards of the runs that are not there.
+  package var missing: [Shard] {
+    var missing: Set<Shard> = []
+    for shard in parts.keys {
+      for number in 1...shard.total {
+        let other = Shard(run: shard.run, number: number, total: shard.total)
+        if parts[other] == nil { missing.insert(other) }
+      }
+    }
+    return missing.sorted { $0.precedes($1) }
+  }
+
+  package static func digest(_ names: [String]) -> String { Signature.digest(names.joined(separator: "\n")) }
+
+  // MARK: Groups
+
+  package enum Order: String, Sendable, CaseIterable {
+    case signature
+    case raw
+  }
+
+  package struct Group: Sendable, Hashable {
+    package let id: String
+    package let text: String
+    package let flags: [String]
+    /// The raw signatures of its crashes, in the order of their bytes.
+    package let raw: [String]
+    package let cell: GroupCell
+  }
+
+  /// - Parameters:
+  ///   - order: what crashes of one group have in common.
+  ///   - joinsRaw: whether crashes without names go to the group that has their raw signature, if just one with names does.
+  /// - Returns: the largest first, then by id.
+  package func groups(by order: Order, joinsRaw: Bool = false) -> [Group] {
+    var cells: [GroupCell.Key: GroupCell] = [:]
+    for part in parts.values { for (key, cell) in part.cells { cells[key, default: GroupCell()].add(cell) } }
+    let named = joinsRaw ? Self.namedByRaw(cells.keys) : [:]
+    var groups: [String: (key: GroupCell.Key, raw: Set<String>, cell: GroupCell)] = [:]
+    for (key, cell) in cells {
+      let target = key.isNamed ? key : named[key.raw].flatMap { $0.count == 1 ? $0.first?.value : nil } ?? key
+      let id = order == .raw ? Signature.digest("crashpadctl-raw/\(SignatureRule.version)\n" + key.raw) : target.id
+      var group = groups[id] ?? (target, [], GroupCell())
+      // Two raw signatures may lead to one group, and have other flags.
+      if (target.text, target.raw) < (group.key.text, group.key.raw) { group.key = target }
+      group.raw.insert(key.raw)
+      group.cell.add(cell)
+      groups[id] = group
+    }
+    return groups.map { id, group in
+      Group(
+        id: id, text: order == .raw ? group.raw.first ?? "" : group.key.text, flags: group.key.flags,
+        raw: group.raw.sorted(),
+        cell: group.cell)
+    }.sorted { ($1.cell.count, $0.id) < ($0.cell.count, $1.id) }
+  }
+
+  /// The groups with names that have a raw signature, by their ids.
+  private static func namedByRaw(_ keys: some Sequence<GroupCell.Key>) -> [String: [String: GroupCell.Key]] {
+    var named: [String: [String: GroupCell.Key]] = [:]
+    for key in keys where key.isNamed {
+      let old = named[key.raw]?[key.id]
+      if old.map({ key.text < $0.text }) ?? true { named[key.raw, default: [:]][key.id] = key }
+    }
+    return named
+  }
+}

@@ -1,0 +1,111 @@
+/// What grouping keeps of one crash.
+package struct CrashFacts: Sendable {
+  /// What chooses between examples: the report's id, or else the input's name. It does not depend on the order of inputs.
+  package var id: String
+  /// The input, as it was named.
+  package var input: String
+  /// Seconds since 1970.
+  package var time: Int64?
+  /// Of the program: "2.1 (341)"
+  package var version: String?
+  package var device: String?
+  package var system: String?
+  /// Identifies the installation that it came from.
+  package var client: String?
+  /// Whether the program ended within seconds of its start.
+  package var isQuick = false
+
+  package init(id: String, input: String) {
+    self.id = id
+    self.input = input
+  }
+}
+
+/// Crashes that are counted together.
+package struct GroupCell: Sendable, Hashable {
+  /// What they have in common.
+  package struct Key: Sendable, Hashable {
+    package let id: String
+    package let text: String
+    package let raw: String
+    package let isNamed: Bool
+    package let flags: [String]
+
+    package init(_ signature: Signature) {
+      self.init(
+        id: signature.id, text: signature.text, raw: signature.raw, isNamed: signature.isNamed,
+        flags: signature.flags.map(\.rawValue))
+    }
+
+    init(id: String, text: String, raw: String, isNamed: Bool, flags: [String]) {
+      self.id = id
+      self.text = text
+      self.raw = raw
+      self.isNamed = isNamed
+      self.flags = flags
+    }
+  }
+
+  package struct Example: Sendable, Hashable {
+    package let id: String
+    package let input: String
+
+    func precedes(_ other: Example) -> Bool { (id, input) < (other.id, other.input) }
+  }
+
+  package internal(set) var count = 0
+  /// Seconds since 1970.
+  package internal(set) var first: Int64?
+  package internal(set) var last: Int64?
+  /// How many crashes each has.
+  package internal(set) var versions: [String: Int] = [:]
+  package internal(set) var devices: [String: Int] = [:]
+  package internal(set) var systems: [String: Int] = [:]
+  package internal(set) var example: Example?
+  /// For each client the times of crashes soon after a start, in order.
+  package internal(set) var quick: [String: [Int64]] = [:]
+
+  package init() {}
+
+  package mutating func add(_ facts: CrashFacts) {
+    count += 1
+    addTime(facts.time)
+    if let version = facts.version { versions[version, default: 0] += 1 }
+    if let device = facts.device { devices[device, default: 0] += 1 }
+    if let system = facts.system { systems[system, default: 0] += 1 }
+    addExample(Example(id: facts.id, input: facts.input))
+    if facts.isQuick, let client = facts.client, let time = facts.time { addQuick(client, [time]) }
+  }
+
+  package mutating func add(_ other: GroupCell) {
+    count += other.count
+    addTime(other.first)
+    addTime(other.last)
+    versions.merge(other.versions, uniquingKeysWith: +)
+    devices.merge(other.devices, uniquingKeysWith: +)
+    systems.merge(other.systems, uniquingKeysWith: +)
+    if let example = other.example { addExample(example) }
+    for (client, times) in other.quick { addQuick(client, times) }
+  }
+
+  private mutating func addTime(_ time: Int64?) {
+    guard let time else { return }
+    first = min(first ?? time, time)
+    last = max(last ?? time, time)
+  }
+
+  private mutating func addExample(_ other: Example) {
+    if example.map({ other.precedes($0) }) ?? true { example = other }
+  }
+
+  private mutating func addQuick(_ client: String, _ times: [Int64]) {
+    quick[client] = ((quick[client] ?? []) + times).sorted()
+  }
+
+  /// How many clients crashed at least three times within an hour, each time soon after the start.
+  package var loopingClients: Int {
+    quick.values.count { times in
+      times.indices.dropLast(2).contains { times[$0 + 2] - times[$0] <= 3600 }
+    }
+  }
+}

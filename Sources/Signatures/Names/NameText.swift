@@ -1,0 +1,121 @@
+/// Bytes of a name while it is taken apart.
+struct NameText {
+  var bytes: [UInt8]
+
+  init(_ text: String) { bytes = Array(text.utf8) }
+  init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  func hasPrefix(_ prefix: String) -> Bool { bytes.starts(with: prefix.utf8) }
+  func hasSuffix(_ suffix: String) -> Bool { bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) }
+  func contains(_ part: String) -> Bool { find(part) != nil }
+
+  /// Removes `prefix`; false if the text does not begin so.
+  mutating func drop(prefix: String) -> Bool {
+    guard hasPrefix(prefix) else { return false }
+    bytes.removeFirst(prefix.utf8.count)
+    return true
+  }
+
+  mutating func drop(suffix: String) -> Bool {
+    guard hasSuffix(suffix) else { return false }
+    bytes.removeLast(suffix.utf8.count)
+    return true
+  }
+
+  /// Where `part` begins for the first time.
+  func find(_ part: String, from start: Int = 0) -> Int? {
+    let part = Array(part.utf8)
+    guard bytes.count >= part.count + start else { return nil }
+    for index in start...(bytes.count - part.count)
+    where bytes[index] == part[0] && bytes[index..<index + part.count].elementsEqual(part) {
+      return index
+    }
+    return nil
+  }
+
+  /// Where `part` begins for the first time outside of all brackets.
+  func findOutside(_ part: String, from start: Int = 0) -> Int? {
+    let part = Array(part.utf8)
+    guard !part.isEmpty, bytes.count >= part.count else { return nil }
+    var depth = 0
+    for index in start..<bytes.count {
+      if depth == 0, bytes[index] == part[0], bytes[index...].starts(with: part) { return index }
+      switch bytes[index] {
+      case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+      case UInt8(ascii: "<") where isOpening(index): depth += 1
+      case UInt8(ascii: ">") where isClosing(index): depth = max(0, depth - 1)
+      case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"): depth = max(0, depth - 1)
+      default: break
+      }
+    }
+    return nil
+  }
+
+  /// The index just behind the bracket that closes the one at `open`; nil if none does.
+  func end(of open: Int) -> Int? {
+    var depth = 0
+    for index in open..<bytes.count {
+      switch bytes[index] {
+      case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+      case UInt8(ascii: "<") where isOpening(index): depth += 1
+      case UInt8(ascii: ">") where isClosing(index): depth -= 1
+      case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+      default: continue
+      }
+      if depth == 0 { return index + 1 }
+    }
+    return nil
+  }
+
+  /// Whether the `<` at `index` opens a list of types and is not part of an operator.
+  func isOpening(_ index: Int) -> Bool { !isInOperator(index) }
+
+  /// Whether the `>` at `index` closes a list of types: it is neither an arrow nor part of an operator.
+  func isClosing(_ index: Int) -> Bool {
+    if index > 0, bytes[index - 1] == UInt8(ascii: "-") || bytes[index - 1] == UInt8(ascii: "=") { return false }
+    return !isInOperator(index)
+  }
+
+  /// Whether `index` lies in the symbols behind the word "operator" of C++, or in those of an operator of Swift.
+  private func isInOperator(_ index: Int) -> Bool {
+    var start = index
+    while start > 0, Self.operatorBytes.contains(bytes[start - 1]) { start -= 1 }
+    // operator<<T>: the second bracket opens the types.
+    if bytes[..<start].suffix(8).elementsEqual("operator".utf8) {
+      let symbols = bytes[start...].prefix { Self.operatorBytes.contains($0) }
+      let isShift =
+        symbols.starts(with: "<<".utf8)
+        && bytes[(start + 2)...].first.map { $0 == 0x28 || $0 == 0x3c || $0 == 0x3d } ?? true
+      let length =
+        symbols.starts(with: "<=>".utf8)
+        ? 3
+        : symbols.starts(with: "->".utf8) || isShift || symbols.starts(with: ">>".utf8)
+          || symbols.starts(with: "<=".utf8) || symbols.starts(with: ">=".utf8) ? 2 : 1
+      return index - start < length
+    }
+    var end = index
+    while end < bytes.count, Self.operatorBytes.contains(bytes[end]) { end += 1 }
+    return bytes[end...].starts(with: " infix".utf8) || bytes[end...].starts(with: " prefix".utf8)
+      || bytes[end...].starts(with: " postfix".utf8)
+  }
+
+  private static let operatorBytes = Set("<>=-+*/%&|^!~".utf8)
+
+  static func isWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"),
+      UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
+      true
+    default: false
+    }
+  }
+
+  static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+  static func isHexDigit(_ byte: UInt8) -> Bool {
+    isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+  }
+}

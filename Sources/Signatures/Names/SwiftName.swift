@@ -1,0 +1,172 @@
+/// Names of Swift, as its demangler prints them in full or simplified, and as Apple's reports have them.
+///
+/// Labels of parameters stay, as they tell one method from another; types go.
+enum SwiftName {
+  private static let prefixes = [
+    "specialized ", "partial apply forwarder for ", "partial apply for ", "@objc ", "@nonobjc ", "merged ", "static ",
+    "class ", "dispatch thunk of ",
+    "curry thunk of ", "distributed thunk ", "back deployment thunk for ", "async function pointer to ",
+    "protocol witness for ",
+    "vtable thunk for ", "override ", "key path getter for ", "key path setter for ",
+    "one-time initialization function for ",
+    "variable initialization expression of ", "property wrapper backing initializer of ", "implicit ", "dynamic ",
+    "inlined ",
+    "generic not re-abstracted ", "closure wrapped in ",
+  ]
+
+  /// What the compiler makes between functions; their names say of what type.
+  private static let madeBetween = [
+    "outlined ", "value witness for ", "type metadata ", "lazy protocol witness ", "associated type ",
+  ]
+
+  static func isSwift(_ name: NameText, symbol: String) -> Bool {
+    for prefix in ["$s", "_$s", "$S", "_$S", "$e", "_$e", "_T0", "__T0"] where symbol.utf8.starts(with: prefix.utf8) {
+      return true
+    }
+    if name.contains("::") { return false }
+    if madeBetween.contains(where: { name.hasPrefix($0) }) || name.contains(" : ") || name.hasSuffix(" infix") {
+      return true
+    }
+    for cue in [
+      "closure #", " -> ", "reabstraction thunk", "generic specialization <", "thunk for @", "suspend resume partial",
+      "await resume partial",
+    ]
+    where name.contains(cue) { return true }
+    if prefixes.contains(where: { $0 != "inlined " && name.hasPrefix($0) }) { return true }
+    for suffix in [
+      ".getter", ".setter", ".modify", ".read", ".deinit", ".init", ".unsafeMutableAddressor", ".unsafeAddressor",
+      " infix(_:_:)",
+    ]
+    where name.hasSuffix(suffix) { return true }
+    return hasLabels(name) || (name.contains(".") && name.hasSuffix("()") && !name.contains(" "))
+  }
+
+  /// "load(_:from:)"
+  private static func hasLabels(_ name: NameText) -> Bool {
+    guard name.hasSuffix(":)"), let open = name.bytes.lastIndex(of: UInt8(ascii: "(")) else { return false }
+    return name.bytes[(open + 1)...].dropLast().allSatisfy { NameText.isWord($0) || $0 == UInt8(ascii: ":") }
+  }
+
+  static func normalized(_ name: NameText, image: String?) -> String {
+    var name = name
+    var isClosure = false
+    while stripOne(&name, &isClosure) {}
+    if name.hasPrefix("reabstraction thunk") { return "reabstraction thunk" }
+    for prefix in madeBetween where name.hasPrefix(prefix) { return name.text }
+    if name.hasPrefix("thunk for ") { return "thunk" }
+    for suffix in [" in conformance ", " dispatching to "] {
+      if let cut = name.findOutside(suffix) { name.bytes.removeSubrange(cut...) }
+    }
+    // "f #1 (Swift.Int) -> () in owner": a function in a function, and what a defer runs.
+    if let number = name.find(" #"), let inside = name.findOutside(" in ", from: number), number < inside {
+      let local = NameText(name.bytes[..<number])
+      let owner = normalized(NameText(name.bytes[(inside + 4)...]), image: image)
+      return local.hasPrefix("$defer") || local.hasPrefix("defer") ? owner : "\(owner).\(local.text)"
+    }
+    let isFull = dropTypes(&name)
+    unwrapPrivate(&name)
+    let generic = CxxName.collapsingTypes(name)
+    name = withLabels(generic)
+    // A full name begins with its Swift module, which is most often the image's name.
+    if isFull, let image, name.contains("."), name.drop(prefix: image + ".") {}
+    return (isClosure ? "(closure) " : "") + name.text
+  }
+
+  private static func stripOne(_ name: inout NameText, _ isClosure: inout Bool) -> Bool {
+    for prefix in prefixes where name.drop(prefix: prefix) { return true }
+    for prefix in ["closure #", "implicit closure #"] where name.hasPrefix(prefix) {
+      guard let inside = name.findOutside(" in ") else { return false }
+      name.bytes.removeSubrange(..<(inside + 4))
+      isClosure = true
+      return true
+    }
+    for prefix in [
+      "generic specialization <", "function signature specialization <", "generic partial specialization <",
+    ]
+    where name.hasPrefix(prefix) {
+      guard let open = name.bytes.firstIndex(of: UInt8(ascii: "<")), let end = name.end(of: open),
+        name.bytes[end...].starts(with: " of ".utf8)
+      else { return false }
+      name.bytes.removeSubrange(..<(end + 4))
+      return true
+    }
+    // "(2) await resume partial function for f()"
+    if name.hasPrefix("("), let end = name.find(" resume partial function for "), end < 20 {
+      name.bytes.removeSubrange(..<(end + 29))
+      return true
+    }
+    if name.hasPrefix("default argument "), let of = name.find(" of ") {
+      name.bytes.removeSubrange(..<(of + 4))
+      return true
+    }
+    return false
+  }
+
+  /// Removes the return type of a function and the type of a property.
+  ///
+  /// - Returns: whether there was one, as only full names have.
+  private static func dropTypes(_ name: inout NameText) -> Bool {
+    var isFull = false
+    if let type = name.findOutside(" : ") {
+      name.bytes.removeSubrange(type...)
+      isFull = true
+    }
+    if let arrow = name.findOutside(" -> ") {
+      name.bytes.removeSubrange(arrow...)
+      isFull = true
+    }
+    var isTrimmed = true
+    while isTrimmed {
+      isTrimmed = false
+      for word in [" throws", " rethrows", " async"] where name.drop(suffix: word) { isTrimmed = true }
+      if name.hasSuffix(")"), let typed = name.findOutside(" throws(") {
+        name.bytes.removeSubrange(typed...)
+        isTrimmed = true
+      }
+    }
+    return isFull
+  }
+
+  /// "App.(secret in _0123ABCD).load" is App.secret.load.
+  private static func unwrapPrivate(_ name: inout NameText) {
+    while let mark = name.find(" in _"), let open = name.bytes[..<mark].lastIndex(of: UInt8(ascii: "(")),
+      let end = name.end(of: open),
+      end > mark
+    {
+      name.bytes.replaceSubrange(open..<end, with: Array(name.bytes[(open + 1)..<mark]))
+    }
+  }
+
+  /// The labels of the last list of parameters in place of it; nothing if no parameter has one.
+  private static func withLabels(_ name: NameText) -> NameText {
+    guard name.hasSuffix(")") else { return name }
+    var open: Int?
+    var start = 0
+    while let next = name.findOutside("(", from: start), let end = name.end(of: next) {
+      open = end == name.bytes.count ? next : nil
+      start = end
+    }
+    guard let open, open > 0 else { return name }
+    let list = NameText(name.bytes[(open + 1)..<(name.bytes.count - 1)])
+    let labels = self.labels(list)
+    let head = NameText(name.bytes[..<open])
+    guard labels.contains(where: { $0 != "_" }) else { return head }
+    return NameText(head.text + "(" + labels.map { $0 + ":" }.joined() + ")")
+  }
+
+  private static func labels(_ list: NameText) -> [String] {
+    if list.bytes.isEmpty { return [] }
+    let isShort = list.bytes.allSatisfy { NameText.isWord($0) || $0 == UInt8(ascii: ":") } && list.hasSuffix(":")
+    if isShort { return list.text.split(separator: ":").map(String.init) }
+    var labels: [String] = []
+    var rest = list
+    while true {
+      let comma = rest.findOutside(", ")
+      let part = NameText(rest.bytes[..<(comma ?? rest.bytes.count)])
+      let label = part.findOutside(": ").map { NameText(part.bytes[..<$0]).text }
+      labels.append(label.flatMap { $0.utf8.allSatisfy(NameText.isWord) ? $0 : nil } ?? "_")
+      guard let comma else { return labels }
+      rest = NameText(rest.bytes[(comma + 2)...])
+    }
+  }
+}

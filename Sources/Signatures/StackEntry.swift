@@ -1,0 +1,121 @@
+internal import FileSystem
+internal import Snapshot
+internal import Symbolication
+
+/// A module as signatures see it.
+struct SignatureModule: Sendable {
+  /// File name without directories.
+  let name: String
+  /// The first eight digits of the UUID or build id, in small letters; empty of a module without.
+  let identity: String
+  /// Whether it is the program, or came with it.
+  let isInApp: Bool
+}
+
+/// A physical frame: the function that was compiled as such. Calls that were inlined into it don't count.
+struct StackEntry: Sendable {
+  /// Normalized; nil without symbols, or if they only have the nearest name before.
+  let name: String?
+  let module: SignatureModule?
+  /// In the module, of the next instruction: the same in every run.
+  let offset: UInt64?
+  let address: UInt64
+  /// The first line of what the symbols have, for explanations.
+  let shownName: String?
+  let rule: SignatureRule?
+
+  var isNamed: Bool { name != nil }
+  var isInApp: Bool { module?.isInApp == true }
+
+  /// What is shown: "Cart::total", "Example+0x42e74"
+  var text: String { name ?? place(hasIdentity: false) }
+  /// What is hashed. A frame without a name counts only for its build.
+  var key: String { name ?? place(hasIdentity: true) }
+
+  private func place(hasIdentity: Bool) -> String {
+    guard let module, let offset else { return "(no module)" }
+    return module.name + (hasIdentity && !module.identity.isEmpty ? "@" + module.identity : "") + "+0x"
+      + hexadecimal(offset)
+  }
+
+  /// The same without any name of a function: nil in no module.
+  var raw: String? { module == nil || offset == nil ? nil : place(hasIdentity: true) }
+}
+
+/// Modules of one snapshot, looked at when the first frame lies in one.
+struct SignatureModules {
+  private let snapshot: ProcessSnapshot
+  private let file: InputFile
+  private let inApp: [Glob]
+  private let main: Int?
+  private var known: [Int: SignatureModule] = [:]
+
+  init(_ snapshot: ProcessSnapshot, _ file: InputFile, inApp: [Glob]) {
+    self.snapshot = snapshot
+    self.file = file
+    self.inApp = inApp
+    main = Self.main(of: snapshot)
+  }
+
+  mutating func module(_ index: Int) -> SignatureModule? {
+    if let module = known[index] { return module }
+    guard snapshot.modules.indices.contains(index) else { return nil }
+    let recorded = snapshot.modules[index]
+    let path = recorded.name.map { name in file.withBytes { snapshot.text(name, in: $0) } } ?? ""
+    let module = SignatureModule(
+      name: Self.name(path), identity: identity(recorded), isInApp: isInApp(path, index))
+    known[index] = module
+    return module
+  }
+
+  /// Windows lists the executable first and calls its libraries executables too; other dumps say which one it is.
+  private static func main(of snapshot: ProcessSnapshot) -> Int? {
+    if snapshot.system.operatingSystem == .windows, !snapshot.modules.isEmpty { return 0 }
+    if let index = snapshot.modules.firstIndex(where: { $0.fileType == .executable }) { return index }
+    let isListedFirst = snapshot.report == nil && ![.ios, .macos].contains(snapshot.system.operatingSystem)
+    return isListedFirst && !snapshot.modules.isEmpty ? 0 : nil
+  }
+
+  private static func name(_ path: String) -> String {
+    let last = path.utf8.lastIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+    let name = last.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+    return name.isEmpty ? "(unnamed module)" : name
+  }
+
+  private func identity(_ module: ModuleSnapshot) -> String {
+    switch module.identity {
+    case .uuid(let uuid, _): uuid == .zero ? "" : String(hexadecimal(uuid.high, width: 16).prefix(8))
+    case .buildID(let content):
+      file.withBytes { snapshot.bytes(of: content.prefix(min(4, content.count)), in: $0) }
+        .map { hexadecimal(UInt64($0), width: 2) }.joined()
+    // Builds without an id are told apart by the module's size.
+    case nil: module.size.map { "~" + hexadecimal($0) } ?? ""
+    }
+  }
+
+  private func isInApp(_ path: String, _ index: Int) -> Bool {
+    if !inApp.isEmpty, inApp.contains(where: { $0.matches(path) || $0.matches(Self.name(path)) }) { return true }
+    if index == main { return true }
+    let name = Self.name(path)
+    if Self.systemNames.contains(where: { $0.matches(name) }) { return false }
+    if !path.contains("/") && !path.contains("\\") { return false }
+    if Self.systemPaths.contains(where: { path.hasPrefix($0) }) || path.contains("/RuntimeRoot/") { return false }
+    switch snapshot.system.operatingSystem {
+    case .ios, .macos: return path.contains(".app/") || path.contains(".appex/") || path.contains("/Containers/Bundle/")
+    case .windows: return !path.lowercased().contains("\\windows\\")
+    default: return path.hasPrefix("/")
+    }
+  }
+
+  private static let systemPaths = [
+    "/lib/", "/lib64/", "/lib32/", "/usr/lib", "/usr/share/", "/System/", "/private/preboot/", "/Library/Apple/",
+    "/system/", "/apex/", "/vendor/",
+    "/nix/store/", "/snap/", "/Applications/Xcode",
+  ]
+  private static let systemNames: [Glob] = [
+    "libc.so*", "libc-2*", "libm.so*", "libm-2*", "libpthread*", "libstdc++*", "libc++*", "libswift*",
+    "lib_Foundation*", "libFoundation*", "libgcc_s*", "libdispatch*",
+    "libBlocksRuntime*", "libdl.so*", "librt.so*", "ld-linux*", "ld-musl*", "linux-vdso*", "libasan*", "libubsan*",
+    "libtsan*", "libcrashpad*", "libsystem_*", "libobjc*",
+  ]
+}

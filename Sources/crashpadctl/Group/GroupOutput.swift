@@ -1,0 +1,118 @@
+import BinaryFormat
+import FileSystem
+import JSONFormat
+import Signatures
+import Snapshot
+import SystemPackage
+
+/// What `group` prints or writes at its end.
+struct GroupOutput {
+  struct Explanation: Sendable {
+    let input: String
+    let signature: Signature
+  }
+
+  let command: GroupCommand
+  let groups: CrashGroups
+  let explanations: [Explanation]
+
+  /// - Returns: `status`, or that of a group that is not in the baseline.
+  func write(_ status: ExitStatus) throws -> ExitStatus {
+    if let partial = command.partial {
+      do { try writePartial(to: partial) } catch {
+        let (text, status) = Sentences.failure(error, creating: true)
+        Terminal.error("\(displayName(partial)): error: \(text)")
+        return status
+      }
+      return status
+    }
+    var known: Set<String>?
+    if let failOn = command.failOn {
+      do { known = try Self.ids(in: failOn.baseline) } catch {
+        let (text, status) = Self.failure(error)
+        Terminal.error("\(displayName(failOn.baseline)): error: \(text)")
+        return status
+      }
+    }
+    let list = groups.groups(by: command.by, joinsRaw: command.join == .raw)
+    let table = GroupTable(groups: list, parts: groups, known: known)
+    switch command.format {
+    case .text:
+      if command.explainSignature { Terminal.output(explanations.map(Self.text).joined(separator: "\n") + "\n") }
+      Terminal.output(table.text(.output))
+    case .csv: Terminal.output(table.csv)
+    case .json:
+      JSONWriter.standardOutput(.indented) {
+        table.write(by: command.by, explanations: command.explainSignature ? explanations : nil, to: &$0)
+      }
+    }
+    return report(list, known) ? .findings : status
+  }
+
+  /// Names the groups that are not in the baseline; false if there are none.
+  private func report(_ list: [CrashGroups.Group], _ known: Set<String>?) -> Bool {
+    guard let known else { return false }
+    let new = list.filter { !known.contains($0.id) }
+    for group in new {
+      Terminal.error(
+        "crashpadctl: new group \(group.id): \(group.text) (\(Wording.count(group.cell.count, "crash", "crashes")))")
+    }
+    return !new.isEmpty
+  }
+
+  // MARK: Files
+
+  private func writePartial(to argument: String) throws {
+    if argument == "-" {
+      JSONWriter.standardOutput(.indented) { groups.write(to: &$0) }
+      return
+    }
+    let file = try OutputFile(FilePath(argument: argument))
+    var json = JSONWriter(.indented) { try file.write($0) }
+    groups.write(to: &json)
+    try json.finish()
+    try file.commit(durable: true)
+  }
+
+  private struct NotABaseline: Error {}
+
+  private static func failure(_ error: any Error) -> (text: String, status: ExitStatus) {
+    error is NotABaseline
+      ? ("is no \(GroupTable.schema) document; group --format json writes one", .noData)
+      : Sentences.failure(error, creating: false)
+  }
+
+  private static func ids(in argument: String) throws -> Set<String> {
+    let file = try InputFile(FilePath(argument: argument))
+    return try file.withBytes { bytes in
+      let tree = JSONTree(bytes)
+      guard tree.failure == nil, let root = tree.root, root["schema"]?.string == GroupTable.schema else {
+        throw NotABaseline()
+      }
+      return Set((root["groups"]?.elements ?? []).compactMap { $0["id"]?.string })
+    }
+  }
+
+  // MARK: Explanations
+
+  private static func text(_ explanation: Explanation) -> String {
+    let signature = explanation.signature
+    var text =
+      "\(explanation.input)\n  \(signature.id)  \(Wording.printable(signature.text))\n  raw  \(Wording.printable(signature.raw))\n"
+    var table = TextTable([
+      ("frame", .right), ("function", .left), ("module", .left), ("decision", .left), ("rule", .left),
+      ("reason", .left),
+    ])
+    table.elastic = ["function": .head, "module": .tail, "reason": .head]
+    table.droppable = ["reason", "module"]
+    for step in signature.explanation {
+      table.add([
+        String(step.frame), Wording.printable(step.name), step.module.map { Wording.printable($0) } ?? "",
+        step.decision.rawValue,
+        step.rule, step.reason,
+      ])
+    }
+    if !signature.explanation.isEmpty { text += table.text(.output) }
+    return text
+  }
+}

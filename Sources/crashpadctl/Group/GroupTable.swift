@@ -1,0 +1,177 @@
+import JSONFormat
+import Signatures
+import Snapshot
+
+/// Groups as a table, as CSV, and as JSON.
+struct GroupTable {
+  static let schema = "crashpadctl-group/1"
+
+  let groups: [CrashGroups.Group]
+  let parts: CrashGroups
+  /// The ids of the baseline; nil without one.
+  let known: Set<String>?
+
+  private var total: Int { groups.reduce(0) { $0 + $1.cell.count } }
+  private var failed: Int { parts.parts.values.reduce(0) { $0 + $1.failed } }
+
+  // MARK: Text
+
+  func text(_ style: TextStyle) -> String {
+    var table = TextTable([
+      ("count", .right), ("share", .right), ("first seen", .left), ("last seen", .left), ("versions", .left),
+      ("id", .left),
+      ("signature", .left), ("example", .left),
+    ])
+    table.elastic = ["signature": .head, "versions": .head, "example": .tail]
+    table.droppable = ["example", "first seen", "versions", "share", "last seen"]
+    for group in groups {
+      table.add([
+        Wording.grouped(group.cell.count), share(group), day(group.cell.first), day(group.cell.last),
+        Self.top(group.cell.versions), group.id, Wording.printable(group.text) + marks(group),
+        group.cell.example?.input ?? "",
+      ])
+    }
+    var text = groups.isEmpty ? "" : table.text(style)
+    for group in groups where group.cell.loopingClients > 0 {
+      let clients = Wording.count(group.cell.loopingClients, "installation")
+      text += "\(group.id): \(clients) crashed 3 times or more within an hour, each time within seconds of the start\n"
+    }
+    text += "\(Wording.count(total, "crash", "crashes")) in \(Wording.count(groups.count, "group"))"
+    return text + (failed > 0 ? "; \(Wording.grouped(failed)) not read in whole\n" : "\n")
+  }
+
+  private func marks(_ group: CrashGroups.Group) -> String {
+    (isNew(group) == true ? " [new]" : "") + (group.cell.loopingClients > 0 ? " [insta-crash]" : "")
+  }
+
+  private func isNew(_ group: CrashGroups.Group) -> Bool? { known.map { !$0.contains(group.id) } }
+
+  /// "12.5%"
+  private func share(_ group: CrashGroups.Group) -> String {
+    let tenths = (group.cell.count * 2000 + total) / (2 * max(1, total))
+    return "\(tenths / 10).\(tenths % 10)%"
+  }
+
+  private func day(_ time: Int64?) -> String {
+    time.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) }.map { String($0.prefix(10)) } ?? "-"
+  }
+
+  /// "2.1, 2.0 and 3 more": the most frequent first.
+  private static func top(_ counts: [String: Int]) -> String {
+    let names = sorted(counts).map { Wording.printable($0.name) }
+    let shown = names.prefix(2).joined(separator: ", ")
+    return names.count > 2 ? "\(shown) and \(names.count - 2) more" : shown.isEmpty ? "-" : shown
+  }
+
+  private static func sorted(_ counts: [String: Int]) -> [(name: String, count: Int)] {
+    counts.map { ($0.key, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+  }
+
+  // MARK: CSV
+
+  var csv: String {
+    var lines = ["id,count,share,first,last,versions,devices,systems,insta_crash,signature,example"]
+    for group in groups {
+      let cell = group.cell
+      let values = [
+        group.id, String(cell.count), share(group), time(cell.first) ?? "", time(cell.last) ?? "",
+        Self.list(cell.versions),
+        Self.list(cell.devices), Self.list(cell.systems), String(cell.loopingClients), group.text,
+        cell.example?.input ?? "",
+      ]
+      lines.append(values.map(Self.quoted).joined(separator: ","))
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func list(_ counts: [String: Int]) -> String { sorted(counts).map(\.name).joined(separator: ";") }
+
+  /// As RFC 4180 has it. A spreadsheet takes a value that begins with one of `=+-@` for a formula.
+  private static func quoted(_ value: String) -> String {
+    let isFormula = value.utf8.first.map { "=+-@\t".utf8.contains($0) } ?? false
+    let value = isFormula ? "'" + value : value
+    guard value.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return value }
+    return "\"" + value.replacing("\"", with: "\"\"") + "\""
+  }
+
+  private func time(_ time: Int64?) -> String? { time.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) } }
+
+  // MARK: JSON
+
+  func write(by order: CrashGroups.Order, explanations: [GroupOutput.Explanation]?, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", Self.schema)
+      json.member("rules", SignatureRule.version)
+      json.member("by", order.rawValue)
+      json.member("crash_count", total)
+      json.member("failed_count", failed)
+      json.array("groups") { json in
+        for group in groups { json.object { write(group, to: &$0) } }
+      }
+      guard let explanations else { return }
+      json.array("explanations") { json in
+        for explanation in explanations { json.object { Self.write(explanation, to: &$0) } }
+      }
+    }
+  }
+
+  private func write(_ group: CrashGroups.Group, to json: inout JSONWriter) {
+    json.member("id", group.id)
+    json.member("text", group.text)
+    json.array("raw") { json in for raw in group.raw { json.string(raw) } }
+    json.array("flags") { json in for flag in group.flags { json.string(flag) } }
+    json.member("count", group.cell.count)
+    json.member("share", share(group))
+    json.member("first", time(group.cell.first))
+    json.member("last", time(group.cell.last))
+    for (name, counts) in [
+      ("versions", group.cell.versions), ("devices", group.cell.devices), ("systems", group.cell.systems),
+    ] {
+      json.array(name) { json in
+        for (value, count) in Self.sorted(counts) {
+          json.object {
+            $0.member("name", value)
+            $0.member("count", count)
+          }
+        }
+      }
+    }
+    json.member("insta_crash", group.cell.loopingClients)
+    if let isNew = isNew(group) { json.member("new", isNew) }
+    json.object("example") { json in
+      json.member("id", group.cell.example?.id)
+      json.member("input", group.cell.example?.input)
+    }
+  }
+
+  private static func write(_ explanation: GroupOutput.Explanation, to json: inout JSONWriter) {
+    json.member("input", explanation.input)
+    json.key("signature")
+    SignatureJSON.write(explanation.signature, to: &json)
+    json.array("frames") { json in
+      for step in explanation.signature.explanation {
+        json.object { json in
+          json.member("frame", step.frame)
+          json.member("function", step.name)
+          json.member("module", step.module)
+          json.member("decision", step.decision.rawValue)
+          json.member("rule", step.rule)
+          json.member("reason", step.reason)
+        }
+      }
+    }
+  }
+}
+
+/// A signature as other documents have it.
+enum SignatureJSON {
+  static func write(_ signature: Signature?, to json: inout JSONWriter) {
+    guard let signature else { return json.null() }
+    json.object { json in
+      json.member("id", signature.id)
+      json.member("text", signature.text)
+      json.member("raw", signature.raw)
+      json.array("flags") { json in for flag in signature.flags { json.string(flag.rawValue) } }
+    }
+  }
+}
