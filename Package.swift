@@ -149,7 +149,8 @@ let package = Package(
     .testTarget(
       name: "SignaturesTests",
       dependencies: [
-        "CrashpadCore", "DumpSynth", "FileSystem", "JSONFormat", "Signatures", "Snapshot", "Symbolication", "ToolRunner",
+        "CrashpadCore", "DumpSynth", "FileSystem", "JSONFormat", "Signatures", "Snapshot", "Symbolication",
+        "ToolRunner",
         "crashing-program", "crashpadctl",
       ]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
