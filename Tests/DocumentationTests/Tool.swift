@@ -134,12 +134,13 @@ struct Samples: ~Copyable {
     let dumps = folder.appendingPathComponent("dumps/older")
     let scripts = folder.appendingPathComponent("scripts")
     let programs = ["bin", "lib", "build"].map { folder.appendingPathComponent($0) }
-    for directory in [artifacts, dumps, scripts] + programs {
+    for directory in [artifacts, dumps, scripts, folder.appendingPathComponent("dSYMs")] + programs {
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
     try writeCrash()
     try write(Data(contentsOf: folder.appendingPathComponent("crash.idump")).prefix(4000), "damaged.idump")
     try write(Data(SynthCore(threads: 2).bytes), "core")
+    try write(Data(SynthReport().bytes), "crash.ips")
     try write(Self.dump(seed: 11), "artifacts/first.idump")
     try write(Self.dump(seed: 12), "dumps/first.idump")
     try write(Self.dump(seed: 13), "dumps/older/second.idump")
