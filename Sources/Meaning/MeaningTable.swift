@@ -75,7 +75,7 @@ public enum MeaningTable {
     let text = String(text.prefix(longestText)).lowercased()
     var found: (row: CodeMeaning, length: Int)?
     for row in rows {
-      for alias in row.aliases where alias.utf8.count > found?.length ?? 0 && text.contains(alias) {
+      for alias in row.aliases where alias.utf8.count > found?.length ?? 0 && text.holds(alias) {
         found = (row, alias.utf8.count)
       }
     }

@@ -1,3 +1,4 @@
+import Meaning
 import ArgumentParser
 import FileSystem
 import SystemPackage
@@ -66,23 +67,10 @@ enum CommandName {
   /// The name that `word` may be a misspelling of.
   static func nearest(to word: String, among names: [String]) -> String? {
     let limit = max(1, word.utf8.count / 3)
-    let near = names.map { (name: $0, distance: distance($0, word)) }.filter { $0.distance <= limit }
-    return near.min { $0.distance < $1.distance }?.name
-  }
-
-  /// How many bytes have to be put in, taken out, changed, or exchanged with their neighbours.
-  private static func distance(_ a: String, _ b: String) -> Int {
-    let (a, b) = (Array(a.utf8.prefix(64)), Array(b.utf8.prefix(64)))
-    var rows = [Array(0...b.count)]
-    for i in 1..<a.count + 1 {
-      var row = [i]
-      for j in 1..<b.count + 1 {
-        var least = min(row[j - 1] + 1, rows[i - 1][j] + 1, rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1))
-        if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] { least = min(least, rows[i - 2][j - 2] + 1) }
-        row.append(least)
-      }
-      rows.append(row)
+    let letters = Array(word.utf8.prefix(64))
+    let near = names.map { (name: $0, distance: Suggestions.distance(Array($0.utf8.prefix(64)), letters)) }.filter {
+      $0.distance <= limit
     }
-    return rows[a.count][b.count]
+    return near.min { $0.distance < $1.distance }?.name
   }
 }

@@ -39,7 +39,8 @@ struct FileNameTests {
       "explain",
       #"explain --no-system -s "$N.sym" "./$N.idump" && crashpadctl explain -f json "./$N.idump" | grep -q crashpadctl-explanation"#
     ),
-    ("group", #"group X"#),
+    ("group", #"group --no-system -s "$N.sym" --shard 1/1 --partial "$N.part" "./$N.idump" && test -s "$N.part""#),
+    ("group", #"group --merge "$N.part" "$N.part""#),
     ("run", #"run -d "$N.run" -o "$N.txt" -- "./$N.sh" "$N" && test -e "$N.txt""#),
     ("doctor", #"doctor -d "$N" || test $? = 1"#),
   ]

@@ -58,7 +58,7 @@ package struct CrashEvidence: Sendable {
     /// The innermost frame of the application. Its main function calls everything and says nothing, and a check of libc++
     /// is inlined into the code that failed it.
     package var firstOfApp: Int? {
-      frames.firstIndex { $0.isOfApp && $0.function != "main" && $0.function?.contains("/include/c++/v1/") != true }
+      frames.firstIndex { $0.isOfApp && $0.function != "main" && $0.function?.holds("/include/c++/v1/") != true }
     }
 
     /// "thread 3 (com.example.store)"
@@ -95,7 +95,7 @@ package struct CrashEvidence: Sendable {
 
   /// The main thread: that of the main queue, or else the first.
   var mainThread: Thread? {
-    threads.first { $0.queue == "com.apple.main-thread" || $0.name?.contains("com.apple.main-thread") == true }
+    threads.first { $0.queue == "com.apple.main-thread" || $0.name?.holds("com.apple.main-thread") == true }
       ?? threads.first { $0.index == 0 }
   }
 

@@ -122,7 +122,7 @@ extension ExplanationBuilder {
     let lines = crash.messages.flatMap { $0.split(whereSeparator: \.isNewline).map(String.init) }
     // A trap of libc++ has its message as the name of an inlined function.
     let names =
-      crash.crashedThread?.frames.prefix(2).compactMap(\.function).filter { $0.contains("/include/c++/v1/") } ?? []
+      crash.crashedThread?.frames.prefix(2).compactMap(\.function).filter { $0.holds("/include/c++/v1/") } ?? []
     for line in lines.prefix(Self.messageLines) + names {
       guard let row = MeaningTable.message(line), let exception = crash.exception else { continue }
       note("The program left the message: \(shortened(line)).")

@@ -34,7 +34,7 @@ struct MainThreadWait {
     }
     for rule in Self.rules {
       let inside = names.prefix(Self.depth).firstIndex { name in rule.leaf.contains { Self.matches(name, $0) } }
-      let outside = names.firstIndex { name in rule.stack.contains { name.contains($0) } }
+      let outside = names.firstIndex { name in rule.stack.contains { name.holds($0) } }
       guard rule.leaf.isEmpty || inside != nil, rule.stack.isEmpty || outside != nil else { continue }
       self.rule = rule
       frame = (rule.stack.isEmpty ? inside : outside) ?? 0
@@ -45,7 +45,7 @@ struct MainThreadWait {
 
   /// System calls have underscores in front and variants behind: __open_nocancel.
   private static func matches(_ name: String, _ word: String) -> Bool {
-    guard word.hasPrefix("=") else { return name.contains(word) }
+    guard word.hasPrefix("=") else { return name.holds(word) }
     let base = name.drop { $0 == "_" }
     return base == word.dropFirst() || base == word.dropFirst() + "_nocancel"
   }

@@ -1,5 +1,5 @@
 /// Names that a mistyped word may have meant.
-enum Suggestions {
+package enum Suggestions {
   /// At most three, the nearest first. Words of this length and less are too short for a guess.
   static func names(like text: String, shortest: Int = 3) -> [String] {
     let word = Array(text.uppercased().utf8.prefix(64))
@@ -8,7 +8,9 @@ enum Suggestions {
     var seen: Set<String> = []
     for row in MeaningTable.all where row.kind != .message && row.kind != .kernelTriage {
       for name in [row.name] + (row.kind == .terminationCode ? [] : row.aliases) where seen.insert(name).inserted {
-        let distance = distance(word, Array(name.uppercased().utf8))
+        let letters = Array(name.uppercased().utf8)
+        if abs(letters.count - word.count) > word.count / 4 + 1 { continue }
+        let distance = distance(word, letters)
         if distance <= max(1, word.count / 4) { found.append((name, distance)) }
       }
     }
@@ -16,8 +18,7 @@ enum Suggestions {
   }
 
   /// How many bytes have to be put in, taken out, changed, or exchanged with their neighbors.
-  private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    if abs(a.count - b.count) > a.count / 4 + 1 { return .max }
+  package static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
     var rows = [Array(0...b.count)]
     for i in 1..<a.count + 1 {
       var row = [i]

@@ -117,9 +117,9 @@ private struct AppCode {
     isOfApp = paths.enumerated().map { index, path in
       if path.isEmpty { return false }
       if index == executable || path == program || lastPathComponent(path) == name { return true }
-      let isSystem = Self.systemFolders.contains { path.hasPrefix($0) || path.contains("/Symbols" + $0) }
+      let isSystem = Self.systemFolders.contains { path.hasPrefix($0) || path.holds("/Symbols" + $0) }
       if isSystem { return false }
-      return path.contains(".app/") || path.contains("/Bundle/Application/")
+      return path.holds(".app/") || path.holds("/Bundle/Application/")
         || (path.hasPrefix("/") && system == .linux)
         || (system == .windows && path.contains("\\"))
     }

@@ -41,6 +41,8 @@ enum ValueHelp {
     "--keep-memory": RedactionPolicy.Memory.allCases.map { "'\($0.rawValue)'" }.joined(separator: " or "),
     "--columns": "columns of "
       + ReportColumn.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ") + ", with commas between",
+    "--fail-on": "'new:' and the file of an earlier run, as in new:baseline.json",
+    "--shard": "a part and the number of parts, as in 1/4",
     "--hide": "a text that is not empty", "--keep-annotation": "a name or a pattern such as user-*",
     "--remove-annotation": "a name or a pattern such as user-*", "--keep-variable": "a name or a pattern such as LC_*",
   ]
