@@ -87,9 +87,6 @@ extension CrashText {
     builder.setException(
       type: exception.type, signal: exception.signal, codes: codes,
       thread: thread.map { builder.snapshot.threads[$0].id ?? UInt64($0) } ?? .max)
-    if builder.snapshot.exception?.kind == .softSignal, let address = codes.dropFirst().first {
-      builder.snapshot.exception?.address = address
-    }
     if let thread { builder.snapshot.exception?.context = builder.snapshot.threads[thread].context }
     // Before iOS 10 the code of a termination stood in the place of an exception's.
     if builder.snapshot.exception == nil, exception.type?.allSatisfy(\.isHexDigit) == true, let code = codes.first {

@@ -67,6 +67,7 @@ struct ReportBuilder {
       exception.info = number
       // Crashpad has the signal in front of its code.
       exception.codes = [0x10003, UInt64(number)] + codes
+      exception.address = codes.count > 1 ? codes[1] : 0
       exception.signal = number
       snapshot.exception = exception
     }

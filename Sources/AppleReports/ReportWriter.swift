@@ -115,7 +115,8 @@ package struct ReportWriter {
         member("type", report.exceptionType, &json)
         member("signal", report.exceptionSignal, &json)
         member("codes", report.exceptionCodes, &json)
-        let codes = snapshot.exception?.codes.dropFirst() ?? []
+        // The type, and of a signal its number, stand before them.
+        let codes = snapshot.exception.map { $0.codes.dropFirst($0.kind == .softSignal ? 2 : 1) } ?? []
         if !codes.isEmpty { json.array("rawCodes") { json in for code in codes { json.number(code) } } }
         member("subtype", report.exceptionSubtype, &json)
         member("message", report.exceptionMessage, &json)

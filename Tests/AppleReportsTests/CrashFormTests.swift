@@ -57,4 +57,21 @@ struct CrashFormTests {
     #expect(result.status == 0, "\(sample.name): \(result.errorText)")
     #expect(try folder.bytes(of: "a.txt") == folder.bytes(of: "b.txt"))
   }
+
+  @Test("A signal in place of an exception keeps its code when it is converted and redacted twice")
+  func signals() throws {
+    let folder = try TemporaryFolder()
+    let text = SampleReports.phone.replacing("EXC_BAD_ACCESS (SIGSEGV)", with: "SIGBUS").replacing(
+      "Exception Subtype: KERN_INVALID_ADDRESS at 0x0000000000000010",
+      with: "Exception Codes: BUS_ADRALN at 0xcd0b1c")
+    try folder.write(Array(text.utf8), to: "a.crash")
+    let result = try Tool.shell(
+      """
+      crashpadctl convert --to json a.crash -o a.json && crashpadctl convert --to json a.json -o b.json && cmp a.json b.json
+      crashpadctl redact -q a.crash -o 1.json && crashpadctl redact -q 1.json -o 2.json && cmp 1.json 2.json
+      crashpadctl inspect a.json | grep ^Crash
+      """, in: folder)
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(result.text.hasSuffix("SIGBUS / BUS_ADRALN at 0xcd0b1c\n"), "\(result.text)")
+  }
 }
