@@ -124,7 +124,7 @@ struct ServerTests {
       script: """
         \(awaiting)rm -f s pid; handled mariadbd --no-defaults --user=$(id -un) --datadir=$PWD/data --socket=$PWD/s \
           --skip-networking --pid-file=$PWD/pid >out 2>&1 & server=$!
-        await grep -q '^Version: ' out; kill -SEGV $(cat pid); wait $server; status=$?; cat out; exit $status
+        await grep -q '^Version: ' out; await test -s pid; kill -SEGV $(cat pid); wait $server; status=$?; cat out; exit $status
         """, status: 128 + SIGSEGV, signal: SIGSEGV, message: "got signal 11", comparison: mariadbLines),
     Program(
       name: "node, sent a signal", commands: ["node"],
