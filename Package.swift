@@ -8,13 +8,9 @@ let package = Package(
     .executable(name: "crashpadctl", targets: ["crashpadctl"]),
     .library(
       name: "CrashpadCore",
-      targets: [
-        "AppleReports", "BinaryFormat", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore",
-        "DumpInterpretation", "FileSystem", "IntermediateDump", "JSONFormat", "Meaning", "Minidump", "Redaction",
-        "Snapshot", "Supervision",
-      ]),
+      targets: ["CrashDatabase", "CrashUpload", "CrashpadCore", "Redaction", "Snapshot"]),
     // Names and stacks; the only library that links libelf and the demanglers.
-    .library(name: "CrashpadSymbols", targets: ["CrashpadCore", "FileSystem", "Snapshot", "Symbolication"]),
+    .library(name: "CrashpadSymbols", targets: ["CrashpadSymbols"]),
     .library(name: "CrashpadClient", targets: ["CrashpadClient"]),
     // For programs in C and C++, with Sources/CrashpadClient/include/crashpad_client.h.
     .library(name: "crashpad_client", type: .dynamic, targets: ["CrashpadClient"]),
@@ -55,8 +51,8 @@ let package = Package(
     .target(
       name: "CrashCapture",
       dependencies: ["CCrashCapture", "Snapshot", .product(name: "SystemPackage", package: "swift-system")]),
-    // Floor 1, with no more than the snapshot below it: every command explains codes.
-    .target(name: "Meaning", dependencies: ["Snapshot"]),
+    // Floor 1, with no more than bytes and the snapshot below it: every command explains codes.
+    .target(name: "Meaning", dependencies: ["BinaryFormat", "Snapshot"]),
     // Floor 2
     .target(name: "DumpInterpretation", dependencies: ["BinaryFormat", "IntermediateDump", "Snapshot"]),
     .target(name: "Minidump", dependencies: ["BinaryFormat", "Snapshot"]),
@@ -101,6 +97,11 @@ let package = Package(
         "FileSystem", "IntermediateDump", "JSONFormat", "Meaning", "Minidump", "Redaction", "Signatures", "Snapshot",
         "Supervision", "Symbolication", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
+      name: "CrashpadSymbols",
+      dependencies: [
+        "CrashpadCore", "Snapshot", "Symbolication", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "CrashpadClient",
@@ -221,8 +222,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "BinaryFormat", "CrashDatabase", "CrashpadCore", "DumpSynth", "IntermediateDump", "Meaning", "Signatures",
-        "ToolRunner", "crashpadctl", .product(name: "SystemPackage", package: "swift-system"),
+        "BinaryFormat", "CrashDatabase", "CrashpadCore", "CrashpadSymbols", "DumpSynth", "IntermediateDump", "Meaning",
+        "Signatures", "ToolRunner", "crashpadctl", .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],
   swiftLanguageModes: [.v6]

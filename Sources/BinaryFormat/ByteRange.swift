@@ -1,18 +1,18 @@
 /// A range of bytes of one file: offset and count, both in bytes.
 @frozen
-public struct ByteRange: Sendable, Hashable {
-  public var offset: Int
-  public var count: Int
+package struct ByteRange: Sendable, Hashable {
+  package var offset: Int
+  package var count: Int
 
   @inlinable
-  public init(offset: Int, count: Int) {
+  package init(offset: Int, count: Int) {
     self.offset = offset
     self.count = count
   }
 
   /// The offset just behind the last byte.
   @inlinable
-  public var end: Int { offset + count }
+  package var end: Int { offset + count }
 
-  public static let empty = ByteRange(offset: 0, count: 0)
+  package static let empty = ByteRange(offset: 0, count: 0)
 }

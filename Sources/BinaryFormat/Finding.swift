@@ -73,9 +73,9 @@ public struct FindingList: Sendable {
   private let limit: Int
 
   /// - Parameter limit: how many of each severity are kept.
-  public init(limit: Int = Limits().maximumFindings) { self.limit = limit }
+  package init(limit: Int = Limits().maximumFindings) { self.limit = limit }
 
-  public mutating func append(_ finding: Finding) {
+  package mutating func append(_ finding: Finding) {
     if hasRoom(for: finding.rule) {
       kept[finding.severity, default: 0] += 1
       findings.append(finding)
@@ -86,20 +86,20 @@ public struct FindingList: Sendable {
 
   /// Whether the next finding of that rule will be kept. If not, its particulars need not be made: of a hostile input there
   /// are millions.
-  public func hasRoom(for rule: Rule) -> Bool { kept[rule.severity, default: 0] < limit }
+  package func hasRoom(for rule: Rule) -> Bool { kept[rule.severity, default: 0] < limit }
 
-  public mutating func append(contentsOf other: FindingList) {
+  package mutating func append(contentsOf other: FindingList) {
     for finding in other.findings { append(finding) }
     for (rule, count) in other.droppedByRule { droppedByRule[rule, default: 0] += count }
   }
 
   /// Takes the offsets away, where they are not offsets in the input that the user named.
-  public mutating func removeOffsets() {
+  package mutating func removeOffsets() {
     for index in findings.indices { findings[index].offset = nil }
   }
 
   /// Takes away all findings of these rules, the counted ones too.
-  public mutating func remove(rules codes: Set<String>) {
+  package mutating func remove(rules codes: Set<String>) {
     findings.removeAll { codes.contains($0.rule.code) }
     droppedByRule = droppedByRule.filter { !codes.contains($0.key.code) }
   }

@@ -1,21 +1,21 @@
 /// SHA-256 of FIPS 180-4, fed piece by piece. It names content; nothing here is kept secret by it.
-public struct SHA256: Sendable {
+package struct SHA256: Sendable {
   private var state: [UInt32] = [
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
   ]
   private var tail: [UInt8] = []
   private var byteCount: UInt64 = 0
 
-  public init() {}
+  package init() {}
 
   /// The digest of `bytes`: 32 bytes.
-  public static func digest(_ bytes: RawSpan) -> [UInt8] {
+  package static func digest(_ bytes: RawSpan) -> [UInt8] {
     var hash = SHA256()
     hash.update(bytes)
     return hash.finish()
   }
 
-  public mutating func update(_ bytes: RawSpan) {
+  package mutating func update(_ bytes: RawSpan) {
     byteCount += UInt64(bytes.byteCount)
     var offset = 0
     if !tail.isEmpty {
@@ -38,7 +38,7 @@ public struct SHA256: Sendable {
     }
   }
 
-  public mutating func finish() -> [UInt8] {
+  package mutating func finish() -> [UInt8] {
     let bitCount = byteCount * 8
     var last = tail + [0x80]
     while last.count % 64 != 56 { last.append(0) }

@@ -1,25 +1,25 @@
-public import BinaryFormat
-public import Snapshot
+package import BinaryFormat
+package import Snapshot
 
 /// Reads an ELF core file of Linux into a snapshot: what the kernel, gdb's gcore or systemd-coredump wrote.
 ///
 /// A core may have many gigabytes. Only headers, notes and the first pages of modules are looked at; memory stays in the
 /// file as ranges of it. All is read with bounds checked here, and not with libelf: a core that breaks off, as a limit on
 /// its size leaves it, has to be read as far as it goes, and each finding has its place in the file.
-public struct CoreReader {
-  public struct Options: Sendable {
+package struct CoreReader {
+  package struct Options: Sendable {
     /// How many bytes of a thread's stack count as its stack, from the newest on. What lies above is other memory.
-    public var maximumStack = 1 << 20
+    package var maximumStack = 1 << 20
     /// The same of the thread that crashed: all of a stack that overflowed.
-    public var maximumCrashedStack = 16 << 20
+    package var maximumCrashedStack = 16 << 20
 
-    public init() {}
+    package init() {}
   }
 
-  public struct Result: Sendable {
+  package struct Result: Sendable {
     /// Nil if the file is no core that can be read; `findings` says why.
-    public let snapshot: ProcessSnapshot?
-    public let findings: FindingList
+    package let snapshot: ProcessSnapshot?
+    package let findings: FindingList
   }
 
   let options: Options
@@ -36,7 +36,7 @@ public struct CoreReader {
   private var isExhausted = false
 
   /// Reads all of `bytes`.
-  public static func read(_ bytes: RawSpan, options: Options = Options(), limits: Limits = Limits()) -> Result {
+  package static func read(_ bytes: RawSpan, options: Options = Options(), limits: Limits = Limits()) -> Result {
     var findings = FindingList(limit: limits.maximumFindings)
     guard let architecture = architecture(bytes, &findings) else { return Result(snapshot: nil, findings: findings) }
     var reader = CoreReader(architecture, bytes.byteCount, options, findings)

@@ -7,7 +7,7 @@ internal import Synchronization
 /// one, never a mixture, and of several threads that set it the last store wins. There are a few places to write to; a thread
 /// that finds none, because others stand in the middle of writing, tries again.
 @safe
-public struct AnnotationStorage: @unchecked Sendable {
+package struct AnnotationStorage: @unchecked Sendable {
   /// Places for values: one that is seen, and the others for threads that write at the same time.
   static let placeCount = 8
   /// How often a free place is looked for.
@@ -18,12 +18,12 @@ public struct AnnotationStorage: @unchecked Sendable {
   /// A bit for each place that nobody uses. The one that is seen is in use.
   private let free: UnsafeMutablePointer<Atomic<UInt32>>
   /// The most bytes of a value.
-  public let capacity: Int
+  package let capacity: Int
 
   /// - Parameters:
   ///   - name: at most 256 bytes of it are used.
   ///   - capacity: the most bytes of a value, at most 20,479.
-  public init(name: String, capacity: Int) {
+  package init(name: String, capacity: Int) {
     let capacity = min(max(capacity, 1), AnnotationLimits.valueSize - 1)
     self.capacity = capacity
     annotation = RegisteredAnnotation(name: name, type: AnnotationLimits.textType)
@@ -37,7 +37,7 @@ public struct AnnotationStorage: @unchecked Sendable {
   ///
   /// Neither locks nor allocates. False if so many other threads set it that there was no place.
   @discardableResult
-  public func set(_ text: RawSpan) -> Bool {
+  package func set(_ text: RawSpan) -> Bool {
     guard let index = claim() else { return false }
     let place = unsafe places + index * (capacity + 1)
     let count = min(text.byteCount, capacity)
@@ -54,10 +54,10 @@ public struct AnnotationStorage: @unchecked Sendable {
   }
 
   /// Dumps do not have it until it is set again.
-  public func clear() { unsafe annotation.size.pointee.store(0, ordering: .releasing) }
+  package func clear() { unsafe annotation.size.pointee.store(0, ordering: .releasing) }
 
   /// What a dump would have now; nil if it has no value. For tests: another thread may write over it while it is read.
-  public var current: String? {
+  package var current: String? {
     guard unsafe annotation.size.pointee.load(ordering: .acquiring) > 0 else { return nil }
     let address = unsafe annotation.value.pointee.load(ordering: .acquiring)
     guard let place = unsafe UnsafePointer<UInt8>(bitPattern: address) else { return nil }

@@ -1,19 +1,19 @@
 internal import CCrashCapture
 internal import Glibc
 internal import Snapshot
-public import SystemPackage
+package import SystemPackage
 
 /// A call of the handler failed.
-public struct CaptureFailure: Error, Sendable, Equatable {
+package struct CaptureFailure: Error, Sendable, Equatable {
   /// The database, or the dump that was to be written.
-  public let path: FilePath
-  public let errno: Errno
+  package let path: FilePath
+  package let errno: Errno
   /// What failed, as a sentence; empty if the handler did not say.
-  public let message: String
+  package let message: String
 }
 
 /// The handler inside of this process that writes an intermediate dump when it crashes. All calls may come from any thread.
-public enum CrashCapture {
+package enum CrashCapture {
   /// Starts the handler: once in a process.
   ///
   /// - Parameters:
@@ -21,7 +21,7 @@ public enum CrashCapture {
   ///   - programID: what stands before the `@` in names of dumps; without a slash, and no dot in front.
   ///   - options: the rest.
   /// - Throws: `CaptureFailure`, with `EALREADY` the second time.
-  public static func install(database: FilePath, programID: String, options: CaptureOptions = CaptureOptions())
+  package static func install(database: FilePath, programID: String, options: CaptureOptions = CaptureOptions())
     throws(CaptureFailure)
   {
     var message = [CChar](repeating: 0, count: 512)
@@ -49,12 +49,12 @@ public enum CrashCapture {
   }
 
   /// Stops the handler: earlier ones come back, and the empty file goes.
-  public static func uninstall() { crash_capture_uninstall() }
+  package static func uninstall() { crash_capture_uninstall() }
 
-  public static var isInstalled: Bool { crash_capture_is_installed() != 0 }
+  package static var isInstalled: Bool { crash_capture_is_installed() != 0 }
 
   /// Where a crash will be written to, in the end; nil without a handler.
-  public static var dumpPath: FilePath? {
+  package static var dumpPath: FilePath? {
     let path = unsafe crash_capture_path()
     return unsafe path.pointee == 0 ? nil : unsafe FilePath(platformString: path)
   }
@@ -65,7 +65,7 @@ public enum CrashCapture {
   /// - Returns: the path of the dump.
   /// - Throws: `CaptureFailure`.
   @discardableResult
-  public static func dump(to path: FilePath? = nil) throws(CaptureFailure) -> FilePath {
+  package static func dump(to path: FilePath? = nil) throws(CaptureFailure) -> FilePath {
     var written = [CChar](repeating: 0, count: Int(PATH_MAX))
     let code =
       if let path {
@@ -82,7 +82,7 @@ public enum CrashCapture {
   /// Sets a text of the whole process; nil removes it.
   ///
   /// Of at most 255 bytes of name and 4095 of value, and 64 texts at once. False if it does not fit.
-  public static func setAnnotation(_ name: String, to value: String?) -> Bool {
+  package static func setAnnotation(_ name: String, to value: String?) -> Bool {
     let code = unsafe name.withCString { name in
       guard let value else { return unsafe crash_capture_set_annotation(name, nil) }
       return unsafe value.withCString { unsafe crash_capture_set_annotation(name, $0) }
@@ -92,17 +92,17 @@ public enum CrashCapture {
 
   /// Memory that dumps have beside what they have anyway: at most 1 MiB, in at most 128 ranges. It is read when the process
   /// crashes; memory that is not mapped then is left out. False if it does not fit.
-  public static func addMemory(_ range: UnsafeRawBufferPointer) -> Bool {
+  package static func addMemory(_ range: UnsafeRawBufferPointer) -> Bool {
     guard let start = range.baseAddress else { return true }
     return unsafe crash_capture_add_memory(start, range.count) == 0
   }
 
   /// Takes back the range that begins there.
-  public static func removeMemory(at address: UnsafeRawPointer) { unsafe crash_capture_remove_memory(address) }
+  package static func removeMemory(at address: UnsafeRawPointer) { unsafe crash_capture_remove_memory(address) }
 
   /// Gives the calling thread an alternate signal stack, without which the overflow of its own leaves no dump. False if there
   /// is no memory for it.
-  public static func prepareThread() -> Bool { crash_capture_prepare_thread() == 0 }
+  package static func prepareThread() -> Bool { crash_capture_prepare_thread() == 0 }
 
   private static func text(_ bytes: [CChar]) -> String {
     String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -2,13 +2,13 @@ internal import CCrashCapture
 internal import Synchronization
 
 /// Crashpad's limits, from `client/annotation.h`.
-public enum AnnotationLimits {
+package enum AnnotationLimits {
   /// Bytes of a value.
-  public static let valueSize = 5 * 4096
+  package static let valueSize = 5 * 4096
   /// Bytes of a name.
-  public static let nameSize = 256
+  package static let nameSize = 256
   /// The types that applications define begin here.
-  public static let userDefinedType: UInt16 = 0x8000
+  package static let userDefinedType: UInt16 = 0x8000
   static let textType: UInt16 = 1
 }
 

@@ -7,12 +7,12 @@ internal import Synchronization
 /// Allocated once and never freed. Items that make room go before the new one's bytes come, and it counts after them: whenever
 /// the process crashes, the items that count are whole.
 @safe
-public struct RingBufferStorage: @unchecked Sendable {
+package struct RingBufferStorage: @unchecked Sendable {
   static let magic: UInt32 = 0xcab0_0d1e
   static let version: UInt32 = 1
   static let headerSize = 16
   /// The most bytes of a ring.
-  public static let maximumCapacity = AnnotationLimits.valueSize - headerSize
+  package static let maximumCapacity = AnnotationLimits.valueSize - headerSize
   /// How often a thread tries to get its turn.
   static let attempts = 1000
 
@@ -22,13 +22,13 @@ public struct RingBufferStorage: @unchecked Sendable {
   private let range: UnsafeMutablePointer<Atomic<UInt64>>
   private let isBusy: UnsafeMutablePointer<Atomic<Bool>>
   /// Bytes of the ring.
-  public let capacity: Int
+  package let capacity: Int
 
   /// - Parameters:
   ///   - name: at most 256 bytes of it are used.
   ///   - type: what the items are, to whoever reads them: a number of the application's own, from `0x8001` on.
   ///   - capacity: bytes of the ring, at most 20,464.
-  public init(name: String, type: UInt16, capacity: Int) {
+  package init(name: String, type: UInt16, capacity: Int) {
     let capacity = min(max(capacity, 2), Self.maximumCapacity)
     self.capacity = capacity
     annotation = RegisteredAnnotation(name: name, type: type)
@@ -47,7 +47,7 @@ public struct RingBufferStorage: @unchecked Sendable {
   ///
   /// Neither locks nor allocates. False if it is empty or larger than the ring, or if another thread is in the middle of this.
   @discardableResult
-  public func push(_ item: RawSpan) -> Bool {
+  package func push(_ item: RawSpan) -> Bool {
     let lengthSize = Self.varintSize(item.byteCount)
     let needed = lengthSize + item.byteCount
     guard item.byteCount > 0, needed <= capacity, enter() else { return false }
@@ -75,7 +75,7 @@ public struct RingBufferStorage: @unchecked Sendable {
   }
 
   /// What a dump would have now, with the header. For tests: another thread may write meanwhile.
-  public var current: [UInt8] {
+  package var current: [UInt8] {
     let size = unsafe Int(annotation.size.pointee.load(ordering: .acquiring))
     return unsafe Array(UnsafeRawBufferPointer(start: ring - Self.headerSize, count: size))
   }

@@ -1,18 +1,18 @@
-public import FileSystem
-public import Snapshot
-public import SystemPackage
+package import FileSystem
+package import Snapshot
+package import SystemPackage
 
 /// When what was left behind in a database is old enough to go.
-public struct CleaningRules: Sendable, Hashable {
+package struct CleaningRules: Sendable, Hashable {
   /// 60 days, in seconds.
-  public static let defaultRejectedAge: Int64 = 60 * 86400
+  package static let defaultRejectedAge: Int64 = 60 * 86400
 
   /// Seconds after which files in `new/`, reports without metadata and locks of unknown owners are left behind.
-  public var timeToLive: Int64
+  package var timeToLive: Int64
   /// Seconds after which rejected dumps go; nil if they never do.
-  public var rejectedAge: Int64?
+  package var rejectedAge: Int64?
 
-  public init(timeToLive: Int64 = LockExpiry.timeToLive, rejectedAge: Int64? = Self.defaultRejectedAge) {
+  package init(timeToLive: Int64 = LockExpiry.timeToLive, rejectedAge: Int64? = Self.defaultRejectedAge) {
     self.timeToLive = timeToLive
     self.rejectedAge = rejectedAge
   }
@@ -31,8 +31,8 @@ public struct CleaningRules: Sendable, Hashable {
 }
 
 /// Something in a database that nobody will ask for any more.
-public struct Leftover: Sendable, Hashable {
-  public enum Kind: String, Sendable, CaseIterable {
+package struct Leftover: Sendable, Hashable {
+  package enum Kind: String, Sendable, CaseIterable {
     /// In `new/`: of a run of ours that ended without taking it away.
     case endedRun = "ended-run"
     /// In `new/`: a report that nobody finished.
@@ -51,25 +51,25 @@ public struct Leftover: Sendable, Hashable {
     case rejectedDump = "rejected-dump"
   }
 
-  public let kind: Kind
+  package let kind: Kind
   /// The directory of the database that it is in; nil for the database itself.
-  public let folder: FileName?
-  public let name: FileName
+  package let folder: FileName?
+  package let name: FileName
   /// Bytes, with those of what goes with it.
-  public let size: UInt64
+  package let size: UInt64
   /// When it was last changed, in seconds since 1970: by the file's time; of locks by what they say, of rejected dumps when
   /// they were rejected.
-  public let since: Int64
+  package let since: Int64
 
   /// The id in its name; nil if there is none.
-  public var id: UUIDBytes? { name.stem.uuid }
+  package var id: UUIDBytes? { name.stem.uuid }
 }
 
 /// The leftovers of a database, and what could not be looked at.
-public struct Leftovers: Sendable {
+package struct Leftovers: Sendable {
   /// In the order in which they are to be removed.
-  public internal(set) var found: [Leftover] = []
-  public internal(set) var failures: [FileFailure] = []
+  package internal(set) var found: [Leftover] = []
+  package internal(set) var failures: [FileFailure] = []
 }
 
 extension CrashDatabase {
@@ -81,14 +81,14 @@ extension CrashDatabase {
   /// - Parameters:
   ///   - rules: when something is old.
   ///   - now: in seconds since 1970.
-  public func leftovers(_ rules: CleaningRules = CleaningRules(), now: Int64) -> Leftovers {
+  package func leftovers(_ rules: CleaningRules = CleaningRules(), now: Int64) -> Leftovers {
     var search = LeftoverSearch(self, rules, now: now)
     search.run()
     return search.leftovers
   }
 
   /// The path of a leftover, as a user would name it.
-  public func path(of leftover: Leftover) -> FilePath {
+  package func path(of leftover: Leftover) -> FilePath {
     (leftover.folder.map { path.appending($0) } ?? path).appending(leftover.name)
   }
 }
@@ -103,7 +103,7 @@ extension DatabaseSession {
   ///   - leftover: what `CrashDatabase.leftovers` found.
   ///   - rules: the same as for the search.
   ///   - now: the same as for the search, in seconds since 1970.
-  public func clean(_ leftover: Leftover, _ rules: CleaningRules = CleaningRules(), now: Int64) -> Removal {
+  package func clean(_ leftover: Leftover, _ rules: CleaningRules = CleaningRules(), now: Int64) -> Removal {
     do {
       let root = database.root
       guard let folder = try leftover.folder.map({ name in try root.folderIfPresent(name) }) ?? root,

@@ -1,10 +1,10 @@
 internal import BinaryFormat
-public import Snapshot
+package import Snapshot
 
 /// The id of a report whose dump has none: made of the dump's bytes, so that the same dump gives the same report again.
-public enum ContentID {
+package enum ContentID {
   /// The first half of SHA-256, as a UUID of version 8 (RFC 9562: made in a way of one's own).
-  public static func of(_ bytes: RawSpan) -> UUIDBytes {
+  package static func of(_ bytes: RawSpan) -> UUIDBytes {
     let digest = SHA256.digest(bytes)
     let span = unsafe digest.span.bytes
     return UUIDBytes(high: span.uint64(at: 0).byteSwapped, low: span.uint64(at: 8).byteSwapped).withVersion(8)

@@ -87,7 +87,7 @@ public struct CrashDatabase: Sendable {
   }
 
   /// What a report's lock says; nil if there is none. Nothing is taken or changed. Throws `FileFailure`.
-  public func lockState(_ id: UUIDBytes, in state: ReportState) throws(FileFailure) -> LockState? {
+  package func lockState(_ id: UUIDBytes, in state: ReportState) throws(FileFailure) -> LockState? {
     guard let folder = try folder(state.folderName) else { return nil }
     return try LockFile.state(DatabaseLayout.lock(id), in: folder)
   }
@@ -98,7 +98,7 @@ public struct CrashDatabase: Sendable {
   }
 
   /// What is open of a report, to be read. Throws `FileFailure`.
-  public func open(_ report: Report) throws(FileFailure) -> OpenFile {
+  package func open(_ report: Report) throws(FileFailure) -> OpenFile {
     guard let folder = try folder(report.state.folderName) else {
       throw FileFailure(path(of: report), .noSuchFileOrDirectory)
     }

@@ -1,11 +1,11 @@
-public import BinaryFormat
+package import BinaryFormat
 internal import FileSystem
 internal import Snapshot
 internal import SystemPackage
 
 /// Checks a database directory against `DatabaseRules`. It only reads, takes no locks, and may look while programs work
 /// on the database: what is amiss for a moment only is not told.
-public struct DatabaseCheck: Sendable {
+package struct DatabaseCheck: Sendable {
   private let database: CrashDatabase
   private let now: Int64
   private let ignored: Set<String>
@@ -14,23 +14,23 @@ public struct DatabaseCheck: Sendable {
   ///   - database: what to check; it may lack any part.
   ///   - now: the time by which ages are judged, in seconds since 1970.
   ///   - ignored: codes of rules that are left out.
-  public init(_ database: CrashDatabase, now: Int64, ignoring ignored: Set<String> = []) {
+  package init(_ database: CrashDatabase, now: Int64, ignoring ignored: Set<String> = []) {
     self.database = database
     self.now = now
     self.ignored = ignored
   }
 
-  public struct Result: Sendable {
+  package struct Result: Sendable {
     /// The path of each is relative to the database, `pending/<uuid>.meta`; of the database itself it is empty. Bytes
     /// of names that are not UTF-8 stand as `\xNN`.
-    public let findings: FindingList
-    public let pendingReports: Int
-    public let completedReports: Int
-    public let pendingDumps: Int
+    package let findings: FindingList
+    package let pendingReports: Int
+    package let completedReports: Int
+    package let pendingDumps: Int
   }
 
   /// Looks at everything. What can not be read is a finding too.
-  public func run() -> Result {
+  package func run() -> Result {
     var pass = CheckPass(Examination(database, now: now), ignored)
     pass.checkRoot()
     pass.checkNew()

@@ -1,23 +1,23 @@
-public import FileSystem
+package import FileSystem
 internal import Snapshot
-public import SystemPackage
+package import SystemPackage
 
 /// A file in one of the directories that have no reports: `new/` and `rejected/`.
-public struct DatabaseFile: Sendable, Hashable {
-  public let name: FileName
+package struct DatabaseFile: Sendable, Hashable {
+  package let name: FileName
   /// Bytes.
-  public let size: Int
+  package let size: Int
   /// Seconds since 1970.
-  public let modified: Int64
+  package let modified: Int64
   /// Whether it belongs to a run of ours that lives. Of the files of other programs nobody knows.
-  public let isInUse: Bool
+  package let isInUse: Bool
 }
 
 extension CrashDatabase {
   /// The parts of a database that the directory at `path` lacks; nil if there is no such directory. Only looks.
   ///
   /// Throws `FileFailure`.
-  public static func missingParts(at path: FilePath) throws(FileFailure) -> [FileName]? {
+  package static func missingParts(at path: FilePath) throws(FileFailure) -> [FileName]? {
     let root: Folder
     do { root = try Folder(path) } catch {
       if error.errno == .noSuchFileOrDirectory { return nil }
@@ -31,7 +31,7 @@ extension CrashDatabase {
   }
 
   /// The files in `new/`: what is being written, and what stayed there when a program died. Throws `FileFailure`.
-  public func newFiles() throws(FileFailure) -> [DatabaseFile] {
+  package func newFiles() throws(FileFailure) -> [DatabaseFile] {
     guard let folder = try folder(DatabaseLayout.new) else { return [] }
     var isLiving: [FileName: Bool] = [:]
     return try Self.files(in: folder) { name in
@@ -45,7 +45,7 @@ extension CrashDatabase {
   }
 
   /// The dumps in `rejected/`, without the files that say why. Throws `FileFailure`.
-  public func rejectedDumps() throws(FileFailure) -> [DatabaseFile] {
+  package func rejectedDumps() throws(FileFailure) -> [DatabaseFile] {
     guard let folder = try folder(DatabaseLayout.rejected) else { return [] }
     return try Self.files(in: folder) { _ in false }.filter { !$0.name.hasSuffix(DatabaseLayout.reasonExtension) }
   }

@@ -1,29 +1,29 @@
-public import FileSystem
+package import FileSystem
 internal import Snapshot
-public import SystemPackage
+package import SystemPackage
 
 /// Finds Crashpad databases in a tree of directories: in an application's container, in a bundle `.xcappdata`, in a home.
 ///
 /// It only reads, follows no symbolic link but the path that it is given, and does not look into databases for further ones.
-public struct DatabaseFinder: Sendable {
-  public static let defaultMaximumDepth = 16
+package struct DatabaseFinder: Sendable {
+  package static let defaultMaximumDepth = 16
 
   private let maximumDepth: Int
 
   /// - Parameter maximumDepth: how many directories deep to look; 0 is the given one alone.
-  public init(maximumDepth: Int = Self.defaultMaximumDepth) { self.maximumDepth = maximumDepth }
+  package init(maximumDepth: Int = Self.defaultMaximumDepth) { self.maximumDepth = maximumDepth }
 
-  public struct Database: Sendable {
-    public let path: FilePath
-    public var pendingReports = 0
-    public var completedReports = 0
-    public var lockedDumps = 0
-    public var unlockedDumps = 0
+  package struct Database: Sendable {
+    package let path: FilePath
+    package var pendingReports = 0
+    package var completedReports = 0
+    package var lockedDumps = 0
+    package var unlockedDumps = 0
     /// Whether `settings.dat` is there and can be read.
-    public var hasSettings = false
+    package var hasSettings = false
   }
 
-  public enum Event: Sendable {
+  package enum Event: Sendable {
     case found(Database)
     /// A directory into which nobody could look, or a part of a database that could not be read.
     case unreadable(FileFailure)
@@ -31,7 +31,7 @@ public struct DatabaseFinder: Sendable {
 
   /// Looks below `path`, directories in the order of their names. Throws `FileFailure` if `path` is no directory, or may not
   /// be read.
-  public func find(in path: FilePath, _ tell: (Event) -> Void) throws(FileFailure) {
+  package func find(in path: FilePath, _ tell: (Event) -> Void) throws(FileFailure) {
     try find(try Folder(path), depth: 0, tell)
   }
 

@@ -1,25 +1,25 @@
-public import FileSystem
+package import FileSystem
 internal import Snapshot
 
 /// The names in a database directory, as `client/crash_report_database_generic.cc` and `client/ios_handler/` have them.
-public enum DatabaseLayout {
+package enum DatabaseLayout {
   /// Reports that are being written, and what of ours is under way.
-  public static let new = FileName(literal: "new")
-  public static let pending = FileName(literal: "pending")
-  public static let completed = FileName(literal: "completed")
+  package static let new = FileName(literal: "new")
+  package static let pending = FileName(literal: "pending")
+  package static let completed = FileName(literal: "completed")
   /// A directory for each report that has attachments, by its id.
-  public static let attachments = FileName(literal: "attachments")
-  public static let settings = FileName(literal: "settings.dat")
+  package static let attachments = FileName(literal: "attachments")
+  package static let settings = FileName(literal: "settings.dat")
   /// Intermediate dumps that wait for being processed.
-  public static let pendingDumps = FileName(literal: "pending-serialized-ios-dump")
+  package static let pendingDumps = FileName(literal: "pending-serialized-ios-dump")
   /// Ours: intermediate dumps of which no report can be made, each with a file that says why.
-  public static let rejected = FileName(literal: "rejected")
+  package static let rejected = FileName(literal: "rejected")
 
   /// Ours: until when servers asked to be left alone, a file.
   static let uploadPauses = FileName(literal: "uploads.retry-after")
 
   /// Of whatever is none of these, the database knows nothing.
-  public static let all = [new, pending, completed, attachments, settings, pendingDumps, rejected]
+  package static let all = [new, pending, completed, attachments, settings, pendingDumps, rejected]
 
   /// Those that every database has; Crashpad makes what is missing of them.
   static let directories = [new, pending, completed, attachments]
@@ -27,15 +27,15 @@ public enum DatabaseLayout {
   /// Where files can't be locked, Crashpad makes this while it uses the settings.
   static let settingsLock = FileName(literal: "settings.dat.__lock__")
 
-  public static let reportExtension = ".dmp"
-  public static let metadataExtension = ".meta"
-  public static let lockExtension = ".lock"
+  package static let reportExtension = ".dmp"
+  package static let metadataExtension = ".meta"
+  package static let lockExtension = ".lock"
   /// Behind the name of an intermediate dump whose program runs.
-  public static let lockedExtension = ".locked"
+  package static let lockedExtension = ".locked"
   /// Behind a dot and a program's id: the file in which it remembers its starts, among the pending dumps.
-  public static let runsExtension = ".runs"
+  package static let runsExtension = ".runs"
   /// Behind the name of a rejected dump: the file that says why.
-  public static let reasonExtension = ".reason"
+  package static let reasonExtension = ".reason"
 
   static func report(_ id: UUIDBytes) -> FileName { name(id, reportExtension) }
   static func metadata(_ id: UUIDBytes) -> FileName { name(id, metadataExtension) }

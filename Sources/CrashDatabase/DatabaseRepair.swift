@@ -1,6 +1,6 @@
-public import BinaryFormat
-public import FileSystem
-public import Snapshot
+package import BinaryFormat
+package import FileSystem
+package import Snapshot
 internal import SystemPackage
 
 /// Mends what `DatabaseCheck` finds, as far as `DatabaseRules.mended` says, without losing a report.
@@ -8,7 +8,7 @@ internal import SystemPackage
 /// It works beside other programs, under the locks of the reports. Whoever ends it at any moment loses nothing, and the
 /// next repair comes to the same end; a repair of what was repaired changes nothing. What is replaced and may be worth
 /// something is kept in `rejected/`, with the reason beside it.
-public struct DatabaseRepair: Sendable {
+package struct DatabaseRepair: Sendable {
   private let database: CrashDatabase
   private let now: Int64
   private let newClientID: UUIDBytes
@@ -19,7 +19,7 @@ public struct DatabaseRepair: Sendable {
   ///   - now: the time by which ages are judged, in seconds since 1970.
   ///   - newClientID: the client id of new settings, where the old ones are damaged.
   ///   - ignored: codes of rules whose faults stay.
-  public init(
+  package init(
     _ database: CrashDatabase, now: Int64, newClientID: UUIDBytes, ignoring ignored: Set<String> = []
   ) {
     self.database = database
@@ -29,8 +29,8 @@ public struct DatabaseRepair: Sendable {
   }
 
   /// What was done to what.
-  public struct Fact: Sendable, Hashable {
-    public enum Action: String, Sendable, CaseIterable {
+  package struct Fact: Sendable, Hashable {
+    package enum Action: String, Sendable, CaseIterable {
       case madeDirectory = "made-directory"
       /// What a dead run had begun was ended, and its files removed.
       case endedRun = "ended-run"
@@ -51,27 +51,27 @@ public struct DatabaseRepair: Sendable {
       case setPermissions = "set-permissions"
     }
 
-    public let action: Action
+    package let action: Action
     /// Which fault that mended.
-    public let rule: Rule
+    package let rule: Rule
     /// Relative to the database, as in the findings of `DatabaseCheck`.
-    public let path: String
+    package let path: String
     /// Where it is now, or what stays; relative to the database.
-    public var target: String?
+    package var target: String?
     /// The creation time that new metadata have, in seconds since 1970.
-    public var creationTime: Int64?
+    package var creationTime: Int64?
     /// The new permissions.
-    public var permissions: UInt32?
+    package var permissions: UInt32?
   }
 
   /// Why something was not mended.
-  public enum Obstacle: Sendable, Equatable {
+  package enum Obstacle: Sendable, Equatable {
     /// Some program has the report's lock.
     case busy
     case file(FileFailure)
   }
 
-  public enum Event: Sendable {
+  package enum Event: Sendable {
     case done(Fact)
     /// The path is relative to the database.
     case notDone(path: String, Obstacle)
@@ -80,7 +80,7 @@ public struct DatabaseRepair: Sendable {
   /// Mends, or with `isDryRun` only tells what would be mended.
   ///
   /// Throws `FileFailure` if the database can not be changed at all.
-  public func run(isDryRun: Bool, _ tell: (Event) -> Void) throws(FileFailure) {
+  package func run(isDryRun: Bool, _ tell: (Event) -> Void) throws(FileFailure) {
     try withoutActuallyEscaping(tell) { tell throws(FileFailure) in
       let pass = RepairPass(Examination(database, now: now), ignored, tell)
       let before = try pass.beforeSession()

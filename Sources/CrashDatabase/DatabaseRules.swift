@@ -1,120 +1,120 @@
-public import BinaryFormat
+package import BinaryFormat
 
 /// The rules of a database directory. Codes are stable; crashpadctl-database(5) has a paragraph for each.
-public enum DatabaseRules {
+package enum DatabaseRules {
   // The directory
-  public static let unreadable = Rule("unreadable", .error, "It can not be read, so its contents are unknown")
-  public static let missingDirectory = Rule(
+  package static let unreadable = Rule("unreadable", .error, "It can not be read, so its contents are unknown")
+  package static let missingDirectory = Rule(
     "missing-directory", .note,
     "A directory of the database is missing; the next program that opens the database creates it")
-  public static let notADirectory = Rule(
+  package static let notADirectory = Rule(
     "not-a-directory", .error, "Something else stands where the database has a directory")
-  public static let notAFile = Rule("not-a-file", .error, "Something else stands where the database has a file")
-  public static let unknownEntry = Rule("unknown-entry", .note, "The database knows nothing of this")
-  public static let writableByOthers = Rule(
+  package static let notAFile = Rule("not-a-file", .error, "Something else stands where the database has a file")
+  package static let unknownEntry = Rule("unknown-entry", .note, "The database knows nothing of this")
+  package static let writableByOthers = Rule(
     "writable-by-others", .warning, "Other users than the owner may write")
-  public static let readableByOthers = Rule(
+  package static let readableByOthers = Rule(
     "readable-by-others", .note, "Others than the owner may read, and a report holds memory of a process")
 
   // Settings
-  public static let settingsMissing = Rule(
+  package static let settingsMissing = Rule(
     "settings-missing", .note, "There are no settings; the client id is made when it is asked for")
-  public static let settingsDamaged = Rule(
+  package static let settingsDamaged = Rule(
     "settings-damaged", .error, "The settings can not be read; Crashpad replaces them, with another client id")
-  public static let settingsExtraBytes = Rule(
+  package static let settingsExtraBytes = Rule(
     "settings-extra-bytes", .note, "There are bytes behind the settings, of a newer Crashpad or of none")
-  public static let settingsKeptAside = Rule(
+  package static let settingsKeptAside = Rule(
     "settings-kept-aside", .note, "A copy of damaged settings was kept when they were replaced")
-  public static let zeroClientID = Rule("zero-client-id", .note, "The client id is all zeros")
+  package static let zeroClientID = Rule("zero-client-id", .note, "The client id is all zeros")
 
   // Reports
-  public static let badReportName = Rule(
+  package static let badReportName = Rule(
     "bad-report-name", .error, "The name of a report is no UUID; Crashpad deletes such a file when it lists reports")
-  public static let upperCaseName = Rule(
+  package static let upperCaseName = Rule(
     "upper-case-name", .warning, "The UUID in a name has upper-case letters; nothing finds it by its id")
-  public static let missingMetadata = Rule(
+  package static let missingMetadata = Rule(
     "missing-metadata", .error, "A report has no metadata; Crashpad deletes it when it reads it")
-  public static let truncatedMetadata = Rule(
+  package static let truncatedMetadata = Rule(
     "truncated-metadata", .error, "The metadata of a report are too short; Crashpad deletes it when it reads it")
-  public static let unknownMetadataVersion = Rule(
+  package static let unknownMetadataVersion = Rule(
     "unknown-metadata-version", .error, "The metadata have an unknown version; Crashpad deletes the report")
-  public static let metadataInAttributes = Rule(
+  package static let metadataInAttributes = Rule(
     "metadata-in-attributes", .warning,
     "The metadata are in attributes, as Apple's systems have them; Crashpad on Linux deletes the report")
-  public static let metadataWithoutReport = Rule(
+  package static let metadataWithoutReport = Rule(
     "metadata-without-report", .warning, "There are metadata, but no report; Crashpad removes them")
-  public static let oversizedMetadata = Rule(
+  package static let oversizedMetadata = Rule(
     "oversized-metadata", .warning, "The metadata are larger than any that are made")
-  public static let duplicateReport = Rule(
+  package static let duplicateReport = Rule(
     "duplicate-report", .error, "The same report is pending and completed; only the pending one is found")
-  public static let emptyReport = Rule("empty-report", .warning, "A report has no bytes")
-  public static let notAMinidump = Rule(
+  package static let emptyReport = Rule("empty-report", .warning, "A report has no bytes")
+  package static let notAMinidump = Rule(
     "not-a-minidump", .warning, "A report does not begin as minidumps do, with MDMP")
 
   // Metadata that can not be
-  public static let negativeAttempts = Rule(
+  package static let negativeAttempts = Rule(
     "negative-attempts", .warning, "The number of upload attempts is below zero")
-  public static let negativeTime = Rule("negative-time", .warning, "A time lies before 1970")
-  public static let futureTime = Rule("future-time", .warning, "A time lies in the future")
-  public static let uploadedInPending = Rule(
+  package static let negativeTime = Rule("negative-time", .warning, "A time lies before 1970")
+  package static let futureTime = Rule("future-time", .warning, "A time lies in the future")
+  package static let uploadedInPending = Rule(
     "uploaded-in-pending", .warning, "A pending report was uploaded already; Crashpad would upload it again")
-  public static let requestedInCompleted = Rule(
+  package static let requestedInCompleted = Rule(
     "requested-in-completed", .note, "The upload of a completed report is asked for; only pending ones are uploaded")
-  public static let uploadedWithoutID = Rule(
+  package static let uploadedWithoutID = Rule(
     "uploaded-without-id", .note, "A report was uploaded, but the server gave it no id")
-  public static let idWithoutUpload = Rule(
+  package static let idWithoutUpload = Rule(
     "id-without-upload", .note, "A report has an id of the server, but was not uploaded")
 
   // Locks
-  public static let lockHeld = Rule("lock-held", .note, "A program that lives has this report")
-  public static let lockOfUnknown = Rule(
+  package static let lockHeld = Rule("lock-held", .note, "A program that lives has this report")
+  package static let lockOfUnknown = Rule(
     "lock-of-unknown", .note,
     "A program has locked this report, or died with the lock; which is unknown until the lock expires")
-  public static let abandonedLock = Rule("abandoned-lock", .warning, "The program that made this lock is dead")
-  public static let expiredLock = Rule(
+  package static let abandonedLock = Rule("abandoned-lock", .warning, "The program that made this lock is dead")
+  package static let expiredLock = Rule(
     "expired-lock", .warning, "A lock expired; Crashpad deletes the report beside it when it cleans up")
-  public static let futureLock = Rule("future-lock", .warning, "A lock was made in the future; it does not expire")
-  public static let damagedLock = Rule(
+  package static let futureLock = Rule("future-lock", .warning, "A lock was made in the future; it does not expire")
+  package static let damagedLock = Rule(
     "damaged-lock", .warning, "A lock is too short to say when it was made; for Crashpad it never expires")
 
   // new/
-  public static let unfinishedReport = Rule("unfinished-report", .note, "A report is being written, or was given up")
-  public static let staleReport = Rule(
+  package static let unfinishedReport = Rule("unfinished-report", .note, "A report is being written, or was given up")
+  package static let staleReport = Rule(
     "stale-report", .warning, "A report was given up: it has not changed for three days, and Crashpad removes it")
-  public static let deadRun = Rule(
+  package static let deadRun = Rule(
     "dead-run", .note, "A run of crashpadctl that died left this; the next one removes it")
 
   // attachments/
-  public static let orphanedAttachments = Rule(
+  package static let orphanedAttachments = Rule(
     "orphaned-attachments", .warning, "There are attachments, but no report; Crashpad removes them")
-  public static let badAttachmentName = Rule(
+  package static let badAttachmentName = Rule(
     "bad-attachment-name", .warning, "The name of an attachment has characters that Crashpad refuses")
 
   // pending-serialized-ios-dump/
-  public static let dumpWithoutUUID = Rule(
+  package static let dumpWithoutUUID = Rule(
     "dump-without-uuid", .warning, "The name of a pending dump does not end with @ and a UUID")
-  public static let duplicateDump = Rule("duplicate-dump", .warning, "Two pending dumps have the same UUID")
-  public static let futureDump = Rule(
+  package static let duplicateDump = Rule("duplicate-dump", .warning, "Two pending dumps have the same UUID")
+  package static let futureDump = Rule(
     "future-dump", .warning, "A locked dump was changed in the future, so its age is unknown")
-  public static let expiredDumpLock = Rule(
+  package static let expiredDumpLock = Rule(
     "expired-dump-lock", .note, "A dump has been locked for 60 days; its program is gone")
-  public static let emptyDump = Rule(
+  package static let emptyDump = Rule(
     "empty-pending-dump", .note, "A pending dump has no bytes: its process did not crash")
 
   // rejected/
-  public static let rejectedWithoutReason = Rule(
+  package static let rejectedWithoutReason = Rule(
     "rejected-without-reason", .note, "Something was kept aside, and nothing says why")
-  public static let reasonWithoutDump = Rule("reason-without-dump", .note, "A reason is there, but not what it is for")
+  package static let reasonWithoutDump = Rule("reason-without-dump", .note, "A reason is there, but not what it is for")
 
   // Anywhere
-  public static let foreignEntry = Rule("foreign-entry", .note, "Something that the database did not put here")
-  public static let hardLink = Rule(
+  package static let foreignEntry = Rule("foreign-entry", .note, "Something that the database did not put here")
+  package static let hardLink = Rule(
     "hard-link", .error,
     "The file has another name too, and may be any file of this system; it is neither changed nor sent")
-  public static let orphanedAppleDouble = Rule(
+  package static let orphanedAppleDouble = Rule(
     "orphaned-apple-double", .note, "An AppleDouble file has attributes of a file that is not there")
 
-  public static let all = [
+  package static let all = [
     unreadable, missingDirectory, notADirectory, notAFile, unknownEntry, writableByOthers, readableByOthers,
     settingsMissing, settingsDamaged, settingsExtraBytes, settingsKeptAside, zeroClientID, badReportName, upperCaseName,
     missingMetadata, truncatedMetadata, unknownMetadataVersion, metadataInAttributes, metadataWithoutReport,
@@ -126,7 +126,7 @@ public enum DatabaseRules {
   ]
 
   /// What `DatabaseRepair` mends.
-  public static let mended: Set<Rule> = [
+  package static let mended: Set<Rule> = [
     missingDirectory, writableByOthers, readableByOthers, settingsDamaged, upperCaseName, missingMetadata,
     truncatedMetadata, unknownMetadataVersion, metadataInAttributes, metadataWithoutReport, duplicateReport,
     uploadedInPending, abandonedLock, expiredLock, damagedLock, deadRun,

@@ -1,5 +1,5 @@
 public import FileSystem
-public import Snapshot
+package import Snapshot
 internal import Synchronization
 internal import SystemPackage
 
@@ -60,12 +60,12 @@ public final class DatabaseSession: Sendable {
   // MARK: Locks
 
   /// A report's lock was refused.
-  public struct Busy: Error, Sendable, Hashable { public let state: LockState }
+  package struct Busy: Error, Sendable, Hashable { package let state: LockState }
 
   /// Takes the lock of a report in `state`, whether there is such a report or not.
   ///
   /// A lock whose owner is dead is taken over. Throws `Busy` if it is somebody's, or nobody can tell; and `FileFailure`.
-  public func lock(_ id: UUIDBytes, in reportState: ReportState) throws -> ReportLock {
+  package func lock(_ id: UUIDBytes, in reportState: ReportState) throws -> ReportLock {
     let folder = folder(reportState)
     let name = DatabaseLayout.lock(id)
     // Each turn but the last took away a dead owner's lock; that several programs die meanwhile is not to be expected.

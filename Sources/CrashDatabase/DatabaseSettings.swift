@@ -103,7 +103,7 @@ extension DatabaseSession {
   public struct SettingsChange: Sendable {
     public let settings: DatabaseSettings
     /// What was wrong with the settings that were there, and where they are now.
-    public let damage: (DatabaseSettings.Damage, keptAs: FileName)?
+    package let damage: (DatabaseSettings.Damage, keptAs: FileName)?
   }
 
   /// Changes the settings; missing and damaged ones become new ones before that, with the client id `newClientID`.

@@ -4,28 +4,28 @@ internal import BinaryFormat
 ///
 /// Crashpad writes the time, eight bytes, and reads no more than these. Behind them we write a mark: it says that the owner
 /// also holds an open-file-description lock on the file, so that the kernel knows whether the owner lives.
-public struct LockContent: Sendable, Hashable {
+package struct LockContent: Sendable, Hashable {
   /// When the lock was made, in seconds since 1970.
-  public var time: Int64
+  package var time: Int64
   /// Whether the kernel can be asked for the owner.
-  public var isMarked: Bool
+  package var isMarked: Bool
 
   static let mark = Array("crashpadctl\n".utf8)
   static let maximumSize = 8 + mark.count
 
-  public init(time: Int64, isMarked: Bool) {
+  package init(time: Int64, isMarked: Bool) {
     self.time = time
     self.isMarked = isMarked
   }
 
   /// Nil if there are not even eight bytes: the owner was stopped before it wrote them, or does so right now.
-  public init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) {
     guard bytes.count >= 8 else { return nil }
     time = Int64(bitPattern: unsafe bytes.span.bytes.uint64(at: 0))
     isMarked = bytes.dropFirst(8).starts(with: Self.mark)
   }
 
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: time)
     return isMarked ? bytes + Self.mark : bytes
@@ -47,7 +47,7 @@ public enum LockState: Sendable, Hashable {
   ///   - content: what stands in it; nil for fewer than eight bytes.
   ///   - modified: the file's modification time, in seconds since 1970.
   ///   - isOwned: whether a process holds the file's open-file-description lock; nil if that can't be known.
-  public static func of(content: LockContent?, modified: Int64, isOwned: Bool?) -> LockState {
+  package static func of(content: LockContent?, modified: Int64, isOwned: Bool?) -> LockState {
     if isOwned == true { return .held(since: content?.time) }
     // The mark comes into a file whose lock is held already, so an unheld file with the mark has lost its owner.
     if let content, content.isMarked, isOwned == false { return .abandoned }
@@ -56,13 +56,13 @@ public enum LockState: Sendable, Hashable {
 }
 
 /// When locks of reports expire.
-public enum LockExpiry {
+package enum LockExpiry {
   /// Three days, in seconds, as Crashpad's callers of `CleanDatabase` have it.
-  public static let timeToLive: Int64 = 3 * 86400
+  package static let timeToLive: Int64 = 3 * 86400
 
   /// Whether a lock of an unknown owner expired: `now >= since + timeToLive`, as Crashpad means it. (Its own function also
   /// looks at the file's time, with a reversed sign, which makes no difference but for files from the future.)
-  public static func isExpired(since: Int64, now: Int64, timeToLive: Int64 = timeToLive) -> Bool {
+  package static func isExpired(since: Int64, now: Int64, timeToLive: Int64 = timeToLive) -> Bool {
     let (end, overflow) = since.addingReportingOverflow(timeToLive)
     return !overflow && now >= end
   }

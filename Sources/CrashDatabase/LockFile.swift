@@ -86,7 +86,7 @@ enum LockFile {
 }
 
 /// A report's lock, for as long as this object lives.
-public final class ReportLock: Sendable {
+package final class ReportLock: Sendable {
   private let name: FileName
   private let folder: Folder
   /// Holds the open-file-description lock.

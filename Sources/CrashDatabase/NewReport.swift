@@ -1,13 +1,13 @@
 public import FileSystem
-public import Snapshot
+package import Snapshot
 internal import SystemPackage
 
 /// A report that is being made: its id is claimed by the report's lock, its bytes go into a file in `new/`, and `publish()`
 /// puts it into `pending/`, metadata first, as Crashpad does. An object that goes away before leaves nothing.
-public final class NewReport {
-  public let id: UUIDBytes
+package final class NewReport {
+  package let id: UUIDBytes
   /// To be written; nil after `close()`.
-  public private(set) var file: OpenFile?
+  package private(set) var file: OpenFile?
   private let lock: ReportLock
   private let session: DatabaseSession
   let temporaryName: FileName
@@ -17,12 +17,12 @@ public final class NewReport {
   private var stagedMetadata: (name: FileName, file: OpenFile?)?
 
   /// Claims `id`. Throws `DatabaseSession.Busy` and `FileFailure`.
-  public convenience init(_ id: UUIDBytes, in session: DatabaseSession) throws {
+  package convenience init(_ id: UUIDBytes, in session: DatabaseSession) throws {
     try self.init(id, lock: session.lock(id, in: .pending), in: session)
   }
 
   /// Takes over `lock`, that of the report in `pending/`; it is released with this object. Throws `FileFailure`.
-  public init(_ id: UUIDBytes, lock: ReportLock, in session: DatabaseSession) throws(FileFailure) {
+  package init(_ id: UUIDBytes, lock: ReportLock, in session: DatabaseSession) throws(FileFailure) {
     self.id = id
     self.lock = lock
     self.session = session
@@ -37,10 +37,10 @@ public final class NewReport {
   }
 
   /// A name that Crashpad refuses for an attachment: only letters, digits, `_`, `-` and `.` are allowed, and no dots alone.
-  public struct BadAttachmentName: Error, Sendable { public let name: String }
+  package struct BadAttachmentName: Error, Sendable { public let name: String }
 
   /// Whether Crashpad allows an attachment of that name.
-  public static func isAllowed(attachmentName name: String) -> Bool {
+  package static func isAllowed(attachmentName name: String) -> Bool {
     func isAllowed(_ byte: UInt8) -> Bool {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -53,7 +53,7 @@ public final class NewReport {
   }
 
   /// A new attachment, to be written. Throws `BadAttachmentName` and `FileFailure` (`EEXIST` if there is one of that name).
-  public func addAttachment(_ name: String) throws -> OpenFile {
+  package func addAttachment(_ name: String) throws -> OpenFile {
     guard Self.isAllowed(attachmentName: name), let fileName = FileName(name) else {
       throw BadAttachmentName(name: name)
     }
@@ -76,14 +76,14 @@ public final class NewReport {
 
   /// Writes the metadata to be, under a temporary name: what is staged becomes a report by renaming alone, so that everything
   /// can be on the disk before.
-  public func stage(_ metadata: ReportMetadata) throws(FileFailure) {
+  package func stage(_ metadata: ReportMetadata) throws(FileFailure) {
     let (name, file) = try session.temporaryFile()
     stagedMetadata = (name, file)
     try file.write(metadata.bytes)
   }
 
   /// Waits until what is staged is on the disk, and the attachments' names; their bytes are synced by whoever wrote them.
-  public func sync() throws(FileFailure) {
+  package func sync() throws(FileFailure) {
     try file?.sync()
     try stagedMetadata?.file?.sync()
     guard !attachmentNames.isEmpty, let parent = try session.database.folder(DatabaseLayout.attachments) else { return }
@@ -93,13 +93,13 @@ public final class NewReport {
 
   /// Closes the files of what is staged: who has hundreds of reports under way would run out of descriptors. Then
   /// `DatabaseSession.syncFileSystem()` takes the place of `sync()`.
-  public func close() {
+  package func close() {
     file = nil
     stagedMetadata?.file = nil
   }
 
   /// Makes the staged report appear in `pending/`. The name is on the disk after `DatabaseSession.syncPending()`.
-  public func publish() throws(FileFailure) {
+  package func publish() throws(FileFailure) {
     let pending = session.folder(.pending)
     guard let (name, _) = stagedMetadata else { preconditionFailure("publish comes after stage") }
     try session.new.move(name, to: pending, as: DatabaseLayout.metadata(id))

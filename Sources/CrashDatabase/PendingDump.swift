@@ -12,7 +12,7 @@ public struct PendingDump: Sendable, Hashable {
   /// Whether a program that lives holds the file's open-file-description lock. Only asked of locked dumps.
   public let isOwned: Bool
 
-  public init(name: FileName, size: Int, modified: Int64, isOwned: Bool) {
+  package init(name: FileName, size: Int, modified: Int64, isOwned: Bool) {
     self.name = name
     self.size = size
     self.modified = modified
@@ -22,7 +22,7 @@ public struct PendingDump: Sendable, Hashable {
   public var isLocked: Bool { name.hasSuffix(DatabaseLayout.lockedExtension) }
 
   /// The name without `.locked`.
-  public var unlockedName: FileName { name.removing(suffix: DatabaseLayout.lockedExtension) ?? name }
+  package var unlockedName: FileName { name.removing(suffix: DatabaseLayout.lockedExtension) ?? name }
 
   /// What stands before the last `@`; nil if there is none.
   public var bundleID: String? {
@@ -43,18 +43,18 @@ public struct PendingDump: Sendable, Hashable {
 }
 
 /// The lock protocol of pending dumps, from `client/ios_handler/prune_intermediate_dumps_and_crash_reports_thread.cc`.
-public enum PendingDumpLock {
+package enum PendingDumpLock {
   /// A locked dump of the own bundle expires after 24 hours. In seconds.
-  public static let matchingTimeToLive: Int64 = 24 * 3600
+  package static let matchingTimeToLive: Int64 = 24 * 3600
   /// Whoever's it is, it expires after 60 days. In seconds.
-  public static let maximumTimeToLive: Int64 = 60 * 86400
+  package static let maximumTimeToLive: Int64 = 60 * 86400
 
-  public enum Rule: String, Sendable, Hashable {
+  package enum Rule: String, Sendable, Hashable {
     case matchingBundle = "matching-bundle"
     case anyBundle = "any-bundle"
   }
 
-  public enum Decision: Sendable, Hashable {
+  package enum Decision: Sendable, Hashable {
     case notLocked
     /// Its program lives, and holds the file. Ours, not Crashpad's: on Linux a program may run for months.
     case owned
@@ -69,7 +69,7 @@ public enum PendingDumpLock {
   ///   - dump: its name, modification time and owner decide.
   ///   - bundleIDs: those that count as one's own.
   ///   - now: in seconds since 1970.
-  public static func decide(_ dump: PendingDump, bundleIDs: [String], now: Int64) -> Decision {
+  package static func decide(_ dump: PendingDump, bundleIDs: [String], now: Int64) -> Decision {
     guard dump.isLocked else { return .notLocked }
     if dump.isOwned { return .owned }
     let matches = bundleIDs.contains { dump.belongs(to: $0) }

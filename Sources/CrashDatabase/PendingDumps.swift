@@ -47,7 +47,7 @@ extension CrashDatabase {
   }
 
   /// Opens a pending dump; nil if it is gone. Throws `FileFailure`.
-  public func open(_ dump: PendingDump) throws(FileFailure) -> OpenFile? {
+  package func open(_ dump: PendingDump) throws(FileFailure) -> OpenFile? {
     try folder(DatabaseLayout.pendingDumps)?.openIfPresent(dump.name)
   }
 
@@ -72,13 +72,13 @@ extension CrashDatabase {
   }
 
   /// Whether the dump's name is still that of the file with this status. Throws `FileFailure`.
-  public func isCurrent(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) -> Bool {
+  package func isCurrent(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) -> Bool {
     try folder(DatabaseLayout.pendingDumps)?.status(dump.name)?.isSameFile(as: file) ?? false
   }
 
   /// Removes a dump of which there is a report, or which has no bytes because its program ended in good order. False if it is
   /// gone already, or if another file has its name by now.
-  public func remove(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) -> Bool {
+  package func remove(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) -> Bool {
     guard try isCurrent(dump, file) else { return false }
     return try folder(DatabaseLayout.pendingDumps)?.remove(dump.name) ?? false
   }
@@ -88,7 +88,7 @@ extension DatabaseSession {
   /// Moves a dump of which no report can be made to `rejected/`, with `reason` in a file beside it.
   ///
   /// - Returns: its name there: the dump's own, with `-2` and so on behind it if that is taken; nil if the dump is gone.
-  public func reject(_ dump: PendingDump, reason: String) throws(FileFailure) -> FileName? {
+  package func reject(_ dump: PendingDump, reason: String) throws(FileFailure) -> FileName? {
     let root = database.root
     guard let source = try database.folder(DatabaseLayout.pendingDumps), try source.status(dump.name) != nil else {
       return nil

@@ -1,4 +1,4 @@
-public import FileSystem
+package import FileSystem
 internal import Snapshot
 internal import SystemPackage
 
@@ -6,24 +6,24 @@ internal import SystemPackage
 ///
 /// A report goes if one of the limits says so. The reports are looked at from the newest to the oldest; each counts for the
 /// size and the number of those behind it, whether it goes or not.
-public struct PruneRules: Sendable, Hashable {
+package struct PruneRules: Sendable, Hashable {
   /// 365 days, in seconds, as in Crashpad's default.
-  public static let defaultAge: Int64 = 365 * day
+  package static let defaultAge: Int64 = 365 * day
   /// 128 MiB, in bytes, as in Crashpad's default.
-  public static let defaultSize: UInt64 = 128 << 20
+  package static let defaultSize: UInt64 = 128 << 20
 
   private static let day: Int64 = 86400
 
   /// In seconds, 0 or more; nil for no limit.
-  public var maximumAge: Int64?
+  package var maximumAge: Int64?
   /// In bytes, of the reports with their attachments, each rounded up to whole KiB; nil for no limit.
-  public var maximumSize: UInt64?
+  package var maximumSize: UInt64?
   /// Ours. Nil for no limit.
-  public var maximumCount: Int?
+  package var maximumCount: Int?
   /// Ours: pending reports are counted, but never go. What happens to the completed ones does not depend on it.
-  public var keepsPending: Bool
+  package var keepsPending: Bool
 
-  public init(
+  package init(
     maximumAge: Int64? = Self.defaultAge, maximumSize: UInt64? = Self.defaultSize, maximumCount: Int? = nil,
     keepsPending: Bool = false
   ) {
@@ -38,7 +38,7 @@ public struct PruneRules: Sendable, Hashable {
   /// Crashpad takes whole days, and rounds the time down to the beginning of its day in UTC. The same is done for every age
   /// that is a day or longer, so that a longer age never keeps less. An age of some hours is taken to the second. 0 is a
   /// whole number of days too: what was created before today is too old.
-  public func creationLimit(now: Int64) -> Int64? {
+  package func creationLimit(now: Int64) -> Int64? {
     guard let maximumAge else { return nil }
     let (limit, overflow) = now.subtractingReportingOverflow(maximumAge)
     if overflow { return .min }
@@ -52,7 +52,7 @@ public struct PruneRules: Sendable, Hashable {
   ///   - reports: in any order.
   ///   - now: in seconds since 1970.
   /// - Returns: a decision for each report, the newest first; of those with the same time the lowest id first.
-  public func decide(_ reports: [Report], now: Int64) -> [PruneDecision] {
+  package func decide(_ reports: [Report], now: Int64) -> [PruneDecision] {
     let creationLimit = creationLimit(now: now)
     var size: UInt64 = 0
     var decisions: [PruneDecision] = []
@@ -85,8 +85,8 @@ public struct PruneRules: Sendable, Hashable {
 }
 
 /// What the rules say of one report.
-public struct PruneDecision: Sendable, Hashable {
-  public enum Reason: Sendable, Hashable {
+package struct PruneDecision: Sendable, Hashable {
+  package enum Reason: Sendable, Hashable {
     /// It was created before `limit`, in seconds since 1970.
     case age(limit: Int64)
     /// With all newer ones the reports take `kibibytes`, which is more than `limit`, in KiB.
@@ -95,21 +95,21 @@ public struct PruneDecision: Sendable, Hashable {
     case count(number: Int, limit: Int)
   }
 
-  public let report: Report
+  package let report: Report
   /// Its place, 1 for the newest.
-  public let number: Int
+  package let number: Int
   /// The size of this report and all newer ones, each rounded up to whole KiB.
-  public let kibibytes: UInt64
+  package let kibibytes: UInt64
   /// All limits that it is beyond; none if it is kept.
-  public let reasons: [Reason]
+  package let reasons: [Reason]
   /// It is beyond a limit, and stays because it is pending.
-  public let isKeptAsPending: Bool
+  package let isKeptAsPending: Bool
 
-  public var isPruned: Bool { !reasons.isEmpty && !isKeptAsPending }
+  package var isPruned: Bool { !reasons.isEmpty && !isKeptAsPending }
 }
 
 /// What became of something that was to be removed.
-public enum Removal: Sendable, Equatable {
+package enum Removal: Sendable, Equatable {
   case removed
   /// Another program moved or removed it meanwhile, or uses it again. Nothing was done.
   case changed
@@ -134,7 +134,7 @@ extension UInt64 {
 
 extension CrashDatabase {
   /// All reports, pending and completed ones. One that was moved while they were listed comes once. Throws `FileFailure`.
-  public func allReports() throws(FileFailure) -> ReportListing {
+  package func allReports() throws(FileFailure) -> ReportListing {
     var all = ReportListing()
     let pending = try listing(of: .pending)
     let completed = try listing(of: .completed)
@@ -160,7 +160,7 @@ extension CrashDatabase {
   ///   - report: one that the rules let go.
   ///   - expiredLocks: whether expired locks are removed before.
   ///   - now: in seconds since 1970.
-  public func foreseePruning(of report: Report, removingExpiredLocks expiredLocks: Bool, now: Int64) -> Removal {
+  package func foreseePruning(of report: Report, removingExpiredLocks expiredLocks: Bool, now: Int64) -> Removal {
     do {
       switch try lockState(report.id, in: report.state) {
       case nil, .abandoned: return .removed
@@ -173,7 +173,7 @@ extension CrashDatabase {
 
 extension DatabaseSession {
   /// Deletes a report that the rules let go, with its metadata and attachments, if nobody has its lock.
-  public func prune(_ report: Report) -> Removal {
+  package func prune(_ report: Report) -> Removal {
     do {
       let lock = try self.lock(report.id, in: report.state)
       return try withExtendedLifetime(lock) {

@@ -1,18 +1,18 @@
-public import FileSystem
+package import FileSystem
 
 /// The dumps of a database beside its reports: those that wait in `pending-serialized-ios-dump/` and those in `rejected/`.
-public struct OtherDumps: Sendable {
-  public fileprivate(set) var waitingCount = 0
+package struct OtherDumps: Sendable {
+  package fileprivate(set) var waitingCount = 0
   /// Bytes of the waiting dumps.
-  public fileprivate(set) var waitingSize: UInt64 = 0
+  package fileprivate(set) var waitingSize: UInt64 = 0
   /// Rejected dumps with their reasons, the newest first.
-  public fileprivate(set) var rejected: [Leftover] = []
+  package fileprivate(set) var rejected: [Leftover] = []
   /// Those of `rejected` that do not fit under the limit for the size.
-  public fileprivate(set) var surplus: [Leftover] = []
+  package fileprivate(set) var surplus: [Leftover] = []
   /// Files that could not be examined.
-  public fileprivate(set) var failures: [FileFailure] = []
+  package fileprivate(set) var failures: [FileFailure] = []
 
-  public init() {}
+  package init() {}
 }
 
 extension CrashDatabase {
@@ -25,7 +25,7 @@ extension CrashDatabase {
   ///   - rules: the limit for the size.
   ///   - decisions: those for all reports of the database.
   ///   - gone: rejected dumps that are removed anyway.
-  public func otherDumps(_ rules: PruneRules, _ decisions: [PruneDecision], gone: Set<FileName>) -> OtherDumps {
+  package func otherDumps(_ rules: PruneRules, _ decisions: [PruneDecision], gone: Set<FileName>) -> OtherDumps {
     var others = OtherDumps()
     var size: UInt64 = 0
     for decision in decisions where !decision.isPruned {
@@ -55,7 +55,7 @@ extension CrashDatabase {
 
 extension DatabaseSession {
   /// Removes a rejected dump that `CrashDatabase.otherDumps` found surplus, with its reason.
-  public func prune(_ dump: Leftover) -> Removal { clean(dump, .everyRejectedDump, now: .max) }
+  package func prune(_ dump: Leftover) -> Removal { clean(dump, .everyRejectedDump, now: .max) }
 }
 
 extension CleaningRules {

@@ -2,15 +2,15 @@ public import FileSystem
 public import Snapshot
 
 /// The beginning of a report's id, as people type it: at least four hexadecimal digits, with or without the hyphens.
-public struct ReportPrefix: Sendable, Hashable {
-  public static let minimumDigits = 4
+package struct ReportPrefix: Sendable, Hashable {
+  package static let minimumDigits = 4
 
   private let high: UInt64
   private let low: UInt64
   private let digitCount: Int
 
   /// Nil if the text is no beginning of a UUID, or too short a one.
-  public init?(text: String) {
+  package init?(text: String) {
     var halves: [UInt64] = [0, 0]
     var count = 0
     let hasHyphens = text.utf8.contains(UInt8(ascii: "-"))
@@ -28,9 +28,9 @@ public struct ReportPrefix: Sendable, Hashable {
   }
 
   /// The id, if all 32 digits are there.
-  public var id: UUIDBytes? { digitCount == 32 ? UUIDBytes(high: high, low: low) : nil }
+  package var id: UUIDBytes? { digitCount == 32 ? UUIDBytes(high: high, low: low) : nil }
 
-  public func matches(_ id: UUIDBytes) -> Bool {
+  package func matches(_ id: UUIDBytes) -> Bool {
     if digitCount <= 16 { return (id.high ^ high) >> UInt64(64 - 4 * digitCount) == 0 }
     return id.high == high && (digitCount == 32 ? id.low == low : (id.low ^ low) >> UInt64(128 - 4 * digitCount) == 0)
   }

@@ -8,12 +8,12 @@ internal import SystemPackage
 /// What became of the attempt is recorded by one of `complete`, `recordFailure` and `giveUp`. Without any of them the report
 /// stays as it was. All throw `FileFailure`, and `ReportChangeFailure.busy` if somebody has the report's lock in `completed/`.
 /// `openRecord` has to be called before the report is sent.
-public final class UploadClaim: Sendable {
-  public let report: Report
+package final class UploadClaim: Sendable {
+  package let report: Report
   /// As it was before the attempt.
-  public let metadata: ReportMetadata
+  package let metadata: ReportMetadata
   /// The report, to be read.
-  public let file: OpenFile
+  package let file: OpenFile
   private let lock: ReportLock
   private let session: DatabaseSession
   private let record = Mutex<OpenFile?>(nil)
@@ -29,7 +29,7 @@ public final class UploadClaim: Sendable {
   }
 
   /// What is open of an attachment, to be read. Throws `FileFailure`: `tooManyLinks` if the file has another name too.
-  public func open(_ attachment: Report.Attachment) throws(FileFailure) -> OpenFile {
+  package func open(_ attachment: Report.Attachment) throws(FileFailure) -> OpenFile {
     let database = session.database
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension),
       let folder = try database.folder(DatabaseLayout.attachments)?.folderIfPresent(stem)
@@ -41,7 +41,7 @@ public final class UploadClaim: Sendable {
 
   /// Opens the metadata for writing, or makes them where the report has no file of them, so that the server's answer can be
   /// recorded without another file, whatever happens meanwhile. Throws `FileFailure`.
-  public func openRecord() throws(FileFailure) {
+  package func openRecord() throws(FileFailure) {
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
     let name = stem.appending(DatabaseLayout.metadataExtension)
     let folder = session.folder(report.state)
@@ -58,7 +58,7 @@ public final class UploadClaim: Sendable {
   }
 
   /// A new file without a name, for what is made of the report on its way. Throws `FileFailure`.
-  public func scratchFile() throws(FileFailure) -> OpenFile {
+  package func scratchFile() throws(FileFailure) -> OpenFile {
     let (name, file) = try session.temporaryFile()
     try session.new.remove(name)
     return file
@@ -69,7 +69,7 @@ public final class UploadClaim: Sendable {
   /// The first thing that happens is one small write that says so where the report is; whoever dies after that has not to
   /// send it again, and whoever comes next only moves it. Throws `FileFailure` if that write fails; where only the moving does,
   /// the next run does it.
-  public func complete(serverID: [UInt8], now: Int64) throws(FileFailure) {
+  package func complete(serverID: [UInt8], now: Int64) throws(FileFailure) {
     var metadata = attempted(now)
     metadata.isUploaded = true
     metadata.isUploadExplicitlyRequested = false
@@ -79,7 +79,7 @@ public final class UploadClaim: Sendable {
   }
 
   /// It did not reach the server and stays pending, with so many attempts that failed.
-  public func recordFailure(attempts: Int32, now: Int64) throws {
+  package func recordFailure(attempts: Int32, now: Int64) throws {
     var metadata = metadata
     metadata.uploadAttempts = attempts
     metadata.lastUploadAttemptTime = now
@@ -87,14 +87,14 @@ public final class UploadClaim: Sendable {
   }
 
   /// It never will: it becomes a completed report that was not uploaded. Its file stays.
-  public func giveUp(now: Int64) throws {
+  package func giveUp(now: Int64) throws {
     var metadata = attempted(now)
     metadata.isUploadExplicitlyRequested = false
     try session.change(report, to: .completed, metadata)
   }
 
   /// It is not to be sent, as Crashpad's `SkipReportUpload`: it becomes a completed report that was not uploaded.
-  public func skip() throws {
+  package func skip() throws {
     var metadata = metadata
     metadata.isUploadExplicitlyRequested = false
     try session.change(report, to: .completed, metadata)
@@ -130,7 +130,7 @@ extension DatabaseSession {
   /// - Returns: nil if there is no such pending report, or none any more. Where a run died after the server had it, it is moved
   ///   to the completed ones now, and nil is returned too.
   /// - Throws: `ReportChangeFailure` (`busy`, `damagedMetadata`) and `FileFailure`.
-  public func claimForUpload(_ id: UUIDBytes) throws -> UploadClaim? {
+  package func claimForUpload(_ id: UUIDBytes) throws -> UploadClaim? {
     guard try database.report(id, in: .pending) != nil else { return nil }
     let lock: ReportLock
     do { lock = try self.lock(id, in: .pending) } catch let error as Busy {

@@ -1,19 +1,19 @@
-public import FileSystem
+package import FileSystem
 
 /// How long a server is left alone.
-public struct UploadPause: Sendable, Hashable {
+package struct UploadPause: Sendable, Hashable {
   /// Seconds since 1970.
-  public var until: Int64
+  package var until: Int64
   /// How many runs in a row the server ended; the pause grows with it. 0 if the server itself asked for the pause.
-  public var failures: Int
+  package var failures: Int
 
-  public init(until: Int64, failures: Int = 0) {
+  package init(until: Int64, failures: Int = 0) {
     self.until = until
     self.failures = failures
   }
 
   /// Whether the server asked for it (HTTP's `Retry-After`).
-  public var isRequested: Bool { failures == 0 }
+  package var isRequested: Bool { failures == 0 }
 }
 
 /// The pauses of servers, in a file of our own beside the settings. Crashpad does not read it.
@@ -62,7 +62,7 @@ struct UploadPauses {
 
 extension CrashDatabase {
   /// The pause of the server, also one that is over; nil if there is none. Throws `FileFailure`.
-  public func uploadPause(of server: String) throws(FileFailure) -> UploadPause? {
+  package func uploadPause(of server: String) throws(FileFailure) -> UploadPause? {
     guard let file = try root.openIfPresent(DatabaseLayout.uploadPauses) else { return nil }
     return UploadPauses(try file.prefix(UploadPauses.maximumSize))[server]
   }
@@ -76,7 +76,7 @@ extension DatabaseSession {
   ///   - pause: nil to remove the pause.
   ///   - now: seconds since 1970; pauses that ended a day before are removed.
   /// - Throws: `FileFailure`.
-  public func setUploadPause(of server: String, _ pause: UploadPause?, now: Int64) throws(FileFailure) {
+  package func setUploadPause(of server: String, _ pause: UploadPause?, now: Int64) throws(FileFailure) {
     let root = database.root
     let bytes = try root.openIfPresent(DatabaseLayout.uploadPauses)?.prefix(UploadPauses.maximumSize) ?? []
     var pauses = UploadPauses(bytes)

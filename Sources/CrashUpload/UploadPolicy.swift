@@ -1,17 +1,17 @@
-public import CrashDatabase
+package import CrashDatabase
 
 /// When a report is sent, and when not any more. Everything here is a function of what is known; nothing is done.
 public struct UploadPolicy: Sendable {
   /// A report is given up when so many attempts failed for a reason of its own.
-  public var maximumAttempts: Int32 = 5
+  package var maximumAttempts: Int32 = 5
   /// Seconds after a first attempt that failed; twice as many after each further one.
-  public var backOff: Int64 = 15 * 60
+  package var backOff: Int64 = 15 * 60
   /// One attempt an hour, whatever report it is of. Reports whose upload was requested do not count.
-  public var limitsRate = false
+  package var limitsRate = false
   /// Takes no notice of earlier attempts, nor of pauses of servers.
-  public var retriesNow = false
+  package var retriesNow = false
 
-  public init() {}
+  package init() {}
 
   /// Seconds between attempts where the rate is limited.
   static let rateInterval: Int64 = 60 * 60
@@ -38,7 +38,7 @@ public struct UploadPolicy: Sendable {
   ///   - uploadsEnabled: what the settings say.
   ///   - lastAttempt: of any report, in seconds since 1970; 0 if there was none.
   ///   - now: seconds since 1970.
-  public func decide(
+  package func decide(
     _ metadata: ReportMetadata, isNamed: Bool, uploadsEnabled: Bool, lastAttempt: Int64, now: Int64
   ) -> Decision {
     let isRequested = isNamed || metadata.isUploadExplicitlyRequested
@@ -64,7 +64,7 @@ public struct UploadPolicy: Sendable {
   private func isBogus(_ time: Int64, _ now: Int64) -> Bool { time > now && time - now >= Self.clockTolerance }
 
   /// When the next attempt is due, in seconds since 1970; nil if there was none before.
-  public func nextAttempt(_ metadata: ReportMetadata) -> Int64? {
+  package func nextAttempt(_ metadata: ReportMetadata) -> Int64? {
     guard metadata.uploadAttempts > 0 else { return nil }
     // Beyond, it would be days, and where people raise the number of attempts, years.
     let doublings = min(Int64(metadata.uploadAttempts) - 1, 10)
@@ -146,7 +146,7 @@ extension Uploading.Failure {
   }
 
   /// Whether somebody has to mend the address, the keys or the options; otherwise it passes by itself.
-  public var needsAttention: Bool {
+  package var needsAttention: Bool {
     switch self {
     case .status(let status), .proxyStatus(let status), .redirection(let status, _):
       switch UploadPolicy.verdict(HTTPResponse(status: status), hasAccepted: false, isCompressed: true, now: 0) {

@@ -19,7 +19,7 @@ public struct Uploading: Sendable {
     public var http = HTTPOptions()
     public var policy = UploadPolicy()
     /// Fields for every report; they win over its annotations.
-    public var fields: [UploadField] = []
+    package var fields: [UploadField] = []
     /// Compresses requests with gzip, or does not; nil for what the destination takes. Their length is then not known before.
     public var compresses: Bool?
     /// Puts product, version and client id into the URL, as Crashpad does, where the destination has use for them.
@@ -37,7 +37,7 @@ public struct Uploading: Sendable {
     /// The time by which attempts are due and that they are stamped with, in seconds since 1970; nil for the clock's.
     public var now: Int64?
     /// Writes to the second what may be sent of the first, in place of it.
-    public var redaction: (@Sendable (_ report: InputFile, _ redacted: OpenFile) throws -> Void)?
+    package var redaction: (@Sendable (_ report: InputFile, _ redacted: OpenFile) throws -> Void)?
     /// Sends the files that are attached to a report.
     public var sendsAttachments = true
 

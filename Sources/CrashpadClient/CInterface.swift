@@ -5,7 +5,7 @@ internal import SystemPackage
 // The functions of include/crashpad_client.h, which says what they do.
 
 @c(crashpad_start)
-public func _cStart(
+package func _cStart(
   _ database: UnsafePointer<CChar>?, _ url: UnsafePointer<CChar>?, _ programID: UnsafePointer<CChar>?,
   _ annotations: UnsafePointer<UnsafePointer<CChar>?>?, _ message: UnsafeMutablePointer<CChar>?, _ messageSize: Int
 ) -> CInt {
@@ -23,28 +23,28 @@ public func _cStart(
 }
 
 @c(crashpad_dump_without_crash)
-public func _cDumpWithoutCrash() -> CInt { status { _ = try CrashpadClient.dumpWithoutCrash() } }
+package func _cDumpWithoutCrash() -> CInt { status { _ = try CrashpadClient.dumpWithoutCrash() } }
 
 @c(crashpad_dump_without_crash_and_defer_processing)
-public func _cDumpWithoutCrashAndDeferProcessing() -> CInt {
+package func _cDumpWithoutCrashAndDeferProcessing() -> CInt {
   status { _ = try CrashpadClient.dumpWithoutCrashAndDeferProcessing() }
 }
 
 @c(crashpad_dump_without_crash_and_defer_processing_at_path)
-public func _cDumpWithoutCrashAndDeferProcessing(_ path: UnsafePointer<CChar>?) -> CInt {
+package func _cDumpWithoutCrashAndDeferProcessing(_ path: UnsafePointer<CChar>?) -> CInt {
   guard let path = unsafe path else { return EINVAL }
   let file = unsafe FilePath(platformString: path)
   return status { try CrashpadClient.dumpWithoutCrashAndDeferProcessing(atPath: file) }
 }
 
 @c(crashpad_process_intermediate_dumps)
-public func _cProcessIntermediateDumps(_ annotations: UnsafePointer<UnsafePointer<CChar>?>?) -> CInt {
+package func _cProcessIntermediateDumps(_ annotations: UnsafePointer<UnsafePointer<CChar>?>?) -> CInt {
   let annotations = unsafe texts(annotations)
   return status { _ = try CrashpadClient.processIntermediateDumps(annotations: annotations) }
 }
 
 @c(crashpad_process_intermediate_dump)
-public func _cProcessIntermediateDump(
+package func _cProcessIntermediateDump(
   _ file: UnsafePointer<CChar>?, _ annotations: UnsafePointer<UnsafePointer<CChar>?>?
 ) -> CInt {
   guard let file = unsafe file else { return EINVAL }
@@ -54,31 +54,31 @@ public func _cProcessIntermediateDump(
 }
 
 @c(crashpad_start_processing_pending_reports)
-public func _cStartProcessingPendingReports() -> CInt { status { try CrashpadClient.startProcessingPendingReports() } }
+package func _cStartProcessingPendingReports() -> CInt { status { try CrashpadClient.startProcessingPendingReports() } }
 
 @c(crashpad_set_uploads_enabled)
-public func _cSetUploadsEnabled(_ isEnabled: CInt) -> CInt {
+package func _cSetUploadsEnabled(_ isEnabled: CInt) -> CInt {
   status { try CrashpadClient.setUploadsEnabled(isEnabled != 0) }
 }
 
 @c(crashpad_uploads_enabled)
-public func _cUploadsEnabled() -> CInt { (try? CrashpadClient.uploadsEnabled()) == true ? 1 : 0 }
+package func _cUploadsEnabled() -> CInt { (try? CrashpadClient.uploadsEnabled()) == true ? 1 : 0 }
 
 @c(crashpad_crashed_last_run)
-public func _cCrashedLastRun() -> CInt { CrashpadClient.crashedLastRun ? 1 : 0 }
+package func _cCrashedLastRun() -> CInt { CrashpadClient.crashedLastRun ? 1 : 0 }
 
 @c(crashpad_start_crashes)
-public func _cStartCrashes() -> CInt { CInt(clamping: CrashpadClient.previousRun?.startCrashes ?? 0) }
+package func _cStartCrashes() -> CInt { CInt(clamping: CrashpadClient.previousRun?.startCrashes ?? 0) }
 
 @c(crashpad_set_annotation)
-public func _cSetAnnotation(_ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?) -> CInt {
+package func _cSetAnnotation(_ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?) -> CInt {
   guard let name = unsafe name else { return EINVAL }
   let text = unsafe value.map { unsafe String(cString: $0) }
   return unsafe CrashpadClient.setAnnotation(String(cString: name), to: text) ? 0 : E2BIG
 }
 
 @c(crashpad_add_memory)
-public func _cAddMemory(_ address: UnsafeRawPointer?, _ size: Int) -> CInt {
+package func _cAddMemory(_ address: UnsafeRawPointer?, _ size: Int) -> CInt {
   guard let address = unsafe address else { return EINVAL }
   // Half of all sizes are below zero here.
   guard size >= 0 else { return E2BIG }
@@ -86,12 +86,12 @@ public func _cAddMemory(_ address: UnsafeRawPointer?, _ size: Int) -> CInt {
 }
 
 @c(crashpad_remove_memory)
-public func _cRemoveMemory(_ address: UnsafeRawPointer?) {
+package func _cRemoveMemory(_ address: UnsafeRawPointer?) {
   if let address = unsafe address { unsafe CrashpadClient.removeExtraMemoryRange(at: address) }
 }
 
 @c(crashpad_prepare_thread)
-public func _cPrepareThread() -> CInt { CrashpadClient.prepareThread() ? 0 : ENOMEM }
+package func _cPrepareThread() -> CInt { CrashpadClient.prepareThread() ? 0 : ENOMEM }
 
 // MARK: Annotations: a handle is never freed, as the annotation is not.
 
@@ -108,20 +108,20 @@ private final class Handle<Value> {
 }
 
 @c(crashpad_string_annotation)
-public func _cStringAnnotation(_ name: UnsafePointer<CChar>?, _ maximumLength: Int) -> UnsafeMutableRawPointer? {
+package func _cStringAnnotation(_ name: UnsafePointer<CChar>?, _ maximumLength: Int) -> UnsafeMutableRawPointer? {
   guard let name = unsafe name else { return nil }
   return unsafe Handle(StringAnnotation(String(cString: name), maximumLength: maximumLength)).pointer
 }
 
 @c(crashpad_string_annotation_set)
-public func _cSet(_ annotation: UnsafeMutableRawPointer?, _ value: UnsafePointer<CChar>?) {
+package func _cSet(_ annotation: UnsafeMutableRawPointer?, _ value: UnsafePointer<CChar>?) {
   guard let annotation = unsafe Handle<StringAnnotation>.value(annotation) else { return }
   guard let value = unsafe value else { return annotation.clear() }
   unsafe annotation.set(UnsafeRawBufferPointer(start: value, count: strlen(value)).bytes)
 }
 
 @c(crashpad_ring_buffer_annotation)
-public func _cRingBufferAnnotation(_ name: UnsafePointer<CChar>?, _ userType: UInt16, _ capacity: Int)
+package func _cRingBufferAnnotation(_ name: UnsafePointer<CChar>?, _ userType: UInt16, _ capacity: Int)
   -> UnsafeMutableRawPointer?
 {
   guard let name = unsafe name else { return nil }
@@ -129,7 +129,7 @@ public func _cRingBufferAnnotation(_ name: UnsafePointer<CChar>?, _ userType: UI
 }
 
 @c(crashpad_ring_buffer_annotation_push)
-public func _cPush(_ annotation: UnsafeMutableRawPointer?, _ item: UnsafeRawPointer?, _ size: Int) -> CInt {
+package func _cPush(_ annotation: UnsafeMutableRawPointer?, _ item: UnsafeRawPointer?, _ size: Int) -> CInt {
   guard let annotation = unsafe Handle<RingBufferAnnotation>.value(annotation), let item = unsafe item else {
     return EINVAL
   }

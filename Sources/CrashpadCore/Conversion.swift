@@ -1,11 +1,11 @@
 internal import AppleReports
 public import BinaryFormat
 internal import CoreFile
-public import DumpInterpretation
+package import DumpInterpretation
 internal import FileSystem
 internal import IntermediateDump
 internal import JSONFormat
-public import Minidump
+package import Minidump
 internal import Snapshot
 public import SystemPackage
 
@@ -50,14 +50,16 @@ public struct Conversion: Sendable {
   }
 
   public var target: Target
-  public var options: DumpInterpreter.Options
+  package var options: DumpInterpreter.Options
   /// How much of a core's memory goes into the minidump.
-  public var memory = MemorySelection.stacks
+  package var memory = MemorySelection.stacks
 
   /// Is called with the bytes of a minidump that are written and with all, every 16 MiB at least.
   public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
 
-  public init(to target: Target, options: DumpInterpreter.Options = DumpInterpreter.Options()) {
+  public init(to target: Target) { self.init(to: target, options: DumpInterpreter.Options()) }
+
+  package init(to target: Target, options: DumpInterpreter.Options) {
     self.target = target
     self.options = options
   }
@@ -72,7 +74,7 @@ public struct Conversion: Sendable {
 
   /// Converts `input` and hands all bytes to `output` in order; nothing before it is known that there is a result.
   /// Throws as the other, and what `output` throws; what was written then is no result.
-  public func convert(_ input: DumpInput, to output: any ByteOutput) throws -> Result {
+  package func convert(_ input: DumpInput, to output: any ByteOutput) throws -> Result {
     try convert(input) { BorrowedOutput(output) }
   }
 

@@ -1,6 +1,6 @@
 package import AppleReports
 internal import BinaryFormat
-public import FileSystem
+package import FileSystem
 internal import IntermediateDump
 public import SystemPackage
 
@@ -60,7 +60,7 @@ public struct DumpInput: Sendable {
   public let format: InputFormat
   /// The bytes that were read. Of JSON, the intermediate dump that it describes; of a compressed file or a zip archive, what
   /// it holds.
-  public let file: InputFile
+  package let file: InputFile
 
   /// Opens the file at `path`; throws `Errno`, `InputFile.NotReadable`, `CompressedInput`, `ArchiveOfMany`, `NotADump` or
   /// `DumpJSON.Failure`.
@@ -70,7 +70,7 @@ public struct DumpInput: Sendable {
 
   public static func standardInput() throws -> DumpInput { try DumpInput(InputFile.standardInput()) }
 
-  public init(_ file: InputFile) throws { try self.init(file, unknownIs: .intermediateDump) }
+  package init(_ file: InputFile) throws { try self.init(file, unknownIs: .intermediateDump) }
 
   /// Takes the bytes for an intermediate dump's, whatever they are.
   init(dump file: InputFile) {

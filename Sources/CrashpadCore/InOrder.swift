@@ -8,7 +8,7 @@ internal import Synchronization
 ///   - jobs: how many at once; 0 is one for each CPU.
 ///   - work: does one; on any thread.
 ///   - report: returns false to stop: no further work is begun, and what is under way is not reported.
-public func inOrder<Result: Sendable>(
+package func inOrder<Result: Sendable>(
   count: Int, jobs: Int, work: @Sendable (Int) -> Result, report: (Int, Result) -> Bool
 ) {
   let jobs = min(jobs == 0 ? activeProcessorCount() : jobs, count)

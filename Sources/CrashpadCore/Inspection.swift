@@ -1,24 +1,28 @@
 public import BinaryFormat
-public import FileSystem
-public import IntermediateDump
-public import Minidump
+package import FileSystem
+package import IntermediateDump
+package import Minidump
 public import Snapshot
 
 /// Everything that one input tells, ready to be shown.
 public struct Inspection: Sendable {
   public let format: InputFormat
-  public let file: InputFile
+  package let file: InputFile
   /// The records of an intermediate dump; nil of others.
-  public let tree: DumpTree?
+  package let tree: DumpTree?
   /// The streams of a minidump; empty of others.
-  public let streams: [MinidumpReader.Stream]
+  package let streams: [MinidumpReader.Stream]
   /// Nil if the input has no meaning that could be shown; `findings` says why.
   public let snapshot: ProcessSnapshot?
   public let findings: FindingList
 
   /// `architecture` overrides what an intermediate dump says of it. Without it, a dump whose threads do not tell is taken
   /// for what the system looks like.
-  public init(_ input: DumpInput, architecture: CPUArchitecture? = nil, limits: Limits = Limits()) {
+  public init(_ input: DumpInput, architecture: CPUArchitecture? = nil) {
+    self.init(input, architecture: architecture, limits: Limits())
+  }
+
+  package init(_ input: DumpInput, architecture: CPUArchitecture? = nil, limits: Limits) {
     format = input.format
     file = input.file
     var options = ReadingOptions()
@@ -35,14 +39,22 @@ public struct Inspection: Sendable {
 
   /// The thread that crashed, as an index of `snapshot.threads`.
   public var crashedThread: Int? { snapshot?.crashedThread }
+
+  /// A text of the snapshot, such as a module's name; nil if the input became shorter meanwhile. Every maximal part that is
+  /// not UTF-8 becomes one U+FFFD.
+  public func text(_ content: Content) -> String? {
+    guard let snapshot else { return nil }
+    let text = file.withBytes { snapshot.text(content, in: $0) }
+    return (try? file.checkReading()) == nil ? nil : text
+  }
 }
 
 /// Finds the module that an address lies in.
-public struct ModuleMap: Sendable {
+package struct ModuleMap: Sendable {
   /// Modules with a size, by address.
   private let ranges: [(start: UInt64, end: UInt64, index: Int)]
 
-  public init(_ modules: [ModuleSnapshot]) {
+  package init(_ modules: [ModuleSnapshot]) {
     ranges = modules.enumerated().compactMap { index, module in
       guard let start = module.address, let size = module.size, size > 0 else { return nil }
       return (start, start.addingReportingOverflow(size).overflow ? .max : start + size, index)
@@ -50,7 +62,7 @@ public struct ModuleMap: Sendable {
   }
 
   /// The module's index and the offset in it.
-  public func lookup(_ address: UInt64) -> (module: Int, offset: UInt64)? {
+  package func lookup(_ address: UInt64) -> (module: Int, offset: UInt64)? {
     var low = 0
     var high = ranges.count
     while low < high {
@@ -64,14 +76,14 @@ public struct ModuleMap: Sendable {
 
 extension ProcessSnapshot {
   /// All captured memory: the threads' stacks, then the rest. Synthetic stacks are none.
-  public var capturedMemory: [MemoryRegion] {
+  package var capturedMemory: [MemoryRegion] {
     threads.compactMap { $0.stack?.isSynthetic == false ? $0.stack?.region : nil }.filter { !$0.content.isEmpty }
       + extraMemory
   }
 }
 
 /// The last component of a path, for display. Windows' paths have backslashes.
-public func lastPathComponent(_ path: String) -> String {
+package func lastPathComponent(_ path: String) -> String {
   let utf8 = path.utf8
   let isWindows = path.dropFirst().hasPrefix(":\\") || path.hasPrefix("\\\\")
   func isSeparator(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || (isWindows && byte == UInt8(ascii: "\\")) }

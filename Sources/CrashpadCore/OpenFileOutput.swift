@@ -1,12 +1,12 @@
-public import BinaryFormat
-public import FileSystem
+internal import BinaryFormat
+package import FileSystem
 
 /// An open file as a place for bytes.
-public final class OpenFileOutput: ByteOutput {
+package final class OpenFileOutput: ByteOutput {
   private let file: OpenFile
 
-  public init(_ file: OpenFile) { self.file = file }
+  package init(_ file: OpenFile) { self.file = file }
 
   /// Throws `FileFailure`.
-  public func write(_ bytes: RawSpan) throws { try file.write(bytes) }
+  package func write(_ bytes: RawSpan) throws { try file.write(bytes) }
 }

@@ -75,7 +75,7 @@ public struct Processing: Sendable {
   /// The decision on a locked dump, and whether it lost its lock by it.
   public struct LockReport: Sendable {
     public let dump: PendingDump
-    public let decision: PendingDumpLock.Decision
+    package let decision: PendingDumpLock.Decision
   }
 
   /// What is told while it goes on.

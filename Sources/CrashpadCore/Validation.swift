@@ -16,7 +16,7 @@ public struct Validation: Sendable {
   public var architecture: CPUArchitecture?
   /// Takes what the system looks like where the threads do not tell the architecture.
   public var guessesArchitecture = false
-  public var limits = Limits()
+  package var limits = Limits()
 
   public init() {}
 

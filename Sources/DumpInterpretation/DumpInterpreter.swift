@@ -1,30 +1,30 @@
-public import BinaryFormat
-public import IntermediateDump
-public import Snapshot
+package import BinaryFormat
+package import IntermediateDump
+package import Snapshot
 
 /// Gives an intermediate dump its meaning, as Crashpad's `ProcessSnapshotIOSIntermediateDump` does. A dump with the map kLinux
 /// is one of a Linux process, which Crashpad knows nothing of.
-public struct DumpInterpreter: Sendable {
-  public struct Options: Sendable {
+package struct DumpInterpreter: Sendable {
+  package struct Options: Sendable {
     /// Overrides what the dump says of its architecture. Only arm64 and x86_64 have intermediate dumps.
-    public var architecture: CPUArchitecture?
+    package var architecture: CPUArchitecture?
     /// Where the threads do not tell the architecture, take what the system looks like, or else arm64, as every iOS
     /// device is; with a finding. Otherwise such a dump is rejected.
-    public var guessesArchitecture = false
+    package var guessesArchitecture = false
     /// Process annotations from outside; where the dump has the same name, these win.
-    public var annotations: [(name: String, value: String)] = []
-    public var reportID = UUIDBytes.zero
-    public var clientID = UUIDBytes.zero
-    public var limits = Limits()
+    package var annotations: [(name: String, value: String)] = []
+    package var reportID = UUIDBytes.zero
+    package var clientID = UUIDBytes.zero
+    package var limits = Limits()
 
-    public init() {}
+    package init() {}
   }
 
   /// What came of it.
-  public struct Result: Sendable {
+  package struct Result: Sendable {
     /// Nil if the dump was rejected; the last error finding says why.
-    public let snapshot: ProcessSnapshot?
-    public let findings: FindingList
+    package let snapshot: ProcessSnapshot?
+    package let findings: FindingList
   }
 
   var snapshot: ProcessSnapshot
@@ -40,7 +40,7 @@ public struct DumpInterpreter: Sendable {
   let maximumEntries: Int
 
   /// Interprets `tree`, which was read from `bytes`.
-  public static func interpret(_ tree: DumpTree, in bytes: RawSpan, options: Options = Options()) -> Result {
+  package static func interpret(_ tree: DumpTree, in bytes: RawSpan, options: Options = Options()) -> Result {
     var findings = FindingList(limit: options.limits.maximumFindings)
     if let incomplete = tree.incomplete { findings.append(incomplete) }
     func rejected(_ finding: Finding?) -> Result {

@@ -1,50 +1,51 @@
-public import BinaryFormat
+package import BinaryFormat
 
 /// The rules of what a dump means. Codes are stable; crashpadctl-validate(1) has a section for each.
-public enum InterpretationRules {
+package enum InterpretationRules {
   // These reject the dump: Crashpad makes no report of it either.
-  public static let emptyDump = Rule("empty-dump", .error, "The dump has no records")
-  public static let noVersion = Rule("no-version", .error, "There is no kVersion of one byte with the value 1")
-  public static let noProcessInfo = Rule("no-process-info", .error, "There is no kProcessInfo map")
-  public static let noSystemInfo = Rule("no-system-info", .error, "There is no kSystemInfo map")
-  public static let exceptionWithoutThread = Rule(
+  package static let emptyDump = Rule("empty-dump", .error, "The dump has no records")
+  package static let noVersion = Rule("no-version", .error, "There is no kVersion of one byte with the value 1")
+  package static let noProcessInfo = Rule("no-process-info", .error, "There is no kProcessInfo map")
+  package static let noSystemInfo = Rule("no-system-info", .error, "There is no kSystemInfo map")
+  package static let exceptionWithoutThread = Rule(
     "exception-without-thread", .error, "The exception has no kThreadID of eight bytes")
-  public static let unknownArchitecture = Rule(
+  package static let unknownArchitecture = Rule(
     "unknown-architecture", .error, "Too few threads have registers to tell arm64 from x86_64")
 
-  public static let guessedArchitecture = Rule(
+  package static let guessedArchitecture = Rule(
     "guessed-architecture", .warning, "Too few threads have registers to tell the architecture; it was guessed")
-  public static let mixedArchitecture = Rule(
+  package static let mixedArchitecture = Rule(
     "mixed-architecture", .warning, "Thread states of both architectures; the one with more of them counts")
-  public static let tooManyEntries = Rule(
+  package static let tooManyEntries = Rule(
     "too-many-entries", .error, "More threads or modules than the size of the file allows; the rest is left out")
-  public static let severalExceptions = Rule(
+  package static let severalExceptions = Rule(
     "several-exceptions", .warning, "More than one exception; a signal counts first, then Mach, then NSException")
-  public static let tooManyCodes = Rule(
+  package static let tooManyCodes = Rule(
     "too-many-codes", .warning, "A minidump has no room for so many exception codes; the last are left out")
-  public static let badCodes = Rule(
+  package static let badCodes = Rule(
     "bad-codes", .warning, "kCodes is empty or no whole number of 8-byte codes; ignored")
-  public static let unknownFlavor = Rule(
+  package static let unknownFlavor = Rule(
     "unknown-flavor", .warning, "kFlavor is no state of this architecture; the thread's own registers are used")
-  public static let stateSize = Rule(
+  package static let stateSize = Rule(
     "state-size", .warning, "kState does not have the size of its flavor; filled with zeros or cut")
-  public static let noRegisters = Rule("no-registers", .warning, "A thread without usable registers; they read as zero")
-  public static let stackWithoutAddress = Rule(
+  package static let noRegisters = Rule(
+    "no-registers", .warning, "A thread without usable registers; they read as zero")
+  package static let stackWithoutAddress = Rule(
     "stack-without-address", .warning, "A stack without an address; address 0 is written")
-  public static let stackAndFrames = Rule(
+  package static let stackAndFrames = Rule(
     "stack-and-frames", .warning, "A thread with a stack and with exception frames; its own stack is used")
-  public static let badAnnotation = Rule(
+  package static let badAnnotation = Rule(
     "bad-annotation", .warning, "A typed annotation whose name, type or value is not allowed; left out")
 
   // Of Linux processes.
-  public static let captureIncomplete = Rule(
+  package static let captureIncomplete = Rule(
     "capture-incomplete", .note, "The handler could not capture everything")
-  public static let threadNotStopped = Rule(
+  package static let threadNotStopped = Rule(
     "thread-not-stopped", .note, "A thread that could not be stopped: its registers are not known")
-  public static let partialRegisters = Rule(
+  package static let partialRegisters = Rule(
     "partial-registers", .note, "Only the stack pointer and the instruction pointer of a thread are known")
 
-  public static let all = [
+  package static let all = [
     emptyDump, noVersion, noProcessInfo, noSystemInfo, exceptionWithoutThread, unknownArchitecture, guessedArchitecture,
     mixedArchitecture, tooManyEntries, severalExceptions, tooManyCodes, badCodes, unknownFlavor,
     stateSize, noRegisters, stackWithoutAddress, stackAndFrames, badAnnotation,

@@ -1,20 +1,20 @@
-public import SystemPackage
+package import SystemPackage
 
 /// Arguments and file names are bytes; parsers of command lines and other callers take strings. This text is UTF-8 where the
 /// bytes are, and has a scalar of the last private plane for each byte that is not.
 ///
 /// The text of some bytes gives just those bytes back: where they spell such a scalar themselves, each of its bytes is
 /// replaced as well.
-public enum ArgumentText {
+package enum ArgumentText {
   /// U+10FE80 to U+10FEFF are the bytes 0x80 to 0xff.
   private static let base: UInt32 = 0x10_fe00
 
   /// The byte that `scalar` is in place of; nil if it is itself.
-  public static func byte(of scalar: Unicode.Scalar) -> UInt8? {
+  package static func byte(of scalar: Unicode.Scalar) -> UInt8? {
     (base + 0x80...base + 0xff).contains(scalar.value) ? UInt8(truncatingIfNeeded: scalar.value) : nil
   }
 
-  public static func text(_ bytes: [UInt8]) -> String {
+  package static func text(_ bytes: [UInt8]) -> String {
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     var text = String.UnicodeScalarView()
     var parser = Unicode.UTF8.ForwardParser()
@@ -44,7 +44,7 @@ public enum ArgumentText {
   }
 
   /// The bytes that `text` was made of.
-  public static func bytes(_ text: String) -> [UInt8] {
+  package static func bytes(_ text: String) -> [UInt8] {
     if text.utf8.allSatisfy({ $0 < 0xf4 }) { return Array(text.utf8) }
     var bytes: [UInt8] = []
     for scalar in text.unicodeScalars {
@@ -54,20 +54,20 @@ public enum ArgumentText {
   }
 
   /// `text` as UTF-8: bytes that are none are U+FFFD.
-  public static func repaired(_ text: String) -> String { String(decoding: bytes(text), as: UTF8.self) }
+  package static func repaired(_ text: String) -> String { String(decoding: bytes(text), as: UTF8.self) }
 
   /// Whether all bytes are UTF-8.
-  public static func isUnicode(_ text: String) -> Bool {
+  package static func isUnicode(_ text: String) -> Bool {
     text.utf8.allSatisfy { $0 < 0xf4 } || String(validating: bytes(text), as: UTF8.self) != nil
   }
 }
 
 extension FilePath {
   /// The path that an argument names, byte for byte.
-  public init(argument text: String) { self.init(bytes: ArgumentText.bytes(text)) }
+  package init(argument text: String) { self.init(bytes: ArgumentText.bytes(text)) }
 
   /// The path of these bytes; it ends at the first NUL.
-  public init(bytes: [UInt8]) {
+  package init(bytes: [UInt8]) {
     self = unsafe (bytes + [0]).withUnsafeBufferPointer { buffer in
       unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
         guard let start = characters.baseAddress else { preconditionFailure("a path has at least its end") }
@@ -77,7 +77,7 @@ extension FilePath {
   }
 
   /// All bytes, without a NUL.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     unsafe withPlatformString { start in
       var bytes: [UInt8] = []
       while unsafe start[bytes.count] != 0 { bytes.append(unsafe UInt8(bitPattern: start[bytes.count])) }

@@ -1,15 +1,15 @@
 import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// What a path names, without following a symbolic link at its end.
-public enum FileKind: Sendable, Equatable {
+package enum FileKind: Sendable, Equatable {
   case regular(size: Int)
   case directory
   case symbolicLink
   case other
 
   /// Throws `Errno`.
-  public init(at path: FilePath, followingLink: Bool = false) throws {
+  package init(at path: FilePath, followingLink: Bool = false) throws {
     var status = stat()
     let result = unsafe path.withPlatformString {
       unsafe followingLink ? stat($0, &status) : lstat($0, &status)
@@ -28,7 +28,7 @@ public enum FileKind: Sendable, Equatable {
 ///
 /// If `recursive`, those of its subdirectories come too; of them that could not be read, path and reason are returned.
 /// Names that begin with a dot are left out, unless `hidden`.
-public func regularFiles(in directory: FilePath, recursive: Bool, hidden: Bool = false) throws -> (
+package func regularFiles(in directory: FilePath, recursive: Bool, hidden: Bool = false) throws -> (
   files: [FilePath], unreadable: [(path: FilePath, error: Errno)]
 ) {
   var files: [FilePath] = []
@@ -79,7 +79,7 @@ private func entries(of directory: FilePath, hidden: Bool) throws -> [(name: Fil
 }
 
 /// Whether both paths name one file, through whatever links.
-public func isSameFile(_ a: FilePath, _ b: FilePath) -> Bool {
+package func isSameFile(_ a: FilePath, _ b: FilePath) -> Bool {
   var first = stat()
   var second = stat()
   guard unsafe b.withPlatformString({ unsafe stat($0, &second) }) == 0,
@@ -89,7 +89,7 @@ public func isSameFile(_ a: FilePath, _ b: FilePath) -> Bool {
 }
 
 /// Makes a directory and those above it that are missing. Throws `Errno`.
-public func createDirectories(_ path: FilePath) throws {
+package func createDirectories(_ path: FilePath) throws {
   if path.isEmpty { return }
   do { try createDirectory(path) } catch Errno.noSuchFileOrDirectory {
     let parent = path.removingLastComponent()

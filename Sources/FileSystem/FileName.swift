@@ -1,11 +1,11 @@
-public import SystemPackage
+package import SystemPackage
 
 /// The name of one entry of a directory, as the bytes that the kernel has: any but `/` and NUL, in whatever encoding.
 public struct FileName: Sendable, Hashable, Comparable {
   public let bytes: [UInt8]
 
   /// Nil if the kernel has no such name: empty, `.`, `..`, or with `/` or NUL.
-  public init?(bytes: [UInt8]) {
+  package init?(bytes: [UInt8]) {
     guard !bytes.isEmpty, bytes != [0x2e], bytes != [0x2e, 0x2e], !bytes.contains(0), !bytes.contains(0x2f) else {
       return nil
     }
@@ -16,7 +16,7 @@ public struct FileName: Sendable, Hashable, Comparable {
   public init?(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
   /// The name of a path's component, byte for byte; nil for `.` and `..`.
-  public init?(_ component: FilePath.Component) {
+  package init?(_ component: FilePath.Component) {
     self.init(
       bytes: unsafe component.withPlatformString { pointer in
         var bytes: [UInt8] = []
@@ -26,7 +26,7 @@ public struct FileName: Sendable, Hashable, Comparable {
   }
 
   /// A name that stands in the source.
-  public init(literal: StaticString) {
+  package init(literal: StaticString) {
     let bytes = Array("\(literal)".utf8)
     guard FileName(bytes: bytes) != nil else { preconditionFailure("no file name: \(literal)") }
     self.bytes = bytes
@@ -37,14 +37,14 @@ public struct FileName: Sendable, Hashable, Comparable {
   /// What people see; bytes that are not UTF-8 become U+FFFD.
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  public func hasSuffix(_ suffix: String) -> Bool { bytes.count > suffix.utf8.count && bytes.ends(with: suffix.utf8) }
-  public func hasPrefix(_ prefix: String) -> Bool { bytes.starts(with: prefix.utf8) }
+  package func hasSuffix(_ suffix: String) -> Bool { bytes.count > suffix.utf8.count && bytes.ends(with: suffix.utf8) }
+  package func hasPrefix(_ prefix: String) -> Bool { bytes.starts(with: prefix.utf8) }
 
   /// The name with `suffix` behind it. Names end at 255 bytes; the kernel says so when a longer one is used.
-  public func appending(_ suffix: String) -> FileName { FileName(unchecked: bytes + suffix.utf8) }
+  package func appending(_ suffix: String) -> FileName { FileName(unchecked: bytes + suffix.utf8) }
 
   /// The name without `suffix`; nil if it does not end so, or has nothing before.
-  public func removing(suffix: String) -> FileName? {
+  package func removing(suffix: String) -> FileName? {
     hasSuffix(suffix) ? FileName(bytes: Array(bytes.dropLast(suffix.utf8.count))) : nil
   }
 
@@ -57,7 +57,7 @@ extension [UInt8] {
 
 extension FilePath {
   /// The path of the entry `name` in this directory, with just the bytes that the name has.
-  public func appending(_ name: FileName) -> FilePath {
+  package func appending(_ name: FileName) -> FilePath {
     unsafe name.withCString { pointer in unsafe appending(FilePath(platformString: pointer).components) }
   }
 }

@@ -16,22 +16,22 @@ public struct FileFailure: Error, Sendable, Equatable {
 }
 
 /// What stat(2) says of a file, without following a symbolic link.
-public struct FileStatus: Sendable, Equatable {
-  public enum Kind: Sendable, Equatable { case regular, directory, symbolicLink, other }
+package struct FileStatus: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable { case regular, directory, symbolicLink, other }
 
-  public let kind: Kind
+  package let kind: Kind
   /// In bytes.
-  public let size: Int
+  package let size: Int
   /// Seconds since 1970.
-  public let modified: Int64
-  public let modifiedNanoseconds: Int64
+  package let modified: Int64
+  package let modifiedNanoseconds: Int64
   /// Which file this is: two statuses with the same device and number are of one file.
-  public let device: UInt64
-  public let number: UInt64
-  public let linkCount: Int
-  public let owner: UInt32
+  package let device: UInt64
+  package let number: UInt64
+  package let linkCount: Int
+  package let owner: UInt32
   /// The permission bits, without the file's kind.
-  public let permissions: UInt32
+  package let permissions: UInt32
 
   init(_ status: stat) {
     kind =
@@ -51,5 +51,5 @@ public struct FileStatus: Sendable, Equatable {
     permissions = status.st_mode & 0o7777
   }
 
-  public func isSameFile(as other: FileStatus) -> Bool { device == other.device && number == other.number }
+  package func isSameFile(as other: FileStatus) -> Bool { device == other.device && number == other.number }
 }

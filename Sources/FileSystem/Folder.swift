@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// A directory that is open. Everything is asked of it by names, relative to it: whoever renames a directory above it or puts
 /// a symbolic link in its place does not lead anybody elsewhere. No call here follows a symbolic link, but for the one that
 /// opens a path.
 ///
 /// All calls throw `FileFailure`; those that the kernel may interrupt (EINTR) are tried again.
-public final class Folder: Sendable {
+package final class Folder: Sendable {
   /// As the user named it; for messages.
-  public let path: FilePath
+  package let path: FilePath
   private let descriptor: Int32
 
   private init(path: FilePath, descriptor: Int32) {
@@ -20,7 +20,7 @@ public final class Folder: Sendable {
   deinit { close(descriptor) }
 
   /// Opens the directory at `path`, through symbolic links if the user named one.
-  public convenience init(_ path: FilePath) throws(FileFailure) {
+  package convenience init(_ path: FilePath) throws(FileFailure) {
     let target = path.isEmpty ? FilePath(".") : path
     let number = retrying {
       unsafe target.withPlatformString { unsafe Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
@@ -37,14 +37,14 @@ public final class Folder: Sendable {
   // MARK: Directories in it
 
   /// Opens the directory `name`. A symbolic link gives `ELOOP` or `ENOTDIR`.
-  public func folder(_ name: FileName) throws(FileFailure) -> Folder {
+  package func folder(_ name: FileName) throws(FileFailure) -> Folder {
     let number = openat(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
     guard number >= 0 else { throw failure(name) }
     return Folder(path: path.appending(name), descriptor: number)
   }
 
   /// Opens the directory `name`; nil if nothing has that name.
-  public func folderIfPresent(_ name: FileName) throws(FileFailure) -> Folder? {
+  package func folderIfPresent(_ name: FileName) throws(FileFailure) -> Folder? {
     do { return try folder(name) } catch {
       if error.errno == .noSuchFileOrDirectory { return nil }
       throw error
@@ -52,7 +52,7 @@ public final class Folder: Sendable {
   }
 
   /// Opens the directory `name`, which is made (mode 0700) if there is none.
-  public func folderMade(_ name: FileName) throws(FileFailure) -> Folder {
+  package func folderMade(_ name: FileName) throws(FileFailure) -> Folder {
     if let folder = try folderIfPresent(name) { return folder }
     let result = retrying { unsafe name.withCString { unsafe mkdirat(descriptor, $0, 0o700) } }
     guard result == 0 || errno == EEXIST else { throw failure(name) }
@@ -61,23 +61,23 @@ public final class Folder: Sendable {
 
   /// Removes the directory `name`, which has to be empty. False if nothing has that name.
   @discardableResult
-  public func removeFolder(_ name: FileName) throws(FileFailure) -> Bool { try unlink(name, AT_REMOVEDIR) }
+  package func removeFolder(_ name: FileName) throws(FileFailure) -> Bool { try unlink(name, AT_REMOVEDIR) }
 
   /// What stat(2) says of the directory itself.
-  public func status() throws(FileFailure) -> FileStatus {
+  package func status() throws(FileFailure) -> FileStatus {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw failure() }
     return FileStatus(status)
   }
 
   /// Sets the permission bits of the directory itself; the umask has no say.
-  public func setPermissions(_ permissions: UInt32) throws(FileFailure) {
+  package func setPermissions(_ permissions: UInt32) throws(FileFailure) {
     guard retrying({ fchmod(descriptor, permissions) }) == 0 else { throw failure() }
   }
 
   // MARK: Files in it
 
-  public enum Access: Sendable {
+  package enum Access: Sendable {
     /// Only what is there already.
     case read
     case readAndWrite
@@ -89,7 +89,7 @@ public final class Folder: Sendable {
 
   /// Opens the regular file `name`. A FIFO, device, socket or directory gives `EINVAL` and is not waited for; a symbolic
   /// link gives `ELOOP`.
-  public func open(_ name: FileName, _ access: Access = .read) throws(FileFailure) -> OpenFile {
+  package func open(_ name: FileName, _ access: Access = .read) throws(FileFailure) -> OpenFile {
     let flags =
       switch access {
       case .read: O_RDONLY
@@ -111,7 +111,7 @@ public final class Folder: Sendable {
   }
 
   /// Opens the regular file `name`; nil if nothing has that name.
-  public func openIfPresent(_ name: FileName, _ access: Access = .read) throws(FileFailure) -> OpenFile? {
+  package func openIfPresent(_ name: FileName, _ access: Access = .read) throws(FileFailure) -> OpenFile? {
     do { return try open(name, access) } catch {
       if error.errno == .noSuchFileOrDirectory { return nil }
       throw error
@@ -123,7 +123,7 @@ public final class Folder: Sendable {
   }
 
   /// Nil if nothing has that name.
-  public func status(_ name: FileName) throws(FileFailure) -> FileStatus? {
+  package func status(_ name: FileName) throws(FileFailure) -> FileStatus? {
     var status = stat()
     let result = unsafe name.withCString { unsafe fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }
     if result == 0 { return FileStatus(status) }
@@ -133,7 +133,7 @@ public final class Folder: Sendable {
 
   /// Removes the file `name`. False if nothing has that name.
   @discardableResult
-  public func remove(_ name: FileName) throws(FileFailure) -> Bool { try unlink(name, 0) }
+  package func remove(_ name: FileName) throws(FileFailure) -> Bool { try unlink(name, 0) }
 
   private func unlink(_ name: FileName, _ flags: Int32) throws(FileFailure) -> Bool {
     if retrying({ unsafe name.withCString { unsafe unlinkat(descriptor, $0, flags) } }) == 0 { return true }
@@ -142,7 +142,7 @@ public final class Folder: Sendable {
   }
 
   /// Moves `name`, in place of a file that has the new name.
-  public func move(_ name: FileName, to folder: Folder, as newName: FileName) throws(FileFailure) {
+  package func move(_ name: FileName, to folder: Folder, as newName: FileName) throws(FileFailure) {
     let result = unsafe withNames(name, newName) { old, new in
       unsafe renameat(descriptor, old, folder.descriptor, new)
     }
@@ -150,7 +150,7 @@ public final class Folder: Sendable {
   }
 
   /// Moves `name` if nothing has the new name; else throws `EEXIST`.
-  public func moveWithoutReplacing(_ name: FileName, to folder: Folder, as newName: FileName) throws(FileFailure) {
+  package func moveWithoutReplacing(_ name: FileName, to folder: Folder, as newName: FileName) throws(FileFailure) {
     let result = unsafe withNames(name, newName) { old, new in
       unsafe renameat2(descriptor, old, folder.descriptor, new, LINUX_RENAME_NOREPLACE)
     }
@@ -162,7 +162,7 @@ public final class Folder: Sendable {
   }
 
   /// Gives the file `name` another name. Throws `EEXIST` if something has it; only one of several callers gets it.
-  public func link(_ name: FileName, to folder: Folder, as newName: FileName) throws(FileFailure) {
+  package func link(_ name: FileName, to folder: Folder, as newName: FileName) throws(FileFailure) {
     let result = unsafe withNames(name, newName) { old, new in
       unsafe linkat(descriptor, old, folder.descriptor, new, 0)
     }
@@ -178,7 +178,7 @@ public final class Folder: Sendable {
   // MARK: The whole
 
   /// All entries but `.` and `..`, in the order in which the kernel has them.
-  public func names() throws(FileFailure) -> [FileName] {
+  package func names() throws(FileFailure) -> [FileName] {
     // A second description of the directory, so that several threads may list it at once.
     let number = retrying { unsafe Glibc.openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard number >= 0 else { throw failure() }
@@ -202,17 +202,17 @@ public final class Folder: Sendable {
   }
 
   /// Waits until the names in this directory are on the disk.
-  public func sync() throws(FileFailure) {
+  package func sync() throws(FileFailure) {
     guard retrying({ fsync(descriptor) }) == 0 else { throw failure() }
   }
 
   /// Waits until everything that was written to this file system is on the disk.
-  public func syncFileSystem() throws(FileFailure) {
+  package func syncFileSystem() throws(FileFailure) {
     guard retrying({ syncfs(descriptor) }) == 0 else { throw failure() }
   }
 
   /// Whether the caller may make and remove entries.
-  public var isWritable: Bool { unsafe faccessat(descriptor, ".", W_OK | X_OK, 0) == 0 }
+  package var isWritable: Bool { unsafe faccessat(descriptor, ".", W_OK | X_OK, 0) == 0 }
 }
 
 /// Calls again for as long as a signal comes between.

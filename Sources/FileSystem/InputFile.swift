@@ -1,6 +1,6 @@
 import Glibc
 internal import Synchronization
-public import SystemPackage
+package import SystemPackage
 
 /// The bytes of one input, for as long as this object lives.
 ///
@@ -11,37 +11,37 @@ public import SystemPackage
 /// A mapped file that becomes shorter, or whose disk can't be read, has zeros from there on: what was made of an input counts
 /// only after `checkReading()`.
 @safe
-public final class InputFile: Sendable {
+package final class InputFile: Sendable {
   /// Files of at least this many bytes are mapped.
-  public static let mappingThreshold = 1 << 20
+  package static let mappingThreshold = 1 << 20
 
   /// Regular files of at most this many bytes are read where none is mapped.
-  public static let maximumUnmappedSize = 4 << 30
+  package static let maximumUnmappedSize = 4 << 30
 
   /// Of a pipe so many bytes are held in memory; of one with more none.
-  public static let spoolThreshold = 8 << 20
+  package static let spoolThreshold = 8 << 20
 
   /// Pipes and other inputs without a size are refused above this many bytes, if no other limit is set: one without an end
   /// would fill the disk.
-  public static let standardPipeLimit = 1 << 30
+  package static let standardPipeLimit = 1 << 30
 
   private static let pipeLimitValue = Mutex(standardPipeLimit)
 
   /// The limit of pipes in bytes, for the whole process.
-  public static var pipeLimit: Int {
+  package static var pipeLimit: Int {
     get { pipeLimitValue.withLock { $0 } }
     set { pipeLimitValue.withLock { $0 = newValue } }
   }
 
   /// The input is a directory, a socket or a device, or a pipe with more than `pipeLimit` bytes.
-  public struct NotReadable: Error {
-    public enum Reason: Sendable {
+  package struct NotReadable: Error {
+    package enum Reason: Sendable {
       case directory, notAFile, tooLarge
       /// It became shorter while it was read, or its disk can't be read.
       case unreadable
     }
-    public let reason: Reason
-    public init(reason: Reason) { self.reason = reason }
+    package let reason: Reason
+    package init(reason: Reason) { self.reason = reason }
   }
 
   // Safe to share: nobody writes to the memory after init, and deinit alone unmaps it.
@@ -55,7 +55,7 @@ public final class InputFile: Sendable {
   private let permissions: FilePermissions?
 
   /// Opens and reads or maps the file at `path`. Throws `Errno` or `NotReadable`.
-  public convenience init(_ path: FilePath) throws {
+  package convenience init(_ path: FilePath) throws {
     // Of a FIFO this waits for a writer, as a shell's <(…) needs it.
     let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec], retryOnInterrupt: true)
     defer { try? descriptor.close() }
@@ -63,10 +63,10 @@ public final class InputFile: Sendable {
   }
 
   /// Standard input.
-  public static func standardInput() throws -> InputFile { try InputFile(.standardInput) }
+  package static func standardInput() throws -> InputFile { try InputFile(.standardInput) }
 
   /// Reads or maps a file that is open already, and of which nothing was read before; it may be closed afterwards. Throws `Errno` or `NotReadable`.
-  public convenience init(_ file: OpenFile) throws {
+  package convenience init(_ file: OpenFile) throws {
     try self.init(FileDescriptor(rawValue: file.descriptor))
   }
 
@@ -114,7 +114,7 @@ public final class InputFile: Sendable {
   }
 
   /// Bytes that are in memory already; they are not copied.
-  public convenience init(bytes: [UInt8]) { self.init(bytes: bytes, permissions: nil) }
+  package convenience init(bytes: [UInt8]) { self.init(bytes: bytes, permissions: nil) }
 
   /// What was made of another input: bytes in memory, with its permissions.
   convenience init(bytes: [UInt8], like other: InputFile) { self.init(bytes: bytes, permissions: other.permissions) }
@@ -128,7 +128,7 @@ public final class InputFile: Sendable {
   }
 
   /// The first bytes of the file at `path`, at most `count`. Throws `Errno`.
-  public static func prefix(of path: FilePath, count: Int) throws -> [UInt8] {
+  package static func prefix(of path: FilePath, count: Int) throws -> [UInt8] {
     let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     defer { try? descriptor.close() }
     return try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -198,12 +198,12 @@ public final class InputFile: Sendable {
   }
 
   /// Throws `NotReadable` if some of the bytes that were read so far were not those of the file.
-  public func checkReading() throws(NotReadable) {
+  package func checkReading() throws(NotReadable) {
     if let slot, MappingGuard.hasFailed(slot) { throw NotReadable(reason: .unreadable) }
   }
 
   /// Calls `body`, and then `checkReading()`: if that throws, it does in place of what `body` threw or returned.
-  public func checkingReading<Result>(_ body: () throws -> Result) throws -> Result {
+  package func checkingReading<Result>(_ body: () throws -> Result) throws -> Result {
     let result: Result
     do { result = try body() } catch {
       try checkReading()
@@ -214,15 +214,15 @@ public final class InputFile: Sendable {
   }
 
   /// The permissions of what is made of this input: no more than its own, but always its owner's.
-  public var outputPermissions: FilePermissions {
+  package var outputPermissions: FilePermissions {
     permissions.map { $0.union(.ownerReadWrite) } ?? FilePermissions(rawValue: 0o666)
   }
 
-  public var byteCount: Int { unsafe array?.count ?? base.count }
+  package var byteCount: Int { unsafe array?.count ?? base.count }
 
   /// Calls `body` with all bytes.
   @inline(__always)
-  public func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
+  package func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
     if let array { return try unsafe body(array.span.bytes) }
     let span = unsafe RawSpan(_unsafeBytes: base)
     return try body(span)

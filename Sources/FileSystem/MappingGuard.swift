@@ -4,10 +4,10 @@ internal import Synchronization
 /// Keeps a program alive that reads a mapped file which another program cuts short, or whose disk has a bad sector: the kernel
 /// raises SIGBUS for the page. The handler puts zeros in its place and marks the mapping as failed; who reads the file asks for
 /// that when done (`InputFile.checkReading`), so one bad input is one failure.
-public enum MappingGuard {
+package enum MappingGuard {
   /// Handles SIGBUS from now on. One that is of no input calls `otherwise`, which has to end the process and may only call what
   /// is safe in a signal handler. Files are mapped only after this was called.
-  public static func install(otherwise: @convention(c) () -> Void) {
+  package static func install(otherwise: @convention(c) () -> Void) {
     _ = unsafe slots
     _ = pageSize
     unsafe fallback = otherwise

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// A regular file that is open. All calls throw `FileFailure`.
 @safe
-public final class OpenFile: Sendable {
+package final class OpenFile: Sendable {
   /// Under which name it was opened; for messages.
-  public let path: FilePath
+  package let path: FilePath
   let descriptor: Int32
 
   init(path: FilePath, descriptor: Int32) {
@@ -17,7 +17,7 @@ public final class OpenFile: Sendable {
   deinit { close(descriptor) }
 
   /// A new file that only memory has, to be read and written; it has no name. Throws `FileFailure`.
-  public static func inMemory() throws(FileFailure) -> OpenFile {
+  package static func inMemory() throws(FileFailure) -> OpenFile {
     let path = FilePath("memory")
     let descriptor = unsafe memfd_create("crashpadctl", LINUX_MFD_CLOEXEC)
     guard descriptor >= 0 else { throw FileFailure(path, Errno(rawValue: errno)) }
@@ -26,14 +26,14 @@ public final class OpenFile: Sendable {
 
   private func failure() -> FileFailure { FileFailure(path, Errno(rawValue: errno)) }
 
-  public func status() throws(FileFailure) -> FileStatus {
+  package func status() throws(FileFailure) -> FileStatus {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw failure() }
     return FileStatus(status)
   }
 
   /// The first bytes, at most `count`; fewer if the file ends before.
-  public func prefix(_ count: Int) throws(FileFailure) -> [UInt8] {
+  package func prefix(_ count: Int) throws(FileFailure) -> [UInt8] {
     var failed = false
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, got in
       got = 0
@@ -53,7 +53,7 @@ public final class OpenFile: Sendable {
   /// Reads what lies at `offset` into the beginning of `bytes`, which is filled unless the file ends before.
   ///
   /// - Returns: how many bytes there were.
-  public func read(at offset: Int, into bytes: inout MutableRawSpan) throws(FileFailure) -> Int {
+  package func read(at offset: Int, into bytes: inout MutableRawSpan) throws(FileFailure) -> Int {
     var done = 0
     var failed = false
     unsafe bytes.withUnsafeMutableBytes { buffer in
@@ -71,17 +71,17 @@ public final class OpenFile: Sendable {
   }
 
   /// Writes all bytes where the last write ended.
-  public func write(_ bytes: RawSpan) throws(FileFailure) {
+  package func write(_ bytes: RawSpan) throws(FileFailure) {
     do { try writeAll(bytes, to: FileDescriptor(rawValue: descriptor)) } catch {
       throw FileFailure(path, error as? Errno ?? .ioError)
     }
   }
 
   /// Writes all bytes where the last write ended.
-  public func write(_ bytes: [UInt8]) throws(FileFailure) { try unsafe write(bytes.span.bytes) }
+  package func write(_ bytes: [UInt8]) throws(FileFailure) { try unsafe write(bytes.span.bytes) }
 
   /// Writes `bytes` over the file's beginning; what is behind them stays.
-  public func overwriteStart(_ bytes: [UInt8]) throws(FileFailure) {
+  package func overwriteStart(_ bytes: [UInt8]) throws(FileFailure) {
     var done = 0
     while done < bytes.count {
       let result = unsafe bytes.withUnsafeBytes { buffer in
@@ -95,22 +95,22 @@ public final class OpenFile: Sendable {
   }
 
   /// Whoever reads or writes next does it at the beginning.
-  public func rewind() throws(FileFailure) {
+  package func rewind() throws(FileFailure) {
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw failure() }
   }
 
   /// Waits until the content is on the disk.
-  public func sync() throws(FileFailure) {
+  package func sync() throws(FileFailure) {
     guard retrying({ fsync(descriptor) }) == 0 else { throw failure() }
   }
 
   /// Sets the permission bits; the umask has no say.
-  public func setPermissions(_ permissions: UInt32) throws(FileFailure) {
+  package func setPermissions(_ permissions: UInt32) throws(FileFailure) {
     guard retrying({ fchmod(descriptor, permissions) }) == 0 else { throw failure() }
   }
 
   /// An extended attribute's bytes; nil if there is none of that name, or the file system has none.
-  public func attribute(_ name: String) -> [UInt8]? {
+  package func attribute(_ name: String) -> [UInt8]? {
     let size = unsafe fgetxattr(descriptor, name, nil, 0)
     guard size >= 0 else { return nil }
     if size == 0 { return [] }
@@ -123,11 +123,11 @@ public final class OpenFile: Sendable {
   // MARK: Locks
 
   /// How long a lock is waited for, in milliseconds. Programs hold it for some microseconds.
-  public static let longestLockWait = 3000
+  package static let longestLockWait = 3000
 
   /// Takes a lock that processes agree on (flock(2)), until the file is closed. Throws `FileFailure` with `wouldBlock` if it
   /// is not to be had within `milliseconds`: everybody who may read the file can hold it, and a stopped process does for ever.
-  public func lock(exclusive: Bool, waiting milliseconds: Int = longestLockWait) throws(FileFailure) {
+  package func lock(exclusive: Bool, waiting milliseconds: Int = longestLockWait) throws(FileFailure) {
     let operation = (exclusive ? LINUX_LOCK_EX : LINUX_LOCK_SH) | LINUX_LOCK_NB
     let pause = 5
     for waited in stride(from: 0, through: milliseconds, by: pause) {
@@ -152,7 +152,7 @@ public final class OpenFile: Sendable {
     return nil
   }
 
-  public enum Ownership: Sendable, Equatable {
+  package enum Ownership: Sendable, Equatable {
     /// Nobody has it.
     case free
     /// A process that lives has it.
@@ -162,13 +162,13 @@ public final class OpenFile: Sendable {
   }
 
   /// Whether an open file description, of whatever process, holds a write lock on the file.
-  public func ownership() -> Ownership {
+  package func ownership() -> Ownership {
     var lock = wholeFile()
     guard unsafe fcntl(descriptor, LINUX_F_OFD_GETLK, &lock) == 0 else { return .unknown }
     return lock.l_type == Int16(F_UNLCK) ? .free : .owned
   }
 
-  public enum Taking: Sendable, Equatable {
+  package enum Taking: Sendable, Equatable {
     case taken
     /// Somebody else holds it.
     case busy
@@ -178,7 +178,7 @@ public final class OpenFile: Sendable {
 
   /// Holds the write lock of the whole file until the file is closed, or the process ends in whatever way. The file has to
   /// be open for writing.
-  public func takeOwnership() -> Taking {
+  package func takeOwnership() -> Taking {
     var lock = wholeFile()
     if unsafe fcntl(descriptor, LINUX_F_OFD_SETLK, &lock) == 0 { return .taken }
     return errno == EAGAIN || errno == EACCES ? .busy : .unsupported

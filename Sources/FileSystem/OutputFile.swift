@@ -1,5 +1,5 @@
 import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// An output that a path names. A regular file appears whole or not at all: it is written under a temporary name in the same
 /// directory, then renamed.
@@ -11,7 +11,7 @@ public import SystemPackage
 /// An object that goes away without `commit()` leaves no file behind. Where the file system has nameless files
 /// (O_TMPFILE), not even SIGKILL leaves anything.
 @safe
-public final class OutputFile {
+package final class OutputFile {
   /// Where the file appears; nil for a stream.
   private let path: FilePath?
   private let descriptor: FileDescriptor
@@ -20,7 +20,7 @@ public final class OutputFile {
 
   /// Prepares to write to `path`. A new file has `permissions`, from which the umask takes its bits. Of a FIFO this waits for
   /// the reader. Throws `Errno`: `EISDIR` for a directory, `ENXIO` for a socket.
-  public convenience init(_ path: FilePath, permissions: FilePermissions = FilePermissions(rawValue: 0o666)) throws {
+  package convenience init(_ path: FilePath, permissions: FilePermissions = FilePermissions(rawValue: 0o666)) throws {
     try self.init(path, permissions: permissions, nameless: Self.canNameFiles)
   }
 
@@ -72,19 +72,19 @@ public final class OutputFile {
   }
 
   /// Sets the permission bits of a file that is made here, whatever the umask is; a device or pipe keeps its own. Throws `Errno`.
-  public func setPermissions(_ permissions: FilePermissions) throws {
+  package func setPermissions(_ permissions: FilePermissions) throws {
     guard path != nil else { return }
     try check(fchmod(descriptor.rawValue, permissions.rawValue))
   }
 
   /// Writes all bytes at the end. Throws `Errno`.
-  public func write(_ bytes: RawSpan) throws {
+  package func write(_ bytes: RawSpan) throws {
     try writeAll(bytes, to: descriptor)
   }
 
   /// Makes a file appear under its name, in place of one that was there. If `durable`, waits until data and name are on
   /// the disk (fsync of file and directory). Throws `Errno`.
-  public func commit(durable: Bool) throws {
+  package func commit(durable: Bool) throws {
     guard let path else {
       // Pipes and most devices have nothing to wait for.
       if durable, fsync(descriptor.rawValue) != 0, errno != EINVAL, errno != EROFS { throw Errno(rawValue: errno) }
@@ -146,7 +146,7 @@ public final class OutputFile {
 #endif
 
 /// Writes all bytes, however many calls that takes. Throws `Errno`.
-public func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
+package func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
   try unsafe bytes.withUnsafeBytes { buffer in
     var rest = unsafe buffer[...]
     while unsafe !rest.isEmpty {
@@ -164,7 +164,7 @@ public func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
 }
 
 /// Writes all of `text` as UTF-8. Throws `Errno`.
-public func writeAll(_ text: String, to descriptor: FileDescriptor) throws {
+package func writeAll(_ text: String, to descriptor: FileDescriptor) throws {
   let bytes = Array(text.utf8)
   try unsafe writeAll(bytes.span.bytes, to: descriptor)
 }

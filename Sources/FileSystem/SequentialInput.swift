@@ -1,22 +1,22 @@
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// An input that is read once from its beginning to its end, in blocks: a file of any size takes no more memory than a small
 /// one. FIFOs and pipes are read too; for their writers it is waited.
-public final class SequentialInput: Sendable {
+package final class SequentialInput: Sendable {
   private let descriptor: FileDescriptor
   private let isOwned: Bool
 
   private static let blockSize = 256 * 1024
 
   /// Opens the file at `path`. Throws `Errno`, or `InputFile.NotReadable` for a directory or a device.
-  public convenience init(_ path: FilePath) throws {
+  package convenience init(_ path: FilePath) throws {
     let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec], retryOnInterrupt: true)
     try self.init(descriptor, isOwned: true)
   }
 
   /// Standard input.
-  public static func standardInput() throws -> SequentialInput { try SequentialInput(.standardInput, isOwned: false) }
+  package static func standardInput() throws -> SequentialInput { try SequentialInput(.standardInput, isOwned: false) }
 
   private init(_ descriptor: FileDescriptor, isOwned: Bool) throws {
     self.descriptor = descriptor
@@ -36,7 +36,7 @@ public final class SequentialInput: Sendable {
   ///
   /// - Returns: how many bytes there were.
   @discardableResult
-  public func forEachBlock(_ body: (RawSpan) throws -> Void) throws -> Int {
+  package func forEachBlock(_ body: (RawSpan) throws -> Void) throws -> Int {
     var block = [UInt8](repeating: 0, count: Self.blockSize)
     var total = 0
     while true {

@@ -1,23 +1,23 @@
 internal import CLinux
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// A file without a name, for an input that can be read only once and is too large to be held in memory. It is gone with this
 /// object.
-public final class SpoolFile {
+package final class SpoolFile {
   /// There is no place for it, or no more of it.
-  public struct Failure: Error {
-    public let folder: FilePath
-    public let errno: Errno
+  package struct Failure: Error {
+    package let folder: FilePath
+    package let errno: Errno
   }
 
   private let folder: FilePath
   private let descriptor: FileDescriptor
   /// Bytes.
-  public private(set) var size = 0
+  package private(set) var size = 0
 
   /// Makes the file in `$TMPDIR`, or else in /var/tmp or /tmp. Throws `Failure`.
-  public init() throws(Failure) {
+  package init() throws(Failure) {
     var folders = [FilePath("/var/tmp"), FilePath("/tmp")]
     if let variable = unsafe getenv("TMPDIR"), unsafe variable.pointee != 0 {
       folders.insert(unsafe FilePath(platformString: variable), at: 0)
@@ -45,7 +45,7 @@ public final class SpoolFile {
   }
 
   /// Writes all bytes at the end. Throws `Failure`.
-  public func write(_ bytes: RawSpan) throws(Failure) {
+  package func write(_ bytes: RawSpan) throws(Failure) {
     do { try writeAll(bytes, to: descriptor) } catch {
       throw Failure(folder: folder, errno: error as? Errno ?? .ioError)
     }
@@ -56,7 +56,7 @@ public final class SpoolFile {
   func map() throws -> UnsafeRawBufferPointer { try unsafe InputFile.map(descriptor, size) }
 
   /// All that was written. Throws `Errno`.
-  public func input() throws -> InputFile { try input(like: nil) }
+  package func input() throws -> InputFile { try input(like: nil) }
 
   /// - Parameter other: the input whose bytes were written in another form, and whose permissions count.
   func input(like other: InputFile?) throws -> InputFile {

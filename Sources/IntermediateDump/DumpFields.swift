@@ -1,12 +1,12 @@
-public import BinaryFormat
+package import BinaryFormat
 
 /// One member of a map: the last record with its key, or nothing. Reads give nil where Crashpad takes a value for missing:
 /// no record, a container instead of a property, or another size than the key has.
 @frozen
-public struct DumpField: Sendable {
-  public var record: DumpRecord?
+package struct DumpField: Sendable {
+  package var record: DumpRecord?
 
-  @inlinable public init() {}
+  @inlinable package init() {}
 
   @inline(__always)
   private func range(ofSize size: Int) -> Int? {
@@ -14,30 +14,30 @@ public struct DumpField: Sendable {
     return record.value.offset
   }
 
-  public func uint8(in bytes: RawSpan) -> UInt8? { range(ofSize: 1).map { bytes.uint8(at: $0) } }
-  public func uint16(in bytes: RawSpan) -> UInt16? { range(ofSize: 2).map { bytes.uint16(at: $0) } }
-  public func uint32(in bytes: RawSpan) -> UInt32? { range(ofSize: 4).map { bytes.uint32(at: $0) } }
-  public func int32(in bytes: RawSpan) -> Int32? { range(ofSize: 4).map { bytes.int32(at: $0) } }
-  public func uint64(in bytes: RawSpan) -> UInt64? { range(ofSize: 8).map { bytes.uint64(at: $0) } }
+  package func uint8(in bytes: RawSpan) -> UInt8? { range(ofSize: 1).map { bytes.uint8(at: $0) } }
+  package func uint16(in bytes: RawSpan) -> UInt16? { range(ofSize: 2).map { bytes.uint16(at: $0) } }
+  package func uint32(in bytes: RawSpan) -> UInt32? { range(ofSize: 4).map { bytes.uint32(at: $0) } }
+  package func int32(in bytes: RawSpan) -> Int32? { range(ofSize: 4).map { bytes.int32(at: $0) } }
+  package func uint64(in bytes: RawSpan) -> UInt64? { range(ofSize: 8).map { bytes.uint64(at: $0) } }
 
   /// Any byte but 0 is true.
-  public func bool(in bytes: RawSpan) -> Bool? { uint8(in: bytes).map { $0 != 0 } }
+  package func bool(in bytes: RawSpan) -> Bool? { uint8(in: bytes).map { $0 != 0 } }
 
   /// Where the value lies if it has exactly `size` bytes.
-  public func value(ofSize size: Int) -> ByteRange? { range(ofSize: size).map { ByteRange(offset: $0, count: size) } }
+  package func value(ofSize size: Int) -> ByteRange? { range(ofSize: size).map { ByteRange(offset: $0, count: size) } }
 
   /// Where the value lies, of any size.
-  public var value: ByteRange? {
+  package var value: ByteRange? {
     guard let record, record.kind == .property else { return nil }
     return record.value
   }
 
-  public var map: DumpNode? {
+  package var map: DumpNode? {
     guard let record, record.kind == .map else { return nil }
     return record.node
   }
 
-  public var array: DumpNode? {
+  package var array: DumpNode? {
     guard let record, record.kind == .array else { return nil }
     return record.node
   }

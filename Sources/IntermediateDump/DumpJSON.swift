@@ -1,5 +1,5 @@
-public import BinaryFormat
-public import JSONFormat
+package import BinaryFormat
+package import JSONFormat
 
 /// Intermediate dumps as JSON, without loss: `dump → JSON → dump` gives the same bytes for every well-formed dump.
 ///
@@ -10,14 +10,14 @@ public import JSONFormat
 ///
 /// A record has a key (its name, or its number if the format has none) and one of `value`, `hex`, `map`, `array`. What
 /// stands in `value` follows from the key's shape; a value of another size is in `hex`. crashpadctl-json(5) has it all.
-public enum DumpJSON {
-  public static let formatName = "crashpad-intermediate-dump"
-  public static let formatVersion = 1
+package enum DumpJSON {
+  package static let formatName = "crashpad-intermediate-dump"
+  package static let formatVersion = 1
 
   // MARK: Writing
 
   /// Writes all that `tree` holds. Of an incomplete dump that is what was read, with `"incomplete"` naming the cause.
-  public static func write(_ tree: DumpTree, _ bytes: RawSpan, to json: inout JSONWriter) {
+  package static func write(_ tree: DumpTree, _ bytes: RawSpan, to json: inout JSONWriter) {
     json.open("{")
     json.member("format", formatName)
     json.member("version", formatVersion)
@@ -111,8 +111,8 @@ public enum DumpJSON {
   // MARK: Reading
 
   /// Why a text is no dump: what JSON lacks, or what the dump's form asks for.
-  public struct Failure: Error, Equatable, Sendable {
-    public enum Reason: Sendable, Equatable {
+  package struct Failure: Error, Equatable, Sendable {
+    package enum Reason: Sendable, Equatable {
       case json(JSONReader.Failure.Reason)
       case notADump
       case unsupportedVersion
@@ -124,13 +124,13 @@ public enum DumpJSON {
       case trailing
     }
 
-    public let reason: Reason
+    package let reason: Reason
     /// Byte offset in the text.
-    public let offset: Int
+    package let offset: Int
   }
 
   /// Writes the dump that `text` describes. Throws `Failure`, or what the output throws.
-  public static func read(_ text: RawSpan, to output: any ByteOutput) throws {
+  package static func read(_ text: RawSpan, to output: any ByteOutput) throws {
     var reader = JSONReader()
     do {
       try reader.open("{", in: text)

@@ -216,25 +216,25 @@ struct DumpScanner {
 }
 
 /// The key path of a finding, as `kThreads[2].kStackRegionData`.
-public struct DumpPath: Sendable {
-  public private(set) var text = ""
+package struct DumpPath: Sendable {
+  package private(set) var text = ""
 
-  public init() {}
+  package init() {}
 
-  public mutating func append(_ key: DumpKey) {
+  package mutating func append(_ key: DumpKey) {
     if !text.isEmpty { text += "." }
     text += KeyTable.name(of: key)
   }
 
-  public mutating func append(index: Int) { text += "[\(index)]" }
+  package mutating func append(index: Int) { text += "[\(index)]" }
 
-  public func appending(_ key: DumpKey) -> DumpPath {
+  package func appending(_ key: DumpKey) -> DumpPath {
     var longer = self
     longer.append(key)
     return longer
   }
 
-  public func appending(index: Int) -> DumpPath {
+  package func appending(index: Int) -> DumpPath {
     var longer = self
     longer.append(index: index)
     return longer

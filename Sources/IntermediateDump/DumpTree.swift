@@ -1,9 +1,9 @@
-public import BinaryFormat
+package import BinaryFormat
 
 /// The commands of the wire format: the first byte of each record.
 ///
 /// Source: Crashpad, `util/ios/ios_intermediate_dump_writer.h`.
-public enum DumpCommand {
+package enum DumpCommand {
   @inlinable static var mapStart: UInt8 { 0x01 }
   @inlinable static var mapEnd: UInt8 { 0x02 }
   @inlinable static var arrayStart: UInt8 { 0x03 }
@@ -15,32 +15,32 @@ public enum DumpCommand {
 
 /// A map or an array of the tree: where its records are, and where the index has what is inside of it.
 @frozen
-public struct DumpNode: Sendable, Hashable {
+package struct DumpNode: Sendable, Hashable {
   /// The key of the map or array; of a map in an array that of the array; 0 for the root.
-  public let key: DumpKey
-  public let isArray: Bool
+  package let key: DumpKey
+  package let isArray: Bool
   /// Offset of the command that starts it.
-  public let start: Int
+  package let start: Int
   /// Offset of its first record.
-  public let contentStart: Int
+  package let contentStart: Int
   /// Offset behind its last record: its end command, or where reading stopped.
-  public let contentEnd: Int
+  package let contentEnd: Int
   /// Where the index goes on with what is inside.
   @usableFromInline let indexCursor: Int
 }
 
 /// One record of a map or an array.
 @frozen
-public struct DumpRecord: Sendable {
+package struct DumpRecord: Sendable {
   @frozen
-  public enum Kind: Sendable, Hashable { case property, map, array }
+  package enum Kind: Sendable, Hashable { case property, map, array }
 
-  public let kind: Kind
-  public let key: DumpKey
+  package let kind: Kind
+  package let key: DumpKey
   /// Offset of its command.
-  public let offset: Int
+  package let offset: Int
   /// Of a property its bytes. Of a map or array everything between the start and the end command.
-  public let value: ByteRange
+  package let value: ByteRange
   @usableFromInline let indexCursor: Int
 
   @inlinable
@@ -53,7 +53,7 @@ public struct DumpRecord: Sendable {
   }
 
   /// The map or array that this record opens.
-  public var node: DumpNode {
+  package var node: DumpNode {
     DumpNode(
       key: key, isArray: kind == .array, start: offset, contentStart: value.offset, contentEnd: value.end,
       indexCursor: indexCursor)
@@ -65,7 +65,7 @@ public struct DumpRecord: Sendable {
 /// Values are not copied, and properties are not even listed: a map's records are read off the bytes when they are asked
 /// for. Only long containers are indexed, so that they can be stepped over; how long depends on the file's size, which
 /// bounds the index whatever the file holds.
-public struct DumpTree: Sendable {
+package struct DumpTree: Sendable {
   /// One long container, in the order of their starts.
   struct Entry: Sendable {
     let start: Int
@@ -78,19 +78,19 @@ public struct DumpTree: Sendable {
   private(set) var index: [Entry] = []
 
   /// What ended the reading early; nil for a complete dump.
-  public let incomplete: Finding?
+  package let incomplete: Finding?
 
   /// Where reading stopped: behind the root map's end if the dump is complete.
-  public let stopOffset: Int
+  package let stopOffset: Int
 
   /// Whether there is a root map with at least one record.
-  public var isEmpty: Bool { root.contentStart == root.contentEnd }
+  package var isEmpty: Bool { root.contentStart == root.contentEnd }
 
   /// The root map. Of a file that does not start with one, an empty map.
-  public let root: DumpNode
+  package let root: DumpNode
 
   /// Reads all of `bytes`. Never fails: a file that breaks off gives what was read up to there.
-  public init(parsing bytes: RawSpan, limits: Limits = Limits()) {
+  package init(parsing bytes: RawSpan, limits: Limits = Limits()) {
     var scanner = DumpScanner(limits: limits, indexThreshold: max(256, bytes.byteCount / 65536))
     scanner.scan(bytes)
     index = scanner.index
@@ -103,13 +103,13 @@ public struct DumpTree: Sendable {
 
   /// The records of a map or an array, in file order.
   @inline(__always)
-  public func records(of node: DumpNode) -> RecordCursor {
+  package func records(of node: DumpNode) -> RecordCursor {
     RecordCursor(node: node)
   }
 
   /// How many records a map or an array has, to make room for them; 0 if it is so short that room is no matter. Takes a walk
   /// over the records.
-  public func countIfMany(of node: DumpNode, in bytes: RawSpan) -> Int {
+  package func countIfMany(of node: DumpNode, in bytes: RawSpan) -> Int {
     if node.contentEnd - node.contentStart < 1 << 20 { return 0 }
     var cursor = records(of: node)
     var count = 0
@@ -119,7 +119,7 @@ public struct DumpTree: Sendable {
 
   /// Walks the records of one map or array.
   @frozen
-  public struct RecordCursor: Sendable {
+  package struct RecordCursor: Sendable {
     @usableFromInline let node: DumpNode
     @usableFromInline var offset: Int
     @usableFromInline var indexCursor: Int
@@ -132,7 +132,7 @@ public struct DumpTree: Sendable {
 
     /// The next record, or nil behind the last.
     @inlinable @inline(__always)
-    public mutating func next(of tree: borrowing DumpTree, in bytes: RawSpan) -> DumpRecord? {
+    package mutating func next(of tree: borrowing DumpTree, in bytes: RawSpan) -> DumpRecord? {
       guard offset < node.contentEnd else { return nil }
       let start = offset
       guard bytes.uint8(at: start) == DumpCommand.property else { return nextContainer(of: tree, in: bytes) }

@@ -1,7 +1,7 @@
-public import BinaryFormat
+package import BinaryFormat
 
 /// Checks the records of a dump against the key table. Framing was checked when the tree was read.
-public struct DumpValidator {
+package struct DumpValidator {
   private let tree: DumpTree
   private var findings: FindingList
   /// From the root to the map that is being checked. It becomes text only where there is a finding.
@@ -15,7 +15,7 @@ public struct DumpValidator {
   }
 
   /// All findings on `tree`, which was read from `bytes`: the one that ended the reading, and those on its records.
-  public static func validate(_ tree: DumpTree, in bytes: RawSpan, limits: Limits = Limits()) -> FindingList {
+  package static func validate(_ tree: DumpTree, in bytes: RawSpan, limits: Limits = Limits()) -> FindingList {
     var validator = DumpValidator(
       tree: tree, findings: FindingList(limit: limits.maximumFindings), isLinux: tree.isOfLinux(in: bytes))
     if let incomplete = tree.incomplete { validator.findings.append(incomplete) }

@@ -1,4 +1,4 @@
-public import BinaryFormat
+package import BinaryFormat
 
 /// Writes an intermediate dump. Maps and arrays are closures, so that none can be left open.
 ///
@@ -8,9 +8,9 @@ public import BinaryFormat
 ///         threads.map { $0.property(.threadID, uint64: 7) }
 ///       }
 ///     }
-public enum DumpWriter {
+package enum DumpWriter {
   /// Writes the root map with what `body` puts into it. Throws what `body` or the output throws.
-  public static func write(to output: any ByteOutput, _ body: (inout MapScope) throws -> Void) throws {
+  package static func write(to output: any ByteOutput, _ body: (inout MapScope) throws -> Void) throws {
     let sink = Sink(ByteWriter(to: output))
     sink.writer.uint8(DumpCommand.rootMapStart)
     var root = MapScope(sink)
@@ -25,7 +25,7 @@ public enum DumpWriter {
   }
 
   /// An open map.
-  public struct MapScope: ~Copyable {
+  package struct MapScope: ~Copyable {
     private let sink: Sink
 
     init(_ sink: Sink) { self.sink = sink }
@@ -37,35 +37,35 @@ public enum DumpWriter {
       sink.writer.uint16(key.rawValue)
     }
 
-    public mutating func property(_ key: DumpKey, _ value: RawSpan) {
+    package mutating func property(_ key: DumpKey, _ value: RawSpan) {
       begin(DumpCommand.property, key)
       sink.writer.uint64(UInt64(value.byteCount))
       sink.writer.bytes(value)
     }
 
-    public mutating func property(_ key: DumpKey, bytes: [UInt8]) { unsafe property(key, bytes.span.bytes) }
-    public mutating func property(_ key: DumpKey, text: String) { property(key, bytes: Array(text.utf8)) }
-    public mutating func property(_ key: DumpKey, uint8 value: UInt8) { property(key, bytes: [value]) }
-    public mutating func property(_ key: DumpKey, uint16 value: UInt16) {
+    package mutating func property(_ key: DumpKey, bytes: [UInt8]) { unsafe property(key, bytes.span.bytes) }
+    package mutating func property(_ key: DumpKey, text: String) { property(key, bytes: Array(text.utf8)) }
+    package mutating func property(_ key: DumpKey, uint8 value: UInt8) { property(key, bytes: [value]) }
+    package mutating func property(_ key: DumpKey, uint16 value: UInt16) {
       property(key, integer: UInt64(value), size: 2)
     }
-    public mutating func property(_ key: DumpKey, uint32 value: UInt32) {
+    package mutating func property(_ key: DumpKey, uint32 value: UInt32) {
       property(key, integer: UInt64(value), size: 4)
     }
-    public mutating func property(_ key: DumpKey, uint64 value: UInt64) { property(key, integer: value, size: 8) }
+    package mutating func property(_ key: DumpKey, uint64 value: UInt64) { property(key, integer: value, size: 8) }
 
     private mutating func property(_ key: DumpKey, integer: UInt64, size: Int) {
       property(key, bytes: littleEndian(integer, size: size))
     }
 
-    public mutating func map(_ key: DumpKey, _ body: (inout MapScope) throws -> Void) rethrows {
+    package mutating func map(_ key: DumpKey, _ body: (inout MapScope) throws -> Void) rethrows {
       begin(DumpCommand.mapStart, key)
       defer { sink.writer.uint8(DumpCommand.mapEnd) }
       var map = MapScope(sink)
       try body(&map)
     }
 
-    public mutating func array(_ key: DumpKey, _ body: (inout ArrayScope) throws -> Void) rethrows {
+    package mutating func array(_ key: DumpKey, _ body: (inout ArrayScope) throws -> Void) rethrows {
       begin(DumpCommand.arrayStart, key)
       defer { sink.writer.uint8(DumpCommand.arrayEnd) }
       var array = ArrayScope(sink)
@@ -74,12 +74,12 @@ public enum DumpWriter {
   }
 
   /// An open array. Its elements are maps.
-  public struct ArrayScope: ~Copyable {
+  package struct ArrayScope: ~Copyable {
     private let sink: Sink
 
     init(_ sink: Sink) { self.sink = sink }
 
-    public mutating func map(_ body: (inout MapScope) throws -> Void) rethrows {
+    package mutating func map(_ body: (inout MapScope) throws -> Void) rethrows {
       sink.writer.uint8(DumpCommand.mapStart)
       defer { sink.writer.uint8(DumpCommand.mapEnd) }
       var map = MapScope(sink)
@@ -97,7 +97,7 @@ extension DumpTree {
   /// Writes all that was read as a whole dump. Of a complete dump these are its own bytes.
   ///
   /// - Returns: how many bytes were written.
-  public func write(to output: any ByteOutput, _ bytes: RawSpan) throws -> Int {
+  package func write(to output: any ByteOutput, _ bytes: RawSpan) throws -> Int {
     if incomplete == nil {
       try output.write(bytes)
       return bytes.byteCount

@@ -1,8 +1,8 @@
 /// What is known of one key. The reader's sizes, the validator's rules, the tree printer, JSON and the man page all follow
 /// from these rows.
-public struct KeyDescriptor: Sendable {
+package struct KeyDescriptor: Sendable {
   /// How the value of a property is laid out, or that the key opens a container.
-  public enum Shape: Sendable, Hashable {
+  package enum Shape: Sendable, Hashable {
     case map
     /// An array; its elements are maps.
     case array
@@ -23,7 +23,7 @@ public struct KeyDescriptor: Sendable {
     case state(arm64: Int, x86_64: Int)
   }
 
-  public enum Unit: String, Sendable {
+  package enum Unit: String, Sendable {
     case none = ""
     case address = "address"
     case byteCount = "bytes"
@@ -33,7 +33,7 @@ public struct KeyDescriptor: Sendable {
     case mask = "bit mask"
   }
 
-  public enum Presence: Sendable {
+  package enum Presence: Sendable {
     /// Crashpad makes no minidump without it.
     case required
     /// Crashpad's handler always writes it.
@@ -41,18 +41,18 @@ public struct KeyDescriptor: Sendable {
     case optional
   }
 
-  public let key: DumpKey
+  package let key: DumpKey
   /// Crashpad's name, with the leading k.
-  public let name: String
+  package let name: String
   /// The maps that it belongs in, named by the key of the map, or of the array whose elements they are.
-  public let containers: [DumpKey]
-  public let shape: Shape
-  public let unit: Unit
-  public let presence: Presence
-  public let summary: String
+  package let containers: [DumpKey]
+  package let shape: Shape
+  package let unit: Unit
+  package let presence: Presence
+  package let summary: String
 
   /// Sizes in bytes that Crashpad's reader accepts; nil if any will do.
-  public var sizes: [Int]? {
+  package var sizes: [Int]? {
     switch shape {
     case .map, .array, .text, .bytes, .words: nil
     case .boolean: [1]
@@ -65,12 +65,12 @@ public struct KeyDescriptor: Sendable {
 }
 
 /// All keys, as data.
-public enum KeyTable {
+package enum KeyTable {
   /// Stands for the root map in `containers`.
-  public static let root = DumpKey.invalid
+  package static let root = DumpKey.invalid
 
   /// In the order of their numbers.
-  public static let all: [KeyDescriptor] =
+  package static let all: [KeyDescriptor] =
     exceptionKeys + moduleKeys + processKeys + systemKeys + threadKeys + linuxKeys
 
   private static let byNumber: [UInt16: Int] = Dictionary(
@@ -78,14 +78,14 @@ public enum KeyTable {
   private static let byName: [String: Int] = Dictionary(
     uniqueKeysWithValues: all.enumerated().map { ($1.name, $0) })
 
-  public static subscript(key: DumpKey) -> KeyDescriptor? { byNumber[key.rawValue].map { all[$0] } }
-  public static subscript(name name: String) -> KeyDescriptor? { byName[name].map { all[$0] } }
+  package static subscript(key: DumpKey) -> KeyDescriptor? { byNumber[key.rawValue].map { all[$0] } }
+  package static subscript(name name: String) -> KeyDescriptor? { byName[name].map { all[$0] } }
 
   /// Crashpad's name, or the number of an unknown key.
-  public static func name(of key: DumpKey) -> String { self[key]?.name ?? String(key.rawValue) }
+  package static func name(of key: DumpKey) -> String { self[key]?.name ?? String(key.rawValue) }
 
   /// The keys that belong in the map `container` and have that presence.
-  public static func keys(in container: DumpKey, _ presence: KeyDescriptor.Presence) -> [KeyDescriptor] {
+  package static func keys(in container: DumpKey, _ presence: KeyDescriptor.Presence) -> [KeyDescriptor] {
     all.filter { $0.presence == presence && $0.containers.contains(container) }
   }
 }

@@ -3,7 +3,7 @@ internal import BinaryFormat
 extension DumpTree {
   /// Whether the dump is of a Linux process, and not of an iOS app: it has the map kLinux, or says that its machine is what
   /// uname(1) calls one. kLinux comes last, so a dump that breaks off does not have it; of an iOS app the machine is a model.
-  public func isOfLinux(in bytes: RawSpan) -> Bool {
+  package func isOfLinux(in bytes: RawSpan) -> Bool {
     var linux = DumpField()
     var system = DumpField()
     var records = records(of: root)

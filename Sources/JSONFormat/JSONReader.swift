@@ -2,9 +2,9 @@
 ///
 /// It builds no tree: the caller asks for what it expects next, and gets an error with an offset where the text has
 /// something else. Each call is handed the same bytes.
-public struct JSONReader {
-  public struct Failure: Error, Equatable, Sendable {
-    public enum Reason: Sendable, Equatable {
+package struct JSONReader {
+  package struct Failure: Error, Equatable, Sendable {
+    package enum Reason: Sendable, Equatable {
       case expected(String)
       case badString
       case badNumber
@@ -12,36 +12,36 @@ public struct JSONReader {
       case trailingText
     }
 
-    public let reason: Reason
+    package let reason: Reason
     /// Byte offset in the text.
-    public let offset: Int
+    package let offset: Int
   }
 
   /// Objects and arrays that may be nested in one another.
   private static let maximumDepth = 64
 
-  public private(set) var offset = 0
+  package private(set) var offset = 0
   /// For each open object or array: whether a member was read already.
   private var hasMembers: [Bool] = []
 
-  public init() {}
+  package init() {}
 
-  public func failure(_ reason: Failure.Reason) -> Failure { Failure(reason: reason, offset: offset) }
+  package func failure(_ reason: Failure.Reason) -> Failure { Failure(reason: reason, offset: offset) }
 
   // MARK: Structure
 
   /// Reads `{` or `[`.
-  public mutating func open(_ bracket: Unicode.Scalar, in text: RawSpan) throws(Failure) {
+  package mutating func open(_ bracket: Unicode.Scalar, in text: RawSpan) throws(Failure) {
     try expect(bracket, in: text)
     guard hasMembers.count < Self.maximumDepth else { throw failure(.tooDeep) }
     hasMembers.append(false)
   }
 
   /// Moves to the next element of the open array. Returns false, and closes it, behind the last.
-  public mutating func nextElement(in text: RawSpan) throws(Failure) -> Bool { try next("]", in: text) }
+  package mutating func nextElement(in text: RawSpan) throws(Failure) -> Bool { try next("]", in: text) }
 
   /// Reads the next key of the open object. Returns nil, and closes it, behind the last.
-  public mutating func nextKey(in text: RawSpan) throws(Failure) -> String? {
+  package mutating func nextKey(in text: RawSpan) throws(Failure) -> String? {
     guard try next("}", in: text) else { return nil }
     let key = try string(in: text)
     try expect(":", in: text)
@@ -61,12 +61,12 @@ public struct JSONReader {
   }
 
   /// Checks that nothing but white space follows.
-  public mutating func end(in text: RawSpan) throws(Failure) {
+  package mutating func end(in text: RawSpan) throws(Failure) {
     if peek(in: text) != nil { throw failure(.trailingText) }
   }
 
   /// The first character of the next value or bracket, or nil at the end of the text.
-  public mutating func peek(in text: RawSpan) -> Unicode.Scalar? {
+  package mutating func peek(in text: RawSpan) -> Unicode.Scalar? {
     while offset < text.byteCount {
       let byte = byte(at: offset, in: text)
       switch byte {
@@ -89,7 +89,7 @@ public struct JSONReader {
   // MARK: Values
 
   /// An integer: -2^63 to 2^64-1. A fraction or an exponent is an error, as nothing that reads this has one.
-  public mutating func integer(in text: RawSpan) throws(Failure) -> Int128 {
+  package mutating func integer(in text: RawSpan) throws(Failure) -> Int128 {
     _ = peek(in: text)
     let start = offset
     var digits = ""
@@ -110,7 +110,7 @@ public struct JSONReader {
     return value
   }
 
-  public mutating func bool(in text: RawSpan) throws(Failure) -> Bool {
+  package mutating func bool(in text: RawSpan) throws(Failure) -> Bool {
     switch peek(in: text) {
     case "t":
       try literal("true", in: text)
@@ -132,7 +132,7 @@ public struct JSONReader {
   }
 
   /// The UTF-8 of a string with its escapes resolved.
-  public mutating func string(in text: RawSpan) throws(Failure) -> [UInt8] {
+  package mutating func string(in text: RawSpan) throws(Failure) -> [UInt8] {
     guard peek(in: text) == "\"" else { throw failure(.expected("a string")) }
     offset += 1
     var result: [UInt8] = []
@@ -191,7 +191,7 @@ public struct JSONReader {
   }
 
   /// Bytes from a string of an even number of hexadecimal digits.
-  public mutating func hex(in text: RawSpan) throws(Failure) -> [UInt8] {
+  package mutating func hex(in text: RawSpan) throws(Failure) -> [UInt8] {
     guard peek(in: text) == "\"" else { throw failure(.expected("a string of hexadecimal digits")) }
     offset += 1
     var end = offset

@@ -1,8 +1,8 @@
 /// Writes one JSON document as it is told, without holding it: text goes to `sink` in blocks.
 ///
 /// The caller keeps objects and arrays balanced. The first failure of the sink sticks, and `finish()` throws it.
-public struct JSONWriter: ~Copyable {
-  public enum Layout: Sendable {
+package struct JSONWriter: ~Copyable {
+  package enum Layout: Sendable {
     /// One line.
     case compact
     /// Two spaces for each level.
@@ -20,14 +20,14 @@ public struct JSONWriter: ~Copyable {
 
   private static let blockSize = 64 * 1024
 
-  public init(_ layout: Layout, to sink: @escaping (RawSpan) throws -> Void) {
+  package init(_ layout: Layout, to sink: @escaping (RawSpan) throws -> Void) {
     self.layout = layout
     self.sink = sink
     buffer.reserveCapacity(Self.blockSize + 4096)
   }
 
   /// Ends the document with a line feed and empties the buffer.
-  public mutating func finish() throws {
+  package mutating func finish() throws {
     buffer.append(UInt8(ascii: "\n"))
     drain()
     if let failure { throw failure }
@@ -43,7 +43,7 @@ public struct JSONWriter: ~Copyable {
   // MARK: Structure
 
   /// What `body` writes stays on one line, in either layout.
-  public mutating func inline(_ body: (inout JSONWriter) -> Void) {
+  package mutating func inline(_ body: (inout JSONWriter) -> Void) {
     beginValue()
     let wasInline = isInline
     (isInline, afterKey) = (true, true)
@@ -51,35 +51,35 @@ public struct JSONWriter: ~Copyable {
     isInline = wasInline
   }
 
-  public mutating func object(_ body: (inout JSONWriter) -> Void) {
+  package mutating func object(_ body: (inout JSONWriter) -> Void) {
     open("{")
     body(&self)
     close("}")
   }
 
-  public mutating func array(_ body: (inout JSONWriter) -> Void) {
+  package mutating func array(_ body: (inout JSONWriter) -> Void) {
     open("[")
     body(&self)
     close("]")
   }
 
-  public mutating func object(_ key: String, _ body: (inout JSONWriter) -> Void) {
+  package mutating func object(_ key: String, _ body: (inout JSONWriter) -> Void) {
     self.key(key)
     object(body)
   }
 
-  public mutating func array(_ key: String, _ body: (inout JSONWriter) -> Void) {
+  package mutating func array(_ key: String, _ body: (inout JSONWriter) -> Void) {
     self.key(key)
     array(body)
   }
 
-  public mutating func open(_ bracket: Unicode.Scalar) {
+  package mutating func open(_ bracket: Unicode.Scalar) {
     beginValue()
     buffer.append(UInt8(truncatingIfNeeded: bracket.value))
     hasMembers.append(false)
   }
 
-  public mutating func close(_ bracket: Unicode.Scalar) {
+  package mutating func close(_ bracket: Unicode.Scalar) {
     let had = hasMembers.removeLast()
     if had { newLine() }
     buffer.append(UInt8(truncatingIfNeeded: bracket.value))
@@ -109,7 +109,7 @@ public struct JSONWriter: ~Copyable {
     if afterKey { afterKey = false } else { separate() }
   }
 
-  public mutating func key(_ key: String) {
+  package mutating func key(_ key: String) {
     separate()
     quote(key)
     buffer.append(UInt8(ascii: ":"))
@@ -119,28 +119,28 @@ public struct JSONWriter: ~Copyable {
 
   // MARK: Values
 
-  public mutating func string(_ value: String) {
+  package mutating func string(_ value: String) {
     beginValue()
     quote(value)
   }
 
-  public mutating func number(_ value: some BinaryInteger) {
+  package mutating func number(_ value: some BinaryInteger) {
     beginValue()
     buffer.append(contentsOf: String(value).utf8)
   }
 
-  public mutating func bool(_ value: Bool) {
+  package mutating func bool(_ value: Bool) {
     beginValue()
     buffer.append(contentsOf: (value ? "true" : "false").utf8)
   }
 
-  public mutating func null() {
+  package mutating func null() {
     beginValue()
     buffer.append(contentsOf: "null".utf8)
   }
 
   /// The bytes as a string of hexadecimal digits.
-  public mutating func hex(_ bytes: RawSpan) {
+  package mutating func hex(_ bytes: RawSpan) {
     beginValue()
     buffer.append(UInt8(ascii: "\""))
     for index in 0..<bytes.byteCount {
@@ -154,17 +154,17 @@ public struct JSONWriter: ~Copyable {
 
   // MARK: Members of an object
 
-  public mutating func member(_ key: String, _ value: String?) {
+  package mutating func member(_ key: String, _ value: String?) {
     self.key(key)
     if let value { string(value) } else { null() }
   }
 
-  public mutating func member(_ key: String, _ value: (some BinaryInteger)?) {
+  package mutating func member(_ key: String, _ value: (some BinaryInteger)?) {
     self.key(key)
     if let value { number(value) } else { null() }
   }
 
-  public mutating func member(_ key: String, _ value: Bool) {
+  package mutating func member(_ key: String, _ value: Bool) {
     self.key(key)
     bool(value)
   }

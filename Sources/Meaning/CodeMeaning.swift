@@ -1,9 +1,9 @@
 /// What a code in a crash report means: one row of the table that `explain`, `inspect` and crashpadctl-explain(7) share.
 ///
 /// A part that is empty is that of the row it belongs to: EXC_GUARD says for all its flavors who ends the process.
-public struct CodeMeaning: Sendable, Hashable {
+package struct CodeMeaning: Sendable, Hashable {
   /// The field of a report in which the code stands. One number means different things in different fields.
-  public enum Kind: String, Sendable, CaseIterable {
+  package enum Kind: String, Sendable, CaseIterable {
     case terminationCode = "termination code"
     case namespace = "termination namespace"
     case namespaceCode = "namespace code"
@@ -25,7 +25,7 @@ public struct CodeMeaning: Sendable, Hashable {
   }
 
   /// Where a number has this meaning.
-  public enum Platform: String, Sendable {
+  package enum Platform: String, Sendable {
     case any
     case darwin = "Darwin"
     case linux = "Linux"
@@ -33,26 +33,26 @@ public struct CodeMeaning: Sendable, Hashable {
     case x86_64
   }
 
-  public struct Number: Sendable, Hashable {
-    public let value: UInt64
-    public let platform: Platform
+  package struct Number: Sendable, Hashable {
+    package let value: UInt64
+    package let platform: Platform
   }
 
-  public let kind: Kind
+  package let kind: Kind
   /// The row that it belongs to: "EXC_BAD_ACCESS" of KERN_INVALID_ADDRESS, "JETSAM" of per-process-limit.
-  public let context: String?
-  public let name: String
-  public let numbers: [Number]
+  package let context: String?
+  package let name: String
+  package let numbers: [Number]
   /// Other names, in capitals; of a message the texts that it is recognized by, in small letters.
-  public let aliases: [String]
+  package let aliases: [String]
   /// What happened, in a sentence without its period.
-  public let event: String
-  public let endedBy: String
-  public let causes: [String]
-  public let advice: [String]
+  package let event: String
+  package let endedBy: String
+  package let causes: [String]
+  package let advice: [String]
   /// What is commonly believed and wrong, and what is right.
-  public let myth: String?
-  public let source: Source
+  package let myth: String?
+  package let source: Source
 
   init(
     _ kind: Kind, of context: String? = nil, _ name: String, _ numbers: [Number] = [], aliases: [String] = [],
@@ -73,7 +73,7 @@ public struct CodeMeaning: Sendable, Hashable {
   }
 
   /// The number, where there is one for all platforms or just one.
-  public var number: UInt64? {
+  package var number: UInt64? {
     numbers.first { $0.platform == .any }?.value ?? (numbers.count == 1 ? numbers[0].value : nil)
   }
 
@@ -82,7 +82,7 @@ public struct CodeMeaning: Sendable, Hashable {
   }
 
   /// The words that `explain` takes for it.
-  public var query: String {
+  package var query: String {
     switch kind {
     case .terminationCode, .windows: number.map(hex) ?? name
     case .namespace: "namespace \(name)"
@@ -109,7 +109,7 @@ extension CodeMeaning.Number: ExpressibleByIntegerLiteral {
 
 extension CodeMeaning {
   /// Where a meaning comes from, and with it how sure it is.
-  public enum Source: Sendable, Hashable {
+  package enum Source: Sendable, Hashable {
     /// A page of Apple's documentation.
     case apple(String)
     /// A file of the kernel's sources.
@@ -121,7 +121,7 @@ extension CodeMeaning {
     /// Said by users, and in no documentation.
     case users(String)
 
-    public var text: String {
+    package var text: String {
       switch self {
       case .apple(let page): "Apple, \"\(page)\""
       case .xnu(let file): "XNU, \(file)"

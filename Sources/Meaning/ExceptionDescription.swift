@@ -1,13 +1,13 @@
-public import Snapshot
+package import Snapshot
 
 /// Exceptions in words. Names and meanings are those of the table of codes.
-public struct ExceptionDescription: Sendable, Hashable {
+package struct ExceptionDescription: Sendable, Hashable {
   /// "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS at 0x10"
-  public let title: String
+  package let title: String
   /// What it means, for people who do not read these names every day; nil where the name says it.
-  public let explanation: String?
+  package let explanation: String?
   /// The rows of the table, the closest first.
-  public let rows: [CodeMeaning]
+  package let rows: [CodeMeaning]
 
   private init(_ title: String, _ explanation: String?, _ rows: [CodeMeaning?] = []) {
     self.title = title
@@ -15,7 +15,7 @@ public struct ExceptionDescription: Sendable, Hashable {
     self.rows = rows.compactMap { $0 }
   }
 
-  public init(_ exception: ExceptionSnapshot, _ system: SystemSnapshot) {
+  package init(_ exception: ExceptionSnapshot, _ system: SystemSnapshot) {
     self =
       switch exception.kind {
       case .mach: Self.mach(exception, system.architecture)
@@ -125,7 +125,7 @@ public struct ExceptionDescription: Sendable, Hashable {
 }
 
 extension CodeMeaning.Platform {
-  public init(_ architecture: CPUArchitecture) {
+  package init(_ architecture: CPUArchitecture) {
     switch architecture {
     case .arm64: self = .arm64
     case .x86_64: self = .x86_64

@@ -1,7 +1,8 @@
+internal import BinaryFormat
 /// All rows, and the ways to find one.
-public enum MeaningTable {
+package enum MeaningTable {
   /// In the order of the manual page.
-  public static let all: [CodeMeaning] =
+  package static let all: [CodeMeaning] =
     CodeMeaning.terminationCodes + CodeMeaning.namespaces + CodeMeaning.namespaceCodes + CodeMeaning.terminationFlags
     + CodeMeaning.jetsamBands + CodeMeaning.exceptions + CodeMeaning.exceptionCodes + CodeMeaning.crashSignals
     + CodeMeaning.resources + CodeMeaning.guards + CodeMeaning.signals + CodeMeaning.signalCodes
@@ -9,7 +10,7 @@ public enum MeaningTable {
     + CodeMeaning.addresses + CodeMeaning.kernelTriage + CodeMeaning.messages
 
   /// Single words for the completion of shells: names, and codes that are written as hexadecimal numbers.
-  public static let completions: [String] = {
+  package static let completions: [String] = {
     var words: Set<String> = []
     for row in all {
       switch row.kind {
@@ -22,22 +23,32 @@ public enum MeaningTable {
   }()
 
   /// A termination code such as 0x8badf00d.
-  public static func terminationCode(_ value: UInt64) -> CodeMeaning? {
+  package static func terminationCode(_ value: UInt64) -> CodeMeaning? {
     CodeMeaning.terminationCodes.first { $0.has(value) }
   }
 
   /// A namespace by its name, or by another one that reports use.
-  public static func namespace(_ name: String) -> CodeMeaning? {
+  package static func namespace(_ name: String) -> CodeMeaning? {
     let name = name.uppercased()
     return CodeMeaning.namespaces.first { $0.name == name }
       ?? CodeMeaning.namespaces.first { $0.aliases.contains(name) }
   }
 
-  public static func code(_ value: UInt64, in namespace: String) -> CodeMeaning? {
+  package static func code(_ value: UInt64, in namespace: String) -> CodeMeaning? {
     CodeMeaning.namespaceCodes.first { $0.context == namespace && $0.has(value) }
   }
 
-  public static func exception(_ type: UInt64) -> CodeMeaning? { CodeMeaning.exceptions.first { $0.has(type) } }
+  package static func exception(_ type: UInt64) -> CodeMeaning? { CodeMeaning.exceptions.first { $0.has(type) } }
+
+  /// The number of a Mach exception, of a signal on Darwin, or of a code of either, by the name that reports spell; nil of
+  /// other names.
+  package static func number(ofDarwin name: String) -> UInt64? {
+    for rows in [CodeMeaning.exceptions, CodeMeaning.signals, CodeMeaning.exceptionCodes, CodeMeaning.signalCodes] {
+      guard let row = rows.first(where: { $0.name == name }) else { continue }
+      return row.numbers.first { $0.platform != .linux }?.value
+    }
+    return nil
+  }
 
   /// A code of a Mach exception. Codes below 16 and from 0x100 on belong to the processor.
   static func code(_ value: UInt64, of exception: String, on platform: CodeMeaning.Platform) -> CodeMeaning? {
@@ -62,10 +73,10 @@ public enum MeaningTable {
   static func windows(_ code: UInt64) -> CodeMeaning? { CodeMeaning.windowsCodes.first { $0.has(code) } }
 
   /// The row of a message of a runtime: that with the longest text that the message has.
-  public static func message(_ text: String) -> CodeMeaning? { longest(in: text, CodeMeaning.messages) }
+  package static func message(_ text: String) -> CodeMeaning? { longest(in: text, CodeMeaning.messages) }
 
   /// The row of a line of `ktriageinfo`.
-  public static func kernelTriage(_ line: String) -> CodeMeaning? { longest(in: line, CodeMeaning.kernelTriage) }
+  package static func kernelTriage(_ line: String) -> CodeMeaning? { longest(in: line, CodeMeaning.kernelTriage) }
 
   /// Characters of a message that are compared.
   private static let longestText = 2000
@@ -83,7 +94,7 @@ public enum MeaningTable {
   }
 
   /// The row that `row` belongs to, and the rows above it: EXC_GUARD FD and EXC_GUARD of EXC_GUARD FD CLOSE.
-  public static func ancestors(of row: CodeMeaning) -> [CodeMeaning] {
+  package static func ancestors(of row: CodeMeaning) -> [CodeMeaning] {
     var chain: [CodeMeaning] = []
     var context = row.context
     while let name = context, let next = parent(name, of: row.kind) {

@@ -26,4 +26,4 @@ struct SignalNames: Sendable {
 }
 
 /// A signal of Linux by its name: "SIGSEGV", or "signal 40".
-public func linuxSignalName(_ number: Int32) -> String { SignalNames.linux.name(of: UInt32(bitPattern: number)) }
+package func linuxSignalName(_ number: Int32) -> String { SignalNames.linux.name(of: UInt32(bitPattern: number)) }

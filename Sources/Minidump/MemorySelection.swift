@@ -1,7 +1,7 @@
-public import Snapshot
+package import Snapshot
 
 /// Which memory of a process a minidump gets.
-public enum MemorySelection: String, Sendable, CaseIterable {
+package enum MemorySelection: String, Sendable, CaseIterable {
   /// The threads' stacks, with those that a signal handler's own stack hides, what the crashed thread's registers point to,
   /// and the vDSO, which is in no file.
   case stacks
@@ -21,7 +21,7 @@ extension ProcessSnapshot {
   /// - Parameters:
   ///   - selection: what is kept.
   ///   - bytes: what the snapshot was read from.
-  public mutating func reduceMemory(to selection: MemorySelection, in bytes: RawSpan) {
+  package mutating func reduceMemory(to selection: MemorySelection, in bytes: RawSpan) {
     guard selection == .stacks else { return }
     extraMemory.sort { $0.address < $1.address }
     var wanted: [(start: UInt64, end: UInt64)] = (exception?.context?.generalRegisters ?? []).map { register in

@@ -36,33 +36,33 @@ package enum MinidumpFormat {
 }
 
 /// Streams of a minidump, by their numbers.
-public struct MinidumpStreamType: RawRepresentable, Hashable, Sendable {
-  public let rawValue: UInt32
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
+package struct MinidumpStreamType: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt32
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
   init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
-  public static let unused = MinidumpStreamType(0)
-  public static let threadList = MinidumpStreamType(3)
-  public static let moduleList = MinidumpStreamType(4)
-  public static let memoryList = MinidumpStreamType(5)
-  public static let exception = MinidumpStreamType(6)
-  public static let systemInfo = MinidumpStreamType(7)
-  public static let memory64List = MinidumpStreamType(9)
-  public static let handleData = MinidumpStreamType(12)
-  public static let unloadedModuleList = MinidumpStreamType(14)
-  public static let miscInfo = MinidumpStreamType(15)
-  public static let memoryInfoList = MinidumpStreamType(16)
-  public static let threadNames = MinidumpStreamType(24)
-  public static let crashpadInfo = MinidumpStreamType(0x4350_0001)
-  public static let breakpadInfo = MinidumpStreamType(0x4767_0001)
-  public static let linuxCPUInfo = MinidumpStreamType(0x4767_0003)
-  public static let linuxProcessStatus = MinidumpStreamType(0x4767_0004)
-  public static let linuxRelease = MinidumpStreamType(0x4767_0005)
-  public static let linuxCommandLine = MinidumpStreamType(0x4767_0006)
-  public static let linuxEnvironment = MinidumpStreamType(0x4767_0007)
-  public static let linuxAuxiliaryVector = MinidumpStreamType(0x4767_0008)
-  public static let linuxMaps = MinidumpStreamType(0x4767_0009)
-  public static let linuxDSODebug = MinidumpStreamType(0x4767_000a)
+  package static let unused = MinidumpStreamType(0)
+  package static let threadList = MinidumpStreamType(3)
+  package static let moduleList = MinidumpStreamType(4)
+  package static let memoryList = MinidumpStreamType(5)
+  package static let exception = MinidumpStreamType(6)
+  package static let systemInfo = MinidumpStreamType(7)
+  package static let memory64List = MinidumpStreamType(9)
+  package static let handleData = MinidumpStreamType(12)
+  package static let unloadedModuleList = MinidumpStreamType(14)
+  package static let miscInfo = MinidumpStreamType(15)
+  package static let memoryInfoList = MinidumpStreamType(16)
+  package static let threadNames = MinidumpStreamType(24)
+  package static let crashpadInfo = MinidumpStreamType(0x4350_0001)
+  package static let breakpadInfo = MinidumpStreamType(0x4767_0001)
+  package static let linuxCPUInfo = MinidumpStreamType(0x4767_0003)
+  package static let linuxProcessStatus = MinidumpStreamType(0x4767_0004)
+  package static let linuxRelease = MinidumpStreamType(0x4767_0005)
+  package static let linuxCommandLine = MinidumpStreamType(0x4767_0006)
+  package static let linuxEnvironment = MinidumpStreamType(0x4767_0007)
+  package static let linuxAuxiliaryVector = MinidumpStreamType(0x4767_0008)
+  package static let linuxMaps = MinidumpStreamType(0x4767_0009)
+  package static let linuxDSODebug = MinidumpStreamType(0x4767_000a)
 
   private static let names: [MinidumpStreamType: String] = [
     .unused: "Unused", .threadList: "ThreadList", .moduleList: "ModuleList", .memoryList: "MemoryList",
@@ -79,7 +79,7 @@ public struct MinidumpStreamType: RawRepresentable, Hashable, Sendable {
   ]
 
   /// The format's name, or the number in hexadecimal.
-  public var name: String { Self.names[self] ?? "0x" + String(rawValue, radix: 16) }
+  package var name: String { Self.names[self] ?? "0x" + String(rawValue, radix: 16) }
 }
 
 /// A place in the file: 32-bit size and offset ("RVA").

@@ -1,22 +1,22 @@
-public import BinaryFormat
-public import Snapshot
+package import BinaryFormat
+package import Snapshot
 
 /// Reads a minidump into a snapshot, whoever wrote it: every stream that we write, and those of Breakpad and Windows.
 ///
 /// A damaged file gives what can be read of it; a range that leaves the file is a finding and reads as nothing.
-public struct MinidumpReader {
-  public struct Stream: Sendable {
-    public let type: MinidumpStreamType
+package struct MinidumpReader {
+  package struct Stream: Sendable {
+    package let type: MinidumpStreamType
     /// Where it lies in the file.
-    public let range: ByteRange
+    package let range: ByteRange
   }
 
-  public struct Result: Sendable {
+  package struct Result: Sendable {
     /// Nil if the file has no minidump header.
-    public let snapshot: ProcessSnapshot?
+    package let snapshot: ProcessSnapshot?
     /// The streams of the directory that lie in the file, in its order.
-    public let streams: [Stream]
-    public let findings: FindingList
+    package let streams: [Stream]
+    package let findings: FindingList
   }
 
   var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .unknown, operatingSystem: .unknown))
@@ -35,7 +35,7 @@ public struct MinidumpReader {
   var stringBudget: Int
 
   /// Reads all of `bytes`.
-  public static func read(_ bytes: RawSpan, limits: Limits = Limits()) -> Result {
+  package static func read(_ bytes: RawSpan, limits: Limits = Limits()) -> Result {
     var reader = MinidumpReader(bytes.byteCount, limits)
     guard reader.readHeader(bytes) else { return Result(snapshot: nil, streams: [], findings: reader.findings) }
     reader.readStreams(bytes)

@@ -1,14 +1,14 @@
-public import BinaryFormat
-public import Snapshot
+package import BinaryFormat
+package import Snapshot
 
 /// Writes a minidump from a snapshot: of an iOS process byte for byte as Crashpad's `MinidumpFileWriter` does, of a Linux
 /// process with the streams and records that Breakpad's writer makes there.
 ///
 /// Everything but memory comes first, in the order of the streams, each object before what it points to; then memory.
 /// Nothing is built in memory: an object's place follows from the sizes of what precedes it.
-public struct MinidumpWriter {
+package struct MinidumpWriter {
   /// Why there is no minidump.
-  public enum Failure: Error, Equatable {
+  package enum Failure: Error, Equatable {
     /// Offsets have 32 bits, and this would take more.
     case tooLarge(byteCount: Int)
     /// Registers of this architecture can't be written.
@@ -29,10 +29,10 @@ public struct MinidumpWriter {
   /// Behind the last stack.
   private var stackEnd = 0
   /// The size of the whole file in bytes.
-  public private(set) var byteCount = 0
+  package private(set) var byteCount = 0
 
   /// Plans the file. `input` is what the snapshot was read from.
-  public init(_ snapshot: consuming ProcessSnapshot, input: RawSpan) throws(Failure) {
+  package init(_ snapshot: consuming ProcessSnapshot, input: RawSpan) throws(Failure) {
     var snapshot = snapshot
     guard [.arm64, .x86_64].contains(snapshot.system.architecture) else {
       throw .unsupportedArchitecture(snapshot.system.architecture)
@@ -80,7 +80,7 @@ public struct MinidumpWriter {
   private var memoryAlignment: Int { isWide ? 1 : 16 }
 
   /// Writes the file. Failures of the writer's output stick to the writer.
-  public func write(to writer: inout ByteWriter, _ input: RawSpan) {
+  package func write(to writer: inout ByteWriter, _ input: RawSpan) {
     writeStructure(to: &writer, input)
     precondition(writer.position == memoryStart)
     for thread in snapshot.threads {

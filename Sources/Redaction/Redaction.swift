@@ -1,6 +1,7 @@
 internal import AppleReports
-public import BinaryFormat
-public import FileSystem
+package import BinaryFormat
+package import FileSystem
+public import SystemPackage
 
 /// Takes out of dumps what says something about people: makes one of the same kind that unwinds to the same frames.
 ///
@@ -17,7 +18,7 @@ public struct Redaction: Sendable {
   public init(_ policy: RedactionPolicy = RedactionPolicy()) { self.policy = policy }
 
   /// Decides what becomes of a dump, and says so without writing anything. Throws `NotADump`.
-  public func plan(_ bytes: RawSpan) throws(NotADump) -> RedactionPlan {
+  package func plan(_ bytes: RawSpan) throws(NotADump) -> RedactionPlan {
     let collector = UserNameCollector()
     let plan = try plan(bytes, policy, collector)
     if collector.names.isEmpty { return plan }
@@ -39,13 +40,23 @@ public struct Redaction: Sendable {
   }
 
   /// Decides what becomes of a dump, and says so without writing anything. Throws `NotADump`.
-  public func plan(_ input: InputFile) throws -> RedactionPlan {
+  package func plan(_ input: InputFile) throws -> RedactionPlan {
     try input.checkingReading { try input.withBytes { try plan($0) } }
+  }
+
+  /// Writes the redacted dump of the file `input` into the file `output`, which appears whole or not at all, and says what is
+  /// missing in it. Throws `NotADump`, `Errno`, or `InputFile.NotReadable` if the input became shorter meanwhile.
+  public func redact(_ input: FilePath, to output: FilePath) throws -> RedactionReport {
+    let file = try InputFile(input)
+    let written = RedactedFile(try OutputFile(output, permissions: file.outputPermissions))
+    let report = try redact(file, to: written)
+    try written.file.commit(durable: false)
+    return report
   }
 
   /// Writes the redacted dump to `output` and says what is missing in it. Throws `NotADump`,
   /// `InputFile.NotReadable` if the input became shorter meanwhile, or what `output` throws; what was written then is void.
-  public func redact(_ input: InputFile, to output: any ByteOutput) throws -> RedactionReport {
+  package func redact(_ input: InputFile, to output: any ByteOutput) throws -> RedactionReport {
     try input.checkingReading {
       try input.withBytes { bytes in
         let plan = try plan(bytes)
@@ -54,4 +65,12 @@ public struct Redaction: Sendable {
       }
     }
   }
+}
+
+private final class RedactedFile: ByteOutput {
+  let file: OutputFile
+
+  init(_ file: OutputFile) { self.file = file }
+
+  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
 }

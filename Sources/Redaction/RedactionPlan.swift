@@ -1,13 +1,13 @@
-public import BinaryFormat
+package import BinaryFormat
 
 /// What one dump becomes: every byte of the output is copied, made up or zero by a decision that was made before the first
 /// one is written.
-public struct RedactionPlan: Sendable {
+package struct RedactionPlan: Sendable {
   /// What is removed.
-  public internal(set) var report: RedactionReport
+  package internal(set) var report: RedactionReport
 
   /// Bytes of the output.
-  public internal(set) var byteCount = 0
+  package internal(set) var byteCount = 0
 
   enum Segment: Sendable {
     case copy(ByteRange)
@@ -88,7 +88,7 @@ public struct RedactionPlan: Sendable {
   }
 
   /// Writes the output. `bytes` are those that the plan was made for. Throws what `output` throws.
-  public func write(_ bytes: RawSpan, to output: any ByteOutput) throws {
+  package func write(_ bytes: RawSpan, to output: any ByteOutput) throws {
     var writer = ByteWriter(to: output)
     for segment in segments {
       switch segment {

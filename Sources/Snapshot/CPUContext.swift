@@ -8,7 +8,7 @@ public enum CPUContext: Sendable {
   public struct NamedRegister: Sendable, Hashable {
     public let name: String
     public let value: UInt64
-    public init(name: String, value: UInt64) {
+    package init(name: String, value: UInt64) {
       self.name = name
       self.value = value
     }
@@ -49,18 +49,18 @@ public enum CPUContext: Sendable {
 }
 
 public struct ARM64Context: Sendable {
-  public var x = InlineArray<29, UInt64>(repeating: 0)
-  public var fp: UInt64 = 0
-  public var lr: UInt64 = 0
-  public var sp: UInt64 = 0
-  public var pc: UInt64 = 0
-  public var cpsr: UInt32 = 0
-  public var fpsr: UInt32 = 0
-  public var fpcr: UInt32 = 0
+  package var x = InlineArray<29, UInt64>(repeating: 0)
+  package var fp: UInt64 = 0
+  package var lr: UInt64 = 0
+  package var sp: UInt64 = 0
+  package var pc: UInt64 = 0
+  package var cpsr: UInt32 = 0
+  package var fpsr: UInt32 = 0
+  package var fpcr: UInt32 = 0
   /// v0 to v31, 16 bytes each, little endian: 512 bytes, or nothing if all are zero.
-  public var vectors: Content = .empty
+  package var vectors: Content = .empty
 
-  public init() {}
+  package init() {}
 
   var generalRegisters: [CPUContext.NamedRegister] {
     var registers = (0..<29).map { CPUContext.NamedRegister(name: "x\($0)", value: x[$0]) }
@@ -72,27 +72,27 @@ public struct ARM64Context: Sendable {
 }
 
 public struct X86_64Context: Sendable {
-  public var rax: UInt64 = 0
-  public var rbx: UInt64 = 0
-  public var rcx: UInt64 = 0
-  public var rdx: UInt64 = 0
-  public var rdi: UInt64 = 0
-  public var rsi: UInt64 = 0
-  public var rbp: UInt64 = 0
-  public var rsp: UInt64 = 0
+  package var rax: UInt64 = 0
+  package var rbx: UInt64 = 0
+  package var rcx: UInt64 = 0
+  package var rdx: UInt64 = 0
+  package var rdi: UInt64 = 0
+  package var rsi: UInt64 = 0
+  package var rbp: UInt64 = 0
+  package var rsp: UInt64 = 0
   /// r8 to r15
-  public var r = InlineArray<8, UInt64>(repeating: 0)
-  public var rip: UInt64 = 0
-  public var rflags: UInt64 = 0
-  public var cs: UInt64 = 0
-  public var fs: UInt64 = 0
-  public var gs: UInt64 = 0
+  package var r = InlineArray<8, UInt64>(repeating: 0)
+  package var rip: UInt64 = 0
+  package var rflags: UInt64 = 0
+  package var cs: UInt64 = 0
+  package var fs: UInt64 = 0
+  package var gs: UInt64 = 0
   /// dr0 to dr7
-  public var dr = InlineArray<8, UInt64>(repeating: 0)
+  package var dr = InlineArray<8, UInt64>(repeating: 0)
   /// The image that the FXSAVE instruction writes: 512 bytes, or nothing if all are zero.
-  public var fxsave: Content = .empty
+  package var fxsave: Content = .empty
 
-  public init() {}
+  package init() {}
 
   var generalRegisters: [CPUContext.NamedRegister] {
     let first = [

@@ -41,16 +41,16 @@ public struct ModuleSnapshot: Sendable {
     case buildID(Content)
   }
 
-  public init() {}
+  package init() {}
 }
 
 public struct UnloadedModuleSnapshot: Sendable {
-  public var name: Content
-  public var address: UInt64
-  public var size: UInt32
-  public var timestamp: UInt32
+  package var name: Content
+  package var address: UInt64
+  package var size: UInt32
+  package var timestamp: UInt32
 
-  public init(name: Content, address: UInt64, size: UInt32, timestamp: UInt32) {
+  package init(name: Content, address: UInt64, size: UInt32, timestamp: UInt32) {
     self.name = name
     self.address = address
     self.size = size

@@ -43,7 +43,7 @@ public struct ProcessSnapshot: Sendable {
   /// What a report says beside; nil of a dump.
   package var report: ReportSnapshot?
 
-  public init(system: SystemSnapshot) { self.system = system }
+  package init(system: SystemSnapshot) { self.system = system }
 }
 
 /// Seconds since 1970, or a duration; microseconds are added and may be out of range in a damaged input.
@@ -51,7 +51,7 @@ public struct Timestamp: Sendable, Hashable {
   public var seconds: Int64
   public var microseconds: Int32
 
-  public init(seconds: Int64, microseconds: Int32 = 0) {
+  package init(seconds: Int64, microseconds: Int32 = 0) {
     self.seconds = seconds
     self.microseconds = microseconds
   }
@@ -65,23 +65,23 @@ public struct UUIDBytes: Sendable, Hashable {
   public static let zero = UUIDBytes(high: 0, low: 0)
 
   /// Big-endian halves.
-  public init(high: UInt64, low: UInt64) {
+  package init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
 
   /// A random one: version 4 of RFC 9562.
-  public static func random() -> UUIDBytes {
+  package static func random() -> UUIDBytes {
     UUIDBytes(high: .random(in: .min ... .max), low: .random(in: .min ... .max)).withVersion(4)
   }
 
   /// With the bits of RFC 9562 that say how it was made; the others stay.
-  public func withVersion(_ version: UInt64) -> UUIDBytes {
+  package func withVersion(_ version: UInt64) -> UUIDBytes {
     UUIDBytes(high: high & ~0xf000 | version << 12, low: low & ~(0b11 << 62) | 0b10 << 62)
   }
 
   /// Takes 32 hexadecimal digits with or without the four hyphens.
-  public init?(text: String) {
+  package init?(text: String) {
     let utf8 = Array(text.utf8)
     var digits: [UInt8] = []
     if utf8.count == 36 {
@@ -117,7 +117,7 @@ public struct UUIDBytes: Sendable, Hashable {
 }
 
 /// Lower-case hexadecimal digits, filled with zeros up to `width`.
-public func hexadecimal(_ value: UInt64, width: Int = 0) -> String {
+package func hexadecimal(_ value: UInt64, width: Int = 0) -> String {
   let digits = max(1, (67 - value.leadingZeroBitCount) / 4)
   let count = max(digits, width)
   return unsafe String(unsafeUninitializedCapacity: count) { buffer in
@@ -136,7 +136,7 @@ public struct Annotation: Sendable, Hashable {
   public var name: Content
   public var value: Content
 
-  public init(name: Content, value: Content) {
+  package init(name: Content, value: Content) {
     self.name = name
     self.value = value
   }
@@ -148,7 +148,7 @@ public struct AnnotationObject: Sendable, Hashable {
   public var type: UInt16
   public var value: Content
 
-  public init(name: Content, type: UInt16, value: Content) {
+  package init(name: Content, type: UInt16, value: Content) {
     self.name = name
     self.type = type
     self.value = value
@@ -162,7 +162,7 @@ public struct MemoryRegion: Sendable, Hashable {
   public var content: Content
 
   @inlinable
-  public init(address: UInt64, content: Content) {
+  package init(address: UInt64, content: Content) {
     self.address = address
     self.content = content
   }
@@ -177,14 +177,14 @@ public struct MemoryRegion: Sendable, Hashable {
 
 /// One range of the address space with its state, as Windows' and Breakpad's memory info lists have it.
 public struct MemoryMapRegion: Sendable, Hashable {
-  public var address: UInt64
-  public var size: UInt64
+  package var address: UInt64
+  package var size: UInt64
   /// Windows' MEM_COMMIT 0x1000, MEM_FREE 0x10000, MEM_RESERVE 0x2000.
-  public var state: UInt32
+  package var state: UInt32
   /// Windows' PAGE_* bits.
-  public var protection: UInt32
+  package var protection: UInt32
 
-  public init(address: UInt64, size: UInt64, state: UInt32, protection: UInt32) {
+  package init(address: UInt64, size: UInt64, state: UInt32, protection: UInt32) {
     self.address = address
     self.size = size
     self.state = state

@@ -38,7 +38,7 @@ public struct SystemSnapshot: Sendable {
   public var timeZone = TimeZoneSnapshot()
   public var memory: SystemMemory?
 
-  public init(architecture: CPUArchitecture, operatingSystem: OperatingSystem) {
+  package init(architecture: CPUArchitecture, operatingSystem: OperatingSystem) {
     self.architecture = architecture
     self.operatingSystem = operatingSystem
   }
@@ -46,12 +46,12 @@ public struct SystemSnapshot: Sendable {
 
 /// Physical memory by use, in pages.
 public struct SystemMemory: Sendable, Hashable {
-  public var active: UInt32?
-  public var inactive: UInt32?
-  public var wired: UInt32?
-  public var free: UInt32?
+  package var active: UInt32?
+  package var inactive: UInt32?
+  package var wired: UInt32?
+  package var free: UInt32?
 
-  public init(active: UInt32?, inactive: UInt32?, wired: UInt32?, free: UInt32?) {
+  package init(active: UInt32?, inactive: UInt32?, wired: UInt32?, free: UInt32?) {
     self.active = active
     self.inactive = inactive
     self.wired = wired
@@ -60,32 +60,32 @@ public struct SystemMemory: Sendable, Hashable {
 }
 
 public struct TimeZoneSnapshot: Sendable {
-  public enum DaylightSaving: Sendable {
+  package enum DaylightSaving: Sendable {
     case doesNotObserve
     case standardTime
     case daylightTime
   }
 
-  public var daylightSaving: DaylightSaving?
+  package var daylightSaving: DaylightSaving?
   /// Seconds east of UTC.
-  public var standardOffset: Int32?
-  public var daylightOffset: Int32?
-  public var standardName: Content?
-  public var daylightName: Content?
+  package var standardOffset: Int32?
+  package var daylightOffset: Int32?
+  package var standardName: Content?
+  package var daylightName: Content?
 
-  public init() {}
+  package init() {}
 }
 
 /// Text files of a Linux system that Breakpad's writer copies into a minidump.
 public struct LinuxSnapshot: Sendable {
   /// /proc/cpuinfo, or that part of it which is known.
-  public var cpuInfo: Content?
-  public var processStatus: Content?
-  public var release: Content?
-  public var commandLine: Content?
-  public var environment: Content?
-  public var auxiliaryVector: Content?
-  public var maps: Content?
+  package var cpuInfo: Content?
+  package var processStatus: Content?
+  package var release: Content?
+  package var commandLine: Content?
+  package var environment: Content?
+  package var auxiliaryVector: Content?
+  package var maps: Content?
 
-  public init() {}
+  package init() {}
 }

@@ -32,13 +32,13 @@ public struct ThreadSnapshot: Sendable {
     /// Made from the return addresses of an uncaught NSException, not captured. Its address is 0.
     public var isSynthetic: Bool
 
-    public init(region: MemoryRegion, isSynthetic: Bool = false) {
+    package init(region: MemoryRegion, isSynthetic: Bool = false) {
       self.region = region
       self.isSynthetic = isSynthetic
     }
   }
 
-  public init() {}
+  package init() {}
 }
 
 public struct ExceptionSnapshot: Sendable {
@@ -66,7 +66,7 @@ public struct ExceptionSnapshot: Sendable {
   /// The signal that the system made of it, by Darwin's number, if the input says so.
   package var signal: UInt32?
 
-  public init(kind: Kind, threadID: UInt64, code: UInt32) {
+  package init(kind: Kind, threadID: UInt64, code: UInt32) {
     self.kind = kind
     self.threadID = threadID
     self.code = code

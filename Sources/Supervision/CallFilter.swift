@@ -2,8 +2,8 @@ internal import CLinux
 internal import Glibc
 
 /// A filter of system calls (seccomp) that this process is under.
-public struct CallFilter: Sendable {
-  public enum Answer: Sendable {
+package struct CallFilter: Sendable {
+  package enum Answer: Sendable {
     /// The call fails.
     case refused
     /// The process gets SIGSYS, which it can handle.
@@ -13,14 +13,14 @@ public struct CallFilter: Sendable {
   }
 
   /// Calls that the crash handler makes and that the filter does not let through.
-  public let calls: [(name: String, answer: Answer)]
+  package let calls: [(name: String, answer: Answer)]
   /// The same of the two by which another process, or memory that may not be there, is read. The handler does not make
   /// them under a filter.
-  public let ptrace: Answer?
-  public let memoryReading: Answer?
+  package let ptrace: Answer?
+  package let memoryReading: Answer?
 
   /// Tries each call in a child, as it may end this process. Nil without a filter.
-  public init?() {
+  package init?() {
     // Strict mode is none that a program of this size could start in.
     guard linux_prctl(LINUX_PR_GET_SECCOMP, 0) != 0 else { return nil }
     var calls: [(name: String, answer: Answer)] = []
@@ -45,12 +45,12 @@ public struct CallFilter: Sendable {
   }
 
   /// The calls that are answered so.
-  public func names(_ answer: Answer) -> [String] { calls.filter { $0.answer == answer }.map(\.name) }
+  package func names(_ answer: Answer) -> [String] { calls.filter { $0.answer == answer }.map(\.name) }
 }
 
 /// Runs the rest of a command in a child, and waits for it.
-public enum SafeChild {
-  public enum Role: Sendable {
+package enum SafeChild {
+  package enum Role: Sendable {
     /// This process is the child, or there is none.
     case child
     /// The child exited with this status.
@@ -59,7 +59,7 @@ public enum SafeChild {
   }
 
   /// Forks. For a process without other threads.
-  public static func start() -> Role {
+  package static func start() -> Role {
     let child = linux_fork()
     guard child > 0 else { return .child }
     var status: Int32 = 0

@@ -1,32 +1,32 @@
 internal import CLinux
-public import FileSystem
+package import FileSystem
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// What a directory, in which dumps are to lie, lets the handler do.
-public struct FolderFacts: Sendable {
-  public struct FileSystem: Sendable {
+package struct FolderFacts: Sendable {
+  package struct FileSystem: Sendable {
     /// "ext4"; of one that is not known its number.
-    public let name: String
-    public let isReadOnly: Bool
+    package let name: String
+    package let isReadOnly: Bool
     /// For the caller, in bytes.
-    public let free: UInt64
+    package let free: UInt64
     /// How many files may be made; nil where there is no such limit.
-    public let freeFiles: UInt64?
+    package let freeFiles: UInt64?
   }
 
-  public let fileSystem: FileSystem?
+  package let fileSystem: FileSystem?
   /// Whether a living process can mark its file as its own; nil if no file could be made.
-  public let hasOwnerLocks: Bool?
+  package let hasOwnerLocks: Bool?
   /// Whether a file can be renamed so that nothing is replaced; nil if no file could be made.
-  public let hasExclusiveRenaming: Bool?
+  package let hasExclusiveRenaming: Bool?
   /// Why no file could be made.
-  public let failure: Errno?
+  package let failure: Errno?
 
   /// Asks about a directory by making two files in it, and takes them away.
   ///
   /// - Parameter renames: whether renaming is tried; a filter of system calls may end the process for it.
-  public init(probing folder: Folder, renames: Bool = true) {
+  package init(probing folder: Folder, renames: Bool = true) {
     fileSystem = Self.fileSystem(folder.path)
     let (first, second) = (FileName(literal: "probe"), FileName(literal: "probe-2"))
     defer { for name in [first, second] { _ = try? folder.remove(name) } }
@@ -54,7 +54,7 @@ public struct FolderFacts: Sendable {
   }
 
   /// Nil if it can't be asked.
-  public static func fileSystem(_ path: FilePath) -> FileSystem? {
+  package static func fileSystem(_ path: FilePath) -> FileSystem? {
     var facts = statfs()
     guard unsafe path.withPlatformString({ unsafe statfs($0, &facts) }) == 0 else { return nil }
     let type = UInt32(truncatingIfNeeded: facts.f_type)
@@ -74,13 +74,13 @@ public struct FolderFacts: Sendable {
 }
 
 /// A directory for a while: made where there is one already, and taken away with all that is in it.
-public final class TrialFolder {
-  public let folder: Folder
+package final class TrialFolder {
+  package let folder: Folder
   private let parent: Folder
   private let name: FileName
 
   /// Makes it in the first of `places` that is there and lets it be made; nil if none does.
-  public init?(in places: [FilePath]) {
+  package init?(in places: [FilePath]) {
     guard let name = FileName(".crashpadctl-\(String(UInt64.random(in: .min ... .max), radix: 36))") else { return nil }
     for place in places {
       if let parent = try? Folder(place), let folder = try? parent.folderMade(name) {
@@ -94,7 +94,7 @@ public final class TrialFolder {
   }
 
   /// The directory that it was made in.
-  public var place: FilePath { parent.path }
+  package var place: FilePath { parent.path }
 
   deinit {
     Self.empty(folder)

@@ -1,45 +1,45 @@
 internal import Glibc
-public import Snapshot
-public import SystemPackage
+package import Snapshot
+package import SystemPackage
 
 /// What a program's environment says to the handler's library that is preloaded into it.
-public struct HandlerEnvironment: Sendable {
+package struct HandlerEnvironment: Sendable {
   /// Absolute.
-  public var library: FilePath
+  package var library: FilePath
   /// Absolute.
-  public var database: FilePath
+  package var database: FilePath
   /// Nil for the base name of each executable.
-  public var programID: String?
+  package var programID: String?
   /// The first twelve bytes of the uuid of each dump are these.
-  public var run: UUIDBytes
+  package var run: UUIDBytes
   /// Neither names nor values have a line feed, and names no `=`.
-  public var annotations: [(name: String, value: String)] = []
+  package var annotations: [(name: String, value: String)] = []
   /// The most bytes of each stack that are kept, and of the one that crashed; nil for what the handler takes.
-  public var stack: UInt32?
-  public var crashedStack: UInt32?
+  package var stack: UInt32?
+  package var crashedStack: UInt32?
   /// How long threads may take to stop, in milliseconds; nil for what the handler takes.
-  public var timeout: UInt32?
+  package var timeout: UInt32?
   /// Names of variables that dumps may have beside the usual ones.
-  public var variables: [String] = []
+  package var variables: [String] = []
   /// Whether the children of the program have the handler too.
-  public var reachesChildren = true
-  public var isQuiet = false
+  package var reachesChildren = true
+  package var isQuiet = false
 
-  public init(library: FilePath, database: FilePath, run: UUIDBytes) {
+  package init(library: FilePath, database: FilePath, run: UUIDBytes) {
     self.library = library
     self.database = database
     self.run = run
   }
 
   /// Whether a dump with this uuid is of this run.
-  public func owns(_ dump: UUIDBytes) -> Bool { dump.high == run.high && dump.low >> 32 == run.low >> 32 }
+  package func owns(_ dump: UUIDBytes) -> Bool { dump.high == run.high && dump.low >> 32 == run.low >> 32 }
 
   /// The process that left a dump of this run, in its own process id namespace.
-  public static func processID(of dump: UUIDBytes) -> UInt32 { UInt32(truncatingIfNeeded: dump.low) }
+  package static func processID(of dump: UUIDBytes) -> UInt32 { UInt32(truncatingIfNeeded: dump.low) }
 
   /// An environment, `NAME=VALUE` each, with what the library needs, for a program that this process starts itself. What
   /// another run left of its own is taken out.
-  public func applied(to environment: [[UInt8]]) -> [[UInt8]] {
+  package func applied(to environment: [[UInt8]]) -> [[UInt8]] {
     let preload = Array("LD_PRELOAD=".utf8)
     let own = Array("CRASHPAD_HANDLER_".utf8)
     var preloaded: [UInt8] = []
@@ -108,7 +108,7 @@ public struct HandlerEnvironment: Sendable {
     return options
   }
 
-  public static func bytes(_ path: FilePath) -> [UInt8] {
+  package static func bytes(_ path: FilePath) -> [UInt8] {
     unsafe path.withPlatformString { text in
       unsafe UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
     }

@@ -1,13 +1,13 @@
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// Where the handler's library, which is preloaded into programs, lies.
-public enum HandlerLibrary {
-  public static let fileName = "libcrashpad_handler.so"
+package enum HandlerLibrary {
+  package static let fileName = "libcrashpad_handler.so"
   /// Names the library's file.
-  public static let variable = "CRASHPADCTL_HANDLER_LIBRARY"
+  package static let variable = "CRASHPADCTL_HANDLER_LIBRARY"
 
-  public enum Search: Sendable {
+  package enum Search: Sendable {
     /// The absolute path.
     case found(FilePath)
     /// The places where it was looked for.
@@ -19,7 +19,7 @@ public enum HandlerLibrary {
   /// - Parameters:
   ///   - named: the only place, if somebody named one.
   ///   - variable: the environment's; the only place if there is no `named` one.
-  public static func search(named: FilePath?, variable: FilePath?) -> Search {
+  package static func search(named: FilePath?, variable: FilePath?) -> Search {
     let places = (named ?? variable).map { [absolute($0)] } ?? self.places
     guard let place = places.first(where: isFile) else { return .missing(places) }
     return place.string.contains { " :\t\n".contains($0) } ? .unusablePath(place) : .found(place)
@@ -40,7 +40,7 @@ public enum HandlerLibrary {
   }
 
   /// The same path from any directory.
-  public static func absolute(_ path: FilePath) -> FilePath {
+  package static func absolute(_ path: FilePath) -> FilePath {
     if path.isAbsolute { return path }
     guard let folder = unsafe getcwd(nil, 0) else { return path }
     defer { unsafe free(folder) }

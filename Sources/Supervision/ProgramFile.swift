@@ -1,13 +1,13 @@
 internal import CLinux
 internal import FileSystem
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// The file of a program, and what keeps a library from being preloaded into it, as far as its first bytes and its mode
 /// tell.
-public struct ProgramFile: Sendable {
+package struct ProgramFile: Sendable {
   /// What stands against the handler in a program.
-  public enum Obstacle: Sendable, Hashable {
+  package enum Obstacle: Sendable, Hashable {
     /// No loader takes part, so nothing is preloaded.
     case isStatic
     /// For another processor or of another size than this tool, and so than the library; its number in ELF.
@@ -20,15 +20,15 @@ public struct ProgramFile: Sendable {
   }
 
   /// The file that is executed in the end: of a script, its interpreter.
-  public let path: FilePath
+  package let path: FilePath
   /// Of a script, the one that was asked about.
-  public let script: FilePath?
-  public let obstacles: [Obstacle]
+  package let script: FilePath?
+  package let obstacles: [Obstacle]
 
   /// - Parameters:
   ///   - path: what is to be executed.
   ///   - search: the directories in which `env` of a script looks.
-  public init(_ path: FilePath, search: ProgramSearch) {
+  package init(_ path: FilePath, search: ProgramSearch) {
     var target = path
     var start = Self.start(of: path)
     // The kernel takes a script's interpreter that is a script too, four times.
@@ -46,7 +46,7 @@ public struct ProgramFile: Sendable {
   }
 
   /// The path of this tool itself; without /proc, the one that the kernel started it by.
-  public static let ownPath: FilePath? = {
+  package static let ownPath: FilePath? = {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
     let count = unsafe readlink("/proc/self/exe", &buffer, Int(PATH_MAX))
     guard count > 0 else {
@@ -61,7 +61,7 @@ public struct ProgramFile: Sendable {
   private static let own: ElfHeader? = ownPath.flatMap { ElfHeader(start(of: $0)) }
 
   /// The loader that this tool, and what has the library preloaded, are run by.
-  public static var ownLoader: String? { own?.loader }
+  package static var ownLoader: String? { own?.loader }
 
   private static func start(of path: FilePath) -> [UInt8] {
     // What may be executed need not be readable; then nothing is known of it.

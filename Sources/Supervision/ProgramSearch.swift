@@ -1,24 +1,24 @@
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// The directories in which programs are looked for.
-public struct ProgramSearch: Sendable {
+package struct ProgramSearch: Sendable {
   private let folders: [[UInt8]]
 
   /// The environment's PATH, or what execvp(3) takes without one.
-  public init() {
+  package init() {
     let text = unsafe getenv("PATH").map { unsafe Array(UnsafeBufferPointer(start: $0, count: strlen($0))) }
     let bytes = text.map { $0.map { UInt8(bitPattern: $0) } } ?? Array("/bin:/usr/bin".utf8)
     folders = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map(Array.init)
   }
 
   /// Where a program may be.
-  public struct Candidates: Sendable {
+  package struct Candidates: Sendable {
     /// Each as it is executed, without NUL; in order.
     let paths: [[UInt8]]
 
     /// The first that is a file which the caller may execute.
-    public var executable: FilePath? {
+    package var executable: FilePath? {
       for path in paths {
         let text = path.map { CChar(bitPattern: $0) } + [0]
         var status = stat()
@@ -32,7 +32,7 @@ public struct ProgramSearch: Sendable {
   }
 
   /// A name with a slash is a path.
-  public func candidates(_ program: [UInt8]) -> Candidates {
+  package func candidates(_ program: [UInt8]) -> Candidates {
     if program.isEmpty || program.contains(UInt8(ascii: "/")) { return Candidates(paths: [program]) }
     return Candidates(paths: folders.map { $0.isEmpty ? program : $0 + [UInt8(ascii: "/")] + program })
   }

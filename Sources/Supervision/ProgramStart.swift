@@ -1,32 +1,32 @@
 internal import CLinux
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// A program that is to be started as a child.
-public struct ProgramStart: Sendable {
+package struct ProgramStart: Sendable {
   /// As the program gets them, its own name first; without NULs.
-  public var arguments: [[UInt8]]
+  package var arguments: [[UInt8]]
   /// `NAME=VALUE` each.
-  public var environment: [[UInt8]]
+  package var environment: [[UInt8]]
   /// Where it is looked for.
-  public var candidates: ProgramSearch.Candidates
+  package var candidates: ProgramSearch.Candidates
   /// Standard streams that this tool opened because they were closed; the program has them closed.
-  public var closedStreams: [Int32] = []
+  package var closedStreams: [Int32] = []
   /// Signals whose action this tool changed.
-  public var changedSignals: [Int32] = []
+  package var changedSignals: [Int32] = []
   /// Those among them that the program shall ignore, as this tool was started so.
-  public var ignoredSignals: [Int32] = []
+  package var ignoredSignals: [Int32] = []
   /// Another standard error; nil for the own.
-  public var standardError: FileDescriptor?
+  package var standardError: FileDescriptor?
 
-  public init(_ arguments: [[UInt8]], environment: [[UInt8]], candidates: ProgramSearch.Candidates) {
+  package init(_ arguments: [[UInt8]], environment: [[UInt8]], candidates: ProgramSearch.Candidates) {
     self.arguments = arguments
     self.environment = environment
     self.candidates = candidates
   }
 
   /// The tool's own environment.
-  public static var ownEnvironment: [[UInt8]] {
+  package static var ownEnvironment: [[UInt8]] {
     var result: [[UInt8]] = []
     var next = unsafe environ
     while let variable = unsafe next.pointee {

@@ -1,27 +1,27 @@
 internal import CLinux
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// Starts a program and stays beside it until it ends, so that neither it nor whoever started this tool notices: signals
 /// are passed on, a stop of the program is a stop of the tool, and as process 1 what other processes left is taken up.
 ///
 /// The program stays in the tool's process group. So it has the terminal when the tool has it, and what the terminal sends
 /// (Ctrl-C, Ctrl-Z, a new size) reaches it without the tool.
-public struct Supervisor: ~Copyable {
-  public enum End: Sendable, Equatable {
+package struct Supervisor: ~Copyable {
+  package enum End: Sendable, Equatable {
     case exited(Int32)
     case killed(signal: Int32)
   }
 
   /// The program's.
-  public let processID: Int32
+  package let processID: Int32
   private let oldMask: sigset_t
   /// Whether the tool was stopped with the program, and the SIGCONT that ended this was not taken yet.
   private var isContinued = false
   private let oldChildAction: sigaction
 
   /// Starts the program. From then on all signals wait, until `wait` has ended.
-  public init(_ program: ProgramStart) throws(Errno) {
+  package init(_ program: ProgramStart) throws(Errno) {
     var program = program
     var mask = sigset_t()
     var all = sigset_t()
@@ -50,17 +50,17 @@ public struct Supervisor: ~Copyable {
   }
 
   /// Whether this process has a signal ignored.
-  public static func ignores(_ signal: Int32) -> Bool {
+  package static func ignores(_ signal: Int32) -> Bool {
     var action = sigaction()
     unsafe sigaction(signal, nil, &action)
     return isIgnored(action)
   }
 
   /// Waits for the program's end, and passes on until then.
-  public consuming func wait() -> End { wait(until: nil) ?? .exited(0) }
+  package consuming func wait() -> End { wait(until: nil) ?? .exited(0) }
 
   /// The same for so many seconds at most. Then kills the program, and returns nil.
-  public consuming func wait(seconds: Int) -> End? {
+  package consuming func wait(seconds: Int) -> End? {
     wait(until: ContinuousClock.now.advanced(by: .seconds(seconds)))
   }
 
@@ -149,7 +149,7 @@ public struct Supervisor: ~Copyable {
 
   /// Ends this process by a signal, as the program ended, without a core file of its own; where a signal does not end it, with
   /// the status that shells have for it.
-  public static func die(by signal: Int32) -> Never {
+  package static func die(by signal: Int32) -> Never {
     _ = linux_prctl(LINUX_PR_SET_DUMPABLE, 0)
     var limit = rlimit()
     unsafe setrlimit(__rlimit_resource_t(UInt32(4)), &limit)

@@ -1,59 +1,59 @@
 internal import CLinux
 internal import FileSystem
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// What this system and this process's limits let the handler do. Nothing is changed by asking.
-public struct SystemFacts: Sendable {
+package struct SystemFacts: Sendable {
   /// A limit of setrlimit(2): the soft one; nil is none.
-  public typealias ResourceLimit = UInt64?
+  package typealias ResourceLimit = UInt64?
 
   /// uname -r and -m.
-  public let kernelRelease: String
-  public let machine: String
+  package let kernelRelease: String
+  package let machine: String
   /// "glibc 2.36"; nil of a C library that does not say.
-  public let libc: String?
+  package let libc: String?
   /// Whether /proc/self has what the handler reads there.
-  public let isProcMounted: Bool
+  package let isProcMounted: Bool
   /// Whether a process may read memory by process_vm_readv(2), asked of this one; the failure if not.
-  public let memoryReading: Errno?
+  package let memoryReading: Errno?
   /// Why no process may trace another at all: a seccomp filter; nil if none is in the way.
-  public let ptraceRefusal: Errno?
+  package let ptraceRefusal: Errno?
   /// Of the Yama security module; nil without it.
-  public let ptraceScope: Int?
+  package let ptraceScope: Int?
   /// Whether this process has the capability to trace any other.
-  public let mayTraceAll: Bool
+  package let mayTraceAll: Bool
   /// 0 none, 1 strict, 2 a filter; nil if it is not known.
-  public let seccompMode: Int?
-  public let hasNoNewPrivileges: Bool
+  package let seccompMode: Int?
+  package let hasNoNewPrivileges: Bool
   /// Whether this process's memory and /proc files are its owner's.
-  public let isDumpable: Bool
+  package let isDumpable: Bool
   /// How many bytes of an alternate stack the kernel writes by itself (AT_MINSIGSTKSZ); nil of a kernel that does not say.
-  public let signalFrameSize: UInt?
+  package let signalFrameSize: UInt?
   /// Signals of the handler that this process was started with ignored, and with blocked.
-  public let ignoredSignals: [Int32]
-  public let blockedSignals: [Int32]
-  public let corePattern: String?
-  public let coreLimit: ResourceLimit
-  public let processLimit: ResourceLimit
-  public let fileLimit: ResourceLimit
-  public let fileSizeLimit: ResourceLimit
+  package let ignoredSignals: [Int32]
+  package let blockedSignals: [Int32]
+  package let corePattern: String?
+  package let coreLimit: ResourceLimit
+  package let processLimit: ResourceLimit
+  package let fileLimit: ResourceLimit
+  package let fileSizeLimit: ResourceLimit
   /// Of the control group: its limit, and what of it is used, in bytes. Nil without a limit.
-  public let memoryLimit: UInt64?
-  public let memoryUse: UInt64?
-  public let isProcessOne: Bool
+  package let memoryLimit: UInt64?
+  package let memoryUse: UInt64?
+  package let isProcessOne: Bool
   /// Whether users have the numbers that they have outside.
-  public let isInUserNamespace: Bool
-  public let isRootReadOnly: Bool
+  package let isInUserNamespace: Bool
+  package let isRootReadOnly: Bool
 
   /// The signals whose action is the handler's, and the one by which it stops threads.
-  public static let handlerSignals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS, SIGPROF]
+  package static let handlerSignals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS, SIGPROF]
 
   /// - Parameters:
   ///   - changed: signals whose action this tool changed.
   ///   - ignored: those among them that were ignored before.
   ///   - filter: what it does not let through is not tried.
-  public init(changed: [Int32], ignored: [Int32], filter: CallFilter? = nil) {
+  package init(changed: [Int32], ignored: [Int32], filter: CallFilter? = nil) {
     var name = utsname()
     unsafe uname(&name)
     kernelRelease = unsafe withUnsafeBytes(of: name.release) { unsafe Self.text($0) }

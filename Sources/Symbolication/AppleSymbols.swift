@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// What the Mach-O files of one module tell of its addresses: the loaded file, and the dSYM with its debug information. All
 /// calls may come from any thread.
-public final class AppleSymbols: Sendable {
+package final class AppleSymbols: Sendable {
   private let loaded: MachOFile?
   private let companion: MachOFile?
   /// LC_UUID

@@ -2,7 +2,7 @@ internal import CDemangle
 internal import Glibc
 
 /// How names of functions are printed.
-public enum NameForm: Sendable {
+package enum NameForm: Sendable {
   /// As the symbols have them.
   case mangled
   /// Demangled, with the types of arguments, modules, contexts and specializations.
@@ -32,16 +32,16 @@ public enum NameForm: Sendable {
 /// A damaged or hostile name must not cost more than milliseconds, since a few dozen bytes can stand for gigabytes. The C++
 /// demangler that `make build` links stops at 1 MiB of memory, after 1 ms. The others are called only if an estimate of the
 /// result is below ``maximumEstimate``; of 891,122 Swift names that refuses none.
-public struct Demangler: Sendable {
+package struct Demangler: Sendable {
   private let form: NameForm
   private var known: [String: String] = [:]
   /// A program has some thousand functions in its stacks; a caller with more asks for each of them once.
   private static let capacity = 1 << 16
 
-  public init(_ form: NameForm = .full) { self.form = form }
+  package init(_ form: NameForm = .full) { self.form = form }
 
   /// The demangled name, or `symbol` itself if it is not mangled, damaged, or over a limit.
-  public mutating func name(_ symbol: String) -> String {
+  package mutating func name(_ symbol: String) -> String {
     guard form != .mangled, Self.mayBeMangled(symbol) else { return symbol }
     if let name = known[symbol] { return name }
     let name = Self.demangle(symbol, form) ?? symbol
@@ -52,14 +52,14 @@ public struct Demangler: Sendable {
 
   /// Symbols longer than this, in bytes, are left mangled: a demangler needs up to 400 bytes of stack for each byte. The
   /// longest of 1,400,000 in LLVM, Qt, Ceph, rustc and Swift's toolchain has 1,897.
-  public static let maximumLength = 4096
+  package static let maximumLength = 4096
   /// Names that might become longer than this, in bytes, are left mangled by the demanglers that have no limit of their own.
   static let maximumEstimate = 1 << 24
 
   /// The demangled name; nil if `symbol` is not mangled, damaged, or over a limit.
   ///
   /// Suffixes of optimizers stay, in C++ as `(.cold)`. Hashes in Rust's names are removed. Objective-C's names are not mangled.
-  public static func demangle(_ symbol: String, _ form: NameForm = .full) -> String? {
+  package static func demangle(_ symbol: String, _ form: NameForm = .full) -> String? {
     guard form != .mangled, mayBeMangled(symbol), symbol.utf8.count <= maximumLength else { return nil }
     var bytes = Array(symbol.utf8)
     guard !bytes.contains(0) else { return nil }

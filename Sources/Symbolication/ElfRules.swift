@@ -1,18 +1,18 @@
-public import BinaryFormat
+package import BinaryFormat
 
 /// Rules of ELF files with symbols. What fires costs names of that one file.
-public enum ElfRules {
-  public static let badDwarf = Rule("bad-dwarf", .warning, "The debug information can't be read; names are missing")
-  public static let badLines = Rule("bad-line-table", .warning, "A table of lines can't be read")
-  public static let badFrames = Rule(
+package enum ElfRules {
+  package static let badDwarf = Rule("bad-dwarf", .warning, "The debug information can't be read; names are missing")
+  package static let badLines = Rule("bad-line-table", .warning, "A table of lines can't be read")
+  package static let badFrames = Rule(
     "bad-frame-rules", .warning, "Descriptions of frames can't be read; stacks are walked without them")
-  public static let splitDwarfMissing = Rule(
+  package static let splitDwarfMissing = Rule(
     "split-dwarf-missing", .warning, "A file with split debug information is not there, or can't be read")
-  public static let sharedDwarfMissing = Rule(
+  package static let sharedDwarfMissing = Rule(
     "shared-dwarf-missing", .warning,
     "The file with the debug information that this one shares with others is not there, or is of another build")
-  public static let unknownCompression = Rule(
+  package static let unknownCompression = Rule(
     "unknown-compression", .warning, "A section is compressed in a way that can't be undone here")
 
-  public static let all = [badDwarf, badLines, badFrames, splitDwarfMissing, sharedDwarfMissing, unknownCompression]
+  package static let all = [badDwarf, badLines, badFrames, splitDwarfMissing, sharedDwarfMissing, unknownCompression]
 }

@@ -1,10 +1,10 @@
 internal import BinaryFormat
 internal import Synchronization
-public import SystemPackage
+package import SystemPackage
 
 /// What the ELF files of one module tell of its addresses: the loaded file, and the one with its debug information where
 /// that is apart. All calls may come from any thread; they take turns.
-public final class ElfSymbols: Sendable {
+package final class ElfSymbols: Sendable {
   /// What takes time to be read is read when it is asked for first.
   fileprivate struct State {
     let loaded: ElfFile?
@@ -71,7 +71,7 @@ public final class ElfSymbols: Sendable {
   }
 
   /// Opens one ELF file, for its own symbols. Throws `Errno` or `ElfSymbols.NotElf`.
-  public convenience init(_ path: FilePath) throws { try self.init(path, places: DebugPlaces()) }
+  package convenience init(_ path: FilePath) throws { try self.init(path, places: DebugPlaces()) }
 
   /// The same, with places where files are looked for that it refers to.
   convenience init(_ path: FilePath, places: DebugPlaces) throws {
@@ -83,13 +83,13 @@ public final class ElfSymbols: Sendable {
   }
 
   /// The file is no ELF file.
-  public struct NotElf: Error {}
+  package struct NotElf: Error {}
 
   /// What could not be read so far. Each costs its own names only.
   var findings: FindingList { state.withLock { $0.findings } }
 
   /// What lies at `address`, which is the file's own (as `nm` prints it); nil if no symbol is near.
-  public func symbolize(imageAddress address: UInt64) -> SymbolizedAddress? {
+  package func symbolize(imageAddress address: UInt64) -> SymbolizedAddress? {
     state.withLock { state in
       if let found = state.dwarf()?.lookup(address, { state.symbolName(covering: $0) }) {
         guard found.frames.last?.function == nil else { return found }

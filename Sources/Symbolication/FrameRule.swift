@@ -3,7 +3,7 @@ internal import FileSystem
 
 /// How a caller's registers follow from its callee's, for one address: from STACK CFI records, DWARF's call frame
 /// information or Apple's compact unwind encoding.
-public struct FrameRules: Sendable {
+package struct FrameRules: Sendable {
   /// `.cfa`: the stack pointer of the caller.
   var canonicalAddress: FrameExpression?
   /// `.ra`; nil of the outermost function, which has no caller.
@@ -192,7 +192,7 @@ extension FrameExpression.Operation {
 
 extension SymFile {
   /// The rules at `address`, relative to the module; nil if there are none, or they can't be read.
-  public func frameRules(at address: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
+  package func frameRules(at address: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
     guard let entry = frameRules.entry(containing: address) else { return nil }
     return file.withBytes { bytes in
       var rules = FrameRules()

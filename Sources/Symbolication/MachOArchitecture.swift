@@ -1,10 +1,10 @@
 /// What processor a Mach-O file is for: `cputype` and `cpusubtype` of its header.
-public struct MachOArchitecture: Sendable, Hashable, CustomStringConvertible {
-  public let type: UInt32
+package struct MachOArchitecture: Sendable, Hashable, CustomStringConvertible {
+  package let type: UInt32
   /// Without the capability bits at the top.
-  public let subtype: UInt32
+  package let subtype: UInt32
 
-  public init(type: UInt32, subtype: UInt32) {
+  package init(type: UInt32, subtype: UInt32) {
     self.type = type
     self.subtype = subtype & 0x00ff_ffff
   }
@@ -14,15 +14,15 @@ public struct MachOArchitecture: Sendable, Hashable, CustomStringConvertible {
   private static let x86: UInt32 = 7
   private static let arm: UInt32 = 12
 
-  public var isARM64: Bool { type == Self.arm | Self.is64Bit }
+  package var isARM64: Bool { type == Self.arm | Self.is64Bit }
   /// 64-bit code with 32-bit pointers, of watches.
-  public var isARM64With32BitPointers: Bool { type == Self.arm | Self.is64BitWith32BitPointers }
+  package var isARM64With32BitPointers: Bool { type == Self.arm | Self.is64BitWith32BitPointers }
   /// Whether the code is that of 64-bit ARM processors, whatever the size of its pointers.
   var hasARM64Code: Bool { isARM64 || isARM64With32BitPointers }
-  public var isX86_64: Bool { type == Self.x86 | Self.is64Bit }
+  package var isX86_64: Bool { type == Self.x86 | Self.is64Bit }
 
   /// As Apple's tools and Breakpad have it: `arm64e`, `x86_64h`; `cputype 18 subtype 0` of one that has no name here.
-  public var description: String {
+  package var description: String {
     switch (type, subtype) {
     case (Self.arm | Self.is64Bit, 0): "arm64"
     case (Self.arm | Self.is64Bit, 1): "arm64v8"
@@ -42,31 +42,31 @@ public struct MachOArchitecture: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A version as load commands pack it.
-public struct MachOVersion: Sendable, Hashable, CustomStringConvertible {
-  public let major: UInt32
-  public let minor: UInt32
-  public let patch: UInt32
+package struct MachOVersion: Sendable, Hashable, CustomStringConvertible {
+  package let major: UInt32
+  package let minor: UInt32
+  package let patch: UInt32
 
   /// - Parameter packed: `xxxx.yy.zz` in nibbles.
-  public init(packed: UInt32) {
+  package init(packed: UInt32) {
     major = packed >> 16
     minor = packed >> 8 & 0xff
     patch = packed & 0xff
   }
 
   /// `14.0`, and the third part only if it is not 0.
-  public var description: String { patch == 0 ? "\(major).\(minor)" : "\(major).\(minor).\(patch)" }
+  package var description: String { patch == 0 ? "\(major).\(minor)" : "\(major).\(minor).\(patch)" }
 }
 
 /// What a file was built for: LC_BUILD_VERSION, or one of the LC_VERSION_MIN_ before it.
-public struct MachOBuild: Sendable, Hashable {
+package struct MachOBuild: Sendable, Hashable {
   /// `PLATFORM_…`, 1 for macOS, 2 for iOS.
-  public let platform: UInt32
-  public let minimumOS: MachOVersion
-  public let sdk: MachOVersion
+  package let platform: UInt32
+  package let minimumOS: MachOVersion
+  package let sdk: MachOVersion
 
   /// As Apple's `vtool` has it; the number of one that has no name here.
-  public var platformName: String {
+  package var platformName: String {
     let names = [
       "macos", "ios", "tvos", "watchos", "bridgeos", "maccatalyst", "iossimulator", "tvossimulator",
       "watchossimulator", "driverkit", "visionos", "visionossimulator",

@@ -1,11 +1,11 @@
 internal import FileSystem
-public import SystemPackage
+package import SystemPackage
 
 extension MachOFile {
   /// The files with debugging information in a bundle, sorted: of `X.dSYM` those in `Contents/Resources/DWARF`, of
   /// `X.xcarchive` those of each bundle in its `dSYMs`, of another directory those of each bundle in it. Empty if it has none,
   /// or can't be read; symbolic links to bundles are followed.
-  public static func dwarfFiles(inBundle path: FilePath) -> [FilePath] {
+  package static func dwarfFiles(inBundle path: FilePath) -> [FilePath] {
     switch path.lastComponent?.extension {
     case "dSYM": files(inCompanion: path)
     case "xcarchive": bundles(in: path.appending("dSYMs")).flatMap { files(inCompanion: $0) }

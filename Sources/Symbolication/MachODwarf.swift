@@ -4,7 +4,7 @@ internal import SystemPackage
 
 extension MachOFile {
   /// Whether it has debug information that can be read. Of an object file there is none: its sections are not relocated.
-  public var hasDwarf: Bool {
+  package var hasDwarf: Bool {
     kind != .object && sections.contains { $0.segment == "__DWARF" && $0.name == "__debug_info" && $0.content != nil }
   }
 

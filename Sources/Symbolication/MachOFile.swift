@@ -1,13 +1,13 @@
-public import BinaryFormat
-public import FileSystem
-public import Snapshot
+package import BinaryFormat
+package import FileSystem
+package import Snapshot
 
 /// A Mach-O file, or one slice of a universal one: little endian, and 64-bit or for watches' `arm64_32`.
 ///
 /// Its header and load commands are read when it is made; symbols, function starts and unwind information when somebody asks
 /// for an address. A damaged part costs itself only, with a finding. Source: Apple's `mach-o/loader.h` and `nlist.h`.
-public struct MachOFile: Sendable {
-  public enum Kind: UInt32, Sendable {
+package struct MachOFile: Sendable {
+  package enum Kind: UInt32, Sendable {
     case object = 1
     case execute = 2
     case dylib = 6
@@ -21,33 +21,33 @@ public struct MachOFile: Sendable {
     case fileSet = 12
   }
 
-  public struct Segment: Sendable, Hashable {
-    public let name: String
-    public let address: UInt64
+  package struct Segment: Sendable, Hashable {
+    package let name: String
+    package let address: UInt64
     /// In memory, in bytes.
-    public let size: UInt64
+    package let size: UInt64
     /// Offset in the slice, as the file has it; it may lie outside.
-    public let fileOffset: UInt64
-    public let fileSize: UInt64
+    package let fileOffset: UInt64
+    package let fileSize: UInt64
   }
 
-  public struct Section: Sendable, Hashable {
-    public let segment: String
+  package struct Section: Sendable, Hashable {
+    package let segment: String
     /// At most 16 bytes: longer names are cut.
-    public let name: String
-    public let address: UInt64
+    package let name: String
+    package let address: UInt64
     /// In bytes.
-    public let size: UInt64
+    package let size: UInt64
     /// Where its bytes are in the file; nil if they are not there, as those of a dSYM's code.
-    public let content: ByteRange?
-    public let hasInstructions: Bool
+    package let content: ByteRange?
+    package let hasInstructions: Bool
 
     /// Behind the last address.
-    public var end: UInt64 { address.addingReportingOverflow(size).overflow ? .max : address + size }
+    package var end: UInt64 { address.addingReportingOverflow(size).overflow ? .max : address + size }
   }
 
   /// Why a file is not read.
-  public enum Refusal: Error, Sendable, Hashable {
+  package enum Refusal: Error, Sendable, Hashable {
     case notMachO
     /// Several files in one: see `slices(of:)`.
     case universal
@@ -59,22 +59,22 @@ public struct MachOFile: Sendable {
 
   let file: InputFile
   /// Where it lies in the file.
-  public let range: ByteRange
-  public let architecture: MachOArchitecture
-  public let kind: Kind
+  package let range: ByteRange
+  package let architecture: MachOArchitecture
+  package let kind: Kind
   /// LC_UUID; what a dSYM and its program have in common.
-  public let uuid: UUIDBytes?
-  public let build: MachOBuild?
+  package let uuid: UUIDBytes?
+  package let build: MachOBuild?
   /// LC_ID_DYLIB: where programs expect the library.
-  public let installName: String?
-  public let segments: [Segment]
-  public let sections: [Section]
+  package let installName: String?
+  package let segments: [Segment]
+  package let sections: [Section]
   /// Of the `__TEXT` segment, which addresses in a process are relative to; 0 if there is none.
-  public let textAddress: UInt64
+  package let textAddress: UInt64
   /// In bytes; 0 if there is none.
-  public let textSize: UInt64
+  package let textSize: UInt64
   /// Whether the code is encrypted, as the App Store does it. Then only what is not code can be read.
-  public let isEncrypted: Bool
+  package let isEncrypted: Bool
 
   /// How large addresses are in its tables, in bytes.
   let addressSize: Int
@@ -88,7 +88,7 @@ public struct MachOFile: Sendable {
   /// - Parameters:
   ///   - file: all of it, or one with slices.
   ///   - range: of a slice; nil for the whole file.
-  public init(_ file: InputFile, in range: ByteRange? = nil) throws(Refusal) {
+  package init(_ file: InputFile, in range: ByteRange? = nil) throws(Refusal) {
     let range = range ?? ByteRange(offset: 0, count: file.byteCount)
     let header = try Self.header(file, range)
     let commands = file.withBytes { bytes in MachOCommands(bytes, in: range, header) }
@@ -113,14 +113,14 @@ public struct MachOFile: Sendable {
   }
 
   /// What was wrong in the parts that were read so far.
-  public var findings: FindingList {
+  package var findings: FindingList {
     var all = ownFindings
     if let lazy = index.findings { all.append(contentsOf: lazy) }
     return all
   }
 
   /// The section by that name, the first if there are several.
-  public func section(_ segment: String, _ name: String) -> Section? {
+  package func section(_ segment: String, _ name: String) -> Section? {
     sections.first { $0.name == name && $0.segment == segment }
   }
 

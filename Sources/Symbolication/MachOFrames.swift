@@ -14,7 +14,7 @@ extension MachOFile {
   ///     call.
   ///   - isInnermost: whether no call leads on from here.
   ///   - memory: the eight bytes at an address of the process.
-  public func caller(
+  package func caller(
     of callee: FrameRegisters, at address: UInt64, isInnermost: Bool, memory: (UInt64) -> UInt64?
   ) -> FrameRegisters? {
     guard var unwind = compactUnwind(at: address) else { return nil }

@@ -1,11 +1,11 @@
-public import BinaryFormat
-public import FileSystem
+package import BinaryFormat
+package import FileSystem
 
 /// One file in a universal ("fat") one.
-public struct MachOSlice: Sendable, Hashable {
-  public let architecture: MachOArchitecture
+package struct MachOSlice: Sendable, Hashable {
+  package let architecture: MachOArchitecture
   /// For `MachOFile.init(_:in:)`.
-  public let range: ByteRange
+  package let range: ByteRange
 
   /// As read big-endian, with 32-bit and with 64-bit offsets.
   static let magic: UInt32 = 0xcafe_babe
@@ -23,7 +23,7 @@ public struct MachOSlice: Sendable, Hashable {
 extension MachOFile {
   /// The slices of a universal file in its order; of a plain one the file itself, if its beginning is that of a Mach-O file.
   /// Slices that the file does not have whole are left out, with a finding.
-  public static func slices(of file: InputFile) -> (slices: [MachOSlice], findings: FindingList) {
+  package static func slices(of file: InputFile) -> (slices: [MachOSlice], findings: FindingList) {
     file.withBytes { bytes in
       guard bytes.byteCount >= 12 else { return ([], FindingList()) }
       switch bytes.uint32(at: 0) {

@@ -3,14 +3,14 @@ internal import FileSystem
 internal import Synchronization
 
 /// A symbol of a Mach-O file.
-public struct MachOSymbol: Sendable, Hashable {
+package struct MachOSymbol: Sendable, Hashable {
   /// Without the underscore that C's names begin with.
-  public let name: String
-  public let address: UInt64
+  package let name: String
+  package let address: UInt64
   /// Behind its last address, as far as the next symbol, function start or the section's end tell.
-  public let end: UInt64
+  package let end: UInt64
   /// Whether other files see it.
-  public let isExternal: Bool
+  package let isExternal: Bool
 }
 
 extension MachOFile {
@@ -23,7 +23,7 @@ extension MachOFile {
   }
 
   /// The symbol that `address` lies in; nil if none does. Of several at one address the one that others see.
-  public func symbol(containing address: UInt64) -> MachOSymbol? {
+  package func symbol(containing address: UInt64) -> MachOSymbol? {
     let addresses = addresses
     guard let index = addresses.index(atOrBefore: address) else { return nil }
     let symbol = symbol(index, addresses)
@@ -31,13 +31,13 @@ extension MachOFile {
   }
 
   /// The last symbol that begins at or before `address`, whether or not that lies in it.
-  public func symbol(before address: UInt64) -> MachOSymbol? {
+  package func symbol(before address: UInt64) -> MachOSymbol? {
     let addresses = addresses
     return addresses.index(atOrBefore: address).map { symbol($0, addresses) }
   }
 
   /// All symbols of code, sorted by address; of those at one address the best comes first.
-  public func symbols() -> [MachOSymbol] {
+  package func symbols() -> [MachOSymbol] {
     let addresses = addresses
     // Thousands of symbols may have one name in common that is as long as the file, which no linker does.
     var room = 1 << 20 + 4 * (symbolTable?.strings.count ?? 0)
@@ -49,10 +49,10 @@ extension MachOFile {
   }
 
   /// Where functions begin, sorted: also those that have no symbol any more. Empty if the file does not say.
-  public var functionStarts: [UInt64] { addresses.functionStarts }
+  package var functionStarts: [UInt64] { addresses.functionStarts }
 
   /// The function that `address` lies in, by LC_FUNCTION_STARTS; nil if the file does not say.
-  public func function(containing address: UInt64) -> Range<UInt64>? {
+  package func function(containing address: UInt64) -> Range<UInt64>? {
     let starts = addresses.functionStarts
     let next = starts.firstIndex(above: address)
     guard next > 0, let section = sections.first(where: { $0.hasInstructions && $0.contains(address) }) else {

@@ -2,11 +2,11 @@ internal import BinaryFormat
 internal import FileSystem
 
 /// What compact unwind information says of one function.
-public struct CompactUnwind: Sendable, Hashable {
+package struct CompactUnwind: Sendable, Hashable {
   /// How its callers are found, in the terms of the processor; 0 if the compiler did not say.
-  public let encoding: UInt32
+  package let encoding: UInt32
   /// Where the range that it is true for begins: a function, or the first of several.
-  public let start: UInt64
+  package let start: UInt64
 
   /// From `later` on, if that is not nil and lies behind the beginning.
   func starting(at later: UInt64?) -> CompactUnwind {
@@ -15,7 +15,7 @@ public struct CompactUnwind: Sendable, Hashable {
 }
 
 extension MachOFile {
-  public func compactUnwindEncoding(at address: UInt64) -> UInt32? { compactUnwind(at: address)?.encoding }
+  package func compactUnwindEncoding(at address: UInt64) -> UInt32? { compactUnwind(at: address)?.encoding }
 
   /// All entries of `__TEXT,__unwind_info` in its order, with where each ends: at the next one.
   func compactUnwindRanges() -> [(unwind: CompactUnwind, end: UInt64)] {
@@ -33,7 +33,7 @@ extension MachOFile {
 
   /// Looks `address` up in `__TEXT,__unwind_info`; nil if the section is missing or damaged, or nothing is known there.
   /// Source: Apple's `mach-o/compact_unwind_encoding.h`.
-  public func compactUnwind(at address: UInt64) -> CompactUnwind? {
+  package func compactUnwind(at address: UInt64) -> CompactUnwind? {
     guard let content = section("__TEXT", "__unwind_info")?.content, address >= textAddress,
       let offset = UInt32(exactly: address - textAddress)
     else { return nil }

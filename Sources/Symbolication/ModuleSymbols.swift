@@ -1,12 +1,12 @@
-public import BinaryFormat
+package import BinaryFormat
 internal import Synchronization
 
 /// The names, lines and frame rules of one module, from all files that were found for it. What was asked for once is kept,
 /// so that the same stack in another thread or dump costs nothing. All calls may come from any thread.
-public final class ModuleSymbols: Sendable {
-  public let identity: ModuleIdentity
+package final class ModuleSymbols: Sendable {
+  package let identity: ModuleIdentity
   /// What was found, and where else was looked.
-  public let search: SymbolSearch.Result
+  package let search: SymbolSearch.Result
 
   private struct Known {
     var names: [UInt64: SymbolizedAddress?] = [:]
@@ -22,16 +22,16 @@ public final class ModuleSymbols: Sendable {
   }
 
   /// Whether there are names.
-  public var isFound: Bool { !search.files.isEmpty }
+  package var isFound: Bool { !search.files.isEmpty }
 
-  public var findings: FindingList {
+  package var findings: FindingList {
     var findings = FindingList()
     for source in search.symbols { findings.append(contentsOf: source.findings) }
     return findings
   }
 
   /// What lies at an offset in the module; nil if no symbol is near.
-  public func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
+  package func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
     if let name = known.withLock({ $0.names[offset] }) { return name }
     var best: SymbolizedAddress?
     for source in search.symbols {
@@ -101,8 +101,8 @@ public final class ModuleSymbols: Sendable {
 }
 
 /// The symbols of all modules that were asked for: each is looked for once, however many dumps have it.
-public final class SymbolCache: Sendable {
-  public let search: SymbolSearch
+package final class SymbolCache: Sendable {
+  package let search: SymbolSearch
   private let names: NameForm
 
   private final class Slot: Sendable {
@@ -113,7 +113,7 @@ public final class SymbolCache: Sendable {
   /// - Parameters:
   ///   - search: where symbols are looked for.
   ///   - names: the form of the functions' names.
-  public init(_ search: SymbolSearch, names: NameForm = .full) {
+  package init(_ search: SymbolSearch, names: NameForm = .full) {
     self.search = search
     self.names = names
   }
@@ -122,7 +122,7 @@ public final class SymbolCache: Sendable {
   func demangled(_ name: String) -> String? { names == .mangled ? nil : Demangler.demangle(name, names) }
 
   /// Looks for the symbols of a module, the first time. Others that ask for the same meanwhile wait.
-  public func symbols(for identity: ModuleIdentity) -> ModuleSymbols {
+  package func symbols(for identity: ModuleIdentity) -> ModuleSymbols {
     if search.cannotFind(identity) { return ModuleSymbols(identity, SymbolSearch.Result(), names: names) }
     let slot = slots.withLock { slots in
       if let slot = slots[identity] { return slot }
@@ -140,18 +140,18 @@ public final class SymbolCache: Sendable {
 }
 
 /// The symbols of one module of one dump, looked for when somebody needs them.
-public final class LazySymbols: Sendable {
+package final class LazySymbols: Sendable {
   private let identity: ModuleIdentity
   private let cache: SymbolCache
   private let found = Mutex<ModuleSymbols?>(nil)
 
-  public init(_ identity: ModuleIdentity, _ cache: SymbolCache) {
+  package init(_ identity: ModuleIdentity, _ cache: SymbolCache) {
     self.identity = identity
     self.cache = cache
   }
 
   /// Looks for them the first time.
-  public var symbols: ModuleSymbols {
+  package var symbols: ModuleSymbols {
     if let found = known { return found }
     let new = cache.symbols(for: identity)
     found.withLock { $0 = new }
@@ -159,5 +159,5 @@ public final class LazySymbols: Sendable {
   }
 
   /// Nil if nobody needed them yet.
-  public var known: ModuleSymbols? { found.withLock { $0 } }
+  package var known: ModuleSymbols? { found.withLock { $0 } }
 }

@@ -1,9 +1,9 @@
-public import Snapshot
+package import Snapshot
 
 /// The registers of one frame, those of them that are known. Numbers are those of DWARF.
-public struct FrameRegisters: Sendable {
+package struct FrameRegisters: Sendable {
   /// What a number, a name and a role mean on one architecture.
-  public enum Architecture: Sendable, Hashable {
+  package enum Architecture: Sendable, Hashable {
     case arm64
     case x86_64
 
@@ -62,15 +62,15 @@ public struct FrameRegisters: Sendable {
     ]
   }
 
-  public let architecture: Architecture
+  package let architecture: Architecture
   private var values = InlineArray<33, UInt64>(repeating: 0)
   /// A bit for each register that is known.
   private var known: UInt64 = 0
 
-  public init(_ architecture: Architecture) { self.architecture = architecture }
+  package init(_ architecture: Architecture) { self.architecture = architecture }
 
   /// Nil for architectures whose stacks are not walked.
-  public init?(_ context: CPUContext) {
+  package init?(_ context: CPUContext) {
     switch context {
     case .arm64(let context):
       self.init(.arm64)
@@ -89,7 +89,7 @@ public struct FrameRegisters: Sendable {
   }
 
   /// By DWARF's number, which must be one of the architecture's; nil if the value is not known.
-  public subscript(number: Int) -> UInt64? {
+  package subscript(number: Int) -> UInt64? {
     get { known >> UInt64(number) & 1 == 1 ? values[number] : nil }
     set {
       let bit: UInt64 = 1 << UInt64(number)
@@ -102,22 +102,22 @@ public struct FrameRegisters: Sendable {
     }
   }
 
-  public var instructionPointer: UInt64? {
+  package var instructionPointer: UInt64? {
     get { self[architecture.instructionPointer] }
     set { self[architecture.instructionPointer] = newValue }
   }
 
-  public var stackPointer: UInt64? {
+  package var stackPointer: UInt64? {
     get { self[architecture.stackPointer] }
     set { self[architecture.stackPointer] = newValue }
   }
 
-  public var framePointer: UInt64? {
+  package var framePointer: UInt64? {
     get { self[architecture.framePointer] }
     set { self[architecture.framePointer] = newValue }
   }
 
-  public var link: UInt64? {
+  package var link: UInt64? {
     get { architecture.link.flatMap { self[$0] } }
     set { if let link = architecture.link { self[link] = newValue } }
   }

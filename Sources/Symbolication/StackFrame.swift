@@ -1,5 +1,5 @@
 /// How a frame was found, from the surest to the least sure. The names are rust-minidump's.
-public enum FrameTrust: String, Sendable {
+package enum FrameTrust: String, Sendable {
   /// The registers of the thread.
   case context
   /// The dump itself lists it: the return addresses of an uncaught NSException.
@@ -13,31 +13,31 @@ public enum FrameTrust: String, Sendable {
 }
 
 /// One frame of a walked stack.
-public struct StackFrame: Sendable {
+package struct StackFrame: Sendable {
   /// Where the program was: of the first frame the next instruction, of a caller the one behind the call.
-  public let instruction: UInt64
+  package let instruction: UInt64
   /// Whether it is behind a call. It is not where a thread stood, or was interrupted by a signal.
-  public let isCaller: Bool
-  public let trust: FrameTrust
+  package let isCaller: Bool
+  package let trust: FrameTrust
   /// Nil if it is not known.
-  public let stackPointer: UInt64?
+  package let stackPointer: UInt64?
   /// Index of the module that it lies in, in the snapshot's list.
-  public let module: Int?
+  package let module: Int?
   /// Where it lies in that module.
-  public let moduleOffset: UInt64?
+  package let moduleOffset: UInt64?
   /// Whether it is what the kernel had a signal handler return to: its caller was interrupted.
-  public internal(set) var isSignalFrame = false
+  package internal(set) var isSignalFrame = false
 
   /// What to look symbols up for: of a caller an address inside of the call. No call leads to what a handler returns to.
-  public var lookupAddress: UInt64 { isBehindCall ? instruction &- 1 : instruction }
+  package var lookupAddress: UInt64 { isBehindCall ? instruction &- 1 : instruction }
   /// The same in the module.
-  public var lookupOffset: UInt64? { moduleOffset.map { isBehindCall ? $0 &- 1 : $0 } }
+  package var lookupOffset: UInt64? { moduleOffset.map { isBehindCall ? $0 &- 1 : $0 } }
 
   private var isBehindCall: Bool { isCaller && !isSignalFrame }
 }
 
 /// Why a walk ended.
-public enum WalkEnd: String, Sendable {
+package enum WalkEnd: String, Sendable {
   /// The outermost frame.
   case done
   /// Nothing led to a caller.
@@ -53,18 +53,18 @@ public enum WalkEnd: String, Sendable {
 }
 
 /// A module of the process, as far as walking needs it.
-public struct WalkedModule: Sendable {
+package struct WalkedModule: Sendable {
   /// In the snapshot's list.
-  public let index: Int
-  public let address: UInt64
+  package let index: Int
+  package let address: UInt64
   /// In bytes.
-  public let size: UInt64
+  package let size: UInt64
   private let lazy: LazySymbols?
 
   /// Looked for when the first frame lies in it.
   var symbols: ModuleSymbols? { lazy?.symbols }
 
-  public init(index: Int, address: UInt64, size: UInt64, symbols: LazySymbols?) {
+  package init(index: Int, address: UInt64, size: UInt64, symbols: LazySymbols?) {
     self.index = index
     self.address = address
     self.size = size

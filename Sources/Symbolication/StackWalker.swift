@@ -1,21 +1,21 @@
 internal import Snapshot
 
 /// Walks the stacks of one snapshot.
-public struct StackWalker: Sendable {
-  public struct Limits: Sendable {
+package struct StackWalker: Sendable {
+  package struct Limits: Sendable {
     /// More are not walked: real stacks are this deep only where a recursion did not end.
-    public var frames = 200_000
+    package var frames = 200_000
     /// Words of the stack that are looked at for a return address; four times as many for the first frame.
-    public var scannedWords = 40
+    package var scannedWords = 40
 
-    public init() {}
+    package init() {}
   }
 
-  public struct Walk: Sendable {
-    public let frames: [StackFrame]
-    public let end: WalkEnd
+  package struct Walk: Sendable {
+    package let frames: [StackFrame]
+    package let end: WalkEnd
 
-    public init(frames: [StackFrame], end: WalkEnd) {
+    package init(frames: [StackFrame], end: WalkEnd) {
       self.frames = frames
       self.end = end
     }
@@ -34,7 +34,7 @@ public struct StackWalker: Sendable {
   ///   - memory: what was captured.
   ///   - addressMask: bits of a pointer that are no part of the address (pointer authentication); 0 if that is not known.
   ///   - limits: how far to go.
-  public init(modules: [WalkedModule], memory: WalkedMemory, addressMask: UInt64, limits: Limits = Limits()) {
+  package init(modules: [WalkedModule], memory: WalkedMemory, addressMask: UInt64, limits: Limits = Limits()) {
     self.modules = modules.sorted { $0.address < $1.address }
     ranges = self.modules.map { ($0.address, $0.size) }
     self.memory = memory
@@ -43,7 +43,7 @@ public struct StackWalker: Sendable {
   }
 
   /// The frames from `registers` outwards, and why they end.
-  public func walk(from registers: FrameRegisters) -> Walk {
+  package func walk(from registers: FrameRegisters) -> Walk {
     guard let instruction = registers.instructionPointer else { return Walk(frames: [], end: .noRegisters) }
     var callee = Position(registers, stripped(instruction), .context, isCaller: false)
     // Behind a jump to nowhere the caller is found as if the jump had been a call's first instruction.
@@ -66,7 +66,7 @@ public struct StackWalker: Sendable {
   }
 
   /// The frames of return addresses that the dump lists: the first is where the exception was thrown.
-  public func walk(prewalked addresses: [UInt64]) -> Walk {
+  package func walk(prewalked addresses: [UInt64]) -> Walk {
     let frames = addresses.map { address in
       let position = Position(FrameRegisters(.arm64), stripped(address), .prewalked, isCaller: true)
       return frame(position, in: module(at: position.lookupAddress))

@@ -1,5 +1,5 @@
-public import BinaryFormat
-public import FileSystem
+package import BinaryFormat
+package import FileSystem
 
 /// A symbol file in Breakpad's text format, mapped. Only an index is made of it when it is read; the lines of a function are
 /// parsed when somebody asks for an address in it.
@@ -8,17 +8,17 @@ public import FileSystem
 /// `FUNC [m] address size parameters name` with its `INLINE` and line records behind it, `PUBLIC [m] address parameters
 /// name`, `STACK CFI INIT address size rules`, `STACK CFI address rules`. Numbers of lines, files and nesting are decimal,
 /// all others hexadecimal. Source: Breakpad's `docs/symbol_files.md`.
-public final class SymFile: Sendable {
+package final class SymFile: Sendable {
   let file: InputFile
   /// The operating system that MODULE names: `mac`, `Linux`, `iOS` …
-  public let operatingSystem: String
-  public let architecture: String
+  package let operatingSystem: String
+  package let architecture: String
   /// 32 upper-case hexadecimal digits and the age, as MODULE has it.
-  public let debugID: String
+  package let debugID: String
   /// The name of the module's file.
-  public let name: String
+  package let name: String
   /// What was wrong; each such line costs its own names only.
-  public let findings: FindingList
+  package let findings: FindingList
 
   /// A range of addresses, relative to the module, and the line that tells of it.
   struct Entry: Sendable {
@@ -40,10 +40,10 @@ public final class SymFile: Sendable {
   let inlineOrigins: NameTable
 
   /// The bytes are no symbol file: they do not begin with MODULE.
-  public struct NotASymFile: Error, Sendable {}
+  package struct NotASymFile: Error, Sendable {}
 
   /// Indexes `file`. Throws `NotASymFile`.
-  public init(_ file: InputFile) throws {
+  package init(_ file: InputFile) throws {
     var index = SymIndex()
     let module = try file.withBytes { bytes in
       guard let module = SymIndex.module(bytes) else { throw NotASymFile() }
@@ -61,7 +61,7 @@ public final class SymFile: Sendable {
   }
 
   /// What stands before the first line feed, if it is a MODULE record; of a file that is only to be found.
-  public static func module(of bytes: RawSpan) -> (debugID: String, name: String)? {
+  package static func module(of bytes: RawSpan) -> (debugID: String, name: String)? {
     SymIndex.module(bytes).map { ($0.debugID, $0.name) }
   }
 }

@@ -1,11 +1,11 @@
-public import BinaryFormat
+package import BinaryFormat
 
 /// Rules of Breakpad's symbol files.
-public enum SymRules {
-  public static let badRecord = Rule(
+package enum SymRules {
+  package static let badRecord = Rule(
     "bad-symbol-record", .warning, "A record of a symbol file can't be read; what it tells is missing")
 
-  public static let all = [badRecord]
+  package static let all = [badRecord]
 }
 
 /// Finds the records of a symbol file that ranges begin with, in one pass.

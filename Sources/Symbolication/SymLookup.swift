@@ -2,15 +2,15 @@ internal import BinaryFormat
 internal import FileSystem
 
 /// A place in a program's source.
-public struct SourceLocation: Sendable, Hashable {
+package struct SourceLocation: Sendable, Hashable {
   /// Without `..` in the middle, as compilers have them of their own headers.
-  public let file: String?
+  package let file: String?
   /// From 1 on; 0 if it is not known.
-  public let line: UInt64
+  package let line: UInt64
   /// From 1 on; 0 if it is not known.
-  public let column: UInt64
+  package let column: UInt64
 
-  public init(file: String?, line: UInt64, column: UInt64 = 0) {
+  package init(file: String?, line: UInt64, column: UInt64 = 0) {
     self.file = file.map(Self.tidied)
     self.line = line
     self.column = column
@@ -35,16 +35,16 @@ public struct SourceLocation: Sendable, Hashable {
 }
 
 /// What an address is in its module.
-public struct SymbolizedAddress: Sendable, Hashable {
+package struct SymbolizedAddress: Sendable, Hashable {
   /// One function that the address is in. Inlined calls give several.
-  public struct Frame: Sendable, Hashable {
+  package struct Frame: Sendable, Hashable {
     /// As the symbols have it, mangled or not; nil if only the place is known.
-    public let function: String?
+    package let function: String?
     /// As people write it; the same if it was not mangled, or nobody asked for that.
-    public internal(set) var name: String?
-    public let location: SourceLocation?
+    package internal(set) var name: String?
+    package let location: SourceLocation?
 
-    public init(function: String?, location: SourceLocation?) {
+    package init(function: String?, location: SourceLocation?) {
       self.function = function
       name = function
       self.location = location
@@ -52,13 +52,13 @@ public struct SymbolizedAddress: Sendable, Hashable {
   }
 
   /// From the innermost inlined function to the one that was compiled as such, which is the last.
-  public internal(set) var frames: [Frame]
+  package internal(set) var frames: [Frame]
   /// Where the compiled function begins, relative to the module.
-  public let functionAddress: UInt64
+  package let functionAddress: UInt64
   /// Whether the name is only that of the nearest symbol before, which may be another function's.
-  public let isNearest: Bool
+  package let isNearest: Bool
 
-  public init(frames: [Frame], functionAddress: UInt64, isNearest: Bool) {
+  package init(frames: [Frame], functionAddress: UInt64, isNearest: Bool) {
     self.frames = frames
     self.functionAddress = functionAddress
     self.isNearest = isNearest
@@ -74,7 +74,7 @@ extension SymbolizedAddress {
 
 extension SymFile {
   /// What lies at `address`, relative to the module; nil if no symbol is near.
-  public func symbolize(_ address: UInt64) -> SymbolizedAddress? {
+  package func symbolize(_ address: UInt64) -> SymbolizedAddress? {
     file.withBytes { bytes in
       if let function = functions.entry(containing: address) { return inFunction(function, address, bytes) }
       guard let symbol = publics.last(atOrBefore: address) else { return nil }
@@ -91,7 +91,7 @@ extension SymFile {
   }
 
   /// Whether `address` lies in a function; cheaper than its name.
-  public func isInFunction(_ address: UInt64) -> Bool {
+  package func isInFunction(_ address: UInt64) -> Bool {
     functions.entry(containing: address) != nil || publics.last(atOrBefore: address) != nil
   }
 

@@ -1,22 +1,22 @@
 internal import BinaryFormat
 internal import CElfutils
-public import SystemPackage
+package import SystemPackage
 
 /// What the first lines of a symbol file say of its module.
-public struct SymModule: Sendable, Hashable {
+package struct SymModule: Sendable, Hashable {
   /// `Linux`, `mac` or `iOS`
-  public var operatingSystem: String
+  package var operatingSystem: String
   /// As Breakpad calls it: `x86_64`, `arm64`, `x86` …
-  public var architecture: String
+  package var architecture: String
   /// 32 upper-case hexadecimal digits and the age.
-  public var debugID: String
+  package var debugID: String
   /// Upper-case hexadecimal digits; empty if there is none.
-  public var codeID: String
+  package var codeID: String
   /// Of the file that is loaded.
-  public var name: String
+  package var name: String
 
   /// Where a store of symbols has it: `NAME/ID/NAME.sym`, without the extension `.pdb`.
-  public func path(below folder: FilePath) -> FilePath {
+  package func path(below folder: FilePath) -> FilePath {
     // Nothing that a file's name can't be leads out of the folder.
     let plain = FilePath(name).lastComponent?.string ?? "unknown"
     let base = plain.hasSuffix(".pdb") ? String(plain.dropLast(4)) : plain

@@ -1,11 +1,11 @@
 internal import BinaryFormat
 internal import CElfutils
 internal import FileSystem
-public import SystemPackage
+package import SystemPackage
 
 /// The files of one module that a symbol file can be made of.
-public final class SymSource {
-  public var module: SymModule
+package final class SymSource {
+  package var module: SymModule
   let imageBase: UInt64
   let info: DwarfInfo?
   private let loaded: ElfFile?
@@ -16,23 +16,23 @@ public final class SymSource {
   private let tables: [(table: ElfSymbolTable, file: ElfFile)]
 
   /// The file is no program of a format that is known.
-  public struct NotElf: Error {
+  package struct NotElf: Error {
     /// Of the file with the debug information, if it is that.
-    public let path: FilePath?
+    package let path: FilePath?
   }
 
   /// The file with the debug information is of another build.
-  public struct OtherBuild: Error { public let path: FilePath }
+  package struct OtherBuild: Error { package let path: FilePath }
 
   /// The file is one that was not linked yet: its addresses are none.
-  public struct NotLinked: Error {}
+  package struct NotLinked: Error {}
 
   /// - Parameters:
   ///   - path: the file that is loaded, or one with its debug information.
   ///   - debug: a file with the debug information of the same build, if that is another.
   ///   - name: of the module; without it the file's own.
   /// - Throws: `Errno`, `NotElf`, `NotLinked`, `OtherBuild`
-  public init(_ path: FilePath, debug: FilePath? = nil, name: String? = nil) throws {
+  package init(_ path: FilePath, debug: FilePath? = nil, name: String? = nil) throws {
     let loaded = try Self.open(path, nil)
     self.loaded = loaded
     (machO, companion) = (nil, nil)
@@ -55,7 +55,7 @@ public final class SymSource {
   ///   - debug: that of its dSYM, if that is apart.
   ///   - name: of the module.
   /// - Throws: `NotLinked`
-  public init(_ file: MachOFile, debug: MachOFile? = nil, name: String) throws(NotLinked) {
+  package init(_ file: MachOFile, debug: MachOFile? = nil, name: String) throws(NotLinked) {
     guard file.kind != .object else { throw NotLinked() }
     (machO, companion) = (file, debug)
     module = SymModule(file, name: name)
@@ -75,10 +75,10 @@ public final class SymSource {
   }
 
   /// Whether lines and inlined calls are known.
-  public var hasDebugInfo: Bool { info != nil }
+  package var hasDebugInfo: Bool { info != nil }
 
   /// Whether there is anything to write.
-  public var hasSymbols: Bool {
+  package var hasSymbols: Bool {
     info != nil || !tables.isEmpty || loaded?.hasContents(".eh_frame") == true || machO?.exceptionFrames != nil
       || machO?.symbols().isEmpty == false
   }
@@ -87,7 +87,7 @@ public final class SymSource {
   /// `/usr/lib/debug` by its build id. Nil if it has that itself, or no such file is of the same build.
   ///
   /// - Throws: `Errno`, `NotElf`
-  public static func debugFile(of path: FilePath) throws -> FilePath? {
+  package static func debugFile(of path: FilePath) throws -> FilePath? {
     let file = try open(path, nil)
     guard !file.hasDebugInfo else { return nil }
     if file.buildID.count > 1 {

@@ -1,6 +1,6 @@
 internal import FileSystem
 internal import Snapshot
-public import SystemPackage
+package import SystemPackage
 
 extension SymSource {
   /// What symbol files can be made of at `path`: an ELF file; a Mach-O file, with one for each slice; a dSYM bundle or a
@@ -11,7 +11,7 @@ extension SymSource {
   ///   - debug: the debug information of the same build; nil to look for it.
   ///   - name: of the module; nil for the file's own.
   /// - Throws: `Errno`, `InputFile.NotReadable`, `NotElf`, `NotLinked`, `OtherBuild`
-  public static func all(_ path: FilePath, debug: FilePath?, name: String?) throws -> [SymSource] {
+  package static func all(_ path: FilePath, debug: FilePath?, name: String?) throws -> [SymSource] {
     switch try FileKind(at: path, followingLink: true) {
     case .directory:
       let files = MachOFile.dwarfFiles(inBundle: path)

@@ -1,29 +1,29 @@
-public import BinaryFormat
+package import BinaryFormat
 
 /// Writes a module's symbols as a Breakpad symbol file: FILE, INLINE_ORIGIN, FUNC with INLINE and lines, PUBLIC, STACK CFI.
 ///
 /// The text is a function of the files alone: the same ones give the same bytes.
-public struct SymWriter {
-  public struct Options: Sendable {
+package struct SymWriter {
+  package struct Options: Sendable {
     /// Whether names are written as people wrote them; else as the files have them.
-    public var demangles = true
-    public var hasInlinedCalls = true
-    public var hasFrameRules = true
+    package var demangles = true
+    package var hasInlinedCalls = true
+    package var hasFrameRules = true
 
-    public init() {}
+    package init() {}
   }
 
   /// What was written.
-  public struct Counts: Sendable, Hashable {
-    public var files = 0
-    public var functions = 0
-    public var inlinedCalls = 0
-    public var lines = 0
-    public var publics = 0
-    public var frameRules = 0
-    public var bytes = 0
+  package struct Counts: Sendable, Hashable {
+    package var files = 0
+    package var functions = 0
+    package var inlinedCalls = 0
+    package var lines = 0
+    package var publics = 0
+    package var frameRules = 0
+    package var bytes = 0
 
-    public var isEmpty: Bool { functions == 0 && publics == 0 && frameRules == 0 }
+    package var isEmpty: Bool { functions == 0 && publics == 0 && frameRules == 0 }
   }
 
   private let source: SymSource
@@ -34,7 +34,7 @@ public struct SymWriter {
   private var text: SymText
 
   /// Writes what `source` has. Throws what `output` throws.
-  public static func write(_ source: SymSource, _ options: Options, to output: any ByteOutput) throws -> Counts {
+  package static func write(_ source: SymSource, _ options: Options, to output: any ByteOutput) throws -> Counts {
     let counter = CountingOutput(output)
     var writer = SymWriter(source, options, counter)
     writer.write()

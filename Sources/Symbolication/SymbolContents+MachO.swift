@@ -4,25 +4,25 @@ internal import SystemPackage
 
 extension SymbolContents {
   /// One Mach-O file, or one slice of a universal one.
-  public struct MachO: Sendable {
-    public let module: SymModule
+  package struct MachO: Sendable {
+    package let module: SymModule
     /// `execute`, `dylib`, `debugSymbols` …: the names of `MachOFile.Kind`
-    public let kind: String
+    package let kind: String
     /// What it was built for: "ios 14.0"; nil if it does not say.
-    public let platform: String?
-    public let hasUUID: Bool
-    public let isEncrypted: Bool
-    public let symbols: Int
+    package let platform: String?
+    package let hasUUID: Bool
+    package let isEncrypted: Bool
+    package let symbols: Int
     /// LC_FUNCTION_STARTS
-    public let functionStarts: Int
+    package let functionStarts: Int
     /// Versions of DWARF, each once.
-    public let dwarfVersions: [Int]
-    public let units: Int
-    public let functions: Int
+    package let dwarfVersions: [Int]
+    package let units: Int
+    package let functions: Int
     /// Entries of the compact unwind information.
-    public let compactUnwinds: Int
+    package let compactUnwinds: Int
     /// Descriptions of frames in `__eh_frame`.
-    public let exceptionFrames: Int
+    package let exceptionFrames: Int
 
     /// The slices in a file that can be read. Throws `Errno`, `InputFile.NotReadable`, or `SymbolFile.UnknownFormat` if there
     /// is none.

@@ -1,57 +1,57 @@
-public import BinaryFormat
+package import BinaryFormat
 internal import CElfutils
 internal import FileSystem
-public import SystemPackage
+package import SystemPackage
 
 /// What a file with symbols has, counted and named; for people who wonder why there are no lines.
-public enum SymbolContents: Sendable {
+package enum SymbolContents: Sendable {
   case elf(Elf)
   case sym(Sym)
   /// The slices of a universal file, or of the files in a bundle; of another file one.
   case machO([MachO])
 
-  public struct Elf: Sendable {
-    public let module: SymModule
+  package struct Elf: Sendable {
+    package let module: SymModule
     /// `executable`, `shared object`, `object` or `core`
-    public let kind: String
-    public let buildID: [UInt8]
+    package let kind: String
+    package let buildID: [UInt8]
     /// Whether there is code in it; not in a file that only has debug information.
-    public let hasCode: Bool
-    public let symbols: Int
-    public let dynamicSymbols: Int
+    package let hasCode: Bool
+    package let symbols: Int
+    package let dynamicSymbols: Int
     /// Versions of DWARF, each once.
-    public let dwarfVersions: [Int]
-    public let units: Int
-    public let functions: Int
+    package let dwarfVersions: [Int]
+    package let units: Int
+    package let functions: Int
     /// Units whose entries are in another file, and how many of those were found.
-    public let splitUnits: Int
-    public let foundSplitUnits: Int
-    public let isCompressed: Bool
+    package let splitUnits: Int
+    package let foundSplitUnits: Int
+    package let isCompressed: Bool
     /// Descriptions of frames in each.
-    public let exceptionFrames: Int
-    public let debugFrames: Int
-    public let hasMiniDebugInfo: Bool
-    public let debugLink: (name: String, checksum: UInt32)?
+    package let exceptionFrames: Int
+    package let debugFrames: Int
+    package let hasMiniDebugInfo: Bool
+    package let debugLink: (name: String, checksum: UInt32)?
     /// The file with debug information that this one shares with others, as dwz(1) makes it, and whether it was found.
-    public let sharedFile: (name: String, isFound: Bool)?
+    package let sharedFile: (name: String, isFound: Bool)?
     /// Whether neither the full symbol table nor debug information is there.
-    public var isStripped: Bool { symbols == 0 && units == 0 }
+    package var isStripped: Bool { symbols == 0 && units == 0 }
   }
 
-  public struct Sym: Sendable {
-    public let module: SymModule
-    public let files: Int
-    public let functions: Int
-    public let lines: Int
-    public let inlinedCalls: Int
-    public let inlineOrigins: Int
-    public let publics: Int
-    public let frameRules: Int
-    public let findings: FindingList
+  package struct Sym: Sendable {
+    package let module: SymModule
+    package let files: Int
+    package let functions: Int
+    package let lines: Int
+    package let inlinedCalls: Int
+    package let inlineOrigins: Int
+    package let publics: Int
+    package let frameRules: Int
+    package let findings: FindingList
   }
 
   /// Reads the file at `path`. Throws `Errno`, `InputFile.NotReadable` or `SymbolFile.UnknownFormat`.
-  public init(_ path: FilePath) throws {
+  package init(_ path: FilePath) throws {
     switch try FileKind(at: path, followingLink: true) {
     case .directory:
       let files = try MachOFile.dwarfFiles(inBundle: path).flatMap { try MachO.all($0) }

@@ -1,16 +1,16 @@
-public import BinaryFormat
+package import BinaryFormat
 internal import FileSystem
-public import SystemPackage
+package import SystemPackage
 
 /// A file with symbols, of whatever format.
-public enum SymbolFile: Sendable {
+package enum SymbolFile: Sendable {
   case elf(ElfSymbols)
   case machO(AppleSymbols)
   /// Breakpad's text format.
   case sym(SymFile)
 
   /// The file has none of the formats that are known.
-  public struct UnknownFormat: Error, Sendable {}
+  package struct UnknownFormat: Error, Sendable {}
 
   /// Opens the file at `path`, or the one in a dSYM bundle. Of a universal Mach-O file the slice with an id is taken, or
   /// without one that of arm64. Throws `Errno`, `InputFile.NotReadable`, or `UnknownFormat`.
@@ -18,7 +18,9 @@ public enum SymbolFile: Sendable {
   /// - Parameters:
   ///   - path: the file or bundle.
   ///   - id: of the slice to take.
-  public init(_ path: FilePath, with id: DebugID? = nil) throws { try self.init(path, with: id, places: DebugPlaces()) }
+  package init(_ path: FilePath, with id: DebugID? = nil) throws {
+    try self.init(path, with: id, places: DebugPlaces())
+  }
 
   /// The same, with places where files are looked for that the file refers to, and the architecture of the slice to take, as
   /// `MachOArchitecture` describes it.
@@ -44,7 +46,7 @@ public enum SymbolFile: Sendable {
 
   /// The architectures of the slices in a universal file, or in the first file of a dSYM bundle; of another file none. Throws
   /// `Errno` or `InputFile.NotReadable`.
-  public static func slices(of path: FilePath) throws -> [String] {
+  package static func slices(of path: FilePath) throws -> [String] {
     if (try? FileKind(at: path, followingLink: true)) == .directory {
       return try MachOFile.dwarfFiles(inBundle: path).first.map { try slices(of: $0) } ?? []
     }
@@ -57,7 +59,7 @@ public enum SymbolFile: Sendable {
   }
 
   /// Whether it has no names and no lines at all.
-  public var isEmpty: Bool {
+  package var isEmpty: Bool {
     switch self {
     case .elf(let symbols): symbols.isEmpty
     case .machO(let symbols): symbols.isEmpty
@@ -66,7 +68,7 @@ public enum SymbolFile: Sendable {
   }
 
   /// Where the module's first page lies in the file's own addresses; 0 of formats that count from there.
-  public var imageBase: UInt64 {
+  package var imageBase: UInt64 {
     switch self {
     case .elf(let symbols): symbols.imageBase
     case .machO(let symbols): symbols.imageBase
@@ -75,7 +77,7 @@ public enum SymbolFile: Sendable {
   }
 
   /// What lies at an offset from where the module was loaded; nil if no symbol is near.
-  public func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
+  package func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
     switch self {
     case .elf(let symbols):
       Self.symbolize(symbols, symbols.imageBase &+ offset)?.relative(to: symbols.imageBase)
@@ -92,7 +94,7 @@ public enum SymbolFile: Sendable {
   }
 
   /// The rules that lead from a frame at an offset to its caller; nil if there are none.
-  public func frameRules(at offset: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
+  package func frameRules(at offset: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
     switch self {
     case .elf(let symbols): symbols.frameRules(imageAddress: symbols.imageBase &+ offset)
     case .machO(let symbols): symbols.frameRules(imageAddress: symbols.imageBase &+ offset)
@@ -101,7 +103,7 @@ public enum SymbolFile: Sendable {
   }
 
   /// Where the function that an offset lies in begins, as an offset too.
-  public func functionAddress(_ offset: UInt64) -> UInt64? {
+  package func functionAddress(_ offset: UInt64) -> UInt64? {
     switch self {
     case .elf(let symbols):
       symbols.functionAddress(imageAddress: symbols.imageBase &+ offset).map { $0 &- symbols.imageBase }
@@ -112,7 +114,7 @@ public enum SymbolFile: Sendable {
   }
 
   /// Whether a stack may go through an offset, as far as is known.
-  public func isInFunction(_ offset: UInt64) -> Bool {
+  package func isInFunction(_ offset: UInt64) -> Bool {
     switch self {
     case .elf(let symbols): symbols.isInFunction(imageAddress: symbols.imageBase &+ offset)
     case .machO(let symbols): symbols.isInFunction(imageAddress: symbols.imageBase &+ offset)
@@ -121,7 +123,7 @@ public enum SymbolFile: Sendable {
   }
 
   /// What was wrong with it; each finding costs its own names only.
-  public var findings: FindingList {
+  package var findings: FindingList {
     switch self {
     case .elf(let symbols): symbols.findings
     case .machO(let symbols): symbols.findings

@@ -1,34 +1,34 @@
-public import BinaryFormat
-public import SystemPackage
+package import BinaryFormat
+package import SystemPackage
 
 /// The rules of files in which symbols are looked for. Codes are stable; crashpadctl-symbolize(1) has a paragraph for each.
-public enum SymbolFileRules {
-  public static let otherBuild = Rule(
+package enum SymbolFileRules {
+  package static let otherBuild = Rule(
     "other-build", .warning, "The file is of another build of the module, and is not used")
-  public static let noIdentity = Rule(
+  package static let noIdentity = Rule(
     "no-build-id", .warning, "The file does not say of which build it is, and is not used")
-  public static let otherChecksum = Rule(
+  package static let otherChecksum = Rule(
     "other-checksum", .warning, "The file has another checksum than the module's file says, and is not used")
-  public static let unknownFormat = Rule(
+  package static let unknownFormat = Rule(
     "unknown-symbol-format", .warning, "The file has none of the formats that symbols come in")
-  public static let unreadable = Rule("unreadable-symbols", .warning, "The file with symbols can not be read")
-  public static let unverified = Rule(
+  package static let unreadable = Rule("unreadable-symbols", .warning, "The file with symbols can not be read")
+  package static let unverified = Rule(
     "unverified-symbols", .warning, "The file is used although nothing says that it is of the module's build")
 
-  public static let unused = Rule(
+  package static let unused = Rule(
     "unused-symbols", .note, "The file that was named has symbols of none of the modules in which frames lie")
 
-  public static let all =
+  package static let all =
     [otherBuild, noIdentity, otherChecksum, unknownFormat, unreadable, unverified, unused] + SymRules.all
     + ElfRules.all + MachORules.all
 }
 
 /// A finding about a file with symbols.
-public struct SymbolFileFinding: Sendable, Hashable {
-  public let file: FilePath
-  public let finding: Finding
+package struct SymbolFileFinding: Sendable, Hashable {
+  package let file: FilePath
+  package let finding: Finding
 
-  public init(file: FilePath, finding: Finding) {
+  package init(file: FilePath, finding: Finding) {
     self.file = file
     self.finding = finding
   }
@@ -37,7 +37,7 @@ public struct SymbolFileFinding: Sendable, Hashable {
 extension ModuleSymbols {
   /// What there is to say about the files that were looked at: those that are not used, those that may be the wrong ones,
   /// and what is wrong within those that are used. The findings' paths are the module's name.
-  public var fileFindings: [SymbolFileFinding] {
+  package var fileFindings: [SymbolFileFinding] {
     var findings: [SymbolFileFinding] = []
     func add(_ file: FilePath, _ rule: Rule, expected: Finding.Value? = nil, found: Finding.Value? = nil) {
       let finding = Finding(rule, path: identity.debugName, expected: expected, found: found)

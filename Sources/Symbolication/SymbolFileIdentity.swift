@@ -1,19 +1,19 @@
 internal import FileSystem
-public import SystemPackage
+package import SystemPackage
 
 /// What a file with symbols says of itself, without reading its symbols.
-public struct SymbolFileIdentity: Sendable {
-  public enum Format: String, Sendable {
+package struct SymbolFileIdentity: Sendable {
+  package enum Format: String, Sendable {
     case elf = "ELF"
     case machO = "Mach-O"
     case sym = "Breakpad"
   }
 
-  public let format: Format
+  package let format: Format
   /// Of a fat file several; empty of a file that does not say.
-  public let debugIDs: [DebugID]
+  package let debugIDs: [DebugID]
   /// NT_GNU_BUILD_ID of an ELF file.
-  public let buildID: [UInt8]
+  package let buildID: [UInt8]
 
   /// By the first bytes. Throws `Errno` or `SymbolFile.UnknownFormat`.
   static func format(of path: FilePath) throws -> Format {
@@ -31,7 +31,7 @@ public struct SymbolFileIdentity: Sendable {
   }
 
   /// Throws `Errno`, `InputFile.NotReadable` or `SymbolFile.UnknownFormat`.
-  public init(_ path: FilePath) throws {
+  package init(_ path: FilePath) throws {
     // Of many thousand files in a folder nothing else is read.
     let start = try InputFile.prefix(of: path, count: 512)
     format = try Self.format(of: start)

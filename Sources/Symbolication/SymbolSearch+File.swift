@@ -1,12 +1,12 @@
 internal import FileSystem
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// The symbols of a file that somebody has, and where its addresses begin.
-public struct FileSymbols: Sendable {
-  public let symbols: SymbolFile
+package struct FileSymbols: Sendable {
+  package let symbols: SymbolFile
   /// Where the module's first page lies in the file's own addresses; 0 of formats that count from there.
-  public let imageBase: UInt64
+  package let imageBase: UInt64
 
   /// Opens a file or a dSYM bundle. Where it has no debug information itself, that of the same build is looked for: in
   /// `paths`, in a dSYM bundle beside it, where `.gnu_debuglink` says, and by the build id below `/usr/lib/debug`.
@@ -16,7 +16,7 @@ public struct FileSymbols: Sendable {
   ///   - paths: files and folders to look in first.
   ///   - architecture: of the slice of a universal file; nil for arm64's, or the first.
   /// - Throws: `Errno`, `InputFile.NotReadable`, or `SymbolFile.UnknownFormat`
-  public init(_ path: FilePath, paths: [FilePath] = [], architecture: String? = nil) throws {
+  package init(_ path: FilePath, paths: [FilePath] = [], architecture: String? = nil) throws {
     let own = try SymbolFile(path, architecture: architecture, places: DebugPlaces(named: paths))
     imageBase = own.imageBase
     guard !own.hasDebugInfo, let identity = Self.identity(path, own) else {

@@ -1,11 +1,11 @@
 internal import FileSystem
-public import SystemPackage
+package import SystemPackage
 
 /// Finds the files with the symbols of modules.
-public struct SymbolSearch: Sendable {
+package struct SymbolSearch: Sendable {
   /// A file that is used.
-  public struct Found: Sendable {
-    public enum Role: String, Sendable {
+  package struct Found: Sendable {
+    package enum Role: String, Sendable {
       /// The loaded file itself.
       case binary
       /// Debug information that was taken out of it.
@@ -13,15 +13,15 @@ public struct SymbolSearch: Sendable {
       case sym = "breakpad"
     }
 
-    public let path: FilePath
-    public let role: Role
+    package let path: FilePath
+    package let role: Role
     /// Whether it has the id of the dump's module. If not, one of the two says none.
-    public let isVerified: Bool
+    package let isVerified: Bool
   }
 
   /// A file that was there and is not used.
-  public struct Refusal: Sendable {
-    public enum Reason: Sendable, Hashable {
+  package struct Refusal: Sendable {
+    package enum Reason: Sendable, Hashable {
       /// It is of another build: the id that it has.
       case otherBuild(String)
       /// It has no id, and the module has one.
@@ -32,19 +32,19 @@ public struct SymbolSearch: Sendable {
       case unreadable(Errno)
     }
 
-    public let path: FilePath
-    public let reason: Reason
+    package let path: FilePath
+    package let reason: Reason
   }
 
-  public struct Result: Sendable {
-    public var files: [Found] = []
+  package struct Result: Sendable {
+    package var files: [Found] = []
     /// What they hold, in the order in which it is asked; a loaded file and its debug information are one.
-    public var symbols: [SymbolFile] = []
-    public var refused: [Refusal] = []
+    package var symbols: [SymbolFile] = []
+    package var refused: [Refusal] = []
     /// How many places had no file.
-    public var missing = 0
+    package var missing = 0
 
-    public init() {}
+    package init() {}
   }
 
   /// Folders and files that were named, in order.
@@ -64,7 +64,7 @@ public struct SymbolSearch: Sendable {
   ///   - paths: files and folders to look in first, in this order. One that is not there is looked at like an empty folder.
   ///   - looksInSystem: whether to look at a module's own path, what its `.gnu_debuglink` names, and below `/usr/lib/debug`.
   ///   - debuginfod: whether to ask the servers of `DEBUGINFOD_URLS`, where libdebuginfod is installed.
-  public init(paths: [FilePath], looksInSystem: Bool = true, debuginfod: Bool = false) {
+  package init(paths: [FilePath], looksInSystem: Bool = true, debuginfod: Bool = false) {
     named = paths.flatMap { path -> [Named] in
       switch try? FileKind(at: path, followingLink: true) {
       case .directory: [.folder(SymbolFolder(path))]
@@ -78,13 +78,13 @@ public struct SymbolSearch: Sendable {
   }
 
   /// Whether libdebuginfod is there, through which servers are asked.
-  public static var hasDebuginfod: Bool { Debuginfod.isInstalled }
+  package static var hasDebuginfod: Bool { Debuginfod.isInstalled }
 
   /// Why a debuginfod server gave no answer so far; nil if each answered, if only that it has no such file.
-  public var serverFailure: Errno? { server?.failure }
+  package var serverFailure: Errno? { server?.failure }
 
   /// Looks for the symbols of one module.
-  public func find(_ identity: ModuleIdentity) -> Result {
+  package func find(_ identity: ModuleIdentity) -> Result {
     if cannotFind(identity) { return Result() }
     var pass = SymbolSearchPass(identity, places)
     let candidates = SymbolCandidates(identity)

@@ -1,26 +1,26 @@
 internal import BinaryFormat
 internal import FileSystem
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// A folder in which files with symbols are found by their ids: `.build-id/xx/yyyy` and `.build-id/xx/yyyy.debug` for ELF
 /// files, `NAME/ID/NAME.sym` and `NAME/ID/NAME` for others.
-public struct SymbolStore {
+package struct SymbolStore {
   /// A file with symbols, and its ids.
-  public struct File: Sendable {
-    public let path: FilePath
-    public let format: SymbolFileIdentity.Format
-    public let debugIDs: [DebugID]
-    public let buildID: [UInt8]
+  package struct File: Sendable {
+    package let path: FilePath
+    package let format: SymbolFileIdentity.Format
+    package let debugIDs: [DebugID]
+    package let buildID: [UInt8]
     /// Of a symbol file: of the module. Else the file's own name.
-    public let name: String
+    package let name: String
     /// Of an ELF file.
-    public let hasCode: Bool
-    public let hasSymbols: Bool
+    package let hasCode: Bool
+    package let hasSymbols: Bool
   }
 
   /// What became of one place in the store.
-  public enum Outcome: Sendable, Hashable {
+  package enum Outcome: Sendable, Hashable {
     case added
     /// The same file is there already.
     case present
@@ -29,9 +29,9 @@ public struct SymbolStore {
     case failed(Errno)
   }
 
-  public let path: FilePath
-  public let copies: Bool
-  public let isDryRun: Bool
+  package let path: FilePath
+  package let copies: Bool
+  package let isDryRun: Bool
   /// What was added, by place.
   private var added: [FilePath: FilePath] = [:]
 
@@ -39,7 +39,7 @@ public struct SymbolStore {
   ///   - path: the folder; it is made when the first file is added.
   ///   - copies: whether files are copied; else the store has symbolic links to them.
   ///   - isDryRun: whether nothing is to be changed.
-  public init(_ path: FilePath, copies: Bool, isDryRun: Bool) {
+  package init(_ path: FilePath, copies: Bool, isDryRun: Bool) {
     (self.path, self.copies, self.isDryRun) = (path, copies, isDryRun)
   }
 
@@ -50,7 +50,7 @@ public struct SymbolStore {
   ///   - unreadable: is called for what could not be read.
   ///   - body: is called for each file.
   /// - Throws: `Errno` for `folder` itself.
-  public static func forEachFile(
+  package static func forEachFile(
     below folder: FilePath, unreadable: (FilePath, Errno) -> Void, _ body: (File) -> Void
   ) throws {
     guard try FileKind(at: folder, followingLink: true) == .directory else {
@@ -65,7 +65,7 @@ public struct SymbolStore {
   }
 
   /// Where a file belongs, in this store. Empty of a file without an id.
-  public func places(of file: File) -> [FilePath] {
+  package func places(of file: File) -> [FilePath] {
     switch file.format {
     case .elf:
       guard file.buildID.count > 1 else { return [] }
@@ -84,7 +84,7 @@ public struct SymbolStore {
   }
 
   /// Puts a file where it belongs. What has that place already is never replaced.
-  public mutating func add(_ file: File, at place: FilePath) -> Outcome {
+  package mutating func add(_ file: File, at place: FilePath) -> Outcome {
     if isSame(file.path, added[place] ?? place) { return .present }
     guard added[place] == nil, (try? FileKind(at: place)) == nil else { return .taken }
     added[place] = file.path

@@ -1,10 +1,10 @@
 internal import BinaryFormat
-public import FileSystem
-public import Snapshot
+package import FileSystem
+package import Snapshot
 
 /// The stacks of one snapshot with names, and the symbols of its modules.
-public struct Symbolization: Sendable {
-  public enum Threads: Sendable, Equatable {
+package struct Symbolization: Sendable {
+  package enum Threads: Sendable, Equatable {
     /// The one that crashed; all if none did.
     case crashed
     case all
@@ -12,36 +12,36 @@ public struct Symbolization: Sendable {
     case one(Int)
   }
 
-  public struct Frame: Sendable {
-    public let frame: StackFrame
+  package struct Frame: Sendable {
+    package let frame: StackFrame
     /// What lies there; nil if nothing is known of it. Its last function is the one that was compiled as such.
-    public let symbol: SymbolizedAddress?
+    package let symbol: SymbolizedAddress?
   }
 
-  public struct Thread: Sendable {
+  package struct Thread: Sendable {
     /// In the snapshot's list; nil of an exception whose thread is not in it.
-    public let index: Int?
-    public let isCrashed: Bool
-    public let frames: [Frame]
-    public let end: WalkEnd
+    package let index: Int?
+    package let isCrashed: Bool
+    package let frames: [Frame]
+    package let end: WalkEnd
     /// The registers that the walk began with.
-    public let context: CPUContext?
+    package let context: CPUContext?
   }
 
-  public struct Module: Sendable {
+  package struct Module: Sendable {
     /// In the snapshot's list.
-    public let index: Int
-    public let identity: ModuleIdentity
+    package let index: Int
+    package let identity: ModuleIdentity
     /// Nil if nobody needed it.
-    public internal(set) var symbols: ModuleSymbols?
+    package internal(set) var symbols: ModuleSymbols?
   }
 
   /// The crashed thread first.
-  public let threads: [Thread]
+  package let threads: [Thread]
   /// The stack of the exception that led to a crash, where a report has it beside the threads.
   package let lastException: [Frame]
   /// One for each of the snapshot's.
-  public let modules: [Module]
+  package let modules: [Module]
 
   /// - Parameters:
   ///   - snapshot: what is known of the process.
@@ -50,7 +50,7 @@ public struct Symbolization: Sendable {
   ///   - threads: whose stacks are walked.
   ///   - allModules: whether the symbols of modules are looked for too that no frame lies in.
   ///   - limits: how far a stack is walked.
-  public init(
+  package init(
     _ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache, threads: Threads, allModules: Bool = false,
     limits: StackWalker.Limits = StackWalker.Limits()
   ) {

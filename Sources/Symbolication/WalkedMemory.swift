@@ -1,9 +1,9 @@
 internal import BinaryFormat
-public import FileSystem
-public import Snapshot
+package import FileSystem
+package import Snapshot
 
 /// The captured memory of a process, to be read word by word.
-public final class WalkedMemory: Sendable {
+package final class WalkedMemory: Sendable {
   private struct Region: Sendable {
     let address: UInt64
     let content: Content
@@ -17,7 +17,7 @@ public final class WalkedMemory: Sendable {
   /// - Parameters:
   ///   - snapshot: whose stacks and other memory count.
   ///   - file: what it was read from.
-  public init(_ snapshot: ProcessSnapshot, _ file: InputFile) {
+  package init(_ snapshot: ProcessSnapshot, _ file: InputFile) {
     self.snapshot = snapshot
     self.file = file
     regions =
@@ -28,7 +28,7 @@ public final class WalkedMemory: Sendable {
   }
 
   /// The eight bytes at `address`, little endian; nil if they were not captured.
-  public func word(_ address: UInt64) -> UInt64? {
+  package func word(_ address: UInt64) -> UInt64? {
     var low = 0
     var high = regions.count
     while low < high {

@@ -1,19 +1,19 @@
 internal import BinaryFormat
-public import FileSystem
+package import FileSystem
 internal import Minidump
 internal import Snapshot
 
 /// A field of the form that a report is sent in: bytes, as an annotation has them.
 public struct UploadField: Sendable, Hashable {
-  public let name: [UInt8]
-  public let value: [UInt8]
+  package let name: [UInt8]
+  package let value: [UInt8]
 
-  public init(name: [UInt8], value: [UInt8]) {
+  package init(name: [UInt8], value: [UInt8]) {
     self.name = name
     self.value = value
   }
 
-  public init(_ name: String, _ value: String) { self.init(name: Array(name.utf8), value: Array(value.utf8)) }
+  package init(_ name: String, _ value: String) { self.init(name: Array(name.utf8), value: Array(value.utf8)) }
 }
 
 /// The form's fields of one report: its annotations, sorted by their names' bytes, each name once.
@@ -21,13 +21,13 @@ public struct UploadField: Sendable, Hashable {
 /// Source: `handler/minidump_to_upload_parameters.cc`. Process annotations win over those of modules, and these win in the
 /// modules' order, simple ones before typed ones; `list_annotations` and `guid` win over all.
 public struct UploadFields: Sendable, Hashable {
-  public private(set) var fields: [UploadField] = []
+  package private(set) var fields: [UploadField] = []
 
   /// The part that has the minidump; no field has its name.
-  public static let minidumpName = "upload_file_minidump"
+  package static let minidumpName = "upload_file_minidump"
 
   /// A report without a byte of a minidump has none.
-  public init(minidump: InputFile) {
+  package init(minidump: InputFile) {
     minidump.withBytes { bytes in
       let result = MinidumpReader.read(bytes)
       guard let snapshot = result.snapshot else { return }
@@ -67,13 +67,13 @@ public struct UploadFields: Sendable, Hashable {
   private static let string: UInt16 = 1
 
   /// The value of a field; nil if there is none of that name.
-  public subscript(name: String) -> [UInt8]? {
+  package subscript(name: String) -> [UInt8]? {
     let name = Array(name.utf8)
     return fields.first { $0.name == name }?.value
   }
 
   /// Puts a field in the place of what has its name.
-  public mutating func set(_ field: UploadField) {
+  package mutating func set(_ field: UploadField) {
     fields.removeAll { $0.name == field.name }
     fields.append(field)
     sort()

@@ -47,7 +47,7 @@ public enum UploadDestinationFailure: Error, Sendable, Hashable {
 
 extension UploadDestination {
   /// Takes `NAME=VALUE` apart; the value is nil without a `=`.
-  public static func split(preset: String) throws(UploadDestinationFailure) -> (server: UploadServer, value: String?) {
+  package static func split(preset: String) throws(UploadDestinationFailure) -> (server: UploadServer, value: String?) {
     let words = preset.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard let server = words.first.flatMap({ UploadServer(rawValue: String($0)) }) else { throw .unknownServer }
     return (server, words.count > 1 ? String(words[1]) : nil)
@@ -64,7 +64,7 @@ extension UploadDestination {
   }
 
   /// The destination that `value` is of a server.
-  public init(_ server: UploadServer, value: String) throws(UploadDestinationFailure) {
+  package init(_ server: UploadServer, value: String) throws(UploadDestinationFailure) {
     guard !value.isEmpty else { throw .noValue(server) }
     switch server {
     case .crashpad, .breakpad: self.init(server, try Self.address(server, value))

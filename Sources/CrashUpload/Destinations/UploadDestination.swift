@@ -2,18 +2,18 @@
 ///
 /// Nothing but `displayName` is fit to be told: the rest may have keys and tokens.
 public struct UploadDestination: Sendable {
-  public let server: UploadServer
-  public let address: WebAddress
+  package let server: UploadServer
+  package let address: WebAddress
   /// Fields that every report gets, unless it has one of that name.
-  public let constantFields: [UploadField]
+  package let constantFields: [UploadField]
   /// Header fields that every request gets.
-  public let headers: [HTTPHeader]
+  package let headers: [HTTPHeader]
   /// The name of the part that has the minidump.
-  public let minidumpName: String
+  package let minidumpName: String
   /// Whether bodies are compressed unless somebody says otherwise. They are then sent in chunks.
-  public let usesGzip: Bool
+  package let usesGzip: Bool
   /// Whether product, version and client id go into the URL.
-  public let identifiesClients: Bool
+  package let identifiesClients: Bool
 
   init(_ server: UploadServer, _ address: WebAddress, constantFields: [UploadField] = []) {
     self.server = server
@@ -32,18 +32,18 @@ public struct UploadDestination: Sendable {
   public var displayName: String { address.displayName }
 
   /// The fields that a report gets for this server. None of them is in the place of one that the report has.
-  public func addedFields(to report: UploadFields) -> [UploadField] {
+  package func addedFields(to report: UploadFields) -> [UploadField] {
     (constantFields + server.copies.compactMap { $0.field(of: report) }).filter { field in
       !report.fields.contains { $0.name == field.name }
     }
   }
 
   /// Whether the server refuses a report that has a field of that name.
-  public func refuses(field name: [UInt8]) -> Bool { server.refusedFields.contains { name == Array($0.utf8) } }
+  package func refuses(field name: [UInt8]) -> Bool { server.refusedFields.contains { name == Array($0.utf8) } }
 
   /// The fields of a report as this server has them. What the report has stays as it is, unless the server refuses the
   /// report for it.
-  public func fields(of report: UploadFields) -> UploadFields {
+  package func fields(of report: UploadFields) -> UploadFields {
     var fields = report
     if report.fields.contains(where: { refuses(field: $0.name) }) {
       fields = UploadFields()
@@ -56,7 +56,7 @@ public struct UploadDestination: Sendable {
   /// The address for a report with these fields.
   ///
   /// Source: `CrashReportUploadThread::UploadReport` in `handler/crash_report_upload_thread.cc`.
-  public func address(of fields: UploadFields) -> WebAddress {
+  package func address(of fields: UploadFields) -> WebAddress {
     guard identifiesClients else { return address }
     var address = self.address
     for (field, parameter) in [("prod", "product"), ("ver", "version"), ("guid", "guid")] {
@@ -66,7 +66,7 @@ public struct UploadDestination: Sendable {
   }
 
   /// Whether an answer with status 200 says that the server threw the report away; then what it says of why.
-  public func rejection(in body: [UInt8]) -> String? {
+  package func rejection(in body: [UInt8]) -> String? {
     guard let prefix = server.rejection, body.starts(with: prefix.utf8) else { return nil }
     let reason = body.dropFirst(prefix.utf8.count).prefix { $0 > 0x20 && $0 < 0x7f }
     return String(decoding: reason, as: UTF8.self)

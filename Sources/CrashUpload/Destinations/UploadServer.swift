@@ -9,7 +9,7 @@ public enum UploadServer: String, Sendable, CaseIterable {
   case backtrace
 
   /// What is behind the `=` of a preset.
-  public var placeholder: String {
+  package var placeholder: String {
     switch self {
     case .crashpad, .breakpad: "URL"
     case .sentry: "DSN"

@@ -1,35 +1,35 @@
 /// A URL with the scheme http or https (RFC 3986), in its parts.
 ///
 /// What it may hold is told nowhere: user info, path and query can be secrets. People see `displayName`.
-public struct WebAddress: Sendable, Hashable {
-  public enum Scheme: String, Sendable {
+package struct WebAddress: Sendable, Hashable {
+  package enum Scheme: String, Sendable {
     case http
     case https
 
     var port: UInt16 { self == .http ? 80 : 443 }
   }
 
-  public let scheme: Scheme
+  package let scheme: Scheme
   /// What is in front of the `@`, escaped as in the URL; nil if there is none.
-  public let userInfo: String?
+  package let userInfo: String?
   /// A name or an IPv4 address, in lowercase, or an IPv6 address in brackets.
-  public let host: String
+  package let host: String
   /// Nil for the scheme's own.
-  public let port: UInt16?
+  package let port: UInt16?
   /// Empty, or from a slash on, escaped as in the URL.
-  public var path: String { String(decoding: pathBytes, as: UTF8.self) }
+  package var path: String { String(decoding: pathBytes, as: UTF8.self) }
   /// What is behind the `?`, escaped as in the URL; nil if there is none.
-  public var query: String? { queryBytes.map { String(decoding: $0, as: UTF8.self) } }
+  package var query: String? { queryBytes.map { String(decoding: $0, as: UTF8.self) } }
 
   private let pathBytes: [UInt8]
   private let queryBytes: [UInt8]?
 
   /// URLs end at 8 KiB, as they do in many servers.
-  public static let maximumLength = 8192
+  package static let maximumLength = 8192
 
   /// Takes a URL that is written as RFC 3986 has it: all else is refused, so that what is checked here is what libcurl
   /// reads.
-  public init(_ text: String) throws(WebAddressFailure) {
+  package init(_ text: String) throws(WebAddressFailure) {
     let bytes = Array(text.utf8)
     try WebAddressParts.checkCharacters(bytes)
     let parts = try WebAddressParts(bytes)
@@ -51,7 +51,7 @@ public struct WebAddress: Sendable, Hashable {
   }
 
   /// The URL. It may have secrets.
-  public var text: String {
+  package var text: String {
     var text = "\(scheme.rawValue)://"
     if let userInfo { text += userInfo + "@" }
     text += host
@@ -62,12 +62,12 @@ public struct WebAddress: Sendable, Hashable {
   }
 
   /// Scheme, host and port, which is all of it that is no secret, and names the server.
-  public var displayName: String { "\(scheme.rawValue)://\(host)" + (port.map { ":\($0)" } ?? "") }
+  package var displayName: String { "\(scheme.rawValue)://\(host)" + (port.map { ":\($0)" } ?? "") }
 
   /// The address with another parameter behind the others: `name=value`, both escaped.
   ///
   /// Only letters, digits and `-_.~` are not, as in Crashpad's `util/net/url.cc`.
-  public func adding(_ name: String, _ value: some Sequence<UInt8>) -> WebAddress {
+  package func adding(_ name: String, _ value: some Sequence<UInt8>) -> WebAddress {
     let item = Self.escaped(name.utf8) + [UInt8(ascii: "=")] + Self.escaped(value)
     let others = queryBytes.map { $0.isEmpty ? [] : $0 + [UInt8(ascii: "&")] } ?? []
     return WebAddress(self, userInfo: userInfo, path: pathBytes, query: others + item)

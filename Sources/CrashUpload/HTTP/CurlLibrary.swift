@@ -1,6 +1,6 @@
 internal import CCurl
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// libcurl, as the system has it. It is loaded when something is uploaded: linked, it would cost every other start of a
 /// program some milliseconds and 6 MB, with the two dozen libraries that it needs itself.
@@ -61,14 +61,14 @@ final class CurlLibrary: Sendable {
 }
 
 /// What uploads are done with.
-public enum HTTPLibrary {
+package enum HTTPLibrary {
   /// "libcurl/7.88.1 OpenSSL/3.0.17 …". Throws `UploadFailure` if there is none.
-  public static func version() throws(UploadFailure) -> String { try CurlLibrary.shared.get().version }
+  package static func version() throws(UploadFailure) -> String { try CurlLibrary.shared.get().version }
 
   /// The file with the certificates of the authorities that servers are trusted by, if no other is asked for: that of
   /// `$SSL_CERT_FILE`, or libcurl's own; nil if it has none, or is older than 7.84 and can't tell. Throws `UploadFailure` if
   /// there is no libcurl.
-  public static func certificateFile() throws(UploadFailure) -> FilePath? {
+  package static func certificateFile() throws(UploadFailure) -> FilePath? {
     let library = try CurlLibrary.shared.get()
     if let file = Environment.path("SSL_CERT_FILE") { return file }
     guard let handle = unsafe library.easyInit() else { return nil }

@@ -1,5 +1,5 @@
 public import FileSystem
-public import SystemPackage
+package import SystemPackage
 
 /// One POST, and the bounds of it.
 struct HTTPRequest {
@@ -33,7 +33,7 @@ public struct HTTPHeader: Sendable, Hashable {
   }
 
   /// `Name: value`; nil as with `init(name:value:)`.
-  public init?(line: String) {
+  package init?(line: String) {
     guard let colon = line.firstIndex(of: ":") else { return nil }
     self.init(name: String(line[..<colon]), value: String(line[line.index(after: colon)...]))
   }
@@ -41,7 +41,7 @@ public struct HTTPHeader: Sendable, Hashable {
   static let contentType = "Content-Type"
 
   /// Whether it describes the body, as each request's own fields do: two of them would contradict each other.
-  public var isOfBody: Bool {
+  package var isOfBody: Bool {
     if isExpect { return !value.isEmpty }
     return ["content-type", "content-length", "content-encoding", "transfer-encoding"].contains(name.lowercased())
   }
@@ -53,19 +53,19 @@ public struct HTTPHeader: Sendable, Hashable {
 /// How a server is reached.
 public struct HTTPOptions: Sendable {
   /// Sent with every request.
-  public var headers: [HTTPHeader] = []
+  package var headers: [HTTPHeader] = []
   /// A file with certificates to trust, in PEM's form, in place of the system's; nil for `$SSL_CERT_FILE`, or the system's.
-  public var certificateFile: FilePath?
+  package var certificateFile: FilePath?
   /// In place of those that the environment names (`https_proxy` and so on); empty for none.
-  public var proxy: String?
+  package var proxy: String?
   /// Milliseconds for finding the server, connecting and TLS.
-  public var connectTimeout: Int64 = 30_000
+  package var connectTimeout: Int64 = 30_000
   /// Milliseconds in which something has to move, and the answer has to come once everything is sent.
   public var timeout: Int64 = 60_000
   /// What the client is called.
-  public var userAgent = "crashpadctl"
+  package var userAgent = "crashpadctl"
 
-  public init() {}
+  package init() {}
 }
 
 /// The bytes of a request, read once from the beginning to the end, or again after `rewind`.

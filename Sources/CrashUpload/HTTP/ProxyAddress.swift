@@ -1,7 +1,7 @@
 /// The address of a proxy, of the command line or the environment.
-public enum ProxyAddress {
+package enum ProxyAddress {
   /// The environment's, for addresses with that scheme, in the order in which libcurl looks at them.
-  public static func variables(for scheme: WebAddress.Scheme) -> [String] {
+  package static func variables(for scheme: WebAddress.Scheme) -> [String] {
     // CGI programs get the request's header Proxy as $HTTP_PROXY, so nobody takes that.
     (scheme == .http ? ["http_proxy"] : ["https_proxy", "HTTPS_PROXY"]) + ["all_proxy", "ALL_PROXY"]
   }
@@ -10,7 +10,7 @@ public enum ProxyAddress {
 
   /// Whether libcurl reads it as it was meant: what it can't read it tells with the password, and where user info has an
   /// escaped control character it goes without the proxy.
-  public static func isValid(_ text: String) -> Bool {
+  package static func isValid(_ text: String) -> Bool {
     var rest = text[...]
     if let separator = text.firstRange(of: "://") {
       guard schemes.contains(text[..<separator.lowerBound].lowercased()) else { return false }

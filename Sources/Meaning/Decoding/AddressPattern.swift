@@ -1,10 +1,10 @@
 /// What the bits of an address say about where it comes from.
-public struct AddressPattern: Sendable {
-  public let row: CodeMeaning
-  public let facts: [DecodedFact]
+package struct AddressPattern: Sendable {
+  package let row: CodeMeaning
+  package let facts: [DecodedFact]
 
   /// Nil where the address looks like any other. Without a platform the patterns of both processors count.
-  public init?(_ address: UInt64, on platform: CodeMeaning.Platform = .any) {
+  package init?(_ address: UInt64, on platform: CodeMeaning.Platform = .any) {
     func row(_ name: String) -> CodeMeaning? { CodeMeaning.addresses.first { $0.name == "address \(name)" } }
     var facts: [DecodedFact] = []
     let found: CodeMeaning?

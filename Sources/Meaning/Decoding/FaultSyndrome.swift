@@ -1,35 +1,35 @@
 /// The exception syndrome register of arm64, `esr`.
-public struct FaultSyndrome: Sendable {
-  public let value: UInt64
+package struct FaultSyndrome: Sendable {
+  package let value: UInt64
   /// Bits 31 to 26.
-  public var exceptionClass: UInt64 { value >> 26 & 0x3f }
+  package var exceptionClass: UInt64 { value >> 26 & 0x3f }
 
-  public init(_ value: UInt64) { self.value = value }
+  package init(_ value: UInt64) { self.value = value }
 
   private var isDataAbort: Bool { exceptionClass == 0x24 || exceptionClass == 0x25 }
   private var isInstructionAbort: Bool { exceptionClass == 0x20 || exceptionClass == 0x21 }
 
   /// Of a data abort whether the access was a write; of cache maintenance, which reads as a write, nothing is known.
-  public var isWrite: Bool? {
+  package var isWrite: Bool? {
     guard isDataAbort, value >> 8 & 1 == 0 else { return nil }
     return value >> 6 & 1 == 1
   }
 
   /// Bits 5 to 0 of an abort.
-  public var status: UInt64? { isDataAbort || isInstructionAbort ? value & 0x3f : nil }
+  package var status: UInt64? { isDataAbort || isInstructionAbort ? value & 0x3f : nil }
 
   /// The immediate of a brk instruction.
-  public var trap: UInt64? { exceptionClass == 0x3c ? value & 0xffff : nil }
+  package var trap: UInt64? { exceptionClass == 0x3c ? value & 0xffff : nil }
 
   /// What the bits mean, the most telling row first.
-  public var rows: [CodeMeaning] {
+  package var rows: [CodeMeaning] {
     let first = trap.map { number in CodeMeaning.traps.first { $0.has(number) } } ?? nil
     let fault = status.flatMap { number in CodeMeaning.faultStatuses.first { $0.has(number) } }
     let ec = exceptionClass
     return [first, fault, CodeMeaning.syndromes.first { $0.has(ec) }].compactMap { $0 }
   }
 
-  public var facts: [DecodedFact] {
+  package var facts: [DecodedFact] {
     let ec = exceptionClass
     let row = CodeMeaning.syndromes.first { $0.has(ec) }
     var facts = [DecodedFact("class", "\(hex(ec)) \(row?.name ?? "unknown")")]

@@ -1,17 +1,17 @@
 /// The code words of EXC_GUARD.
 ///
 /// Reports print the first as one decimal number behind "Termination Reason: GUARD".
-public struct GuardCode: Sendable {
-  public let type: UInt64
-  public let flavor: UInt64
-  public let target: UInt32
-  public let facts: [DecodedFact]
+package struct GuardCode: Sendable {
+  package let type: UInt64
+  package let flavor: UInt64
+  package let target: UInt32
+  package let facts: [DecodedFact]
   /// The flavors, and behind them the type.
-  public let rows: [CodeMeaning]
+  package let rows: [CodeMeaning]
   /// "FD CLOSE", "MACH_PORT flavor 0x3000", "type 7"
-  public let name: String
+  package let name: String
 
-  public init(code: UInt64, subcode: UInt64?) {
+  package init(code: UInt64, subcode: UInt64?) {
     type = code >> 61 & 7
     flavor = code >> 32 & 0x1fff_ffff
     target = UInt32(truncatingIfNeeded: code)

@@ -1,15 +1,15 @@
 /// The code words of EXC_RESOURCE.
 ///
 /// XNU's macros that decode WAKEUPS have the masks of two fields swapped; those that encode them are followed here.
-public struct ResourceCode: Sendable {
-  public let type: UInt64
-  public let flavor: UInt64
+package struct ResourceCode: Sendable {
+  package let type: UInt64
+  package let flavor: UInt64
   /// "limit", "50 % over 180 s"
-  public let facts: [DecodedFact]
+  package let facts: [DecodedFact]
   /// What was used up, and the flavor; the flavor first where it is known.
-  public let rows: [CodeMeaning]
+  package let rows: [CodeMeaning]
 
-  public init(code: UInt64, subcode: UInt64?) {
+  package init(code: UInt64, subcode: UInt64?) {
     type = code >> 61 & 7
     flavor = code >> 58 & 7
     let (type, flavor) = (self.type, self.flavor)
@@ -39,7 +39,7 @@ public struct ResourceCode: Sendable {
   }
 
   /// "CPU MONITOR_FATAL", or "type 7"
-  public var name: String {
+  package var name: String {
     guard let typeRow = rows.last else { return "type \(type)" }
     if rows.count == 2 { return "\(typeRow.name) \(rows[0].name)" }
     return flavor == 0 ? typeRow.name : "\(typeRow.name) flavor \(flavor)"
@@ -47,9 +47,9 @@ public struct ResourceCode: Sendable {
 }
 
 /// A part of a code word in words.
-public struct DecodedFact: Sendable, Hashable {
-  public let label: String
-  public let text: String
+package struct DecodedFact: Sendable, Hashable {
+  package let label: String
+  package let text: String
 
   init(_ label: String, _ text: String) {
     self.label = label

@@ -1,3 +1,4 @@
+internal import BinaryFormat
 package import Snapshot
 
 /// A crash as an explanation looks at it: text in place of bytes, and stacks with names.

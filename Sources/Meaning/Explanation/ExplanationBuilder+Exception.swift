@@ -1,3 +1,4 @@
+internal import BinaryFormat
 internal import Snapshot
 
 /// What the exception says.

@@ -1,3 +1,4 @@
+internal import BinaryFormat
 /// What a main thread waits for, as its stack shows it.
 struct MainThreadWait {
   struct Rule: Sendable {

@@ -1,11 +1,11 @@
 /// What a code can mean.
-public struct CodeAnswer: Sendable {
+package struct CodeAnswer: Sendable {
   /// The words that were asked about.
-  public let query: String
+  package let query: String
   /// Several where the words do not say in which field the number stands.
-  public let readings: [CodeReading]
+  package let readings: [CodeReading]
   /// Why there is no reading, or what else is not known.
-  public let unknown: UnknownCode?
+  package let unknown: UnknownCode?
 
   init(_ query: String, _ readings: [CodeReading], unknown: UnknownCode? = nil) {
     self.query = query
@@ -13,25 +13,25 @@ public struct CodeAnswer: Sendable {
     self.unknown = unknown
   }
 
-  public var isKnown: Bool { !readings.isEmpty }
+  package var isKnown: Bool { !readings.isEmpty }
 
   /// The answers to words of a command line, or of a line that was copied from a report.
-  public static func answers(to words: [String]) -> [CodeAnswer] {
+  package static func answers(to words: [String]) -> [CodeAnswer] {
     var parser = CodeParser(words)
     return parser.answers()
   }
 }
 
 /// One meaning of a code.
-public struct CodeReading: Sendable {
+package struct CodeReading: Sendable {
   /// "EXC_GUARD / MACH_PORT INVALID_NAME"
-  public let title: String
+  package let title: String
   /// What asks for this meaning and no other: "signal 11".
-  public let query: String
+  package let query: String
   /// The parts of the number.
-  public let facts: [DecodedFact]
+  package let facts: [DecodedFact]
   /// Rows of the table, the closest first, each with those it belongs to behind it.
-  public let rows: [CodeMeaning]
+  package let rows: [CodeMeaning]
 
   init(_ title: String, query: String? = nil, facts: [DecodedFact] = [], _ rows: [CodeMeaning]) {
     self.title = title
@@ -43,7 +43,7 @@ public struct CodeReading: Sendable {
   }
 
   /// A row on its own.
-  public init(_ row: CodeMeaning) {
+  package init(_ row: CodeMeaning) {
     let number = row.number.map { row.kind == .namespaceCode || row.kind == .jetsamBand ? String($0) : hex($0) }
     let title: String
     switch row.kind {
@@ -63,14 +63,14 @@ public struct CodeReading: Sendable {
   }
 
   /// What happened, with a period.
-  public var event: String { rows.first.map { sentence($0.event) } ?? "" }
+  package var event: String { rows.first.map { sentence($0.event) } ?? "" }
   /// Of the closest row that says it.
-  public var endedBy: String { rows.lazy.map(\.endedBy).first { !$0.isEmpty } ?? "" }
-  public var causes: [String] { rows.lazy.map(\.causes).first { !$0.isEmpty } ?? [] }
-  public var advice: [String] { rows.lazy.map(\.advice).first { !$0.isEmpty } ?? [] }
+  package var endedBy: String { rows.lazy.map(\.endedBy).first { !$0.isEmpty } ?? "" }
+  package var causes: [String] { rows.lazy.map(\.causes).first { !$0.isEmpty } ?? [] }
+  package var advice: [String] { rows.lazy.map(\.advice).first { !$0.isEmpty } ?? [] }
   /// What is commonly believed and wrong, of all the rows.
-  public var myths: [String] { rows.compactMap(\.myth) }
-  public var sources: [String] {
+  package var myths: [String] { rows.compactMap(\.myth) }
+  package var sources: [String] {
     var texts: [String] = []
     for row in rows where !texts.contains(row.source.text) { texts.append(row.source.text) }
     return texts
@@ -78,15 +78,15 @@ public struct CodeReading: Sendable {
 }
 
 /// A code without a meaning in the table.
-public struct UnknownCode: Sendable {
+package struct UnknownCode: Sendable {
   /// "0x123 is unknown in namespace RUNNINGBOARD"
-  public let reason: String
+  package let reason: String
   /// Who owns the field in which it stands.
-  public let owner: CodeMeaning?
+  package let owner: CodeMeaning?
   /// What helps to find out.
-  public let collect: [String]
+  package let collect: [String]
   /// Names that are similar.
-  public let suggestions: [String]
+  package let suggestions: [String]
 }
 
 /// With a capital and a period.

@@ -1,0 +1,67 @@
+public import CrashpadCore
+internal import Snapshot
+internal import Symbolication
+public import SystemPackage
+
+/// The stacks of one dump with the names of modules, functions and source files.
+public struct NamedCrash: Sendable {
+  /// One line of a stack: a function, or a call that was inlined into the one below.
+  public struct Frame: Sendable, Hashable {
+    /// The module's name without its directories; nil of an address in no module.
+    public let module: String?
+    /// Demangled; nil without symbols.
+    public let function: String?
+    /// As the compiler recorded its path; nil without line tables.
+    public let file: String?
+    /// From 1 on; 0 where there is none.
+    public let line: Int
+    /// The address of the instruction, or the return address of a caller.
+    public let address: UInt64
+    public let isInlined: Bool
+  }
+
+  public struct Thread: Sendable, Hashable {
+    /// In the dump's list of threads; nil of a crash whose thread is not in it.
+    public let index: Int?
+    public let isCrashed: Bool
+    /// The innermost first.
+    public let frames: [Frame]
+  }
+
+  /// The crashed thread first; empty if the dump has no meaning.
+  public let threads: [Thread]
+
+  /// Opens the dump at `path`. Throws as `DumpInput` does.
+  ///
+  /// - Parameter symbols: files and directories in which symbols are looked for: dSYM bundles, ELF files, Breakpad files.
+  ///   The directories of this system where debug files are installed are looked into besides.
+  public init(_ path: FilePath, symbols: [FilePath] = []) throws { self.init(try DumpInput(path), symbols: symbols) }
+
+  public init(_ input: DumpInput, symbols: [FilePath] = []) {
+    let inspection = Inspection(input)
+    guard let snapshot = inspection.snapshot else {
+      threads = []
+      return
+    }
+    let names = snapshot.modules.map { $0.name.flatMap { inspection.text($0) }.map(lastPathComponent) }
+    let cache = SymbolCache(SymbolSearch(paths: symbols))
+    threads = Symbolization(snapshot, input.file, cache, threads: .all).threads.map { thread in
+      let frames = thread.frames.flatMap { frame in Self.frames(frame, module: frame.frame.module.flatMap { names[$0] })
+      }
+      return Thread(index: thread.index, isCrashed: thread.isCrashed, frames: frames)
+    }
+  }
+
+  private static func frames(_ frame: Symbolization.Frame, module: String?) -> [Frame] {
+    let calls = frame.symbol?.frames ?? []
+    let address = frame.frame.instruction
+    guard let function = calls.last else {
+      return [Frame(module: module, function: nil, file: nil, line: 0, address: address, isInlined: false)]
+    }
+    return (calls.dropLast().map { ($0, true) } + [(function, false)]).map { call, isInlined in
+      Frame(
+        module: module, function: call.name ?? call.function, file: call.location?.file,
+        line: Int(clamping: call.location?.line ?? 0), address: address, isInlined: isInlined)
+    }
+  }
+}
