@@ -16,6 +16,8 @@ let package = Package(
     .library(name: "crashpad_client", type: .dynamic, targets: ["CrashpadClient"]),
     // Loaded into the tool by tests that let its calls fail; no target may depend on it.
     .library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"]),
+    // The same for inputs at which the tool ends.
+    .library(name: "Poison", type: .dynamic, targets: ["Poison"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -198,6 +200,8 @@ let package = Package(
       ]),
     .testTarget(name: "RunTests", dependencies: ["ToolRunner", "crashpadctl"]),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
+    .target(name: "Poison", path: "Tests/Poison"),
+    .testTarget(name: "FleetTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
     .target(name: "CrashKinds", path: "Tests/CrashKinds"),
     .executableTarget(
       name: "crashing-program", dependencies: ["CCrashCapture", "CrashKinds"], path: "Tests/CrashingProgram"),

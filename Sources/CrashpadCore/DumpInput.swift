@@ -72,6 +72,13 @@ public struct DumpInput: Sendable {
 
   package init(_ file: InputFile) throws { try self.init(file, unknownIs: .intermediateDump) }
 
+  /// Bytes that came without a file. Throws as the others do.
+  ///
+  /// - Parameter name: a name or path, whose end tells the format of bytes that tell none.
+  package init(_ file: InputFile, named name: FilePath) throws {
+    try self.init(file, unknownIs: FormatRow.named(name) ?? .intermediateDump)
+  }
+
   /// Takes the bytes for an intermediate dump's, whatever they are.
   init(dump file: InputFile) {
     format = .intermediateDump

@@ -70,7 +70,7 @@ package enum Decompression {
         try spool.write(block)
       } else {
         small.append(contentsOf: unsafe block.withUnsafeBytes { unsafe Array($0) })
-        if small.count > InputFile.spoolThreshold {
+        if small.count > InputFile.spoolThreshold, InputFile.usesTemporaryFiles {
           let file = try SpoolFile()
           try unsafe file.write(small.span.bytes)
           spool = file

@@ -27,6 +27,14 @@ package final class InputFile: Sendable {
 
   private static let pipeLimitValue = Mutex(standardPipeLimit)
 
+  /// Whether what is too large for memory is kept in a file without a name; else memory holds it all the same. For the whole
+  /// process.
+  package static var usesTemporaryFiles: Bool {
+    get { temporaryFilesAllowed.load(ordering: .relaxed) }
+    set { temporaryFilesAllowed.store(newValue, ordering: .relaxed) }
+  }
+  private static let temporaryFilesAllowed = Atomic(true)
+
   /// The limit of pipes in bytes, for the whole process.
   package static var pipeLimit: Int {
     get { pipeLimitValue.withLock { $0 } }

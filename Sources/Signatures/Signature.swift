@@ -58,10 +58,9 @@ package struct Signature: Sendable, Hashable {
     _ snapshot: ProcessSnapshot, _ file: InputFile, _ symbolization: Symbolization? = nil, _ options: SignatureOptions
   ) {
     let kind = CrashKind(snapshot)
-    let frames = Self.frames(snapshot, file, symbolization, kind, options)
+    let stack = Self.stack(snapshot, file, symbolization, kind, options)
     var modules = SignatureModules(snapshot, file, inApp: options.inApp)
-    let entries = options.names.entries(frames, &modules)
-    self.init(SignatureChoice(kind, entries))
+    self.init(SignatureChoice(kind, options.names.entries(stack.frames, &modules)))
   }
 
   init(_ choice: SignatureChoice) {
@@ -76,24 +75,32 @@ package struct Signature: Sendable, Hashable {
 
   // MARK: Frames
 
-  private static func frames(
+  /// The stack that a signature is made of.
+  struct Stack {
+    var frames: [Symbolization.Frame] = []
+    /// Nil of a stack that only a report lists, beside the threads.
+    var thread: Symbolization.Thread?
+  }
+
+  static func stack(
     _ snapshot: ProcessSnapshot, _ file: InputFile, _ symbolization: Symbolization?, _ kind: CrashKind,
     _ options: SignatureOptions
-  ) -> [Symbolization.Frame] {
+  ) -> Stack {
     if kind.place == .lastException {
       let known = symbolization ?? Symbolization(snapshot, file, options.cache, threads: .one(-1))
-      if !known.lastException.isEmpty { return known.lastException }
+      if !known.lastException.isEmpty { return Stack(frames: known.lastException) }
     }
     let isMain = kind.place == .mainThread && !snapshot.threads.isEmpty
     if let known = symbolization?.threads.first(where: { isMain ? $0.index == 0 : $0.isCrashed }) {
-      return known.frames
+      return Stack(frames: known.frames, thread: known)
     }
     // Of a dump without a crash all threads would be walked.
     if !isMain, snapshot.crashedThread == nil, snapshot.report != nil || snapshot.exception?.context == nil {
-      return []
+      return Stack()
     }
     let made = Symbolization(snapshot, file, options.cache, threads: isMain ? .one(0) : .crashed)
-    return made.threads.first { isMain ? $0.index == 0 : $0.isCrashed }?.frames ?? []
+    let thread = made.threads.first { isMain ? $0.index == 0 : $0.isCrashed }
+    return Stack(frames: thread?.frames ?? [], thread: thread)
   }
 
   // MARK: Text
@@ -140,10 +147,11 @@ package struct Signature: Sendable, Hashable {
     return result
   }
 
-  static func digest(_ text: String) -> String {
+  /// Hexadecimal digits of the first `count` bytes of the SHA-256 of `text`.
+  static func digest(_ text: String, count: Int = 8) -> String {
     let bytes = Array(text.utf8)
     let digest = unsafe SHA256.digest(bytes.span.bytes)
-    return digest.prefix(8).map { hexadecimal(UInt64($0), width: 2) }.joined()
+    return digest.prefix(count).map { hexadecimal(UInt64($0), width: 2) }.joined()
   }
 }
 

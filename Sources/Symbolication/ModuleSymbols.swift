@@ -14,6 +14,8 @@ package final class ModuleSymbols: Sendable {
   }
   private let known = Mutex(Known())
   private let names: NameForm
+  /// So many addresses are kept.
+  private static let capacity = 1 << 17
 
   init(_ identity: ModuleIdentity, _ search: SymbolSearch.Result, names: NameForm) {
     self.identity = identity
@@ -48,7 +50,10 @@ package final class ModuleSymbols: Sendable {
       }
       best = name
     }
-    known.withLock { $0.names[offset] = .some(best) }
+    known.withLock { known in
+      if known.names.count >= Self.capacity { known.names.removeAll() }
+      known.names[offset] = .some(best)
+    }
     return best
   }
 
@@ -62,7 +67,10 @@ package final class ModuleSymbols: Sendable {
       rules = source.frameRules(at: offset, architecture)
       if rules != nil { break }
     }
-    known.withLock { $0.rules[offset] = .some(rules) }
+    known.withLock { known in
+      if known.rules.count >= Self.capacity { known.rules.removeAll() }
+      known.rules[offset] = .some(rules)
+    }
     return rules
   }
 
@@ -109,6 +117,11 @@ package final class SymbolCache: Sendable {
     let symbols = Mutex<ModuleSymbols?>(nil)
   }
   private let slots = Mutex<[ModuleIdentity: Slot]>([:])
+  /// Has the files; nil of one that finds them itself.
+  private let other: SymbolCache?
+
+  /// So many modules are kept. Hostile dumps name new ones without end: then all are looked for anew.
+  private static let capacity = 1 << 14
 
   /// - Parameters:
   ///   - search: where symbols are looked for.
@@ -116,6 +129,14 @@ package final class SymbolCache: Sendable {
   package init(_ search: SymbolSearch, names: NameForm = .full) {
     self.search = search
     self.names = names
+    other = nil
+  }
+
+  /// The same symbols with names of another form; each file is read once for both.
+  package init(sharing other: SymbolCache, names: NameForm) {
+    search = other.search
+    self.names = names
+    self.other = other
   }
 
   /// A name that a dump lists, in this cache's form; nil of one that is not mangled.
@@ -126,13 +147,15 @@ package final class SymbolCache: Sendable {
     if search.cannotFind(identity) { return ModuleSymbols(identity, SymbolSearch.Result(), names: names) }
     let slot = slots.withLock { slots in
       if let slot = slots[identity] { return slot }
+      if slots.count >= Self.capacity { slots.removeAll() }
       let slot = Slot()
       slots[identity] = slot
       return slot
     }
     return slot.symbols.withLock { symbols in
       if let symbols { return symbols }
-      let new = ModuleSymbols(identity, search.find(identity), names: names)
+      let found = other?.symbols(for: identity).search ?? search.find(identity)
+      let new = ModuleSymbols(identity, found, names: names)
       symbols = new
       return new
     }

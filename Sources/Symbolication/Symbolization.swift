@@ -133,7 +133,7 @@ extension ModuleIdentity {
 
 extension ProcessSnapshot {
   /// Bits of a code pointer that are not part of the address: what the dump says, or on arm64 what lies above all modules.
-  var codeAddressMask: UInt64 {
+  package var codeAddressMask: UInt64 {
     guard system.architecture == .arm64 else { return 0 }
     // Simulators on Intel say a mask of all bits, which would leave nothing.
     if let mask = system.addressMask, mask != 0, mask != .max { return mask }

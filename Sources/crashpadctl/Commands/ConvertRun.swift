@@ -105,7 +105,7 @@ struct ConvertRun {
   private func tell(_ index: Int, _ report: Report) {
     let name = list.inputs[index].name
     if command.format == .json {
-      writeJSON(index, name, report)
+      writeJSON(index, report)
       return
     }
     switch report {
@@ -123,23 +123,10 @@ struct ConvertRun {
     }
   }
 
-  private func writeJSON(_ index: Int, _ name: String, _ report: Report) {
-    JSONWriter.standardOutput(.compact) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-convert/1")
-        json.member("input", argument: list.inputs[index].argument)
-        json.member("output", path: report.hasOutput ? plan.paths[index] : nil)
-        switch report {
-        case .failed(let text, let status):
-          json.member("outcome", "failed")
-          json.member("error", text)
-          json.member("status", status.rawValue)
-        case .done(let result):
-          json.member("outcome", result.outcome.rawValue)
-          json.member("bytes", result.byteCount)
-          FindingJSON.write(result.findings, to: &json)
-        }
-      }
+  private func writeJSON(_ index: Int, _ report: Report) {
+    let output = report.hasOutput ? plan.paths[index] : nil
+    JSONWriter.standardOutput(.compact) {
+      report.write(input: list.inputs[index].argument, output: output, to: &$0)
     }
   }
 
@@ -151,5 +138,25 @@ struct ConvertRun {
     let done = counts.values.reduce(0, +) + failures - list.failures.count
     if done < list.inputs.count { parts.append("\(Wording.grouped(list.inputs.count - done)) not tried") }
     Terminal.error("crashpadctl: " + parts.joined(separator: ", ") + list.skippedNote)
+  }
+}
+
+extension ConvertRun.Report {
+  func write(input: String, output: FilePath?, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", "crashpadctl-convert/1")
+      json.member("input", argument: input)
+      json.member("output", path: output)
+      switch self {
+      case .failed(let text, let status):
+        json.member("outcome", "failed")
+        json.member("error", text)
+        json.member("status", status.rawValue)
+      case .done(let result):
+        json.member("outcome", result.outcome.rawValue)
+        json.member("bytes", result.byteCount)
+        FindingJSON.write(result.findings, to: &json)
+      }
+    }
   }
 }

@@ -69,18 +69,21 @@ struct RedactRun {
 
   private func redact(_ input: InputList.Input, to path: FilePath?, _ redaction: Redaction) throws -> RedactionReport {
     let dump = try DumpInput.open(input.argument)
-    guard dump.format == .intermediateDump || dump.format == .minidump || dump.format.reportForm != nil else {
-      throw Failure(
-        text: dump.format == .core
-          ? "is a core file; convert makes a minidump of it, which can be redacted"
-          : "is the JSON form of a dump; convert --to idump makes a dump of it, which can be redacted",
-        status: .noData)
-    }
+    if let refusal = Self.refusal(dump.format) { throw Failure(text: refusal, status: .noData) }
     if let path, isSameFile(FilePath(argument: input.argument), path) {
       throw Failure(text: "would become its own output; -o names another", status: .usage)
     }
     return try dump.file.checkingReading {
       try dump.file.withBytes { try redact($0, of: dump.file, to: path, redaction) }
+    }
+  }
+
+  /// Why inputs of a format are not redacted; nil if they are.
+  static func refusal(_ format: InputFormat) -> String? {
+    switch format {
+    case .core: "is a core file; convert makes a minidump of it, which can be redacted"
+    case .json: "is the JSON form of a dump; convert --to idump makes a dump of it, which can be redacted"
+    default: nil
     }
   }
 
@@ -143,14 +146,8 @@ struct RedactRun {
       Terminal.error("\(input.name): error: \(failure.text)")
       return
     }
-    JSONWriter.standardOutput(.compact) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-redact/1")
-        json.member("input", argument: input.argument)
-        json.member("outcome", "failed")
-        json.member("error", failure.text)
-        json.member("status", failure.status.rawValue)
-      }
+    JSONWriter.standardOutput(.compact) {
+      RedactionJSON.writeFailure(input.argument, failure.text, failure.status, to: &$0)
     }
   }
 
@@ -170,14 +167,8 @@ struct RedactRun {
   }
 
   private func writeJSON(_ input: InputList.Input, _ path: FilePath?, _ report: RedactionReport) {
-    JSONWriter.standardOutput(.compact) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-redact/1")
-        json.member("input", argument: input.argument)
-        json.member("output", path: path)
-        json.member("outcome", command.dryRun ? "planned" : "redacted")
-        RedactionText.write(report, to: &json)
-      }
+    JSONWriter.standardOutput(.compact) {
+      RedactionJSON.write(report, input: input.argument, output: path, isDryRun: command.dryRun, to: &$0)
     }
   }
 }

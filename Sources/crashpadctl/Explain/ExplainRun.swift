@@ -73,7 +73,7 @@ struct ExplainRun {
   private func explain(_ input: InputList.Input, _ cache: SymbolCache, isSingle: Bool, isFirst: Bool) -> ExitStatus {
     let layout = isSingle ? JSONWriter.Layout.indented : .compact
     let explained: ExplainedInput
-    do { explained = try ExplainedInput(input.argument, architecture: command.arch.architecture, cache) } catch {
+    do { explained = try ExplainedInput(.open(input.argument), architecture: command.arch.architecture, cache) } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       Terminal.error("\(input.name): error: \(text)")
       if command.format == .json {
@@ -88,10 +88,7 @@ struct ExplainRun {
     for finding in explained.symbolFindings { Terminal.error(Sentences.line(finding)) }
     switch command.format {
     case .json:
-      let error = explained.explanation == nil ? "nothing can be read of it" : nil
-      JSONWriter.standardOutput(layout) {
-        ExplanationJSON.write(explained.explanation, input: input.argument, error: error, to: &$0)
-      }
+      JSONWriter.standardOutput(layout) { ExplanationJSON.write(explained, input: input.argument, to: &$0) }
     case .text:
       if let explanation = explained.explanation {
         if !isFirst { Terminal.output("\n") }

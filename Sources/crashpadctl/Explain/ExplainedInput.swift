@@ -12,8 +12,7 @@ struct ExplainedInput {
   let findings: FindingList
   let symbolFindings: [SymbolFileFinding]
 
-  init(_ argument: String, architecture: CPUArchitecture?, _ cache: SymbolCache) throws {
-    let input = try DumpInput.open(argument)
+  init(_ input: DumpInput, architecture: CPUArchitecture?, _ cache: SymbolCache) throws {
     let inspection = try input.file.checkingReading { Inspection(input, architecture: architecture) }
     findings = inspection.findings
     guard let snapshot = inspection.snapshot else {

@@ -46,6 +46,11 @@ struct ExplanationText {
 
 /// The schema crashpadctl-explanation/1 of crashpadctl-json(5).
 enum ExplanationJSON {
+  static func write(_ explained: ExplainedInput, input: String, to json: inout JSONWriter) {
+    let error = explained.explanation == nil ? "nothing can be read of it" : nil
+    write(explained.explanation, input: input, error: error, to: &json)
+  }
+
   static func write(_ explanation: Explanation?, input: String, error: String?, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", "crashpadctl-explanation/1")

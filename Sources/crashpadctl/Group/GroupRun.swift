@@ -105,7 +105,7 @@ struct GroupRun {
       return report
     }
     if !report.messages.isEmpty { report.status = .findings }
-    let facts = CrashFacts(inspection, snapshot, input)
+    let facts = CrashFacts(inspection, snapshot, input: input.name)
     if let since = command.since, facts.time.map({ $0 < since.seconds(now: command.clock.seconds) }) ?? true {
       return report
     }
@@ -150,10 +150,10 @@ struct GroupMergeRun {
 }
 
 extension CrashFacts {
-  init(_ inspection: Inspection, _ snapshot: ProcessSnapshot, _ input: InputList.Input) {
+  init(_ inspection: Inspection, _ snapshot: ProcessSnapshot, input: String) {
     let view = FactsView(file: inspection.file, snapshot: snapshot)
     let id = snapshot.reportID == .zero ? snapshot.report?.incident : snapshot.reportID.text
-    self.init(id: id ?? input.name, input: input.name)
+    self.init(id: id ?? input, input: input)
     time = snapshot.snapshotTime?.seconds
     version = view.version
     device = view.text(snapshot.system.machine)

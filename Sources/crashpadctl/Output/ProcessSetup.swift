@@ -32,6 +32,7 @@ enum ProcessSetup {
     // Inputs that are cut short while they are read are failures of their own; any other SIGBUS ends the tool. Outputs have
     // no name until they are whole.
     MappingGuard.install {
+      WorkerPlaces.reportCrash(SIGBUS)
       let message: StaticString = "crashpadctl: error: a file became shorter while it was read, or could not be read\n"
       unsafe _ = write(2, message.utf8Start, message.utf8CodeUnitCount)
       _exit(ExitStatus.ioError.rawValue)

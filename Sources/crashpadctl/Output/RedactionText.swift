@@ -1,5 +1,6 @@
 import JSONFormat
 import Redaction
+import SystemPackage
 
 /// What was removed from a dump, for people and for programs.
 enum RedactionText {
@@ -44,6 +45,31 @@ enum RedactionText {
     case .unread:
       Wording.count(count, "place")
         + " that belongs to nothing known".pluralized(count, " that belong to nothing known")
+    }
+  }
+}
+
+/// The schema crashpadctl-redact/1 of crashpadctl-json(5).
+enum RedactionJSON {
+  static func write(
+    _ report: RedactionReport, input: String, output: FilePath?, isDryRun: Bool, to json: inout JSONWriter
+  ) {
+    json.object { json in
+      json.member("schema", "crashpadctl-redact/1")
+      json.member("input", argument: input)
+      json.member("output", path: output)
+      json.member("outcome", isDryRun ? "planned" : "redacted")
+      write(report, to: &json)
+    }
+  }
+
+  static func writeFailure(_ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", "crashpadctl-redact/1")
+      json.member("input", argument: input)
+      json.member("outcome", "failed")
+      json.member("error", text)
+      json.member("status", status.rawValue)
     }
   }
 

@@ -17,8 +17,12 @@ struct ValidatedInput {
   var duration = Duration.zero
 
   init(_ input: InputList.Input, format: InputFormat, findings: FindingList) {
-    name = input.name
-    argument = input.argument
+    self.init(name: input.name, argument: input.argument, format: format, findings: findings)
+  }
+
+  init(name: String, argument: String, format: InputFormat, findings: FindingList) {
+    self.name = name
+    self.argument = argument
     self.format = format
     self.findings = findings
     failure = nil
@@ -99,19 +103,26 @@ struct ValidationReport {
 
   func writeJSON() {
     for result in results {
-      JSONWriter.standardOutput(results.count == 1 ? .indented : .compact) { json in
-        json.object { json in
-          json.member("schema", Self.schema)
-          json.member("input", argument: result.argument)
-          json.member("format", result.format?.rawValue)
-          json.member("passed", !isBad(result))
-          if let failure = result.failure { json.member("error", failure.text) }
-          json.member("errors", result.findings.count(of: .error))
-          json.member("warnings", result.findings.count(of: .warning))
-          json.member("notes", result.findings.count(of: .note))
-          FindingJSON.write(result.findings, to: &json)
-        }
-      }
+      JSONWriter.standardOutput(results.count == 1 ? .indented : .compact) { write(result, to: &$0) }
+    }
+  }
+
+  /// Writes a document for each input, for callers that have a place for it.
+  func writeDocuments(to json: inout JSONWriter) {
+    for result in results { write(result, to: &json) }
+  }
+
+  private func write(_ result: ValidatedInput, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", Self.schema)
+      json.member("input", argument: result.argument)
+      json.member("format", result.format?.rawValue)
+      json.member("passed", !isBad(result))
+      if let failure = result.failure { json.member("error", failure.text) }
+      json.member("errors", result.findings.count(of: .error))
+      json.member("warnings", result.findings.count(of: .warning))
+      json.member("notes", result.findings.count(of: .note))
+      FindingJSON.write(result.findings, to: &json)
     }
   }
 

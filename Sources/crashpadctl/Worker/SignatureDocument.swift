@@ -1,0 +1,79 @@
+import BinaryFormat
+import CrashpadCore
+import JSONFormat
+import Signatures
+import Snapshot
+
+/// The schema crashpadctl-signature/1 of crashpadctl-json(5): what `group` takes from one dump.
+struct SignatureDocument {
+  static let schema = "crashpadctl-signature/1"
+
+  private let inspection: Inspection
+  private let input: String
+  private let signature: Signature?
+  private let key: String?
+  private let facts: CrashFacts?
+
+  /// - Parameters:
+  ///   - input: the name of the dump.
+  ///   - isKeyed: whether to make the key by which crashes share a signature; `options` then find no symbols.
+  init(_ inspection: Inspection, input: String, options: SignatureOptions, isKeyed: Bool) {
+    self.inspection = inspection
+    self.input = input
+    guard let snapshot = inspection.snapshot else {
+      (signature, key, facts) = (nil, nil, nil)
+      return
+    }
+    if isKeyed {
+      let keyed = KeyedSignature(snapshot, inspection.file, options)
+      (signature, key) = (keyed.signature, keyed.key)
+    } else {
+      (signature, key) = (Signature(snapshot, inspection.file, nil, options), nil)
+    }
+    facts = CrashFacts(inspection, snapshot, input: displayName(input))
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", Self.schema)
+      json.member("input", argument: input)
+      json.member("status", signature == nil ? "ERROR" : "OK")
+      json.member("format", inspection.format.rawValue)
+      FindingJSON.write(inspection.findings, to: &json)
+      guard let signature, let facts else { return }
+      json.object("signature") { json in
+        json.member("id", signature.id)
+        json.member("text", signature.text)
+        json.member("raw", signature.raw)
+        json.member("named", signature.isNamed)
+        json.array("flags") { json in for flag in signature.flags { json.string(flag.rawValue) } }
+      }
+      if let key { json.member("key", key) }
+      json.object("crash") { write(facts, to: &$0) }
+    }
+  }
+
+  private func write(_ facts: CrashFacts, to json: inout JSONWriter) {
+    let snapshot = inspection.snapshot
+    json.member("id", facts.id)
+    json.member("time", facts.time.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) })
+    json.member("seconds", facts.time)
+    json.member("version", facts.version)
+    json.member("device", facts.device)
+    json.member("system", facts.system)
+    json.member("client", facts.client)
+    json.member("quick", facts.isQuick)
+    json.member("thread_count", snapshot?.threads.count)
+  }
+
+  static func writeFailure(_ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", Self.schema)
+      json.member("input", argument: input)
+      json.member("status", "ERROR")
+      json.member("format", nil as String?)
+      json.member("error", text)
+      json.member("exit_status", status.rawValue)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import BinaryFormat
+import JSONFormat
+
+/// An answer: a document behind its length, and the dump that was made behind its length, if there is one.
+struct WorkerAnswer: Sendable {
+  enum Status: String, Sendable {
+    /// There is a document.
+    case done
+    /// There is none, or it says why: the dump can't be read.
+    case failed
+    /// The request asks for nothing that there is.
+    case refused
+    case started
+    /// The dump took too long; the worker ends.
+    case timeout
+    /// The dump took too much memory; the worker ends.
+    case memory
+    /// Another dump ended the worker.
+    case interrupted
+    /// The dump ended the worker with a signal.
+    case crashed
+  }
+
+  let bytes: [UInt8]
+
+  /// - Parameters:
+  ///   - id: the request's.
+  ///   - operation: the request's name of what is to be done; nil of a head that can't be read.
+  ///   - made: the dump that was made.
+  ///   - members: writes what the answer has besides.
+  init(
+    _ id: WorkerRequest.ID, _ operation: WorkerRequest.Operation?, _ status: Status, exit: ExitStatus? = nil,
+    made: [UInt8]? = nil, _ members: (inout JSONWriter) -> Void = { _ in }
+  ) {
+    let output = MemoryOutput()
+    output.write([0, 0, 0, 0])
+    var json = JSONWriter(.compact) { output.write($0) }
+    json.object { json in
+      json.member("schema", WorkerRequest.schema)
+      json.key("id")
+      id.write(to: &json)
+      json.member("op", operation?.rawValue)
+      json.member("status", status.rawValue)
+      json.member("exit_status", exit?.rawValue)
+      if let made { json.member("bytes", made.count) }
+      members(&json)
+    }
+    do { try json.finish() } catch { preconditionFailure("memory takes everything") }
+    if let made { output.write(Self.length(made.count) + made) }
+    var bytes = output.bytes
+    let count = bytes.count - 4 - (made.map { $0.count + 4 } ?? 0)
+    bytes.replaceSubrange(0..<4, with: Self.length(count))
+    self.bytes = bytes
+  }
+
+  static func refused(_ id: WorkerRequest.ID, _ text: String, exit: ExitStatus = .usage) -> WorkerAnswer {
+    WorkerAnswer(id, nil, .refused, exit: exit) { $0.member("error", text) }
+  }
+
+  private static func length(_ count: Int) -> [UInt8] {
+    (0..<4).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }
+  }
+}
+
+extension MemoryOutput {
+  fileprivate func write(_ bytes: [UInt8]) { unsafe write(bytes.span.bytes) }
+}

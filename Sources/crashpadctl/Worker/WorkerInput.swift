@@ -1,0 +1,125 @@
+import FileSystem
+import Glibc
+import SystemPackage
+
+/// The requests on standard input: each a length and a head, then a length and a dump. Lengths have 32 bits, little endian.
+struct WorkerInput {
+  struct Frame: Sendable {
+    /// From 0, in the order of standard input.
+    let index: Int
+    let head: [UInt8]
+    let dump: Dump
+  }
+
+  enum Dump: Sendable {
+    case bytes([UInt8])
+    /// It has more bytes than `InputFile.pipeLimit` allows, and was passed over.
+    case tooLarge(Int)
+  }
+
+  /// There is no request behind this place.
+  enum Ending: Error {
+    case end
+    /// What came of the head, if it is whole; the lengths can't be trusted from here on.
+    case damaged(index: Int, head: [UInt8], text: String)
+    case failed(Errno)
+  }
+
+  /// A head has an id and options. One that is longer is most likely none.
+  static let longestHead = 1 << 20
+  /// So much memory is taken before the bytes of a dump come.
+  private static let firstBlock = 8 << 20
+
+  private let descriptor = FileDescriptor.standardInput
+  private var count = 0
+  private var isAtEnd = false
+
+  mutating func next() throws(Ending) -> Frame {
+    if isAtEnd { throw .end }
+    do { return try frame() } catch {
+      isAtEnd = true
+      throw error
+    }
+  }
+
+  private mutating func frame() throws(Ending) -> Frame {
+    let index = count
+    count += 1
+    guard let headCount = try length(head: [], mayEnd: true) else { throw .end }
+    guard headCount <= Self.longestHead else {
+      throw .damaged(
+        index: index, head: [], text: "a head of \(headCount) bytes; more than \(Self.longestHead) are not allowed")
+    }
+    let head = try bytes(headCount, head: [])
+    let dumpCount = try length(head: head, mayEnd: false) ?? 0
+    if dumpCount > InputFile.pipeLimit {
+      try skip(dumpCount, head: head)
+      return Frame(index: index, head: head, dump: .tooLarge(dumpCount))
+    }
+    return Frame(index: index, head: head, dump: .bytes(try bytes(dumpCount, head: head)))
+  }
+
+  /// Nil at the end of standard input, where that is allowed.
+  private func length(head: [UInt8], mayEnd: Bool) throws(Ending) -> Int? {
+    var number = [UInt8](repeating: 0, count: 4)
+    let got = try read(into: &number, head: head)
+    if got == 0, mayEnd { return nil }
+    guard got == 4 else { throw cut(head) }
+    return number.reversed().reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  private func bytes(_ wanted: Int, head: [UInt8]) throws(Ending) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < wanted {
+      // A length is a claim: memory is taken as bytes come.
+      let part = try block(min(wanted - bytes.count, max(bytes.count, Self.firstBlock)), head: head)
+      if bytes.isEmpty { bytes = part } else { bytes += part }
+    }
+    return bytes
+  }
+
+  private func block(_ wanted: Int, head: [UInt8]) throws(Ending) -> [UInt8] {
+    var failure: Errno?
+    let block = unsafe [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
+      count = unsafe Self.fill(descriptor, UnsafeMutableRawBufferPointer(buffer), &failure)
+    }
+    if let failure { throw .failed(failure) }
+    guard block.count == wanted else { throw cut(head) }
+    return block
+  }
+
+  private func skip(_ wanted: Int, head: [UInt8]) throws(Ending) {
+    var rest = wanted
+    while rest > 0 { rest -= try block(min(rest, 1 << 18), head: head).count }
+  }
+
+  private func read(into bytes: inout [UInt8], head: [UInt8]) throws(Ending) -> Int {
+    var failure: Errno?
+    let count = unsafe bytes.withUnsafeMutableBytes { unsafe Self.fill(descriptor, $0, &failure) }
+    if let failure { throw .failed(failure) }
+    return count
+  }
+
+  /// Returns fewer bytes than there is room for at the end only.
+  private static func fill(
+    _ descriptor: FileDescriptor, _ buffer: UnsafeMutableRawBufferPointer, _ failure: inout Errno?
+  ) -> Int {
+    var count = 0
+    while count < buffer.count {
+      do {
+        let got = try unsafe descriptor.read(
+          into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), retryOnInterrupt: true)
+        if got == 0 { break }
+        count += got
+      } catch {
+        failure = error as? Errno ?? .ioError
+        break
+      }
+    }
+    return count
+  }
+
+  private func cut(_ head: [UInt8]) -> Ending {
+    .damaged(index: count - 1, head: head, text: "standard input ended within a request")
+  }
+}

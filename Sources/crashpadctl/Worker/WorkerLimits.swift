@@ -1,0 +1,52 @@
+import Glibc
+
+/// How long a dump may take, and how much memory.
+struct WorkerLimits: Sendable {
+  /// In milliseconds.
+  let timeout: Int64?
+  /// In bytes.
+  let memory: UInt64?
+
+  var isSet: Bool { timeout != nil || memory != nil }
+
+  /// How often the dumps are looked at, in nanoseconds. Memory grows by some 10 MB meanwhile.
+  private static let interval = 10_000_000
+
+  /// Looks at the dumps until all threads that answer have ended.
+  func watch(_ output: WorkerOutput) {
+    while !output.isDone {
+      var time = timespec(tv_sec: 0, tv_nsec: Self.interval)
+      unsafe nanosleep(&time, nil)
+      let (now, used) = (Self.milliseconds, memoryInUse)
+      output.end { count, dump in
+        if let timeout, now - dump.start > timeout { return .timeout }
+        // The memory is that of all threads: which of several dumps takes it is not known.
+        if let memory, used > dump.memory, (used - dump.memory) / UInt64(count) > memory {
+          return count == 1 ? .memory : .interrupted
+        }
+        return nil
+      }
+    }
+  }
+
+  static var milliseconds: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
+  /// Memory of the process that is not that of files, in bytes; 0 without a limit.
+  var memoryInUse: UInt64 {
+    guard memory != nil else { return 0 }
+    var text = [UInt8](repeating: 0, count: 128)
+    let descriptor = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return 0 }
+    defer { close(descriptor) }
+    let count = unsafe text.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+    let words = text.prefix(max(0, count)).split(separator: UInt8(ascii: " "))
+    guard words.count > 2, let resident = Self.number(words[1]), let shared = Self.number(words[2]) else { return 0 }
+    return (resident - min(resident, shared)) * UInt64(sysconf(Int32(_SC_PAGESIZE)))
+  }
+
+  private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? { UInt64(String(decoding: digits, as: UTF8.self)) }
+}

@@ -1,0 +1,191 @@
+import BinaryFormat
+import CrashpadCore
+import DumpInterpretation
+import FileSystem
+import JSONFormat
+import Redaction
+import Signatures
+import Snapshot
+import Symbolication
+import SystemPackage
+
+/// What a worker does with one dump: that of the command with the operation's name, whose document the answer has.
+///
+/// All dumps share the files with symbols, each of which is read once.
+struct WorkerOperations: Sendable {
+  private let signatures: SignatureOptions
+  /// Finds no symbols.
+  private let raw: SignatureOptions
+  private let full: SymbolCache
+  private let simplified: SymbolCache
+
+  init(search: SymbolSearch, inApp: [String]) {
+    let globs = inApp.map { Glob($0) }
+    let mangled = SymbolCache(search, names: .mangled)
+    signatures = SignatureOptions(mangled, inApp: globs)
+    full = SymbolCache(sharing: mangled, names: .full)
+    simplified = SymbolCache(sharing: mangled, names: .simplified)
+    let none = SymbolCache(SymbolSearch(paths: [], looksInSystem: false), names: .mangled)
+    raw = SignatureOptions(none, inApp: globs)
+  }
+
+  func answer(_ request: WorkerRequest, _ dump: WorkerInput.Dump) -> WorkerAnswer {
+    if request.operation == .version { return version(request) }
+    switch dump {
+    case .tooLarge(let count):
+      let limit = Wording.size(UInt64(InputFile.pipeLimit))
+      let text = "has \(Wording.grouped(count)) bytes, more than \(limit); --pipe-limit allows more"
+      return failed(request, text, .noInput)
+    case .bytes(let bytes):
+      do {
+        let input = try DumpInput(InputFile(bytes: bytes), named: FilePath(argument: request.input))
+        return try answer(request, input)
+      } catch {
+        let (text, status) = Sentences.failure(error, creating: false)
+        return failed(request, text, status)
+      }
+    }
+  }
+
+  private func answer(_ request: WorkerRequest, _ input: DumpInput) throws -> WorkerAnswer {
+    switch request.operation {
+    case .raw, .signature: signature(request, input)
+    case .symbolize: symbolize(request, input)
+    case .explain: try explain(request, input)
+    case .validate: validate(request, input)
+    case .convert: try convert(request, input)
+    case .redact: try redact(request, input)
+    case .version: version(request)
+    }
+  }
+
+  private func answer(
+    _ request: WorkerRequest, _ status: ExitStatus, made: [UInt8]? = nil, _ document: (inout JSONWriter) -> Void
+  ) -> WorkerAnswer {
+    let isDone = [.success, .findings, .noData].contains(status)
+    return WorkerAnswer(request.id, request.operation, isDone ? .done : .failed, exit: status, made: made) { json in
+      json.key("document")
+      document(&json)
+    }
+  }
+
+  /// The document of a command that can't read its input.
+  private func failed(_ request: WorkerRequest, _ text: String, _ status: ExitStatus) -> WorkerAnswer {
+    WorkerAnswer(request.id, request.operation, .failed, exit: status) { json in
+      json.member("error", text)
+      json.key("document")
+      switch request.operation {
+      case .raw, .signature: SignatureDocument.writeFailure(request.input, text, status, to: &json)
+      case .symbolize: SymbolizationJSON.writeFailure(request.input, text, status, to: &json)
+      case .explain: ExplanationJSON.write(nil, input: request.input, error: text, to: &json)
+      case .validate:
+        let failure = InputList.Failure(
+          name: displayName(request.input), argument: request.input, text: text, status: status)
+        report(request, ValidatedInput(failure)).writeDocuments(to: &json)
+      case .convert:
+        ConvertRun.Report.failed(text: text, status: status).write(input: request.input, output: nil, to: &json)
+      case .redact: RedactionJSON.writeFailure(request.input, text, status, to: &json)
+      case .version: json.null()
+      }
+    }
+  }
+
+  private func version(_ request: WorkerRequest) -> WorkerAnswer {
+    answer(request, .success) { json in
+      json.object { json in
+        json.member("version", toolVersion)
+        json.member("rules", SignatureRule.version)
+        json.array("operations") { json in
+          for operation in WorkerRequest.Operation.allCases { json.string(operation.rawValue) }
+        }
+      }
+    }
+  }
+
+  // MARK: Operations
+
+  private static func status(_ inspection: Inspection) -> ExitStatus {
+    if inspection.snapshot == nil { return .noData }
+    return inspection.findings.count(of: .error) > 0 ? .findings : .success
+  }
+
+  private func signature(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
+    let inspection = Inspection(input, architecture: request.architecture)
+    let document = SignatureDocument(
+      inspection, input: request.input, options: request.operation == .raw ? raw : signatures,
+      isKeyed: request.operation == .raw)
+    return answer(request, Self.status(inspection)) { document.write(to: &$0) }
+  }
+
+  private func symbolize(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
+    let inspection = Inspection(input, architecture: request.architecture)
+    var symbolized: SymbolizedView?
+    if let snapshot = inspection.snapshot {
+      if let failure = request.options.threads?.failure(snapshot) { return failed(request, failure, .noData) }
+      let result = Symbolization(
+        snapshot, inspection.file, full, threads: request.options.threads?.threads ?? .crashed,
+        allModules: request.options.part == .modules)
+      symbolized = SymbolizedView(
+        view: InspectionView(inspection, snapshot), result: result,
+        signature: Signature(snapshot, inspection.file, result, signatures))
+    }
+    return answer(request, Self.status(inspection)) {
+      SymbolizationJSON.write(
+        inspection, symbolized, input: request.input, part: request.options.part, to: &$0)
+    }
+  }
+
+  private func explain(_ request: WorkerRequest, _ input: DumpInput) throws -> WorkerAnswer {
+    let explained = try ExplainedInput(input, architecture: request.architecture, simplified)
+    let status: ExitStatus =
+      explained.explanation == nil ? .noData : explained.findings.count(of: .error) > 0 ? .findings : .success
+    return answer(request, status) { ExplanationJSON.write(explained, input: request.input, to: &$0) }
+  }
+
+  private func validate(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
+    var validation = Validation()
+    validation.architecture = request.architecture
+    validation.guessesArchitecture = request.guessesArchitecture ?? false
+    let result = validation.validate(input)
+    var findings = result.findings
+    findings.remove(rules: request.options.ignored)
+    let report = report(
+      request,
+      ValidatedInput(
+        name: displayName(request.input), argument: request.input, format: result.format, findings: findings))
+    return answer(request, report.status) { report.writeDocuments(to: &$0) }
+  }
+
+  private func report(_ request: WorkerRequest, _ result: ValidatedInput) -> ValidationReport {
+    ValidationReport(results: [result], strict: request.options.isStrict, maxWarnings: nil, skipped: 0, start: 0)
+  }
+
+  private func convert(_ request: WorkerRequest, _ input: DumpInput) throws -> WorkerAnswer {
+    var conversion = request.options.conversion
+    conversion.options.architecture = request.architecture
+    conversion.options.guessesArchitecture = request.guessesArchitecture ?? false
+    let output = MemoryOutput()
+    let report = ConvertRun.Report.done(try conversion.convert(input, to: output))
+    guard output.bytes.count <= UInt32.max else { return failed(request, Self.tooLong, .noData) }
+    return answer(request, report.status, made: report.hasOutput ? output.bytes : nil) {
+      report.write(input: request.input, output: nil, to: &$0)
+    }
+  }
+
+  private func redact(_ request: WorkerRequest, _ input: DumpInput) throws -> WorkerAnswer {
+    if let refusal = RedactRun.refusal(input.format) { return failed(request, refusal, .noData) }
+    let isDryRun = request.options.isDryRun
+    let output = MemoryOutput()
+    let report = try input.file.withBytes { bytes in
+      let plan = try Redaction(request.options.policy).plan(bytes)
+      if !isDryRun { try plan.write(bytes, to: output) }
+      return plan.report
+    }
+    guard output.bytes.count <= UInt32.max else { return failed(request, Self.tooLong, .noData) }
+    return answer(request, .success, made: isDryRun ? nil : output.bytes) {
+      RedactionJSON.write(report, input: request.input, output: nil, isDryRun: isDryRun, to: &$0)
+    }
+  }
+
+  private static let tooLong = "becomes more than 4294967295 bytes, which no answer can have"
+}

@@ -1,0 +1,84 @@
+import FileSystem
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// One run of `worker`: threads that take requests from standard input and write answers to standard output.
+struct WorkerRun {
+  let command: WorkerCommand
+  let operations: WorkerOperations
+
+  func run() -> ExitStatus {
+    let jobs = command.jobs == 0 ? activeProcessorCount() : command.jobs
+    Self.enlarge(pipe: 0)
+    Self.enlarge(pipe: 1)
+    let places = WorkerPlaces(count: jobs)
+    let input = Mutex(WorkerInput())
+    let output = WorkerOutput(inOrder: !command.anyOrder, window: jobs * 8)
+    let limits = WorkerLimits(timeout: command.dumpTimeout?.milliseconds, memory: command.memoryLimit?.bytes)
+    let numbers = Atomic(0)
+    let status = Mutex(ExitStatus.success)
+    onThreads(limits.isSet ? jobs + 1 : jobs) {
+      let number = numbers.wrappingAdd(1, ordering: .relaxed).oldValue
+      if number == jobs {
+        limits.watch(output)
+        return
+      }
+      places.take(number)
+      output.begin()
+      let ending = answerAll(input, output, places, number, limits)
+      if ending != .success { status.withLock { $0 = ending } }
+      output.end()
+    }
+    return status.withLock { $0 }
+  }
+
+  private func answerAll(
+    _ input: borrowing Mutex<WorkerInput>, _ output: WorkerOutput, _ places: WorkerPlaces, _ number: Int,
+    _ limits: WorkerLimits
+  ) -> ExitStatus {
+    while true {
+      do {
+        let frame = try input.withLock { input throws(WorkerInput.Ending) in try input.next() }
+        output.waitForTurn(frame.index)
+        answer(frame, output, places, number, limits)
+      } catch {
+        switch error {
+        case .end: return .success
+        case .damaged(let index, let head, let text):
+          output.waitForTurn(index)
+          output.add(.refused(WorkerRequest.id(in: head), text, exit: .noData), at: index)
+          return .noData
+        case .failed(let errno):
+          Terminal.error("crashpadctl: error: standard input: \(errno.description)")
+          return .ioError
+        }
+      }
+    }
+  }
+
+  private func answer(
+    _ frame: WorkerInput.Frame, _ output: WorkerOutput, _ places: WorkerPlaces, _ number: Int, _ limits: WorkerLimits
+  ) {
+    let request: WorkerRequest
+    do { request = try WorkerRequest(head: frame.head) } catch {
+      output.add(.refused(WorkerRequest.id(in: frame.head), error.text), at: frame.index)
+      return
+    }
+    if command.started { output.announce(WorkerAnswer(request.id, request.operation, .started)) }
+    places.begin(request, at: number)
+    output.begin(
+      WorkerOutput.Dump(
+        id: request.id, operation: request.operation, start: WorkerLimits.milliseconds, memory: limits.memoryInUse),
+      at: frame.index)
+    let answer = operations.answer(request, frame.dump)
+    places.end(at: number)
+    output.add(answer, at: frame.index)
+  }
+
+  /// A dump then takes two turns of the caller and the worker in place of a turn for every 64 KiB.
+  private static func enlarge(pipe descriptor: Int32) {
+    let setPipeSize: Int32 = 1031
+    _ = fcntl(descriptor, setPipeSize, 1 << 20)
+  }
+}
