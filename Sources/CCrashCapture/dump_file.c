@@ -10,11 +10,13 @@
 
 // Reads the status of an open file by the call that libc makes or, if a filter refuses that, by another.
 CRASH_TIME static long status_of(int descriptor, struct stat *status) {
-  long result = SYSTEM_CALL_4(SYS_newfstatat, descriptor, "", status, AT_EMPTY_PATH);
+  // On the stack: a literal lies in a page that each child of fork(2) would have to map first.
+  const char none = 0;
+  long result = SYSTEM_CALL_4(SYS_newfstatat, descriptor, &none, status, AT_EMPTY_PATH);
   if (is_refused(result)) result = SYSTEM_CALL_2(SYS_fstat, descriptor, status);
   if (!is_refused(result)) return result;
   struct statx facts;
-  result = system_call(SYS_statx, descriptor, (long)"", AT_EMPTY_PATH, STATX_BASIC_STATS, (long)&facts, 0);
+  result = system_call(SYS_statx, descriptor, (long)&none, AT_EMPTY_PATH, STATX_BASIC_STATS, (long)&facts, 0);
   if (result < 0) return result;
   // As the other calls have it; makedev(3) is libc's.
   uint64_t minor_number = facts.stx_dev_minor;
@@ -64,10 +66,10 @@ CRASH_TIME void close_own_file(struct known_file *file) {
   file->descriptor = 0;
 }
 
-AFTER_FORK void close_parents_file(void) {
+AFTER_FORK void close_parents_file(int process) {
   struct known_file *file = &crash_state.file;
   // A child in a process id namespace of its own may have its parent's number.
-  if (crash_state.file_process == current_process()) {
+  if (crash_state.file_process == process) {
     close_own_file(file);
   } else if (count_names(file) >= 0) {
     SYSTEM_CALL_1(SYS_close, file->descriptor);
@@ -80,7 +82,9 @@ CRASH_TIME void forget_parents_file(void) {
 }
 
 CRASH_TIME int raise_descriptor(int descriptor) {
-  const int kHigh = 200;
+  // Beyond what programs use by themselves, and below 64: with a higher one the kernel allocates a larger table for each
+  // child of fork(2), and copies it.
+  const int kHigh = 50;
   const int kBehindStandardStreams = 3;
   long raised = SYSTEM_CALL_3(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, kHigh);
   if (raised < 0 && descriptor >= kBehindStandardStreams) return descriptor;

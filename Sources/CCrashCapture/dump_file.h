@@ -10,9 +10,9 @@
 CRASH_TIME bool is_own_file(const struct known_file *file);
 // Closes the descriptor, if it still is our file, and forgets it.
 CRASH_TIME void close_own_file(struct known_file *file);
-// In a child of fork(2): closes the parent's file. The child still has it in crash_state, as the kernel would copy a page for
-// each child to note that it is gone.
-void close_parents_file(void);
+// In `process`, a child of fork(2): closes the parent's file. The child still has it in crash_state, as the kernel would copy
+// a page for each child to note that it is gone.
+void close_parents_file(int process);
 // Forgets such a file. Needed before crash_state.file is used, by the thread that captures.
 CRASH_TIME void forget_parents_file(void);
 CRASH_TIME void remember_file(struct known_file *file, int descriptor);

@@ -138,9 +138,10 @@ AFTER_FORK static void after_fork_in_child(void) {
   struct state *state = &crash_state;
   if (atomic_load(&state->annotation_users) != 0) annotations_release();
   if (!atomic_load(&state->is_installed)) return;
-  adopt_thread(current_process());
+  const int process = current_process();
+  adopt_thread(process);
   // The lock belongs to the open file, which the child has too; it must not keep its parent's alive.
-  if (state->file.descriptor != 0) close_parents_file();
+  if (state->file.descriptor != 0) close_parents_file(process);
   if (!atomic_load(&state->has_captured) && atomic_load(&state->owner) == 0) return;
   // Another thread of the parent may have been in the midst of a dump.
   request_close_file();

@@ -41,8 +41,9 @@ struct memory_range {
 
 // Bytes of a dump, encoded in good times.
 struct encoded_facts {
-  uint8_t bytes[kFactsSize];
+  // Before the bytes, most of which are never used: each page that is written makes fork(2) dearer.
   uint32_t size;
+  uint8_t bytes[kFactsSize];
 };
 
 struct time_zone {
