@@ -78,6 +78,12 @@ let package = Package(
       name: "Signatures",
       dependencies: ["BinaryFormat", "FileSystem", "JSONFormat", "Meaning", "Snapshot", "Symbolication"]),
     .target(
+      name: "Events",
+      dependencies: [
+        "BinaryFormat", "FileSystem", "JSONFormat", "Meaning", "Snapshot",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
       name: "CrashUpload",
       dependencies: [
         "BinaryFormat", "CCurl", "CGzip", "CLinux", "CrashDatabase", "FileSystem", "Minidump", "Snapshot",
@@ -95,7 +101,7 @@ let package = Package(
       name: "crashpadctl",
       dependencies: [
         "BinaryFormat", "CArguments", "CLinux", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore",
-        "DumpInterpretation",
+        "DumpInterpretation", "Events",
         "FileSystem", "IntermediateDump", "JSONFormat", "Meaning", "Minidump", "Redaction", "Signatures", "Snapshot",
         "Supervision", "Symbolication", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -155,6 +161,12 @@ let package = Package(
         "CrashpadCore", "DumpSynth", "FileSystem", "JSONFormat", "Signatures", "Snapshot", "Symbolication",
         "ToolRunner",
         "crashing-program", "crashpadctl",
+      ]),
+    .testTarget(
+      name: "EventsTests",
+      dependencies: [
+        "DumpSynth", "Events", "FileSystem", "JSONFormat", "Snapshot", "ToolRunner", "crashpadctl",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
     .testTarget(

@@ -129,6 +129,15 @@ package struct JSONWriter: ~Copyable {
     buffer.append(contentsOf: String(value).utf8)
   }
 
+  /// A number of thousandths: 12345 is written 12.345, 12300 is 12.3, 12000 is 12.
+  package mutating func number(thousandths value: Int64) {
+    beginValue()
+    let (whole, rest) = value.magnitude.quotientAndRemainder(dividingBy: 1000)
+    var decimals = String(rest + 1000).dropFirst()
+    while decimals.last == "0" { decimals.removeLast() }
+    buffer.append(contentsOf: ((value < 0 ? "-" : "") + String(whole) + (rest == 0 ? "" : "." + decimals)).utf8)
+  }
+
   package mutating func bool(_ value: Bool) {
     beginValue()
     buffer.append(contentsOf: (value ? "true" : "false").utf8)

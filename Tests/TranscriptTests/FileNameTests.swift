@@ -41,6 +41,10 @@ struct FileNameTests {
     ),
     ("group", #"group --no-system -s "$N.sym" --shard 1/1 --partial "$N.part" "./$N.idump" && test -s "$N.part""#),
     ("group", #"group --merge "$N.part" "$N.part""#),
+    (
+      "events",
+      #"events --no-system -s "$N.sym" --cursor "$N.cursor" -o "$N.ndjson" "./$N.idump" && test -s "$N.ndjson""#
+    ),
     ("run", #"run -d "$N.run" -o "$N.txt" -- "./$N.sh" "$N" && test -e "$N.txt""#),
     ("doctor", #"doctor -d "$N" || test $? = 1"#),
   ]

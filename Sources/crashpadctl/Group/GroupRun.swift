@@ -1,5 +1,4 @@
 import BinaryFormat
-import CrashDatabase
 import CrashpadCore
 import FileSystem
 import JSONFormat
@@ -20,7 +19,7 @@ struct GroupRun {
   }
 
   func run() throws -> ExitStatus {
-    let list = InputList(Self.withReports(command.inputs), accepting: InputFormat.withMeaning)
+    let list = InputList(DatabaseInputs(command.inputs).arguments, accepting: InputFormat.withMeaning)
     list.reportFailures()
     if list.inputs.isEmpty { return list.statusOfNone }
     let cache = SymbolCache(try command.symbolOptions.search(), names: .mangled)
@@ -58,27 +57,6 @@ struct GroupRun {
       total: command.shard?.total ?? 1)
     let output = GroupOutput(command: command, groups: CrashGroups(shard, part), explanations: explanations)
     return try output.write(status)
-  }
-
-  /// A database's directory by its reports; other arguments as they are.
-  private static func withReports(_ arguments: [String]) -> [String] {
-    arguments.flatMap { argument -> [String] in
-      let path = FilePath(argument: argument)
-      guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory,
-        let database = try? CrashDatabase(path)
-      else { return [argument] }
-      var paths: [String] = []
-      for state in ReportState.allCases {
-        guard let listing = try? database.listing(of: state) else { continue }
-        paths += listing.reports.map { ArgumentText.text(database.path(of: $0).bytes) }
-      }
-      let pending = path.appending("pending-serialized-ios-dump")
-      // Dumps that no run of process has converted yet.
-      if (try? FileKind(at: pending, followingLink: true)) == .directory {
-        paths.append(ArgumentText.text(pending.bytes))
-      }
-      return paths.sorted()
-    }
   }
 
   private func report(_ input: InputList.Input, _ options: SignatureOptions) -> Report {

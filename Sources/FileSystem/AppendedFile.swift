@@ -1,0 +1,78 @@
+import Glibc
+package import SystemPackage
+
+/// A file that several runs append to: what is there stays, and is only taken back by the run that has just written it.
+package struct AppendedFile: Sendable {
+  /// As the user named it; for messages.
+  package let path: FilePath
+  package let file: OpenFile
+
+  /// Opens a regular file, which is made if it is missing, mode 0666 less the umask. Links are followed. Throws `Errno`; nil
+  /// for what is no regular file: a device, a FIFO, an open descriptor.
+  package init?(_ path: FilePath) throws {
+    let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+    // Opening a FIFO for reading too would not wait for its reader, so it is looked at before.
+    if let version = try FileVersion(path), !version.isRegular {
+      if version.isDirectory { throw Errno.isDirectory }
+      return nil
+    }
+    let number = retrying { unsafe path.withPlatformString { unsafe Glibc.open($0, flags, 0o666) } }
+    guard number >= 0 else { throw Errno(rawValue: errno) }
+    self.path = path
+    file = OpenFile(path: path, descriptor: number)
+  }
+
+  /// Whether the path still leads to this file.
+  package func isCurrent() throws(FileFailure) -> Bool {
+    let status = try file.status()
+    guard let version = try? FileVersion(path) else { return false }
+    return version.device == status.device && version.number == status.number
+  }
+
+  /// Cuts the file to `size` bytes. Throws `FileFailure`.
+  package func truncate(to size: Int) throws(FileFailure) {
+    guard retrying({ ftruncate(file.descriptor, off_t(size)) }) == 0 else {
+      throw FileFailure(path, Errno(rawValue: errno))
+    }
+  }
+
+  /// Bytes from `offset` on, at most `count`. Throws `FileFailure`.
+  package func bytes(at offset: Int, count: Int) throws(FileFailure) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: max(0, count))
+    var span = bytes.mutableSpan
+    var raw = unsafe span.mutableBytes
+    let got = try file.read(at: offset, into: &raw)
+    return Array(bytes.prefix(got))
+  }
+}
+
+/// What tells whether the file that a path leads to is the one that was read, with the same bytes. The time of the last change
+/// of the inode is none that a program can choose.
+package struct FileVersion: Sendable, Hashable {
+  package let device: UInt64
+  package let number: UInt64
+  /// Bytes.
+  package let size: Int64
+  /// Nanoseconds since 1970.
+  package let modified: Int64
+  package let changed: Int64
+  private let kind: UInt32
+
+  /// Nil if there is nothing. Links are followed. Throws `Errno`.
+  package init?(_ path: FilePath) throws {
+    var status = stat()
+    guard unsafe path.withPlatformString({ unsafe stat($0, &status) }) == 0 else {
+      if errno == ENOENT { return nil }
+      throw Errno(rawValue: errno)
+    }
+    device = UInt64(status.st_dev)
+    number = UInt64(status.st_ino)
+    size = Int64(status.st_size)
+    modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+    changed = Int64(status.st_ctim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_ctim.tv_nsec)
+    kind = status.st_mode & S_IFMT
+  }
+
+  package var isRegular: Bool { kind == S_IFREG }
+  package var isDirectory: Bool { kind == S_IFDIR }
+}

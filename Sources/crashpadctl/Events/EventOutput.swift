@@ -1,0 +1,76 @@
+import CrashpadCore
+import Events
+import FileSystem
+import Snapshot
+import SystemPackage
+
+/// Where the events of a run go. With a cursor they are written in batches; a run that is killed has lost the work on one.
+struct EventOutput {
+  private let cursor: EventCursor?
+  private let target: EventCursor.Output
+  /// Without a cursor: a file that appears whole.
+  private let whole: OutputFile?
+  private var batch: [EventCursor.Entry] = []
+  private var byteCount = 0
+  private var identities: [UUIDBytes: CrashEvent.Identity] = [:]
+  private var seen: Set<UUIDBytes> = []
+
+  /// How many crashes have nothing that names the user or the installation.
+  private(set) var unnamed = 0
+  /// Of how many dumps the events may be in two files.
+  var repeatedCount: Int { cursor?.repeatedCount ?? 0 }
+
+  private static let batchCount = 256
+  private static let batchSize = 1 << 20
+
+  /// - Parameter argument: nil or `-` for standard output.
+  init(_ argument: String?, _ cursor: EventCursor?) throws {
+    self.cursor = cursor
+    guard let argument, argument != "-" else {
+      whole = nil
+      target = .stream { try Terminal.writeOutput($0) }
+      return
+    }
+    let path = FilePath(argument: argument)
+    let version = try FileVersion(path)
+    if cursor != nil, version?.isRegular ?? true {
+      whole = nil
+      target = .file(path)
+      return
+    }
+    let file = try OutputFile(path)
+    whole = file
+    target = .stream { try file.write($0) }
+  }
+
+  mutating func add(_ entry: EventCursor.Entry, _ identity: CrashEvent.Identity?) throws {
+    guard cursor != nil else {
+      guard let id = entry.dump.id, seen.insert(id).inserted else { return }
+      if identity == .dump { unnamed += 1 }
+      for line in entry.lines { try write(line) }
+      return
+    }
+    if let id = entry.dump.id { identities[id] = identity }
+    batch.append(entry)
+    byteCount += entry.lines.reduce(0) { $0 + $1.count }
+    if batch.count >= Self.batchCount || byteCount >= Self.batchSize { try writeBatch() }
+  }
+
+  private func write(_ line: [UInt8]) throws {
+    guard case .stream(let sink) = target else { return }
+    try unsafe sink(line.span.bytes)
+  }
+
+  private mutating func writeBatch() throws {
+    guard !batch.isEmpty else { return }
+    let written = try cursor?.write(batch, to: target) ?? []
+    unnamed += written.count { identities[$0] == .dump }
+    (batch, byteCount, identities) = ([], 0, [:])
+  }
+
+  mutating func finish() throws {
+    try writeBatch()
+    try cursor?.finish()
+    try whole?.commit(durable: true)
+  }
+}

@@ -1,0 +1,74 @@
+import Events
+import FileSystem
+import SystemPackage
+
+/// What `events` says on standard error.
+enum EventSentences {
+  /// Prints why a run ended, and returns its status.
+  static func fail(_ error: any Error, _ argument: String, creating: Bool) -> ExitStatus {
+    let (text, status) = failure(error, argument, creating: creating)
+    Terminal.error(text)
+    return status
+  }
+
+  private static func failure(_ error: any Error, _ argument: String, creating: Bool) -> (String, ExitStatus) {
+    switch error {
+    case let failure as EventCursor.Failure: return cursorFailure(failure)
+    case let failure as MappingFile.NotAMapping:
+      let place = failure.offset.map { ":0x" + String($0, radix: 16) } ?? ""
+      return ("\(displayName(argument))\(place): error: \(Wording.printable(failure.reason))", .noData)
+    case let failure as FileFailure where failure.errno == .wouldBlock:
+      let holder = failure.lockHolder.map { "process \($0)" } ?? "another run"
+      let text = "is locked by \(holder), which did not give it up within \(EventCursor.lockWait / 1000) s; try again"
+      return ("\(Wording.printable(failure.path)): error: \(text)", .temporaryFailure)
+    case let failure as FileFailure:
+      let (text, status) = Sentences.failure(failure, creating: true)
+      return ("\(Wording.printable(failure.path)): error: \(text)", status)
+    default:
+      let (text, status) = Sentences.failure(error, creating: creating)
+      return ("\(argument == "-" ? "<standard output>" : Wording.printable(argument)): error: \(text)", status)
+    }
+  }
+
+  private static func cursorFailure(_ failure: EventCursor.Failure) -> (String, ExitStatus) {
+    switch failure {
+    case .notACursor(let path):
+      ("\(Wording.printable(path)): error: is no cursor of crashpadctl events; it was not changed", .noData)
+    case .laterVersion(let path, let version):
+      (
+        "\(Wording.printable(path)): error: is a cursor of version \(Wording.printable(version)), "
+          + "which a later crashpadctl has written; this one reads version 1", .noData
+      )
+    case .damaged(let path, let line):
+      (
+        "\(Wording.printable(path)):\(line): error: the cursor is damaged; without this line the events of its dump "
+          + "are written again", .noData
+      )
+    case .outputChanged(let path, let offset):
+      (
+        "\(Wording.printable(path)):0x\(String(offset, radix: 16)): error: another program has written behind the events "
+          + "of a run that was killed; remove the line that breaks off, and the cursor's lines of that run", .noData
+      )
+    case .noRegularFile(let path): ("\(Wording.printable(path)): error: is no regular file", .cannotCreate)
+    }
+  }
+
+  /// What is to be known of a run that is done.
+  static func report(_ output: EventOutput, withoutCrash: Int, isSingle: Bool) {
+    if withoutCrash > 0 {
+      let text = Wording.count(withoutCrash, "input")
+      Terminal.error("crashpadctl: note: \(text) without a crash, of which there are no events")
+    }
+    if output.unnamed > 0 {
+      let text = Wording.count(output.unnamed, "crash", "crashes")
+      Terminal.error(
+        "crashpadctl: note: \(text) with the dump's id for a distinct_id; the annotation distinct_id or a client id names users"
+      )
+    }
+    if output.repeatedCount > 0 {
+      let text = Wording.count(output.repeatedCount, "dump")
+      Terminal.error(
+        "crashpadctl: warning: the output was replaced after a run was killed; events of \(text) may be in both files")
+    }
+  }
+}
