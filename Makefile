@@ -40,7 +40,7 @@ help:
 	@echo "make test       build and run all tests"
 	@echo "make sweep      $(SWEEP) mutations of dumps through everything, as SWEEP=$(SWEEP) says"
 	@echo "make matrix     every kind of crash in every company, against gdb"
-	@echo "make soak       the long tests, about an hour: servers, matrix, sweep; installs the servers"
+	@echo "make soak       the long tests, about an hour: servers, browser, matrix, sweep; installs them"
 	@echo "make check      formatting, man pages, house rules"
 	@echo "make all        build, test, check, docs, man"
 	@echo "make bench      measure against cp, curl and /bin/true, side by side"
@@ -85,7 +85,7 @@ soak:
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build --build-tests $(STRICT)
 	CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" scripts/test $(SWIFT) test --disable-xctest --skip-build \
-	  --filter 'ServerTests|HandlerTests|UnharmedTests'
+	  --filter 'ServerTests|HandlerTests|UnharmedTests|ReportPageTests'
 	$(MAKE) matrix
 	$(MAKE) sweep
 

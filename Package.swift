@@ -96,14 +96,16 @@ let package = Package(
         "Minidump", "Snapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    // Pages of HTML: values in, bytes out.
+    .target(name: "ReportPage", dependencies: ["BinaryFormat", "JSONFormat", "Snapshot"]),
     // Floor 4
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
         "BinaryFormat", "CArguments", "CLinux", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore",
         "DumpInterpretation", "Events",
-        "FileSystem", "IntermediateDump", "JSONFormat", "Meaning", "Minidump", "Redaction", "Signatures", "Snapshot",
-        "Supervision", "Symbolication", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "FileSystem", "IntermediateDump", "JSONFormat", "Meaning", "Minidump", "Redaction", "ReportPage", "Signatures",
+        "Snapshot", "Supervision", "Symbolication", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -168,6 +170,8 @@ let package = Package(
         "DumpSynth", "Events", "FileSystem", "JSONFormat", "Snapshot", "ToolRunner", "crashpadctl",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .testTarget(
+      name: "ReportPageTests", dependencies: ["DumpSynth", "ReportPage", "ToolRunner", "crashpadctl"]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
     .testTarget(
       name: "IntermediateDumpTests", dependencies: ["BinaryFormat", "DumpSynth", "IntermediateDump", "JSONFormat"]),

@@ -88,7 +88,7 @@ package final class ModuleSymbols: Sendable {
   }
 
   /// Eight bytes of the code at an offset, little endian; nil if no file has them.
-  func code(at offset: UInt64) -> UInt64? {
+  package func code(at offset: UInt64) -> UInt64? {
     for case .elf(let symbols) in search.symbols {
       if let word = symbols.code(imageAddress: symbols.imageBase &+ offset) { return word }
     }

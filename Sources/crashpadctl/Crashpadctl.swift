@@ -23,8 +23,8 @@ struct Crashpadctl: ParsableCommand {
     subcommands: [
       InspectCommand.self, ValidateCommand.self, ConvertCommand.self, RedactCommand.self, ProcessCommand.self,
       UnlockCommand.self, PruneCommand.self, UploadCommand.self, DatabaseCommand.self, FindCommand.self,
-      SymbolizeCommand.self, GroupCommand.self, EventsCommand.self, ExplainCommand.self, WorkerCommand.self,
-      SymbolsCommand.self, RunCommand.self, DoctorCommand.self, CaptureTrialCommand.self,
+      SymbolizeCommand.self, GroupCommand.self, EventsCommand.self, ExplainCommand.self, ReportCommand.self,
+      WorkerCommand.self, SymbolsCommand.self, RunCommand.self, DoctorCommand.self, CaptureTrialCommand.self,
     ])
 
   static let versionText = "crashpadctl \(toolVersion)"

@@ -190,6 +190,9 @@ struct Samples: ~Copyable {
       "42e00 60 40 1", "42e60 40 12 0", "42ea0 60 43 1", "FUNC 378a00 100 0 CheckoutView.confirm()", "378a00 100 58 1",
     ]
     try write(Data((lines.joined(separator: "\n") + "\n").utf8), "\(store)/Example.sym")
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent("src"), withIntermediateDirectories: true)
+    try write(Data("struct Cart {}\n".utf8), "src/Cart.swift")
   }
 
   /// A program, its debug information and a library.

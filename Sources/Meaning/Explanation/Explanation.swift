@@ -7,6 +7,9 @@ package struct Explanation: Sendable {
     package let text: String
     /// "thread 3, frame 2"; nil where it is of the whole report.
     package let place: String?
+    /// The index of the thread in the report and the number of the frame, where it is of one.
+    package var thread: Int?
+    package var frame: Int?
   }
 
   /// What happened, in a sentence.
@@ -79,7 +82,9 @@ struct ExplanationBuilder {
   }
 
   mutating func note(_ text: String, _ thread: CrashEvidence.Thread, frame: Int) {
-    note(text, at: "\(thread.title), frame \(frame)")
+    result.evidence.append(
+      Explanation.Evidence(
+        text: text, place: "\(thread.title), frame \(frame)", thread: thread.index, frame: frame))
   }
 
   /// What the table says of a row, for this report.

@@ -30,8 +30,11 @@ struct ExplainedInput {
 struct EvidenceReader {
   let evidence: CrashEvidence
   let symbolFindings: [SymbolFileFinding]
+  /// Of each module whether it is the application's.
+  let isOfApp: [Bool]
 
-  init(_ snapshot: ProcessSnapshot, _ input: InputFile, _ cache: SymbolCache) {
+  /// - Parameter known: the stacks of all threads, if they were made already.
+  init(_ snapshot: ProcessSnapshot, _ input: InputFile, _ cache: SymbolCache, _ known: Symbolization? = nil) {
     func text(_ content: Content?) -> String? {
       guard let content, !content.isEmpty else { return nil }
       return input.withBytes { snapshot.text(content, in: $0) }
@@ -39,10 +42,10 @@ struct EvidenceReader {
     let paths = snapshot.modules.map { text($0.name) ?? text($0.debugName) ?? "" }
     let executable = snapshot.modules.firstIndex { $0.fileType == .executable }
     let processName = snapshot.report?.processName ?? executable.map { lastPathComponent(paths[$0]) }
-    let isOfApp = AppCode(paths, executable: executable, snapshot.report, snapshot.system.operatingSystem).isOfApp
+    isOfApp = AppCode(paths, executable: executable, snapshot.report, snapshot.system.operatingSystem).isOfApp
     let reader = FrameReader(paths: paths, isOfApp: isOfApp)
 
-    let result = Symbolization(snapshot, input, cache, threads: .all)
+    let result = known ?? Symbolization(snapshot, input, cache, threads: .all)
     symbolFindings = result.modules.flatMap { $0.symbols?.fileFindings ?? [] }
     var threads: [CrashEvidence.Thread] = []
     var crashed: Int?

@@ -118,6 +118,18 @@ enum DetailText {
     var table = TextTable([("address", .left), ("end", .left), ("bytes", .right), ("what", .left)])
     table.elastic = ["what": .tail]
     table.droppable = ["end"]
+    for (region, what) in ranges(view) {
+      table.add([
+        Wording.hex(region.address), region.end.map(Wording.hex) ?? "beyond 2^64",
+        Wording.grouped(region.content.count),
+        what,
+      ])
+    }
+    return table.text(style)
+  }
+
+  /// All captured ranges, by address, with what they are.
+  static func ranges(_ view: InspectionView) -> [(region: MemoryRegion, what: String)] {
     var owners: [(region: MemoryRegion, what: String)] = []
     for (index, thread) in view.snapshot.threads.enumerated() {
       guard let stack = thread.stack, !stack.isSynthetic, !stack.region.content.isEmpty else { continue }
@@ -126,14 +138,7 @@ enum DetailText {
     owners += view.snapshot.extraMemory.map { ($0, view.location($0.address) ?? "") }
     owners += view.snapshot.intermediateDumpExtraMemory.map { ($0, "for the intermediate dump only") }
     owners.sort { $0.region.address < $1.region.address }
-    for (region, what) in owners {
-      table.add([
-        Wording.hex(region.address), region.end.map(Wording.hex) ?? "beyond 2^64",
-        Wording.grouped(region.content.count),
-        what,
-      ])
-    }
-    return table.text(style)
+    return owners
   }
 
   /// A hex dump of up to `count` bytes of captured memory from `address` on; nil if that byte was not captured.

@@ -24,15 +24,15 @@ struct InspectionView {
     let input = inspection.file
     // Every frame of every stack asks for one.
     moduleNames = snapshot.modules.enumerated().map { index, module in
-      let path = module.name.map { name in input.withBytes { snapshot.text(name, in: $0) } } ?? ""
-      return path.isEmpty ? "module \(index)" : lastPathComponent(Wording.printable(path))
+      let path = module.name.map { name in input.withBytes { Wording.printable(snapshot.bytes(of: name, in: $0)) } }
+      return path.flatMap { $0.isEmpty ? nil : lastPathComponent($0) } ?? "module \(index)"
     }
   }
 
-  /// A text of the snapshot; nil if it is missing or empty.
+  /// A text of the snapshot, with bytes that are not UTF-8 as `\xNN`; nil if it is missing or empty.
   func text(_ content: Content?) -> String? {
     guard let content, !content.isEmpty else { return nil }
-    return Wording.printable(input.withBytes { snapshot.text(content, in: $0) })
+    return input.withBytes { Wording.printable(snapshot.bytes(of: content, in: $0)) }
   }
 
   func moduleName(_ index: Int) -> String { moduleNames[index] }

@@ -35,6 +35,24 @@ struct OverviewText {
     return overview.finished
   }
 
+  /// The same as labels with their values.
+  static func facts(_ view: InspectionView) -> [(label: String, values: [String])] {
+    var overview = OverviewText(view: view, name: "", style: .plain)
+    overview.describe()
+    var facts: [(label: String, values: [String])] = []
+    for line in overview.lines {
+      if line.label.isEmpty, !facts.isEmpty {
+        facts[facts.count - 1].values.append(line.text)
+      } else {
+        facts.append((line.label, [line.text]))
+      }
+    }
+    return facts
+  }
+
+  /// "intermediate dump, 4,711 bytes, complete"
+  static func kind(_ view: InspectionView) -> String { OverviewText(view: view, name: "", style: .plain).kind }
+
   private var finished: String {
     let width = lines.map(\.label.count).max() ?? 0
     let heading = self.heading
@@ -79,7 +97,9 @@ struct OverviewText {
     self.style = style
   }
 
-  private var heading: String {
+  private var heading: String { "\(name): \(kind)" }
+
+  private var kind: String {
     let kind = FormatRow.of(view.inspection.format).title
     let state: String
     if let cause = view.inspection.tree?.incomplete {
@@ -92,7 +112,7 @@ struct OverviewText {
     } else {
       state = "complete"
     }
-    return "\(name): \(kind), \(Wording.grouped(view.inspection.file.byteCount)) bytes, \(state)"
+    return "\(kind), \(Wording.grouped(view.inspection.file.byteCount)) bytes, \(state)"
   }
 
   private mutating func add(_ label: String, _ text: String?, _ color: TextStyle.Color? = nil) {

@@ -100,6 +100,12 @@ enum Sentences {
     case is SymSource.NotLinked: ("is an object file that was not linked: its addresses are none", .noData)
     case let failure as SymSource.OtherBuild: ("\(Wording.printable(failure.path)) is of another build", .noData)
     case is SymbolFile.UnknownFormat: ("is no file with symbols of a known format", .noData)
+    case let failure as PageInput.NotRedactable:
+      (
+        failure.format == .core
+          ? "is a core file; convert makes a minidump of it, which can be redacted"
+          : "is the JSON form of a dump; convert --to idump makes a dump of it, which can be redacted", .noData
+      )
     case is Redaction.NotADump: ("is neither an intermediate dump nor a minidump nor a crash report", .noData)
     case MinidumpWriter.Failure.tooLarge(let count):
       ("the minidump would take \(count) bytes; its format ends at 4294967295", .noData)

@@ -40,7 +40,7 @@ struct StackText {
     let rows = SymbolizedView.rows(thread.frames)
     let (first, leftOut, last) = SymbolizedView.shown(rows, limit: limit)
     var lines = (Array(first) + Array(last)).map { StackLine($0, symbolized, showsAddress: showsAddresses) }
-    if thread.isCrashed, let own = firstOwn(Array(first) + Array(last)) { lines[own].isMarked = true }
+    if thread.isCrashed, let own = symbolized.firstOwn(Array(first) + Array(last)) { lines[own].isMarked = true }
     let columns = Columns(lines, style.width)
     // Bytes: there may be hundreds of thousands of lines.
     var text = Array((heading(thread) + "\n").utf8)
@@ -115,12 +115,6 @@ struct StackText {
   private func append(_ leftOut: Int, _ columns: Columns, to text: inout [UInt8]) {
     let note = "… \(Wording.count(leftOut, "frame")) left out; \(hint)"
     text.append(contentsOf: (String(repeating: " ", count: columns.number + 2) + note + "\n").utf8)
-  }
-
-  /// The first frame of the executable.
-  private func firstOwn(_ rows: [SymbolizedView.Row]) -> Int? {
-    guard let main = symbolized.mainModule else { return nil }
-    return rows.firstIndex { $0.frame.frame.module == main && !$0.frame.frame.isSignalFrame }
   }
 
   private func heading(_ thread: Symbolization.Thread) -> String {

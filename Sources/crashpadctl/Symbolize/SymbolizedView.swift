@@ -67,6 +67,12 @@ struct SymbolizedView {
     return modules.firstIndex { $0.fileType == .executable } ?? (isListedFirst ? 0 : nil)
   }
 
+  /// The first frame of the executable.
+  func firstOwn(_ rows: [Row]) -> Int? {
+    guard let main = mainModule else { return nil }
+    return rows.firstIndex { $0.frame.frame.module == main && !$0.frame.frame.isSignalFrame }
+  }
+
   /// The modules that frames lie in.
   var modulesWithFrames: [Symbolization.Module] {
     let used = Set(result.threads.flatMap { $0.frames.compactMap(\.frame.module) })

@@ -1,0 +1,154 @@
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import ReportPage
+import Snapshot
+import Symbolication
+
+/// Registers, the instruction at the fault, and memory.
+extension CrashPageFiller {
+  /// Ranges that a page lists.
+  private static let listedRanges = 400
+
+  private var crashed: Symbolization.Thread? {
+    guard snapshot.exception != nil || snapshot.report?.faultingThread != nil else { return nil }
+    return symbolized.result.threads.first(where: \.isCrashed)
+  }
+
+  // MARK: Registers
+
+  func addRegisters(to page: inout CrashPage) {
+    guard let context = crashed?.context ?? snapshot.exception?.context else { return }
+    let names = InspectionView(
+      view.inspection, snapshot, names: AddressNames(snapshot, view.input, maker.cache))
+    let ranges = DetailText.ranges(view)
+    let thread = crashed?.index.map { "thread \($0)" } ?? "the exception"
+    page.registerTitle = "\(context.architecture.rawValue), of \(thread)"
+    page.registers = context.generalRegisters.map { register in
+      let isStatus = ["cpsr", "rflags", "cs", "fs", "gs", "eflags"].contains(register.name)
+      let value = view.fullAddress(register.value)
+      if isStatus || register.value < 0x1000 {
+        return CrashPage.Register(name: register.name, value: value, target: "", content: "")
+      }
+      let around = ranges.filter { Self.contains($0.region, register.value) }
+      // A stack, rather than the memory around another register that lies in it.
+      let region = around.first { !$0.what.isEmpty } ?? around.first
+      let target = names.location(register.value) ?? region.map { $0.what.isEmpty ? "memory" : $0.what } ?? ""
+      return CrashPage.Register(
+        name: register.name, value: value, target: target,
+        content: region.map { content(of: $0.region, at: register.value) } ?? "")
+    }
+    page.instruction = instruction(at: context.instructionPointer, ranges)
+  }
+
+  private static func contains(_ region: MemoryRegion, _ address: UInt64) -> Bool {
+    address >= region.address && address - region.address < UInt64(region.content.count)
+  }
+
+  private func bytes(of region: MemoryRegion, at address: UInt64, count: Int) -> [UInt8] {
+    let start = Int(address - region.address)
+    let part = region.content.part(at: start, count: min(count, region.content.count - start))
+    return view.input.withBytes { snapshot.bytes(of: part, in: $0) }
+  }
+
+  /// Text, if it begins like one; else the first word, or what there is of it.
+  private func content(of region: MemoryRegion, at address: UInt64) -> String {
+    let bytes = bytes(of: region, at: address, count: 64)
+    let text = bytes.prefix { (0x20..<0x7f).contains($0) }
+    if text.count >= 4, text.count == bytes.count || bytes[text.count] == 0 {
+      return "\"\(String(decoding: text, as: UTF8.self))\""
+    }
+    return Self.digits(bytes.prefix(16))
+  }
+
+  private static func digits(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { hexadecimal(UInt64($0), width: 2) }.joined(separator: " ")
+  }
+
+  // MARK: Instruction
+
+  private func instruction(
+    at address: UInt64, _ ranges: [(region: MemoryRegion, what: String)]
+  ) -> CrashPage.Instruction? {
+    guard let (code, origin) = code(at: address, ranges), !code.isEmpty else { return nil }
+    var instruction = CrashPage.Instruction(
+      address: view.fullAddress(address), place: view.location(address), bytes: Self.digits(code), origin: origin)
+    instruction.note = TrapInstruction.note(code, snapshot.system.architecture)
+    return instruction
+  }
+
+  private func code(
+    at address: UInt64, _ ranges: [(region: MemoryRegion, what: String)]
+  ) -> (bytes: [UInt8], origin: String)? {
+    if let range = ranges.first(where: { Self.contains($0.region, address) }) {
+      return (bytes(of: range.region, at: address, count: 16), "the dump")
+    }
+    if let code = snapshot.report?.codeAt, !code.isEmpty { return (Array(code.prefix(16)), "the report") }
+    guard let place = view.lookup(address),
+      let word = symbolized.result.modules[place.module].symbols?.code(at: place.offset)
+    else { return nil }
+    return (LittleEndianBytes.of(word), "the program's file")
+  }
+
+  // MARK: Memory
+
+  var memory: CrashPage.Memory? {
+    let ranges = DetailText.ranges(view)
+    if ranges.isEmpty { return nil }
+    var memory = CrashPage.Memory()
+    memory.totalBytes = ranges.reduce(0) { $0 + $1.region.content.count }
+    memory.leftOut = max(0, ranges.count - Self.listedRanges)
+    memory.ranges = ranges.prefix(Self.listedRanges).map { range in
+      CrashPage.Memory.Range(
+        start: view.fullAddress(range.region.address), end: range.region.end.map(view.fullAddress) ?? "beyond 2^64",
+        count: range.region.content.count, what: range.what)
+    }
+    memory.dumps = dumps
+    return memory
+  }
+
+  private var dumps: [CrashPage.Memory.Hex] {
+    guard let context = crashed?.context ?? snapshot.exception?.context else { return [] }
+    var dumps: [CrashPage.Memory.Hex] = []
+    func add(_ title: String, _ address: UInt64, before: UInt64, count: Int) {
+      // Of a range that begins behind that place, from its start on.
+      let start = [address &- before, address].first { DetailText.memory(view, at: $0, count: 1) != nil }
+      guard let start, let text = DetailText.memory(view, at: start, count: count) else { return }
+      dumps.append(CrashPage.Memory.Hex(title: "\(title), \(view.fullAddress(address))", text: text))
+    }
+    if let exception = snapshot.exception, exception.address != 0, exception.address != context.instructionPointer {
+      add("At the address of the fault", exception.address, before: 64, count: 256)
+    }
+    add("At the instruction", context.instructionPointer, before: 64, count: 160)
+    add("Stack from the stack pointer", context.stackPointer, before: 0, count: 1024)
+    return dumps
+  }
+}
+
+enum LittleEndianBytes {
+  static func of(_ value: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+}
+
+/// Instructions that compilers and libraries put where a program must not go on.
+enum TrapInstruction {
+  static func note(_ code: [UInt8], _ architecture: CPUArchitecture) -> String? {
+    switch architecture {
+    case .x86_64, .x86:
+      if code.starts(with: [0x0f, 0x0b]) {
+        return "ud2: the program ended itself; compilers write it for failed checks and unreachable code."
+      }
+      if code.first == 0xcc { return "int3: a breakpoint; compilers write it for failed checks." }
+      if code.first == 0xf4 { return "hlt: not allowed in programs; the C library's abort() ends with it." }
+    case .arm64:
+      guard code.count >= 4 else { return nil }
+      let word = code[0..<4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      if word & 0xffe0_001f == 0xd420_0000 {
+        let number = hexadecimal(UInt64(word >> 5 & 0xffff))
+        return "brk #0x\(number): the program ended itself; compilers write it for failed checks and unreachable code."
+      }
+      if word & 0xffff_0000 == 0 { return "udf: an instruction that is never defined." }
+    case .arm, .unknown: break
+    }
+    return nil
+  }
+}

@@ -1,0 +1,29 @@
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import Redaction
+import Snapshot
+
+/// One input of a page: opened, redacted if that was asked for, and read.
+struct PageInput {
+  let inspection: Inspection
+
+  /// A core, or the JSON form of a dump: neither can be redacted.
+  struct NotRedactable: Error { let format: InputFormat }
+
+  /// Throws what opening and reading an input throws, or `NotRedactable`.
+  init(_ argument: String, architecture: CPUArchitecture?, redacts: Bool) throws {
+    var dump = try DumpInput.open(argument)
+    if redacts { dump = try Self.redacted(dump) }
+    inspection = try dump.file.checkingReading { Inspection(dump, architecture: architecture) }
+  }
+
+  private static func redacted(_ dump: DumpInput) throws -> DumpInput {
+    guard dump.format == .intermediateDump || dump.format == .minidump || dump.format.reportForm != nil else {
+      throw NotRedactable(format: dump.format)
+    }
+    let output = MemoryOutput()
+    _ = try Redaction().redact(dump.file, to: output)
+    return try DumpInput(InputFile(bytes: output.bytes))
+  }
+}
