@@ -1,18 +1,18 @@
 /// A range of bytes of one file: offset and count, both in bytes.
 @frozen
-package struct ByteRange: Sendable, Hashable {
-  package var offset: Int
-  package var count: Int
+public struct ByteRange: Sendable, Hashable {
+  public var offset: Int
+  public var count: Int
 
   @inlinable
-  package init(offset: Int, count: Int) {
+  public init(offset: Int, count: Int) {
     self.offset = offset
     self.count = count
   }
 
   /// The offset just behind the last byte.
   @inlinable
-  package var end: Int { offset + count }
+  public var end: Int { offset + count }
 
-  package static let empty = ByteRange(offset: 0, count: 0)
+  public static let empty = ByteRange(offset: 0, count: 0)
 }

@@ -1,14 +1,14 @@
 /// Where a `ByteWriter` empties its buffer.
-package protocol ByteOutput: AnyObject {
+public protocol ByteOutput: AnyObject {
   /// Takes all bytes, or throws.
   func write(_ bytes: RawSpan) throws
 }
 
 /// A `ByteOutput` in memory.
-package final class MemoryOutput: ByteOutput {
-  package private(set) var bytes: [UInt8] = []
-  package init() {}
-  package func write(_ bytes: RawSpan) {
+public final class MemoryOutput: ByteOutput {
+  public private(set) var bytes: [UInt8] = []
+  public init() {}
+  public func write(_ bytes: RawSpan) {
     unsafe bytes.withUnsafeBytes { unsafe self.bytes.append(contentsOf: $0) }
   }
 }
@@ -21,7 +21,7 @@ package final class MemoryOutput: ByteOutput {
 /// Safe although it owns raw memory: nobody else sees `buffer`, and every store is behind `reserve`, which makes room for
 /// at most `capacity` bytes behind `used`.
 @safe
-package struct ByteWriter: ~Copyable {
+public struct ByteWriter: ~Copyable {
   /// Nil if this writer only measures.
   @usableFromInline let output: (any ByteOutput)?
   private var failure: (any Error)?
@@ -35,7 +35,7 @@ package struct ByteWriter: ~Copyable {
   private static let bypass = 32 * 1024
   private static let capacity = 64 * 1024
 
-  package init(to output: any ByteOutput) {
+  public init(to output: any ByteOutput) {
     self.output = output
     unsafe buffer = .allocate(byteCount: Self.capacity, alignment: 16)
   }
@@ -48,26 +48,26 @@ package struct ByteWriter: ~Copyable {
   deinit { unsafe buffer.deallocate() }
 
   /// Bytes written so far: the offset of the next one.
-  @inlinable package var position: Int { passed + used }
+  @inlinable public var position: Int { passed + used }
 
   /// How many bytes `body` writes. Nothing is written, and fields cost next to nothing.
-  package static func measure(_ body: (inout ByteWriter) -> Void) -> Int {
+  public static func measure(_ body: (inout ByteWriter) -> Void) -> Int {
     var writer = ByteWriter()
     body(&writer)
     return writer.position
   }
 
   /// Whether this writer only counts bytes. What is dear to make may then be given to `skip` by its size.
-  @inlinable package var isMeasuring: Bool { output == nil }
+  @inlinable public var isMeasuring: Bool { output == nil }
 
   /// Counts bytes without writing them. Only for a writer that measures.
-  package mutating func skip(_ count: Int) {
+  public mutating func skip(_ count: Int) {
     precondition(isMeasuring)
     passed += count
   }
 
   /// Empties the buffer. Throws the first failure that the output had.
-  package mutating func finish() throws {
+  public mutating func finish() throws {
     flush()
     if let failure { throw failure }
   }
@@ -112,14 +112,14 @@ package struct ByteWriter: ~Copyable {
     unsafe buffer.storeBytes(of: value, toByteOffset: place, as: T.self)
   }
 
-  @inlinable package mutating func uint8(_ value: UInt8) { store(value) }
-  @inlinable package mutating func uint16(_ value: UInt16) { store(value.littleEndian) }
-  @inlinable package mutating func uint32(_ value: UInt32) { store(value.littleEndian) }
-  @inlinable package mutating func uint64(_ value: UInt64) { store(value.littleEndian) }
-  @inlinable package mutating func int32(_ value: Int32) { store(UInt32(bitPattern: value).littleEndian) }
+  @inlinable public mutating func uint8(_ value: UInt8) { store(value) }
+  @inlinable public mutating func uint16(_ value: UInt16) { store(value.littleEndian) }
+  @inlinable public mutating func uint32(_ value: UInt32) { store(value.littleEndian) }
+  @inlinable public mutating func uint64(_ value: UInt64) { store(value.littleEndian) }
+  @inlinable public mutating func int32(_ value: Int32) { store(UInt32(bitPattern: value).littleEndian) }
 
   /// `count` zero bytes.
-  package mutating func zeros(_ count: Int) {
+  public mutating func zeros(_ count: Int) {
     var left = count
     while left > 0 {
       let step = min(left, Self.capacity)
@@ -133,7 +133,7 @@ package struct ByteWriter: ~Copyable {
 
   /// Zero bytes up to the next multiple of `alignment`, a power of two of at most 16.
   @inlinable @inline(__always)
-  package mutating func align(to alignment: Int) {
+  public mutating func align(to alignment: Int) {
     var padding = -position & (alignment - 1)
     while padding > 0 {
       uint8(0)
@@ -141,7 +141,7 @@ package struct ByteWriter: ~Copyable {
     }
   }
 
-  package mutating func bytes(_ bytes: RawSpan) {
+  public mutating func bytes(_ bytes: RawSpan) {
     let count = bytes.byteCount
     if count >= Self.bypass, let output {
       flush()
@@ -161,11 +161,11 @@ package struct ByteWriter: ~Copyable {
     }
   }
 
-  package mutating func bytes(_ array: [UInt8]) { unsafe bytes(array.span.bytes) }
+  public mutating func bytes(_ array: [UInt8]) { unsafe bytes(array.span.bytes) }
 
   /// Eight ASCII characters, given as they lie in memory, as UTF-16 units.
   @inlinable @inline(__always)
-  package mutating func utf16(ascii characters: UInt64) {
+  public mutating func utf16(ascii characters: UInt64) {
     uint64(Self.spread(characters & 0xffff_ffff))
     uint64(Self.spread(characters >> 32))
   }

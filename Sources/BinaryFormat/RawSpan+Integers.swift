@@ -4,39 +4,39 @@
 /// is why these wrappers are safe.
 extension RawSpan {
   @inlinable @inline(__always)
-  package func uint8(at offset: Int) -> UInt8 {
+  public func uint8(at offset: Int) -> UInt8 {
     unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
   }
 
   @inlinable @inline(__always)
-  package func uint16(at offset: Int) -> UInt16 {
+  public func uint16(at offset: Int) -> UInt16 {
     UInt16(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
   }
 
   @inlinable @inline(__always)
-  package func uint32(at offset: Int) -> UInt32 {
+  public func uint32(at offset: Int) -> UInt32 {
     UInt32(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }
 
   @inlinable @inline(__always)
-  package func uint64(at offset: Int) -> UInt64 {
+  public func uint64(at offset: Int) -> UInt64 {
     UInt64(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
   @inlinable @inline(__always)
-  package func int32(at offset: Int) -> Int32 {
+  public func int32(at offset: Int) -> Int32 {
     Int32(bitPattern: uint32(at: offset))
   }
 }
 
 extension RawSpan {
   /// A copy of all bytes.
-  package func array() -> [UInt8] {
+  public func array() -> [UInt8] {
     array(in: ByteRange(offset: 0, count: byteCount))
   }
 
   /// A copy of the bytes of `range`, which must lie inside.
-  package func array(in range: ByteRange) -> [UInt8] {
+  public func array(in range: ByteRange) -> [UInt8] {
     let part = extracting(range.offset..<range.end)
     return unsafe [UInt8](unsafeUninitializedCapacity: range.count) { buffer, initialized in
       for index in 0..<part.byteCount { unsafe buffer.initializeElement(at: index, to: part.uint8(at: index)) }
@@ -45,12 +45,12 @@ extension RawSpan {
   }
 
   /// The bytes of `range` as text; every maximal ill-formed part becomes one U+FFFD. For display, not for round trips.
-  package func text(in range: ByteRange) -> String {
+  public func text(in range: ByteRange) -> String {
     String(decoding: array(in: range), as: UTF8.self)
   }
 
   /// The offset of the first zero byte of `range`, or the range's end.
-  package func firstZero(in range: ByteRange) -> Int {
+  public func firstZero(in range: ByteRange) -> Int {
     var offset = range.offset
     while offset + 8 <= range.end {
       let eight = uint64(at: offset)
@@ -64,7 +64,7 @@ extension RawSpan {
   }
 
   /// Byte-wise order, a shorter prefix first: the order of `std::string`.
-  package func compare(_ a: ByteRange, _ b: ByteRange, in other: RawSpan) -> Int {
+  public func compare(_ a: ByteRange, _ b: ByteRange, in other: RawSpan) -> Int {
     let count = min(a.count, b.count)
     var index = 0
     while index + 8 <= count {

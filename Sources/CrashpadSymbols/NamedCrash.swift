@@ -33,8 +33,10 @@ public struct NamedCrash: Sendable {
 
   /// Opens the dump at `path`. Throws as `DumpInput` does.
   ///
-  /// - Parameter symbols: files and directories in which symbols are looked for: dSYM bundles, ELF files, Breakpad files.
-  ///   The directories of this system where debug files are installed are looked into besides.
+  /// - Parameters:
+  ///   - path: of a dump in any form.
+  ///   - symbols: files and directories in which symbols are looked for: dSYM bundles, ELF files, Breakpad files.
+  ///     The directories of this system where debug files are installed are looked into besides.
   public init(_ path: FilePath, symbols: [FilePath] = []) throws { self.init(try DumpInput(path), symbols: symbols) }
 
   public init(_ input: DumpInput, symbols: [FilePath] = []) {

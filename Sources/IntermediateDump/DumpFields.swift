@@ -1,43 +1,45 @@
-package import BinaryFormat
+public import BinaryFormat
 
 /// One member of a map: the last record with its key, or nothing. Reads give nil where Crashpad takes a value for missing:
 /// no record, a container instead of a property, or another size than the key has.
 @frozen
-package struct DumpField: Sendable {
-  package var record: DumpRecord?
+public struct DumpField: Sendable {
+  public var record: DumpRecord?
 
-  @inlinable package init() {}
+  @inlinable public init() {}
 
-  @inline(__always)
-  private func range(ofSize size: Int) -> Int? {
+  @inlinable @inline(__always)
+  func range(ofSize size: Int) -> Int? {
     guard let record, record.kind == .property, record.value.count == size else { return nil }
     return record.value.offset
   }
 
-  package func uint8(in bytes: RawSpan) -> UInt8? { range(ofSize: 1).map { bytes.uint8(at: $0) } }
-  package func uint16(in bytes: RawSpan) -> UInt16? { range(ofSize: 2).map { bytes.uint16(at: $0) } }
-  package func uint32(in bytes: RawSpan) -> UInt32? { range(ofSize: 4).map { bytes.uint32(at: $0) } }
-  package func int32(in bytes: RawSpan) -> Int32? { range(ofSize: 4).map { bytes.int32(at: $0) } }
-  package func uint64(in bytes: RawSpan) -> UInt64? { range(ofSize: 8).map { bytes.uint64(at: $0) } }
+  @inlinable public func uint8(in bytes: RawSpan) -> UInt8? { range(ofSize: 1).map { bytes.uint8(at: $0) } }
+  @inlinable public func uint16(in bytes: RawSpan) -> UInt16? { range(ofSize: 2).map { bytes.uint16(at: $0) } }
+  @inlinable public func uint32(in bytes: RawSpan) -> UInt32? { range(ofSize: 4).map { bytes.uint32(at: $0) } }
+  @inlinable public func int32(in bytes: RawSpan) -> Int32? { range(ofSize: 4).map { bytes.int32(at: $0) } }
+  @inlinable public func uint64(in bytes: RawSpan) -> UInt64? { range(ofSize: 8).map { bytes.uint64(at: $0) } }
 
   /// Any byte but 0 is true.
-  package func bool(in bytes: RawSpan) -> Bool? { uint8(in: bytes).map { $0 != 0 } }
+  public func bool(in bytes: RawSpan) -> Bool? { uint8(in: bytes).map { $0 != 0 } }
 
   /// Where the value lies if it has exactly `size` bytes.
-  package func value(ofSize size: Int) -> ByteRange? { range(ofSize: size).map { ByteRange(offset: $0, count: size) } }
+  @inlinable public func value(ofSize size: Int) -> ByteRange? {
+    range(ofSize: size).map { ByteRange(offset: $0, count: size) }
+  }
 
   /// Where the value lies, of any size.
-  package var value: ByteRange? {
+  @inlinable public var value: ByteRange? {
     guard let record, record.kind == .property else { return nil }
     return record.value
   }
 
-  package var map: DumpNode? {
+  @inlinable public var map: DumpNode? {
     guard let record, record.kind == .map else { return nil }
     return record.node
   }
 
-  package var array: DumpNode? {
+  @inlinable public var array: DumpNode? {
     guard let record, record.kind == .array else { return nil }
     return record.node
   }

@@ -1,9 +1,9 @@
-package import BinaryFormat
+public import BinaryFormat
 
 /// The commands of the wire format: the first byte of each record.
 ///
 /// Source: Crashpad, `util/ios/ios_intermediate_dump_writer.h`.
-package enum DumpCommand {
+public enum DumpCommand {
   @inlinable static var mapStart: UInt8 { 0x01 }
   @inlinable static var mapEnd: UInt8 { 0x02 }
   @inlinable static var arrayStart: UInt8 { 0x03 }
@@ -15,32 +15,42 @@ package enum DumpCommand {
 
 /// A map or an array of the tree: where its records are, and where the index has what is inside of it.
 @frozen
-package struct DumpNode: Sendable, Hashable {
+public struct DumpNode: Sendable, Hashable {
   /// The key of the map or array; of a map in an array that of the array; 0 for the root.
-  package let key: DumpKey
-  package let isArray: Bool
+  public let key: DumpKey
+  public let isArray: Bool
   /// Offset of the command that starts it.
-  package let start: Int
+  public let start: Int
   /// Offset of its first record.
-  package let contentStart: Int
+  public let contentStart: Int
   /// Offset behind its last record: its end command, or where reading stopped.
-  package let contentEnd: Int
+  public let contentEnd: Int
   /// Where the index goes on with what is inside.
   @usableFromInline let indexCursor: Int
+
+  @inlinable
+  init(key: DumpKey, isArray: Bool, start: Int, contentStart: Int, contentEnd: Int, indexCursor: Int) {
+    self.key = key
+    self.isArray = isArray
+    self.start = start
+    self.contentStart = contentStart
+    self.contentEnd = contentEnd
+    self.indexCursor = indexCursor
+  }
 }
 
 /// One record of a map or an array.
 @frozen
-package struct DumpRecord: Sendable {
+public struct DumpRecord: Sendable {
   @frozen
-  package enum Kind: Sendable, Hashable { case property, map, array }
+  public enum Kind: Sendable, Hashable { case property, map, array }
 
-  package let kind: Kind
-  package let key: DumpKey
+  public let kind: Kind
+  public let key: DumpKey
   /// Offset of its command.
-  package let offset: Int
+  public let offset: Int
   /// Of a property its bytes. Of a map or array everything between the start and the end command.
-  package let value: ByteRange
+  public let value: ByteRange
   @usableFromInline let indexCursor: Int
 
   @inlinable
@@ -53,7 +63,7 @@ package struct DumpRecord: Sendable {
   }
 
   /// The map or array that this record opens.
-  package var node: DumpNode {
+  @inlinable public var node: DumpNode {
     DumpNode(
       key: key, isArray: kind == .array, start: offset, contentStart: value.offset, contentEnd: value.end,
       indexCursor: indexCursor)
@@ -65,7 +75,7 @@ package struct DumpRecord: Sendable {
 /// Values are not copied, and properties are not even listed: a map's records are read off the bytes when they are asked
 /// for. Only long containers are indexed, so that they can be stepped over; how long depends on the file's size, which
 /// bounds the index whatever the file holds.
-package struct DumpTree: Sendable {
+public struct DumpTree: Sendable {
   /// One long container, in the order of their starts.
   struct Entry: Sendable {
     let start: Int
@@ -78,16 +88,16 @@ package struct DumpTree: Sendable {
   private(set) var index: [Entry] = []
 
   /// What ended the reading early; nil for a complete dump.
-  package let incomplete: Finding?
+  public let incomplete: Finding?
 
   /// Where reading stopped: behind the root map's end if the dump is complete.
-  package let stopOffset: Int
+  public let stopOffset: Int
 
   /// Whether there is a root map with at least one record.
-  package var isEmpty: Bool { root.contentStart == root.contentEnd }
+  public var isEmpty: Bool { root.contentStart == root.contentEnd }
 
   /// The root map. Of a file that does not start with one, an empty map.
-  package let root: DumpNode
+  public let root: DumpNode
 
   /// Reads all of `bytes`. Never fails: a file that breaks off gives what was read up to there.
   package init(parsing bytes: RawSpan, limits: Limits = Limits()) {
@@ -103,13 +113,13 @@ package struct DumpTree: Sendable {
 
   /// The records of a map or an array, in file order.
   @inline(__always)
-  package func records(of node: DumpNode) -> RecordCursor {
+  public func records(of node: DumpNode) -> RecordCursor {
     RecordCursor(node: node)
   }
 
   /// How many records a map or an array has, to make room for them; 0 if it is so short that room is no matter. Takes a walk
   /// over the records.
-  package func countIfMany(of node: DumpNode, in bytes: RawSpan) -> Int {
+  public func countIfMany(of node: DumpNode, in bytes: RawSpan) -> Int {
     if node.contentEnd - node.contentStart < 1 << 20 { return 0 }
     var cursor = records(of: node)
     var count = 0
@@ -119,7 +129,7 @@ package struct DumpTree: Sendable {
 
   /// Walks the records of one map or array.
   @frozen
-  package struct RecordCursor: Sendable {
+  public struct RecordCursor: Sendable {
     @usableFromInline let node: DumpNode
     @usableFromInline var offset: Int
     @usableFromInline var indexCursor: Int
@@ -132,7 +142,7 @@ package struct DumpTree: Sendable {
 
     /// The next record, or nil behind the last.
     @inlinable @inline(__always)
-    package mutating func next(of tree: borrowing DumpTree, in bytes: RawSpan) -> DumpRecord? {
+    public mutating func next(of tree: borrowing DumpTree, in bytes: RawSpan) -> DumpRecord? {
       guard offset < node.contentEnd else { return nil }
       let start = offset
       guard bytes.uint8(at: start) == DumpCommand.property else { return nextContainer(of: tree, in: bytes) }

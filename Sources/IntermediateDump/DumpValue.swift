@@ -1,7 +1,7 @@
-package import BinaryFormat
+public import BinaryFormat
 
 /// The value of a property as its key's shape reads it.
-package enum DumpValue: Sendable, Hashable {
+public enum DumpValue: Sendable, Hashable {
   case boolean(Bool)
   case unsigned(UInt64)
   case signed(Int64)
@@ -16,7 +16,7 @@ package enum DumpValue: Sendable, Hashable {
   case bytes(ByteRange)
 
   /// Reads the property `record`. What does not fit its shape comes as `bytes`.
-  package init(of record: DumpRecord, in bytes: RawSpan) {
+  public init(of record: DumpRecord, in bytes: RawSpan) {
     self = KeyTable[record.key].flatMap { Self.read($0.shape, record.value, bytes) } ?? .bytes(record.value)
   }
 

@@ -11,13 +11,13 @@ public struct Content: Sendable, Hashable {
   @usableFromInline static let arenaBit: UInt64 = 1 << 63
 
   @inlinable
-  package init(inputOffset: Int, count: Int) {
+  public init(inputOffset: Int, count: Int) {
     rawOffset = UInt64(truncatingIfNeeded: inputOffset)
     self.count = count
   }
 
   @inlinable
-  package init(arenaOffset: Int, count: Int) {
+  public init(arenaOffset: Int, count: Int) {
     rawOffset = UInt64(truncatingIfNeeded: arenaOffset) | Self.arenaBit
     self.count = count
   }
@@ -29,10 +29,10 @@ public struct Content: Sendable, Hashable {
   @inlinable public var isEmpty: Bool { count == 0 }
 
   /// The first `count` bytes.
-  package func prefix(_ count: Int) -> Content { part(at: 0, count: count) }
+  public func prefix(_ count: Int) -> Content { part(at: 0, count: count) }
 
   /// `count` bytes from `start` on, which must lie inside.
-  package func part(at start: Int, count: Int) -> Content {
+  public func part(at start: Int, count: Int) -> Content {
     precondition(start >= 0 && count >= 0 && start + count <= self.count)
     return isInArena
       ? Content(arenaOffset: offset + start, count: count) : Content(inputOffset: offset + start, count: count)
@@ -42,7 +42,7 @@ public struct Content: Sendable, Hashable {
 extension ProcessSnapshot {
   /// Calls `body` with the bytes of `content`. `input` is what the snapshot was read from.
   @inlinable @inline(__always)
-  package func withBytes<Result>(of content: Content, in input: RawSpan, _ body: (RawSpan) throws -> Result) rethrows
+  public func withBytes<Result>(of content: Content, in input: RawSpan, _ body: (RawSpan) throws -> Result) rethrows
     -> Result
   {
     let range = content.offset..<content.offset + content.count
@@ -51,7 +51,7 @@ extension ProcessSnapshot {
   }
 
   /// A copy of the bytes.
-  package func bytes(of content: Content, in input: RawSpan) -> [UInt8] {
+  public func bytes(of content: Content, in input: RawSpan) -> [UInt8] {
     withBytes(of: content, in: input) { span in
       var copy: [UInt8] = []
       copy.reserveCapacity(span.byteCount)
@@ -61,12 +61,12 @@ extension ProcessSnapshot {
   }
 
   /// The bytes as text; every maximal ill-formed part becomes one U+FFFD. For display, not for round trips.
-  package func text(_ content: Content, in input: RawSpan) -> String {
+  public func text(_ content: Content, in input: RawSpan) -> String {
     String(decoding: bytes(of: content, in: input), as: UTF8.self)
   }
 
   /// Puts bytes into the arena.
-  package mutating func store(_ bytes: some Sequence<UInt8>) -> Content {
+  public mutating func store(_ bytes: some Sequence<UInt8>) -> Content {
     let start = arena.count
     arena.append(contentsOf: bytes)
     return Content(arenaOffset: start, count: arena.count - start)

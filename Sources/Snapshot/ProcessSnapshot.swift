@@ -162,7 +162,7 @@ public struct MemoryRegion: Sendable, Hashable {
   public var content: Content
 
   @inlinable
-  package init(address: UInt64, content: Content) {
+  public init(address: UInt64, content: Content) {
     self.address = address
     self.content = content
   }
