@@ -92,7 +92,7 @@ struct HostileFrameTests {
     let input = Self.good + poison + Self.good
     let harmless = try WorkerClient.run("", in: folder, input)
     #expect(harmless.answers.map(\.status) == ["done", "failed", "done"])
-    let limit = kind == "hang" ? "--dump-timeout 300ms" : "--memory-limit 64MiB"
+    let limit = kind == "hang" ? "--dump-timeout 3s" : "--memory-limit 64MiB"
     let result = try WorkerClient.run(limit, setting: Self.library, in: folder, input)
     #expect(result.answers.map(\.status) == ["done", status])
     #expect(result.answers.last?.id == "poison" && result.rest.isEmpty)
@@ -103,7 +103,7 @@ struct HostileFrameTests {
     let folder = try TemporaryFolder()
     let poison = WorkerClient.request("poison", "raw", Self.poison("hang"))
     let result = try WorkerClient.run(
-      "--jobs 3 --dump-timeout 300ms", setting: Self.library, in: folder, Self.good + poison + poison + Self.good)
+      "--jobs 3 --dump-timeout 3s", setting: Self.library, in: folder, Self.good + poison + poison + Self.good)
     #expect(result.status == 75)
     #expect(result.answers.map(\.status).contains("timeout"))
     #expect(Set(result.answers.compactMap(\.status)).isSubset(of: ["done", "timeout", "interrupted"]))

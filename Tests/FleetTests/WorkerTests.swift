@@ -1,4 +1,5 @@
 import DumpSynth
+import DumpSynth
 import Foundation
 import Testing
 import ToolRunner
@@ -79,6 +80,26 @@ struct WorkerTests {
       } else {
         #expect((answer.made ?? Data()) == printed.output, "\(command)")
       }
+    }
+  }
+
+  @Test(arguments: ["seed", "otel", "sentry-session"])
+  func `events gives the lines of the command`(mapping: String) throws {
+    let folder = try TemporaryFolder()
+    let name = try Self.dumps("intermediate dump", folder)[0]
+    let dump = try Data(contentsOf: folder.url(name))
+    let options = #","input":"\#(name)","mapping":"\#(mapping)""#
+    let answers = try WorkerClient.run("", in: folder, WorkerClient.request("e", "events", dump, options)).answers
+    let printed = try Tool.shell("crashpadctl events --no-system --mapping \(mapping) \(name)", in: folder)
+    try #require(answers.count == 1 && printed.status == 0 && !printed.output.isEmpty)
+    #expect(answers[0].made == printed.output)
+    #expect(answers[0].json["document"]["lines"].int == printed.outputLines.count - 1)
+  }
+
+  /// Dumps of different programs, in `dumps`.
+  static func writeDumps(_ count: Int, to folder: TemporaryFolder) throws {
+    for seed in 1...count {
+      try folder.write(SynthDump(SynthParameters(seed: UInt64(seed))).bytes, to: "dumps/d\(seed).idump")
     }
   }
 

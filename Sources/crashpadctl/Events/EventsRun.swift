@@ -153,15 +153,24 @@ struct EventsRun {
     made.clientID = reading.places.clientID(of: input.argument)
     made.fallbackTime = (version?.modified).map { $0 / 1_000_000 } ?? command.clock.seconds * 1000
     made.assumesForeground = command.assumeForeground
-    guard var event = CrashEvent(snapshot, inspection.file, made) else { return nil }
-    let result = Symbolization(snapshot, inspection.file, reading.cache, threads: .crashed)
+    return CrashEvent(snapshot, inspection, made, reading.cache, reading.options)
+  }
+}
+
+extension CrashEvent {
+  /// With the stack and the signature that symbols give. Nil of a process that did not crash.
+  init?(
+    _ snapshot: ProcessSnapshot, _ inspection: Inspection, _ input: CrashEventInput, _ cache: SymbolCache,
+    _ options: SignatureOptions
+  ) {
+    self.init(snapshot, inspection.file, input)
+    let result = Symbolization(snapshot, inspection.file, cache, threads: .crashed)
     let stack =
       result.lastException.isEmpty ? result.threads.first { $0.isCrashed }?.frames ?? [] : result.lastException
     let view = InspectionView(inspection, snapshot)
-    event.frames = SymbolizedView.rows(stack).prefix(Self.frameLimit).map { EventFrame($0, view) }
-    let signature = Signature(snapshot, inspection.file, result, reading.options)
-    event.signature = CrashEvent.Signature(id: signature.id, text: signature.text)
-    return event
+    frames = SymbolizedView.rows(stack).prefix(Self.frameLimit).map { EventFrame($0, view) }
+    let signature = Signatures.Signature(snapshot, inspection.file, result, options)
+    self.signature = CrashEvent.Signature(id: signature.id, text: signature.text)
   }
 
   /// Inlined calls count too; the forms print fewer.

@@ -19,11 +19,11 @@ struct WorkerLimits: Sendable {
       unsafe nanosleep(&time, nil)
       let (now, used) = (Self.milliseconds, memoryInUse)
       output.end { count, dump in
-        if let timeout, now - dump.start > timeout { return .timeout }
         // The memory is that of all threads: which of several dumps takes it is not known.
         if let memory, used > dump.memory, (used - dump.memory) / UInt64(count) > memory {
           return count == 1 ? .memory : .interrupted
         }
+        if let timeout, now - dump.start > timeout { return .timeout }
         return nil
       }
     }

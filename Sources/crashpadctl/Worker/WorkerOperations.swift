@@ -1,6 +1,7 @@
 import BinaryFormat
 import CrashpadCore
 import DumpInterpretation
+import Events
 import FileSystem
 import JSONFormat
 import Redaction
@@ -17,6 +18,8 @@ struct WorkerOperations: Sendable {
   /// Finds no symbols.
   private let raw: SignatureOptions
   private let full: SymbolCache
+  /// Of events.
+  private let named: SignatureOptions
   private let simplified: SymbolCache
 
   init(search: SymbolSearch, inApp: [String]) {
@@ -24,6 +27,7 @@ struct WorkerOperations: Sendable {
     let mangled = SymbolCache(search, names: .mangled)
     signatures = SignatureOptions(mangled, inApp: globs)
     full = SymbolCache(sharing: mangled, names: .full)
+    named = SignatureOptions(full)
     simplified = SymbolCache(sharing: mangled, names: .simplified)
     let none = SymbolCache(SymbolSearch(paths: [], looksInSystem: false), names: .mangled)
     raw = SignatureOptions(none, inApp: globs)
@@ -52,6 +56,7 @@ struct WorkerOperations: Sendable {
     case .raw, .signature: signature(request, input)
     case .symbolize: symbolize(request, input)
     case .explain: try explain(request, input)
+    case .events: events(request, input)
     case .validate: validate(request, input)
     case .convert: try convert(request, input)
     case .redact: try redact(request, input)
@@ -85,6 +90,7 @@ struct WorkerOperations: Sendable {
       case .convert:
         ConvertRun.Report.failed(text: text, status: status).write(input: request.input, output: nil, to: &json)
       case .redact: RedactionJSON.writeFailure(request.input, text, status, to: &json)
+      case .events: EventsDocument.writeFailure(request.input, text, status, to: &json)
       case .version: json.null()
       }
     }
@@ -140,6 +146,18 @@ struct WorkerOperations: Sendable {
     let status: ExitStatus =
       explained.explanation == nil ? .noData : explained.findings.count(of: .error) > 0 ? .findings : .success
     return answer(request, status) { ExplanationJSON.write(explained, input: request.input, to: &$0) }
+  }
+
+  private func events(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
+    let inspection = Inspection(input, architecture: request.architecture)
+    let id = inspection.crashID(FilePath(argument: request.input))
+    var made = request.options.event
+    made.id = id
+    let event = inspection.snapshot.flatMap { CrashEvent($0, inspection, made, full, named) }
+    let lines = event.map { EventForm.mapping(request.options.mapping).lines($0, EventsRun.reporter) } ?? []
+    return answer(request, Self.status(inspection), made: lines.isEmpty ? nil : Array(lines.joined())) {
+      EventsDocument.write(inspection, id, lineCount: lines.count, input: request.input, to: &$0)
+    }
   }
 
   private func validate(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {

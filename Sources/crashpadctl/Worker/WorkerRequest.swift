@@ -1,5 +1,6 @@
 import CrashpadCore
 import DumpInterpretation
+import Events
 import JSONFormat
 import Minidump
 import Redaction
@@ -34,7 +35,7 @@ struct WorkerRequest: Sendable {
   }
 
   enum Operation: String, Sendable, CaseIterable {
-    case raw, signature, symbolize, explain, convert, validate, redact, version
+    case raw, signature, symbolize, explain, events, convert, validate, redact, version
   }
 
   /// The head asks for nothing that there is.
@@ -96,6 +97,8 @@ struct WorkerOptions: Sendable {
   var conversion = Conversion(to: .minidump)
   var policy = RedactionPolicy()
   var isDryRun = false
+  var mapping = EventMapping.seed
+  var event = CrashEventInput(id: .zero)
 
   /// Members of all heads, then those of some.
   private static let common: Set<String> = ["schema", "id", "op", "input"]
@@ -104,6 +107,7 @@ struct WorkerOptions: Sendable {
     switch operation {
     case .raw, .signature, .explain: ["arch"]
     case .symbolize: ["arch", "threads", "modules", "missing"]
+    case .events: ["arch", "mapping", "assume_foreground", "client_id", "received"]
     case .validate: ["arch", "strict", "ignore"]
     case .convert: ["arch", "to", "annotations", "report_id", "client_id", "memory"]
     case .redact:
@@ -129,6 +133,10 @@ struct WorkerOptions: Sendable {
     isDryRun = try Self.flag(root["dry_run"], "dry_run")
     try readConversion(root)
     try readPolicy(root)
+    mapping = try Self.choice(root["mapping"], "mapping", EventMapping.self) ?? .seed
+    event.assumesForeground = try Self.flag(root["assume_foreground"], "assume_foreground")
+    event.clientID = conversion.options.clientID
+    event.fallbackTime = try Self.seconds(root["received"], "received") * 1000
   }
 
   private mutating func readConversion(_ root: JSONValue) throws(WorkerRequest.Refusal) {
@@ -193,6 +201,15 @@ struct WorkerOptions: Sendable {
     guard let text = try text(value, name) else { return .zero }
     guard let uuid = UUIDBytes(text: text) else { throw WorkerRequest.Refusal(text: "\(name) takes a UUID") }
     return uuid
+  }
+
+  /// Since 1970.
+  private static func seconds(_ value: JSONValue?, _ name: String) throws(WorkerRequest.Refusal) -> Int64 {
+    guard let value else { return 0 }
+    guard let seconds = value.int64, (0..<1 << 40).contains(seconds) else {
+      throw WorkerRequest.Refusal(text: "\(name) takes seconds since 1970")
+    }
+    return seconds
   }
 
   static func choice<Choice: RawRepresentable & CaseIterable>(
