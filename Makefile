@@ -78,14 +78,19 @@ matrix:
 	CRASHPADCTL_MATRIX=$(CURDIR)/.build/debug/crashing-program:$(CURDIR)/.build-matrix/release/crashing-program \
 	  $(SWIFT) test --skip-build --filter AgreementTests.CaptureTests
 
-# The servers and runtimes with crash handlers of their own, the matrix, the sweep, and dumps of a program that goes on for
-# SOAK_SECONDS.
+# The servers and runtimes with crash handlers of their own, a cluster of Spark, the matrix, the sweep, and dumps of a program
+# that goes on for SOAK_SECONDS.
 soak:
-	scripts/dependencies build test soak
+	scripts/dependencies build test soak fleet
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build --build-tests $(STRICT)
+<<<<<<< HEAD
 	CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" scripts/test $(SWIFT) test --disable-xctest --skip-build \
 	  --filter 'ServerTests|HandlerTests|UnharmedTests|ReportPageTests'
+=======
+	CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" CRASHPADCTL_CLUSTER=600 scripts/test $(SWIFT) test --disable-xctest \
+	  --skip-build --filter 'ServerTests|HandlerTests|UnharmedTests|ClusterTests'
+>>>>>>> c8788d8 (scripts/fleet: packs of dumps, a Spark job over them, and jobs for Kubernetes and Slurm)
 	$(MAKE) matrix
 	$(MAKE) sweep
 
@@ -133,6 +138,8 @@ install:
 	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/README.md
 	for example in scripts/crashpadctl-cron scripts/*.service scripts/*.timer; do \
 	  install -D -m 644 $$example $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/examples/$${example##*/} || exit 1; done
+	for example in scripts/fleet/*; do \
+	  install -D -m 644 $$example $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/fleet/$${example##*/} || exit 1; done
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/crashpadctl

@@ -217,7 +217,8 @@ let package = Package(
     .testTarget(name: "RunTests", dependencies: ["ToolRunner", "crashpadctl"]),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     .target(name: "Poison", path: "Tests/Poison"),
-    .testTarget(name: "FleetTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
+    .testTarget(
+      name: "FleetTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl", "dump-synth"], exclude: ["Cluster"]),
     .target(name: "CrashKinds", path: "Tests/CrashKinds"),
     .executableTarget(
       name: "crashing-program", dependencies: ["CCrashCapture", "CrashKinds"], path: "Tests/CrashingProgram"),

@@ -1,0 +1,538 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Groups the crash dumps of packs with Spark.
+
+usage: spark-submit fleet_spark.py [options] --out DIRECTORY PACKS...
+
+PACKS are directories or URIs with the Parquet files of scripts/fleet/pack, or of another program with the columns id and dump,
+or id and uri of dumps in an object store. Each Python worker of Spark keeps one process of `crashpadctl worker`.
+
+Written below the output directory, as Parquet (zstd) partitioned by day:
+  dumps       a row for each dump: its signature, what crashed, or why it could not be read
+  signatures  a row for each signature of a day, with counts
+  failures    the rows of dumps that were not read in whole
+and groups.json, which is what `crashpadctl group --format json` prints for all dumps of all days.
+
+A second run reads only the days whose packs are new or have changed. crashpadctl-fleet(7) has more.
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import selectors
+import shutil
+import struct
+import subprocess
+import sys
+import threading
+
+import pyarrow as pa
+import pyarrow.fs
+import pyarrow.parquet as pq
+
+# MARK: The worker
+
+
+class Worker:
+    """One process of `crashpadctl worker`, started anew when a dump ended it.
+
+    The worker answers in the order of requests, one dump at a time: of a process that was killed, the first dump without an
+    answer is the one that it read. That dump is tried again, as something else may have killed it.
+    """
+
+    TRIES = 3
+
+    def __init__(self, command, patience):
+        self.command, self.patience, self.process = command, patience, None
+
+    def ask(self, operation, dumps):
+        """Yields an answer for each (name, dump), in order."""
+        rest, tries = list(dumps), 0
+        while rest:
+            answered = 0
+            for answer in self._attempt(operation, rest):
+                if answer["status"] == "interrupted":
+                    break
+                answered, tries = answered + 1, 0
+                yield answer
+            rest = rest[answered:]
+            if rest and answered == 0:
+                tries += 1
+                if tries >= self.TRIES:
+                    yield {"status": "killed", "exit_status": 75, "error": "the worker was killed each time"}
+                    rest, tries = rest[1:], 0
+
+    def _start(self):
+        self.process = subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.process.stdout, selectors.EVENT_READ)
+        self.buffer = bytearray()
+
+    def _attempt(self, operation, dumps):
+        """Yields answers until all dumps have one, or the process is gone."""
+        if self.process is None:
+            self._start()
+        writer = threading.Thread(target=self._write, args=(self.process.stdin, operation, dumps), daemon=True)
+        writer.start()
+        for _ in dumps:
+            answer = self._answer()
+            if answer is None:
+                break
+            yield answer
+            if answer["status"] in ("timeout", "memory", "crashed"):
+                break
+        else:
+            writer.join()
+            return
+        self._end()
+        writer.join()
+
+    @staticmethod
+    def _write(stream, operation, dumps):
+        try:
+            for name, dump in dumps:
+                head = json.dumps({"id": name, "op": operation}).encode()
+                stream.write(struct.pack("<I", len(head)) + head + struct.pack("<I", len(dump)))
+                view = memoryview(dump)
+                while view:
+                    view = view[stream.write(view):]
+        except OSError:
+            pass  # The process ended; its answers say at which dump.
+
+    def _answer(self):
+        head = self._read(4)
+        body = head and self._read(struct.unpack("<I", head)[0])
+        return body and json.loads(body)
+
+    def _read(self, count):
+        while len(self.buffer) < count:
+            # The worker has a limit of its own; one that keeps none is killed.
+            if not self.selector.select(self.patience):
+                return None
+            block = os.read(self.process.stdout.fileno(), 1 << 20)
+            if not block:
+                return None
+            self.buffer += block
+        part = bytes(self.buffer[:count])
+        del self.buffer[:count]
+        return part
+
+    def _end(self):
+        self.selector.close()
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            try:
+                stream.close()
+            except OSError:
+                pass
+        self.process = None
+
+
+# Of each Python worker, which Spark uses for many tasks.
+_workers = {}
+
+
+def worker(options):
+    key = tuple(options["command"])
+    if key not in _workers:
+        _workers[key] = Worker(options["command"], options["patience"])
+    return _workers[key]
+
+
+# MARK: Packs
+
+
+def filesystem(uri):
+    if "://" not in uri:
+        return pa.fs.LocalFileSystem(), uri
+    return pa.fs.FileSystem.from_uri(uri)
+
+
+def with_path(uri, path):
+    """The URI of another path in the same file system."""
+    if "://" not in uri:
+        return path
+    scheme, rest = uri.split("://", 1)
+    user = rest.split("/", 1)[0].rpartition("@")[0]
+    query = "?" + rest.split("?", 1)[1] if "?" in rest else ""
+    return f"{scheme}://{user + '@' if user else ''}{path}{query}"
+
+
+def day_of(path):
+    found = re.search(r"(?:^|/)day=(\d{4}-\d{2}-\d{2})(?:/|$)", path)
+    return found.group(1) if found else "unknown"
+
+
+def packs(uris):
+    """For each day its packs: (URI, size)."""
+    days = {}
+    for uri in uris:
+        system, path = filesystem(uri)
+        info = system.get_file_info([path.rstrip("/")])[0]
+        if info.type == pa.fs.FileType.NotFound:
+            sys.exit(f"fleet_spark: error: {uri}: no such file or directory")
+        files = [info] if info.type == pa.fs.FileType.File else [
+            f for f in system.get_file_info(pa.fs.FileSelector(path.rstrip("/"), recursive=True))
+            if f.type == pa.fs.FileType.File and f.path.endswith(".parquet")]
+        for file in files:
+            days.setdefault(day_of(file.path), []).append((with_path(uri, file.path), file.size))
+    return {day: sorted(files) for day, files in days.items()}
+
+
+def splits(uri):
+    """(URI, row group, bytes) of each row group."""
+    system, path = filesystem(uri)
+    with system.open_input_file(path) as file:
+        metadata = pq.ParquetFile(file).metadata
+        return [(uri, index, metadata.row_group(index).total_byte_size) for index in range(metadata.num_row_groups)]
+
+
+def tasks(parts, size):
+    """Row groups put together by bytes: a task with one large dump has no others."""
+    task, total = [], 0
+    for part in sorted(parts, key=lambda p: -p[2]):
+        if task and total + part[2] > size:
+            yield task
+            task, total = [], 0
+        task.append(part[:2])
+        total += part[2]
+    if task:
+        yield task
+
+
+def fetch(uri):
+    system, path = filesystem(uri)
+    try:
+        with system.open_input_file(path) as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def rows_of(uri, group, wanted=None):
+    """Lists of (row, id, received, size, kind, dump) of a row group, each list of some megabytes."""
+    system, path = filesystem(uri)
+    with system.open_input_file(path) as file:
+        pack = pq.ParquetFile(file)
+        names = [name for name in ("id", "received", "size", "kind", "dump", "uri") if name in pack.schema_arrow.names]
+        first = 0
+        for batch in pack.iter_batches(batch_size=256, row_groups=[group], columns=names):
+            columns = {name: batch.column(name) for name in names}
+            indices = [i for i in range(len(batch)) if wanted is None or first + i in wanted]
+            block, total = [], 0
+            for index in indices:
+                value = {name: column[index] for name, column in columns.items()}
+                dump = value["dump"].as_buffer() if "dump" in value and value["dump"].is_valid else None
+                row = [first + index, value["id"].as_py(), None, None, None, dump]
+                if "received" in value and value["received"].is_valid:
+                    row[2] = value["received"].cast(pa.timestamp("us", "UTC")).value
+                row[3] = value["size"].as_py() if "size" in value else None
+                row[4] = value["kind"].as_py() if "kind" in value else None
+                row.append(value["uri"].as_py() if "uri" in value and dump is None else None)
+                block.append(row)
+                total += len(dump) if dump is not None else 0
+                if total > 32 << 20:
+                    yield filled(block)
+                    block, total = [], 0
+            if block:
+                yield filled(block)
+            first += len(batch)
+
+
+def filled(block):
+    """Reads the dumps that are not in the pack, many at once: each takes a turn of the network."""
+    missing = [row for row in block if row[5] is None and row[6]]
+    if missing:
+        with concurrent.futures.ThreadPoolExecutor(min(64, len(missing))) as pool:
+            for row, dump in zip(missing, pool.map(fetch, [row[6] for row in missing])):
+                row[5] = dump
+                row[3] = len(dump) if dump is not None and row[3] is None else row[3]
+    return block
+
+
+# MARK: Rows
+
+SIGNATURE = [
+    ("key", pa.string()), ("signature", pa.string()), ("text", pa.string()), ("raw", pa.string()), ("named", pa.bool_()),
+    ("flags", pa.list_(pa.string()))]
+FACTS = [
+    ("crash_id", pa.string()), ("seconds", pa.int64()), ("version", pa.string()), ("device", pa.string()),
+    ("system", pa.string()), ("client", pa.string()), ("quick", pa.bool_()), ("thread_count", pa.int64())]
+PLACE = [
+    ("day", pa.string()), ("id", pa.string()), ("received", pa.timestamp("us", "UTC")), ("size", pa.int64()),
+    ("kind", pa.string()), ("pack", pa.string()), ("row_group", pa.int32()), ("row", pa.int32())]
+STATUS = [("status", pa.string()), ("exit_status", pa.int32()), ("signal", pa.int32()), ("error", pa.string())]
+DUMPS = pa.schema(PLACE + STATUS + SIGNATURE + FACTS)
+NAMES = pa.schema([("key", pa.string()), ("names_status", pa.string())] + [("n_" + n, t) for n, t in SIGNATURE[1:]])
+
+
+def status_of(answer):
+    document = answer.get("document") or {}
+    findings = [f for f in document.get("findings", []) if f["severity"] == "error"]
+    error = answer.get("error") or (findings[0]["message"] if findings and answer.get("exit_status") else None)
+    return {"status": answer["status"], "exit_status": answer.get("exit_status"), "signal": answer.get("signal"),
+            "error": error}
+
+
+def signature_of(answer):
+    document = answer.get("document") or {}
+    made = document.get("signature")
+    if not made:
+        return dict.fromkeys([name for name, _ in SIGNATURE])
+    return {"key": document.get("key"), "signature": made["id"], "text": made["text"], "raw": made["raw"],
+            "named": made["named"], "flags": made["flags"]}
+
+
+def facts_of(answer):
+    crash = (answer.get("document") or {}).get("crash") or {}
+    return {"crash_id": crash.get("id"), **{name: crash.get(name) for name, _ in FACTS[1:]}}
+
+
+def first_pass(options):
+    """Makes of tasks the rows of their dumps."""
+    def run(batches):
+        for batch in batches:
+            for task in batch.column("task").to_pylist():
+                for uri, group in json.loads(task):
+                    for block in rows_of(uri, group):
+                        yield answered(uri, group, block)
+
+    def answered(uri, group, block):
+        asked = [row for row in block if row[5] is not None]
+        answers = worker(options).ask(options["operation"], [(row[1], row[5]) for row in asked])
+        rows = []
+        for row in block:
+            answer = next(answers) if row[5] is not None else {
+                "status": "failed", "exit_status": 66, "error": "there is no dump at its place"}
+            rows.append({"day": day_of(uri), "id": row[1], "received": row[2], "size": row[3], "kind": row[4],
+                         "pack": uri, "row_group": group, "row": row[0], **status_of(answer), **signature_of(answer),
+                         **facts_of(answer)})
+        return pa.RecordBatch.from_pylist(rows, DUMPS)
+
+    return run
+
+
+def second_pass(options):
+    """Makes of tasks, which name one dump for each key, the signatures with symbols."""
+    def run(batches):
+        for batch in batches:
+            for task in batch.column("task").to_pylist():
+                for uri, group, wanted in json.loads(task):
+                    keys = {row: key for row, key in wanted}
+                    for block in rows_of(uri, group, keys):
+                        answers = worker(options).ask("signature", [(row[1], row[5] or b"") for row in block])
+                        rows = []
+                        for row, answer in zip(block, answers):
+                            made = signature_of(answer)
+                            rows.append({"key": keys[row[0]], "names_status": answer["status"],
+                                         **{"n_" + name: made[name] for name, _ in SIGNATURE[1:]}})
+                        yield pa.RecordBatch.from_pylist(rows, NAMES)
+
+    return run
+
+
+# MARK: The job
+
+
+def spark_schema(schema):
+    from pyspark.sql.pandas.types import from_arrow_schema
+    return from_arrow_schema(schema)
+
+
+def of_tasks(spark, found, function, schema):
+    texts = [json.dumps(task) for task in found]
+    frame = spark.createDataFrame(
+        spark.sparkContext.parallelize([(text,) for text in texts], max(1, len(texts))), "task string")
+    return frame.mapInArrow(function, spark_schema(schema))
+
+
+def named(spark, rows, options, task_count):
+    """Rows with the signatures that symbols give: one dump of each key is looked at."""
+    from pyspark.sql import functions as f
+    chosen = rows.where(f.col("key").isNotNull()).groupBy("key").agg(
+        f.min(f.struct("id", "pack", "row_group", "row")).alias("one"))
+    places = chosen.select("key", "one.*").orderBy("pack", "row_group", "row").collect()
+    groups = {}
+    for place in places:
+        groups.setdefault((place["pack"], place["row_group"]), []).append((place["row"], place["key"]))
+    # Dumps with the same program lie beside one another as often as not, and share its symbols.
+    count = max(1, -(-len(groups) // task_count))
+    parts = [(uri, group, wanted) for (uri, group), wanted in sorted(groups.items())]
+    found = [parts[i:i + count] for i in range(0, len(parts), count)]
+    names = of_tasks(spark, found, second_pass(options), NAMES) if found else spark.createDataFrame(
+        [], spark_schema(NAMES))
+    joined = rows.join(f.broadcast(names) if len(places) < 100_000 else names, "key", "left")
+    for name, _ in SIGNATURE[1:]:
+        # A dump that ends the worker with symbols alone keeps the signature that it has without.
+        has = f.col("n_signature").isNotNull()
+        joined = joined.withColumn(name, f.when(has, f.col("n_" + name)).otherwise(f.col(name)))
+    return joined.drop(*["n_" + name for name, _ in SIGNATURE[1:]]), len(places)
+
+
+def signatures(rows):
+    """A row for each signature of a day, with what groups count."""
+    from pyspark.sql import functions as f
+    cell = ["day", "signature", "text", "raw", "named", "flags"]
+    crashes = rows.where(f.col("signature").isNotNull())
+    quick = f.col("quick") & f.col("client").isNotNull() & f.col("seconds").isNotNull()
+    parts = crashes.groupBy(*cell, "version", "device", "system").agg(
+        f.count(f.lit(1)).alias("n"), f.min("seconds").alias("first"), f.max("seconds").alias("last"),
+        f.min(f.struct(f.col("crash_id").alias("id"), f.col("id").alias("input"))).alias("example"),
+        f.collect_list(f.when(quick, f.struct("client", "seconds"))).alias("quick"))
+    whole = parts.groupBy(*cell).agg(
+        f.sum("n").alias("count"), f.min("first").alias("first"), f.max("last").alias("last"),
+        f.min("example").alias("example"), f.sort_array(f.flatten(f.collect_list("quick"))).alias("quick"),
+        *[f.collect_list(f.struct(f.col(n).alias("name"), f.col("n"))).alias(n + "s")
+          for n in ("version", "device", "system")])
+    for name in ("versions", "devices", "systems"):
+        whole = whole.withColumn(name, f.expr(
+            f"transform(array_sort(array_distinct(filter({name}.name, x -> x is not null))), x -> named_struct('name', x,"
+            f" 'count', aggregate(filter({name}, y -> y.name = x), 0L, (sum, y) -> sum + y.n)))"))
+    return whole
+
+
+def write_part(path, day, cells, failed, rules):
+    """The partial result of a day, which `crashpadctl group --merge` reads."""
+    def counts(values):
+        return {value["name"]: value["count"] for value in values}
+    made = []
+    for cell in cells:
+        quick = {}
+        for entry in cell["quick"]:
+            quick.setdefault(entry["client"], []).append(entry["seconds"])
+        made.append({
+            "id": cell["signature"], "text": cell["text"], "raw": cell["raw"], "named": cell["named"],
+            "flags": cell["flags"], "count": cell["count"], "first": cell["first"], "last": cell["last"],
+            "versions": counts(cell["versions"]), "devices": counts(cell["devices"]),
+            "systems": counts(cell["systems"]), "quick": quick,
+            "example": {"id": cell["example"]["id"], "input": cell["example"]["input"]}})
+    part = {"schema": "crashpadctl-group-part/1", "rules": rules,
+            "shards": [{"run": f"day={day}", "number": 1, "total": 1, "failed": failed, "cells": made}]}
+    replace(path, json.dumps(part, ensure_ascii=False))
+
+
+def replace(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.rename(path + ".new", path)
+
+
+def digest_of(files):
+    return hashlib.sha256(json.dumps(files).encode()).hexdigest()
+
+
+def is_changed(state, day, files):
+    """Whether the packs of a day are not those of the last run."""
+    try:
+        with open(os.path.join(state, f"{day}.digest"), encoding="ascii") as file:
+            return file.read() != digest_of(files)
+    except FileNotFoundError:
+        return True
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        usage="spark-submit fleet_spark.py [options] --out DIRECTORY PACKS...",
+        description="Group the crash dumps of packs with Spark.")
+    parser.add_argument("packs", nargs="+", metavar="PACKS", help="directories or URIs with packs")
+    parser.add_argument("--out", required=True, metavar="DIRECTORY", help="of the tables; all executors write there")
+    parser.add_argument("--tool", default="crashpadctl", metavar="PATH", help="crashpadctl on the executors")
+    parser.add_argument("--symbols", action="append", default=[], metavar="PATH", help="on the executors")
+    parser.add_argument("--in-app", action="append", default=[], metavar="GLOB", help="modules of the program")
+    parser.add_argument("--dump-timeout", default="60s", metavar="TIME", help="of a dump: 60s")
+    parser.add_argument("--memory-limit", default="1GiB", metavar="SIZE", help="of a dump: 1GiB")
+    parser.add_argument("--patience", type=float, default=300, metavar="SECONDS",
+                        help="kill a worker that gives no answer for so long: 300")
+    parser.add_argument("--passes", type=int, choices=[1, 2], default=2,
+                        help="2: look up symbols for one dump of each key; 1: for each dump")
+    parser.add_argument("--task-size", type=int, default=128, metavar="MB", help="dumps of a task: 128")
+    parser.add_argument("--again", action="store_true", help="read all days, not only those that changed")
+    return parser.parse_args(arguments)
+
+
+def main():
+    options = parse(sys.argv[1:])
+    from pyspark import StorageLevel
+    from pyspark.sql import SparkSession
+    from pyspark.sql import functions as f
+    spark = SparkSession.builder.appName("crashpadctl fleet").config(
+        "spark.sql.parquet.compression.codec", "zstd").config(
+        "spark.sql.sources.partitionOverwriteMode", "dynamic").config(
+        "spark.sql.session.timeZone", "UTC").config(
+        # A Python worker is kept for its worker process.
+        "spark.python.worker.reuse", "true").getOrCreate()
+    context = spark.sparkContext
+    state = os.path.join(options.out, "_days")
+    days = packs(options.packs)
+    changed = [day for day in sorted(days) if options.again or is_changed(state, day, days[day])]
+    command = [options.tool, "worker", "--no-system", "--dump-timeout", options.dump_timeout, "--memory-limit",
+               options.memory_limit]
+    command += [word for path in options.symbols for word in ("--symbols", path)]
+    command += [word for glob in options.in_app for word in ("--in-app", glob)]
+    asked = {"command": command, "patience": options.patience,
+             "operation": "raw" if options.passes == 2 else "signature"}
+    version = next(Worker([options.tool, "worker"], 60).ask("version", [("version", b"")]))["document"]
+    uris = [uri for day in changed for uri, _ in days[day]]
+    if uris:
+        with concurrent.futures.ThreadPoolExecutor(32) as pool:
+            parts = [part for found in pool.map(splits, uris) for part in found]
+        total = sum(part[2] for part in parts)
+        # Enough tasks for all cores to end at about the same time, and none larger than it has to be.
+        size = max(1 << 20, min(options.task_size << 20, total // (context.defaultParallelism * 4) + 1))
+        rows = of_tasks(spark, list(tasks(parts, size)), first_pass(asked), DUMPS).persist(StorageLevel.DISK_ONLY)
+        represented = None
+        if options.passes == 2:
+            rows, represented = named(spark, rows, asked, context.defaultParallelism * 4)
+        else:
+            rows = rows.withColumn("names_status", f.col("status"))
+        rows = rows.persist(StorageLevel.DISK_ONLY)
+        write(spark, rows, options, changed, version["rules"], f)
+        for day in changed:
+            replace(os.path.join(state, f"{day}.digest"), digest_of(days[day]))
+        print(f"fleet_spark: {len(changed)} of {len(days)} days read"
+              + (f", symbols for {represented} dumps looked up" if represented is not None else ""))
+    else:
+        print(f"fleet_spark: nothing new in {len(days)} days")
+    merge(options)
+    spark.stop()
+
+
+def write(spark, rows, options, changed, rules, f):
+    def table(frame, name, files):
+        frame.repartition(files, "day").sortWithinPartitions("day", "id" if name != "signatures" else "signature") \
+            .write.mode("overwrite").partitionBy("day").parquet(os.path.join(options.out, name))
+
+    count = min(200, max(1, len(changed)))
+    table(rows.drop("pack", "row_group", "row"), "dumps", count)
+    failures = rows.where(f.col("exit_status") != 0).select(
+        "day", "id", "received", "size", "kind", "status", "exit_status", "signal", "error")
+    table(failures, "failures", count)
+    table(signatures(rows), "signatures", count)
+    failed = {row["day"]: row["count"] for row in failures.groupBy("day").count().collect()}
+    for day in changed:
+        # Spark leaves a partition that has no rows any more as it was.
+        if day not in failed:
+            shutil.rmtree(os.path.join(options.out, "failures", f"day={day}"), ignore_errors=True)
+    # From the table, so that days are written one after the other from few rows.
+    made = spark.read.parquet(os.path.join(options.out, "signatures"))
+    for day in changed:
+        cells = [row.asDict(recursive=True) for row in made.where(f.col("day").cast("string") == day).collect()]
+        write_part(os.path.join(options.out, "parts", f"{day}.json"), day, cells, failed.get(day, 0), rules)
+
+
+def merge(options):
+    folder = os.path.join(options.out, "parts")
+    parts = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".json"))
+    result = subprocess.run([options.tool, "group", "--merge", "--format", "json", *parts], stdout=subprocess.PIPE)
+    if result.returncode not in (0, 1):
+        sys.exit(result.returncode)
+    replace(os.path.join(options.out, "groups.json"), result.stdout.decode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A job array of Slurm: each task reads one part of the dumps and writes a partial result.
+#
+#   sbatch --array=1-64 slurm.sh /dumps /results [options of group]
+#   crashpadctl group --merge /results/part-*.json
+#
+#SBATCH --job-name=crashpadctl-group
+#SBATCH --cpus-per-task=1
+#SBATCH --mem=2G
+#SBATCH --requeue
+set -u
+[ $# -ge 2 ] || {
+  echo "usage: sbatch --array=1-N slurm.sh DUMPS RESULTS [options of group]" >&2
+  exit 64
+}
+dumps=$1
+results=$2
+shift 2
+part=$SLURM_ARRAY_TASK_ID
+crashpadctl group --no-system --jobs 1 --shard "$part/$SLURM_ARRAY_TASK_COUNT" \
+  --partial "$results/part-$part.json" "$@" "$dumps"
+status=$?
+# 1: some dumps could not be read; the partial result counts them.
+[ "$status" -le 1 ] || exit "$status"
