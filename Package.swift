@@ -116,7 +116,7 @@ let package = Package(
     .target(
       name: "CrashpadClient",
       dependencies: [
-        "CLinux", "CrashCapture", "CrashDatabase", "CrashUpload", "CrashpadCore", "FileSystem", "Redaction",
+        "CLinux", "CrashCapture", "CrashDatabase", "CrashUpload", "CrashpadCore", "Events", "FileSystem", "Redaction",
         "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["include"]),

@@ -52,7 +52,9 @@ extension CheckPass {
     var seen: [UUIDBytes: FileName] = [:]
     inFolder(DatabaseLayout.pendingDumps) { pass, folder, name, path, search throws(FileFailure) in
       guard let status = try folder.status(name) else { return }
-      if status.kind == .regular, name.hasPrefix("."), name.hasSuffix(DatabaseLayout.runsExtension) {
+      if status.kind == .regular, name.hasPrefix("."),
+        [DatabaseLayout.runsExtension, DatabaseLayout.eventsExtension].contains(where: { name.hasSuffix($0) })
+      {
         return pass.checkPermissions(status, path, search: search)
       }
       guard status.kind == .regular, !name.hasPrefix(".") else { return try pass.addForeign(name, path, in: folder) }

@@ -34,6 +34,8 @@ package enum DatabaseLayout {
   package static let lockedExtension = ".locked"
   /// Behind a dot and a program's id: the file in which it remembers its starts, among the pending dumps.
   package static let runsExtension = ".runs"
+  /// The file in which a program notes which dumps had their events: `.<program-id>.events`.
+  package static let eventsExtension = ".events"
   /// Behind the name of a rejected dump: the file that says why.
   package static let reasonExtension = ".reason"
 

@@ -67,6 +67,14 @@ struct RunHistory {
       hangs: hangs.count { dump in dump.uuid.map { !own.contains($0) } ?? true })
   }
 
+  /// The ids of the runs that are remembered, the last one last; none if they can't be read.
+  func ids() -> [UUIDBytes] {
+    guard let fileName, let file = try? folder.openIfPresent(fileName),
+      let bytes = try? file.prefix(2 * Self.limit * Self.lineSize)
+    else { return [] }
+    return Self.parse(bytes).map(\.id)
+  }
+
   static func parse(_ bytes: [UInt8]) -> [Run] {
     let lines = bytes.split(separator: UInt8(ascii: "\n"))
     return lines.compactMap { line in

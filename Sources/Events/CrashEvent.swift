@@ -15,6 +15,9 @@ package struct CrashEvent: Sendable {
       self.name = name
       self.version = version
     }
+
+    /// The library; its version is the tool's.
+    package static let client = Reporter(name: "CrashpadClient", version: "0.1.0")
   }
 
   package struct SessionEnd: Sendable, Hashable {

@@ -7,16 +7,16 @@ package struct AppendedFile: Sendable {
   package let path: FilePath
   package let file: OpenFile
 
-  /// Opens a regular file, which is made if it is missing, mode 0666 less the umask. Links are followed. Throws `Errno`; nil
+  /// Opens a regular file, which is made if it is missing, with these permissions less the umask. Links are followed. Throws `Errno`; nil
   /// for what is no regular file: a device, a FIFO, an open descriptor.
-  package init?(_ path: FilePath) throws {
+  package init?(_ path: FilePath, permissions: UInt32 = 0o666) throws {
     let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
     // Opening a FIFO for reading too would not wait for its reader, so it is looked at before.
     if let version = try FileVersion(path), !version.isRegular {
       if version.isDirectory { throw Errno.isDirectory }
       return nil
     }
-    let number = retrying { unsafe path.withPlatformString { unsafe Glibc.open($0, flags, 0o666) } }
+    let number = retrying { unsafe path.withPlatformString { unsafe Glibc.open($0, flags, permissions) } }
     guard number >= 0 else { throw Errno(rawValue: errno) }
     self.path = path
     file = OpenFile(path: path, descriptor: number)

@@ -19,6 +19,10 @@ package final class Folder: Sendable {
 
   deinit { close(descriptor) }
 
+  /// A path that leads here for as long as this object lives, wherever the directory is moved and whatever the working
+  /// directory is.
+  package var descriptorPath: FilePath { FilePath("/proc/self/fd/\(descriptor)") }
+
   /// Opens the directory at `path`, through symbolic links if the user named one.
   package convenience init(_ path: FilePath) throws(FileFailure) {
     let target = path.isEmpty ? FilePath(".") : path

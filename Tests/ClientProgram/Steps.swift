@@ -5,6 +5,9 @@ import Glibc
 import Synchronization
 import SystemPackage
 
+/// A receiver that is not there.
+private struct Refusal: Error {}
+
 /// What a test asks the client for.
 final class Steps: Sendable {
   private let database: FilePath
@@ -64,6 +67,14 @@ final class Steps: Sendable {
     case "at": try CrashpadClient.dumpWithoutCrashAndDeferProcessing(atPath: FilePath(value))
     case "process":
       tell(try CrashpadClient.processIntermediateDumps(annotations: value.isEmpty ? [:] : ["later": value]))
+    case "events":
+      let form = CrashpadClient.EventForm(rawValue: value) ?? .seed
+      let count = try CrashpadClient.sendCrashEvents(form) { lines in
+        for line in lines { tell(String(line.dropLast())) }
+      }
+      tell("events of \(count)")
+    case "refuse-events":
+      do { try CrashpadClient.sendCrashEvents { _ in throw Refusal() } } catch is Refusal { tell("refused") }
     case "file": tell(try CrashpadClient.processIntermediateDump(FilePath(value), annotations: ["later": "by path"]))
     case "allow": try CrashpadClient.setUploadsEnabled(value != "no")
     case "allowed": tell("allowed \(try CrashpadClient.uploadsEnabled())")

@@ -96,13 +96,15 @@ struct MappingTests {
   }
 
   /// Python's protobuf is the same parser as the collector's: unknown members and wrong types are errors.
-  private static let python = ["python3", "/usr/bin/python3"].first { python in
-    let folder = try? TemporaryFolder()
-    guard let folder else { return false }
-    let command =
-      "\(python) -c 'import google.protobuf.json_format, opentelemetry.proto.collector.logs.v1.logs_service_pb2'"
-    return (try? Tool.shell(command, in: folder).status) == 0
-  }
+  private static let python: String? = {
+    let variable = ProcessInfo.processInfo.environment["OPENTELEMETRY_PYTHON"]
+    let module = "opentelemetry.proto.collector.logs.v1.logs_service_pb2"
+    return [variable ?? "python3"].first { python in
+      guard let folder = try? TemporaryFolder() else { return false }
+      let command = "\(python) -c 'import google.protobuf.json_format, \(module)'"
+      return (try? Tool.shell(command, in: folder).status) == 0
+    }
+  }()
 
   @Test(
     .enabled(if: python != nil, "no python3 that can import opentelemetry-proto: pip install opentelemetry-proto"))

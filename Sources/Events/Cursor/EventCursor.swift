@@ -48,6 +48,7 @@ package final class EventCursor: Sendable {
 
   private let path: FilePath
   private let day: Int32
+  private let permissions: UInt32
   private struct State {
     var content: CursorContent
     /// Which file `content` is of.
@@ -61,10 +62,13 @@ package final class EventCursor: Sendable {
 
   /// Reads the cursor if there is one; it is made when the first batch is written.
   ///
-  /// - Parameter now: in seconds since 1970.
+  /// - Parameters:
+  ///   - now: in seconds since 1970.
+  ///   - permissions: those of a new file, from which the umask takes its bits.
   /// - Throws: `Failure`, `Errno` or `FileFailure`.
-  package init(_ path: FilePath, now: Int64) throws {
+  package init(_ path: FilePath, now: Int64, permissions: UInt32 = 0o666) throws {
     self.path = path
+    self.permissions = permissions
     day = Int32(clamping: now / 86400)
     var content = CursorContent()
     if let version = try FileVersion(path) {
@@ -206,7 +210,7 @@ package final class EventCursor: Sendable {
   /// The cursor, held against other runs until the object goes. Another run may have put a new file in its place meanwhile.
   private func locked() throws -> AppendedFile {
     for _ in 0..<100 {
-      guard let file = try AppendedFile(path) else { throw Failure.noRegularFile(path) }
+      guard let file = try AppendedFile(path, permissions: permissions) else { throw Failure.noRegularFile(path) }
       try file.file.lock(exclusive: true, waiting: Self.lockWait)
       if try file.isCurrent() { return file }
     }

@@ -22,6 +22,9 @@ struct EventOutput {
 
   private static let batchCount = 256
   private static let batchSize = 1 << 20
+  /// A run that is killed again and again gets on all the same.
+  private static let batchTime = Duration.seconds(1)
+  private var batchStart = ContinuousClock.now
 
   /// - Parameter argument: nil or `-` for standard output.
   init(_ argument: String?, _ cursor: EventCursor?) throws {
@@ -51,9 +54,11 @@ struct EventOutput {
       return
     }
     if let id = entry.dump.id { identities[id] = identity }
+    if batch.isEmpty { batchStart = .now }
     batch.append(entry)
     byteCount += entry.lines.reduce(0) { $0 + $1.count }
-    if batch.count >= Self.batchCount || byteCount >= Self.batchSize { try writeBatch() }
+    let isFull = batch.count >= Self.batchCount || byteCount >= Self.batchSize
+    if isFull || batchStart.duration(to: .now) > Self.batchTime { try writeBatch() }
   }
 
   private func write(_ line: [UInt8]) throws {

@@ -1,0 +1,118 @@
+internal import CrashDatabase
+internal import CrashpadCore
+internal import Events
+internal import FileSystem
+internal import Glibc
+internal import Snapshot
+public import SystemPackage
+
+extension CrashpadClient {
+  /// The form of events; crashpadctl-events(5) describes them.
+  public enum EventForm: String, Sendable, CaseIterable {
+    /// `$AppCrashed` and `$AppEnd` of a small analytics SDK.
+    case seed
+    /// Sensors Analytics.
+    case sensors
+    /// OpenTelemetry's protocol for logs, as JSON.
+    case otel
+    /// The Elastic Common Schema.
+    case ecs
+    /// Sentry's release health.
+    case sentrySession = "sentry-session"
+  }
+
+  /// Why events could not be noted as sent.
+  public struct EventFailure: Error, Sendable, Equatable {
+    public let path: FilePath
+    /// `EILSEQ` if the file in which they are noted is damaged.
+    public let errno: Errno
+  }
+
+  /// Hands the crashes of earlier runs of this program to `send`, each as events for analytics: that of the crash, and behind
+  /// it the end of the session that the crash swallowed. A crash comes once, whichever run takes it, and whether or not a report
+  /// was made of its dump already.
+  ///
+  /// Waits for the disk, and takes milliseconds for each dump: not for the main thread. Functions without symbols are written as
+  /// module and offset; `crashpadctl events --symbols` has their names.
+  ///
+  /// - Parameters:
+  ///   - form: of the events.
+  ///   - send: stores or sends the lines of one crash, each with its line feed. If it throws, the crash comes again with the
+  ///     next call, and so it does if the program ends before `send` returns and the note is on the disk; the events are the
+  ///     same then, with the same ids. It must not call this function.
+  /// - Returns: how many crashes there were.
+  /// - Throws: `NotStarted`, `EventFailure`, or what `send` throws.
+  @discardableResult
+  public static func sendCrashEvents(_ form: EventForm = .seed, _ send: ([String]) throws -> Void) throws -> Int {
+    let running = try running()
+    guard let mapping = EventMapping(rawValue: form.rawValue),
+      let name = FileName("." + running.programID + DatabaseLayout.eventsExtension)
+    else { return 0 }
+    let path = running.pendingDumps.path.appending(name)
+    let place = running.pendingDumps.descriptorPath.appending(name)
+    do {
+      let cursor = try EventCursor(place, now: Int64(time(nil)), permissions: 0o600)
+      var count = 0
+      for dump in dumps(of: running) {
+        guard let entry = entry(dump, running, cursor, .mapping(mapping)) else { continue }
+        let texts = entry.lines.map { String(decoding: $0, as: UTF8.self) }
+        let written = try withoutActuallyEscaping(send) { send in
+          try cursor.write([entry], to: .stream { _ in do { try send(texts) } catch { throw SendFailure(error) } })
+        }
+        if !texts.isEmpty { count += written.count }
+      }
+      try cursor.finish()
+      return count
+    } catch let failure as SendFailure {
+      throw failure.error
+    } catch {
+      throw EventFailure(path: path, errno: errno(of: error))
+    }
+  }
+
+  private struct SendFailure: Error {
+    let error: any Error
+    init(_ error: any Error) { self.error = error }
+  }
+
+  private static func errno(of error: any Error) -> Errno {
+    switch error {
+    case let errno as Errno: errno
+    case let failure as FileFailure: failure.errno
+    default: .illegalByteSequence
+    }
+  }
+
+  // MARK: Dumps
+
+  /// Dumps of this program that are pending, and reports of its runs.
+  private static func dumps(of running: Running) -> [FilePath] {
+    let folder = running.pendingDumps.descriptorPath
+    let pending = (try? running.database.pendingDumps().dumps) ?? []
+    var paths = pending.filter { !$0.isLocked && $0.belongs(to: running.programID) }.map { folder.appending($0.name) }
+    let history = RunHistory(running.database, running.pendingDumps, programID: running.programID)
+    for id in history.ids() {
+      // Twice, as it may be on its way from one state to the other.
+      guard let report = (try? running.database.report(id)) ?? (try? running.database.report(id)) else { continue }
+      paths.append(running.database.path(of: report))
+    }
+    return paths
+  }
+
+  private static func entry(
+    _ path: FilePath, _ running: Running, _ cursor: EventCursor, _ form: Events.EventForm
+  ) -> EventCursor.Entry? {
+    guard let version = try? FileVersion(path), case let file = SeenDump.digest(version), !cursor.hasSeen(file),
+      let input = try? DumpInput(path)
+    else { return nil }
+    let inspection = Inspection(input)
+    guard (try? input.file.checkReading()) != nil, let snapshot = inspection.snapshot else { return nil }
+    var made = CrashEventInput(id: inspection.crashID(path))
+    if case .found(let settings)? = try? running.database.settings(waits: false) { made.clientID = settings.clientID }
+    made.fallbackTime = version.modified / 1_000_000
+    made.frames = EventFrame.walked(snapshot, inspection.file)
+    let event = CrashEvent(snapshot, inspection.file, made)
+    return EventCursor.Entry(
+      SeenDump(id: made.id, file: file), lines: event.map { form.lines($0, .client) } ?? [])
+  }
+}
