@@ -60,7 +60,7 @@ enum Page {
   /// A table that may be wider than a phone: it scrolls by itself, also by keyboard.
   static func table(_ label: HTML, _ attributes: HTML = "", head: HTML, rows: HTML) -> HTML {
     """
-    <div class="scroll" role="region" aria-label="\(label)" tabindex="0"><table\(attributes)>
+    <div class="scroll" role="group" aria-label="\(label)" tabindex="0"><table\(attributes)>
     <caption class="unseen">\(label)</caption>
     <thead><tr>\(head)</tr></thead>
     <tbody>

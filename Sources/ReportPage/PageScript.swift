@@ -64,7 +64,8 @@ enum PageScript {
       });
       window.addEventListener('afterprint', function () { folded.forEach(function (fold) { fold.open = false; }); });
 
-      // Filters: of a table's rows, or of the threads
+      // Filters: of a table's rows, or of the threads; of groups also by version and time
+      function refresh(item) { item.hidden = item.fits === false || item.isOf === false; }
       function addFilter(place, items, name) {
         var bar = make('p', '');
         bar.className = 'tools';
@@ -78,9 +79,9 @@ enum PageScript {
           var words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
           var shown = 0;
           items.forEach(function (item, index) {
-            var fits = words.every(function (word) { return texts[index].indexOf(word) >= 0; });
-            item.hidden = !fits;
-            if (fits) { shown += 1; }
+            item.fits = words.every(function (word) { return texts[index].indexOf(word) >= 0; });
+            refresh(item);
+            if (!item.hidden) { shown += 1; }
           });
           report(shown + ' of ' + items.length + ' ' + name);
         });
@@ -128,6 +129,45 @@ enum PageScript {
         });
         if (rows.length > 6) { addFilter(table.parentNode, rows, table.getAttribute('data-table')); }
       });
+
+      // Counts of groups for one version and a part of the time, from the data of the page
+      var element = document.getElementById('data');
+      if (element) { addPeriod(JSON.parse(element.textContent)); }
+      function addPeriod(data) {
+        var place = document.querySelector('#groups .scroll');
+        if (!place || data.days.length === 0) { return; }
+        var bar = make('p', '');
+        bar.className = 'tools';
+        function choice(text, names, first) {
+          var list = make('select', '', make('label', text + ' ', bar));
+          if (first) { make('option', first, list).value = '-1'; }
+          names.forEach(function (name, index) { make('option', name, list).value = String(index); });
+          list.addEventListener('change', count);
+          return list;
+        }
+        var version = choice('Version', data.versions, 'all');
+        var from = choice('From', data.days);
+        var to = choice('to', data.days);
+        to.value = String(data.days.length - 1);
+        function count() {
+          var wanted = Number(version.value), first = Number(from.value), last = Number(to.value);
+          var isAll = wanted < 0 && first === 0 && last === data.days.length - 1;
+          var total = 0;
+          data.groups.forEach(function (group) {
+            var row = document.getElementById('g' + group.id);
+            var sum = isAll ? group.count : group.cells.reduce(function (sum, cell) {
+              return sum + (cell[0] >= first && cell[0] <= last && (wanted < 0 || cell[1] === wanted) ? cell[2] : 0);
+            }, 0);
+            row.isOf = sum > 0;
+            refresh(row);
+            row.cells[0].textContent = sum.toLocaleString('en');
+            row.cells[0].setAttribute('data-value', String(sum));
+            total += sum;
+          });
+          report(total.toLocaleString('en') + ' crashes');
+        }
+        place.parentNode.insertBefore(bar, place);
+      }
 
       // Copying
       function select(element) {

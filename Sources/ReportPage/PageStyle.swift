@@ -106,7 +106,9 @@ enum PageStyle {
     svg line { stroke: var(--line); }
     .c0 { fill: var(--bar0); } .c1 { fill: var(--bar1); } .c2 { fill: var(--bar2); }
     .c3 { fill: var(--bar3); } .c4 { fill: var(--bar4); } .c5 { fill: var(--bar5); }
-    .key { display: inline-block; width: .8rem; height: .8rem; margin-right: .35rem; vertical-align: baseline; }
+    svg.key { display: inline-block; width: .8rem; height: .8rem; margin: 0 .35rem 0 0; vertical-align: baseline; }
+    svg.bar { width: 12rem; max-width: 30vw; height: .8rem; margin: .3rem 0; }
+    tbody th small { font-weight: 400; color: var(--quiet); }
     .legend { list-style: none; padding: 0; margin: .3rem 0; }
     @media print {
       :root {

@@ -53,7 +53,16 @@ package struct GroupCell: Sendable, Hashable {
     func precedes(_ other: Example) -> Bool { (id, input) < (other.id, other.input) }
   }
 
+  /// Crashes of one day with one version.
+  package struct Day: Sendable, Hashable {
+    /// Days since 1970.
+    package let number: Int
+    package let version: String?
+  }
+
   package internal(set) var count = 0
+  /// Not in partial results, which are put together without times.
+  package internal(set) var days: [Day: Int] = [:]
   /// Seconds since 1970.
   package internal(set) var first: Int64?
   package internal(set) var last: Int64?
@@ -70,6 +79,10 @@ package struct GroupCell: Sendable, Hashable {
   package mutating func add(_ facts: CrashFacts) {
     count += 1
     addTime(facts.time)
+    if let time = facts.time {
+      let day = Int((time >= 0 ? time : time - 86399) / 86400)
+      if Self.knownDays.contains(day) { days[Day(number: day, version: facts.version), default: 0] += 1 }
+    }
     if let version = facts.version { versions[version, default: 0] += 1 }
     if let device = facts.device { devices[device, default: 0] += 1 }
     if let system = facts.system { systems[system, default: 0] += 1 }
@@ -81,12 +94,16 @@ package struct GroupCell: Sendable, Hashable {
     count += other.count
     addTime(other.first)
     addTime(other.last)
+    days.merge(other.days, uniquingKeysWith: +)
     versions.merge(other.versions, uniquingKeysWith: +)
     devices.merge(other.devices, uniquingKeysWith: +)
     systems.merge(other.systems, uniquingKeysWith: +)
     if let example = other.example { addExample(example) }
     for (client, times) in other.quick { addQuick(client, times) }
   }
+
+  /// From 1990 to 2100: the clocks of damaged dumps would make a chart of centuries.
+  private static let knownDays = 7305..<47482
 
   private mutating func addTime(_ time: Int64?) {
     guard let time else { return }

@@ -108,6 +108,8 @@ struct GroupCommand: ParsableCommand {
   @Flag(name: .long, help: "Read partial results in place of dumps, and put them together.")
   var merge = false
 
+  @OptionGroup var page: HTMLOption
+
   @OptionGroup var pipes: PipeOption
 
   @Option(name: .shortAndLong, help: ArchitectureHelp.text)
@@ -133,6 +135,8 @@ struct GroupCommand: ParsableCommand {
       throw ValidationError("--merge reads no frames; --symbols and --in-app belong to the runs that made the parts.")
     }
     if shard != nil, partial == nil { throw ValidationError("--shard needs --partial: one shard has not all crashes.") }
+    if page.html == "-" { throw ValidationError("--html takes a file; standard output has the groups.") }
+    if page.html != nil, partial != nil { throw ValidationError("--partial has no groups for --html to show.") }
     if partial != nil, failOn != nil || explainSignature {
       throw ValidationError("--partial prints no groups; --fail-on and --explain-signature belong to --merge's run.")
     }

@@ -66,6 +66,8 @@ struct InspectCommand: ParsableCommand {
     completion: .file())
   var symbols: [String] = []
 
+  @OptionGroup var page: HTMLOption
+
   @OptionGroup var pipes: PipeOption
 
   @Option(name: .shortAndLong, help: ArchitectureHelp.text)
@@ -75,6 +77,7 @@ struct InspectCommand: ParsableCommand {
 
   func validate() throws {
     try checkInputs(dumps)
+    try HTMLOption.check(page.html, dumps)
     if format == .json, inspection.asksForParts {
       throw ValidationError("--format json prints everything; it does not go with options that choose parts of it.")
     }
@@ -84,7 +87,7 @@ struct InspectCommand: ParsableCommand {
     InspectRun(
       dumps: dumps, threads: threads, modules: modules, annotations: annotations, registers: registers,
       memoryList: memoryList, memory: memory, length: length, tree: tree, hex: hex, format: format, symbols: symbols,
-      architecture: arch.architecture)
+      architecture: arch.architecture, html: page.html)
   }
 
   func run() throws { try inspection.run() }

@@ -26,6 +26,8 @@ struct InspectRun {
   var symbols: [String] = []
   /// Nil for a guess.
   var architecture: CPUArchitecture?
+  /// A page to write too; nil for none.
+  var html: String?
 
   /// How many lines of the stack are printed: with what stands above them it is a screen.
   private static let frames = 10
@@ -53,7 +55,10 @@ struct InspectRun {
     }
     progress.clear()
     list.reportSkipped()
-    throw ExitCode(status.rawValue)
+    var options = PageRun.Options()
+    options.symbols.symbols = symbols
+    options.architecture = architecture
+    throw ExitCode(HTMLOption.write(html, of: list, options, status: status).rawValue)
   }
 
   private func inspect(

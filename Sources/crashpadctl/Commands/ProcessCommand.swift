@@ -70,6 +70,8 @@ struct ProcessCommand: ParsableCommand {
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: ReportFormat = .text
 
+  @OptionGroup var page: HTMLOption
+
   @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
 
@@ -80,6 +82,7 @@ struct ProcessCommand: ParsableCommand {
     if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
     if let limit, limit < 0 { throw ValidationError("--limit takes 0 or more.") }
     if !upload, server.isGiven { throw ValidationError("Options of crashpadctl upload require --upload.") }
+    try HTMLOption.check(page.html, [])
     if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
   }
 
@@ -108,6 +111,7 @@ struct ProcessCommand: ParsableCommand {
         uploadCounts = uploads.counts
         if status == .success { status = uploaded }
       }
+      status = writePage(report.reports, status)
       counts.isSuccess = failure == nil
       counts.waiting = (try? database.pendingDumps())?.dumps.count
     } catch let code as ExitCode {
@@ -123,6 +127,12 @@ struct ProcessCommand: ParsableCommand {
       if status == .success { status = written }
     }
     throw ExitCode(status.rawValue)
+  }
+
+  /// The page of the reports that were made.
+  private func writePage(_ reports: [String], _ status: ExitStatus) -> ExitStatus {
+    HTMLOption.write(
+      page.html, of: InputList(reports, accepting: InputFormat.withMeaning), PageRun.Options(), status: status)
   }
 
   private var uploadStyle: UploadReport.Style {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CrashpadCore
 import FileSystem
 import Glibc
 import Snapshot
@@ -29,6 +30,8 @@ struct ProgramRun {
   var format = ReportFormat.text
   /// Nil for standard error.
   var output: String?
+  /// A page to write of crashes; nil for none.
+  var html: String?
   var quiet = false
 
   /// Runs the program, and ends the tool as the program ended.
@@ -46,10 +49,20 @@ struct ProgramRun {
     case (nil, false): report.print(format)
     case (nil, true): break
     }
+    writePage(report)
     switch end.end {
     case .exited(let status): Glibc.exit(status)
     case .killed(let signal): Supervisor.die(by: signal)
     }
+  }
+
+  /// The exit status is the program's: what fails here is printed.
+  private func writePage(_ report: RunReport) {
+    let files = report.dumps.filter { $0.failure == nil }.map { ArgumentText.text(($0.report ?? $0.path).bytes) }
+    var options = PageRun.Options()
+    options.symbols = symbols
+    _ = HTMLOption.write(
+      html, of: InputList(files, accepting: InputFormat.withMeaning), options, status: .success)
   }
 
   private func environment(_ library: FilePath, _ database: FilePath) -> HandlerEnvironment {

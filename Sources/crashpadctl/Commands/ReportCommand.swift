@@ -5,20 +5,25 @@ import Symbolication
 struct ReportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
-    abstract: "Write a web page about a crash, for people without a terminal.",
+    abstract: "Write a web page about a crash or many, for people without a terminal.",
     discussion: """
-      One file that any browser opens: what happened with its evidence, the stacks,
-      registers, memory, modules, annotations and findings. It loads nothing, and
-      nothing in a dump can run in it. - is standard input.
+      One file that any browser opens. Of one crash: what happened with its evidence,
+      the stacks, registers, memory, modules, annotations and findings. Of several,
+      of a directory or of a Crashpad database: the groups that crashpadctl group
+      makes, crashes over time and by version. It loads nothing, and nothing in a
+      dump can run in it. - is standard input.
 
       Examples:
         crashpadctl report crash.idump -o crash.html
         crashpadctl report --symbols symbols/ --source src/ crash.dmp -o crash.html
         crashpadctl report --redact crash.ips -o crash.html
+        crashpadctl report --symbols symbols/ artifacts/ -o crashes.html
+        crashpadctl report --split artifacts/ -o crashes.html
       """)
 
-  @Argument(help: "A dump or crash report; - is standard input.", completion: .file())
-  var input: String
+  @Argument(
+    help: "Dumps, crash reports, directories or databases; - is standard input.", completion: .file())
+  var inputs: [String]
 
   @Option(
     name: .shortAndLong, help: ArgumentHelp("Write the page to this file; - is standard output.", valueName: "file"),
@@ -29,18 +34,50 @@ struct ReportCommand: ParsableCommand {
 
   @OptionGroup var page: PageOptions
 
+  @Flag(
+    name: .long, help: "Write the example of each group to a page of its own, in a directory beside the page.")
+  var split = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Compare with the JSON of an earlier run of crashpadctl group: new, grown and gone groups.", valueName: "file"),
+    completion: .file(extensions: ["json"]))
+  var baseline: String?
+
+  @Option(
+    name: .customLong("in-app"),
+    help: ArgumentHelp(
+      "Modules that belong to the program too: a pattern of paths or file names, such as 'libshop*'. May be repeated.",
+      valueName: "glob"))
+  var inApp: [String] = []
+
   @OptionGroup var pipes: PipeOption
 
   @Option(name: .shortAndLong, help: ArchitectureHelp.text)
   var arch: ArchitectureArgument = .guess
 
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
+  var jobs: Int = 0
+
   @OptionGroup var color: ColorOption
+
+  func validate() throws {
+    try checkInputs(inputs)
+    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    if split, output == "-" { throw ValidationError("--split writes files beside the page; -o names its file.") }
+  }
 
   func run() throws {
     var options = page.options
     options.symbols = symbolOptions.places
     options.architecture = arch.architecture
-    let list = InputList([input], accepting: InputFormat.withMeaning)
+    options.splits = split
+    options.baseline = baseline
+    options.inApp = inApp
+    options.jobs = jobs
+    let list = InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning)
     let run: PageRun
     do { run = try PageRun(list, to: output, options) } catch let error as PageStatus { Terminal.end(error.status) }
     Terminal.end(run.run())

@@ -77,6 +77,12 @@ struct RunCommand: ParsableCommand {
     completion: .file())
   var output: String?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp("When the program crashes, write a web page, as crashpadctl report does.", valueName: "file"),
+    completion: .file(extensions: ["html"]))
+  var html: String?
+
   @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
 
@@ -144,6 +150,7 @@ struct RunCommand: ParsableCommand {
     run.symbols = symbolOptions.places
     run.format = format
     run.output = output
+    run.html = html
     run.quiet = quiet
     try run.run()
   }

@@ -62,6 +62,8 @@ struct SymbolizeCommand: ParsableCommand {
 
   @OptionGroup var names: NameOptions
 
+  @OptionGroup var page: HTMLOption
+
   @OptionGroup var pipes: PipeOption
 
   @Option(name: .shortAndLong, help: ArchitectureHelp.text)
@@ -75,6 +77,7 @@ struct SymbolizeCommand: ParsableCommand {
 
   func validate() throws {
     try checkInputs(dumps)
+    try HTMLOption.check(page.html, dumps)
     if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
     if modules, missing { throw ValidationError("--modules and --missing exclude each other.") }
     if format == .crash, modules || missing {
@@ -86,6 +89,12 @@ struct SymbolizeCommand: ParsableCommand {
     let cache = SymbolCache(try symbolOptions.search(), names: names.form(isText: format != .json))
     let list = InputList(dumps, accepting: InputFormat.withMeaning)
     let status = SymbolizeRun(command: self, list: list, cache: cache, signatures: SignatureOptions(cache)).run()
-    Terminal.end(status)
+    var options = PageRun.Options()
+    options.symbols = symbolOptions.places
+    // Warnings about servers were printed.
+    options.names = names.form(isText: true)
+    options.architecture = arch.architecture
+    options.jobs = jobs
+    Terminal.end(HTMLOption.write(page.html, of: list, options, status: status))
   }
 }

@@ -11,6 +11,7 @@ final class ProcessReport {
   private let command: ProcessCommand
   private let database: CrashDatabase
   private(set) var counts = ProcessCounts()
+  private var made: [UUIDBytes] = []
 
   init(_ command: ProcessCommand, _ database: CrashDatabase) {
     self.command = command
@@ -19,10 +20,24 @@ final class ProcessReport {
 
   private func run(_ processing: Processing, _ tell: (Processing.Event) -> Void) -> FileFailure? {
     do throws(FileFailure) {
-      if command.dryRun { try processing.forecast(tell) } else { try processing.run(tell) }
+      if command.dryRun {
+        try processing.forecast(tell)
+      } else {
+        try processing.run { event in
+          if case .result(let result) = event, case .processed(let id, _, _) = result.outcome { self.made.append(id) }
+          tell(event)
+        }
+      }
       return nil
     } catch {
       return error
+    }
+  }
+
+  /// The paths of the reports that were made.
+  var reports: [String] {
+    made.compactMap { id in
+      (try? database.report(id)).flatMap { $0 }.map { ArgumentText.text(database.path(of: $0).bytes) }
     }
   }
 

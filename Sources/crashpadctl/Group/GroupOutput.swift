@@ -1,6 +1,7 @@
 import BinaryFormat
 import FileSystem
 import JSONFormat
+import ReportPage
 import Signatures
 import Snapshot
 import SystemPackage
@@ -28,8 +29,8 @@ struct GroupOutput {
     }
     var known: Set<String>?
     if let failOn = command.failOn {
-      do { known = try Self.ids(in: failOn.baseline) } catch {
-        let (text, status) = Self.failure(error)
+      do { known = Set(try GroupBaseline(failOn.baseline).groups.map(\.id)) } catch {
+        let (text, status) = GroupBaseline.failure(error)
         Terminal.error("\(displayName(failOn.baseline)): error: \(text)")
         return status
       }
@@ -46,7 +47,20 @@ struct GroupOutput {
         table.write(by: command.by, explanations: command.explainSignature ? explanations : nil, to: &$0)
       }
     }
-    return report(list, known) ? .findings : status
+    let isNew = report(list, known)
+    if let html = command.page.html, let failure = writePage(list, to: html) { return failure }
+    return isNew ? .findings : status
+  }
+
+  /// Returns why there is no page; nil of a written one.
+  private func writePage(_ list: [CrashGroups.Group], to html: String) -> ExitStatus? {
+    var maker = GroupsPageMaker(groups: list, failed: groups.parts.values.reduce(0) { $0 + $1.failed })
+    maker.baseline = command.failOn.flatMap { try? GroupBaseline($0.baseline) }
+    do { try PageFile.write(maker.page().html(), to: html) } catch {
+      Terminal.error(error.text)
+      return error.status
+    }
+    return nil
   }
 
   /// Names the groups that are not in the baseline; false if there are none.
@@ -72,25 +86,6 @@ struct GroupOutput {
     groups.write(to: &json)
     try json.finish()
     try file.commit(durable: true)
-  }
-
-  private struct NotABaseline: Error {}
-
-  private static func failure(_ error: any Error) -> (text: String, status: ExitStatus) {
-    error is NotABaseline
-      ? ("is no \(GroupTable.schema) document; group --format json writes one", .noData)
-      : Sentences.failure(error, creating: false)
-  }
-
-  private static func ids(in argument: String) throws -> Set<String> {
-    let file = try InputFile(FilePath(argument: argument))
-    return try file.withBytes { bytes in
-      let tree = JSONTree(bytes)
-      guard tree.failure == nil, let root = tree.root, root["schema"]?.string == GroupTable.schema else {
-        throw NotABaseline()
-      }
-      return Set((root["groups"]?.elements ?? []).compactMap { $0["id"]?.string })
-    }
   }
 
   // MARK: Explanations

@@ -16,13 +16,18 @@ enum PageFile {
       do { try unsafe Terminal.writeOutput(page.span.bytes) } catch { Terminal.fail(writing: error) }
       return
     }
+    try write(page, to: FilePath(argument: output))
+  }
+
+  /// Throws `Failure`.
+  static func write(_ page: [UInt8], to path: FilePath) throws(Failure) {
     do {
-      let file = try OutputFile(FilePath(argument: output))
+      let file = try OutputFile(path)
       try unsafe file.write(page.span.bytes)
       try file.commit(durable: false)
     } catch {
       let (text, status) = Sentences.failure(error, creating: true)
-      throw Failure(text: "\(displayName(output)): error: \(text)", status: status)
+      throw Failure(text: "\(Wording.printable(path)): error: \(text)", status: status)
     }
   }
 }

@@ -19,39 +19,52 @@ struct PageRun {
     var source: String?
     var architecture: CPUArchitecture?
     var inApp: [String] = []
+    /// The JSON of an earlier run of `group`; nil for none.
+    var baseline: String?
+    /// Whether examples are pages beside the page about many crashes.
+    var splits = false
+    /// Dumps that are read at once; 0 is one for each CPU.
+    var jobs = 0
+    /// Whether the inputs' findings were printed already.
+    var isQuiet = false
   }
 
   let options: Options
   let list: InputList
   let output: String
-  private let maker: CrashPageMaker
+  let cache: SymbolCache
+  let crashMaker: CrashPageMaker
+  let baseline: GroupBaseline?
 
-  /// Ends the command if a path that was named is not there.
+  /// Throws `PageStatus`, or what ends the command if a path that was named is not there.
   init(_ list: InputList, to output: String, _ options: Options) throws {
     self.list = list
     self.output = output
     self.options = options
-    let cache = SymbolCache(try options.symbols.search(), names: options.names)
-    maker = CrashPageMaker(
+    cache = SymbolCache(try options.symbols.search(), names: options.names)
+    crashMaker = CrashPageMaker(
       cache: cache, signatures: SignatureOptions(cache, inApp: options.inApp.map { Glob($0) }),
-      title: options.title.map { Wording.printable($0) }, isRedacted: options.redacts,
-      sources: try options.source.map { try Self.sources($0) })
+      title: list.inputs.count == 1 ? options.title.map { Wording.printable($0) } : nil, isRedacted: options.redacts,
+      sources: try options.source.map { try Self.opened($0) { try SourceTree(FilePath(argument: $0)) } })
+    baseline = try options.baseline.map { try Self.opened($0, GroupBaseline.init) }
   }
 
-  private static func sources(_ folder: String) throws -> SourceTree {
-    do { return try SourceTree(FilePath(argument: folder)) } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      Terminal.error("\(displayName(folder)): error: \(text)")
+  private static func opened<Value>(_ path: String, _ open: (String) throws -> Value) throws -> Value {
+    do { return try open(path) } catch {
+      let (text, status) = GroupBaseline.failure(error)
+      Terminal.error("\(displayName(path)): error: \(text)")
       throw PageStatus(status: status)
     }
   }
 
   func run() -> ExitStatus {
-    list.reportFailures()
+    if !options.isQuiet { list.reportFailures() }
     if list.inputs.isEmpty { return list.statusOfNone }
-    let status = writeCrash(list.inputs[0])
-    list.reportSkipped()
-    return list.failures.isEmpty ? status : .findings
+    // A comparison is one of groups, be it of one.
+    let isOne = list.inputs.count == 1 && options.baseline == nil && !options.splits
+    let status = isOne ? writeCrash(list.inputs[0]) : writeMany()
+    if !options.isQuiet { list.reportSkipped() }
+    return status == .success && !list.failures.isEmpty ? .findings : status
   }
 
   // MARK: One crash
@@ -62,21 +75,23 @@ struct PageRun {
     do {
       let read = try PageInput(input.argument, architecture: options.architecture, redacts: options.redacts)
       let findings = read.inspection.findings
-      for finding in findings.findings where finding.severity > .note || read.inspection.snapshot == nil {
-        Terminal.error(Sentences.line(finding, input: input.name))
+      if !options.isQuiet {
+        for finding in findings.findings where finding.severity > .note || read.inspection.snapshot == nil {
+          Terminal.error(Sentences.line(finding, input: input.name))
+        }
       }
       guard let snapshot = read.inspection.snapshot else { return .noData }
       if findings.count(of: .error) > 0 { status = .findings }
       made = try read.inspection.file.checkingReading {
-        maker.page(read.inspection, snapshot, name: Self.fileName(input))
+        crashMaker.page(read.inspection, snapshot, name: Self.fileName(input))
       }
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
-      Terminal.error("\(input.name): error: \(text)")
+      if !options.isQuiet { Terminal.error("\(input.name): error: \(text)") }
       return status
     }
-    for finding in made.symbolFindings { Terminal.error(Sentences.line(finding)) }
-    SymbolPlaces.reportServerFailure(maker.cache.search)
+    if !options.isQuiet { for finding in made.symbolFindings { Terminal.error(Sentences.line(finding)) } }
+    SymbolPlaces.reportServerFailure(cache.search)
     do { try PageFile.write(made.page.html(), to: output) } catch {
       Terminal.error(error.text)
       return error.status
@@ -85,7 +100,7 @@ struct PageRun {
   }
 
   /// Without directories: a page goes to people who have none of them.
-  private static func fileName(_ input: InputList.Input) -> String {
+  static func fileName(_ input: InputList.Input) -> String {
     input.argument == "-" ? "standard input" : lastPathComponent(input.name)
   }
 }

@@ -1,0 +1,129 @@
+internal import JSONFormat
+
+/// What a page about many crashes shows: their groups, largest first.
+package struct GroupsPage: Sendable {
+  package var title: String
+  package var subtitle: String
+  package var generator: String
+  package var groups: [Group] = []
+  /// How many crashes there are in all groups.
+  package var total = 0
+  /// Whether the groups are compared with those of an earlier run.
+  package var isCompared = false
+  /// Groups of the earlier run that are there no more.
+  package var gone: [Gone] = []
+
+  package init(title: String, subtitle: String, generator: String) {
+    self.title = title
+    self.subtitle = subtitle
+    self.generator = generator
+  }
+
+  package enum State: String, Sendable, CaseIterable {
+    case new
+    case grown
+    /// As many as before, or fewer.
+    case known
+  }
+
+  package struct Group: Sendable {
+    package var id: String
+    /// "bad-access[null] · Cart::total"
+    package var text: String
+    package var count: Int
+    /// "2026-11-20"; nil without a time.
+    package var first: String?
+    package var last: String?
+    /// Names with their counts, the most frequent first.
+    package var versions: [Count] = []
+    package var devices: [Count] = []
+    package var systems: [Count] = []
+    package var state: State?
+    /// Installations that crashed again and again right after their start.
+    package var loops = 0
+    package var example: String?
+    /// A page beside this one with the example; nil without one. Letters, digits, `-`, `.` and `/`.
+    package var link: String?
+    package var days: [Day] = []
+    package var crash: Example?
+
+    package init(id: String, text: String, count: Int) {
+      self.id = id
+      self.text = text
+      self.count = count
+    }
+  }
+
+  package struct Count: Sendable {
+    package var name: String
+    package var count: Int
+
+    package init(_ name: String, _ count: Int) {
+      self.name = name
+      self.count = count
+    }
+  }
+
+  /// Crashes of one day with one version.
+  package struct Day: Sendable {
+    /// Days since 1970.
+    package var day: Int
+    /// Nil if it is not known.
+    package var version: String?
+    package var count: Int
+
+    package init(day: Int, version: String?, count: Int) {
+      self.day = day
+      self.version = version
+      self.count = count
+    }
+  }
+
+  package struct Example: Sendable {
+    package var summary: String
+    package var frames: [CrashPage.Frame]
+
+    package init(summary: String, frames: [CrashPage.Frame]) {
+      self.summary = summary
+      self.frames = frames
+    }
+  }
+
+  package struct Gone: Sendable {
+    package var id: String
+    package var text: String
+    package var count: Int
+
+    package init(id: String, text: String, count: Int) {
+      self.id = id
+      self.text = text
+      self.count = count
+    }
+  }
+
+  /// The page: the same bytes for the same values. The largest groups are in it, as far as they have room.
+  ///
+  /// - Parameter limit: bytes of the groups' rows and data; the rest of the page is small.
+  package func html(limit: Int = 4_300_000) -> [UInt8] {
+    var writer = GroupsPageWriter(self, limit: limit)
+    return writer.document()
+  }
+}
+
+/// "2026-11-20" of a number of days since 1970.
+package func dayText(_ day: Int) -> String {
+  // Days since 0000-03-01, so that the leap day is the last of its year.
+  let shifted = day + 719_468
+  let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+  let dayOfEra = shifted - era * 146_097
+  let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+  let monthIndex = (5 * dayOfYear + 2) / 153
+  let month = monthIndex < 10 ? monthIndex + 3 : monthIndex - 9
+  let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  func padded(_ value: Int, _ width: Int) -> String {
+    let digits = String(value)
+    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+  }
+  return "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfYear - (153 * monthIndex + 2) / 5 + 1, 2))"
+}

@@ -1,0 +1,104 @@
+import CrashpadCore
+import FileSystem
+import JSONFormat
+import ReportPage
+import Signatures
+import Snapshot
+import SystemPackage
+
+/// Makes the page about many crashes of their groups.
+struct GroupsPageMaker {
+  let groups: [CrashGroups.Group]
+  /// How many inputs were not read in whole.
+  let failed: Int
+  var title: String?
+  var baseline: GroupBaseline?
+
+  func page() -> GroupsPage {
+    let total = groups.reduce(0) { $0 + $1.cell.count }
+    let count = "\(Wording.count(total, "crash", "crashes")) in \(Wording.count(groups.count, "group"))"
+    let days = groups.flatMap { [$0.cell.first, $0.cell.last] }.compactMap { $0 }
+    var subtitle = title == nil ? "" : count
+    if let first = days.min(), let last = days.max() {
+      subtitle += (subtitle.isEmpty ? "" : ", ") + "\(Self.day(first) ?? "?") to \(Self.day(last) ?? "?")"
+    }
+    if failed > 0 { subtitle += (subtitle.isEmpty ? "" : "; ") + "\(Wording.grouped(failed)) not read in whole" }
+    var page = GroupsPage(title: title ?? count, subtitle: subtitle, generator: CrashPageMaker.generator)
+    page.total = total
+    page.isCompared = baseline != nil
+    page.groups = groups.map(group)
+    let ids = Set(groups.map(\.id))
+    page.gone = (baseline?.groups ?? []).filter { !ids.contains($0.id) }.map {
+      GroupsPage.Gone(id: Wording.printable($0.id), text: Wording.printable($0.text), count: $0.count)
+    }
+    return page
+  }
+
+  private func group(_ group: CrashGroups.Group) -> GroupsPage.Group {
+    var made = GroupsPage.Group(id: group.id, text: Wording.printable(group.text), count: group.cell.count)
+    made.first = group.cell.first.flatMap(Self.day)
+    made.last = group.cell.last.flatMap(Self.day)
+    made.versions = Self.counts(group.cell.versions)
+    made.devices = Self.counts(group.cell.devices)
+    made.systems = Self.counts(group.cell.systems)
+    made.loops = group.cell.loopingClients
+    made.example = group.cell.example.map { lastPathComponent($0.input) }
+    made.days = group.cell.days.map { key, count in
+      GroupsPage.Day(day: key.number, version: key.version.map { Wording.printable($0) }, count: count)
+    }.sorted { ($0.day, $0.version ?? "") < ($1.day, $1.version ?? "") }
+    if let baseline {
+      let before = baseline.counts[group.id]
+      made.state = before.map { group.cell.count > $0 ? .grown : .known } ?? .new
+    }
+    return made
+  }
+
+  private static func counts(_ counts: [String: Int]) -> [GroupsPage.Count] {
+    counts.map { GroupsPage.Count(Wording.printable($0.key), $0.value) }.sorted {
+      ($1.count, $0.name) < ($0.count, $1.name)
+    }
+  }
+
+  /// "2026-11-20"; nil of a time that no calendar has.
+  private static func day(_ seconds: Int64) -> String? {
+    Wording.rfc3339(Timestamp(seconds: seconds)).map { String($0.prefix(10)) }
+  }
+}
+
+/// The groups of an earlier run, to compare with.
+struct GroupBaseline {
+  struct Group {
+    let id: String
+    let text: String
+    let count: Int
+  }
+
+  /// The file is no JSON of `group`.
+  struct NotABaseline: Error {}
+
+  /// Why a file could not be read.
+  static func failure(_ error: any Error) -> (text: String, status: ExitStatus) {
+    error is NotABaseline
+      ? ("is no \(GroupTable.schema) document; group --format json writes one", .noData)
+      : Sentences.failure(error, creating: false)
+  }
+
+  let groups: [Group]
+  var counts: [String: Int] { Dictionary(groups.map { ($0.id, $0.count) }, uniquingKeysWith: +) }
+
+  /// Reads what `group --format json` wrote. Throws what reading a file throws, or `NotABaseline`.
+  init(_ argument: String) throws {
+    let file = try argument == "-" ? InputFile.standardInput() : InputFile(FilePath(argument: argument))
+    groups = try file.withBytes { bytes in
+      let tree = JSONTree(bytes)
+      guard tree.failure == nil, let root = tree.root, root["schema"]?.string == GroupTable.schema else {
+        throw NotABaseline()
+      }
+      return (root["groups"]?.elements ?? []).compactMap { value in
+        guard let id = value["id"]?.string else { return nil }
+        let count = value["count"]?.integer.flatMap { Int(exactly: $0) } ?? 0
+        return Group(id: id, text: value["text"]?.string ?? "", count: max(0, count))
+      }
+    }
+  }
+}

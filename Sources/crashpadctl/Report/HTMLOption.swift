@@ -1,0 +1,38 @@
+import ArgumentParser
+import CrashpadCore
+import FileSystem
+import Symbolication
+
+/// `--html` of commands that print what a page has too.
+struct HTMLOption: ParsableArguments {
+  @Option(
+    name: .long, help: ArgumentHelp("Also write a web page, as crashpadctl report does.", valueName: "file"),
+    completion: .file(extensions: ["html"]))
+  var html: String?
+
+  /// A page is made after the command has read its inputs.
+  static func check(_ html: String?, _ inputs: [String]) throws {
+    if html != nil, inputs.contains("-") {
+      throw ValidationError("--html reads the inputs again, which standard input does not allow.")
+    }
+    if html == "-" { throw ValidationError("--html takes a file; standard output has the text.") }
+  }
+
+  /// Writes the page of inputs whose findings were printed already.
+  ///
+  /// - Returns: `status`, or why there is no page.
+  static func write(
+    _ html: String?, of list: InputList, _ options: PageRun.Options, status: ExitStatus
+  ) -> ExitStatus {
+    guard let html, !list.inputs.isEmpty else { return status }
+    var options = options
+    options.isQuiet = true
+    do {
+      let written = try PageRun(list, to: html, options).run()
+      return status == .success ? written : status
+    } catch {
+      // A path that is missing ended the command before.
+      return status == .success ? .noInput : status
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import ReportPage
+import Signatures
+import Snapshot
+import Symbolication
+import SystemPackage
+
+/// A page about many crashes, and with `--split` one about the example of each group beside it.
+extension PageRun {
+  /// Groups whose examples are on the page itself.
+  private static let examplesOnPage = 20
+  /// Frames of such an example.
+  private static let exampleFrames = 24
+  /// Groups with a page of their own.
+  private static let pages = 2000
+
+  /// What one input comes to.
+  private struct Read: Sendable {
+    var crash: (signature: Signature, facts: CrashFacts)?
+    var status = ExitStatus.success
+    var messages: [String] = []
+  }
+
+  func writeMany() -> ExitStatus {
+    var part = CrashGroups.Part()
+    var status = ExitStatus.success
+    let signatures = SignatureOptions(
+      SymbolCache(cache.search, names: .mangled), inApp: options.inApp.map { Glob($0) })
+    let progress = Progress(total: list.inputs.count, isShown: true)
+    inOrder(
+      count: list.inputs.count, jobs: options.jobs, work: { read(list.inputs[$0], signatures) },
+      report: { _, read in
+        progress.clear()
+        for message in read.messages { Terminal.error(message) }
+        if let crash = read.crash { part.add(crash.signature, crash.facts) }
+        if read.status != .success {
+          part.failed += 1
+          status = .findings
+        }
+        progress.advance()
+        return true
+      })
+    progress.clear()
+    let groups = CrashGroups(CrashGroups.Shard(run: "", number: 1, total: 1), part).groups(by: .signature)
+    if groups.isEmpty {
+      Terminal.error("crashpadctl: error: none of \(Wording.count(list.inputs.count, "input")) could be read")
+      return .noData
+    }
+    var maker = GroupsPageMaker(groups: groups, failed: part.failed, title: options.title.map { Wording.printable($0) })
+    maker.baseline = baseline
+    var page = maker.page()
+    do throws(PageFile.Failure) {
+      if options.splits { try writePages(of: groups, &page) } else { addExamples(of: groups, &page) }
+      try PageFile.write(page.html(), to: output)
+    } catch {
+      Terminal.error(error.text)
+      return error.status
+    }
+    SymbolPlaces.reportServerFailure(cache.search)
+    return status
+  }
+
+  private func read(_ input: InputList.Input, _ signatures: SignatureOptions) -> Read {
+    var read = Read()
+    do {
+      let page = try PageInput(input.argument, architecture: options.architecture, redacts: options.redacts)
+      read.messages = page.inspection.findings.findings.filter { $0.severity == .error }.map {
+        Sentences.line($0, input: input.name)
+      }
+      guard let snapshot = page.inspection.snapshot else {
+        read.status = .noData
+        return read
+      }
+      if !read.messages.isEmpty { read.status = .findings }
+      read.crash = try page.inspection.file.checkingReading {
+        (
+          Signature(snapshot, page.inspection.file, nil, signatures),
+          CrashFacts(page.inspection, snapshot, input: input.name)
+        )
+      }
+    } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      read.messages.append("\(input.name): error: \(text)")
+      read.status = status
+    }
+    return read
+  }
+
+  // MARK: Examples
+
+  /// The page of a group's example; nil if it can't be read any more.
+  private func example(of group: CrashGroups.Group) -> CrashPage? {
+    guard let name = group.cell.example?.input, let input = list.inputs.first(where: { $0.name == name }),
+      input.argument != "-",
+      let read = try? PageInput(input.argument, architecture: options.architecture, redacts: options.redacts),
+      let snapshot = read.inspection.snapshot
+    else { return nil }
+    return try? read.inspection.file.checkingReading {
+      crashMaker.page(read.inspection, snapshot, name: Self.fileName(input)).page
+    }
+  }
+
+  private func addExamples(of groups: [CrashGroups.Group], _ page: inout GroupsPage) {
+    var examples: [GroupsPage.Example?] = []
+    inOrder(
+      count: min(groups.count, Self.examplesOnPage), jobs: options.jobs,
+      work: { index -> GroupsPage.Example? in
+        guard let crash = example(of: groups[index]) else { return nil }
+        let stack = crash.stacks.first(where: \.isCrashed)?.frames ?? []
+        return GroupsPage.Example(
+          summary: crash.explanation?.summary ?? crash.title, frames: Array(stack.prefix(Self.exampleFrames)))
+      },
+      report: { _, example in
+        examples.append(example)
+        return true
+      })
+    for (index, example) in examples.enumerated() { page.groups[index].crash = example }
+  }
+
+  /// Writes `OUT-crashes/ID.html` for each group.
+  private func writePages(of groups: [CrashGroups.Group], _ page: inout GroupsPage) throws(PageFile.Failure) {
+    let file = FilePath(argument: output)
+    let stem = file.stem ?? "report"
+    let name = "\(stem)-crashes"
+    let folder = file.removingLastComponent().appending(name)
+    do { try createDirectories(folder) } catch {
+      let (text, status) = Sentences.failure(error, creating: true)
+      throw PageFile.Failure(text: "\(Wording.printable(folder)): error: \(text)", status: status)
+    }
+    var failure: PageFile.Failure?
+    var written: [Bool] = []
+    inOrder(
+      count: min(groups.count, Self.pages), jobs: options.jobs,
+      work: { index -> Result<Bool, PageFile.Failure> in
+        guard let crash = example(of: groups[index]) else { return .success(false) }
+        do throws(PageFile.Failure) {
+          try PageFile.write(crash.html(), to: folder.appending("\(groups[index].id).html"))
+        } catch {
+          return .failure(error)
+        }
+        return .success(true)
+      },
+      report: { _, result in
+        switch result {
+        case .success(let isWritten): written.append(isWritten)
+        case .failure(let error): failure = error
+        }
+        return failure == nil
+      })
+    if let failure { throw failure }
+    for (index, isWritten) in written.enumerated() where isWritten {
+      page.groups[index].link = "\(Self.urlPath(name))/\(groups[index].id).html"
+    }
+  }
+
+  /// A file's name as a part of a relative URL.
+  private static func urlPath(_ name: String) -> String {
+    var text = ""
+    for byte in ArgumentText.bytes(name) {
+      let isPlain =
+        byte < 0x80
+        && (Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber
+          || "-._~".utf8.contains(byte))
+      text += isPlain ? String(UnicodeScalar(byte)) : "%" + hexadecimal(UInt64(byte), width: 2)
+    }
+    // A colon in front would be that of a scheme; the path begins here.
+    return "./" + text
+  }
+}
