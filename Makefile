@@ -40,7 +40,7 @@ help:
 	@echo "make test       build and run all tests"
 	@echo "make sweep      $(SWEEP) mutations of dumps through everything, as SWEEP=$(SWEEP) says"
 	@echo "make matrix     every kind of crash in every company, against gdb"
-	@echo "make soak       the long tests, about an hour: servers, browser, matrix, sweep; installs them"
+	@echo "make soak       the long tests, about an hour: servers, browser, cluster, matrix, sweep; installs them"
 	@echo "make check      formatting, man pages, house rules"
 	@echo "make all        build, test, check, docs, man"
 	@echo "make bench      measure against cp, curl and /bin/true, side by side"
@@ -84,13 +84,8 @@ soak:
 	scripts/dependencies build test soak fleet
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build --build-tests $(STRICT)
-<<<<<<< HEAD
-	CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" scripts/test $(SWIFT) test --disable-xctest --skip-build \
-	  --filter 'ServerTests|HandlerTests|UnharmedTests|ReportPageTests'
-=======
 	CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" CRASHPADCTL_CLUSTER=600 scripts/test $(SWIFT) test --disable-xctest \
-	  --skip-build --filter 'ServerTests|HandlerTests|UnharmedTests|ClusterTests'
->>>>>>> c8788d8 (scripts/fleet: packs of dumps, a Spark job over them, and jobs for Kubernetes and Slurm)
+	  --skip-build --filter 'ServerTests|HandlerTests|UnharmedTests|ClusterTests|ReportPageTests'
 	$(MAKE) matrix
 	$(MAKE) sweep
 
