@@ -29,7 +29,8 @@ HANDLER = .build/handler/libcrashpad_handler.so
 DEMO = .build/demo
 VERSION = $(shell sed -n 's/^let toolVersion = "\(.*\)"/\1/p' Sources/crashpadctl/Crashpadctl.swift)
 DIST = .build/crashpadctl-$(VERSION)-linux-$(shell uname -m).tar.gz
-FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf FuzzReport
+FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf FuzzReport \
+  FuzzCrashText FuzzPacked
 LIBRARIES = CrashpadCore CrashpadSymbols CrashpadClient CrashDatabase CrashUpload Redaction Snapshot
 
 .PHONY: help demo build test sweep matrix soak lint format check all bench fuzz docs man install uninstall dist clean

@@ -256,13 +256,13 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
     .target(
       name: "FuzzSupport",
       dependencies: [
-        "BinaryFormat", "CLinux", "FileSystem", "Symbolication",
+        "AppleReports", "BinaryFormat", "CLinux", "FileSystem", "Snapshot", "Symbolication",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Fuzz/FuzzSupport"))
   for name in [
     "FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore", "FuzzMachO", "FuzzSym", "FuzzElf",
-    "FuzzReport",
+    "FuzzReport", "FuzzCrashText", "FuzzPacked",
   ] {
     package.targets.append(
       .executableTarget(
@@ -271,7 +271,8 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
           "AppleReports", "BinaryFormat", "CoreFile", "DumpInterpretation", "FileSystem", "IntermediateDump",
           "JSONFormat", "Minidump", "Snapshot", "Symbolication",
           .product(name: "SystemPackage", package: "swift-system"),
-        ] + (["FuzzCore", "FuzzElf", "FuzzMachO"].contains(name) ? ["DumpSynth", "FuzzSupport"] : []),
+        ] + (["FuzzCore", "FuzzElf", "FuzzMachO"].contains(name) ? ["DumpSynth"] : [])
+          + (["FuzzCore", "FuzzElf", "FuzzMachO", "FuzzReport", "FuzzCrashText"].contains(name) ? ["FuzzSupport"] : []),
         path: "Tests/Fuzz/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
   }

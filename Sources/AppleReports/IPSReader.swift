@@ -37,6 +37,13 @@ enum IPSReader {
     read(root, body, header: first, into: &builder)
   }
 
+  /// The body, where it is JSON.
+  static func body(_ bytes: RawSpan) -> JSONValue? {
+    let tree = JSONTree(bytes, from: firstDocument(bytes))
+    guard let first = tree.root, first.kind == .object else { return nil }
+    return isBody(first) ? first : JSONTree(bytes, from: bytes.skippingBlanks(tree.end)).root
+  }
+
   /// Whether an object is a body rather than a header: both have a bug type.
   private static func isBody(_ object: JSONValue) -> Bool {
     object["threads"] != nil || object["procName"] != nil || object["usedImages"] != nil || object["captureTime"] != nil

@@ -2,7 +2,7 @@ internal import BinaryFormat
 internal import JSONFormat
 internal import Snapshot
 
-/// Reads the JSON of MetricKit: a payload of diagnostics, one diagnostic, or a tree of calls alone.
+/// Reads the JSON of MetricKit: a payload of diagnostics, an array of payloads, one diagnostic, or a tree of calls alone.
 ///
 /// The first crash of a payload is read, or its first diagnostic; the others are counted.
 enum MetricKitReader {
@@ -18,7 +18,7 @@ enum MetricKitReader {
       return
     }
     var reader = MetricKitDiagnostic(builder: builder)
-    reader.read(found, in: root)
+    reader.read(found, in: found.payload)
     reader.countOthers(diagnostics(root))
     builder = reader.builder
   }
@@ -29,6 +29,8 @@ enum MetricKitReader {
     /// "crash", "hang"; as its list is named.
     let name: String
     let value: JSONValue
+    /// What it is in.
+    let payload: JSONValue
     /// Lower is read before higher.
     let rank: Int
   }
@@ -39,14 +41,14 @@ enum MetricKitReader {
   ]
 
   /// The lists of a payload ("crashDiagnostics"), the one of a report of iOS 27 ("crashDiagnostic"), or `root` itself.
-  private static func diagnostics(_ root: JSONValue) -> [Diagnostic] {
+  static func diagnostics(_ root: JSONValue) -> [Diagnostic] {
+    if root.kind == .array { return root.elements.flatMap { $0.kind == .object ? diagnostics($0) : [] } }
     var found: [Diagnostic] = []
-    for (key, value) in root.members {
-      guard let rank = kinds.firstIndex(where: { key == $0.name + "Diagnostics" || key == $0.name + "Diagnostic" })
-      else { continue }
+    for (rank, value) in lists(root) {
       let values = value.kind == .array ? value.elements : [value]
       for value in values where value.kind == .object {
-        found.append(Diagnostic(kind: kinds[rank].kind, name: kinds[rank].name, value: value, rank: rank))
+        found.append(
+          Diagnostic(kind: kinds[rank].kind, name: kinds[rank].name, value: value, payload: root, rank: rank))
       }
     }
     if found.isEmpty, root["callStackTree"] != nil || root["callStacks"] != nil {
@@ -54,9 +56,16 @@ enum MetricKitReader {
       let isHang = metadata?["hangDuration"] != nil || metadata?["launchDuration"] != nil
       let isResource = metadata?["totalCPUTime"] != nil || metadata?["writesCaused"] != nil
       let kind: ReportSnapshot.Kind = isHang ? .hang : isResource ? .resource : .crash
-      found = [Diagnostic(kind: kind, name: kind.rawValue, value: root, rank: 0)]
+      found = [Diagnostic(kind: kind, name: kind.rawValue, value: root, payload: root, rank: 0)]
     }
     return found
+  }
+
+  /// The members of a payload that hold diagnostics, with their rank.
+  static func lists(_ payload: JSONValue) -> [(rank: Int, value: JSONValue)] {
+    payload.members.compactMap { key, value in
+      kinds.firstIndex { key == $0.name + "Diagnostics" || key == $0.name + "Diagnostic" }.map { ($0, value) }
+    }
   }
 }
 

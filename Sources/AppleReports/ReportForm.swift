@@ -18,6 +18,7 @@ package enum ReportForm: String, Sendable, CaseIterable {
   package static func of(_ bytes: RawSpan) -> ReportForm? {
     let start = ReportStart(bytes)
     if start.isJSON { return ofJSON(start) }
+    if start.isArray { return start.has("Diagnostics\"") ? .metricKit : nil }
     if start.hasLine("Translated Report (Full Report Below)") { return .ips }
     // Colors may stand before and behind the sign.
     if start.has("*** Program crashed: ") || (start.has("💣") && start.has("Program crashed: ")) {
@@ -57,9 +58,9 @@ struct ReportStart {
     self.text = text
   }
 
-  var isJSON: Bool {
-    text.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: "{")
-  }
+  var isJSON: Bool { firstCharacter == UInt8(ascii: "{") }
+  var isArray: Bool { firstCharacter == UInt8(ascii: "[") }
+  private var firstCharacter: UInt8? { text.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } }
 
   /// Whether the words stand anywhere.
   func has(_ words: String) -> Bool {

@@ -62,10 +62,26 @@ public struct DumpInput: Sendable {
   /// it holds.
   package let file: InputFile
 
-  /// Opens the file at `path`; throws `Errno`, `InputFile.NotReadable`, `CompressedInput`, `ArchiveOfMany`, `NotADump` or
-  /// `DumpJSON.Failure`.
+  /// Opens the file at `path`; throws `Errno`, `InputFile.NotReadable`, `CompressedInput`, `ArchiveOfMany`, `NoSuchPart`,
+  /// `NotADump` or `DumpJSON.Failure`.
+  ///
+  /// Below a file the path names one of its parts: a member of a zip archive, a process of a stackshot by its id or name, a
+  /// diagnostic of MetricKit by its number, from 1 on.
   public init(_ path: FilePath) throws {
-    try self.init(InputFile(path), unknownIs: FormatRow.named(path) ?? .intermediateDump)
+    let unknown = FormatRow.named(path) ?? .intermediateDump
+    let file: InputFile
+    do { file = try InputFile(path) } catch Errno.notDirectory {
+      guard let part = InputPart(path) else { throw Errno.notDirectory }
+      try self.init(InputFile(part.file), unknownIs: unknown, part: part.name)
+      return
+    }
+    try self.init(file, unknownIs: unknown)
+  }
+
+  /// The dumps and reports in a zip archive, as paths below `path`; empty if it is none.
+  package static func members(of path: FilePath) -> [String] {
+    guard let file = try? InputFile(path) else { return [] }
+    return PackedInput.members(of: file).map { InputPart.path(of: $0) }
   }
 
   public static func standardInput() throws -> DumpInput { try DumpInput(InputFile.standardInput()) }
@@ -85,8 +101,10 @@ public struct DumpInput: Sendable {
     self.file = file
   }
 
-  private init(_ file: InputFile, unknownIs unknown: InputFormat) throws {
-    let file = try PackedInput.open(file)
+  private init(_ file: InputFile, unknownIs unknown: InputFormat, part: String = "") throws {
+    var part = part
+    let packed = try PackedInput.open(file, &part)
+    let file = part.isEmpty ? packed : try Self.part(part, of: packed)
     let known = file.withBytes { InputFormat.of($0) }
     let foreign = known == nil ? file.withBytes { ForeignFile.kind($0) } : nil
     // A first page that can't be read has no format.
@@ -100,5 +118,17 @@ public struct DumpInput: Sendable {
     let output = MemoryOutput()
     try file.checkingReading { try file.withBytes { try DumpJSON.read($0, to: output) } }
     self.file = InputFile(bytes: output.bytes)
+  }
+
+  private static func part(_ name: String, of file: InputFile) throws -> InputFile {
+    let bytes = try file.checkingReading {
+      try file.withBytes { bytes in
+        // Below a file that is no report a path leads nowhere, as everywhere else.
+        guard let form = ReportForm.of(bytes) else { throw Errno.notDirectory }
+        return ReportParts.report(of: name, form, in: bytes)
+      }
+    }
+    guard let bytes else { throw NoSuchPart(name: name) }
+    return InputFile(bytes: bytes)
   }
 }

@@ -26,18 +26,36 @@ enum PackedInput {
   /// Of larger archives the rest is not looked at.
   private static let maximumMembers = 4096
 
-  /// What `file` holds, or `file` itself if it is not packed. Throws `CompressedInput`, `NotADump` or `ArchiveOfMany`.
-  static func open(_ file: InputFile) throws -> InputFile {
+  /// What `file` holds, or `file` itself if it is not packed. Throws `CompressedInput`, `NotADump`, `NoSuchPart` or
+  /// `ArchiveOfMany`.
+  ///
+  /// - Parameter part: begins with the path of the archive's member, which is taken off; empty for the only one.
+  static func open(_ file: InputFile, _ part: inout String) throws -> InputFile {
     var file = file
     for _ in 0..<maximumLayers {
-      guard let inner = try file.checkingReading({ try unpacked(file) }) else { return file }
+      guard let inner = try file.checkingReading({ try unpacked(file, &part) }) else { return file }
       file = inner
     }
     if let compression = file.withBytes({ Compression.of($0) }) { throw CompressedInput(compression, .bomb) }
     return file
   }
 
-  private static func unpacked(_ file: InputFile) throws -> InputFile? {
+  /// The names of an archive's dumps and reports; empty if `file` is none.
+  static func members(of file: InputFile) -> [String] {
+    file.withBytes { bytes in ZipArchive(bytes).map { dumps(in: $0, bytes).map(\.name) } ?? [] }
+  }
+
+  private static func dumps(in archive: ZipArchive, _ bytes: RawSpan) -> [ZipArchive.Member] {
+    files(in: archive).filter { isDump($0, archive, bytes) }
+  }
+
+  private static func files(in archive: ZipArchive) -> [ZipArchive.Member] {
+    archive.members.prefix(maximumMembers).filter { member in
+      member.size > 0 && !member.name.hasSuffix("/") && !member.name.hasPrefix("__MACOSX/")
+    }
+  }
+
+  private static func unpacked(_ file: InputFile, _ part: inout String) throws -> InputFile? {
     try file.withBytes { bytes in
       if let compression = Compression.of(bytes) {
         do { return try Decompression.unpack(bytes, compression, like: file) } catch {
@@ -45,22 +63,36 @@ enum PackedInput {
         }
       }
       guard let archive = ZipArchive(bytes) else { return nil }
-      return try member(of: archive, bytes, file)
+      return try member(of: archive, &part, bytes, file)
     }
   }
 
-  private static func member(of archive: ZipArchive, _ bytes: RawSpan, _ file: InputFile) throws -> InputFile {
-    let members = archive.members.prefix(maximumMembers).filter { member in
-      member.size > 0 && !member.name.hasSuffix("/") && !member.name.hasPrefix("__MACOSX/")
+  private static func member(
+    of archive: ZipArchive, _ part: inout String, _ bytes: RawSpan, _ file: InputFile
+  ) throws -> InputFile {
+    if !part.isEmpty {
+      for member in files(in: archive) {
+        guard let rest = InputPart.rest(of: part, behind: member.name) else { continue }
+        part = rest
+        return try unpack(member, archive, bytes, file)
+      }
     }
-    let found = members.filter { isDump($0, archive, bytes) }
+    let found = dumps(in: archive, bytes)
     guard let member = found.first else {
-      if members.contains(where: \.isEncrypted) {
+      if files(in: archive).contains(where: \.isEncrypted) {
         throw NotADump(kind: "an encrypted zip archive; unpack it first", isContainer: true)
       }
       throw NotADump(kind: "a zip archive without a dump or report", isContainer: true)
     }
-    guard found.count == 1 else { throw ArchiveOfMany(names: found.map(\.name)) }
+    guard found.count == 1 else {
+      throw part.isEmpty ? ArchiveOfMany(names: found.map { InputPart.path(of: $0.name) }) : NoSuchPart(name: part)
+    }
+    return try unpack(member, archive, bytes, file)
+  }
+
+  private static func unpack(
+    _ member: ZipArchive.Member, _ archive: ZipArchive, _ bytes: RawSpan, _ file: InputFile
+  ) throws -> InputFile {
     do { return try archive.unpack(member, in: bytes, like: file) } catch {
       throw (error as? Decompression.Failure).map { CompressedInput(.deflate, $0) } ?? error
     }

@@ -72,6 +72,9 @@ package struct JSONValue: Sendable {
   /// Byte offset of the value in the input.
   package var offset: Int { tree.base + node.start }
 
+  /// The bytes of the value in the input, an object's or array's with its brackets; of a string without its quotes.
+  package var range: Range<Int> { tree.base + node.start..<tree.base + node.end }
+
   // MARK: Structure
 
   /// The value of a member, the first of that name; nil if this is no object or has none.

@@ -35,10 +35,10 @@ struct InputList {
     for argument in arguments {
       let path = FilePath(argument: argument)
       guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory else {
+        let relative = path.lastComponent.map { FilePath(root: nil, [$0]) } ?? FilePath("")
+        if addMembers(of: path, relative, isFound: false) { continue }
         inputs.append(
-          Input(
-            name: displayName(argument), argument: argument,
-            relativePath: path.lastComponent.map { FilePath(root: nil, [$0]) } ?? FilePath(""), isFound: false))
+          Input(name: displayName(argument), argument: argument, relativePath: relative, isFound: false))
         continue
       }
       hasDirectories = true
@@ -50,12 +50,13 @@ struct InputList {
     do {
       let (files, unreadable) = try regularFiles(in: directory, recursive: true)
       for file in files {
+        var relative = file
+        _ = relative.removePrefix(directory)
+        if addMembers(of: file, relative, isFound: true) { continue }
         guard Self.looksLikeDump(file, accepting) else {
           skipped += 1
           continue
         }
-        var relative = file
-        _ = relative.removePrefix(directory)
         inputs.append(
           Input(
             name: Wording.printable(file), argument: ArgumentText.text(file.bytes), relativePath: relative,
@@ -65,6 +66,23 @@ struct InputList {
     } catch {
       add(directory, error)
     }
+  }
+
+  /// Adds the dumps and reports of an archive that has many. One that is named alone is read as the one that it holds.
+  private mutating func addMembers(of path: FilePath, _ relative: FilePath, isFound: Bool) -> Bool {
+    guard path.extension?.lowercased() == "zip" else { return false }
+    let members = DumpInput.members(of: path)
+    guard members.count > (isFound ? 0 : 1) else { return false }
+    for member in members {
+      let place = path.bytes + [UInt8(ascii: "/")] + Array(member.utf8)
+      // An archive may name members outside of it.
+      let names = FilePath(member).components.filter { $0.kind == .regular }
+      inputs.append(
+        Input(
+          name: Wording.printable(FilePath(bytes: place)), argument: ArgumentText.text(place),
+          relativePath: relative.appending(names), isFound: isFound))
+    }
+    return true
   }
 
   private mutating func add(_ path: FilePath, _ error: any Error) {

@@ -177,7 +177,9 @@ struct OverviewText {
       describeJetsam()
     case .resource: add("Event", "a resource limit was exceeded", .error)
     case .hang: add("Event", "a hang", .error)
-    case .stackshot: add("Event", "stacks of the whole system; no process crashed")
+    case .stackshot:
+      add("Event", "stacks of the whole system; no process crashed")
+      add("", "FILE/PID and FILE/NAME show other processes")
     case .crash, .osFault: add("Crash", "none: the report has no exception")
     }
     describeTermination()

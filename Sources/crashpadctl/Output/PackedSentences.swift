@@ -21,6 +21,11 @@ extension Sentences {
     let most = 5
     let names = failure.names.prefix(most).map { Wording.printable($0) }.joined(separator: ", ")
     let more = failure.names.count > most ? ", …" : ""
-    return "is a zip archive with \(failure.names.count) dumps or reports (\(names)\(more)); unpack it and name one"
+    return
+      "is a zip archive with \(failure.names.count) dumps or reports (\(names)\(more)); name one of them, as ARCHIVE/NAME"
+  }
+
+  static func noPart(_ failure: NoSuchPart) -> String {
+    "the file has no part that is named \"\(Wording.printable(failure.name))\""
   }
 }

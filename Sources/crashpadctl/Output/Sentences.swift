@@ -81,6 +81,7 @@ enum Sentences {
     case let failure as DumpJSON.Failure: ("not the JSON form of a dump: \(json(failure))", .noData)
     case let failure as CompressedInput: (compressed(failure), .noData)
     case let failure as ArchiveOfMany: (archive(failure), .noData)
+    case let failure as NoSuchPart: (noPart(failure), .noInput)
     case let failure as NotADump:
       ("is \(failure.kind)" + (failure.isContainer ? "" : ", not a dump or crash report"), .noData)
     case let failure as Conversion.UnsupportedInput where failure.format == .core:

@@ -1,0 +1,40 @@
+internal import FileSystem
+internal import SystemPackage
+
+/// A path goes on below a file that is no directory, and the file has no such part.
+public struct NoSuchPart: Error {
+  /// As the path has it.
+  public let name: String
+}
+
+/// A part of a file, named as if the file were a directory: `feedback.zip/crash.ips`, `stackshot.ips/SpringBoard`.
+struct InputPart {
+  let file: FilePath
+  /// The path of a zip archive's member, and behind it or alone the part of a report: see `ReportParts`.
+  let name: String
+
+  /// Nil unless a path above `path` is that of a regular file.
+  init?(_ path: FilePath) {
+    var file = path
+    var names: [String] = []
+    repeat {
+      guard let name = file.lastComponent?.string, file.removeLastComponent(), !file.isEmpty else { return nil }
+      names.append(name)
+    } while (try? FileKind(at: file, followingLink: true)) == nil
+    guard case .regular? = try? FileKind(at: file, followingLink: true) else { return nil }
+    self.file = file
+    name = names.reversed().joined(separator: "/")
+  }
+
+  /// The name of an archive's member as a path has it: relative, without empty components.
+  static func path(of member: String) -> String {
+    FilePath(member).components.map(\.string).joined(separator: "/")
+  }
+
+  /// What of `part` is left behind the path of a member; nil if it does not begin with that.
+  static func rest(of part: String, behind member: String) -> String? {
+    let path = path(of: member)
+    if part == path { return "" }
+    return part.hasPrefix(path + "/") ? String(part.dropFirst(path.count + 1)) : nil
+  }
+}
