@@ -45,6 +45,8 @@ struct FileNameTests {
       "events",
       #"events --no-system -s "$N.sym" --cursor "$N.cursor" -o "$N.ndjson" "./$N.idump" && test -s "$N.ndjson""#
     ),
+    ("report", #"report --no-system -s "$N.sym" -o "$N.html" "./$N.idump" && test -s "$N.html""#),
+    ("worker", #"worker --no-system -s "$N.sym" </dev/null"#),
     ("run", #"run -d "$N.run" -o "$N.txt" -- "./$N.sh" "$N" && test -e "$N.txt""#),
     ("doctor", #"doctor -d "$N" || test $? = 1"#),
   ]
