@@ -33,7 +33,7 @@ FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO Fuzz
   FuzzCrashText FuzzPacked
 LIBRARIES = CrashpadCore CrashpadSymbols CrashpadClient CrashDatabase CrashUpload Redaction Snapshot
 
-.PHONY: help demo build test sweep matrix soak lint format check all bench fuzz docs man install uninstall dist clean
+.PHONY: help demo build test sweep matrix soak lint format check all bench quality fuzz docs man install uninstall dist clean
 
 help:
 	@echo "make demo       build the tool, make sample files in $(DEMO), and show the main commands on them"
@@ -45,6 +45,7 @@ help:
 	@echo "make check      formatting, man pages, house rules"
 	@echo "make all        build, test, check, docs, man"
 	@echo "make bench      measure against cp, curl and /bin/true, side by side"
+	@echo "make quality    precision and recall of signatures on crashes of known faults"
 	@echo "make fuzz       fuzz each input format for FUZZ_SECONDS=$(FUZZ_SECONDS)"
 	@echo "make docs man   documentation of the libraries; man pages as text"
 	@echo "make format     rewrite the sources in the house's format"
@@ -107,6 +108,14 @@ bench: build
 	$(SWIFT) build $(RELEASE) --product bench
 	$(SWIFT) build $(RELEASE) --product collector
 	.build/release/bench --tool $(TOOL) $(BENCH_ARGUMENTS)
+	@[ -z "$$SIGGEN_PYTHON" ] || $(MAKE) quality
+
+# Precision and recall of signatures on crashes of known faults; those of siggen too, if SIGGEN_PYTHON names a Python that
+# has it.
+quality:
+	scripts/handler-library $(HANDLER)
+	$(SWIFT) build --build-tests $(STRICT)
+	$(SWIFT) test --disable-xctest --skip-build --filter QualityTests
 
 fuzz:
 	scripts/fuzz $(FUZZ_SECONDS) $(FUZZERS)

@@ -34,6 +34,8 @@ let package = Package(
     .systemLibrary(name: "CCurl"),
     .target(name: "CArguments"),
     .systemLibrary(name: "CGzip"),
+    // SQLite itself, for the index of `group`: linked in where its archive is, else loaded by that option alone.
+    .target(name: "CSQLite"),
     .target(name: "CCrashCapture"),
     .target(name: "BinaryFormat"),
     .target(name: "Snapshot"),
@@ -76,7 +78,10 @@ let package = Package(
       ]),
     .target(
       name: "Signatures",
-      dependencies: ["BinaryFormat", "FileSystem", "JSONFormat", "Meaning", "Snapshot", "Symbolication"]),
+      dependencies: [
+        "BinaryFormat", "CSQLite", "FileSystem", "JSONFormat", "Meaning", "Snapshot", "Symbolication",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .target(
       name: "Events",
       dependencies: [
@@ -163,7 +168,8 @@ let package = Package(
         "CrashpadCore", "DumpSynth", "FileSystem", "JSONFormat", "Signatures", "Snapshot", "Symbolication",
         "ToolRunner",
         "crashing-program", "crashpadctl",
-      ]),
+      ],
+      exclude: ["Faults"]),
     .testTarget(
       name: "EventsTests",
       dependencies: [

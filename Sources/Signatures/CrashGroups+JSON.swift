@@ -43,6 +43,13 @@ extension CrashGroups {
         for (value, count) in counts.sorted(by: { $0.key < $1.key }) { json.member(value, count) }
       }
     }
+    json.object("releases") { json in
+      for (program, versions) in cell.releases.sorted(by: { $0.key < $1.key }) {
+        json.object(program) { json in
+          for (version, count) in versions.sorted(by: { $0.key < $1.key }) { json.member(version, count) }
+        }
+      }
+    }
     json.key("example")
     json.object { json in
       json.member("id", cell.example?.id)
@@ -97,6 +104,7 @@ extension CrashGroups.Part {
     cell.versions = Self.counts(value["versions"])
     cell.devices = Self.counts(value["devices"])
     cell.systems = Self.counts(value["systems"])
+    for (program, versions) in value["releases"]?.members ?? [] { cell.releases[program] = Self.counts(versions) }
     if let example = value["example"], let id = example["id"]?.string, let input = example["input"]?.string {
       cell.example = GroupCell.Example(id: id, input: input)
     }

@@ -76,6 +76,10 @@ package struct CrashGroups: Sendable, Hashable {
     /// The raw signatures of its crashes, in the order of their bytes.
     package let raw: [String]
     package let cell: GroupCell
+    /// Set if all its crashes are of the newest version of their program, and others are of older ones.
+    package var newIn: String?
+    /// The first version of its program in which it does not occur any more.
+    package var goneSince: String?
   }
 
   /// - Parameters:
@@ -97,11 +101,12 @@ package struct CrashGroups: Sendable, Hashable {
       group.cell.add(cell)
       groups[id] = group
     }
+    let releases = Releases(groups.values.map(\.cell))
     return groups.map { id, group in
       Group(
-        id: id, text: order == .raw ? group.raw.first ?? "" : group.key.text, flags: group.key.flags,
-        raw: group.raw.sorted(),
-        cell: group.cell)
+        id: id, text: order == .raw ? group.raw.min() ?? "" : group.key.text, flags: group.key.flags,
+        raw: group.raw.sorted(), cell: group.cell, newIn: releases.newIn(group.cell),
+        goneSince: releases.goneSince(group.cell))
     }.sorted { ($1.cell.count, $0.id) < ($0.cell.count, $1.id) }
   }
 

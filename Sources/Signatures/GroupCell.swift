@@ -4,8 +4,13 @@ package struct CrashFacts: Sendable {
   package var id: String
   /// The input, as it was named.
   package var input: String
+  /// The report's own id.
+  package var report: String?
   /// Seconds since 1970.
   package var time: Int64?
+  /// The process's name, or the product's.
+  package var program: String?
+  package var processID: Int64?
   /// Of the program: "2.1 (341)"
   package var version: String?
   package var device: String?
@@ -68,6 +73,8 @@ package struct GroupCell: Sendable, Hashable {
   package internal(set) var last: Int64?
   /// How many crashes each has.
   package internal(set) var versions: [String: Int] = [:]
+  /// The same by program; the empty name stands for one that is not known.
+  package internal(set) var releases: [String: [String: Int]] = [:]
   package internal(set) var devices: [String: Int] = [:]
   package internal(set) var systems: [String: Int] = [:]
   package internal(set) var example: Example?
@@ -83,7 +90,10 @@ package struct GroupCell: Sendable, Hashable {
       let day = Int((time >= 0 ? time : time - 86399) / 86400)
       if Self.knownDays.contains(day) { days[Day(number: day, version: facts.version), default: 0] += 1 }
     }
-    if let version = facts.version { versions[version, default: 0] += 1 }
+    if let version = facts.version {
+      versions[version, default: 0] += 1
+      releases[facts.program ?? "", default: [:]][version, default: 0] += 1
+    }
     if let device = facts.device { devices[device, default: 0] += 1 }
     if let system = facts.system { systems[system, default: 0] += 1 }
     addExample(Example(id: facts.id, input: facts.input))
@@ -96,6 +106,9 @@ package struct GroupCell: Sendable, Hashable {
     addTime(other.last)
     days.merge(other.days, uniquingKeysWith: +)
     versions.merge(other.versions, uniquingKeysWith: +)
+    for (program, versions) in other.releases {
+      releases[program, default: [:]].merge(versions, uniquingKeysWith: +)
+    }
     devices.merge(other.devices, uniquingKeysWith: +)
     systems.merge(other.systems, uniquingKeysWith: +)
     if let example = other.example { addExample(example) }

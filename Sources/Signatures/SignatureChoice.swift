@@ -29,7 +29,21 @@ struct SignatureChoice {
       return frames.compactMap(\.raw).prefix(2).map { $0 }
     }
     let callee = own > 0 && !kind.isHang ? frames[..<own].last { $0.raw != nil }?.raw : nil
-    return [entries[own].raw, callee].compactMap { $0 }
+    return [entries[own].raw, callee, path(from: own)].compactMap { $0 }
+  }
+
+  /// How many frames a runtime that is linked into the program has between its panic and the call that aborts, and two more.
+  private static let runtimeDepth = 13
+
+  /// Of an abort that the program called from many frames of its own: a digest of them.
+  ///
+  /// Without names the first of them says nothing: every panic of a Rust program aborts at one place.
+  private func path(from own: Int) -> String? {
+    let path = entries[own...].prefix(Self.runtimeDepth)
+    guard kind.isAbort, own > 0, entries[own - 1].module?.isCLibrary == true, path.count == Self.runtimeDepth,
+      path.dropLast(3).allSatisfy(\.isInApp)
+    else { return nil }
+    return "~" + Signature.digest(path.compactMap(\.raw).joined(separator: "\n")).prefix(8)
   }
 
   // MARK: Where to start
@@ -112,8 +126,13 @@ struct SignatureChoice {
     }
     let own = entries.indices[start...].first { isTaken($0, mayBeEntry: true) && entries[$0].isInApp }
     if let own {
+      let path = entries[own].isNamed ? nil : path(from: own)
       take(own, "in-app", "the first function of the program that no rule skips")
-      if !kind.isHang { takeNext(above: own, from: start) }
+      if let path {
+        add(path, path)
+      } else if !kind.isHang {
+        takeNext(above: own, from: start)
+      }
       return
     }
     takeOther(from: start)

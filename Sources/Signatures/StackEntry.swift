@@ -10,6 +10,8 @@ struct SignatureModule: Sendable {
   let identity: String
   /// Whether it is the program, or came with it.
   let isInApp: Bool
+
+  var isCLibrary: Bool { SignatureRule.cLibraries.contains { $0.matches(name) } }
 }
 
 /// A physical frame: the function that was compiled as such. Calls that were inlined into it don't count.

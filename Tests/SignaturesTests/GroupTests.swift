@@ -1,5 +1,8 @@
+import DumpSynth
+import Foundation
 import JSONFormat
 import Testing
+import ToolRunner
 
 @testable import Signatures
 
@@ -13,6 +16,7 @@ struct GroupTests {
     var facts = CrashFacts(id: "id\(Int.random(in: 0..<1_000_000, using: &generator))", input: "dump\(index)")
     facts.time = Bool.random(using: &generator) ? Int64.random(in: 0..<100_000, using: &generator) : nil
     facts.version = ["1.0", "2.0", nil].randomElement(using: &generator) ?? nil
+    facts.program = ["Shop", "Till", nil].randomElement(using: &generator) ?? nil
     facts.device = ["iPhone14,2", nil].randomElement(using: &generator) ?? nil
     facts.client = ["a", "b", nil].randomElement(using: &generator) ?? nil
     facts.isQuick = Bool.random(using: &generator)
@@ -29,38 +33,77 @@ struct GroupTests {
 
   private final class Box { var bytes: [UInt8] = [] }
 
-  @Test func `Merging is associative, commutative and idempotent`() throws {
-    var generator = SystemRandomNumberGenerator()
-    for _ in 0..<20 {
-      let total = 4
-      var parts = [CrashGroups.Part](repeating: CrashGroups.Part(), count: total)
-      var whole = CrashGroups.Part()
-      for index in 0..<60 {
-        let signature = Self.signature(Int.random(in: 0..<7, using: &generator))
-        let facts = Self.facts(index, &generator)
-        parts[index % total].add(signature, facts)
-        whole.add(signature, facts)
+  /// `CRASHPADCTL_SEED` repeats a run.
+  private static let seed: UInt64 = {
+    let seed = ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) }
+    let chosen = seed ?? UInt64.random(in: 0..<1_000_000)
+    print("groups: CRASHPADCTL_SEED=\(chosen)")
+    return chosen
+  }()
+
+  @Test(arguments: 0..<40)
+  func `Any partition, merged in any order, any shard twice, is the single run`(round: Int) throws {
+    var generator = SplitMix64(seed: Self.seed, area: UInt64(round))
+    let total = Int.random(in: 1...9, using: &generator)
+    var parts = [CrashGroups.Part](repeating: CrashGroups.Part(), count: total)
+    var whole = CrashGroups.Part()
+    for index in 0..<Int.random(in: 0...80, using: &generator) {
+      let signature = Self.signature(Int.random(in: 0..<7, using: &generator))
+      let facts = Self.facts(index, &generator)
+      parts[Int.random(in: 0..<total, using: &generator)].add(signature, facts)
+      whole.add(signature, facts)
+    }
+    let shards = parts.enumerated().map {
+      CrashGroups(CrashGroups.Shard(run: "r", number: $0.offset + 1, total: total), $0.element)
+    }
+    let single = CrashGroups(CrashGroups.Shard(run: "r", number: 1, total: 1), whole)
+    // A tree of merges: any two of what is there are put together, some of them a second time, as files or as they are.
+    var waiting = (shards + shards.filter { _ in Bool.random(using: &generator) }).shuffled(using: &generator)
+    while waiting.count > 1 {
+      var one = waiting.removeFirst()
+      let other = waiting.remove(at: Int.random(in: 0..<waiting.count, using: &generator))
+      try one.merge(other)
+      let bytes = Self.text(one)
+      waiting.append(Bool.random(using: &generator) ? try unsafe CrashGroups(bytes.span.bytes) : one)
+      if Int.random(in: 0..<6, using: &generator) == 0 { waiting.append(other) }
+    }
+    let merged = try #require(waiting.first)
+    var inOrder = CrashGroups()
+    for shard in shards { try inOrder.merge(shard) }
+    #expect(Self.text(merged) == Self.text(inOrder))
+    #expect(merged.missing.isEmpty)
+    for order in CrashGroups.Order.allCases {
+      for joins in [false, true] {
+        #expect(merged.groups(by: order, joinsRaw: joins) == single.groups(by: order, joinsRaw: joins))
       }
-      let shards = parts.enumerated().map {
-        CrashGroups(CrashGroups.Shard(run: "r", number: $0.offset + 1, total: total), $0.element)
+    }
+  }
+
+  @Test func `The tool prints byte for byte the same of shards as of the single run`() throws {
+    var generator = SplitMix64(seed: Self.seed, area: 99)
+    let folder = try TemporaryFolder()
+    for number in 0..<9 {
+      var parameters = SynthParameters.tiny(seed: UInt64(number % 4))
+      parameters.threadCount = 1 + number % 3
+      try folder.write(SynthDump(parameters).bytes, to: "dumps/\(number).idump")
+    }
+    for total in [1, 2, 5, 12] {
+      for format in ["text", "csv", "json"] {
+        let single = try Tool.shell("exec crashpadctl group --no-system --format \(format) dumps", in: folder)
+        #expect(single.status == 0, "\(single.errorText)")
+        var order = (1...total).shuffled(using: &generator)
+        order += order.filter { _ in Bool.random(using: &generator) }
+        let parts = (1...total).map {
+          "crashpadctl group --no-system --shard \($0)/\(total) --partial \($0).json dumps"
+        }
+        let names = order.map { "\($0).json" }.joined(separator: " ")
+        let merged = try Tool.shell(
+          (parts + [
+            "crashpadctl group --merge --partial half.json \(order[0]).json 2>/dev/null",
+            "crashpadctl group --merge --format \(format) half.json \(names)",
+          ]).joined(separator: "; "), in: folder)
+        #expect(merged.output == single.output, "\(total) shards, \(names)")
       }
-      let single = CrashGroups(CrashGroups.Shard(run: "r", number: 1, total: 1), whole)
-      var merged = CrashGroups()
-      for shard in (shards + shards).shuffled(using: &generator) { try merged.merge(shard) }
-      var left = shards[0]
-      try left.merge(shards[1])
-      var right = shards[2]
-      try right.merge(shards[3])
-      try right.merge(left)
-      #expect(right == merged)
-      #expect(Self.text(right) == Self.text(merged))
-      for order in CrashGroups.Order.allCases {
-        #expect(merged.groups(by: order) == single.groups(by: order))
-        #expect(merged.groups(by: order, joinsRaw: true) == single.groups(by: order, joinsRaw: true))
-      }
-      let bytes = Self.text(merged)
-      #expect(try unsafe CrashGroups(bytes.span.bytes) == merged)
-      #expect(merged.missing.isEmpty)
     }
   }
 
@@ -80,6 +123,39 @@ struct GroupTests {
   func `What is no part is refused`(text: String) {
     let bytes = Array(text.utf8)
     #expect(throws: CrashGroups.NotAPart.self) { try unsafe CrashGroups(bytes.span.bytes) }
+  }
+
+  @Test func `Groups are new in a version, or gone since one`() throws {
+    func facts(_ program: String?, _ version: String?) -> CrashFacts {
+      var facts = CrashFacts(id: "x", input: "x")
+      (facts.program, facts.version) = (program, version)
+      return facts
+    }
+    var part = CrashGroups.Part()
+    let named = { (name: String) in ChoiceTests.signature(ChoiceTests.kind("trap"), ["\(name)|shop"]) }
+    for version in ["2.9 (3)", "2.10 (1)", "2.11 (1)"] { part.add(named("always"), facts("Shop", version)) }
+    part.add(named("early"), facts("Shop", "2.9 (3)"))
+    part.add(named("middle"), facts("Shop", "2.10 (1)"))
+    part.add(named("late"), facts("Shop", "2.11 (1)"))
+    part.add(named("other"), facts("Till", "7"))
+    part.add(named("unknown"), facts("Shop", nil))
+    let groups = CrashGroups(CrashGroups.Shard(run: "r", number: 1, total: 1), part).groups(by: .signature)
+    let found = Dictionary(uniqueKeysWithValues: groups.map { (String($0.text.dropFirst("trap · ".count)), $0) })
+    #expect(found["late"]?.newIn == "2.11 (1)")
+    #expect(groups.filter { $0.newIn != nil }.count == 1)
+    #expect(found["early"]?.goneSince == "2.10 (1)")
+    #expect(found["middle"]?.goneSince == "2.11 (1)")
+    #expect(groups.filter { $0.goneSince != nil }.count == 2)
+  }
+
+  @Test(arguments: [
+    ("2.9", "2.10"), ("1.0 (9)", "1.0 (10)"), ("1.0", "1.0.1"), ("2.0-beta", "2.0"), ("2.0-beta.2", "2.0-beta.10"),
+    ("9", "10"), ("1.0", "2"),
+  ])
+  func `Versions have an order`(older: String, newer: String) {
+    #expect(Releases.precedes(older, newer))
+    #expect(!Releases.precedes(newer, older))
+    #expect(!Releases.precedes(older, older))
   }
 
   @Test func `Three crashes soon after a start within an hour are a loop`() {

@@ -187,6 +187,52 @@ struct RuleTests {
     }
   }
 
+  @Test(arguments: SignatureRule.all.map(\.id))
+  func `An explanation names the row`(id: String) throws {
+    // The first function of a program is not skipped, but taken last.
+    if id == "main" { return }
+    for frame in Self.frames[id] ?? [] {
+      let top = frame.symbol.isEmpty ? "+0x10|\(frame.module)" : "\(frame.symbol)|\(frame.module)"
+      let signature = ChoiceTests.signature(
+        ChoiceTests.kind("trap"), [top, "Cart::total()|shop", "+0x99|libx.so"])
+      let first = try #require(signature.explanation.first)
+      #expect(first.rule == id, "\(frame.symbol)")
+      #expect(first.decision == .skipped, "\(frame.symbol)")
+      #expect(signature.text == "trap · Cart::total", "\(frame.symbol)")
+    }
+  }
+
+  /// Rows that real frames of captures have to meet, by the language of the program.
+  @Test func `Real frames of each language meet the rows that concern it`() {
+    var met: [String: Set<String>] = [:]
+    for (capture, signature) in zip(Capture.all, QualityTests.signatures) {
+      for step in signature.explanation where step.decision != .unused {
+        met[capture.language, default: []].insert(step.rule)
+      }
+    }
+    for (language, rules) in Self.met {
+      #expect(met[language]?.isSuperset(of: rules) == true, "\(language): \(rules.subtracting(met[language] ?? []))")
+    }
+  }
+
+  private static let met: [String: Set<String>] = [
+    "C": [
+      "abort", "allocator", "assert", "callee", "in-app", "malloc-check", "memory-functions", "recursion",
+      "string-functions",
+    ],
+    "C++": [
+      "abort", "allocator", "c++-abort", "c++-library", "c++-terminate", "in-app", "own-handler", "recursion",
+      "unnamed-runtime",
+    ],
+    "Swift": ["abort", "in-app", "recursion", "swift-library", "swift-runtime", "swift-trap"],
+    "Rust": ["abort", "in-app", "rust-library", "rust-panic", "unnamed-runtime"],
+    "Apple": [
+      "app-loop", "checked-copy", "collections", "dispatch", "dispatch-sync", "dispatch-wait", "dyld-start", "file",
+      "in-app", "lock", "mach-message", "malloc-check", "objc-runtime", "objc-throw", "poll", "run-loop",
+      "swift-runtime", "swift-thunk", "swift-trap",
+    ],
+  ]
+
   @Test(arguments: [
     ("Cart::total()", "shop"), ("closure #1 in Uploader.run()", "Shop"), ("-[VC tap:]", "Shop"), ("prog::run", "prog"),
     ("main.(*Cart).Total", "prog"), ("read", "shop"),

@@ -57,6 +57,7 @@ struct GroupCommand: ParsableCommand {
         crashpadctl group --explain-signature crash.idump
         crashpadctl group --format json artifacts/ > groups.json
         crashpadctl group --shard 1/4 --partial part1.json artifacts/
+        crashpadctl group --index crashes.sqlite artifacts/
       """)
 
   @Argument(
@@ -108,6 +109,13 @@ struct GroupCommand: ParsableCommand {
   @Flag(name: .long, help: "Read partial results in place of dumps, and put them together.")
   var merge = false
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Keep what was read in this file, a database of SQLite, and read only dumps that are new to it.",
+      valueName: "file"), completion: .file())
+  var index: String?
+
   @OptionGroup var page: HTMLOption
 
   @OptionGroup var pipes: PipeOption
@@ -134,6 +142,10 @@ struct GroupCommand: ParsableCommand {
     if merge, !inApp.isEmpty || !symbolOptions.symbols.isEmpty {
       throw ValidationError("--merge reads no frames; --symbols and --in-app belong to the runs that made the parts.")
     }
+    if index != nil, merge || partial != nil || explainSignature {
+      throw ValidationError("--index excludes --merge, --partial and --explain-signature.")
+    }
+    if index != nil, inputs.contains("-") { throw ValidationError("--index needs files: - has no name to keep.") }
     if shard != nil, partial == nil { throw ValidationError("--shard needs --partial: one shard has not all crashes.") }
     if page.html == "-" { throw ValidationError("--html takes a file; standard output has the groups.") }
     if page.html != nil, partial != nil { throw ValidationError("--partial has no groups for --html to show.") }
@@ -143,7 +155,10 @@ struct GroupCommand: ParsableCommand {
   }
 
   func run() throws {
-    let status = try merge ? GroupMergeRun(command: self).run() : GroupRun(command: self).run()
+    let status =
+      try merge
+      ? GroupMergeRun(command: self).run()
+      : index.map { try GroupIndexRun(command: self, index: $0).run() } ?? GroupRun(command: self).run()
     Terminal.end(status)
   }
 }

@@ -86,12 +86,11 @@ struct InspectRun {
         inspection, snapshot, names: symbols.isEmpty ? nil : AddressNames(snapshot, inspection.file, cache))
     }
     if format == .json {
-      let signature =
-        symbols.isEmpty
-        ? nil
-        : inspection.snapshot.map { snapshot in
-          Signature(snapshot, inspection.file, nil, SignatureOptions(cache))
-        }
+      let signature = inspection.snapshot.flatMap { snapshot in
+        // One of many has its stack walked where symbols were asked for, as in text.
+        let isWalked = !dump.isFound || !symbols.isEmpty || snapshot.report != nil
+        return isWalked ? Signature(snapshot, inspection.file, nil, SignatureOptions(cache)) : nil
+      }
       JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
         InspectionJSON.write(inspection, view, signature: signature, input: dump.argument, to: &$0)
       }

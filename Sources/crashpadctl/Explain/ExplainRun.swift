@@ -73,11 +73,16 @@ struct ExplainRun {
   private func explain(_ input: InputList.Input, _ cache: SymbolCache, isSingle: Bool, isFirst: Bool) -> ExitStatus {
     let layout = isSingle ? JSONWriter.Layout.indented : .compact
     let explained: ExplainedInput
-    do { explained = try ExplainedInput(.open(input.argument), architecture: command.arch.architecture, cache) } catch {
+    do {
+      explained = try ExplainedInput(
+        .open(input.argument), architecture: command.arch.architecture, cache, makesSignature: command.format == .json)
+    } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       Terminal.error("\(input.name): error: \(text)")
       if command.format == .json {
-        JSONWriter.standardOutput(layout) { ExplanationJSON.write(nil, input: input.argument, error: text, to: &$0) }
+        JSONWriter.standardOutput(layout) {
+          ExplanationJSON.write(nil, nil, input: input.argument, error: text, to: &$0)
+        }
       }
       return status
     }

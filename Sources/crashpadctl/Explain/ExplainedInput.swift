@@ -2,6 +2,7 @@ import BinaryFormat
 import CrashpadCore
 import FileSystem
 import Meaning
+import Signatures
 import Snapshot
 import Symbolication
 import SystemPackage
@@ -9,19 +10,25 @@ import SystemPackage
 /// One input of `explain`, read as far as an explanation needs it.
 struct ExplainedInput {
   let explanation: Explanation?
+  /// Made where `makesSignature`, and something can be read.
+  let signature: Signature?
   let findings: FindingList
   let symbolFindings: [SymbolFileFinding]
 
-  init(_ input: DumpInput, architecture: CPUArchitecture?, _ cache: SymbolCache) throws {
+  init(
+    _ input: DumpInput, architecture: CPUArchitecture?, _ cache: SymbolCache, makesSignature: Bool = false
+  ) throws {
     let inspection = try input.file.checkingReading { Inspection(input, architecture: architecture) }
     findings = inspection.findings
     guard let snapshot = inspection.snapshot else {
-      explanation = nil
+      (explanation, signature) = (nil, nil)
       symbolFindings = []
       return
     }
     let stacks = try inspection.file.checkingReading { EvidenceReader(snapshot, inspection.file, cache) }
     explanation = Explanation(stacks.evidence)
+    signature =
+      makesSignature ? Signature(snapshot, inspection.file, stacks.symbolization, SignatureOptions(cache)) : nil
     symbolFindings = stacks.symbolFindings
   }
 }
@@ -29,6 +36,7 @@ struct ExplainedInput {
 /// Makes texts and named stacks of a snapshot.
 struct EvidenceReader {
   let evidence: CrashEvidence
+  let symbolization: Symbolization
   let symbolFindings: [SymbolFileFinding]
   /// Of each module whether it is the application's.
   let isOfApp: [Bool]
@@ -46,6 +54,7 @@ struct EvidenceReader {
     let reader = FrameReader(paths: paths, isOfApp: isOfApp)
 
     let result = known ?? Symbolization(snapshot, input, cache, threads: .all)
+    symbolization = result
     symbolFindings = result.modules.flatMap { $0.symbols?.fileFindings ?? [] }
     var threads: [CrashEvidence.Thread] = []
     var crashed: Int?

@@ -1,5 +1,6 @@
 import JSONFormat
 import Meaning
+import Signatures
 
 /// An explanation in five parts.
 struct ExplanationText {
@@ -48,10 +49,12 @@ struct ExplanationText {
 enum ExplanationJSON {
   static func write(_ explained: ExplainedInput, input: String, to json: inout JSONWriter) {
     let error = explained.explanation == nil ? "nothing can be read of it" : nil
-    write(explained.explanation, input: input, error: error, to: &json)
+    write(explained.explanation, explained.signature, input: input, error: error, to: &json)
   }
 
-  static func write(_ explanation: Explanation?, input: String, error: String?, to json: inout JSONWriter) {
+  static func write(
+    _ explanation: Explanation?, _ signature: Signature?, input: String, error: String?, to json: inout JSONWriter
+  ) {
     json.object { json in
       json.member("schema", "crashpadctl-explanation/1")
       json.member("input", argument: input)
@@ -59,6 +62,8 @@ enum ExplanationJSON {
       guard let explanation else { return }
       json.member("is_crash", explanation.isCrash)
       json.member("summary", explanation.summary)
+      json.key("signature")
+      SignatureJSON.write(signature, to: &json)
       texts("ended_by", explanation.endedBy, to: &json)
       json.array("evidence") { json in
         for evidence in explanation.evidence {

@@ -12,7 +12,7 @@ struct GroupRun {
   let command: GroupCommand
 
   /// What one input comes to.
-  private struct Report: Sendable {
+  struct Report: Sendable {
     var crash: (signature: Signature, facts: CrashFacts)?
     var status = ExitStatus.success
     var messages: [String] = []
@@ -59,7 +59,7 @@ struct GroupRun {
     return try output.write(status)
   }
 
-  private func report(_ input: InputList.Input, _ options: SignatureOptions) -> Report {
+  func report(_ input: InputList.Input, _ options: SignatureOptions) -> Report {
     do {
       let dump = try DumpInput.open(input.argument)
       return try dump.file.checkingReading {
@@ -132,6 +132,9 @@ extension CrashFacts {
     let view = FactsView(file: inspection.file, snapshot: snapshot)
     let id = snapshot.reportID == .zero ? snapshot.report?.incident : snapshot.reportID.text
     self.init(id: id ?? input, input: input)
+    report = id
+    program = view.program
+    processID = snapshot.processID.map(Int64.init)
     time = snapshot.snapshotTime?.seconds
     version = view.version
     device = view.text(snapshot.system.machine)
@@ -157,7 +160,17 @@ private struct FactsView {
       let parts = [report.version, report.build.map { "(\($0))" }].compactMap { $0 }
       return parts.isEmpty ? nil : Wording.printable(parts.joined(separator: " "))
     }
-    for name in ["ver", "version", "_version", "app_version"] {
+    return annotation("ver", "version", "_version", "app_version")
+  }
+
+  /// The process, or the annotation in which Crashpad's clients name the product.
+  var program: String? {
+    if let report = snapshot.report { return report.bundleID ?? report.processName }
+    return annotation("prod", "product", "_productName")
+  }
+
+  private func annotation(_ names: String...) -> String? {
+    for name in names {
       let found = snapshot.annotations.first { annotation in
         annotation.name.count == name.utf8.count && text(annotation.name) == name
       }

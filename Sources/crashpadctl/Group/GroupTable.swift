@@ -19,19 +19,23 @@ struct GroupTable {
   func text(_ style: TextStyle) -> String {
     var table = TextTable([
       ("count", .right), ("share", .right), ("first seen", .left), ("last seen", .left), ("versions", .left),
-      ("id", .left),
-      ("signature", .left), ("example", .left),
+      ("devices", .left), ("systems", .left), ("id", .left), ("signature", .left), ("example", .left),
     ])
-    table.elastic = ["signature": .head, "versions": .head, "example": .tail]
-    table.droppable = ["example", "first seen", "versions", "share", "last seen"]
+    table.elastic = ["signature": .head, "versions": .head, "devices": .head, "systems": .head, "example": .tail]
+    table.droppable = ["example", "devices", "systems", "first seen", "versions", "share", "last seen"]
     for group in groups {
       table.add([
         Wording.grouped(group.cell.count), share(group), day(group.cell.first), day(group.cell.last),
-        Self.top(group.cell.versions), group.id, Wording.printable(group.text) + marks(group),
+        Self.top(group.cell.versions), Self.top(group.cell.devices), Self.top(group.cell.systems), group.id,
+        Wording.printable(group.text) + marks(group),
         group.cell.example?.input ?? "",
       ])
     }
     var text = groups.isEmpty ? "" : table.text(style)
+    // A narrow table cuts them.
+    for group in groups where style.width.map({ $0 < 80 }) ?? false && !marks(group).isEmpty {
+      text += DisplayWidth.cut("\(group.id):\(marks(group))", to: style.width ?? .max) + "\n"
+    }
     for group in groups where group.cell.loopingClients > 0 {
       let clients = Wording.count(group.cell.loopingClients, "installation")
       text += "\(group.id): \(clients) crashed 3 times or more within an hour, each time within seconds of the start\n"
@@ -41,7 +45,9 @@ struct GroupTable {
   }
 
   private func marks(_ group: CrashGroups.Group) -> String {
-    (isNew(group) == true ? " [new]" : "") + (group.cell.loopingClients > 0 ? " [insta-crash]" : "")
+    (isNew(group) == true ? " [new]" : "") + (group.newIn.map { " [new in \(Wording.printable($0))]" } ?? "")
+      + (group.goneSince.map { " [gone since \(Wording.printable($0))]" } ?? "")
+      + (group.cell.loopingClients > 0 ? " [insta-crash]" : "")
   }
 
   private func isNew(_ group: CrashGroups.Group) -> Bool? { known.map { !$0.contains(group.id) } }
@@ -70,13 +76,14 @@ struct GroupTable {
   // MARK: CSV
 
   var csv: String {
-    var lines = ["id,count,share,first,last,versions,devices,systems,insta_crash,signature,example"]
+    var lines = ["id,count,share,first,last,versions,devices,systems,new_in,gone_since,insta_crash,signature,example"]
     for group in groups {
       let cell = group.cell
       let values = [
         group.id, String(cell.count), share(group), time(cell.first) ?? "", time(cell.last) ?? "",
         Self.list(cell.versions),
-        Self.list(cell.devices), Self.list(cell.systems), String(cell.loopingClients), group.text,
+        Self.list(cell.devices), Self.list(cell.systems), group.newIn ?? "", group.goneSince ?? "",
+        String(cell.loopingClients), group.text,
         cell.example?.input ?? "",
       ]
       lines.append(values.map(Self.quoted).joined(separator: ","))
@@ -136,6 +143,8 @@ struct GroupTable {
         }
       }
     }
+    json.member("new_in", group.newIn)
+    json.member("gone_since", group.goneSince)
     json.member("insta_crash", group.cell.loopingClients)
     if let isNew = isNew(group) { json.member("new", isNew) }
     json.object("example") { json in

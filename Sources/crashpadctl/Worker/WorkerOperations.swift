@@ -82,7 +82,7 @@ struct WorkerOperations: Sendable {
       switch request.operation {
       case .raw, .signature: SignatureDocument.writeFailure(request.input, text, status, to: &json)
       case .symbolize: SymbolizationJSON.writeFailure(request.input, text, status, to: &json)
-      case .explain: ExplanationJSON.write(nil, input: request.input, error: text, to: &json)
+      case .explain: ExplanationJSON.write(nil, nil, input: request.input, error: text, to: &json)
       case .validate:
         let failure = InputList.Failure(
           name: displayName(request.input), argument: request.input, text: text, status: status)
@@ -142,7 +142,8 @@ struct WorkerOperations: Sendable {
   }
 
   private func explain(_ request: WorkerRequest, _ input: DumpInput) throws -> WorkerAnswer {
-    let explained = try ExplainedInput(input, architecture: request.architecture, simplified)
+    let explained = try ExplainedInput(
+      input, architecture: request.architecture, simplified, makesSignature: true)
     let status: ExitStatus =
       explained.explanation == nil ? .noData : explained.findings.count(of: .error) > 0 ? .findings : .success
     return answer(request, status) { ExplanationJSON.write(explained, input: request.input, to: &$0) }

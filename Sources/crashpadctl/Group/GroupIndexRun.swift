@@ -1,0 +1,116 @@
+import CrashpadCore
+import FileSystem
+import Signatures
+import Symbolication
+import SystemPackage
+
+/// One run of `group --index`: dumps that the index does not have are read and added, and its crashes are grouped.
+struct GroupIndexRun {
+  let command: GroupCommand
+  let index: String
+
+  /// How many dumps are added in one go: a run that is killed begins again with the last ones.
+  private static let batch = 256
+
+  /// A file to read.
+  private struct File: Sendable {
+    let input: InputList.Input
+    /// Nil if it is gone since the directory was listed.
+    let stamp: FileStamp?
+  }
+
+  func run() throws -> ExitStatus {
+    let list = InputList(DatabaseInputs(command.inputs).arguments, accepting: InputFormat.withMeaning)
+    list.reportFailures()
+    // An index may have crashes of which all dumps were removed since.
+    if list.inputs.isEmpty, !list.failures.isEmpty { return list.statusOfNone }
+    do {
+      let index = try GroupIndex(FilePath(argument: index), inApp: command.inApp)
+      let status = try update(index, list)
+      list.reportSkipped()
+      let part = try index.part(since: command.since.map { $0.seconds(now: command.clock.seconds) })
+      let shard = CrashGroups.Shard(run: "index", number: 1, total: 1)
+      return try GroupOutput(command: command, groups: CrashGroups(shard, part), explanations: []).write(status)
+    } catch let failure as SQLiteFailure {
+      let (text, status) = Sentences.index(failure)
+      Terminal.error("\(displayName(index)): error: \(text)")
+      return status
+    }
+  }
+
+  /// Reads what is new. Of files that were not read in whole each is reported once.
+  private func update(_ index: GroupIndex, _ list: InputList) throws -> ExitStatus {
+    var status = list.failures.isEmpty ? ExitStatus.success : .findings
+    let files = try newFiles(list, try index.known())
+    if files.isEmpty { return status }
+    let cache = SymbolCache(try command.symbolOptions.search(), names: .mangled)
+    let options = SignatureOptions(cache, inApp: command.inApp.map { Glob($0) })
+    let run = GroupRun(command: command.withoutSince)
+    let progress = Progress(total: files.count, isShown: command.format == .text)
+    for start in stride(from: 0, to: files.count, by: Self.batch) {
+      let batch = files[start..<min(start + Self.batch, files.count)]
+      var entries: [GroupIndex.Entry] = []
+      inOrder(
+        count: batch.count, jobs: command.jobs, work: { run.report(batch[start + $0].input, options) },
+        report: { number, report in
+          progress.clear()
+          for message in report.messages { Terminal.error(message) }
+          if report.status != .success { status = list.isSingle ? report.status : .findings }
+          let file = batch[start + number]
+          if let stamp = file.stamp {
+            entries.append(
+              GroupIndex.Entry(
+                path: file.input.argument, stamp: stamp, crash: report.crash, hasFailed: report.status != .success))
+          }
+          progress.advance()
+          return true
+        })
+      try index.add(entries)
+    }
+    progress.clear()
+    SymbolPlaces.reportServerFailure(cache.search)
+    return status
+  }
+
+  private func newFiles(_ list: InputList, _ known: [String: FileStamp]) throws -> [File] {
+    let folder = try FilePath.workingDirectory()
+    var files: [File] = []
+    for input in list.inputs {
+      let path = FilePath(argument: input.argument)
+      let absolute = path.isAbsolute ? input.argument : ArgumentText.text(folder.pushing(path).bytes)
+      let stamp = FileStamp(at: path)
+      if let stamp, known[absolute] == stamp { continue }
+      let named = InputList.Input(
+        name: input.name, argument: absolute, relativePath: input.relativePath, isFound: input.isFound)
+      files.append(File(input: named, stamp: stamp))
+    }
+    return files
+  }
+}
+
+extension GroupCommand {
+  /// An index has crashes of all times.
+  fileprivate var withoutSince: GroupCommand {
+    var command = self
+    command.since = nil
+    return command
+  }
+}
+
+extension Sentences {
+  /// Why an index can't be used.
+  static func index(_ failure: SQLiteFailure) -> (text: String, status: ExitStatus) {
+    switch failure.reason {
+    case .notInstalled:
+      (
+        "needs SQLite: libsqlite3.so.0 is not installed; on Debian and Ubuntu it is in the package libsqlite3-0",
+        .ioError
+      )
+    case .busy: ("is locked by another program, which did not give it up within 60 s; try again", .temporaryFailure)
+    case .notADatabase: ("is no index: \(failure.message)", .noData)
+    case .foreign: (failure.message, .noData)
+    case .cannotOpen, .readOnly: (failure.message, .cannotCreate)
+    case .full, .unreadable, .other: (failure.message, .ioError)
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import DumpSynth
+import Foundation
+import Testing
+import ToolRunner
+
+/// `group --index`: each dump is read once and counted once, whatever happens to a run.
+@Suite("The index of group")
+struct GroupIndexTests {
+  private static let command = "group --no-system --format json -j 1"
+
+  /// A folder with `count` dumps in `base/dumps`.
+  private func folder(_ count: Int) throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    for number in 1...count { try folder.write(DatabasePlan.dump(number), to: "base/dumps/\(number).idump") }
+    return folder
+  }
+
+  /// What a run prints, and what it would print if all dumps were read: the same, but for the run's folder.
+  private func groups(_ folder: TemporaryFolder, _ name: String, index: Bool) throws -> String {
+    let option = index ? "--index \(name)/index" : ""
+    let result = try Tool.shell("exec crashpadctl \(Self.command) \(option) \"$PWD/\(name)/dumps\"", in: folder)
+    #expect(result.status == 0, "\(result.errorText)")
+    let work = folder.work.resolvingSymlinksInPath().path
+    return result.text.replacingOccurrences(of: "\(work)/\(name)/", with: "").replacingOccurrences(
+      of: "\(folder.work.path)/\(name)/", with: "")
+  }
+
+  private func copy(_ folder: TemporaryFolder, _ name: String) throws {
+    _ = try Tool.shell("rm -rf \(name) && cp -a base \(name)", in: folder)
+  }
+
+  /// The changes of the disk by a run with this index.
+  private func calls(_ folder: TemporaryFolder, _ name: String) throws -> [Call] {
+    let prefix = Fault.none.prefix(folder, root: name, log: "log")
+    _ = try Tool.shell("exec \(prefix) crashpadctl \(Self.command) --index \(name)/index \(name)/dumps", in: folder)
+    let calls = try String(decoding: folder.bytes(of: "log"), as: UTF8.self).split(separator: "\n").compactMap {
+      Call($0)
+    }
+    try #require(!calls.isEmpty, "the library counted nothing: was it loaded?")
+    return calls
+  }
+
+  @Test func `The groups are those of a run that reads all dumps, and no dump is read twice`() throws {
+    let folder = try folder(5)
+    let expected = try groups(folder, "base", index: false)
+    #expect(try groups(folder, "base", index: true) == expected)
+    // A file with the bytes of another, but of the same size and time: it is noticed only by who reads it.
+    _ = try Tool.shell(
+      "touch -r base/dumps/1.idump time && yes x | head -c $(stat -c %s base/dumps/1.idump) | dd conv=notrunc,nocreat "
+        + "of=base/dumps/1.idump status=none && touch -r time base/dumps/1.idump", in: folder)
+    #expect(try groups(folder, "base", index: true) == expected)
+    try folder.write(DatabasePlan.dump(6), to: "base/dumps/6.idump")
+    let more = try JSONDocument(Data(groups(folder, "base", index: true).utf8))
+    #expect(more["crash_count"].int == 6)
+  }
+
+  @Test func `A run that is killed at any call leaves an index that the next run completes`() throws {
+    let folder = try folder(4)
+    let expected = try groups(folder, "base", index: false)
+    try copy(folder, "copy")
+    let calls = try calls(folder, "copy")
+    var faults: [(name: String, fault: Fault)] = []
+    for call in calls {
+      faults.append(("before call \(call.number), \(call.name) \(call.path)", .killed(before: call.number)))
+      if call.writes { faults.append(("within call \(call.number), \(call.name)", .killed(within: call.number))) }
+    }
+    for index in Sweep.sample(Array(faults.indices), 10, area: 71) {
+      try copy(folder, "copy")
+      let prefix = faults[index].fault.prefix(folder, root: "copy")
+      let killed = try Tool.shell(
+        "exec \(prefix) crashpadctl \(Self.command) --index copy/index copy/dumps", in: folder)
+      #expect(killed.status == 137, "\(faults[index].name)")
+      #expect(try groups(folder, "copy", index: true) == expected, "killed \(faults[index].name)")
+    }
+  }
+
+  @Test func `A run without room leaves an index that the next run completes`() throws {
+    let folder = try folder(4)
+    let expected = try groups(folder, "base", index: false)
+    try copy(folder, "copy")
+    let calls = try calls(folder, "copy").filter { $0.writes || $0.waits || $0.name == "open" }
+    for number in Sweep.sample(calls.map(\.number), 8, area: 72) {
+      try copy(folder, "copy")
+      let prefix = Fault.failing(ENOSPC, first: number, step: 1).prefix(folder, root: "copy")
+      let failed = try Tool.shell(
+        "exec \(prefix) crashpadctl \(Self.command) --index copy/index copy/dumps", in: folder)
+      #expect([73, 74].contains(failed.status), "call \(number): \(failed.status) \(failed.errorText)")
+      #expect(failed.errorText.contains("copy/index: error: "), "\(failed.errorText)")
+      #expect(try groups(folder, "copy", index: true) == expected, "no room from call \(number) on")
+    }
+  }
+
+  @Test func `Runs at once count each dump once`() throws {
+    let folder = try folder(24)
+    let expected = try groups(folder, "base", index: false)
+    let run = "crashpadctl \(Self.command) --index base/index base/dumps > /dev/null || echo failed"
+    let result = try Tool.shell("for i in 1 2 3 4; do { \(run); } & done; wait", in: folder)
+    #expect(result.text.isEmpty, "\(result.errorText)")
+    #expect(try groups(folder, "base", index: true) == expected)
+  }
+
+  @Test func `A dump that moved counts once, and one that is gone goes on counting`() throws {
+    let folder = try folder(3)
+    let before = try JSONDocument(Data(groups(folder, "base", index: true).utf8))
+    #expect(before["crash_count"].int == 3)
+    _ = try Tool.shell("cd base/dumps && mkdir done && mv 1.idump done && rm 2.idump", in: folder)
+    let after = try JSONDocument(Data(groups(folder, "base", index: true).utf8))
+    #expect(after["crash_count"].int == 3)
+  }
+
+  @Test func `A damaged dump is reported by the run that reads it`() throws {
+    let folder = try folder(1)
+    try folder.write(Array(DatabasePlan.dump(2).prefix(60)), to: "base/dumps/2.idump")
+    let command = "exec crashpadctl \(Self.command) --index base/index base/dumps"
+    let first = try Tool.shell(command, in: folder)
+    #expect(first.status == 1)
+    #expect(first.errorText.contains("2.idump"))
+    let second = try Tool.shell(command, in: folder)
+    #expect(second.status == 0)
+    #expect(second.errorText.isEmpty)
+    #expect(try JSONDocument(second.output)["failed_count"].int == 1)
+  }
+
+  @Test func `What is no index stays as it is`() throws {
+    let folder = try folder(1)
+    let command = "crashpadctl group --index base/index"
+    try folder.write(Array("no database, but a text that is longer than the header of one\n".utf8), to: "base/index")
+    let text = try Tool.shell("\(command) base/dumps; cat base/index", in: folder)
+    #expect(text.errorText.hasPrefix("base/index: error: is no index"), "\(text.errorText)")
+    #expect(text.text.hasPrefix("no database"))
+    _ = try Tool.shell("rm base/index; \(command) base/dumps", in: folder)
+    let other = try Tool.shell("\(command) --in-app 'libx*' base/dumps", in: folder)
+    #expect(other.status == 65)
+    #expect(other.errorText == "base/index: error: was made with another --in-app\n")
+  }
+}

@@ -1,0 +1,60 @@
+import DumpSynth
+import Foundation
+import Testing
+import ToolRunner
+
+/// One crash has one signature, whichever command prints it.
+@Suite("Signatures of the commands")
+struct CommandTests {
+  private static let report = """
+    {"app_name":"Demo","timestamp":"2026-03-14 15:09:26.00 +0100","app_version":"2.7","bug_type":"309","os_version":"iPhone OS 18.4","incident_id":"5C3E0C11-9A2B-4D77-8F10-2B6E0D1F4A90"}
+    {"procName":"Demo","procPath":"/private/var/containers/Bundle/Application/0F2C1B6E-3D0B-4C57-9E53-6A1D2C3B4E5F/Demo.app/Demo","cpuType":"ARM-64","captureTime":"2026-03-14 15:09:26.0000 +0100","exception":{"type":"EXC_BREAKPOINT","signal":"SIGTRAP","codes":"0x0000000000000001, 0x0000000100004a10","rawCodes":[1,4295117328]},"faultingThread":0,"threads":[{"triggered":true,"id":1,"frames":[{"imageOffset":100,"symbol":"swift_release","symbolLocation":4,"imageIndex":1},{"imageOffset":18960,"symbol":"closure #1 in CartView.refresh()","symbolLocation":16,"imageIndex":0},{"imageOffset":19960,"symbol":"main","symbolLocation":16,"imageIndex":0}]}],"usedImages":[{"base":4295098368,"size":65536,"uuid":"7a3c5e10-1111-2222-3333-444455556666","path":"/private/var/containers/Bundle/Application/0F2C1B6E-3D0B-4C57-9E53-6A1D2C3B4E5F/Demo.app/Demo","name":"Demo"},{"base":6442450944,"size":65536,"uuid":"8a3c5e10-1111-2222-3333-444455556666","path":"/usr/lib/swift/libswiftCore.dylib","name":"libswiftCore.dylib"}]}
+    """
+
+  private func signature(_ command: String, _ folder: TemporaryFolder) throws -> [String?] {
+    let result = try Tool.shell("exec crashpadctl \(command)", in: folder)
+    let signature = try JSONDocument(result.output)["signature"]
+    return [signature["id"].string, signature["text"].string, signature["raw"].string]
+  }
+
+  @Test(arguments: ["report.ips", "dump.idump"])
+  func `inspect, symbolize, explain and group print one signature`(name: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(Self.report.utf8), to: "report.ips")
+    try folder.write(SynthDump(.tiny(seed: 3)).bytes, to: "dump.idump")
+    let expected = try signature("symbolize --format json \(name)", folder)
+    #expect(expected.allSatisfy { $0?.isEmpty == false })
+    #expect(try signature("inspect --format json \(name)", folder) == expected)
+    #expect(try signature("explain --format json ./\(name)", folder) == expected)
+    let printed = try Tool.shell("exec crashpadctl group --format json \(name)", in: folder)
+    let group = try JSONDocument(printed.output)["groups"]
+    #expect(group.array.first?["id"].string == expected[0])
+    #expect(group.array.first?["text"].string == expected[1])
+    #expect(group.array.first?["raw"].array.map(\.string) == [expected[2]])
+  }
+
+  @Test(arguments: ["report.ips", "dump.idump"])
+  func `Redaction keeps the signature`(name: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(Self.report.utf8), to: "report.ips")
+    try folder.write(SynthDump(.tiny(seed: 3)).bytes, to: "dump.idump")
+    let redacted = try Tool.shell("crashpadctl redact -o redacted-\(name) \(name)", in: folder)
+    #expect(redacted.status == 0, "\(redacted.errorText)")
+    let after = try signature("symbolize --format json redacted-\(name)", folder)
+    #expect(try signature("symbolize --format json \(name)", folder) == after)
+  }
+
+  @Test func `A narrow terminal still shows what a group is`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(Self.report.utf8), to: "report.ips")
+    let older = Self.report.replacing("2.7", with: "2.6")
+      .replacing("closure #1 in CartView.refresh()", with: "Cart.total()")
+    try folder.write(Array(older.utf8), to: "older.ips")
+    let result = try Tool.shell(
+      "script -qec 'stty cols 40; crashpadctl group older.ips report.ips' /dev/null </dev/null", in: folder)
+    let lines = result.text.split(whereSeparator: \.isNewline)
+    #expect(lines.allSatisfy { $0.count <= 40 }, "\(result.text)")
+    #expect(result.text.contains("new in 2.7"), "\(result.text)")
+    #expect(result.text.contains("gone since 2.7"), "\(result.text)")
+  }
+}
