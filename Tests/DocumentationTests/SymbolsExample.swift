@@ -2,7 +2,6 @@ import CrashpadSymbols
 import SystemPackage
 
 // begin
-/// One line for each frame: module, function, source file and line.
 func crashedStack(_ dump: FilePath, symbols: FilePath) throws -> [String] {
   let crash = try NamedCrash(dump, symbols: [symbols])
   return crash.threads.filter(\.isCrashed).flatMap(\.frames).map { frame in
