@@ -15,10 +15,14 @@ package struct FileStamp: Sendable, Hashable {
     self.modified = modified
   }
 
-  /// Follows symbolic links. Nil if there is no such file.
+  /// Follows symbolic links. Of a path below a file, as a member of an archive has it, the stamp is that of the file. Nil if
+  /// there is no such file.
   package init?(at path: FilePath) {
     var status = stat()
-    guard unsafe path.withPlatformString({ unsafe stat($0, &status) }) == 0 else { return nil }
+    var path = path
+    while unsafe path.withPlatformString({ unsafe stat($0, &status) }) != 0 {
+      guard errno == ENOTDIR, path.removeLastComponent() else { return nil }
+    }
     inode = Int64(truncatingIfNeeded: status.st_ino)
     size = Int64(status.st_size)
     modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
@@ -29,8 +33,12 @@ package struct FileStamp: Sendable, Hashable {
   /// - Parameter path: as `ArgumentText` has it.
   package static func isGone(_ path: String) -> Bool {
     var status = stat()
-    let result = unsafe FilePath(argument: path).withPlatformString { unsafe lstat($0, &status) }
-    return result != 0 && (errno == ENOENT || errno == ENOTDIR)
+    var path = FilePath(argument: path)
+    while unsafe path.withPlatformString({ unsafe lstat($0, &status) }) != 0 {
+      guard errno == ENOTDIR else { return errno == ENOENT }
+      guard path.removeLastComponent() else { return true }
+    }
+    return false
   }
 }
 

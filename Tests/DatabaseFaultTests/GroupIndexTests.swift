@@ -108,6 +108,20 @@ struct GroupIndexTests {
     #expect(after["crash_count"].int == 3)
   }
 
+  @Test func `The members of an archive count once each, and what is changed is read again`() throws {
+    let folder = try folder(2)
+    func members(_ numbers: ClosedRange<Int>) -> [UInt8] {
+      Packing.zip(numbers.map { Packing.Member("\($0).idump", DatabasePlan.dump($0), isDeflated: $0 % 2 == 0) })
+    }
+    try folder.write(members(3...5), to: "base/dumps/more.zip")
+    for _ in 1...2 { #expect(try groups(folder, "base", index: true) == groups(folder, "base", index: false)) }
+    try folder.write(members(3...7), to: "base/dumps/more.zip")
+    #expect(try groups(folder, "base", index: true) == groups(folder, "base", index: false))
+    let count = try Tool.shell(
+      "crashpadctl group --no-system --index base/index base/dumps | tail -n 1", in: folder)
+    #expect(count.text.hasPrefix("7 crashes"), "\(count.text)")
+  }
+
   @Test func `A damaged dump is reported by the run that reads it`() throws {
     let folder = try folder(1)
     try folder.write(Array(DatabasePlan.dump(2).prefix(60)), to: "base/dumps/2.idump")
