@@ -106,8 +106,12 @@ package struct ExceptionDescription: Sendable, Hashable {
     let signal = names.row(of: number)
     let isSent = row != nil && row?.context == nil
     let isWild = hasNoAddress && signal?.name == "SIGSEGV"
+    // Of a fault that another program or raise() sent, the signal's own meaning did not happen.
+    let isNoFault = isSent && names.hasAddress(number) && row?.name != "SI_KERNEL"
     let event =
-      isWild ? "an access at an address that no pointer can have" : isSent ? signal?.event : row?.event ?? signal?.event
+      isWild
+      ? "an access at an address that no pointer can have"
+      : isSent && !isNoFault ? signal?.event : row?.event ?? signal?.event
     return Self(title, event, isSent ? [signal, row] : [row, signal])
   }
 
