@@ -11,7 +11,7 @@ private func mutate(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ maximum:
 ///   - seed: of chance.
 ///   - parts: finds the parts in an input.
 /// - Returns: The new size.
-public func mutate(
+package func mutate(
   _ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ maximum: Int, _ seed: UInt32,
   parts: (UnsafeBufferPointer<UInt8>) -> [Range<Int>]
 ) -> Int {

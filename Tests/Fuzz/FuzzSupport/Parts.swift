@@ -1,8 +1,8 @@
 /// The parts of a file whose contents are worth changing while its headers stay as they are: most changes to headers only
 /// make a file that nobody reads any further.
-public enum Parts {
+package enum Parts {
   /// Symbols, debug information and descriptions of frames in an ELF file for 64 bits, little endian.
-  public static func elf(_ bytes: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
+  package static func elf(_ bytes: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
     let file = unsafe Image(bytes)
     guard file.number(0, 4) == 0x464c_457f, let table = file.number(40, 8), let size = file.number(58, 2), size >= 64,
       let count = file.number(60, 2), let last = file.number(62, 2),
@@ -24,7 +24,7 @@ public enum Parts {
   }
 
   /// The same of a Mach-O file for 64 bits, or of each slice of a universal one.
-  public static func machO(_ bytes: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
+  package static func machO(_ bytes: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
     let file = unsafe Image(bytes)
     guard file.number(0, 4) == 0xbeba_feca, let count = file.number(4, 4)?.swapped else { return slice(file, 0) }
     return (0..<min(count, 8)).flatMap { index in

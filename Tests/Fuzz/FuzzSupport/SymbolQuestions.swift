@@ -2,11 +2,11 @@ import BinaryFormat
 import CLinux
 import FileSystem
 import Glibc
-public import Symbolication
-public import SystemPackage
+package import Symbolication
+package import SystemPackage
 
 /// Calls `body` with the path of a file that has these bytes and is in memory only.
-public func withFile(_ data: UnsafePointer<UInt8>?, _ size: Int, _ body: (FilePath) -> Void) {
+package func withFile(_ data: UnsafePointer<UInt8>?, _ size: Int, _ body: (FilePath) -> Void) {
   let descriptor = unsafe memfd_create("input", 1 /* MFD_CLOEXEC */)
   guard descriptor >= 0 else { return }
   defer { _ = close(descriptor) }
@@ -15,7 +15,7 @@ public func withFile(_ data: UnsafePointer<UInt8>?, _ size: Int, _ body: (FilePa
 }
 
 /// Makes a symbol file, which has to be one that is read without a complaint. Returns addresses that are in it.
-public func written(_ source: SymSource) -> [UInt64] {
+package func written(_ source: SymSource) -> [UInt64] {
   let output = MemoryOutput()
   _ = try! SymWriter.write(source, SymWriter.Options(), to: output)
   let file = try! SymFile(InputFile(bytes: output.bytes))
@@ -32,7 +32,7 @@ public func written(_ source: SymSource) -> [UInt64] {
 }
 
 /// Asks everything that can be asked of a file with symbols, at these offsets in the module and at some others.
-public func ask(_ path: FilePath, _ offsets: [UInt64]) {
+package func ask(_ path: FilePath, _ offsets: [UInt64]) {
   _ = try? SymbolFileIdentity(path)
   _ = try? SymbolContents(path)
   guard let file = try? SymbolFile(path) else { return }
