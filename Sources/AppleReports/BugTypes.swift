@@ -1,14 +1,14 @@
 package import Snapshot
 
-/// Apple's numbers for the types of reports, from the table that iOS ships for its log collector.
+/// Apple's numbers for types of reports, from the table that iOS ships for its log collector.
 package struct BugType: Sendable {
   package let number: String
-  /// "Stackshot"
+  /// Such as "Stackshot".
   package let name: String
-  /// Nil of a report that is of no crash and is not read.
+  /// Nil if the type is not a crash and is not read.
   package let kind: ReportSnapshot.Kind?
 
-  /// Nil of a number that is not in the table.
+  /// Returns nil if the number is not in the table.
   package static func of(_ number: String) -> BugType? { all.first { $0.number == number } }
 
   private static func rows(_ numbers: [String], _ name: String, _ kind: ReportSnapshot.Kind? = nil) -> [BugType] {

@@ -1,14 +1,14 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// The words of the exception block, until the threads are known.
+/// The type and signal in the exception block, kept until the threads are known.
 struct TextException {
   var type: String?
   var signal: String?
 }
 
 extension CrashText {
-  /// Whether the line belongs to the exception or the termination.
+  /// Reads the line; false if it belongs neither to the exception nor to the termination.
   mutating func readException(_ key: TextKey) -> Bool {
     let value = key.value.string
     switch key.name {
@@ -56,7 +56,7 @@ extension CrashText {
   // MARK: Termination
 
   private mutating func changeTermination(_ change: (inout ReportSnapshot.Termination) -> Void) {
-    // In place: there may be a reason for each line of the text.
+    // Changed in place, because there may be a reason for each line of the text.
     if builder.report.termination == nil { builder.report.termination = ReportSnapshot.Termination() }
     if builder.report.termination != nil { change(&builder.report.termination!) }
   }
@@ -73,7 +73,7 @@ extension CrashText {
     "Triggered by Thread", "Crashed Thread", "Highlighted Thread",
   ]
 
-  /// A line behind a termination's: a key of the exception block, or one more reason.
+  /// Reads a line after a termination: a key of the exception block, or one more reason.
   mutating func terminationLine(_ content: TextBytes) {
     if let key = TextKey(content), Self.exceptionKeys.contains(key.name) { return head(content) }
     addReason(content.string)
@@ -88,7 +88,7 @@ extension CrashText {
       type: exception.type, signal: exception.signal, codes: codes,
       thread: thread.map { builder.snapshot.threads[$0].id ?? UInt64($0) } ?? .max)
     if let thread { builder.snapshot.exception?.context = builder.snapshot.threads[thread].context }
-    // Before iOS 10 the code of a termination stood in the place of an exception's.
+    // Before iOS 10, the code of a termination was given as the exception type.
     if builder.snapshot.exception == nil, exception.type?.allSatisfy(\.isHexDigit) == true, let code = codes.first {
       changeTermination { $0.code = $0.code ?? code }
     }
@@ -96,8 +96,8 @@ extension CrashText {
 }
 
 extension ReportSnapshot.Termination {
-  /// Reads "Namespace SIGNAL, Code 0xb", "Namespace DYLD, Code 1 Library missing", "SIGNAL 11 Segmentation fault: 11",
-  /// "SPRINGBOARD; code 0x8badf00d", "TCC, This app has crashed because …".
+  /// Parses "Namespace SIGNAL, Code 0xb", "Namespace DYLD, Code 1 Library missing", "SIGNAL 11 Segmentation fault:
+  /// 11", "SPRINGBOARD; code 0x8badf00d", "TCC, This app has crashed because …".
   mutating func read(reason value: TextBytes) {
     var rest = value
     if rest.has(prefix: "Namespace ") { _ = rest.takeWord() }
@@ -115,15 +115,16 @@ extension ReportSnapshot.Termination {
 }
 
 extension TextBytes {
-  /// Without the comma or semicolon behind it.
+  /// The text without a trailing comma or semicolon.
   fileprivate var withoutSeparator: TextBytes {
     last == UInt8(ascii: ",") || last == UInt8(ascii: ";") ? dropLast() : self
   }
 }
 
-/// The kernel's codes in the words of a report.
+/// The kernel's codes as spelled in reports.
 enum TextCodes {
-  /// kern_return_t and the codes of the processors: XNU's osfmk/mach/kern_return.h and mach/arm, mach/i386 exception.h.
+  /// kern_return_t and the codes of the processors, from XNU's osfmk/mach/kern_return.h and
+  /// exception.h in mach/arm and mach/i386.
   private static let names: [String: UInt64] = [
     "KERN_INVALID_ADDRESS": 1, "KERN_PROTECTION_FAILURE": 2, "KERN_NO_SPACE": 3, "KERN_INVALID_ARGUMENT": 4,
     "KERN_FAILURE": 5, "KERN_RESOURCE_SHORTAGE": 6, "KERN_NO_ACCESS": 8, "KERN_MEMORY_FAILURE": 9,
@@ -134,7 +135,8 @@ enum TextCodes {
     "BUS_ADRALN": 1, "BUS_ADRERR": 2, "BUS_OBJERR": 3, "SEGV_MAPERR": 1, "SEGV_ACCERR": 2, "SEGV_NOOP": 0,
   ]
 
-  /// "0x0000000000000001, 0x000000011ecc5adc", "KERN_INVALID_ADDRESS at 0x18", "UNKNOWN_0x32 at 0x10"; nil of other words.
+  /// Parses "0x0000000000000001, 0x000000011ecc5adc", "KERN_INVALID_ADDRESS at 0x18",
+  /// "UNKNOWN_0x32 at 0x10"; nil for other text.
   static func of(_ text: String?) -> [UInt64]? {
     guard let text else { return nil }
     var rest = Array(text.utf8)[...]

@@ -2,11 +2,11 @@ internal import BinaryFormat
 internal import Snapshot
 
 extension CrashText {
-  /// Resolves what needs the whole text.
+  /// Resolves the references that need the whole text.
   ///
   /// - Parameters:
-  ///   - isCut: the text does not end with a line feed.
-  ///   - end: length of the input in bytes.
+  ///   - isCut: whether the text lacks a final line feed.
+  ///   - end: the length of the input in bytes.
   mutating func finish(isCut: Bool, end: Int) {
     guard !builder.isRefused else { return }
     endRegisters()
@@ -72,7 +72,7 @@ extension CrashText {
     return frame
   }
 
-  /// A module with no more than the frame's name for it, and the address that the frame has.
+  /// Adds a module that has only the name and the address given in the frame.
   private mutating func addMissing(_ frame: TextFrame, _ images: inout TextImageIndex) -> Int {
     let name = frame.image.string
     builder.note(

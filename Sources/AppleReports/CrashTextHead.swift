@@ -1,14 +1,14 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// "Key:   value"
+/// A line of the form "Key:   value".
 struct TextKey {
   let name: String
   let value: TextBytes
-  /// Two blanks or more stand behind the colon, as Apple's keys have them.
+  /// Whether at least two blanks follow the colon, as with Apple's keys.
   let isPadded: Bool
 
-  /// Nil if the line is none.
+  /// Nil if the line does not have this form.
   init?(_ line: TextBytes) {
     guard let first = line.first, (0x41...0x5a).contains(first), let colon = line.prefix(42).firstIndex(of: 0x3a) else {
       return nil
@@ -26,20 +26,20 @@ struct TextKey {
   }
 }
 
-/// The lines of the head: who crashed, when and where, and what ended it.
+/// The lines of the header: the process, the time, the system and the exception.
 extension CrashText {
   mutating func head(_ content: TextBytes) {
     guard let key = TextKey(content) else { return }
     if identity(key) || place(key) || readException(key) { return }
     guard !key.value.isEmpty else { return }
-    if key.name == "Event" { builder.report.kind = .resource }
+    if key.name == "Event" { builder.report.kind = key.value.equals("hang") ? .hang : .resource }
     if key.name == "Error Code" { builder.report.syndrome = key.value.number ?? builder.report.syndrome }
     addField(key.name, key.value.string)
   }
 
   private func known(_ value: TextBytes) -> String? { value.isEmpty || value.equals("???") ? nil : value.string }
 
-  /// Whether the line says which process it was.
+  /// Reads a line that identifies the process; false if it does not.
   private mutating func identity(_ key: TextKey) -> Bool {
     switch key.name {
     case "Process", "Command":
@@ -87,7 +87,7 @@ extension CrashText {
     if architecture != .unknown { builder.snapshot.system.architecture = architecture }
   }
 
-  /// Whether the line says when and where it was.
+  /// Reads a line about the time or the system; false if it is another one.
   private mutating func place(_ key: TextKey) -> Bool {
     switch key.name {
     case "Incident Identifier": builder.report.incident = known(key.value)
@@ -108,7 +108,7 @@ extension CrashText {
     return true
   }
 
-  /// "1.4.4 (44)": the version and the build. Before iOS 15 the build stood first in the texts of crashes.
+  /// Parses "1.4.4 (44)": the version and the build. Before iOS 15, crash texts had the build first.
   mutating func setVersion() {
     guard let version, let text = Optional(Array(version.utf8)[...]) else { return }
     var outer = text.trimmed

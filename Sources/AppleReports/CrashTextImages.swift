@@ -2,7 +2,7 @@ internal import BinaryFormat
 internal import Snapshot
 
 extension CrashText {
-  /// Reads a line of the binary images; false if it is none.
+  /// Reads a line of the binary images; false if it is not one.
   mutating func readImage(_ content: TextBytes) -> Bool {
     guard content.has(prefix: "0x") else { return false }
     guard let image = TextImage(content) else {
@@ -22,7 +22,7 @@ extension CrashText {
     if !image.name.elementsEqual(file), image.name.contains(UInt8(ascii: ".")) { module.bundleID = image.name.string }
     module.bundleVersion = image.version.isEmpty || image.version.equals("*") ? nil : image.version.string
     module.address = image.start
-    // The end is the last byte; of the pseudo image of all addresses it is the last of all.
+    // The end is the address of the last byte. The pseudo image for all addresses ends at the highest address.
     module.size = image.end.map { $0 == .max ? 0 : $0 &- image.start &+ 1 }
     module.architecture = image.architecture.isEmpty ? nil : image.architecture.string
     if let uuid = image.uuid, uuid != .zero { module.identity = .uuid(uuid, age: 0) }
@@ -33,7 +33,7 @@ extension CrashText {
 /// One line of the binary images.
 struct TextImage {
   var start: UInt64
-  /// The last byte; nil if the text does not say it.
+  /// The address of the last byte; nil if the text does not state it.
   var end: UInt64?
   var name: TextBytes = []
   var version: TextBytes = []
@@ -41,7 +41,7 @@ struct TextImage {
   var uuid: UUIDBytes?
   var path: TextBytes = []
 
-  /// "0x104824000 - 0x10482ffff App arm64  <uuid> /path", "0x1000 - 0x1fff +com.App (1.0 - 1) <UUID> /path"
+  /// Parses "0x104824000 - 0x10482ffff App arm64  <uuid> /path", "0x1000 - 0x1fff +com.App (1.0 - 1) <UUID> /path".
   init?(_ line: TextBytes) {
     var rest = line
     guard let start = rest.takeWord().address, rest.takeWord().equals("-") else { return nil }
@@ -72,7 +72,7 @@ struct TextImage {
       head = text[..<slash].trimmed
       path = text[(slash + 1)...].trimmed
     }
-    // Package managers' facts, as other tools append them.
+    // Other tools append data of package managers.
     if let facts = path.first(of: " {\"") { path = path[..<facts].trimmed }
     if path.equals("???") { path = [] }
     splitName(head)
@@ -89,7 +89,7 @@ struct TextImage {
       let inner = head[(open + 2)...].dropLast()
       version = inner[..<(inner.first(of: " - ") ?? inner.endIndex)]
       name = head[..<open].trimmed
-      // "com.apple.CoreFoundation 6.9 (1452.23)"
+      // Such as "com.apple.CoreFoundation 6.9 (1452.23)".
       if let blank = name.lastIndex(of: 0x20), name[(blank + 1)...].first.map({ (0x30...0x39).contains($0) }) == true {
         version = name[(blank + 1)...]
         name = name[..<blank].trimmed
@@ -103,12 +103,12 @@ struct TextImage {
   }
 }
 
-/// Finds the image of an address or of a name.
+/// Finds an image by address or name.
 struct TextImageIndex {
-  /// The modules with a size, by address.
+  /// The modules with a size, sorted by address.
   private var ranges: [(start: UInt64, size: UInt64, index: Int)] = []
   private var names: [TextBytes: Int] = [:]
-  /// The ends of names, as long as texts leave them when they cut the start off.
+  /// The ends of names, in the length to which texts shorten names from the left.
   private var ends: [TextBytes: Int] = [:]
   static let cutLength = 27
 
@@ -123,7 +123,7 @@ struct TextImageIndex {
 
   mutating func sort() { ranges.sort { ($0.start, $0.index) < ($1.start, $1.index) } }
 
-  /// Ranges of a damaged report overlap: so many are looked at.
+  /// The ranges in a damaged report may overlap; this is the maximum number to check.
   private static let maximumOverlaps = 8
 
   func index(containing address: UInt64) -> Int? {

@@ -3,13 +3,15 @@ internal import Snapshot
 
 /// Reads Apple's `.crash` texts and the texts of resource reports.
 enum CrashTextReader {
-  /// - Parameter start: byte offset of the text; a header in JSON may stand before it.
+  /// - Parameter start: the byte offset of the text; a JSON header may precede it.
   static func read(_ bytes: RawSpan, from start: Int, into builder: inout ReportBuilder) {
     var text = CrashText(builder)
     let content = bytes.array(in: ByteRange(offset: 0, count: bytes.byteCount))
     var rest = content[min(start, content.count)...]
+    var indentation: Int?
     while let line = rest.popLine() {
-      text.read(line)
+      if indentation == nil { indentation = line.headIndentation }
+      text.read(line.dropFirst(Swift.min(indentation ?? 0, line.blanks)))
       if text.section == .ended { break }
     }
     text.finish(isCut: content.last != 0x0a, end: content.count)
@@ -18,7 +20,7 @@ enum CrashTextReader {
 }
 
 extension TextBytes {
-  /// Removes the first line, and gives it without its end.
+  /// Removes and returns the first line, without its line end.
   fileprivate mutating func popLine() -> TextBytes? {
     guard !isEmpty else { return nil }
     let end = firstIndex(of: 0x0a) ?? endIndex
@@ -27,18 +29,29 @@ extension TextBytes {
     if line.last == 0x0d { line.removeLast() }
     return line
   }
+
+  /// The number of leading blanks.
+  fileprivate var blanks: Int { prefix { Self.isBlank($0) }.count }
+
+  /// The number of blanks before the first line of a report, as in a report quoted in a message; nil for other lines.
+  fileprivate var headIndentation: Int? {
+    let count = blanks
+    let content = self[(startIndex + count)...]
+    let isFirst = ["Incident Identifier:", "Process:", "Exception Type:"].contains { content.has(prefix: $0) }
+    return isFirst ? count : nil
+  }
 }
 
-/// A `.crash` text while it is read, line by line.
+/// The state while a `.crash` text is read, line by line.
 struct CrashText {
-  /// What a line belongs to.
+  /// The part of the report to which a line belongs.
   enum Section: Equatable {
     case head
     /// Lines that explain a termination.
     case termination
     case messages, signatures, syslog, triage, vmRegions, dyld, formulating
     case lastException
-    /// A backtrace that the code of an image left for the report.
+    /// A backtrace that the code in one image left for the report.
     case ownBacktrace
     case thread, registers, instructions
     case images
@@ -50,7 +63,7 @@ struct CrashText {
 
   var builder: ReportBuilder
   var section = Section.head
-  /// A blank line was the last one.
+  /// Whether the last line was blank.
   var isAfterBlank = false
   var seen = Seen()
 
@@ -62,10 +75,10 @@ struct CrashText {
 
   // MARK: What is resolved at the end
 
-  /// Index of each thread by its number in the text.
+  /// The index of each thread, by its number in the text.
   var threadIndices: [UInt64: Int] = [:]
   var threadNumbers: [UInt64] = []
-  /// The thread of the frames and registers that are read.
+  /// The thread to which the current frames and registers belong.
   var thread = 0
   var faultingNumber: UInt64?
   var frames = TextFrames()
@@ -146,7 +159,7 @@ struct CrashText {
 
   private mutating func addMessageLine(_ line: String) {
     if builder.report.messages.isEmpty { builder.report.messages.append(ReportSnapshot.Message(image: nil, text: "")) }
-    // The first line of a message is no continuation.
+    // The first line of a message is not a continuation.
     let index = builder.report.messages.count - 1
     let isFirst = builder.report.messages[index].text.isEmpty
     builder.report.messages[index].text += isFirst ? line : "\n" + line
@@ -191,7 +204,7 @@ struct CrashText {
 
   private mutating func beginNamed(_ content: TextBytes) -> Bool {
     guard let row = Self.sections.first(where: { content.has(prefix: $0.title) }) else {
-      // A second report behind the first.
+      // A second report follows the first.
       if seen.images, content.has(prefix: "Incident Identifier:") || content.has(prefix: "Process:  ") {
         section = .ended
         return true

@@ -2,7 +2,7 @@ internal import BinaryFormat
 internal import Snapshot
 
 extension CrashText {
-  /// "    x0: 0x0000000000000000   x1: 0x…", "   esr: 0x82000004 (Instruction Abort) Translation fault"
+  /// Parses "    x0: 0x0000000000000000   x1: 0x…", "   esr: 0x82000004 (Instruction Abort) Translation fault".
   mutating func readRegisters(_ content: TextBytes) {
     if content.has(prefix: "Logical CPU:") || content.has(prefix: "Error Code:") || content.has(prefix: "Trap Number:")
     {
@@ -39,7 +39,7 @@ extension CrashText {
     }
   }
 
-  /// Makes the thread's context of the registers that were read.
+  /// Builds the context of the thread from the registers read so far.
   mutating func endRegisters() {
     guard !registers.isEmpty, builder.snapshot.threads.indices.contains(thread) else { return }
     let context = ReportRegisters.context(registers)
@@ -50,7 +50,7 @@ extension CrashText {
     registers = []
   }
 
-  /// "  0f 1f 84 00 00 00 00 00-48 8b 05 61 42 01 00 c3  ..": the byte in brackets is the one at the program counter.
+  /// Parses "  0f 1f 84 00 00 00 00 00-48 8b 05 61 42 01 00 c3  ..". The byte in brackets is at the program counter.
   mutating func readInstructions(_ content: TextBytes) {
     var rest = content
     for _ in 0..<16 {
@@ -64,7 +64,7 @@ extension CrashText {
         builder.report.codeBefore.append(UInt8(byte))
       }
       if rest.first == UInt8(ascii: "]") { rest.removeFirst() }
-      // Two blanks stand before the bytes as characters.
+      // Two blanks precede the same bytes as characters.
       if rest.has(prefix: "  ") { return }
       if rest.first == UInt8(ascii: " ") || rest.first == UInt8(ascii: "-") { rest.removeFirst() }
     }

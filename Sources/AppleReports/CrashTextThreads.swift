@@ -1,13 +1,13 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// A frame as the text has it; its image is looked up when all images are read.
+/// A frame as in the text. Its image is resolved after all images are read.
 struct TextFrame {
   let address: UInt64
-  /// Byte offset of the line.
+  /// The byte offset of the line.
   let offset: Int
   var image: TextBytes = []
-  /// Address of the image, where the text says it in place of a name.
+  /// The address of the image, if the text gives it instead of a name.
   var base: UInt64?
   var moduleOffset: UInt64?
   var function: String?
@@ -36,8 +36,8 @@ struct TextFrames {
 extension CrashText {
   // MARK: Threads
 
-  /// "Thread 0 name:  Dispatch queue: X", "Thread 4 Crashed:", "Thread 0:: Dispatch queue: X",
-  /// "Thread 0 crashed with ARM Thread State (64-bit):", "Thread 0 instruction stream:".
+  /// Parses "Thread 0 name:  Dispatch queue: X", "Thread 4 Crashed:", "Thread 0:: Dispatch queue: X", "Thread 0
+  /// crashed with ARM Thread State (64-bit):", "Thread 0 instruction stream:".
   mutating func beginThread(_ content: TextBytes) -> Bool {
     var rest = content.dropFirst("Thread ".utf8.count)
     guard let number = rest.takeNumber() else { return false }
@@ -97,7 +97,7 @@ extension CrashText {
   mutating func readFrame(_ content: TextBytes, of owner: TextFrames.Owner) {
     guard let frame = TextFrame(content) else {
       if continueName(content, of: owner) { return }
-      // A line that begins with a number was meant to be a frame.
+      // A line that begins with a number was probably meant as a frame.
       if content.first.map({ (0x30...0x39).contains($0) }) == true {
         builder.note(ReportRules.badFrame, at: content.startIndex)
       } else if content.first(of: ": ") == nil {
@@ -108,7 +108,7 @@ extension CrashText {
     switch owner {
     case .lastException: frames.last.append(frame)
     case .thread(let index):
-      // Every section of frames selects a thread first; a text that does not loses the frame, and nothing else.
+      // Every section of frames selects a thread first. If a text does not, only the frame is lost.
       guard frames.threads.indices.contains(index) else {
         return builder.note(ReportRules.badFrame, at: content.startIndex)
       }
@@ -116,7 +116,7 @@ extension CrashText {
     }
   }
 
-  /// " + 0 [inlined]": what stands behind a name that has a line feed in it.
+  /// Parses " + 0 [inlined]", the rest of a frame whose function name contains a line feed.
   private mutating func continueName(_ content: TextBytes, of owner: TextFrames.Owner) -> Bool {
     guard content.has(prefix: "+ "), case .thread(let index) = owner, frames.threads.indices.contains(index),
       !frames.threads[index].isEmpty
@@ -132,7 +132,7 @@ extension CrashText {
 }
 
 extension TextFrame {
-  /// "0   libobjc.A.dylib   0x00007fff69feae9d objc_msgSend + 29"; nil if it is none.
+  /// Parses "0   libobjc.A.dylib   0x00007fff69feae9d objc_msgSend + 29"; nil if the line is not a frame.
   init?(_ line: TextBytes) {
     var rest = line
     guard rest.takeNumber() != nil, let first = rest.first, TextBytes.isBlank(first) else { return nil }
@@ -142,7 +142,7 @@ extension TextFrame {
     readWhat(place.rest)
   }
 
-  /// The image's name may have blanks, and so may be followed by the address only.
+  /// Splits the rest of a frame. The image's name may contain blanks, so it ends only at the address.
   private static func place(_ text: TextBytes) -> (image: TextBytes, address: UInt64, rest: TextBytes)? {
     if let tab = text.firstIndex(of: 0x09) {
       var rest = text[tab...]
@@ -160,7 +160,8 @@ extension TextFrame {
     return nil
   }
 
-  /// "objc_msgSend + 29 (objc.m:3) [inlined]", "0x102230000 + 25788", "0x193c9c000 + 0xe0c // mach_msg_trap + 0x8".
+  /// Parses "objc_msgSend + 29 (objc.m:3) [inlined]", "0x102230000 + 25788", "0x193c9c000 +
+  /// 0xe0c // mach_msg_trap + 0x8", "0x28000 + 30048 (objc_msgSend + 29)".
   private mutating func readWhat(_ text: TextBytes) {
     var rest = text
     if rest.has(suffix: "[inlined]") {
@@ -176,12 +177,17 @@ extension TextFrame {
     {
       rest = rest[..<open].trimmed
     }
+    if rest.has(prefix: "0x"), rest.last == UInt8(ascii: ")"), let open = rest.first(of: " (") {
+      readName(rest[..<open].trimmed)
+      rest = rest[(open + 2)...].dropLast()
+    }
     readName(rest)
   }
 
-  /// "main.m:16" or "in App"; false of what belongs to a name.
+  /// Parses "main.m:16", "in App", or ":-1", which means that the line is unknown; false if the parenthesis is part of
+  /// a name.
   private mutating func takeParenthesis(_ inner: TextBytes) -> Bool {
-    if inner.has(prefix: "in ") { return true }
+    if inner.has(prefix: "in ") || inner.equals(":-1") { return true }
     guard let colon = inner.lastIndex(of: UInt8(ascii: ":")), let line = inner[(colon + 1)...].decimal,
       colon > inner.startIndex
     else { return false }

@@ -2,7 +2,7 @@ internal import BinaryFormat
 internal import JSONFormat
 internal import Snapshot
 
-/// The body of a crash, an OS fault or a resource report.
+/// Reads the body of a crash, an OS fault or a resource report.
 extension ReportBuilder {
   mutating func readCrash(_ body: JSONValue) {
     readIdentity(body)
@@ -42,7 +42,7 @@ extension ReportBuilder {
     if let index = report.faultingThread { snapshot.exception?.context = snapshot.threads[index].context }
   }
 
-  /// "0x0000000000000001, 0x000000011ecc5adc"
+  /// Parses "0x0000000000000001, 0x000000011ecc5adc".
   static func codes(_ text: String?) -> [UInt64] {
     guard let text else { return [] }
     return text.split(separator: ",").map { part in
@@ -80,7 +80,7 @@ extension ReportBuilder {
   }
 }
 
-/// Base64 of RFC 4648; what is no digit ends it.
+/// Base64 as in RFC 4648; decoding stops at the first character that is not a digit.
 enum Base64 {
   static func decode(_ text: String?) -> [UInt8] {
     guard let text else { return [] }

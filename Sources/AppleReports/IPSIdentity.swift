@@ -2,9 +2,9 @@ internal import BinaryFormat
 internal import JSONFormat
 internal import Snapshot
 
-/// Who crashed, when and where.
+/// Reads the process, the time and the system.
 extension ReportBuilder {
-  /// The first line; the body says most of it again, and wins.
+  /// Reads the first line. The body repeats most of it and takes precedence.
   mutating func readHeader(_ header: JSONValue) {
     report.processName = header["app_name"]?.string ?? header["name"]?.string
     report.bundleID = header["bundleID"]?.string
@@ -56,7 +56,7 @@ extension ReportBuilder {
     snapshot.system.machine = content(body["modelCode"]?.string)
   }
 
-  /// The rest of the head, in the names of the `.crash` text.
+  /// Reads the rest of the header, under the names used in `.crash` texts.
   private mutating func readFields(_ body: JSONValue) {
     func add(_ name: String, _ value: String?) {
       if let value, !value.isEmpty { report.fields.append(ReportSnapshot.Field(name: name, value: value)) }
@@ -72,9 +72,9 @@ extension ReportBuilder {
   }
 }
 
-/// Members of the body that are kept as fields of the head.
+/// The members of the body that are kept as fields of the header.
 enum IPSField {
-  /// The member for fields of texts that no `.ips` has; Apple's reports have none of that name.
+  /// The member for fields of texts that no `.ips` has. Apple's reports have no member with this name.
   static let others = "crashpadctl_fields"
 
   static func isKnown(_ name: String) -> Bool {

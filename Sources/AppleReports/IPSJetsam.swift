@@ -2,7 +2,7 @@ internal import BinaryFormat
 internal import JSONFormat
 internal import Snapshot
 
-/// The list of processes of a JetsamEvent, and the threads of a stackshot.
+/// Reads the processes of a JetsamEvent and the threads of a stackshot.
 extension ReportBuilder {
   mutating func readJetsam(_ body: JSONValue) {
     report.incident = body["incident"]?.string ?? report.incident
@@ -51,7 +51,7 @@ extension ReportBuilder {
 
   // MARK: Stackshot
 
-  /// The threads of the process that the report names, or of the first.
+  /// Reads the threads of the process that the report names, or of the first process.
   mutating func readStackshot(_ body: JSONValue) {
     readIdentity(body)
     readStackshotImages(body["binaryImages"] ?? body["stackshot"]?["binaryImages"])
@@ -69,7 +69,7 @@ extension ReportBuilder {
     if snapshot.system.architecture == .unknown { snapshot.system.architecture = .arm64 }
   }
 
-  /// Rows of uuid, address and kind.
+  /// Reads rows of UUID, address and kind.
   private mutating func readStackshotImages(_ images: JSONValue?) {
     for image in images?.elements ?? [] {
       let parts = image.elements

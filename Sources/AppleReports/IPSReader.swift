@@ -2,8 +2,8 @@ internal import BinaryFormat
 internal import JSONFormat
 internal import Snapshot
 
-/// Reads Apple's `.ips`: a header of one JSON object and a body, of JSON or of text. Console puts a translation before both,
-/// which is skipped. A body without its header is read too.
+/// Reads Apple's `.ips`: a header of one JSON object, and a body of JSON or text. Console writes a translation before
+/// both, which is skipped. A body without its header is read too.
 enum IPSReader {
   static func read(_ bytes: RawSpan, into builder: inout ReportBuilder) {
     let start = firstDocument(bytes)
@@ -37,20 +37,20 @@ enum IPSReader {
     read(root, body, header: first, into: &builder)
   }
 
-  /// The body, where it is JSON.
+  /// The body, if it is JSON.
   static func body(_ bytes: RawSpan) -> JSONValue? {
     let tree = JSONTree(bytes, from: firstDocument(bytes))
     guard let first = tree.root, first.kind == .object else { return nil }
     return isBody(first) ? first : JSONTree(bytes, from: bytes.skippingBlanks(tree.end)).root
   }
 
-  /// Whether an object is a body rather than a header: both have a bug type.
+  /// Whether an object is a body rather than a header; both have a bug type.
   private static func isBody(_ object: JSONValue) -> Bool {
     object["threads"] != nil || object["procName"] != nil || object["usedImages"] != nil || object["captureTime"] != nil
       || object["processes"] != nil || object["processByPid"] != nil
   }
 
-  /// A type that is no crash, by its name where the table has it.
+  /// Refuses a type that is not a crash; names the type if the table has it.
   private static func refuse(_ bugType: String, _ builder: inout ReportBuilder) {
     let name = BugType.of(bugType)?.name
     builder.note(
@@ -77,7 +77,7 @@ enum IPSReader {
     }
   }
 
-  /// Where the first JSON document begins: at the start, or behind Console's "Full Report".
+  /// The offset of the first JSON document: the start, or after Console's "Full Report".
   private static func firstDocument(_ bytes: RawSpan) -> Int {
     let start = bytes.skippingBlanks(0)
     var line = start
@@ -90,7 +90,7 @@ enum IPSReader {
 }
 
 extension RawSpan {
-  /// The first byte from `offset` on that is no blank, line feed, NUL or part of a byte order mark.
+  /// The first byte from `offset` on that is not a blank, line feed, NUL or part of a byte order mark.
   func skippingBlanks(_ offset: Int) -> Int {
     var offset = offset
     while offset < byteCount {
@@ -102,7 +102,7 @@ extension RawSpan {
     return offset
   }
 
-  /// Offset of the line feed that ends the line at `offset`, or of the end.
+  /// The offset of the line feed that ends the line at `offset`, or of the end.
   func lineEnd(_ offset: Int) -> Int {
     var offset = offset
     while offset < byteCount, uint8(at: offset) != 0x0a { offset += 1 }

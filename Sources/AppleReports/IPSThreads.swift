@@ -2,7 +2,7 @@ internal import BinaryFormat
 internal import JSONFormat
 internal import Snapshot
 
-/// Images, threads, frames and registers.
+/// Reads images, threads, frames and registers.
 extension ReportBuilder {
   mutating func readImages(_ images: JSONValue?) {
     for (index, image) in (images?.elements ?? []).enumerated() {
@@ -92,7 +92,7 @@ extension ReportBuilder {
 
   // MARK: Registers
 
-  /// What the processor said of the fault; other threads have older values there.
+  /// Reads the processor's fault registers. Those in other threads hold older values.
   private mutating func readFault(_ state: JSONValue) {
     func value(_ register: JSONValue?) -> UInt64? { (register?["value"] ?? register)?.uint64 }
     report.faultAddress = value(state["far"]) ?? value(state["cr2"])
@@ -118,7 +118,7 @@ extension ReportBuilder {
     return .arm64(context)
   }
 
-  /// The registers of a machine of 32 bits, in their order.
+  /// The registers of a 32-bit processor, in the report's order.
   private func readNarrowState(_ state: JSONValue, _ architecture: CPUArchitecture) -> CPUContext {
     var registers: [CPUContext.NamedRegister] = []
     for (name, value) in state.members {

@@ -52,8 +52,8 @@ extension ReportBuilder {
     snapshot.system.machine = content(system["machine"]?.string)
     snapshot.processID = system["process_id"]?.int64.flatMap { Int32(exactly: $0) }
     snapshot.parentProcessID = system["parent_process_id"]?.int64.flatMap { Int32(exactly: $0) }
-    report.launchTime = system["app_start_time"]?.display
     snapshot.startTime = time(system["app_start_time"])
+    report.launchTime = timeText(system["app_start_time"], snapshot.startTime)
     if let name = system["system_name"]?.string {
       let version = system["system_version"]?.display.map { " \($0)" } ?? ""
       setSystem(name + version + (system["os_version"]?.display.map { " (\($0))" } ?? ""))
@@ -71,17 +71,24 @@ extension ReportBuilder {
   private mutating func readReport(_ value: JSONValue?) {
     report.incident = value?["id"]?.string
     report.processName = report.processName ?? value?["process_name"]?.string
-    report.captureTime = value?["timestamp"]?.display
     snapshot.snapshotTime = time(value?["timestamp"])
+    report.captureTime = timeText(value?["timestamp"], snapshot.snapshotTime)
   }
 
-  /// Text, or a number of seconds or microseconds since 1970.
+  /// The time as in the report, or as text if it is a number, which the writers of other formats do not take.
+  private func timeText(_ value: JSONValue?, _ time: Timestamp?) -> String? {
+    guard value?.kind == .number, let time else { return value?.display }
+    return ReportTime.text(time)
+  }
+
+  /// Parses a time given as text, or as a number of seconds, milliseconds or microseconds since 1970.
   private func time(_ value: JSONValue?) -> Timestamp? {
     guard value?.kind == .number else { return ReportTime.timestamp(value?.string) }
     guard let number = value?.int64, number >= 0 else { return nil }
-    return number < 1 << 40
-      ? Timestamp(seconds: number)
-      : Timestamp(seconds: number / 1_000_000, microseconds: Int32(number % 1_000_000))
+    // As milliseconds, numbers up to 2^36 lie in 1972; as microseconds, numbers up to 2^46 do.
+    if number < 1 << 36 { return Timestamp(seconds: number) }
+    let scale: Int64 = number < 1 << 46 ? 1000 : 1_000_000
+    return Timestamp(seconds: number / scale, microseconds: Int32(number % scale * (1_000_000 / scale)))
   }
 
   // MARK: Images and threads

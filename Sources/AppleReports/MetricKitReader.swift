@@ -2,9 +2,9 @@ internal import BinaryFormat
 internal import JSONFormat
 internal import Snapshot
 
-/// Reads the JSON of MetricKit: a payload of diagnostics, an array of payloads, one diagnostic, or a tree of calls alone.
+/// Reads MetricKit's JSON: a payload of diagnostics, an array of payloads, a single diagnostic, or only a call tree.
 ///
-/// The first crash of a payload is read, or its first diagnostic; the others are counted.
+/// The first crash in a payload is read, or its first diagnostic if it has no crash; the others are counted.
 enum MetricKitReader {
   static func read(_ bytes: RawSpan, into builder: inout ReportBuilder) {
     let tree = JSONTree(bytes)
@@ -23,15 +23,15 @@ enum MetricKitReader {
     builder = reader.builder
   }
 
-  /// One diagnostic of a payload.
+  /// One diagnostic in a payload.
   struct Diagnostic {
     let kind: ReportSnapshot.Kind
-    /// "crash", "hang"; as its list is named.
+    /// The name of its list, such as "crash" or "hang".
     let name: String
     let value: JSONValue
-    /// What it is in.
+    /// The payload that contains the diagnostic.
     let payload: JSONValue
-    /// Lower is read before higher.
+    /// Diagnostics with a lower rank are read first.
     let rank: Int
   }
 
@@ -40,7 +40,8 @@ enum MetricKitReader {
     ("memoryException", .resource), ("appLaunch", .hang),
   ]
 
-  /// The lists of a payload ("crashDiagnostics"), the one of a report of iOS 27 ("crashDiagnostic"), or `root` itself.
+  /// The diagnostics in the lists of a payload ("crashDiagnostics"), the one in a report of iOS 27
+  /// ("crashDiagnostic"), or `root` itself.
   static func diagnostics(_ root: JSONValue) -> [Diagnostic] {
     if root.kind == .array { return root.elements.flatMap { $0.kind == .object ? diagnostics($0) : [] } }
     var found: [Diagnostic] = []
@@ -61,7 +62,7 @@ enum MetricKitReader {
     return found
   }
 
-  /// The members of a payload that hold diagnostics, with their rank.
+  /// The members of a payload that hold diagnostics, with their ranks.
   static func lists(_ payload: JSONValue) -> [(rank: Int, value: JSONValue)] {
     payload.members.compactMap { key, value in
       kinds.firstIndex { key == $0.name + "Diagnostics" || key == $0.name + "Diagnostic" }.map { ($0, value) }
@@ -69,19 +70,19 @@ enum MetricKitReader {
   }
 }
 
-/// One diagnostic while it is read.
+/// The state while one diagnostic is read.
 struct MetricKitDiagnostic {
   var builder: ReportBuilder
-  /// Index of each image by its UUID, or by its name where it has none.
+  /// The index of each image by UUID, or by name if it has no UUID.
   private var images: [String: Int] = [:]
-  /// Names by UUID, where the tree lists its images apart.
+  /// Image names by UUID, for trees that list their images separately.
   private var names: [String: String] = [:]
 
   init(builder: ReportBuilder) { self.builder = builder }
 
   mutating func read(_ diagnostic: MetricKitReader.Diagnostic, in root: JSONValue) {
     builder.report.kind = diagnostic.kind
-    // Before iOS 27 the facts stand in the diagnostic, from then on in the report and its environment.
+    // Before iOS 27 the facts are in the diagnostic, from then on in the report and its environment.
     let sources = [diagnostic.value["diagnosticMetaData"], root["environment"], diagnostic.value].compactMap { $0 }
     readIdentity(sources, root)
     let tree = diagnostic.value["callStackTree"] ?? (diagnostic.value["callStacks"] == nil ? nil : diagnostic.value)
@@ -132,6 +133,7 @@ struct MetricKitDiagnostic {
     }
     builder.report.captureTime = (root["timeStampEnd"] ?? root["timeStampBegin"])?.string
     builder.snapshot.snapshotTime = ReportTime.timestamp(builder.report.captureTime)
+    builder.report.periodStart = ReportTime.timestamp(root["timeStampBegin"]?.string)
     let fields: [(String, JSONValue?)] = [
       ("Region Format", first(sources, "regionFormat")), ("Low Power Mode", first(sources, "lowPowerModeEnabled")),
       ("TestFlight", first(sources, "isTestFlightApp")), ("Hang Duration", first(sources, "hangDuration")),
@@ -157,7 +159,7 @@ struct MetricKitDiagnostic {
     let signal = first(sources, "signal").flatMap { value in
       ReportNames.signals.first { UInt64($0.value) == value.uint64 }?.key ?? value.string
     }
-    // The address is not among the codes: the region's text begins with it.
+    // The codes do not contain the address, but the text about the region begins with it.
     if type == "EXC_BAD_ACCESS", let address = Self.address(region) {
       codes = [codes.first ?? 0, address]
       builder.report.faultAddress = address
@@ -171,7 +173,7 @@ struct MetricKitDiagnostic {
     readObjectiveC(first(sources, "objectiveCexceptionReason") ?? first(sources, "objectiveCExceptionReason"))
   }
 
-  /// "0x10201ddf8 is in …", "0 is not in any region."
+  /// Parses "0x10201ddf8 is in …", "0 is not in any region."
   private static func address(_ text: String?) -> UInt64? {
     guard let text else { return nil }
     var rest = Array(text.utf8)[...]
@@ -197,7 +199,8 @@ struct MetricKitDiagnostic {
     builder.report.termination = termination
   }
 
-  /// "<RBSTerminateContext| domain:10 code:0x8BADF00D explanation:…": domain 10 is FrontBoard's namespace, 15 RunningBoard's.
+  /// Parses "<RBSTerminateContext| domain:10 code:0x8BADF00D explanation:…". Domain 10 is
+  /// FrontBoard's namespace, 15 RunningBoard's.
   private func readContext(_ line: TextBytes, _ termination: inout ReportSnapshot.Termination) {
     termination.reasons.append(line.string)
     if let place = line.first(of: "domain:") {
@@ -245,8 +248,8 @@ struct MetricKitDiagnostic {
     }
   }
 
-  /// A thread's frames begin with the innermost. A tree of samples begins with the outermost: of it the path that most
-  /// samples have is the stack.
+  /// Reads frames. Those of a thread begin with the innermost. A tree of samples begins with the outermost; its stack
+  /// is the path with the most samples.
   private mutating func frames(_ roots: JSONValue?, isPerThread: Bool) -> [RecordedFrame] {
     var frames: [RecordedFrame] = []
     let all = roots?.elements ?? []
@@ -265,7 +268,7 @@ struct MetricKitDiagnostic {
       ? values.first : values.max { ($0["sampleCount"]?.uint64 ?? 0) < ($1["sampleCount"]?.uint64 ?? 0) }
   }
 
-  /// No code is so large: an offset above this is the image's address, as some versions of iOS write it.
+  /// The largest plausible offset. Some versions of iOS write the image's address as the offset, which is larger.
   private static let largestOffset: UInt64 = 1 << 32
 
   private mutating func frame(_ value: JSONValue) -> RecordedFrame? {

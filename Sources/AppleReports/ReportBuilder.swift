@@ -1,12 +1,12 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// The snapshot of a report while it is read.
+/// The state while a report is read.
 struct ReportBuilder {
   var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .unknown, operatingSystem: .unknown))
   var report = ReportSnapshot(kind: .crash)
   var findings: FindingList
-  /// The report is of no crash: only the findings count.
+  /// Whether the report is not about a crash; then only the findings count.
   var isRefused = false
 
   init(limits: Limits) { findings = FindingList(limit: limits.maximumFindings) }
@@ -19,7 +19,8 @@ struct ReportBuilder {
     return ReportReading(snapshot: snapshot, findings: findings)
   }
 
-  /// The image that the process was started from: it has the path of the report's head, or the process' name.
+  /// The index of the main executable: the image with the path in the report's header,
+  /// or with the name of the process.
   private var executable: Int? {
     func has(_ content: Content?, _ name: String?) -> Bool {
       guard let content, let name, content.isInArena, content.count == name.utf8.count else { return false }
@@ -36,7 +37,7 @@ struct ReportBuilder {
     findings.append(Finding(rule, at: offset, path: path, expected: expected, found: found))
   }
 
-  /// Text as a part of the snapshot.
+  /// Stores a text in the snapshot.
   mutating func content(_ text: String?) -> Content? {
     guard let text, !text.isEmpty else { return nil }
     return snapshot.store(text.utf8)
@@ -44,13 +45,13 @@ struct ReportBuilder {
 
   // MARK: Exception
 
-  /// Makes the snapshot's exception of the words and numbers of a report.
+  /// Sets the snapshot's exception from the text and numbers in a report.
   ///
   /// - Parameters:
-  ///   - type: "EXC_BAD_ACCESS", "SIGBUS" or "00000020"; nil of a report without an exception.
+  ///   - type: "EXC_BAD_ACCESS", "SIGBUS" or "00000020"; nil for a report without an exception.
   ///   - signal: "SIGSEGV".
   ///   - codes: the kernel's codes.
-  ///   - thread: the id of the thread, or its index where the report has no ids.
+  ///   - thread: the id of the thread, or its index if the report has no ids.
   mutating func setException(type: String?, signal: String?, codes: [UInt64], thread: UInt64) {
     report.exceptionType = type
     report.exceptionSignal = signal
@@ -65,7 +66,7 @@ struct ReportBuilder {
     } else if let number = ReportNames.signals[signal ?? type] {
       var exception = ExceptionSnapshot(kind: .softSignal, threadID: thread, code: 0x10003)
       exception.info = number
-      // Crashpad has the signal in front of its code.
+      // Crashpad stores the signal before its code.
       exception.codes = [0x10003, UInt64(number)] + codes
       exception.address = codes.count > 1 ? codes[1] : 0
       exception.signal = number
@@ -74,7 +75,7 @@ struct ReportBuilder {
   }
 }
 
-/// Names in reports and their numbers: XNU's osfmk/mach/exception_types.h and bsd/sys/signal.h.
+/// Names in reports and their numbers, from XNU's osfmk/mach/exception_types.h and bsd/sys/signal.h.
 enum ReportNames {
   static let machExceptions: [String: UInt32] = [
     "EXC_BAD_ACCESS": 1, "EXC_BAD_INSTRUCTION": 2, "EXC_ARITHMETIC": 3, "EXC_EMULATION": 4, "EXC_SOFTWARE": 5,
@@ -90,7 +91,7 @@ enum ReportNames {
     "SIGUSR1": 30, "SIGUSR2": 31,
   ]
 
-  /// "ARM-64", "X86-64 (Native)", "arm64e" …
+  /// Parses "ARM-64", "X86-64 (Native)", "arm64e" and so on.
   static func architecture(_ text: String) -> CPUArchitecture {
     let name = text.lowercased()
     if name.hasPrefix("arm-64") || name.hasPrefix("arm64") { return .arm64 }
@@ -100,7 +101,7 @@ enum ReportNames {
     return .unknown
   }
 
-  /// "iPhone OS 15.4 (19E5241a)", "macOS 15.2 (24C101)", "Mac OS X 10.13.5 (17F77)", "Watch OS 8.0 (19R346)"
+  /// Parses "iPhone OS 15.4 (19E5241a)", "macOS 15.2 (24C101)", "Mac OS X 10.13.5 (17F77)", "Watch OS 8.0 (19R346)".
   static func system(_ text: String) -> (
     system: OperatingSystem, major: Int32?, minor: Int32?, bugfix: Int32?, build: String?
   ) {
@@ -122,7 +123,7 @@ enum ReportNames {
 }
 
 extension ReportBuilder {
-  /// Takes the operating system from the words of a report.
+  /// Sets the operating system from the text in a report.
   mutating func setSystem(_ text: String?) {
     guard let text, !text.isEmpty else { return }
     report.osText = text

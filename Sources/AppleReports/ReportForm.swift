@@ -1,6 +1,6 @@
-/// The forms of crash reports that hold names and stacks in place of memory.
+/// The formats of crash reports that hold names and stacks instead of memory.
 package enum ReportForm: String, Sendable, CaseIterable {
-  /// Apple's `.ips`: a line of JSON and a body of JSON, or a body of `.crash` text.
+  /// Apple's `.ips`: a line of JSON, and a body of JSON or `.crash` text.
   case ips
   /// Apple's `.crash` text, and the texts of resource reports.
   case crash
@@ -11,43 +11,46 @@ package enum ReportForm: String, Sendable, CaseIterable {
   /// The JSON or the text of swift-backtrace.
   case swiftBacktrace = "swift-backtrace"
 
-  /// How many bytes of an input are looked at.
+  /// The number of bytes that are read to detect the format.
   package static let startLength = 16 * 1024
 
-  /// Nil if `bytes` begin like none of them.
+  /// Returns nil if `bytes` do not begin like any of the formats.
   package static func of(_ bytes: RawSpan) -> ReportForm? {
     let start = ReportStart(bytes)
     if start.isJSON { return ofJSON(start) }
     if start.isArray { return start.has("Diagnostics\"") ? .metricKit : nil }
     if start.hasLine("Translated Report (Full Report Below)") { return .ips }
-    // Colors may stand before and behind the sign.
+    // Color sequences may surround the emoji.
     if start.has("*** Program crashed: ") || (start.has("💣") && start.has("Program crashed: ")) {
       return .swiftBacktrace
     }
     return start.hasLine(prefix: Self.crashKeys) || start.hasLine(prefix: ["Exception Type:"]) ? .crash : nil
   }
 
-  /// Keys at the start of a line with which `.crash` texts and resource texts begin.
+  /// Keys at the start of a line that identify `.crash` texts and resource texts.
   private static let crashKeys = [
     "Incident Identifier:", "Process:  ", "CrashReporter Key:", "Hardware Model:", "Date/Time:  ", "OS Version:  ",
     "Exception Type:  ", "Report Version:", "Thread 0 Crashed", "Thread 0:",
     "panic(cpu ",
   ]
 
+  /// Keys of KSCrash's JSON beside or in "crash".
+  private static let ksCrashKeys = ["\"report\"", "\"diagnosis\"", "\"error\"", "\"threads\""]
+
   private static func ofJSON(_ start: ReportStart) -> ReportForm? {
-    // The JSON form of an intermediate dump may hold any text.
+    // The JSON form of an intermediate dump may contain any text.
     if start.has("\"crashpad-intermediate-dump\"") { return nil }
     if start.has("\"bug_type\"") { return .ips }
     if start.has("Diagnostics\"") || start.has("\"callStackTree\"") || start.has("\"callStacks\"") { return .metricKit }
     if start.has("\"crashReport\"") || start.has("\"backtraceTime\"") { return .swiftBacktrace }
-    if start.has("\"crash\""), start.has("\"report\"") || start.has("\"binary_images\"") { return .ksCrash }
     if start.has("\"binary_images\"") { return .ksCrash }
+    if start.has("\"crash\""), ksCrashKeys.contains(where: start.has) { return .ksCrash }
     let isBody = start.has("\"procName\"") || start.has("\"usedImages\"") || start.has("\"captureTime\"")
     return isBody || start.has("\"app_name\"") && start.has("\"os_version\"") ? .ips : nil
   }
 }
 
-/// The first bytes of an input, in lines.
+/// The beginning of an input.
 struct ReportStart {
   private let text: [UInt8]
 
@@ -62,7 +65,7 @@ struct ReportStart {
   var isArray: Bool { firstCharacter == UInt8(ascii: "[") }
   private var firstCharacter: UInt8? { text.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } }
 
-  /// Whether the words stand anywhere.
+  /// Whether the words occur anywhere.
   func has(_ words: String) -> Bool {
     let pattern = Array(words.utf8)
     guard pattern.count <= text.count else { return false }
@@ -76,7 +79,7 @@ struct ReportStart {
 
   func hasLine(_ line: String) -> Bool { hasLine(prefix: [line]) }
 
-  /// Whether a line begins with one of these, blanks before it aside.
+  /// Whether a line begins with one of the prefixes, ignoring leading blanks.
   func hasLine(prefix: [String]) -> Bool {
     let prefixes = prefix.map { Array($0.utf8) }
     for line in text.split(separator: UInt8(ascii: "\n")) {

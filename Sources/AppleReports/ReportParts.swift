@@ -1,11 +1,11 @@
 internal import BinaryFormat
 internal import JSONFormat
 
-/// The parts of reports that hold more than one: the processes of a stackshot, the diagnostics of MetricKit.
+/// Extracts one part of a report that holds several: the processes of a stackshot, the diagnostics of MetricKit.
 package enum ReportParts {
-  /// The same report with one of its parts and none of the others; nil if it has no such part.
+  /// Returns the report with one of its parts and none of the others; nil if it has no such part.
   ///
-  /// - Parameter name: of a stackshot the id or the name of a process; of MetricKit the number of a diagnostic in the order of
+  /// - Parameter name: for a stackshot the id or the name of a process; for MetricKit the number of a diagnostic in
   ///   the file, from 1 on.
   package static func report(of name: String, _ form: ReportForm, in bytes: RawSpan) -> [UInt8]? {
     switch form {
@@ -32,7 +32,8 @@ package enum ReportParts {
     let chosen = diagnostics[number - 1]
     var output: [UInt8] = []
     var place = chosen.payload.offset
-    // The lists of the other diagnostics are left empty: what else a payload has belongs to all of them.
+    // Other diagnostics are removed by emptying their lists. Other members of a payload
+    // apply to all diagnostics and stay.
     for (_, list) in MetricKitReader.lists(chosen.payload) {
       output += copy(bytes, place..<list.range.lowerBound) + Array("[".utf8)
       if list.range.lowerBound <= chosen.value.offset, chosen.value.offset < list.range.upperBound {

@@ -1,14 +1,14 @@
 package import BinaryFormat
 package import Snapshot
 
-/// What one report says.
+/// The result of reading one report.
 package struct ReportReading: Sendable {
-  /// Nil if the report is of no crash, or nothing of it can be read; `findings` says why.
+  /// Nil if the report is not about a crash or can't be read; `findings` gives the reason.
   package var snapshot: ProcessSnapshot?
   package var findings: FindingList
 }
 
-/// Reads reports of every form.
+/// Reads reports in all formats.
 package enum ReportReader {
   package static func read(_ bytes: RawSpan, form: ReportForm, limits: Limits = Limits()) -> ReportReading {
     var builder = ReportBuilder(limits: limits)

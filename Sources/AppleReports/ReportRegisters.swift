@@ -1,6 +1,6 @@
 internal import Snapshot
 
-/// Registers by the names that reports have for them.
+/// Converts registers from their names in reports.
 enum ReportRegisters {
   static func context(_ registers: [CPUContext.NamedRegister]) -> CPUContext {
     var values: [String: UInt64] = [:]

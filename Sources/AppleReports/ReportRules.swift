@@ -1,6 +1,6 @@
 package import BinaryFormat
 
-/// What a report has to hold up to. Codes are stable; crashpadctl-validate(1) has a section for each.
+/// The validation rules for reports. Codes are stable; crashpadctl-validate(1) has a section for each.
 package enum ReportRules {
   package static let notJSON = Rule("report-not-json", .error, "The report breaks off, or is no JSON from here on")
   package static let noBody = Rule("report-without-body", .error, "The report has a header and no body")

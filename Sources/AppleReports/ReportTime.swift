@@ -1,6 +1,7 @@
 internal import Snapshot
 
-/// Times as reports write them: "2022-09-18 15:28:37.3451 +0900", "2014-10-02T13:34:11.123Z"; without a zone they are UTC.
+/// Parses times in reports: "2022-09-18 15:28:37.3451 +0900",
+/// "2014-10-02T13:34:11.123Z". Without a zone they are UTC.
 enum ReportTime {
   static func timestamp(_ text: String?) -> Timestamp? {
     guard let text else { return nil }
@@ -11,17 +12,18 @@ enum ReportTime {
       (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 61
     else { return nil }
     let microseconds = scanner.skip(".") ? scanner.fraction() : 0
-    let seconds = days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - scanner.zone()
+    let days = CivilDate(year: year, month: month, day: day).daysSince1970
+    let seconds = days * 86400 + hour * 3600 + minute * 60 + second - scanner.zone()
     return Timestamp(seconds: Int64(seconds), microseconds: Int32(microseconds))
   }
 
-  /// Days since 1970-01-01 of the Gregorian calendar.
-  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let shifted = month <= 2 ? year - 1 : year
-    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  /// Such as "2014-10-02T13:34:11Z", in UTC. The microseconds follow unless they are 0.
+  static func text(_ time: Timestamp) -> String {
+    let days = time.seconds.quotientAndRemainder(dividingBy: 86400)
+    let second = Int(days.remainder)
+    let clock = [second / 3600, second / 60 % 60, second % 60].map { decimal($0, width: 2) }.joined(separator: ":")
+    let fraction = time.microseconds > 0 ? "." + decimal(Int(time.microseconds), width: 6) : ""
+    return "\(CivilDate(daysSince1970: Int(days.quotient)).text)T\(clock)\(fraction)Z"
   }
 
   private struct Scanner {
@@ -42,7 +44,7 @@ enum ReportTime {
       return Int(Substring(run))
     }
 
-    /// Digits behind the point, as microseconds.
+    /// The digits after the decimal point, as microseconds.
     mutating func fraction() -> Int {
       let run = rest.prefix { $0 >= 0x30 && $0 <= 0x39 }
       rest = rest[run.endIndex...]
@@ -51,7 +53,7 @@ enum ReportTime {
       return value
     }
 
-    /// Seconds east of UTC: "+0900", "-05:00", "Z".
+    /// The offset in seconds east of UTC: "+0900", "-05:00", "Z".
     mutating func zone() -> Int {
       while skip(" ") {}
       let isEast = skip("+")

@@ -1,7 +1,8 @@
 package import JSONFormat
 package import Snapshot
 
-/// A report as the body of an `.ips`, in one JSON object with Apple's keys: `ReportReader` reads it back as it was.
+/// Writes a report as the body of an `.ips`, one JSON object with Apple's keys.
+/// `ReportReader` reads it back unchanged.
 package struct ReportWriter {
   private let snapshot: ProcessSnapshot
   private let report: ReportSnapshot
@@ -91,7 +92,7 @@ package struct ReportWriter {
 
   private func listed(_ name: String) -> String? { report.fields.first { $0.name == name }?.value }
 
-  /// The fields that `readFields` knows.
+  /// Writes the fields that `readFields` reads.
   private func writeFields(to json: inout JSONWriter) {
     for (name, key) in IPSField.all {
       guard let value = listed(name) else { continue }
@@ -115,7 +116,7 @@ package struct ReportWriter {
         member("type", report.exceptionType, &json)
         member("signal", report.exceptionSignal, &json)
         member("codes", report.exceptionCodes, &json)
-        // The type, and of a signal its number, stand before them.
+        // The first codes are the type and, for a signal, its number; they are left out.
         let codes = snapshot.exception.map { $0.codes.dropFirst($0.kind == .softSignal ? 2 : 1) } ?? []
         if !codes.isEmpty { json.array("rawCodes") { json in for code in codes { json.number(code) } } }
         member("subtype", report.exceptionSubtype, &json)
@@ -220,7 +221,7 @@ package struct ReportWriter {
   }
 
   private func writeFrame(_ frame: RecordedFrame, to json: inout JSONWriter) {
-    // Without an image the offset is the address.
+    // For a frame without an image, the offset is the address.
     member("imageIndex", frame.module ?? snapshot.modules.firstIndex { $0.isAbsolute }, &json)
     let base = frame.module.flatMap { snapshot.modules[$0].address } ?? 0
     json.member("imageOffset", frame.moduleOffset ?? frame.address &- base)

@@ -1,14 +1,14 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// A line of a tree of calls: how many samples, and of what.
+/// A line in a call tree: the number of samples, and their frame.
 struct TextSample {
-  /// Blanks before it.
+  /// The number of bytes before the count.
   let depth: Int
   let count: UInt64
   let frame: TextFrame
 
-  /// "    61  ??? (libsystem_pthread.dylib + 2240) [0x22f72b8c0]"; nil if it is none.
+  /// Parses "    61  ??? (libsystem_pthread.dylib + 2240) [0x22f72b8c0]"; nil if the line has another form.
   init?(_ line: TextBytes) {
     let content = line.drop { TextBytes.isBlank($0) || $0 == UInt8(ascii: "*") }
     depth = content.startIndex - line.startIndex
@@ -26,7 +26,8 @@ struct TextSample {
 }
 
 extension TextFrame {
-  /// "start_wqthread + 8 (libsystem_pthread.dylib + 7308)", "??? (<4540B641-…> + 32448)", "CoreFoundation 0x1858ec000 + 37028"
+  /// Parses "start_wqthread + 8 (libsystem_pthread.dylib + 7308)", "??? (<4540B641-…> + 32448)",
+  /// "CoreFoundation 0x1858ec000 + 37028".
   fileprivate mutating func readSample(_ text: TextBytes) {
     var name = text
     if text.last == UInt8(ascii: ")"), let open = text.last(of: "(") {
@@ -46,9 +47,9 @@ extension TextFrame {
   }
 }
 
-/// Reports of processes that took too much: samples of their stacks in place of threads.
+/// Resource reports, which hold samples of stacks instead of threads.
 extension CrashText {
-  /// The stack that most samples had, its start first.
+  /// Reads a line of the stack with the most samples; the outermost frame comes first.
   mutating func heaviest(_ content: TextBytes) {
     guard let sample = TextSample(content) else { return }
     addSampleThread()
@@ -64,7 +65,7 @@ extension CrashText {
     builder.report.faultingThread = 0
   }
 
-  /// A line of the tree of calls of the first process.
+  /// Reads a line of the call tree of the first process.
   mutating func sample(_ line: TextBytes) {
     if let sample = TextSample(line) {
       samples.append(sample)
@@ -73,7 +74,7 @@ extension CrashText {
     }
   }
 
-  /// Turns the stack over, so that the innermost frame is the first; makes it of the tree where the text has none.
+  /// Reverses the stack so that the innermost frame is first. If the text has no stack, takes it from the call tree.
   mutating func endSamples() {
     guard builder.report.kind == .resource, threadNumbers.isEmpty else { return }
     if frames.threads.isEmpty, !samples.isEmpty {

@@ -25,7 +25,7 @@ enum SwiftBacktraceReader {
   }
 }
 
-/// What swift-backtrace calls the signals, with their numbers on Linux.
+/// The names of signals in swift-backtrace, with their numbers on Linux.
 enum SwiftSignals {
   static let all: [(description: String, name: String, linux: UInt32)] = [
     ("Quit", "SIGQUIT", 3), ("Illegal instruction", "SIGILL", 4), ("System trap", "SIGTRAP", 5),
@@ -39,7 +39,7 @@ extension ReportBuilder {
 
   /// - Parameters:
   ///   - description: "Illegal instruction", "Signal 9".
-  ///   - address: where it happened.
+  ///   - address: the address of the fault.
   mutating func setSwiftException(_ description: String, address: UInt64?) {
     let row = SwiftSignals.all.first { $0.description == description }
     let number = row?.linux ?? description.split(separator: " ").last.flatMap { UInt32($0) }
@@ -59,7 +59,7 @@ extension ReportBuilder {
     if let index = report.faultingThread { snapshot.exception?.context = snapshot.threads[index].context }
   }
 
-  /// "Linux (Debian GNU/Linux 12 (bookworm))", "macOS 14.5 (23F79)"
+  /// Parses "Linux (Debian GNU/Linux 12 (bookworm))", "macOS 14.5 (23F79)".
   mutating func setSwiftPlatform(_ text: String) {
     guard text.hasPrefix("Linux") else { return setSystem(text) }
     snapshot.system.operatingSystem = .linux
@@ -69,7 +69,7 @@ extension ReportBuilder {
 
   /// - Parameters:
   ///   - identity: the digits of a build ID or UUID.
-  ///   - end: the address behind its code.
+  ///   - end: the address after its code.
   mutating func addSwiftImage(name: String, path: String, identity: String, start: UInt64, end: UInt64?) {
     var module = ModuleSnapshot()
     module.name = content(path.isEmpty ? name : path)
@@ -85,9 +85,9 @@ extension ReportBuilder {
     snapshot.modules.append(module)
   }
 
-  /// Finds the images of all frames: by address, or by the name that a frame has.
+  /// Finds the images of all frames, by address or by the image name in the frame.
   ///
-  /// - Parameter names: of the frames of each thread.
+  /// - Parameter names: the image names in the frames of each thread.
   mutating func resolveSwiftFrames(_ names: [[String?]]) {
     var images = TextImageIndex()
     for (index, module) in snapshot.modules.enumerated() {
@@ -140,7 +140,7 @@ extension ReportBuilder {
     setSwiftException(root["description"]?.string ?? "", address: root["faultAddress"]?.uint64)
   }
 
-  /// The names of the images of its frames.
+  /// Reads a thread. Returns the image names of its frames.
   private mutating func readSwiftThread(_ value: JSONValue) -> [String?] {
     var thread = ThreadSnapshot()
     var names: [String?] = []
@@ -173,7 +173,7 @@ extension ReportBuilder {
 }
 
 enum SwiftHex {
-  /// The bytes of pairs of hexadecimal digits; none if there is anything else.
+  /// The bytes for pairs of hexadecimal digits; empty if there are other characters.
   static func bytes(_ text: String) -> [UInt8] {
     let digits = Array(text.utf8)
     guard digits.count.isMultiple(of: 2) else { return [] }

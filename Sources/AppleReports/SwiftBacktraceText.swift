@@ -1,14 +1,14 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// The text of swift-backtrace, with or without colors.
+/// Reads the text of swift-backtrace, with or without colors.
 struct SwiftBacktraceText {
   var builder: ReportBuilder
   private var hasBegun = false
   private var isInImages = false
   private var names: [[String?]] = []
   private var registers: [CPUContext.NamedRegister] = []
-  /// The thread of the registers: the section behind the threads has the crashed one's.
+  /// The thread of the next registers. The section after the threads has the registers of the crashed thread.
   private var registerThread: Int?
   private var description = ""
   private var address: UInt64?
@@ -34,7 +34,7 @@ struct SwiftBacktraceText {
     builder.setSwiftException(description, address: address)
   }
 
-  /// Without the sequences that set colors, and without what a carriage return lets be overwritten.
+  /// The line without color sequences and without text overwritten by a carriage return.
   private static func plain(_ line: TextBytes) -> TextBytes {
     var result: [UInt8] = []
     result.reserveCapacity(line.count)
@@ -74,7 +74,7 @@ struct SwiftBacktraceText {
     if !isInImages { frameOrRegisters(line, at: offset) }
   }
 
-  /// "Illegal instruction at 0x00007f0dd996df7f ***"
+  /// Parses "Illegal instruction at 0x00007f0dd996df7f ***".
   private mutating func begin(_ line: TextBytes) {
     var text = line
     if text.has(suffix: "***") { text = text.dropLast(3).trimmed }
@@ -86,7 +86,7 @@ struct SwiftBacktraceText {
     description = text.string
   }
 
-  /// "x86_64 Linux (Debian GNU/Linux 12 (bookworm))"
+  /// Parses "x86_64 Linux (Debian GNU/Linux 12 (bookworm))".
   private mutating func platform(_ text: TextBytes) {
     var rest = text
     let architecture = rest.takeWord().string
@@ -95,7 +95,7 @@ struct SwiftBacktraceText {
     builder.setSwiftPlatform(rest.trimmed.string)
   }
 
-  /// "0 \"crash\" crashed:"
+  /// Parses "0 \"crash\" crashed:".
   private mutating func thread(_ text: TextBytes) {
     endRegisters()
     var rest = text
@@ -115,7 +115,8 @@ struct SwiftBacktraceText {
 
   // MARK: Frames
 
-  /// "3 [ra]          0x000055c4c576b15a turn(_:by:) + 57 in crash at /src/crash.swift:2:80", or "rax 0x0000000000000000  0"
+  /// Parses "3 [ra]          0x000055c4c576b15a turn(_:by:) + 57 in crash at /src/crash.swift:2:80",
+  /// or "rax 0x0000000000000000  0".
   private mutating func frameOrRegisters(_ line: TextBytes, at offset: Int) {
     var rest = line
     let first = rest.takeWord()
@@ -124,7 +125,7 @@ struct SwiftBacktraceText {
     var isInlined = false
     while rest.trimmed.first == UInt8(ascii: "[") { if rest.takeWord().equals("[inlined]") { isInlined = true } }
     guard let address = rest.takeWord().address else {
-      // A line of the source, or of a program's output.
+      // A line of source code, or of a program's output.
       return
     }
     var frame = RecordedFrame(address: address)
@@ -133,7 +134,7 @@ struct SwiftBacktraceText {
     builder.snapshot.threads[names.count - 1].frames?.append(frame)
   }
 
-  /// The image's name.
+  /// Parses the description of a frame. Returns the image's name.
   private func readWhat(_ text: TextBytes, _ frame: inout RecordedFrame) -> String? {
     var rest = text
     if let place = rest.last(of: " at "), rest[place...].contains(UInt8(ascii: "/")) || rest[place...].contains(0x3a) {
@@ -156,7 +157,7 @@ struct SwiftBacktraceText {
     return image
   }
 
-  /// "/src/crash.swift:2:80", or the file alone.
+  /// Parses "/src/crash.swift:2:80", or only a file.
   private func readPlace(_ text: TextBytes, _ frame: inout RecordedFrame) {
     var numbers: [UInt64] = []
     var path = text
@@ -176,7 +177,7 @@ struct SwiftBacktraceText {
       let name = rest.takeWord()
       guard !name.isEmpty, name.count <= 6, let value = rest.takeWord().address else { return }
       registers.append(CPUContext.NamedRegister(name: name.string, value: value))
-      // "cs 0x0033  fs 0x0000  gs 0x0000"; other lines have the value once more.
+      // Segment registers: "cs 0x0033  fs 0x0000  gs 0x0000". On other lines, the value is repeated in another form.
       guard name.count == 2, name.last == UInt8(ascii: "s") else { return }
     }
   }
@@ -191,7 +192,7 @@ struct SwiftBacktraceText {
 
   // MARK: Images
 
-  /// "0x000055c4c576a000–0x000055c4c576b6e0 bda362c1… crash   /src/crash"; the dash takes three bytes.
+  /// Parses "0x000055c4c576a000–0x000055c4c576b6e0 bda362c1… crash   /src/crash". The dash takes three bytes.
   private mutating func image(_ line: TextBytes, at offset: Int) {
     var rest = line
     let range = rest.takeWord()

@@ -1,13 +1,13 @@
-/// Words and numbers in a part of a text. An index is the offset in the whole text.
+/// Words and numbers in a part of a text. Indices are offsets in the whole text.
 typealias TextBytes = ArraySlice<UInt8>
 
 extension TextBytes {
-  /// Ill-formed parts become U+FFFD.
+  /// The text; ill-formed sequences become U+FFFD.
   var string: String { String(decoding: self, as: UTF8.self) }
 
   static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d || byte == 0 }
 
-  /// Without the blanks around it.
+  /// The text without surrounding blanks.
   var trimmed: TextBytes {
     var result = self.drop { Self.isBlank($0) }
     while let last = result.last, Self.isBlank(last) { result.removeLast() }
@@ -20,7 +20,7 @@ extension TextBytes {
 
   func equals(_ words: String) -> Bool { count == words.utf8.count && has(prefix: words) }
 
-  /// Index of the first place where `words` stand.
+  /// The index of the first occurrence of `words`.
   func first(of words: String) -> Int? {
     guard let first = words.utf8.first, count >= words.utf8.count else { return nil }
     for index in startIndex...(endIndex - words.utf8.count) where self[index] == first {
@@ -29,7 +29,7 @@ extension TextBytes {
     return nil
   }
 
-  /// Index of the last place where `words` stand.
+  /// The index of the last occurrence of `words`.
   func last(of words: String) -> Int? {
     guard let first = words.utf8.first, count >= words.utf8.count else { return nil }
     for index in (startIndex...(endIndex - words.utf8.count)).reversed() where self[index] == first {
@@ -38,7 +38,7 @@ extension TextBytes {
     return nil
   }
 
-  /// Removes the first word and the blanks before it; empty at the end.
+  /// Removes and returns the first word, and removes the blanks before it. Returns an empty word at the end.
   mutating func takeWord() -> TextBytes {
     self = self.drop { Self.isBlank($0) }
     let word = self.prefix { !Self.isBlank($0) }
@@ -54,7 +54,7 @@ extension TextBytes {
     return value
   }
 
-  /// The number if this is nothing but decimal digits.
+  /// The number, if the text consists only of decimal digits.
   var decimal: UInt64? {
     guard !isEmpty else { return nil }
     var value: UInt64 = 0
@@ -68,7 +68,7 @@ extension TextBytes {
     return value
   }
 
-  /// The number if this is nothing but hexadecimal digits, up to 16 of them behind zeros.
+  /// The number, if the text consists only of hexadecimal digits: up to 16, not counting leading zeros.
   var hexadecimal: UInt64? {
     guard !isEmpty else { return nil }
     var value: UInt64 = 0
@@ -88,13 +88,17 @@ extension TextBytes {
     }
   }
 
-  /// The number behind "0x", or the decimal one.
+  /// The number after "0x", or the decimal number.
   var number: UInt64? { has(prefix: "0x") ? dropFirst(2).hexadecimal : decimal }
 
-  /// "0x" and its digits, nothing else.
-  var address: UInt64? { has(prefix: "0x") ? dropFirst(2).hexadecimal : nil }
+  /// The number, if the text consists only of "0x" and hexadecimal digits. Apple's writer omits "0x" before a zero,
+  /// which it pads to the width of an address.
+  var address: UInt64? {
+    if has(prefix: "0x") { return dropFirst(2).hexadecimal }
+    return count >= 10 && allSatisfy { $0 == UInt8(ascii: "0") } ? 0 : nil
+  }
 
-  /// "launchd [1]": the text before the bracket, nil if it is "???", and the number in it.
+  /// Parses "launchd [1]": the text before the bracket, nil if it is "???", and the number in it.
   var nameAndNumber: (name: String?, number: Int64?) {
     var name = trimmed
     var number: Int64?

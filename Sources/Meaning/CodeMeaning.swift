@@ -1,8 +1,9 @@
-/// What a code in a crash report means: one row of the table that `explain`, `inspect` and crashpadctl-explain(7) share.
+/// The meaning of a code in a crash report: one row of the table that `explain`, `inspect`
+/// and crashpadctl-explain(7) share.
 ///
-/// A part that is empty is that of the row it belongs to: EXC_GUARD says for all its flavors who ends the process.
+/// An empty part is inherited from the row in `context`: EXC_GUARD states for all its flavors who ends the process.
 package struct CodeMeaning: Sendable, Hashable {
-  /// The field of a report in which the code stands. One number means different things in different fields.
+  /// The field of a report that holds the code. The same number has different meanings in different fields.
   package enum Kind: String, Sendable, CaseIterable {
     case terminationCode = "termination code"
     case namespace = "termination namespace"
@@ -22,9 +23,10 @@ package struct CodeMeaning: Sendable, Hashable {
     case address = "address pattern"
     case kernelTriage = "kernel triage"
     case message
+    case function = "function on the stack"
   }
 
-  /// Where a number has this meaning.
+  /// The platform on which a number has this meaning.
   package enum Platform: String, Sendable {
     case any
     case darwin = "Darwin"
@@ -39,18 +41,19 @@ package struct CodeMeaning: Sendable, Hashable {
   }
 
   package let kind: Kind
-  /// The row that it belongs to: "EXC_BAD_ACCESS" of KERN_INVALID_ADDRESS, "JETSAM" of per-process-limit.
+  /// The name of the parent row: "EXC_BAD_ACCESS" for KERN_INVALID_ADDRESS, "JETSAM" for per-process-limit.
   package let context: String?
   package let name: String
   package let numbers: [Number]
-  /// Other names, in capitals; of a message the texts that it is recognized by, in small letters.
+  /// Other names in uppercase. For messages: the texts, in lowercase, that identify the message. For functions: other
+  /// functions with the meaning, or parts of their names, spelled as in stacks.
   package let aliases: [String]
-  /// What happened, in a sentence without its period.
+  /// The event, as a sentence without its period.
   package let event: String
   package let endedBy: String
   package let causes: [String]
   package let advice: [String]
-  /// What is commonly believed and wrong, and what is right.
+  /// A common misconception, and its correction.
   package let myth: String?
   package let source: Source
 
@@ -72,7 +75,7 @@ package struct CodeMeaning: Sendable, Hashable {
     self.source = source
   }
 
-  /// The number, where there is one for all platforms or just one.
+  /// The number, if it is the same on all platforms or there is only one.
   package var number: UInt64? {
     numbers.first { $0.platform == .any }?.value ?? (numbers.count == 1 ? numbers[0].value : nil)
   }
@@ -81,7 +84,7 @@ package struct CodeMeaning: Sendable, Hashable {
     numbers.contains { $0.value == value && platforms.contains($0.platform) }
   }
 
-  /// The words that `explain` takes for it.
+  /// The arguments of `explain` for this row.
   package var query: String {
     switch kind {
     case .terminationCode, .windows: number.map(hex) ?? name
@@ -92,7 +95,7 @@ package struct CodeMeaning: Sendable, Hashable {
     case .syndrome: "esr ec \(number.map(hex) ?? name)"
     case .faultStatus: "esr dfsc \(number.map(hex) ?? name)"
     case .trap: "brk \(number.map(hex) ?? name)"
-    case .exception, .signal, .address, .kernelTriage, .message: name
+    case .exception, .signal, .address, .kernelTriage, .message, .function: name
     case .exceptionCode, .resource, .guardViolation, .signalCode: context.map { "\($0) \(name)" } ?? name
     }
   }
@@ -108,17 +111,17 @@ extension CodeMeaning.Number: ExpressibleByIntegerLiteral {
 }
 
 extension CodeMeaning {
-  /// Where a meaning comes from, and with it how sure it is.
+  /// The source of a meaning, which also shows how reliable it is.
   package enum Source: Sendable, Hashable {
-    /// A page of Apple's documentation.
+    /// A page in Apple's documentation.
     case apple(String)
-    /// A file of the kernel's sources.
+    /// A file in the kernel's source code.
     case xnu(String)
-    /// A file of another project or system.
+    /// A file in another project or system.
     case file(String, String)
-    /// Seen in reports that systems wrote, and in no documentation.
+    /// Observed in reports that systems wrote, but not documented.
     case reports(String)
-    /// Said by users, and in no documentation.
+    /// Reported by users, but not documented.
     case users(String)
 
     package var text: String {

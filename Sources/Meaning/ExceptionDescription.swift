@@ -1,12 +1,12 @@
 package import Snapshot
 
-/// Exceptions in words. Names and meanings are those of the table of codes.
+/// A description of an exception. Names and meanings come from the table of codes.
 package struct ExceptionDescription: Sendable, Hashable {
   /// "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS at 0x10"
   package let title: String
-  /// What it means, for people who do not read these names every day; nil where the name says it.
+  /// The meaning, for readers who rarely see these names; nil if the name is self-explanatory.
   package let explanation: String?
-  /// The rows of the table, the closest first.
+  /// The rows of the table, the most specific first.
   package let rows: [CodeMeaning]
 
   private init(_ title: String, _ explanation: String?, _ rows: [CodeMeaning?] = []) {
@@ -16,6 +16,10 @@ package struct ExceptionDescription: Sendable, Hashable {
   }
 
   package init(_ exception: ExceptionSnapshot, _ system: SystemSnapshot) {
+    if exception.isSimulated {
+      self = Self.simulated
+      return
+    }
     self =
       switch exception.kind {
       case .mach: Self.mach(exception, system.architecture)
@@ -33,7 +37,7 @@ package struct ExceptionDescription: Sendable, Hashable {
       }
   }
 
-  /// An event of the table begins a sentence; here it stands behind a name.
+  /// Lowercases the article of an event, which is a sentence in the table but follows a name here.
   private static func lowercasingArticle(_ text: String) -> String {
     for article in ["The ", "A ", "An "] where text.hasPrefix(article) {
       return text.prefix(1).lowercased() + text.dropFirst()
@@ -47,33 +51,36 @@ package struct ExceptionDescription: Sendable, Hashable {
 
   private static func mach(_ exception: ExceptionSnapshot, _ architecture: CPUArchitecture) -> Self {
     let code = UInt64(exception.info)
-    // Crashpad has the type in front of the kernel's codes.
+    // Crashpad stores the type before the kernel's codes.
     let first = exception.codes.count > 1 ? exception.codes[1] : code
     let second = exception.codes.count > 2 ? exception.codes[2] : nil
-    if exception.code == 0x4350_7378 { return simulated }
     guard let type = MeaningTable.exception(UInt64(exception.code)) else {
       let title = "Mach exception \(hex(exception.code))"
       return Self(exception.codes.count > 1 ? "\(title) / code \(hex(first))" : title, nil)
     }
     switch exception.code {
     case 10:
-      // Reports have zeros for the code, and the signal beside it.
+      // Reports have zeros for the code, and state the signal separately.
       let code = exception.signal.map { first == 0 ? UInt64($0) << 24 : first } ?? first
       return crash(CrashCode(code: code), type, architecture)
     case 11:
       let decoded = ResourceCode(code: first, subcode: second)
       let facts = decoded.facts.map { "\($0.label) \($0.text)" }.joined(separator: ", ")
       let event = decoded.rows.first?.event ?? "more of a resource than the system allows"
-      return Self("\(type.name) / \(decoded.name)", facts.isEmpty ? event : "\(event): \(facts)", decoded.rows + [type])
+      // Text reports have zeros for the code.
+      let title = first == 0 ? type.name : "\(type.name) / \(decoded.name)"
+      return Self(title, facts.isEmpty ? event : "\(event): \(facts)", decoded.rows + [type])
     case 12:
       let decoded = GuardCode(code: first, subcode: second)
       let facts = decoded.facts.map { "\($0.label) \($0.text)" }.joined(separator: ", ")
       let event = decoded.rows.first?.event ?? "a guarded resource was misused"
-      return Self("\(type.name) / \(decoded.name)", facts.isEmpty ? event : "\(event): \(facts)", decoded.rows + [type])
+      // Text reports have zeros for the code.
+      let title = first == 0 ? type.name : "\(type.name) / \(decoded.name)"
+      return Self(title, facts.isEmpty ? event : "\(event): \(facts)", decoded.rows + [type])
     case 1, 2, 3, 5, 6:
       let row = MeaningTable.code(code, of: type.name, on: CodeMeaning.Platform(architecture))
       var title = "\(type.name) / \(row?.name ?? "code \(hex(code))")"
-      // The second code of a general protection fault is no address.
+      // The second code of a general protection fault is not an address.
       if exception.code == 1, row?.name != "EXC_I386_GPFLT" { title += " at \(hex(exception.address))" }
       let isKnown = row != nil || exception.code == 2 || exception.code == 3 || exception.code == 6
       return Self(title, isKnown ? row?.event ?? type.event : nil, [row, type])
@@ -95,18 +102,17 @@ package struct ExceptionDescription: Sendable, Hashable {
   // MARK: Signals
 
   private static func signal(_ number: UInt32, _ code: Int32, _ address: UInt64, _ names: SignalNames) -> Self {
-    if number == 0xffff_ffff { return simulated }
     var title = names.name(of: number)
     let row = names.codeRow(code, of: number)
-    // Linux has SI_USER as 0; on Darwin 0 is no code.
+    // On Linux 0 is SI_USER; on Darwin 0 is not a code.
     if let row { title += " / \(row.name)" } else if code != 0 { title += " / code \(code)" }
-    // The kernel has no address for an address that no pointer can have.
+    // For an address that no pointer can have, the kernel reports no address.
     let hasNoAddress = row?.name == "SI_KERNEL" && address == 0
     if names.hasAddress(number), names.isFault(code), !hasNoAddress { title += " at \(hex(address))" }
     let signal = names.row(of: number)
     let isSent = row != nil && row?.context == nil
     let isWild = hasNoAddress && signal?.name == "SIGSEGV"
-    // Of a fault that another program or raise() sent, the signal's own meaning did not happen.
+    // If another program or raise() sent a fault signal, the fault itself did not happen.
     let isNoFault = isSent && names.hasAddress(number) && row?.name != "SI_KERNEL"
     let event =
       isWild

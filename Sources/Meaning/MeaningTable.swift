@@ -1,20 +1,22 @@
 internal import BinaryFormat
-/// All rows, and the ways to find one.
+/// All rows, and functions to find one.
 package enum MeaningTable {
-  /// In the order of the manual page.
+  /// All rows in the order of the manual page.
   package static let all: [CodeMeaning] =
     CodeMeaning.terminationCodes + CodeMeaning.namespaces + CodeMeaning.namespaceCodes + CodeMeaning.terminationFlags
     + CodeMeaning.jetsamBands + CodeMeaning.exceptions + CodeMeaning.exceptionCodes + CodeMeaning.crashSignals
     + CodeMeaning.resources + CodeMeaning.guards + CodeMeaning.signals + CodeMeaning.signalCodes
     + CodeMeaning.windowsCodes + CodeMeaning.syndromes + CodeMeaning.faultStatuses + CodeMeaning.traps
     + CodeMeaning.addresses + CodeMeaning.kernelTriage + CodeMeaning.messages
+    + CodeMeaning.functions
 
-  /// Single words for the completion of shells: names, and codes that are written as hexadecimal numbers.
+  /// The words for shell completion: names without blanks, and codes that are written in hexadecimal.
   package static let completions: [String] = {
     var words: Set<String> = []
     for row in all {
       switch row.kind {
-      case .message, .kernelTriage, .address, .syndrome, .faultStatus, .trap, .jetsamBand, .terminationFlag: continue
+      case .message, .function, .kernelTriage, .address, .syndrome, .faultStatus, .trap, .jetsamBand, .terminationFlag:
+        continue
       case .terminationCode, .windows: words.insert(row.query)
       default: if !row.name.contains(" ") { words.insert(row.name) }
       }
@@ -22,12 +24,12 @@ package enum MeaningTable {
     return words.sorted()
   }()
 
-  /// A termination code such as 0x8badf00d.
+  /// Returns the row for a termination code such as 0x8badf00d.
   package static func terminationCode(_ value: UInt64) -> CodeMeaning? {
     CodeMeaning.terminationCodes.first { $0.has(value) }
   }
 
-  /// A namespace by its name, or by another one that reports use.
+  /// Returns the namespace with this name, or with this alias used in reports.
   package static func namespace(_ name: String) -> CodeMeaning? {
     let name = name.uppercased()
     return CodeMeaning.namespaces.first { $0.name == name }
@@ -40,8 +42,8 @@ package enum MeaningTable {
 
   package static func exception(_ type: UInt64) -> CodeMeaning? { CodeMeaning.exceptions.first { $0.has(type) } }
 
-  /// The number of a Mach exception, of a signal on Darwin, or of a code of either, by the name that reports spell; nil of
-  /// other names.
+  /// The number of a Mach exception, a Darwin signal, or a code of either, by the name used
+  /// in reports; nil for other names.
   package static func number(ofDarwin name: String) -> UInt64? {
     for rows in [CodeMeaning.exceptions, CodeMeaning.signals, CodeMeaning.exceptionCodes, CodeMeaning.signalCodes] {
       guard let row = rows.first(where: { $0.name == name }) else { continue }
@@ -50,7 +52,7 @@ package enum MeaningTable {
     return nil
   }
 
-  /// A code of a Mach exception. Codes below 16 and from 0x100 on belong to the processor.
+  /// Returns the row for a code of a Mach exception. Codes below 16 and from 0x100 on depend on the processor.
   static func code(_ value: UInt64, of exception: String, on platform: CodeMeaning.Platform) -> CodeMeaning? {
     let rows = (CodeMeaning.exceptionCodes + CodeMeaning.crashSignals).filter { $0.context == exception }
     return rows.first { $0.has(value, on: [platform]) } ?? rows.first { $0.has(value, on: [.any, .darwin]) }
@@ -72,17 +74,26 @@ package enum MeaningTable {
 
   static func windows(_ code: UInt64) -> CodeMeaning? { CodeMeaning.windowsCodes.first { $0.has(code) } }
 
-  /// The row of a message of a runtime: that with the longest text that the message has.
+  /// Returns the row for a runtime message: the one whose matching text is the longest.
   package static func message(_ text: String) -> CodeMeaning? { longest(in: text, CodeMeaning.messages) }
 
-  /// The row of a line of `ktriageinfo`.
+  /// Returns the row for the functions of a stack, and the index of the innermost function that it names.
+  static func function(in stack: [String]) -> (row: CodeMeaning, index: Int)? {
+    for row in CodeMeaning.functions {
+      let index = stack.firstIndex { function in ([row.name] + row.aliases).contains { function.holds($0) } }
+      if let index { return (row, index) }
+    }
+    return nil
+  }
+
+  /// Returns the row for a line of `ktriageinfo`.
   package static func kernelTriage(_ line: String) -> CodeMeaning? { longest(in: line, CodeMeaning.kernelTriage) }
 
-  /// Characters of a message that are compared.
+  /// The number of characters of a message that are compared.
   private static let longestText = 2000
 
   private static func longest(in text: String, _ rows: [CodeMeaning]) -> CodeMeaning? {
-    // Messages have their own words first; what a program logged behind them may be megabytes.
+    // The text of the message comes first; a program may log megabytes after it.
     let text = String(text.prefix(longestText)).lowercased()
     var found: (row: CodeMeaning, length: Int)?
     for row in rows {
@@ -93,7 +104,7 @@ package enum MeaningTable {
     return found?.row
   }
 
-  /// The row that `row` belongs to, and the rows above it: EXC_GUARD FD and EXC_GUARD of EXC_GUARD FD CLOSE.
+  /// The ancestors of `row`, the nearest first: EXC_GUARD FD and EXC_GUARD for EXC_GUARD FD CLOSE.
   package static func ancestors(of row: CodeMeaning) -> [CodeMeaning] {
     var chain: [CodeMeaning] = []
     var context = row.context

@@ -1,4 +1,4 @@
-/// Signals of one system by their numbers, which differ between systems, and their codes.
+/// The signals of one system, with its numbers and codes.
 struct SignalNames: Sendable {
   let platform: CodeMeaning.Platform
 
@@ -13,17 +13,18 @@ struct SignalNames: Sendable {
     MeaningTable.signalCode(UInt64(UInt32(bitPattern: code)), of: name(of: number), on: platform)
   }
 
-  /// Whether the kernel raised the signal for what the thread did, and not for what a process asked.
+  /// Whether the kernel raised the signal because of an action of the thread, rather
+  /// than at the request of a process.
   func isFault(_ code: Int32) -> Bool {
     let common = MeaningTable.signalCode(UInt64(UInt32(bitPattern: code)), of: "", on: platform)
     return code > 0 && (common == nil || common?.name == "SI_KERNEL")
   }
 
-  /// Whether `si_addr` means something.
+  /// Whether `si_addr` is set for the signal.
   func hasAddress(_ number: UInt32) -> Bool {
     ["SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP"].contains(name(of: number))
   }
 }
 
-/// A signal of Linux by its name: "SIGSEGV", or "signal 40".
+/// The name of a Linux signal: "SIGSEGV", or "signal 40" if it has none.
 package func linuxSignalName(_ number: Int32) -> String { SignalNames.linux.name(of: UInt32(bitPattern: number)) }

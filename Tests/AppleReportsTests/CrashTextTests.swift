@@ -191,6 +191,52 @@ struct CrashTextTests {
     }
   }
 
+  @Test("A report that is indented as a whole, as in a message, is read as the report itself")
+  func indented() throws {
+    let plain = Reading(SampleReports.phone)
+    let lines = SampleReports.phone.split(separator: "\n", omittingEmptySubsequences: false)
+    for indentation in ["    ", "\t"] {
+      let text = "It crashes:\n\n" + lines.map { $0.isEmpty ? "" : indentation + $0 }.joined(separator: "\n")
+      let other = Reading(text)
+      #expect(other.snapshot?.threads.map(\.frames) == plain.snapshot?.threads.map(\.frames))
+      #expect(other.snapshot?.modules.count == plain.snapshot?.modules.count)
+      #expect(other.report?.termination == plain.report?.termination)
+      #expect(other.codes == [])
+    }
+  }
+
+  @Test("A call to address zero, which Apple writes without 0x, is a frame")
+  func zero() {
+    let lines = ["0   ???             \t000000000000000000 0 + 0", "1   A               \t0x0000000000001000 f + 1"]
+    let reading = Reading("Thread 0 Crashed:\n" + lines.joined(separator: "\n") + "\n")
+    #expect(reading.frames(0).map(\.address) == [0, 0x1000])
+    #expect(!reading.codes.contains("report-bad-frame"))
+  }
+
+  @Test("Places as TestFlight and KSCrash write them")
+  func places() throws {
+    let lines = [
+      "0   dyld    \t0x00000001cfe9bfcc __abort_with_payload + 8 (:-1)",
+      "1   dyld    \t0x00000001cfe4730c dyld4::prepare(dyld4::APIs&, dyld3::MachOAnalyzer const*) + 4124 (dyldMain.cpp:0)",
+      "2   Orrery  \t0x0000000000107560 0x100000 + 30048 (-[Sky turn:] + 24)",
+    ]
+    let frames = Reading("Thread 0 Crashed:\n" + lines.joined(separator: "\n") + "\n").frames(0)
+    let prepare = "dyld4::prepare(dyld4::APIs&, dyld3::MachOAnalyzer const*)"
+    #expect(frames.map(\.function) == ["__abort_with_payload", prepare, "-[Sky turn:]"])
+    #expect(frames.map(\.functionOffset) == [8, 4124, 24])
+    #expect(frames.map(\.file) == [nil, "dyldMain.cpp", nil])
+  }
+
+  @Test("A hang and an event of another kind are no exceeded limit")
+  func events() {
+    for (event, kind) in [("hang", ReportSnapshot.Kind.hang), ("disk writes", .resource)] {
+      let reading = Reading(
+        "Date/Time: 2020-10-23 07:22:27 +0100\nEvent:            \(event)\nProcess:          swd [3]\n")
+      #expect(reading.report?.kind == kind)
+      #expect(reading.field("Event") == event)
+    }
+  }
+
   @Test("What is wrong in a report has a place")
   func findings() throws {
     let phone = SampleReports.phone

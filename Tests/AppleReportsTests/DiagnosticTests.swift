@@ -100,6 +100,19 @@ struct DiagnosticTests {
     #expect(reading.codes == [])
   }
 
+  @Test(
+    "Times of KSCrash are numbers of seconds, milliseconds or microseconds, or text",
+    arguments: [
+      ("1358178684", "2013-01-14T15:51:24Z", 0), ("1358178684250", "2013-01-14T15:51:24.250000Z", 250_000),
+      ("1358178684250001", "2013-01-14T15:51:24.250001Z", 250_001),
+    ])
+  func ksCrashTimes(_ number: String, _ text: String, _ microseconds: Int32) {
+    let reading = Reading(SampleReports.ksCrash.replacing("\"2013-01-14T15:51:24Z\"", with: number))
+    #expect(reading.snapshot?.snapshotTime == Timestamp(seconds: 1_358_178_684, microseconds: microseconds))
+    // Written as text, so that the other formats of reports take it.
+    #expect(reading.report?.captureTime == text)
+  }
+
   @Test("swift-backtrace's JSON")
   func swiftJSON() throws {
     let reading = Reading(SampleReports.swiftJSON)

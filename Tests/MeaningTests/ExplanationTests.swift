@@ -130,6 +130,48 @@ struct ExplanationTests {
     #expect(explanation.cautions.contains { $0.contains("no cause of a crash") })
   }
 
+  @Test func `A pointer that failed its authentication is named in the sentence`() {
+    let crash = SampleCrash.crash(SampleCrash.mach(1, [1, 0x2000_0001_0201_ddf8], signal: 11), [crashing])
+    #expect(Explanation(crash).summary.hasSuffix("high bits set, as after a failed pointer authentication."))
+  }
+
+  @Test func `A function of a runtime says why a process ended itself`() {
+    let abort = ["__pthread_kill", "pthread_kill", "abort"]
+    let end = ["app:Cart.total()", "start"]
+    let stacks: [(names: [String], words: String)] = [
+      (abort + ["malloc_vreport", "malloc_report", "free"], "The allocator found"),
+      (abort + ["abort_message", "demangling_terminate_handler()", "_objc_terminate()"], "An Objective-C exception"),
+      (abort + ["abort_message", "demangling_terminate_handler()", "std::__terminate(void (*)())"], "A C++ or"),
+      (["__pthread_kill_implementation", "raise", "abort", "__assert_fail_base", "__assert_fail"], "A C assertion"),
+      (abort + ["__stack_chk_fail"], "A buffer on the stack"),
+      (abort, "EXC_CRASH (SIGABRT): abort()"),
+    ]
+    for (names, words) in stacks {
+      let exception = SampleCrash.mach(10, [0, 0], signal: 6)
+      let explanation = Explanation(SampleCrash.crash(exception, [SampleCrash.thread(0, names + end)]))
+      #expect(explanation.summary.hasPrefix(words), "\(names): \(explanation.summary)")
+    }
+    // A function that frees is no cause of an access to memory.
+    let access = SampleCrash.crash(
+      SampleCrash.mach(1, [1, 0x18], signal: 11), [SampleCrash.thread(0, ["malloc_report"] + end)])
+    #expect(Explanation(access).summary.hasPrefix("EXC_BAD_ACCESS"))
+  }
+
+  @Test func `The backtrace of the last exception counts before the stack that aborts`() {
+    var crash = SampleCrash.crash(
+      SampleCrash.mach(10, [0, 0], signal: 6), [SampleCrash.thread(0, ["abort", "demangling_terminate_handler()"])])
+    crash.lastException = SampleCrash.frames([
+      "__exceptionPreprocess", "objc_exception_throw", "-[NSObject(NSObject) doesNotRecognizeSelector:]",
+      "app:Cart.total()",
+    ])
+    let explanation = Explanation(crash)
+    #expect(explanation.summary.hasPrefix("A message was sent to an object that does not have the method"))
+    #expect(explanation.evidence.contains { $0.place == "last exception backtrace, frame 2" })
+    crash.lastException = SampleCrash.frames(["app:0x1000", "app:Cart.total()"])
+    crash.threads[0].frames = SampleCrash.frames(["abort"])
+    #expect(Explanation(crash).summary.hasPrefix("An exception was not caught"))
+  }
+
   @Test func `A message of the runtime says more than the trap`() {
     let crash = SampleCrash.crash(
       SampleCrash.mach(6, [1, 0x1_0000_4000], signal: 5), [crashing],

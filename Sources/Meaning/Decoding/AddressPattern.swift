@@ -1,9 +1,9 @@
-/// What the bits of an address say about where it comes from.
+/// The likely origin of an address, judged by its bits.
 package struct AddressPattern: Sendable {
   package let row: CodeMeaning
   package let facts: [DecodedFact]
 
-  /// Nil where the address looks like any other. Without a platform the patterns of both processors count.
+  /// Nil if the address has no known pattern. Without a platform, the patterns of both processors count.
   package init?(_ address: UInt64, on platform: CodeMeaning.Platform = .any) {
     func row(_ name: String) -> CodeMeaning? { CodeMeaning.addresses.first { $0.name == "address \(name)" } }
     var facts: [DecodedFact] = []
@@ -41,14 +41,15 @@ package struct AddressPattern: Sendable {
     self.facts = facts
   }
 
-  /// Whether the upper bytes are all `byte`: a field of a scribbled object is a little behind the pattern. The highest may
-  /// have lost bits to signing.
+  /// Whether all middle bytes are `byte`. The low bytes may differ, because a field of a scribbled object lies a
+  /// little after the pattern, and the high bytes may have lost bits to pointer authentication.
   private static func repeats(_ byte: UInt64, in address: UInt64) -> Bool {
     let pattern = byte &* 0x01_0101_0101
     return address >> 16 & 0xff_ffff_ffff == pattern
   }
 
-  /// Seven or eight printable characters in the order of memory. Six are an address of a program of Linux, 0x5555….
+  /// Seven or eight printable characters in memory order. Six characters would match
+  /// addresses of Linux programs, 0x5555….
   private static func text(_ address: UInt64) -> String? {
     var bytes = (0..<8).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }
     while bytes.last == 0 { bytes.removeLast() }

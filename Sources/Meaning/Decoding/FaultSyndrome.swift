@@ -9,19 +9,19 @@ package struct FaultSyndrome: Sendable {
   private var isDataAbort: Bool { exceptionClass == 0x24 || exceptionClass == 0x25 }
   private var isInstructionAbort: Bool { exceptionClass == 0x20 || exceptionClass == 0x21 }
 
-  /// Of a data abort whether the access was a write; of cache maintenance, which reads as a write, nothing is known.
+  /// Whether a data abort was caused by a write; nil for cache maintenance, which is reported like a write.
   package var isWrite: Bool? {
     guard isDataAbort, value >> 8 & 1 == 0 else { return nil }
     return value >> 6 & 1 == 1
   }
 
-  /// Bits 5 to 0 of an abort.
+  /// The fault status of an abort: bits 5 to 0.
   package var status: UInt64? { isDataAbort || isInstructionAbort ? value & 0x3f : nil }
 
   /// The immediate of a brk instruction.
   package var trap: UInt64? { exceptionClass == 0x3c ? value & 0xffff : nil }
 
-  /// What the bits mean, the most telling row first.
+  /// The rows for the bits, the most informative first.
   package var rows: [CodeMeaning] {
     let first = trap.map { number in CodeMeaning.traps.first { $0.has(number) } } ?? nil
     let fault = status.flatMap { number in CodeMeaning.faultStatuses.first { $0.has(number) } }

@@ -1,14 +1,14 @@
 /// The code words of EXC_GUARD.
 ///
-/// Reports print the first as one decimal number behind "Termination Reason: GUARD".
+/// Reports print the first one as a decimal number after "Termination Reason: GUARD".
 package struct GuardCode: Sendable {
   package let type: UInt64
   package let flavor: UInt64
   package let target: UInt32
   package let facts: [DecodedFact]
-  /// The flavors, and behind them the type.
+  /// The rows of the flavors, then the row of the type.
   package let rows: [CodeMeaning]
-  /// "FD CLOSE", "MACH_PORT flavor 0x3000", "type 7"
+  /// Such as "FD CLOSE", "MACH_PORT flavor 0x3000" or "type 7".
   package let name: String
 
   package init(code: UInt64, subcode: UInt64?) {
@@ -18,7 +18,7 @@ package struct GuardCode: Sendable {
     let (type, flavor, target) = (self.type, self.flavor, self.target)
     let typeRow = CodeMeaning.guards.first { $0.context == "EXC_GUARD" && $0.has(type) }
     let flavors = typeRow.map { row in CodeMeaning.guards.filter { $0.context == "EXC_GUARD \(row.name)" } } ?? []
-    // Of descriptors and files the flavor is a set of bits, of the others a number.
+    // For descriptors and files the flavor is a set of bits, for other types a number.
     let isBits = type == 2 || type == 4
     let found = flavors.filter { row in row.number.map { isBits ? flavor & $0 != 0 : flavor == $0 } ?? false }
     let known = found.reduce(0) { $0 | ($1.number ?? 0) }

@@ -1,12 +1,13 @@
 /// The code words of EXC_RESOURCE.
 ///
-/// XNU's macros that decode WAKEUPS have the masks of two fields swapped; those that encode them are followed here.
+/// In XNU, the macros that decode WAKEUPS have the masks of two fields swapped; this
+/// follows the macros that encode it.
 package struct ResourceCode: Sendable {
   package let type: UInt64
   package let flavor: UInt64
-  /// "limit", "50 % over 180 s"
+  /// Such as "limit", "50 % over 180 s".
   package let facts: [DecodedFact]
-  /// What was used up, and the flavor; the flavor first where it is known.
+  /// The rows of the flavor, if known, and of the resource.
   package let rows: [CodeMeaning]
 
   package init(code: UInt64, subcode: UInt64?) {
@@ -38,7 +39,7 @@ package struct ResourceCode: Sendable {
     self.facts = facts
   }
 
-  /// "CPU MONITOR_FATAL", or "type 7"
+  /// Such as "CPU MONITOR_FATAL" or "type 7".
   package var name: String {
     guard let typeRow = rows.last else { return "type \(type)" }
     if rows.count == 2 { return "\(typeRow.name) \(rows[0].name)" }
@@ -46,7 +47,7 @@ package struct ResourceCode: Sendable {
   }
 }
 
-/// A part of a code word in words.
+/// A decoded part of a code word.
 package struct DecodedFact: Sendable, Hashable {
   package let label: String
   package let text: String

@@ -1,17 +1,17 @@
 internal import BinaryFormat
 package import Snapshot
 
-/// A crash as an explanation looks at it: text in place of bytes, and stacks with names.
+/// The facts about a crash that an explanation needs: text instead of bytes, and symbolicated stacks.
 package struct CrashEvidence: Sendable {
   package struct Frame: Sendable, Hashable {
-    /// Demangled; nil without a name.
+    /// The demangled name; nil if there is none.
     package var function: String?
     package var module: String?
-    /// In the module, in bytes.
+    /// The offset in the module in bytes.
     package var offset: UInt64?
-    /// "Scene.swift:12"
+    /// Such as "Scene.swift:12".
     package var location: String?
-    /// Whether the code is the application's, and not the system's.
+    /// Whether the code belongs to the application rather than the system.
     package var isOfApp: Bool
 
     package init(function: String?, module: String?, offset: UInt64?, location: String?, isOfApp: Bool) {
@@ -22,7 +22,7 @@ package struct CrashEvidence: Sendable {
       self.isOfApp = isOfApp
     }
 
-    /// "Scene.load() in Orrery (Scene.swift:12)"
+    /// Such as "Scene.load() in Orrery (Scene.swift:12)".
     package var text: String {
       let place = module ?? "no module"
       guard let function else { return offset.map { "\(place) + \(hex($0))" } ?? place }
@@ -31,12 +31,12 @@ package struct CrashEvidence: Sendable {
   }
 
   package struct Thread: Sendable {
-    /// In the report.
+    /// The index in the report.
     package var index: Int
     package var name: String?
-    /// Label of its dispatch queue.
+    /// The label of the dispatch queue.
     package var queue: String?
-    /// The innermost first.
+    /// The frames, the innermost first.
     package var frames: [Frame]
 
     package init(index: Int, name: String?, queue: String?, frames: [Frame]) {
@@ -48,7 +48,7 @@ package struct CrashEvidence: Sendable {
 
     package func has(_ words: [String]) -> Bool { first(words) != nil }
 
-    /// The innermost frame whose function has one of these words.
+    /// The index of the innermost frame whose function contains one of these words.
     package func first(_ words: [String]) -> Int? {
       frames.firstIndex { frame in
         guard let function = frame.function else { return false }
@@ -56,13 +56,13 @@ package struct CrashEvidence: Sendable {
       }
     }
 
-    /// The innermost frame of the application. Its main function calls everything and says nothing, and a check of libc++
-    /// is inlined into the code that failed it.
+    /// The index of the innermost frame of the application. It skips the main function, which is on every stack, and
+    /// checks of libc++, which are inlined into the code that failed them.
     package var firstOfApp: Int? {
       frames.firstIndex { $0.isOfApp && $0.function != "main" && $0.function?.holds("/include/c++/v1/") != true }
     }
 
-    /// "thread 3 (com.example.store)"
+    /// Such as "thread 3 (com.example.store)".
     package var title: String { "thread \(index)" + ((queue ?? name).map { " (\($0))" } ?? "") }
   }
 
@@ -71,11 +71,11 @@ package struct CrashEvidence: Sendable {
   package var report: ReportSnapshot?
   package var processName: String?
   package var threads: [Thread]
-  /// Index in `threads` of the one that crashed, or that the report names.
+  /// The index in `threads` of the thread that crashed, or that the report names.
   package var crashed: Int?
-  /// The stack of the uncaught exception, if there is one.
+  /// The stack of the uncaught exception; empty if there is none.
   package var lastException: [Frame]
-  /// What programs and libraries said about the end.
+  /// The messages that programs and libraries left.
   package var messages: [String]
 
   package init(
@@ -94,13 +94,13 @@ package struct CrashEvidence: Sendable {
 
   var crashedThread: Thread? { crashed.flatMap { threads.indices.contains($0) ? threads[$0] : nil } }
 
-  /// The main thread: that of the main queue, or else the first.
+  /// The main thread: the thread of the main queue, or else the first.
   var mainThread: Thread? {
     threads.first { $0.queue == "com.apple.main-thread" || $0.name?.holds("com.apple.main-thread") == true }
       ?? threads.first { $0.index == 0 }
   }
 
-  /// All lines of a termination, as one text in small letters.
+  /// All lines about the termination as one text.
   var terminationText: String {
     ((report?.termination?.reasons ?? []) + (report?.termination?.details ?? [])).joined(separator: "\n")
   }

@@ -1,29 +1,29 @@
 internal import Snapshot
 
-/// What a report says about a crash: what happened, who ended the process, the evidence, what to do, what is not known.
+/// The explanation of a crash: what happened, who ended the process, the evidence, advice, and open questions.
 package struct Explanation: Sendable {
-  /// Something that the report says, and where.
+  /// A fact in the report, and its place.
   package struct Evidence: Sendable, Hashable {
     package let text: String
-    /// "thread 3, frame 2"; nil where it is of the whole report.
+    /// Such as "thread 3, frame 2"; nil if the fact concerns the whole report.
     package let place: String?
-    /// The index of the thread in the report and the number of the frame, where it is of one.
+    /// The index of the thread in the report and the number of the frame, if the fact concerns one.
     package var thread: Int?
     package var frame: Int?
   }
 
-  /// What happened, in a sentence.
+  /// The event, as a sentence.
   package var summary = ""
-  /// Who ended the process; further sentences say where exception and termination differ.
+  /// States who ended the process; further sentences point out conflicts between exception and termination.
   package var endedBy: [String] = []
   package var evidence: [Evidence] = []
   package var advice: [String] = []
   package var notKnown: [String] = []
-  /// Beliefs that would lead astray in this very report.
+  /// Common misconceptions that would mislead in this report.
   package var cautions: [String] = []
-  /// The rows of the table that it rests on.
+  /// The rows of the table used for the explanation.
   package var rows: [CodeMeaning] = []
-  /// False of reports about processes that went on, and of those that are about no process.
+  /// False if the process kept running, or the report is not about a process.
   package var isCrash = true
 
   package init(_ evidence: CrashEvidence) {
@@ -34,7 +34,7 @@ package struct Explanation: Sendable {
 
   init() {}
 
-  /// Texts of the sources, each once.
+  /// The texts of the sources, each once.
   package var sources: [String] {
     var texts: [String] = []
     for row in rows where !texts.contains(row.source.text) { texts.append(row.source.text) }
@@ -42,7 +42,8 @@ package struct Explanation: Sendable {
   }
 }
 
-/// Builds an explanation: the termination first, as it outranks the exception, then the exception, then what the stacks show.
+/// Builds an explanation: first from the termination, which outranks the exception, then from the
+/// exception, then from the stacks.
 struct ExplanationBuilder {
   let crash: CrashEvidence
   var result = Explanation()
@@ -87,7 +88,7 @@ struct ExplanationBuilder {
         text: text, place: "\(thread.title), frame \(frame)", thread: thread.index, frame: frame))
   }
 
-  /// What the table says of a row, for this report.
+  /// Takes the explanation of a row for this report.
   mutating func take(_ row: CodeMeaning, summary: String? = nil) {
     let reading = CodeReading(row)
     result.summary = summary ?? reading.event
@@ -96,7 +97,7 @@ struct ExplanationBuilder {
     for row in reading.rows { add(row) }
   }
 
-  /// The first frame of the application in a stack, as evidence.
+  /// Adds the first frame of the application in a stack as evidence.
   mutating func noteSuspect(_ thread: CrashEvidence.Thread, _ words: String) {
     guard let index = thread.firstOfApp else {
       result.notKnown.append("Which code of the application is involved: \(thread.title) has none of it in its stack.")
@@ -106,7 +107,7 @@ struct ExplanationBuilder {
   }
 }
 
-/// With a capital and a period. Names of programs keep their case: dyld, tccd.
+/// Capitalizes the text and adds a period. Names of programs keep their case: dyld, tccd.
 func capitalized(_ text: String) -> String {
   guard !text.isEmpty else { return "" }
   let isName = ["dyld", "tccd", "hangtracerd", "watchdogd", "libxpc", "libSystem"].contains { text.hasPrefix($0) }

@@ -1,7 +1,7 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// What the exception says.
+/// The explanation of the exception.
 extension ExplanationBuilder {
   mutating func explainException() {
     guard let exception = crash.exception else {
@@ -28,14 +28,14 @@ extension ExplanationBuilder {
     } else {
       result.notKnown.append("What \(description.title) means: the table does not have it.")
     }
-    result.summary = "\(description.title): \(description.explanation ?? "an exception without a known meaning")."
+    result.summary = "\(description.title): \(description.explanation ?? "its meaning is not known")."
     addAddress(exception)
     addTrap(exception)
-    addMessages()
+    if !addMessages() { addFunctions(exception) }
     addStacks(exception)
   }
 
-  /// A resource by the words of a report, which has the kernel's codes in another form.
+  /// Explains a resource by the text of a report, which does not have the kernel's codes in their usual form.
   mutating func explainResourceText() {
     let fields = report?.fields ?? []
     func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
@@ -48,6 +48,9 @@ extension ExplanationBuilder {
       result.rows += reading.rows
       result.advice += reading.advice
       result.summary = "A limit was exceeded: \(row.event)."
+    } else if let event = field("Event") {
+      result.summary = "The report is about the event \(shortened(event))."
+      result.notKnown.append("Whether the process caused the event.")
     } else {
       result.summary = "The process used more of a resource than the system allows."
       result.notKnown.append("Which resource it was.")
@@ -86,6 +89,10 @@ extension ExplanationBuilder {
       note("The address \(hex(address)): \(pattern.row.event)\(facts).")
       result.advice = pattern.row.advice + result.advice
       add(pattern.row)
+      if pattern.row.name == "address signed" {
+        result.summary =
+          "\(names): an access through a pointer with high bits set, as after a failed pointer authentication."
+      }
     }
     if let thread = crash.crashedThread, let top = thread.frames.first, top.module == nil, top.function == nil {
       note("The program counter is in no module: a jump through a wrong pointer.", thread, frame: 0)
@@ -107,7 +114,7 @@ extension ExplanationBuilder {
     result.advice += row.advice
   }
 
-  /// The immediate of a brk instruction in the bytes at the program counter.
+  /// The immediate of the brk instruction at the program counter; nil if there is another instruction.
   private var trapInstruction: UInt64? {
     guard crash.system.architecture == .arm64, let bytes = report?.codeAt, bytes.count >= 4 else { return nil }
     let word = (0..<4).reduce(0 as UInt32) { $0 | UInt32(bytes[$1]) << (8 * UInt32($1)) }
@@ -116,24 +123,55 @@ extension ExplanationBuilder {
 
   // MARK: Messages and stacks
 
-  /// How many lines of messages are looked at.
+  /// The maximum number of message lines to examine.
   private static let messageLines = 200
 
-  mutating func addMessages() {
+  /// - Returns: Whether a message explains the crash.
+  @discardableResult
+  mutating func addMessages() -> Bool {
     let lines = crash.messages.flatMap { $0.split(whereSeparator: \.isNewline).map(String.init) }
-    // A trap of libc++ has its message as the name of an inlined function.
+    // A trap of libc++ stores its message as the name of an inlined function.
     let names =
       crash.crashedThread?.frames.prefix(2).compactMap(\.function).filter { $0.holds("/include/c++/v1/") } ?? []
     for line in lines.prefix(Self.messageLines) + names {
       guard let row = MeaningTable.message(line), let exception = crash.exception else { continue }
       note("The program left the message: \(shortened(line)).")
-      // What the program says itself is closer than the signal that it became.
+      // The program's own message is more specific than the resulting signal.
       result.summary = "\(capitalized(row.event).dropLast()) (\(ExceptionDescription(exception, crash.system).title))."
+      result.advice = row.advice + result.advice
+      add(row)
+      return true
+    }
+    if let line = lines.first { note("The program left the message: \(shortened(line)).") }
+    return false
+  }
+
+  /// The number of innermost frames in which a function of a runtime is searched.
+  private static let innermostFrames = 16
+
+  /// Explains a process that ended itself, by the function of a runtime on its stack.
+  private mutating func addFunctions(_ exception: ExceptionSnapshot) {
+    let title = ExceptionDescription(exception, crash.system).title
+    guard ["SIGABRT", "SIGTRAP", "SIGILL", "EXC_BREAKPOINT", "EXC_BAD_INSTRUCTION"].contains(where: title.holds) else {
+      return
+    }
+    let stacks = [(crash.lastException, "last exception backtrace"), (crash.crashedThread?.frames ?? [], nil)]
+    for (frames, place) in stacks {
+      let names = frames.prefix(Self.innermostFrames).map { $0.function ?? "" }
+      guard let (row, index) = MeaningTable.function(in: names) else { continue }
+      let text = "The stack has \(frames[index].text)"
+      if let place {
+        note(text, at: "\(place), frame \(index)")
+      } else if let thread = crash.crashedThread {
+        note(text, thread, frame: index)
+      }
+      result.summary = "\(row.event) (\(title))."
       result.advice = row.advice + result.advice
       add(row)
       return
     }
-    if let line = lines.first { note("The program left the message: \(shortened(line)).") }
+    // The system stores the backtrace only for an exception that nothing caught.
+    if !crash.lastException.isEmpty { result.summary = "An exception was not caught (\(title))." }
   }
 
   private func shortened(_ text: String) -> String {
@@ -166,7 +204,7 @@ extension ExplanationBuilder {
     }
   }
 
-  /// A function that fills the stack.
+  /// A function that fills the stack, with the number of its frames.
   private func recursion(_ thread: CrashEvidence.Thread) -> (function: String, count: Int)? {
     var counts: [String: Int] = [:]
     for frame in thread.frames.prefix(1000) { if let name = frame.function { counts[name, default: 0] += 1 } }
@@ -176,7 +214,7 @@ extension ExplanationBuilder {
 
   // MARK: The system
 
-  /// Lines that the kernel and the reporter left.
+  /// Adds lines written by the kernel and the reporter.
   mutating func addSystemEvidence() {
     guard let report else { return }
     for line in report.kernelTriage.prefix(Self.messageLines) {

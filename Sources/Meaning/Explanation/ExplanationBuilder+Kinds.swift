@@ -1,9 +1,10 @@
 internal import Snapshot
 
-/// Reports of no crash.
+/// The explanation of reports that are not about a crash.
 extension ExplanationBuilder {
-  /// Whether the report is about no crash; then the explanation is done.
+  /// Returns whether the report is not about a crash; if so, the explanation is complete.
   mutating func describesNoCrash() -> Bool {
+    if crash.exception?.isSimulated == true { return explainSimulated() }
     guard let report else { return explainNoException() }
     if report.isSimulated {
       return explainNoCrash("The report is simulated: a test or a tool asked for it, and nothing crashed.")
@@ -39,6 +40,14 @@ extension ExplanationBuilder {
     guard crash.exception == nil else { return false }
     result.isCrash = false
     result.summary = "The dump has no exception: it was made of a process without a crash."
+    result.endedBy = ["Nothing in the dump says that the process was ended."]
+    return true
+  }
+
+  private mutating func explainSimulated() -> Bool {
+    if let thread = crash.crashedThread { noteSuspect(thread, "The dump was asked for in") }
+    result.isCrash = false
+    result.summary = "Simulated exception: a dump without a crash (DumpWithoutCrash). Nothing crashed."
     result.endedBy = ["Nothing in the dump says that the process was ended."]
     return true
   }

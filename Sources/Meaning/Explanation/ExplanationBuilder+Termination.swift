@@ -1,8 +1,8 @@
 internal import Snapshot
 
-/// Who ended the process, where the report says so.
+/// The explanation of who ended the process, if the report states it.
 extension ExplanationBuilder {
-  /// Returns false if the termination says no more than the exception.
+  /// Returns false if the termination adds nothing to the exception.
   mutating func explainTermination() -> Bool {
     guard let termination else { return false }
     addFlags(termination)
@@ -44,7 +44,7 @@ extension ExplanationBuilder {
     result.cautions += [row.myth].compactMap { $0 }
   }
 
-  /// A reason without a number: "TCC, This app has crashed because it attempted to access …".
+  /// Explains a reason without a number: "TCC, This app has crashed because it attempted to access …".
   private mutating func explainWordsOfTermination(_ termination: ReportSnapshot.Termination) -> Bool {
     guard let name = termination.namespace, let row = MeaningTable.namespace(name), row.name != "SIGNAL" else {
       return false
@@ -99,7 +99,7 @@ extension ExplanationBuilder {
 
   // MARK: Signals
 
-  /// SIGNAL: what the exception says, and who sent the signal.
+  /// Explains namespace SIGNAL by the exception and the sender of the signal.
   private mutating func explainSignal(_ code: UInt64, _ termination: ReportSnapshot.Termination) -> Bool {
     let name = SignalNames.darwin.name(of: UInt32(truncatingIfNeeded: code))
     let sender = termination.byProcess
@@ -144,7 +144,7 @@ extension ExplanationBuilder {
     "GRDB", "Realm", "FMDatabase", "guarded_pwrite", "fsync",
   ]
 
-  /// 0xdead10cc: the thread that holds the lock is not the one that is marked.
+  /// Explains 0xdead10cc: the thread that holds the lock is not the one that is marked.
   private mutating func explainFileLock() {
     var found = false
     for thread in crash.threads {
@@ -160,7 +160,7 @@ extension ExplanationBuilder {
 
   // MARK: Disagreement
 
-  /// Exception and termination are two statements, and can differ.
+  /// Points out when exception and termination differ; they are independent statements.
   mutating func addDisagreement() {
     guard let termination, let exception = crash.exception, exception.kind == .mach, exception.code != 10 else {
       return

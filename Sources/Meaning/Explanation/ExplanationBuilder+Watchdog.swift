@@ -2,18 +2,18 @@ internal import Snapshot
 
 /// The numbers in the text of a watchdog, in either layout.
 struct WatchdogText {
-  /// "scene-create"
+  /// Such as "scene-create".
   var event: String?
-  /// Seconds.
+  /// The allowance in seconds.
   var allowance: Double?
   var allowanceText: String?
-  /// Seconds of CPU of the whole system, and of the application on all its threads.
+  /// The CPU time in seconds of the whole system, and of all threads of the application.
   var systemCPU: Double?
   var systemPercent: Int?
   var applicationCPU: Double?
   var visibility: String?
   var thermalState: String?
-  /// The process held background assertions beyond its time.
+  /// Whether the process held background assertions for too long.
   var hasOverdueAssertions: Bool
 
   init(_ text: String) {
@@ -51,7 +51,7 @@ struct WatchdogText {
 
   enum Verdict { case busy, starved, blocked, unknown }
 
-  /// Evidence, not proof: the backtrace is of the end, and the time was spent before.
+  /// The likely cause. It is evidence, not proof: the backtrace shows the end, but the time was spent before.
   var verdict: Verdict {
     guard let allowance, allowance > 0, let applicationCPU else { return .unknown }
     if applicationCPU / allowance >= 0.7 { return .busy }
@@ -131,7 +131,7 @@ extension ExplanationBuilder {
 
   // MARK: The main thread
 
-  /// What the main thread waits for, by its stack.
+  /// Explains what the main thread waits for, judging by its stack.
   mutating func explainMainThread(_ main: CrashEvidence.Thread) {
     guard let wait = MainThreadWait(main) else {
       if let index = main.firstOfApp {
@@ -151,7 +151,7 @@ extension ExplanationBuilder {
     if wait.rule.isLock { findHolder(main, wait.frame) }
   }
 
-  /// Other threads that have the same function of the app in their stack, or that wait for the main queue.
+  /// Finds other threads that have the same function of the app in their stack, or that wait for the main queue.
   private mutating func findHolder(_ main: CrashEvidence.Thread, _ frame: Int) {
     let own = Set(main.frames.filter { $0.isOfApp && $0.function != "main" }.compactMap(\.function))
     var found = false

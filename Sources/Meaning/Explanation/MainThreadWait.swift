@@ -1,15 +1,16 @@
 internal import BinaryFormat
-/// What a main thread waits for, as its stack shows it.
+/// The reason why a main thread waits, judging by its stack.
 struct MainThreadWait {
   struct Rule: Sendable {
-    /// The innermost frames, of which one must have one of these words; empty for any. A word behind = is a whole name.
+    /// Words of which one of the innermost frames must contain one; empty for no condition.
+    /// A word after = is a whole name.
     let leaf: [String]
-    /// Words of which one must be anywhere in the stack; empty for none.
+    /// Words of which any frame must contain one; empty for no condition.
     let stack: [String]
     let verdict: String
     let advice: [String]
     var isLock = false
-    /// Whether a frame of the application called it.
+    /// Whether a frame of the application called the wait.
     var isOfApp = true
     var showsFunction = true
   }
@@ -17,7 +18,7 @@ struct MainThreadWait {
   let rule: Rule
   let frame: Int
 
-  /// How many frames a wait is deep at most.
+  /// The number of innermost frames that may belong to a wait.
   private static let depth = 6
 
   init?(_ thread: CrashEvidence.Thread) {
@@ -44,14 +45,14 @@ struct MainThreadWait {
     return nil
   }
 
-  /// System calls have underscores in front and variants behind: __open_nocancel.
+  /// Names of system calls may have leading underscores and suffixes: __open_nocancel.
   private static func matches(_ name: String, _ word: String) -> Bool {
     guard word.hasPrefix("=") else { return name.holds(word) }
     let base = name.drop { $0 == "_" }
     return base == word.dropFirst() || base == word.dropFirst() + "_nocancel"
   }
 
-  /// In the run loop, with nothing of the app above it.
+  /// Whether the thread waits in the run loop, with no frame of the app above it.
   private static func isIdle(_ thread: CrashEvidence.Thread) -> Bool {
     guard let leaf = thread.frames[0].function, leaf.hasPrefix("mach_msg") else { return false }
     guard let loop = thread.first(["__CFRunLoopServiceMachPort", "__CFRunLoopRun"]), loop < depth else { return false }
@@ -80,7 +81,7 @@ struct MainThreadWait {
       "If the event is scene-create or process-launch, slow work may have ended just before.",
     ], isOfApp: false, showsFunction: false)
 
-  /// The first that fits counts.
+  /// The rules; the first match counts.
   private static let rules: [Rule] = [
     Rule(
       leaf: [],

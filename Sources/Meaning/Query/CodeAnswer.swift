@@ -1,10 +1,10 @@
-/// What a code can mean.
+/// The possible meanings of a code.
 package struct CodeAnswer: Sendable {
-  /// The words that were asked about.
+  /// The words of the question.
   package let query: String
-  /// Several where the words do not say in which field the number stands.
+  /// The meanings; several if the words do not state the field of the number.
   package let readings: [CodeReading]
-  /// Why there is no reading, or what else is not known.
+  /// The reason why there is no meaning, or what else is not known.
   package let unknown: UnknownCode?
 
   init(_ query: String, _ readings: [CodeReading], unknown: UnknownCode? = nil) {
@@ -15,7 +15,7 @@ package struct CodeAnswer: Sendable {
 
   package var isKnown: Bool { !readings.isEmpty }
 
-  /// The answers to words of a command line, or of a line that was copied from a report.
+  /// The answers to the words on a command line, or in a line copied from a report.
   package static func answers(to words: [String]) -> [CodeAnswer] {
     var parser = CodeParser(words)
     return parser.answers()
@@ -24,13 +24,13 @@ package struct CodeAnswer: Sendable {
 
 /// One meaning of a code.
 package struct CodeReading: Sendable {
-  /// "EXC_GUARD / MACH_PORT INVALID_NAME"
+  /// Such as "EXC_GUARD / MACH_PORT INVALID_NAME".
   package let title: String
-  /// What asks for this meaning and no other: "signal 11".
+  /// The query that gives only this meaning: "signal 11".
   package let query: String
-  /// The parts of the number.
+  /// The decoded parts of the number.
   package let facts: [DecodedFact]
-  /// Rows of the table, the closest first, each with those it belongs to behind it.
+  /// The rows of the table, the most specific first, each followed by its ancestors.
   package let rows: [CodeMeaning]
 
   init(_ title: String, query: String? = nil, facts: [DecodedFact] = [], _ rows: [CodeMeaning]) {
@@ -42,7 +42,7 @@ package struct CodeReading: Sendable {
     self.rows = chain
   }
 
-  /// A row on its own.
+  /// Creates a reading of a single row.
   package init(_ row: CodeMeaning) {
     let number = row.number.map { row.kind == .namespaceCode || row.kind == .jetsamBand ? String($0) : hex($0) }
     let title: String
@@ -55,20 +55,20 @@ package struct CodeReading: Sendable {
     case .syndrome: title = "esr class \(number ?? "") \(row.name)"
     case .faultStatus: title = "esr fault status \(number ?? "") \(row.name)"
     case .trap: title = "brk \(number ?? ""): \(row.name)"
-    case .exception, .signal, .address, .kernelTriage, .message: title = row.name
+    case .exception, .signal, .address, .kernelTriage, .message, .function: title = row.name
     case .exceptionCode, .resource, .guardViolation, .signalCode:
       title = row.context.map { "\($0) / \(row.name)" } ?? row.name
     }
     self.init(title, query: row.query, [row])
   }
 
-  /// What happened, with a period.
+  /// The event, as a sentence with a period.
   package var event: String { rows.first.map { sentence($0.event) } ?? "" }
-  /// Of the closest row that says it.
+  /// The text in the most specific row that has one.
   package var endedBy: String { rows.lazy.map(\.endedBy).first { !$0.isEmpty } ?? "" }
   package var causes: [String] { rows.lazy.map(\.causes).first { !$0.isEmpty } ?? [] }
   package var advice: [String] { rows.lazy.map(\.advice).first { !$0.isEmpty } ?? [] }
-  /// What is commonly believed and wrong, of all the rows.
+  /// The common misconceptions in all rows.
   package var myths: [String] { rows.compactMap(\.myth) }
   package var sources: [String] {
     var texts: [String] = []
@@ -77,19 +77,19 @@ package struct CodeReading: Sendable {
   }
 }
 
-/// A code without a meaning in the table.
+/// A code that is not in the table.
 package struct UnknownCode: Sendable {
-  /// "0x123 is unknown in namespace RUNNINGBOARD"
+  /// Such as "0x123 is unknown in namespace RUNNINGBOARD".
   package let reason: String
-  /// Who owns the field in which it stands.
+  /// The row of the field that holds the code.
   package let owner: CodeMeaning?
-  /// What helps to find out.
+  /// The facts that would help to find the meaning.
   package let collect: [String]
-  /// Names that are similar.
+  /// Similar names.
   package let suggestions: [String]
 }
 
-/// With a capital and a period.
+/// Capitalizes the text and adds a period.
 func sentence(_ text: String) -> String {
   guard let first = text.first else { return text }
   // Names of functions keep their case.

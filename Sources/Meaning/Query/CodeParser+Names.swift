@@ -1,7 +1,7 @@
 extension CodeParser {
   // MARK: Terminations
 
-  /// "RUNNINGBOARD 0xdead10cc", "Namespace SIGNAL, Code 0xb", "namespace SPRINGBOARD"
+  /// Parses "RUNNINGBOARD 0xdead10cc", "Namespace SIGNAL, Code 0xb", "namespace SPRINGBOARD".
   mutating func namespace(_ token: CodeToken) -> CodeAnswer? {
     let start = position
     let isNamed = token.upper == "NAMESPACE" || token.upper == "DOMAIN"
@@ -25,14 +25,14 @@ extension CodeParser {
     position += 1
     let name = row.aliases.contains(word.upper) ? word.upper : row.name
     if let number = takeNumber() { return termination(number, in: row, named: name, from: start) }
-    // A code by its name: "JETSAM per-process-limit".
+    // A code by name, such as "JETSAM per-process-limit".
     for code in CodeMeaning.namespaceCodes where code.context == row.name && takes(code.name) {
       return CodeAnswer(words(from: start), [CodeReading(code)])
     }
     return CodeAnswer(words(from: start), [CodeReading(row)])
   }
 
-  /// Whether the next words are those of `name`; then they are read.
+  /// Whether the next words match `name`; if so, consumes them.
   private mutating func takes(_ name: String) -> Bool {
     let words = name.uppercased().split(separator: " ")
     for (offset, word) in words.enumerated() where token(at: offset)?.upper != String(word) { return false }
@@ -85,7 +85,7 @@ extension CodeParser {
 
   // MARK: Exceptions
 
-  /// "EXC_BAD_ACCESS KERN_PROTECTION_FAILURE", "EXC_GUARD 0x4000000100000004", "EXC_CRASH (SIGKILL)"
+  /// Parses "EXC_BAD_ACCESS KERN_PROTECTION_FAILURE", "EXC_GUARD 0x4000000100000004", "EXC_CRASH (SIGKILL)".
   mutating func exception(_ token: CodeToken) -> CodeAnswer? {
     guard let row = CodeMeaning.exceptions.first(where: { $0.name == token.upper }) else { return nil }
     let start = position
@@ -129,7 +129,7 @@ extension CodeParser {
       ])
   }
 
-  /// The second code of a general protection fault is no address.
+  /// Whether the second code is an address, which it is not for general protection faults.
   private static func hasAddress(_ code: CodeMeaning) -> Bool {
     code.context == "EXC_BAD_ACCESS" && code.name != "EXC_I386_GPFLT"
   }
@@ -139,7 +139,7 @@ extension CodeParser {
     return [DecodedFact("address \(hex(address))", pattern.row.event)] + pattern.facts
   }
 
-  /// A code of an exception by its name, or a flavor of the type before it.
+  /// Finds a code of an exception by name, or a flavor of the type before it.
   private func code(named name: String, of exception: String, after last: CodeMeaning?) -> CodeMeaning? {
     let rows = CodeMeaning.exceptionCodes + CodeMeaning.resources + CodeMeaning.guards
     let context = last.map { "\(exception) \($0.name)" }
@@ -188,7 +188,7 @@ extension CodeParser {
 
   // MARK: Signals
 
-  /// "SIGSEGV SEGV_MAPERR", "SIGBUS 2"
+  /// Parses "SIGSEGV SEGV_MAPERR", "SIGBUS 2".
   mutating func signal(_ token: CodeToken) -> CodeAnswer? {
     let start = position
     guard let row = MeaningTable.signal(named: token.upper) else { return realTime(token) }
@@ -206,7 +206,7 @@ extension CodeParser {
         words(from: start), [CodeReading("\(row.name) / \(code.name)", query: "\(row.name) \(code.name)", [code, row])])
     }
     guard let number = word.number else { return CodeAnswer(words(from: start), [CodeReading(row)]) }
-    // The report's "Segmentation fault: 11" is no code of the signal.
+    // The number in the report's "Segmentation fault: 11" is not a code of the signal.
     let codes = CodeMeaning.signalCodes.filter { ($0.context == row.name || $0.context == nil) && $0.has(number) }
     guard !codes.isEmpty else { return CodeAnswer(words(from: start), [CodeReading(row)]) }
     position += 1
@@ -220,7 +220,7 @@ extension CodeParser {
       })
   }
 
-  /// SIGRTMIN+3, SIGRT_3, or SIGRTMAX
+  /// Parses SIGRTMIN+3, SIGRT_3, or SIGRTMAX.
   private mutating func realTime(_ token: CodeToken) -> CodeAnswer? {
     guard token.upper.hasPrefix("SIGRT") else { return nil }
     position += 1
@@ -229,13 +229,11 @@ extension CodeParser {
 
   // MARK: Other names
 
-  /// KERN_INVALID_ADDRESS, SEGV_MAPERR, GUARD_TYPE_FD, STATUS_ACCESS_VIOLATION, per-process-limit
+  /// Parses KERN_INVALID_ADDRESS, SEGV_MAPERR, GUARD_TYPE_FD, STATUS_ACCESS_VIOLATION, per-process-limit.
   mutating func name(_ token: CodeToken) -> CodeAnswer? {
     guard token.number == nil || token.upper.contains("_") else { return nil }
     let rows = MeaningTable.all.filter { row in
-      guard row.kind != .message, row.kind != .kernelTriage, row.kind != .terminationCode, row.kind != .namespace else {
-        return false
-      }
+      guard ![.message, .function, .kernelTriage, .terminationCode, .namespace].contains(row.kind) else { return false }
       return row.name.uppercased() == token.upper || row.aliases.contains(token.upper)
     }
     guard !rows.isEmpty else { return nil }
@@ -245,7 +243,7 @@ extension CodeParser {
 
   // MARK: Numbers
 
-  /// A number without its field: each field in which it means something.
+  /// Answers for a number without a field: the meanings in all fields.
   func bareNumber(_ number: UInt64, _ token: CodeToken) -> CodeAnswer {
     var readings: [CodeReading] = []
     if let row = MeaningTable.terminationCode(number) { readings.append(CodeReading(row)) }

@@ -1,7 +1,7 @@
-/// Reads questions such as "EXC_BAD_ACCESS KERN_PROTECTION_FAILURE SIGBUS" or "Namespace SIGNAL, Code 0xb".
+/// Parses questions such as "EXC_BAD_ACCESS KERN_PROTECTION_FAILURE SIGBUS" or "Namespace SIGNAL, Code 0xb".
 struct CodeParser {
   let text: String
-  /// Whether it is a line of a report, with words around the codes.
+  /// Whether the text is a line of a report, with other words around the codes.
   let isCopied: Bool
   let tokens: [CodeToken]
   var position = 0
@@ -12,7 +12,7 @@ struct CodeParser {
     tokens = CodeToken.tokens(text)
   }
 
-  /// Words of a report that name no code.
+  /// Words of a report that are not codes.
   private static let noise: Set<String> = [
     "TERMINATION", "REASON", "CODE", "CODES", "EXCEPTION", "TYPE", "SUBTYPE", "NOTE", "MESSAGE", "AT", "FROM",
     "-", "&", "AND",
@@ -26,9 +26,12 @@ struct CodeParser {
       if position == start { position += 1 }
     }
     let unknown = answers.filter { !$0.isKnown && $0.unknown?.owner == nil }
-    // A message has words of all kinds; what it says counts if one of them is no code.
+    // A message may contain words that are also codes. If any word is not a code, the
+    // text is matched as a message first.
     if unknown.isEmpty && !answers.isEmpty { return answers }
-    if let row = MeaningTable.message(text) ?? MeaningTable.kernelTriage(text) ?? named(text) {
+    if let row = MeaningTable.message(text) ?? MeaningTable.kernelTriage(text) ?? named(text)
+      ?? MeaningTable.function(in: [text])?.row
+    {
       return [CodeAnswer(text, [CodeReading(row)])]
     }
     let known = answers.filter { $0.isKnown || $0.unknown?.owner != nil }
@@ -47,7 +50,7 @@ struct CodeParser {
   var token: CodeToken? { position < tokens.count ? tokens[position] : nil }
   func token(at offset: Int) -> CodeToken? { position + offset < tokens.count ? tokens[position + offset] : nil }
 
-  /// The words from `start` on that were read.
+  /// The consumed words from `start` on.
   func words(from start: Int) -> String { tokens[start..<position].map(\.text).joined(separator: " ") }
 
   private mutating func next() -> CodeAnswer? {
@@ -68,7 +71,7 @@ struct CodeParser {
     while let token, Self.noise.contains(token.upper) { position += 1 }
   }
 
-  /// A number, if it is the next word; noise before it is skipped.
+  /// Consumes a number, if it is the next word; skips noise before it.
   mutating func takeNumber() -> UInt64? {
     let start = position
     skipNoise()
@@ -127,7 +130,7 @@ struct CodeParser {
     case "WINDOWS", "NTSTATUS":
       if let number = takeNumber() { return end(rows(CodeMeaning.windowsCodes, number), number, "a code of Windows") }
     case "SIGNAL" where start == 0 || tokens[start - 1].upper != "NAMESPACE":
-      // "Namespace SIGNAL, Code 11" is a signal of Darwin.
+      // In "Namespace SIGNAL, Code 11" the code is a Darwin signal.
       if self.token?.number != nil, let number = takeNumber() {
         return end(Self.signals(number), number, "a signal")
       }
@@ -149,7 +152,7 @@ struct CodeParser {
     var facts = found.map { DecodedFact($0.number.map(hex) ?? "", "\($0.name): \($0.event)") }
     let rest = found.reduce(value) { $0 & ~($1.number ?? 0) }
     if rest != 0 { facts.append(DecodedFact(hex(rest), "unknown")) }
-    // The flags that say most come first.
+    // The most informative flags come first.
     let order: [UInt64] = [0x100, 0x40, 0x1000, 0x400, 0x200, 0x80]
     let first = order.compactMap { bit in found.first { $0.number == bit } }.first ?? found[0]
     let others = found.filter { $0 != first }
@@ -164,7 +167,7 @@ struct CodeParser {
     return [CodeReading("esr \(hex(value))", query: "esr \(hex(value))", facts: decoded.facts, decoded.rows)]
   }
 
-  /// The signals of Linux and Darwin with this number; one reading if they are the same.
+  /// The Linux and Darwin signals with this number; one reading if they are the same.
   static func signals(_ number: UInt64) -> [CodeReading] {
     let linux = MeaningTable.signal(number, on: .linux)
     let darwin = MeaningTable.signal(number, on: .darwin)

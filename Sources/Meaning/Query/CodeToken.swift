@@ -19,7 +19,7 @@ struct CodeToken {
       number = UInt64(UInt32(bitPattern: value))
       isHexadecimal = false
     } else if digits.utf8.count == 8, let value = UInt64(digits, radix: 16) {
-      // 8badf00d; shorter words of these letters are names.
+      // A hexadecimal number without 0x, such as 8badf00d; shorter words of these letters are names.
       number = value
       isHexadecimal = true
     } else {
@@ -28,7 +28,7 @@ struct CodeToken {
     }
   }
 
-  /// The words of a line. What stands between them in reports is no part of them.
+  /// Splits a line into words at blanks and punctuation.
   static func tokens(_ text: String) -> [CodeToken] {
     let separators: Set<Character> = [
       " ", "\t", "\n", "\r\n", ",", ";", ":", "(", ")", "[", "]", "{", "}", "\"", "/", "|", "=",

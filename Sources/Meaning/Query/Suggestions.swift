@@ -1,13 +1,14 @@
-/// Names that a mistyped word may have meant.
+/// Suggestions for mistyped names.
 package enum Suggestions {
-  /// At most three, the nearest first. Words of this length and less are too short for a guess.
+  /// Returns at most three names, the nearest first. Words with at most `shortest` bytes get no suggestions.
   static func names(like text: String, shortest: Int = 3) -> [String] {
     let word = Array(text.uppercased().utf8.prefix(64))
     guard word.count > shortest else { return [] }
     var found: [(name: String, distance: Int)] = []
     var seen: Set<String> = []
     for row in MeaningTable.all where row.kind != .message && row.kind != .kernelTriage {
-      for name in [row.name] + (row.kind == .terminationCode ? [] : row.aliases) where seen.insert(name).inserted {
+      for name in [row.name] + ([.terminationCode, .function].contains(row.kind) ? [] : row.aliases)
+      where seen.insert(name).inserted {
         let letters = Array(name.uppercased().utf8)
         if abs(letters.count - word.count) > word.count / 4 + 1 { continue }
         let distance = distance(word, letters)
@@ -17,7 +18,7 @@ package enum Suggestions {
     return found.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
   }
 
-  /// How many bytes have to be put in, taken out, changed, or exchanged with their neighbors.
+  /// The number of bytes to insert, delete, replace, or swap with a neighbor.
   package static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
     var rows = [Array(0...b.count)]
     for i in 1..<a.count + 1 {

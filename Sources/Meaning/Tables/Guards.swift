@@ -17,7 +17,8 @@ extension CodeMeaning {
       }
   }
 
-  /// What EXC_GUARD guards, each with its flavors. Those of FD and VN are bits, the others are numbers.
+  /// The objects that EXC_GUARD guards, each with its flavors. The flavors of FD and VN
+  /// are bits, the others are numbers.
   static let guards: [CodeMeaning] =
     guarded(
       1, "MACH_PORT", "a Mach port was misused",

@@ -12,7 +12,7 @@ extension CodeMeaning {
   private static let memory = ["Look for a JetsamEvent report of that time, and at the memory of the system."]
   private static let address = ["Look at the VM region of the address."]
 
-  /// Lines of `ktriageinfo` that say something about the crash. Each is recognized by its text.
+  /// Lines of `ktriageinfo` that are relevant to a crash. Each is identified by its text.
   static let kernelTriage: [CodeMeaning] = [
     triage(
       "cluster_pagein past EOF", "A page behind the end of a mapped file was used",

@@ -11,7 +11,7 @@ extension CodeMeaning {
   private static let types = Source.xnu("osfmk/mach/exception_types.h")
   private static let kernelFault = "the kernel, for what the thread did"
 
-  /// Mach exceptions by their types.
+  /// Mach exceptions by type.
   static let exceptions: [CodeMeaning] = [
     exception(
       1, "EXC_BAD_ACCESS", "The thread accessed memory that is not there, or in a way that is not allowed",
@@ -265,7 +265,7 @@ extension CodeMeaning {
 
   // MARK: EXC_CRASH by signal
 
-  /// The signal of an EXC_CRASH, where Apple has a page for it.
+  /// The signals of EXC_CRASH that Apple documents.
   static let crashSignals: [CodeMeaning] = [
     crash(
       6, "SIGABRT", "abort(), or a failed assertion", endedBy: "the process itself",

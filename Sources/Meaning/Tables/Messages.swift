@@ -24,7 +24,7 @@ extension CodeMeaning {
     CodeMeaning(.message, name, aliases: texts, event, endedBy: endedBy, causes: causes, advice: advice, source)
   }
 
-  /// Messages of runtimes. A message is recognized by the texts in `aliases`; of several the longest counts.
+  /// Messages of runtimes. A message is identified by the texts in `aliases`; the longest match counts.
   static let messages: [CodeMeaning] = swiftMessages + objectiveCMessages + systemMessages
 
   private static let stack = "Look at the crashed thread: the first frame of the app is the line."

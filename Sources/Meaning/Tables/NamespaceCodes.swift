@@ -8,7 +8,7 @@ extension CodeMeaning {
       advice: advice, myth: myth, source)
   }
 
-  /// Codes that mean something within one namespace only.
+  /// Codes that have a meaning only in one namespace.
   static let namespaceCodes: [CodeMeaning] =
     jetsamCodes + dyldCodes + codeSigningCodes + execCodes + smallNamespaceCodes
 

@@ -8,14 +8,14 @@ extension CodeMeaning {
       endedBy: owner, causes: causes, advice: advice, myth: myth, source)
   }
 
-  /// Of a namespace without a public list of codes.
+  /// A namespace without a public list of codes.
   private static func unlisted(_ number: UInt64, _ name: String, _ owner: String, _ source: Source) -> CodeMeaning {
     namespace(
       number, name, owner, "The process was ended through \(owner); its codes are not public",
       advice: ["Read the reasons and the indicator of the termination: they are the only explanation."], source)
   }
 
-  /// The subsystems that end processes, by the numbers of the kernel.
+  /// The subsystems that end processes, with the kernel's numbers.
   static let namespaces: [CodeMeaning] = mainNamespaces + appNamespaces + otherNamespaces + unlistedNamespaces
 
   private static let mainNamespaces = [

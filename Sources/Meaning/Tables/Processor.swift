@@ -8,7 +8,7 @@ extension CodeMeaning {
       .syndrome, name, [Number(value: number, platform: .any)], event, endedBy: byKernel, advice: decode, arm)
   }
 
-  /// Classes of the exception syndrome register of arm64: bits 31 to 26 of esr.
+  /// The classes in the exception syndrome register of arm64: bits 31 to 26 of esr.
   static let syndromes: [CodeMeaning] = [
     syndrome(0x00, "UNCATEGORIZED", "an instruction that is not defined"),
     syndrome(0x07, "SIMD_FP", "a floating-point or vector instruction where it is off"),
@@ -37,7 +37,7 @@ extension CodeMeaning {
       arm)
   }
 
-  /// Why an access failed: bits 5 to 0 of esr of data and instruction aborts.
+  /// The reasons for a failed access: bits 5 to 0 of esr for data and instruction aborts.
   static let faultStatuses: [CodeMeaning] = [
     status([0x04], "TRANSLATION_L0", "no page is mapped at the address (level 0)"),
     status([0x05], "TRANSLATION_L1", "no page is mapped at the address (level 1)"),
@@ -65,7 +65,7 @@ extension CodeMeaning {
       source)
   }
 
-  /// Immediates of arm64's brk instruction.
+  /// The immediates of arm64's brk instruction.
   static let traps: [CodeMeaning] = commonTraps + signedPointerTraps + sanitizerTraps
 
   private static let commonTraps: [CodeMeaning] = [
@@ -97,7 +97,7 @@ extension CodeMeaning {
       advice: ["x16 holds the pointer that failed; build with Address Sanitizer."], .xnu("osfmk/arm64/sleh.c"))
   }
 
-  /// The numbers of clang 11 and later.
+  /// The numbers in clang 11 and later.
   private static let sanitizerTraps: [CodeMeaning] = {
     let names = [
       "an addition overflowed", "code that is unreachable was reached", "a check of control-flow integrity failed",

@@ -16,7 +16,7 @@ extension CodeMeaning {
       }
   }
 
-  /// Resources that EXC_RESOURCE is about, each with its flavors.
+  /// The resources of EXC_RESOURCE, each with its flavors.
   static let resources: [CodeMeaning] =
     resource(
       1, "CPU", "more CPU time than the limit",

@@ -12,7 +12,7 @@ extension CodeMeaning {
       isLinuxOnly ? linuxCodes : bothCodes)
   }
 
-  /// `si_code` of each signal.
+  /// The values of `si_code` for each signal.
   static let signalCodes: [CodeMeaning] =
     memoryCodes + instructionSignalCodes + arithmeticSignalCodes + otherSignalCodes
 

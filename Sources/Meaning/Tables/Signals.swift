@@ -171,7 +171,7 @@ extension CodeMeaning {
 }
 
 extension CodeMeaning {
-  /// Real-time signals have no meaning of their own.
+  /// Real-time signals have no fixed meaning.
   static let realTimeSignal = CodeMeaning(
     .signal, "SIGRTMIN", [.linux(34)], aliases: ["SIGRTMAX"],
     "a real-time signal, whose meaning the program or a library gives it", endedBy: sender,

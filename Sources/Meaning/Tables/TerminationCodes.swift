@@ -10,7 +10,7 @@ extension CodeMeaning {
       myth: myth, source)
   }
 
-  /// Codes of terminations, which are words in hexadecimal. `aliases` are the namespaces in which they are seen.
+  /// Termination codes, which spell words in hexadecimal. `aliases` are the namespaces in which they occur.
   static let terminationCodes: [CodeMeaning] = watchdogCodes + lockCodes + resourceCodes + watchCodes + otherCodes
 
   private static let watchdogCodes = [

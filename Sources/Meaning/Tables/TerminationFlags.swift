@@ -5,7 +5,7 @@ extension CodeMeaning {
       endedBy: "The namespace and code say it; flags do not", advice: advice, .xnu("bsd/sys/reason.h"))
   }
 
-  /// Bits of `termination.flags`.
+  /// The bits of `termination.flags`.
   static let terminationFlags: [CodeMeaning] = [
     flag(0x1, "NO_CRASH_REPORT", "No crash report was wanted", advice: ["Nothing."]),
     flag(0x2, "GENERATE_CRASH_REPORT", "A crash report was asked for", advice: ["Nothing: this is ordinary."]),
@@ -51,7 +51,7 @@ extension CodeMeaning {
       myth: "Older systems have a tenth of these numbers: 10 was the foreground on iOS 12 and before.", bandSource)
   }
 
-  /// Priorities of jetsam, in current systems.
+  /// The jetsam priorities in current systems.
   static let jetsamBands: [CodeMeaning] = [
     band(0, "IDLE", "The process is idle and is ended first"),
     band(10, "AGING_BAND1", "A daemon became idle a short while ago"),
