@@ -50,6 +50,17 @@ extension CrashGroups {
         }
       }
     }
+    json.array("days") { json in
+      for (day, count) in cell.days.sorted(by: {
+        ($0.key.number, $0.key.version ?? "") < ($1.key.number, $1.key.version ?? "")
+      }) {
+        json.object { json in
+          json.member("day", day.number)
+          json.member("version", day.version)
+          json.member("count", count)
+        }
+      }
+    }
     json.key("example")
     json.object { json in
       json.member("id", cell.example?.id)
@@ -58,6 +69,22 @@ extension CrashGroups {
     json.object("quick") { json in
       for (client, times) in cell.quick.sorted(by: { $0.key < $1.key }) {
         json.array(client) { json in for time in times { json.number(time) } }
+      }
+    }
+    // Of crashes of most systems there is one report each.
+    if !cell.accounts.isEmpty {
+      json.array("accounts") { json in
+        for account in cell.accounts.sorted(by: { $0.sortKey < $1.sortKey }) { json.object { account.write(to: &$0) } }
+      }
+    }
+    if !cell.waiting.isEmpty {
+      json.array("waiting") { json in
+        for (facts, count) in cell.waiting.sorted(by: { $0.key.sortKey < $1.key.sortKey }) {
+          json.object { json in
+            json.member("reports", count)
+            facts.write(to: &json)
+          }
+        }
       }
     }
   }
@@ -110,6 +137,15 @@ extension CrashGroups.Part {
     }
     for (client, times) in value["quick"]?.members ?? [] {
       cell.quick[client] = times.elements.compactMap { $0.integer.flatMap { Int64(exactly: $0) } }.sorted()
+    }
+    for day in value["days"]?.elements ?? [] {
+      guard let number = CrashGroups.count(day["day"]), let count = CrashGroups.count(day["count"]) else { continue }
+      cell.days[GroupCell.Day(number: number, version: day["version"]?.string), default: 0] += count
+    }
+    cell.accounts = Set((value["accounts"]?.elements ?? []).compactMap { CrashAccount($0) })
+    for report in value["waiting"]?.elements ?? [] {
+      guard let facts = CrashFacts(report), let count = CrashGroups.count(report["reports"]) else { continue }
+      cell.waiting[facts, default: 0] += min(count, 1 << 20)
     }
     let key = GroupCell.Key(
       id: id, text: text, raw: raw, isNamed: value["named"]?.bool == true, flags: value["flags"]?.strings ?? [])

@@ -89,6 +89,7 @@ package struct CrashGroups: Sendable, Hashable {
   package func groups(by order: Order, joinsRaw: Bool = false) -> [Group] {
     var cells: [GroupCell.Key: GroupCell] = [:]
     for part in parts.values { for (key, cell) in part.cells { cells[key, default: GroupCell()].add(cell) } }
+    cells = TwinSearch.resolved(cells)
     let named = joinsRaw ? Self.namedByRaw(cells.keys) : [:]
     var groups: [String: (key: GroupCell.Key, raw: Set<String>, cell: GroupCell)] = [:]
     for (key, cell) in cells {

@@ -125,6 +125,10 @@ struct CrashKind: Sendable {
   // MARK: Exceptions
 
   private mutating func describe(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot) {
+    if exception.isSimulated {
+      text = "simulated"
+      return
+    }
     switch exception.kind {
     case .mach: mach(exception, snapshot)
     case .nsException: text = "exception:NSException"
@@ -133,13 +137,9 @@ struct CrashKind: Sendable {
       let code = exception.codes.count > 2 ? Int32(truncatingIfNeeded: exception.codes[2]) : 0
       signal(darwinName(exception.info), code, exception, snapshot)
     case .linuxSignal:
-      if exception.code == .max {
-        text = "simulated"
-      } else {
-        signal(
-          linuxSignalName(Int32(truncatingIfNeeded: exception.code)), Int32(bitPattern: exception.info), exception,
-          snapshot)
-      }
+      signal(
+        linuxSignalName(Int32(truncatingIfNeeded: exception.code)), Int32(bitPattern: exception.info), exception,
+        snapshot)
     }
   }
 
@@ -154,7 +154,6 @@ struct CrashKind: Sendable {
     case 10: crash(exception, first, snapshot)
     case 11: text = Self.resource(exception) ?? "resource"
     case 12: text = "guard:" + Self.path(GuardCode(code: first, subcode: second).name)
-    case 0x4350_7378: text = "simulated"
     default:
       text =
         "exception:" + (Self.word(MeaningTable.exception(UInt64(exception.code))?.name) ?? "mach-\(exception.code)")
@@ -231,7 +230,6 @@ struct CrashKind: Sendable {
     case 0xc000_0374, 0xc000_0409, 0x4000_0015:
       text = "abort"
       isAbort = true
-    case 0x0517_a7ed: text = "simulated"
     default: text = "exception:0x" + hexadecimal(UInt64(exception.code))
     }
   }

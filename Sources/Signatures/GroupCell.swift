@@ -1,5 +1,5 @@
 /// What grouping keeps of one crash.
-package struct CrashFacts: Sendable {
+package struct CrashFacts: Sendable, Hashable {
   /// What chooses between examples: the report's id, or else the input's name. It does not depend on the order of inputs.
   package var id: String
   /// The input, as it was named.
@@ -11,6 +11,12 @@ package struct CrashFacts: Sendable {
   /// The process's name, or the product's.
   package var program: String?
   package var processID: Int64?
+  /// The executable's file name.
+  package var process: String?
+  /// Nil of what no other report tells of too.
+  package var role: CrashAccount.Role?
+  /// Seconds since 1970: with this, `time` is the end of a period in which the crash was.
+  package var periodStart: Int64?
   /// Of the program: "2.1 (341)"
   package var version: String?
   package var device: String?
@@ -55,7 +61,11 @@ package struct GroupCell: Sendable, Hashable {
     package let id: String
     package let input: String
 
-    func precedes(_ other: Example) -> Bool { (id, input) < (other.id, other.input) }
+    /// In the order of bytes, which is that of an index.
+    func precedes(_ other: Example) -> Bool {
+      id == other.id
+        ? input.utf8.lexicographicallyPrecedes(other.input.utf8) : id.utf8.lexicographicallyPrecedes(other.id.utf8)
+    }
   }
 
   /// Crashes of one day with one version.
@@ -66,7 +76,12 @@ package struct GroupCell: Sendable, Hashable {
   }
 
   package internal(set) var count = 0
-  /// Not in partial results, which are put together without times.
+  /// How many more reports of these crashes there are, which are not counted.
+  package internal(set) var twins = 0
+  /// What tells whether a report is one of a crash that is counted here.
+  package internal(set) var accounts: Set<CrashAccount> = []
+  /// Reports that may be of a crash that is counted elsewhere, and how often each is there: that is known when all are.
+  package internal(set) var waiting: [CrashFacts: Int] = [:]
   package internal(set) var days: [Day: Int] = [:]
   /// Seconds since 1970.
   package internal(set) var first: Int64?
@@ -84,10 +99,22 @@ package struct GroupCell: Sendable, Hashable {
   package init() {}
 
   package mutating func add(_ facts: CrashFacts) {
+    guard let account = CrashAccount(facts) else { return count(facts) }
+    if account.role != .captured {
+      waiting[facts, default: 0] += 1
+      return
+    }
+    accounts.insert(account)
+    count(facts)
+  }
+
+  mutating func count(_ facts: CrashFacts) {
     count += 1
     addTime(facts.time)
     if let time = facts.time {
-      let day = Int((time >= 0 ? time : time - 86399) / 86400)
+      // Rounded down, without a subtraction that a time near Int64.min would overflow.
+      let (quotient, remainder) = time.quotientAndRemainder(dividingBy: 86400)
+      let day = Int(remainder < 0 ? quotient - 1 : quotient)
       if Self.knownDays.contains(day) { days[Day(number: day, version: facts.version), default: 0] += 1 }
     }
     if let version = facts.version {
@@ -102,6 +129,9 @@ package struct GroupCell: Sendable, Hashable {
 
   package mutating func add(_ other: GroupCell) {
     count += other.count
+    twins += other.twins
+    accounts.formUnion(other.accounts)
+    waiting.merge(other.waiting, uniquingKeysWith: +)
     addTime(other.first)
     addTime(other.last)
     days.merge(other.days, uniquingKeysWith: +)
@@ -115,16 +145,24 @@ package struct GroupCell: Sendable, Hashable {
     for (client, times) in other.quick { addQuick(client, times) }
   }
 
-  /// From 1990 to 2100: the clocks of damaged dumps would make a chart of centuries.
-  private static let knownDays = 7305..<47482
+  /// What is counted.
+  var withoutAccounts: GroupCell {
+    var cell = self
+    cell.accounts = []
+    cell.waiting = [:]
+    return cell
+  }
 
-  private mutating func addTime(_ time: Int64?) {
+  /// From 1990 to 2100: the clocks of damaged dumps would make a chart of centuries.
+  static let knownDays = 7305..<47482
+
+  mutating func addTime(_ time: Int64?) {
     guard let time else { return }
     first = min(first ?? time, time)
     last = max(last ?? time, time)
   }
 
-  private mutating func addExample(_ other: Example) {
+  mutating func addExample(_ other: Example) {
     if example.map({ other.precedes($0) }) ?? true { example = other }
   }
 

@@ -21,23 +21,28 @@ package struct KeyedSignature: Sendable {
     var modules = SignatureModules(snapshot, file, inApp: options.inApp)
     let entries = options.names.entries(stack.frames, &modules)
     signature = Signature(SignatureChoice(kind, entries))
-    var text = StackText(snapshot, file)
+    var text = KeyText(snapshot, file)
+    text.add("crashpadctl-key/\(SignatureRule.version)")
+    for part in [signature.id, signature.raw, signature.flags.map(\.rawValue).joined(separator: ",")] { text.add(part) }
     text.add(kind)
+    text.add(UInt64(stack.frames.count))
     for (frame, entry) in zip(stack.frames, entries) { text.add(frame, entry) }
     if let thread = stack.thread { text.add(wordsOf: thread) }
-    let flags = signature.flags.map(\.rawValue).joined(separator: ",")
-    key = Signature.digest(
-      "crashpadctl-key/\(SignatureRule.version)\n\(signature.id) \(signature.raw) \(flags)\n" + text.text, count: 16)
+    key = Signature.digest(text.bytes, count: 16)
   }
 }
 
-/// All that the walk of a stack with symbols depends on, as text: addresses by their modules.
-private struct StackText {
-  private(set) var text = ""
+/// All that the walk of a stack with symbols depends on, as bytes: addresses by their modules.
+///
+/// Each part says where it ends, so that other parts are other bytes. Dumps by the million are keyed: text of digits would take
+/// half of the time of a dump.
+private struct KeyText {
+  private(set) var bytes: [UInt8] = []
   private let snapshot: ProcessSnapshot
   private let file: InputFile
-  /// For each module its build.
-  private var builds: [Int: String] = [:]
+  /// For each module its number, from 1, in the order in which they come; 0 before.
+  private var numbers: [UInt64]
+  private var lastNumber: UInt64 = 0
   /// Sorted by address.
   private let ranges: [(start: UInt64, end: UInt64, module: Int)]
   private var firstStackPointer: UInt64?
@@ -52,24 +57,48 @@ private struct StackText {
   init(_ snapshot: ProcessSnapshot, _ file: InputFile) {
     self.snapshot = snapshot
     self.file = file
+    numbers = Array(repeating: 0, count: snapshot.modules.count)
     ranges = snapshot.modules.enumerated().compactMap { index, module in
       guard let start = module.address, let size = module.size, size > 0 else { return nil }
       return (start, start.addingReportingOverflow(size).overflow ? .max : start + size, index)
     }.sorted { $0.start < $1.start }
+    bytes.reserveCapacity(2048)
+  }
+
+  /// Small numbers take one byte.
+  mutating func add(_ number: UInt64) {
+    var rest = number
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+
+  mutating func add(_ text: String) {
+    add(UInt64(text.utf8.count))
+    bytes += text.utf8
   }
 
   mutating func add(_ kind: CrashKind) {
-    text += "\(kind.text) \(kind.place) \(kind.isHang) \(kind.isFault) \(kind.isAbort) \(kind.isStackOverflow)\n"
+    add(kind.text)
+    let flags = [
+      kind.place == .lastException, kind.place == .mainThread, kind.isHang, kind.isFault, kind.isAbort,
+      kind.isStackOverflow,
+    ]
+    for flag in flags { add(flag ? 1 : 0) }
   }
 
   mutating func add(_ frame: Symbolization.Frame, _ entry: StackEntry) {
     let (place, pointer) = (frame.frame, frame.frame.stackPointer)
     if firstStackPointer == nil { firstStackPointer = pointer }
     if place.trust == .scan { isSure = false }
-    let distance = pointer.map { $0 &- (firstStackPointer ?? 0) }
-    text += "\(place.trust.rawValue) \(place.isSignalFrame) \(entry.isInApp) "
-    text += "\(place.module.map { build($0) } ?? "-")+\(hexadecimal(place.moduleOffset ?? 0)) "
-    text += "\(distance.map { hexadecimal($0) } ?? "-") \(entry.shownName ?? "")\n"
+    add(place.trust.rawValue)
+    add((place.isSignalFrame ? 1 : 0) + (entry.isInApp ? 2 : 0) + (pointer == nil ? 0 : 4))
+    add(module: place.module)
+    add(place.moduleOffset ?? 0)
+    if let pointer { add(pointer &- (firstStackPointer ?? 0)) }
+    add(entry.shownName ?? "")
   }
 
   /// Words on top of a captured stack that point into modules, and where a call left its return address.
@@ -95,13 +124,24 @@ private struct StackText {
     }
     guard low > 0, address < ranges[low - 1].end else { return }
     let range = ranges[low - 1]
-    text += "\(hexadecimal(offset)) \(build(range.module))+\(hexadecimal(address - range.start))\n"
+    add(offset)
+    add(module: range.module)
+    add(address - range.start)
   }
 
-  private mutating func build(_ index: Int) -> String {
-    if let build = builds[index] { return build }
-    guard snapshot.modules.indices.contains(index) else { return "-" }
-    let module = snapshot.modules[index]
+  /// The number of a module; its name and build follow it the first time.
+  private mutating func add(module index: Int?) {
+    guard let index, numbers.indices.contains(index) else { return add(0) }
+    let isNew = numbers[index] == 0
+    if isNew {
+      lastNumber += 1
+      numbers[index] = lastNumber
+    }
+    add(numbers[index])
+    if isNew { add(build(snapshot.modules[index])) }
+  }
+
+  private func build(_ module: ModuleSnapshot) -> String {
     let name = module.name.map { name in file.withBytes { snapshot.text(name, in: $0) } } ?? ""
     let identity =
       switch module.identity {
@@ -109,9 +149,6 @@ private struct StackText {
       case .buildID(let content): hexadecimalDigits(file.withBytes { snapshot.bytes(of: content, in: $0) })
       case nil: "~" + hexadecimal(module.size ?? 0)
       }
-    let last = name.utf8.lastIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
-    let build = (last.map { String(name[name.utf8.index(after: $0)...]) } ?? name) + "@" + identity
-    builds[index] = build
-    return build
+    return moduleName(ofPath: name) + "@" + identity
   }
 }

@@ -147,9 +147,11 @@ package struct Signature: Sendable, Hashable {
     return result
   }
 
-  /// Hexadecimal digits of the first `count` bytes of the SHA-256 of `text`.
-  static func digest(_ text: String, count: Int = 8) -> String {
-    let bytes = Array(text.utf8)
+  /// Hexadecimal digits of the first 8 bytes of the SHA-256 of `text`.
+  static func digest(_ text: String) -> String { digest(Array(text.utf8), count: 8) }
+
+  /// The same of bytes.
+  static func digest(_ bytes: [UInt8], count: Int) -> String {
     let digest = unsafe SHA256.digest(bytes.span.bytes)
     return digest.prefix(count).map { hexadecimal(UInt64($0), width: 2) }.joined()
   }

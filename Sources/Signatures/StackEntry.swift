@@ -48,15 +48,13 @@ struct StackEntry: Sendable {
 struct SignatureModules {
   private let snapshot: ProcessSnapshot
   private let file: InputFile
-  private let inApp: [Glob]
-  private let main: Int?
+  private let own: OwnModules
   private var known: [Int: SignatureModule] = [:]
 
   init(_ snapshot: ProcessSnapshot, _ file: InputFile, inApp: [Glob]) {
     self.snapshot = snapshot
     self.file = file
-    self.inApp = inApp
-    main = Self.main(of: snapshot)
+    own = OwnModules(snapshot, additional: inApp)
   }
 
   mutating func module(_ index: Int) -> SignatureModule? {
@@ -65,22 +63,13 @@ struct SignatureModules {
     let recorded = snapshot.modules[index]
     let path = recorded.name.map { name in file.withBytes { snapshot.text(name, in: $0) } } ?? ""
     let module = SignatureModule(
-      name: Self.name(path), identity: identity(recorded), isInApp: isInApp(path, index))
+      name: Self.name(path), identity: identity(recorded), isInApp: own.contains(index, path: path))
     known[index] = module
     return module
   }
 
-  /// Windows lists the executable first and calls its libraries executables too; other dumps say which one it is.
-  private static func main(of snapshot: ProcessSnapshot) -> Int? {
-    if snapshot.system.operatingSystem == .windows, !snapshot.modules.isEmpty { return 0 }
-    if let index = snapshot.modules.firstIndex(where: { $0.fileType == .executable }) { return index }
-    let isListedFirst = snapshot.report == nil && ![.ios, .macos].contains(snapshot.system.operatingSystem)
-    return isListedFirst && !snapshot.modules.isEmpty ? 0 : nil
-  }
-
   private static func name(_ path: String) -> String {
-    let last = path.utf8.lastIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
-    let name = last.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+    let name = moduleName(ofPath: path)
     return name.isEmpty ? "(unnamed module)" : name
   }
 
@@ -94,30 +83,4 @@ struct SignatureModules {
     case nil: module.size.map { "~" + hexadecimal($0) } ?? ""
     }
   }
-
-  private func isInApp(_ path: String, _ index: Int) -> Bool {
-    if !inApp.isEmpty, inApp.contains(where: { $0.matches(path) || $0.matches(Self.name(path)) }) { return true }
-    if index == main { return true }
-    let name = Self.name(path)
-    if Self.systemNames.contains(where: { $0.matches(name) }) { return false }
-    if !path.contains("/") && !path.contains("\\") { return false }
-    if Self.systemPaths.contains(where: { path.hasPrefix($0) }) || path.contains("/RuntimeRoot/") { return false }
-    switch snapshot.system.operatingSystem {
-    case .ios, .macos: return path.contains(".app/") || path.contains(".appex/") || path.contains("/Containers/Bundle/")
-    case .windows: return !path.lowercased().contains("\\windows\\")
-    default: return path.hasPrefix("/")
-    }
-  }
-
-  private static let systemPaths = [
-    "/lib/", "/lib64/", "/lib32/", "/usr/lib", "/usr/share/", "/System/", "/private/preboot/", "/Library/Apple/",
-    "/system/", "/apex/", "/vendor/",
-    "/nix/store/", "/snap/", "/Applications/Xcode",
-  ]
-  private static let systemNames: [Glob] = [
-    "libc.so*", "libc-2*", "libm.so*", "libm-2*", "libpthread*", "libstdc++*", "libc++*", "libswift*",
-    "lib_Foundation*", "libFoundation*", "libgcc_s*", "libdispatch*",
-    "libBlocksRuntime*", "libdl.so*", "librt.so*", "ld-linux*", "ld-musl*", "linux-vdso*", "libasan*", "libubsan*",
-    "libtsan*", "libcrashpad*", "libsystem_*", "libobjc*",
-  ]
 }

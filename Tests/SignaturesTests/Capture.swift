@@ -174,7 +174,12 @@ struct Capture: Sendable, CustomTestStringConvertible {
 
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Faults")
 
-  static let all: [Capture] = ["captures.ndjson", "apple.ndjson"].flatMap { name -> [Capture] in
+  static let all = captures("captures.ndjson") + captures("apple.ndjson")
+
+  /// Of programs that end in functions of libraries. Not in the set: they are there for single rules.
+  static let rules = captures("rules.ndjson")
+
+  private static func captures(_ name: String) -> [Capture] {
     let text = (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""
     return text.split(separator: "\n").compactMap { Capture(String($0)) }
   }

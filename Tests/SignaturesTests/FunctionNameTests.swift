@@ -26,6 +26,22 @@ struct FunctionNameTests {
         "VC.viewDidLoad() (.cold.1)",
       ], image: "App"),
     Form(
+      name: "Note.score",
+      symbols: [
+        "App.Note.score(Swift.Int) -> Swift.Int", "Note.score(_:)",
+        "protocol witness for App.Entry.score(Swift.Int) -> Swift.Int in conformance App.Note : App.Entry in App",
+        "protocol witness for Entry.score(_:) in conformance Note",
+        "protocol witness for App.Entry.score(Swift.Int) -> Swift.Int in conformance <A> App.Note<A> : App.Entry in App",
+        "protocol witness for App.(Entry in _0123456789ABCDEF0123456789ABCDEF).score(Swift.Int) -> Swift.Int in conformance App.(Note in _0123456789ABCDEF0123456789ABCDEF) : App.(Entry in _0123456789ABCDEF0123456789ABCDEF) in App",
+        "$s3App4NoteVAA5EntryA2aDP5scoreyS2iFTW",
+      ], image: "App"),
+    Form(
+      name: "Note.words.getter",
+      symbols: [
+        "App.Note.words.getter : [Swift.String]",
+        "protocol witness for App.Entry.words.getter : [Swift.String] in conformance App.Note : App.Entry in App",
+      ], image: "App"),
+    Form(
       name: "(closure) VC.viewDidLoad",
       symbols: [
         "closure #1 (Swift.Int) -> () in App.VC.viewDidLoad() -> ()", "closure #7 in closure #1 in VC.viewDidLoad()",

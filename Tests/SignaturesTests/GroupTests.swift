@@ -20,6 +20,11 @@ struct GroupTests {
     facts.device = ["iPhone14,2", nil].randomElement(using: &generator) ?? nil
     facts.client = ["a", "b", nil].randomElement(using: &generator) ?? nil
     facts.isQuick = Bool.random(using: &generator)
+    facts.processID = Bool.random(using: &generator) ? Int64.random(in: 1...9, using: &generator) : nil
+    facts.role = CrashAccount.Role.allCases.randomElement(using: &generator)
+    // On few days, so that some are of one crash.
+    if facts.processID != nil { facts.time = 1_700_000_000 + Int64.random(in: 0..<1000, using: &generator) }
+    if facts.role == .diagnosed { facts.periodStart = 1_700_000_000 }
     return facts
   }
 

@@ -6,7 +6,7 @@ package import SystemPackage
 /// crashpadctl-group(5) documents the tables. A dump whose file is gone goes on being counted, unless another file took its
 /// place: its report, converted or moved.
 package final class GroupIndex {
-  private let file: SQLiteFile
+  let file: SQLiteFile
 
   /// - Parameter inApp: patterns that take part in signatures; an index keeps those that it was made with.
   package init(_ path: FilePath, inApp: [String]) throws {
@@ -16,46 +16,29 @@ package final class GroupIndex {
 
   // MARK: Tables
 
-  /// "cpgi", in the file's header.
-  private static let applicationID = 0x6370_6769
-  private static let version = 1
-
-  private static let tables = """
-    CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-    CREATE TABLE signatures (
-      number INTEGER PRIMARY KEY, id TEXT NOT NULL, text TEXT NOT NULL, raw TEXT NOT NULL, named INTEGER NOT NULL,
-      flags TEXT NOT NULL, UNIQUE (id, text, raw, named, flags));
-    CREATE TABLE dumps (
-      path TEXT PRIMARY KEY, inode INTEGER NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,
-      failed INTEGER NOT NULL, signature INTEGER REFERENCES signatures (number), report TEXT, time INTEGER,
-      program TEXT, version TEXT, device TEXT, system TEXT, client TEXT, pid INTEGER, quick INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    CREATE INDEX dumps_by_report ON dumps (report) WHERE report IS NOT NULL;
-    CREATE INDEX dumps_by_inode ON dumps (inode);
-    CREATE VIEW crashes AS
-      SELECT path, id, text, raw, datetime(time, 'unixepoch') AS time, program, version, device, system, client, report
-      FROM dumps JOIN signatures ON signature = number;
-    CREATE VIEW groups AS
-      SELECT id, text, count(*) AS count, min(time) AS first, max(time) AS last FROM crashes GROUP BY id;
-    """
-
   private func prepare(_ settings: [String: String]) throws {
     if try number("PRAGMA application_id") == 0, try number("SELECT count(*) FROM sqlite_schema") == 0 {
       try file.transaction {
         // Another process may have made them since.
         guard try number("PRAGMA application_id") == 0 else { return }
-        try file.run(Self.tables)
-        try file.run("PRAGMA application_id = \(Self.applicationID); PRAGMA user_version = \(Self.version)")
+        try file.run(GroupIndexTables.settings + GroupIndexTables.dumps)
+        try file.run("PRAGMA application_id = \(GroupIndexTables.applicationID)")
+        try setVersion()
         let insert = try file.prepare("INSERT INTO settings VALUES (?, ?)")
         for (name, value) in settings { try insert.run([.text(name), .text(value)]) }
       }
     }
-    guard try number("PRAGMA application_id") == Self.applicationID else {
+    guard try number("PRAGMA application_id") == GroupIndexTables.applicationID else {
       throw SQLiteFailure(.foreign, "is a database of another program")
     }
-    guard try number("PRAGMA user_version") == Self.version else {
-      throw SQLiteFailure(.foreign, "was made by another version of crashpadctl")
+    guard try number("PRAGMA user_version") <= GroupIndexTables.version else {
+      throw SQLiteFailure(.foreign, "was made by a newer version of crashpadctl")
     }
+    try check(settings)
+    if try number("PRAGMA user_version") < GroupIndexTables.version { try migrate() }
+  }
+
+  private func check(_ settings: [String: String]) throws {
     let select = try file.prepare("SELECT value FROM settings WHERE name = ?")
     for (name, value) in settings {
       try select.bind([.text(name)])
@@ -66,26 +49,81 @@ package final class GroupIndex {
     }
   }
 
+  private func migrate() throws {
+    try file.transaction {
+      // Another process may have done it since.
+      guard try number("PRAGMA user_version") < GroupIndexTables.version else { return }
+      try file.run(GroupIndexTables.migration)
+      try setVersion()
+    }
+  }
+
+  private func setVersion() throws { try file.run("PRAGMA user_version = \(GroupIndexTables.version)") }
+
   private func number(_ sql: String) throws -> Int {
     let statement = try file.prepare(sql)
     guard try statement.step() else { return 0 }
     return Int(statement.number(0) ?? 0)
   }
 
+  func failures() throws -> Int { try number("SELECT count(*) FROM dumps WHERE failed") }
+
+  func signatures() throws -> [Int64: GroupCell.Key] {
+    var keys: [Int64: GroupCell.Key] = [:]
+    let select = try file.prepare("SELECT number, id, text, raw, named, flags FROM signatures")
+    while try select.step() {
+      keys[select.number(0) ?? 0] = GroupCell.Key(
+        id: select.text(1) ?? "", text: select.text(2) ?? "", raw: select.text(3) ?? "",
+        isNamed: select.number(4) == 1,
+        flags: (select.text(5) ?? "").split(separator: " ").map(String.init))
+    }
+    return keys
+  }
+
   // MARK: What is known
 
-  /// The files that need not be read again, by their paths.
-  package func known() throws -> [String: FileStamp] {
-    var known: [String: FileStamp] = [:]
-    known.reserveCapacity(try number("SELECT count(*) FROM dumps"))
-    let select = try file.prepare("SELECT path, inode, size, modified FROM dumps")
-    while try select.step() {
-      guard let path = select.text(0), let inode = select.number(1), let size = select.number(2),
-        let modified = select.number(3)
-      else { continue }
-      known[path] = FileStamp(inode: inode, size: size, modified: modified)
+  /// A file that may be known.
+  package struct Candidate: Sendable {
+    /// Absolute.
+    package let path: String
+    /// Nil if it is gone since the directory was listed.
+    package let stamp: FileStamp?
+
+    package init(path: String, stamp: FileStamp?) {
+      self.path = path
+      self.stamp = stamp
     }
-    return known
+  }
+
+  /// The files that have to be read, as indices of `files`: the index does not have them, or has them as they were.
+  package func unknown(_ files: [Candidate]) throws -> [Int] {
+    var unknown = files.indices.filter { files[$0].stamp == nil }
+    // One pass over both, in the order of an index that has all that is compared.
+    let ordered = files.indices.compactMap { index in files[index].stamp.map { (stamp: $0, index: index) } }.sorted {
+      $0.stamp.inode == $1.stamp.inode
+        ? files[$0.index].path.utf8.lexicographicallyPrecedes(files[$1.index].path.utf8)
+        : $0.stamp.inode < $1.stamp.inode
+    }
+    let select = try file.prepare("SELECT inode, path, size, modified FROM dumps ORDER BY inode, path")
+    var isThere = try select.step()
+    for (stamp, index) in ordered {
+      var order = -1
+      while isThere {
+        order = Self.order(of: select, files[index].path, stamp)
+        if order >= 0 { break }
+        isThere = try select.step()
+      }
+      if !isThere || order > 0 || select.number(2) != stamp.size || select.number(3) != stamp.modified {
+        unknown.append(index)
+      }
+    }
+    return unknown.sorted()
+  }
+
+  /// Negative if the row comes before the file, 0 if it is that of the file.
+  private static func order(of row: SQLiteFile.Statement, _ path: String, _ stamp: FileStamp) -> Int {
+    guard let inode = row.number(0), inode == stamp.inode else { return (row.number(0) ?? 0) < stamp.inode ? -1 : 1 }
+    return row.compare(1, path)
   }
 
   /// What came of a file that was read.
@@ -110,108 +148,57 @@ package final class GroupIndex {
   package func add(_ entries: [Entry]) throws {
     if entries.isEmpty { return }
     try file.transaction {
-      let adding = try Adding(file)
+      let adding = try GroupIndexAdding(file)
       for entry in entries { try adding.add(entry) }
     }
   }
 
-  /// The crashes of the index.
+  /// The crashes of the index from a time on.
   ///
-  /// - Parameter since: seconds since 1970; crashes before it or without a time are left out.
-  package func part(since: Int64?) throws -> CrashGroups.Part {
+  /// - Parameter since: seconds since 1970; crashes without a time are left out.
+  package func part(since: Int64) throws -> CrashGroups.Part {
     var part = CrashGroups.Part()
-    let condition = since.map { "time >= \($0) AND" } ?? ""
-    part.failed = try number("SELECT count(*) FROM dumps WHERE failed")
-    var keys: [Int64: GroupCell.Key] = [:]
-    let signatures = try file.prepare("SELECT number, id, text, raw, named, flags FROM signatures")
-    while try signatures.step() {
-      keys[signatures.number(0) ?? 0] = GroupCell.Key(
-        id: signatures.text(1) ?? "", text: signatures.text(2) ?? "", raw: signatures.text(3) ?? "",
-        isNamed: signatures.number(4) == 1,
-        flags: (signatures.text(5) ?? "").split(separator: " ").map(String.init))
-    }
-    var cells: [Int64: GroupCell] = [:]
-    let select = try file.prepare(
-      """
-      SELECT signature, path, report, time, program, version, device, system, client, pid, quick FROM dumps
-      WHERE \(condition) signature IS NOT NULL
-      """)
-    while try select.step() {
-      let path = select.text(1) ?? ""
-      var facts = CrashFacts(id: select.text(2) ?? path, input: path)
-      facts.time = select.number(3)
-      facts.program = select.text(4)
-      facts.version = select.text(5)
-      facts.device = select.text(6)
-      facts.system = select.text(7)
-      facts.client = select.text(8)
-      facts.processID = select.number(9)
-      facts.isQuick = select.number(10) == 1
-      cells[select.number(0) ?? 0, default: GroupCell()].add(facts)
-    }
-    for (number, cell) in cells {
-      guard let key = keys[number] else { continue }
-      part.cells[key, default: GroupCell()].add(cell)
+    try file.reading {
+      part.failed = try failures()
+      var cells: [Int64: GroupCell] = [:]
+      let select = try file.prepare(
+        "SELECT \(Self.columns) FROM dumps WHERE time >= ? AND signature IS NOT NULL")
+      try select.bind([.number(since)])
+      while try select.step() { cells[select.number(0) ?? 0, default: GroupCell()].add(Self.facts(select)) }
+      part.add(cells, try signatures())
     }
     return part
   }
+
+  /// Of rows of `columns`.
+  static func facts(_ row: SQLiteFile.Statement) -> CrashFacts {
+    let path = row.text(1) ?? ""
+    var facts = CrashFacts(id: row.text(2) ?? path, input: path)
+    facts.report = row.text(2)
+    facts.time = row.number(3)
+    facts.program = row.text(4)
+    facts.version = row.text(5)
+    facts.device = row.text(6)
+    facts.system = row.text(7)
+    facts.client = row.text(8)
+    facts.processID = row.number(9)
+    facts.isQuick = row.number(10) == 1
+    facts.role = row.text(11).flatMap { CrashAccount.Role(rawValue: $0) }
+    facts.process = row.text(12)
+    facts.periodStart = row.number(13)
+    return facts
+  }
+
+  static let columns = """
+    signature, path, report, time, program, version, device, system, client, pid, quick, role, process, since
+    """
 }
 
-/// The statements of one transaction.
-private struct Adding {
-  private let find: SQLiteFile.Statement
-  private let others: SQLiteFile.Statement
-  private let remove: SQLiteFile.Statement
-  private let insert: SQLiteFile.Statement
-  private let addSignature: SQLiteFile.Statement
-  private let findSignature: SQLiteFile.Statement
-
-  init(_ file: SQLiteFile) throws {
-    find = try file.prepare("SELECT inode, size, modified FROM dumps WHERE path = ?")
-    // Of a dump that was copied many times only some are looked at: each of them is one that is there.
-    others = try file.prepare(
-      """
-      SELECT path FROM (SELECT path FROM dumps WHERE report = ?1 LIMIT 8)
-      UNION SELECT path FROM (SELECT path FROM dumps WHERE inode = ?2 AND size = ?3 AND modified = ?4 LIMIT 8)
-      """)
-    remove = try file.prepare("DELETE FROM dumps WHERE path = ?")
-    insert = try file.prepare("INSERT INTO dumps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-    addSignature = try file.prepare(
-      "INSERT OR IGNORE INTO signatures (id, text, raw, named, flags) VALUES (?, ?, ?, ?, ?)")
-    findSignature = try file.prepare(
-      "SELECT number FROM signatures WHERE id = ? AND text = ? AND raw = ? AND named = ? AND flags = ?")
-  }
-
-  func add(_ entry: GroupIndex.Entry) throws {
-    let stamp = entry.stamp
-    try find.bind([.text(entry.path)])
-    let isThere = try find.step()
-    // A run beside this one may have added it.
-    if isThere, find.number(0) == stamp.inode, find.number(1) == stamp.size, find.number(2) == stamp.modified {
-      return
+extension CrashGroups.Part {
+  mutating func add(_ cells: [Int64: GroupCell], _ signatures: [Int64: GroupCell.Key]) {
+    for (number, cell) in cells {
+      guard let key = signatures[number] else { continue }
+      self.cells[key, default: GroupCell()].add(cell)
     }
-    let facts = entry.crash?.facts
-    try others.bind([.init(facts?.report), .number(stamp.inode), .number(stamp.size), .number(stamp.modified)])
-    var gone = isThere ? [entry.path] : []
-    while try others.step() {
-      if let path = others.text(0), path != entry.path, FileStamp.isGone(path) { gone.append(path) }
-    }
-    for path in gone { try remove.run([.text(path)]) }
-    try insert.run([
-      .text(entry.path), .number(stamp.inode), .number(stamp.size), .number(stamp.modified),
-      .number(entry.hasFailed ? 1 : 0), .init(try entry.crash.flatMap { try number($0.signature) }),
-      .init(facts?.report), .init(facts?.time), .init(facts?.program), .init(facts?.version), .init(facts?.device),
-      .init(facts?.system), .init(facts?.client), .init(facts?.processID), .number(facts?.isQuick == true ? 1 : 0),
-    ])
-  }
-
-  private func number(_ signature: Signature) throws -> Int64? {
-    let values: [SQLiteValue] = [
-      .text(signature.id), .text(signature.text), .text(signature.raw), .number(signature.isNamed ? 1 : 0),
-      .text(signature.flags.map(\.rawValue).joined(separator: " ")),
-    ]
-    try addSignature.run(values)
-    try findSignature.bind(values)
-    return try findSignature.step() ? findSignature.number(0) : nil
   }
 }

@@ -41,6 +41,13 @@ internal import SystemPackage
     }
   }
 
+  /// Runs `body`, which sees the file as it is at one moment.
+  func reading(_ body: () throws -> Void) throws {
+    try run("BEGIN")
+    defer { try? run("COMMIT") }
+    try body()
+  }
+
   fileprivate func check(_ result: Int32) throws(SQLiteFailure) { if result != 0 { throw failure(result) } }
 
   fileprivate func failure(_ result: Int32) -> SQLiteFailure {
@@ -106,6 +113,20 @@ internal import SystemPackage
 
     func number(_ column: Int32) -> Int64? {
       unsafe sqlite_is_null(statement, column) ? nil : sqlite_number(statement, column)
+    }
+
+    /// Negative if the bytes of a column come before those of `text`, 0 if they are the same.
+    func compare(_ column: Int32, _ text: String) -> Int {
+      var count: Int32 = 0
+      guard let bytes = unsafe sqlite_string(statement, column, &count) else { return -1 }
+      var text = text
+      return text.withUTF8 { other in
+        let common = min(Int(count), other.count)
+        for index in 0..<common where unsafe bytes[index] != other[index] {
+          return unsafe bytes[index] < other[index] ? -1 : 1
+        }
+        return Int(count) - other.count
+      }
     }
 
     func text(_ column: Int32) -> String? {

@@ -54,9 +54,8 @@ enum SwiftName {
     if name.hasPrefix("reabstraction thunk") { return "reabstraction thunk" }
     for prefix in madeBetween where name.hasPrefix(prefix) { return name.text }
     if name.hasPrefix("thunk for ") { return "thunk" }
-    for suffix in [" in conformance ", " dispatching to "] {
-      if let cut = name.findOutside(suffix) { name.bytes.removeSubrange(cut...) }
-    }
+    takeConformingType(&name)
+    if let cut = name.findOutside(" dispatching to ") { name.bytes.removeSubrange(cut...) }
     // "f #1 (Swift.Int) -> () in owner": a function in a function, and what a defer runs.
     if let number = name.find(" #"), let inside = name.findOutside(" in ", from: number), number < inside {
       let local = NameText(name.bytes[..<number])
@@ -70,6 +69,32 @@ enum SwiftName {
     // A full name begins with its Swift module, which is most often the image's name.
     if isFull, let image, name.contains("."), name.drop(prefix: image + ".") {}
     return (isClosure ? "(closure) " : "") + name.text
+  }
+
+  /// "Entry.score() in conformance Note" is Note.score: the compiler puts the function itself in the place of what only
+  /// calls it, and one protocol has a function for each type.
+  private static func takeConformingType(_ name: inout NameText) {
+    let mark = " in conformance "
+    guard let cut = name.findOutside(mark) else { return }
+    var type = NameText(name.bytes[(cut + mark.utf8.count)...])
+    name.bytes.removeSubrange(cut...)
+    var requirement: NameText?
+    if let colon = type.findOutside(" : ") {
+      // In full, "Module.Entry in Module" follows.
+      let whole = NameText(type.bytes[(colon + 3)...])
+      requirement = NameText(whole.bytes[..<(whole.findOutside(" in ") ?? whole.bytes.count)])
+      type.bytes.removeSubrange(colon...)
+    }
+    if type.hasPrefix("<"), let end = type.end(of: 0), type.bytes[end...].first == UInt8(ascii: " ") {
+      type.bytes.removeSubrange(...end)
+    }
+    if let generic = type.find("<") { type.bytes.removeSubrange(generic...) }
+    unwrapPrivate(&type)
+    guard !type.bytes.isEmpty, type.bytes.allSatisfy({ NameText.isWord($0) || $0 == UInt8(ascii: ".") }) else { return }
+    if let requirement, !name.hasPrefix(requirement.text + ".") { return }
+    let end = requirement?.bytes.count ?? name.bytes.firstIndex { !NameText.isWord($0) } ?? name.bytes.count
+    guard end < name.bytes.count, name.bytes[end] == UInt8(ascii: ".") else { return }
+    name.bytes.replaceSubrange(..<end, with: type.bytes)
   }
 
   private static func stripOne(_ name: inout NameText, _ isClosure: inout Bool) -> Bool {
