@@ -1,3 +1,5 @@
+internal import Snapshot
+
 extension CrashPage {
   /// The page: the same bytes for the same values.
   package func html() -> [UInt8] {
@@ -133,11 +135,22 @@ struct CrashPageWriter {
     guard let instruction = page.instruction else { return "" }
     let place: HTML = instruction.place.map { " in \(texts.place($0))" } ?? ""
     let note: HTML = instruction.note.map { "<p>\(texts.place($0))</p>\n" } ?? ""
+    let hint: HTML = instruction.hint.map { "<p class=\"sub\">\($0)</p>\n" } ?? ""
     return """
       <p><code>\(instruction.address)</code>\(place)</p>
       <p>Bytes from there on, of \(instruction.origin): <code>\(instruction.bytes)</code></p>
-      \(note)
+      \(note)\(disassembly(instruction.lines))\(hint)
       """
+  }
+
+  private func disassembly(_ lines: [CrashPage.Instruction.Line]) -> HTML {
+    if lines.isEmpty { return "" }
+    var text = HTML()
+    for line in lines {
+      let columns: HTML = "\(line.address)  \(line.bytes)  \(line.text)"
+      text += line.isAt ? "<mark>&gt; \(columns)</mark>\n" : "  \(columns)\n"
+    }
+    return Page.block("Disassembly", text, " class=\"source\"")
   }
 
   private mutating func registers() -> HTML {
@@ -145,8 +158,8 @@ struct CrashPageWriter {
     var rows = HTML()
     for register in page.registers {
       rows += """
-        <tr><th scope="row">\(register.name)</th><td><code>\(register.value)</code></td><td>\
-        \(texts.place(register.target))</td><td><code>\(texts.place(register.content))</code></td></tr>
+        <tr><th scope="row">\(register.name)</th><td class="whole"><code>\(register.value)</code></td><td>\
+        \(texts.place(register.target))</td><td class="whole"><code>\(texts.place(register.content))</code></td></tr>
 
         """
     }
@@ -165,7 +178,7 @@ struct CrashPageWriter {
     for finding in page.findings {
       let severity: HTML = finding.severity == "error" ? "<b class=\"error\">error</b>" : HTML(finding.severity)
       rows += """
-        <tr><td>\(severity)</td><td><code>\(finding.offset ?? "-")</code></td><td>\(texts.place(finding.text))</td>\
+        <tr><td>\(severity)</td><td class="whole"><code>\(finding.offset ?? "-")</code></td><td>\(texts.place(finding.text))</td>\
         <td><code>\(finding.code)</code></td></tr>
 
         """

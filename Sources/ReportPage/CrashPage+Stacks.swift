@@ -1,3 +1,5 @@
+internal import Snapshot
+
 /// Stacks: lists of frames, of which the runtimes' fold.
 extension CrashPageWriter {
   /// Runs of so many frames of the system fold in the thread that crashed.
@@ -143,10 +145,11 @@ extension CrashPageWriter {
     var rows = HTML()
     for module in page.modules {
       let own: HTML = module.isOwn ? " class=\"own\"" : ""
-      let state: HTML = module.state == .found ? HTML(module.state.rawValue) : "<b>\(module.state.rawValue)</b>"
+      let isLacking = module.state == .missing || module.state == .refused
+      let state: HTML = isLacking ? "<b>\(module.state.rawValue)</b>" : HTML(module.state.rawValue)
       rows += """
         <tr\(own)><th scope="row">\(texts.place(module.name, limit: 120))</th><td>\(state)</td>\
-        <td><code>\(module.start)</code></td><td><code>\(module.end)</code></td><td>\
+        <td class="whole"><code>\(module.start)</code></td><td class="whole"><code>\(module.end)</code></td><td>\
         \(texts.place(module.version, limit: 60))</td><td><code>\(texts.place(module.identity, limit: 120))</code></td>\
         <td>\(texts.place(module.path))</td><td>\(texts.place(module.symbols))</td></tr>
 
@@ -176,7 +179,7 @@ extension CrashPageWriter {
     var rows = HTML()
     for range in memory.ranges {
       rows += """
-        <tr><td><code>\(range.start)</code></td><td><code>\(range.end)</code></td>\
+        <tr><td class="whole"><code>\(range.start)</code></td><td class="whole"><code>\(range.end)</code></td>\
         <td class="number" data-value="\(range.count)">\(grouped(range.count))</td><td>\(range.what)</td></tr>
 
         """

@@ -173,6 +173,25 @@ package struct CrashPage: Sendable {
     /// "the dump", "the program's file"
     package var origin: String
     package var note: String?
+    /// The instructions around it; empty without a disassembler.
+    package var lines: [Line] = []
+    /// Why there are none.
+    package var hint: String?
+
+    package struct Line: Sendable {
+      package var address: String
+      package var bytes: String
+      package var text: String
+      /// Whether it is the instruction itself.
+      package var isAt: Bool
+
+      package init(address: String, bytes: String, text: String, isAt: Bool) {
+        self.address = address
+        self.bytes = bytes
+        self.text = text
+        self.isAt = isAt
+      }
+    }
 
     package init(address: String, place: String?, bytes: String, origin: String) {
       self.address = address

@@ -1,3 +1,5 @@
+internal import Snapshot
+
 /// Crashes over time: a bar for each period, in it the largest groups, with a table that has the same numbers.
 struct GroupsChart {
   /// Groups with a color of their own; the others share the last.
@@ -9,6 +11,7 @@ struct GroupsChart {
   private let starts: [Int]
   /// Days of each bar.
   private let width: Int
+  private let last: Int
   /// Crashes by bar and by name.
   private let counts: [[Int]]
 
@@ -26,6 +29,7 @@ struct GroupsChart {
       for day in group.days { counts[(day.day - first) / width][min(index, Self.colors)] += day.count }
     }
     self.width = width
+    self.last = last
     starts = (0..<bars).map { first + $0 * width }
     self.names = names
     self.counts = counts
@@ -44,12 +48,14 @@ struct GroupsChart {
       if total == 0 { continue }
       let cells = counts.map { count -> HTML in "<td class=\"number\" data-value=\"\(count)\">\(grouped(count))</td>" }
       rows += """
-        <tr><th scope="row">\(dayText(start))</th><td class="number" data-value="\(total)">\(grouped(total))</td>\
-        \(cells)</tr>
+        <tr><th scope="row" class="whole">\(CivilDate(daysSince1970: start).text)</th>\
+        <td class="number" data-value="\(total)">\(grouped(total))</td>\(cells)</tr>
 
         """
     }
-    let heads = names.map { name -> HTML in "<th scope=\"col\" class=\"number\">\(texts.place(name, limit: 40))</th>" }
+    let heads = names.map { name -> HTML in
+      "<th scope=\"col\" class=\"number long\">\(texts.place(name, limit: 40))</th>"
+    }
     let table = Page.table(
       "Crashes over time", " data-table=\"periods\"",
       head: "<th scope=\"col\">From</th><th scope=\"col\" class=\"number\">All</th>\(heads)", rows: rows)
@@ -71,28 +77,29 @@ struct GroupsChart {
     }
   }
 
+  /// The numbers of the axes are text beside the image, which is as wide as the page and would shrink them on a phone.
   private func bars(_ period: String) -> HTML {
     let most = max(1, counts.map { $0.reduce(0, +) }.max() ?? 1)
-    let step = 900 / counts.count
+    let step = 1000 / counts.count
     var bars = HTML()
     for (bar, counts) in counts.enumerated() {
-      var top = 220
+      var top = 200
       for (index, count) in counts.enumerated() where count > 0 {
         let height = max(1, count * 200 / most)
         top -= height
+        bars += "<rect x=\"\(bar * step)\" y=\"\(max(0, top))\" width=\"\(max(1, step - 2))\" height=\"\(height)\" "
         bars +=
-          "<rect x=\"\(60 + bar * step)\" y=\"\(max(4, top))\" width=\"\(max(1, step - 2))\" height=\"\(height)\" "
-        bars += "class=\"\(Self.color(index))\"><title>\(dayText(starts[bar])): \(grouped(count))</title></rect>"
+          "class=\"\(Self.color(index))\"><title>\(CivilDate(daysSince1970: starts[bar]).text): \(grouped(count))</title></rect>"
       }
     }
-    let first = dayText(starts.first ?? 0)
-    let last = dayText((starts.last ?? 0) + width - 1)
+    let first = CivilDate(daysSince1970: starts.first ?? 0).text
+    let last = CivilDate(daysSince1970: self.last).text
+    let unit = width == 1 ? "a day" : "\(width) days"
     return """
-      <svg viewBox="0 0 980 250" role="img" aria-label="Crashes per \(period) from \(first) to \(last), at most \
-      \(grouped(most)); the table below has the numbers">\
-      <line x1="56" y1="220" x2="970" y2="220"/><line x1="56" y1="20" x2="970" y2="20"/>\
-      <text x="50" y="24" text-anchor="end">\(grouped(most))</text><text x="50" y="224" text-anchor="end">0</text>\
-      <text x="60" y="242">\(first)</text><text x="970" y="242" text-anchor="end">\(last)</text>\(bars)</svg>
+      <p class="axis">At most \(counted(most, "crash", "crashes")) in \(unit)</p>
+      <svg class="chart" viewBox="0 0 \(step * counts.count) 200" preserveAspectRatio="none" role="img" aria-label="Crashes \
+      per \(period) from \(first) to \(last), at most \(grouped(most)); the table below has the numbers">\(bars)</svg>
+      <p class="axis"><span>\(first)</span><span>\(last)</span></p>
 
       """
   }

@@ -1,4 +1,5 @@
 internal import JSONFormat
+internal import Snapshot
 
 /// Writes the parts of a page about many crashes.
 struct GroupsPageWriter {
@@ -79,7 +80,7 @@ struct GroupsPageWriter {
       json.object { json in
         json.member("schema", "crashpadctl-report-data/1")
         json.member("crash_count", page.total)
-        json.array("days") { json in for day in days { json.string(dayText(day)) } }
+        json.array("days") { json in for day in days { json.string(CivilDate(daysSince1970: day).text) } }
         json.array("versions") { json in for version in versions { json.string(version) } }
       }
     }
@@ -141,7 +142,8 @@ struct GroupsPageWriter {
       <tr id="g\(group.id)"><td class="number" data-value="\(group.count)">\(grouped(group.count))</td>\
       <td class="number" data-value="\(tenths)">\(tenths / 10).\(tenths % 10)%</td>\(state)\
       <th scope="row">\(texts.place(group.text))\(loops) <small>\(group.id)</small></th>\
-      <td>\(group.first ?? "-")</td><td>\(group.last ?? "-")</td><td>\(texts.place(versions + more, limit: 120))</td>\
+      <td class="whole">\(group.first ?? "-")</td><td class="whole">\(group.last ?? "-")</td>\
+      <td>\(versions.isEmpty ? "-" : texts.place(versions + more, limit: 120))</td>\
       <td>\(example)</td></tr>
 
       """

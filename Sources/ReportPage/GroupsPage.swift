@@ -109,21 +109,3 @@ package struct GroupsPage: Sendable {
     return writer.document()
   }
 }
-
-/// "2026-11-20" of a number of days since 1970.
-package func dayText(_ day: Int) -> String {
-  // Days since 0000-03-01, so that the leap day is the last of its year.
-  let shifted = day + 719_468
-  let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-  let dayOfEra = shifted - era * 146_097
-  let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
-  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-  let monthIndex = (5 * dayOfYear + 2) / 153
-  let month = monthIndex < 10 ? monthIndex + 3 : monthIndex - 9
-  let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-  func padded(_ value: Int, _ width: Int) -> String {
-    let digits = String(value)
-    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
-  }
-  return "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfYear - (153 * monthIndex + 2) / 5 + 1, 2))"
-}

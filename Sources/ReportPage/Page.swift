@@ -1,3 +1,5 @@
+internal import Snapshot
+
 /// What all pages share: texts that are too long for their place stand whole at the page's end, each once.
 struct PageTexts {
   /// Characters that a text has in its place.
@@ -73,17 +75,6 @@ enum Page {
   static func block(_ label: HTML, _ text: HTML, _ attributes: HTML = "") -> HTML {
     "<pre\(attributes) tabindex=\"0\" role=\"region\" aria-label=\"\(label)\">\n\(text)</pre>\n"
   }
-}
-
-/// 1,234,567
-func grouped(_ value: some BinaryInteger) -> String {
-  let digits = String(value.magnitude)
-  var text = value < 0 ? "-" : ""
-  for (index, digit) in digits.enumerated() {
-    if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
-    text.append(digit)
-  }
-  return text
 }
 
 /// "1 frame", "2 frames"

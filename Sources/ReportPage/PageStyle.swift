@@ -63,11 +63,12 @@ enum PageStyle {
     }
     ol.stack { list-style: none; margin: .4rem 0; padding: 0; }
     ol.stack ol.stack { margin-left: .75rem; }
-    ol.stack > li { padding: .2rem .5rem; border-left: .3rem solid transparent; }
+    ol.stack > li { padding: .2rem .5rem .2rem 2.75rem; border-left: .3rem solid transparent; position: relative; }
     ol.stack > li > a {
-      display: inline-block; min-width: 2.25rem; min-height: 1.5rem; font-variant-numeric: tabular-nums; text-align: right;
-      padding-right: .5rem; color: var(--quiet);
+      position: absolute; left: 0; width: 2.25rem; min-height: 1.5rem; font-variant-numeric: tabular-nums;
+      text-align: right; color: var(--quiet);
     }
+    ol.stack > li > pre, ol.stack > li > details { margin-left: -2.25rem; }
     ol.stack > li > span, ol.stack > li > small { color: var(--quiet); }
     ol.stack > li > code { font-weight: 500; }
     li.own { border-left-color: var(--own-line) !important; }
@@ -83,11 +84,12 @@ enum PageStyle {
     div[data-filter] > details { content-visibility: auto; contain-intrinsic-size: auto 2.4rem; border-top: 1px solid var(--line); margin: 0; padding: .2rem 0; }
     .scroll { overflow-x: auto; max-width: 100%; position: relative; }
     table { border-collapse: collapse; min-width: 100%; font-size: .9375rem; }
-    th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: normal; min-width: 4rem; }
-    td { max-width: 34rem; overflow-wrap: anywhere; }
-    td code { overflow-wrap: anywhere; }
+    th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
+    td { max-width: 34rem; }
     thead th { white-space: nowrap; color: var(--quiet); }
-    tbody th { font-weight: 600; max-width: 24rem; overflow-wrap: anywhere; }
+    tbody th { font-weight: 600; max-width: 24rem; }
+    .whole { white-space: nowrap; max-width: none; }
+    @media (max-width: 40rem) { td { max-width: 18rem; } tbody th { max-width: 14rem; } }
     tr.own > th { box-shadow: inset .3rem 0 0 var(--own-line); padding-left: .6rem; }
     .number { text-align: right; font-variant-numeric: tabular-nums; }
     button, input, select {
@@ -102,14 +104,15 @@ enum PageStyle {
     .tools label { display: flex; flex-wrap: wrap; gap: .35rem; align-items: center; }
     svg { display: block; width: 100%; height: auto; margin: .5rem 0; }
     svg.map { height: 1.5rem; background: var(--soft); }
-    svg text { fill: var(--quiet); font-size: 12px; }
-    svg line { stroke: var(--line); }
+    svg.chart { height: 13rem; margin: 0; border: solid var(--line); border-width: 1px 0; }
+    .axis { display: flex; justify-content: space-between; margin: 0; font-size: .875rem; color: var(--quiet); }
     .c0 { fill: var(--bar0); } .c1 { fill: var(--bar1); } .c2 { fill: var(--bar2); }
     .c3 { fill: var(--bar3); } .c4 { fill: var(--bar4); } .c5 { fill: var(--bar5); }
     svg.key { display: inline-block; width: .8rem; height: .8rem; margin: 0 .35rem 0 0; vertical-align: baseline; }
     svg.bar { width: 12rem; max-width: 30vw; height: .8rem; margin: .3rem 0; }
     tbody th small { font-weight: 400; color: var(--quiet); }
     .legend { list-style: none; padding: 0; margin: .3rem 0; }
+    .legend li { padding-left: 1.15rem; text-indent: -1.15rem; }
     @media print {
       :root {
         --back: #fff; --front: #000; --soft: #fff; --line: #999; --quiet: #333; --link: #000; --bad: #7a0000;
@@ -118,10 +121,16 @@ enum PageStyle {
       body { max-width: none; padding: 0; font-size: 10pt; }
       nav, .skip, .tools, [data-screen] { display: none !important; }
       pre { max-height: none; white-space: pre-wrap; overflow-wrap: anywhere; }
+      code, pre { font-size: 8pt; }
       .scroll { overflow: visible; }
       table { font-size: 8pt; }
-      td, th { overflow-wrap: anywhere; min-width: 0; padding-right: .4rem; }
+      td code { font-size: 7.5pt; }
+      th, td { padding-right: .4rem; }
+      tbody th, td { overflow-wrap: anywhere; }
+      td.whole, td.number { overflow-wrap: normal; }
       thead th { white-space: normal; }
+      thead th.long { overflow-wrap: anywhere; }
+      #groups { break-before: page; }
       li, tr { break-inside: avoid; }
       h2, summary { break-after: avoid; }
       ul.same { columns: auto; }

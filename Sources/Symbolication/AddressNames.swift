@@ -1,24 +1,24 @@
 package import FileSystem
 package import Snapshot
 
-/// Names of single addresses in the modules of one snapshot. A module's symbols are looked for when the first is asked for.
+/// Names of single addresses in the modules of one snapshot. A module's symbols are searched on first use.
 package struct AddressNames: Sendable {
   private let modules: [LazySymbols]
 
   /// - Parameters:
-  ///   - snapshot: what is known of the process.
-  ///   - file: what the snapshot was read from.
-  ///   - cache: holds and finds the symbols.
+  /// - snapshot: the process.
+  /// - file: the input from which the snapshot was read.
+  /// - cache: finds and caches the symbols.
   package init(_ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache) {
     modules = snapshot.modules.map { LazySymbols(ModuleIdentity($0, snapshot, file), cache) }
   }
 
-  /// What lies at an offset in a module, an index of the snapshot's list; nil if no symbol is near.
+  /// The symbol at an offset in a module; nil if no symbol is near. `module` is an index of the snapshot's list.
   package func name(module: Int, offset: UInt64) -> SymbolizedAddress? { modules[module].symbols.symbolize(offset) }
 
-  /// Looks for a module's symbols, an index of the snapshot's list, before the first name is asked for.
+  /// Searches a module's symbols before the first name is needed. `module` is an index of the snapshot's list.
   package func look(at module: Int) { _ = modules[module].symbols }
 
-  /// What there is to say about the files that were looked at so far.
+  /// Findings about the files opened so far.
   package var fileFindings: [SymbolFileFinding] { modules.flatMap { $0.known?.fileFindings ?? [] } }
 }

@@ -3,14 +3,14 @@ internal import FileSystem
 internal import Snapshot
 internal import Synchronization
 
-/// What the Mach-O files of one module tell of its addresses: the loaded file, and the dSYM with its debug information. All
-/// calls may come from any thread.
+/// The symbols in the Mach-O files of one module: the loaded file, and the dSYM with its debug information. All methods
+/// are thread-safe.
 package final class AppleSymbols: Sendable {
   private let loaded: MachOFile?
   private let companion: MachOFile?
   /// LC_UUID
   var uuid: UUIDBytes? { (loaded ?? companion)?.uuid }
-  /// Of `__TEXT`.
+  /// The address of `__TEXT`.
   let imageBase: UInt64
 
   private struct State {
@@ -19,12 +19,12 @@ package final class AppleSymbols: Sendable {
     var frames: DwarfFrames?
     var findings = FindingList()
   }
-  /// The DWARF: calls take turns.
+  /// The DWARF data, used by one call at a time.
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - loaded: the file that was loaded, for its symbols and unwind information.
-  ///   - companion: of a dSYM of the same build.
+  /// - loaded: the file that was loaded, for its symbols and unwind information.
+  /// - companion: the file in a dSYM of the same build.
   init(loaded: MachOFile?, companion: MachOFile?) {
     self.loaded = loaded
     self.companion = companion
@@ -33,13 +33,13 @@ package final class AppleSymbols: Sendable {
 
   var hasDebugInfo: Bool { files.contains { $0.hasDwarf } }
 
-  /// Whether it has no names and no lines at all.
+  /// Whether the files have neither names nor lines.
   var isEmpty: Bool { files.allSatisfy { !$0.hasDwarf && $0.symbols().isEmpty } }
 
-  /// With the debug information first.
+  /// The files, with the one for debug information first.
   private var files: [MachOFile] { [companion, loaded].compactMap { $0 } }
 
-  /// What could not be read so far. Each costs its own names only.
+  /// Findings so far. Each affects only the names that depend on it.
   var findings: FindingList {
     var findings = FindingList()
     for file in files { findings.append(contentsOf: file.findings) }
@@ -51,7 +51,7 @@ package final class AppleSymbols: Sendable {
     return findings
   }
 
-  /// Reads the DWARF the first time.
+  /// Reads the DWARF on the first call.
   private func prepare() {
     let files = files
     state.withLock { state in
@@ -73,7 +73,7 @@ package final class AppleSymbols: Sendable {
     }
   }
 
-  /// What lies at `address`, which is the file's own; nil if no symbol is near.
+  /// The symbol at `address`, relative to the file's own image base; nil if no symbol is near.
   func symbolize(imageAddress address: UInt64) -> SymbolizedAddress? {
     prepare()
     let found = state.withLock { $0.info?.lookup(address, { _ in nil }) }
@@ -99,7 +99,7 @@ package final class AppleSymbols: Sendable {
     }
   }
 
-  /// Where the function that `address` lies in begins.
+  /// The start of the function that contains `address`.
   func functionAddress(imageAddress address: UInt64) -> UInt64? {
     for file in files {
       if let function = file.function(containing: address) { return function.lowerBound }
@@ -108,17 +108,17 @@ package final class AppleSymbols: Sendable {
     return state.withLock { $0.info?.functionAddress(address) } ?? symbol(at: address)?.symbol.address
   }
 
-  /// Whether a stack may go through `address`.
+  /// Whether a return address in a stack can be at `address`.
   func isInFunction(imageAddress address: UInt64) -> Bool { isCode(address) }
 
-  /// The caller's registers by compact unwind information.
+  /// The caller's registers, from compact unwind information.
   func caller(
     of callee: FrameRegisters, imageAddress address: UInt64, isInnermost: Bool, _ memory: (UInt64) -> UInt64?
   ) -> FrameRegisters? {
     loaded?.caller(of: callee, at: address, isInnermost: isInnermost, memory: memory)
   }
 
-  /// The rules of `__eh_frame` that lead from a frame at `address` to its caller.
+  /// The `__eh_frame` rules to unwind from a frame at `address` to its caller.
   func frameRules(imageAddress address: UInt64) -> FrameRules? {
     prepare()
     return state.withLock { $0.frames?.rules(at: address) }
@@ -126,7 +126,7 @@ package final class AppleSymbols: Sendable {
 }
 
 extension AppleSymbols {
-  /// The slice of `file` that has an id; without one the first that a process of today may have.
+  /// The slice of `file` with an id; without one, the first for arm64, or else the first.
   static func slice(of file: InputFile, with id: DebugID? = nil, architecture: String? = nil) -> MachOFile? {
     let all = MachOFile.slices(of: file).slices.compactMap { try? MachOFile(file, in: $0.range) }
     let slices = all.filter { architecture == nil || $0.architecture.description == architecture }

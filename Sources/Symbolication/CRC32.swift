@@ -2,7 +2,7 @@ internal import BinaryFormat
 internal import FileSystem
 internal import SystemPackage
 
-/// The CRC that `.gnu_debuglink` has of the file that it names: CRC-32 as in zlib, over the whole file.
+/// The checksum in `.gnu_debuglink` of the file that it names: CRC-32 as in zlib, over the whole file.
 enum CRC32 {
   private static let table: [UInt32] = (0..<256).map { index in
     var value = UInt32(index)
@@ -10,16 +10,18 @@ enum CRC32 {
     return value
   }
 
-  /// Nil if the file can't be read.
-  static func of(_ path: FilePath) -> UInt32? {
-    guard let file = try? InputFile(path) else { return nil }
-    return file.withBytes { bytes in
-      let table = table
-      var value: UInt32 = 0xffff_ffff
-      for index in 0..<bytes.byteCount {
-        value = table[Int(UInt8(truncatingIfNeeded: value) ^ bytes.uint8(at: index))] ^ value >> 8
+  /// Throws `Errno` or `InputFile.NotReadable`.
+  static func of(_ path: FilePath) throws -> UInt32 {
+    let file = try InputFile(regular: path)
+    return try file.checkingReading {
+      file.withBytes { bytes in
+        let table = table
+        var value: UInt32 = 0xffff_ffff
+        for index in 0..<bytes.byteCount {
+          value = table[Int(UInt8(truncatingIfNeeded: value) ^ bytes.uint8(at: index))] ^ value >> 8
+        }
+        return ~value
       }
-      return ~value
     }
   }
 }

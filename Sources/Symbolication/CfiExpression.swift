@@ -1,16 +1,17 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// Turns a DWARF expression into the postfix of STACK CFI records, which knows `+ - * / % @ ^` and no jumps.
+/// Converts a DWARF expression to the postfix notation of STACK CFI records, which has only `+ - * / % @ ^` and no
+/// jumps.
 ///
-/// The expression is executed with texts in place of numbers. So what moves values on the stack costs nothing, and
-/// comparisons of what is known to be small, as the PLT of x86_64 has them, can be divisions.
+/// The expression is executed with texts as values. Stack operations therefore produce no output, and comparisons of
+/// values known to be small, as in the PLT of x86_64, can be written as divisions.
 struct CfiExpression {
   private struct Value {
     var text: String
-    /// If it is one.
+    /// The value if it is constant.
     var constant: UInt64?
-    /// It is below this, if that is known.
+    /// An upper bound (exclusive) of the value, if known.
     var limit: UInt64?
   }
 
@@ -18,15 +19,15 @@ struct CfiExpression {
   private let registers: CfiRegisters
   private var isValue = false
 
-  /// Longer ones are nobody's; values that are doubled again and again would be.
+  /// The maximum length in characters. Real expressions are shorter; repeated duplication in a hostile file is not.
   private static let maximumLength = 1024
 
   /// - Parameters:
-  ///   - expression: where it is.
-  ///   - bytes: the section that it is in.
-  ///   - registers: their names.
-  ///   - canonicalAddress: whether it begins with the CFA on the stack.
-  /// - Returns: nil if it can't be said in postfix.
+  /// - expression: the range of the expression.
+  /// - bytes: the section that contains it.
+  /// - registers: the names of registers.
+  /// - canonicalAddress: whether the CFA is on the stack at the beginning.
+  /// - Returns: nil if the expression can't be written in postfix.
   static func postfix(
     _ expression: ByteRange, _ bytes: RawSpan, _ registers: CfiRegisters, canonicalAddress: Bool
   ) -> String? {
@@ -50,7 +51,7 @@ struct CfiExpression {
     stack.append(Value(text: String(Int64(bitPattern: constant)), constant: constant))
   }
 
-  /// - Returns: false for a register that has no name.
+  /// - Returns: false if the register has no name.
   private mutating func push(register: UInt64, plus distance: Int64) -> Bool {
     guard let name = registers.name(register) else { return false }
     stack.append(Value(text: distance == 0 ? name : Self.sum(name, distance)))
@@ -125,7 +126,7 @@ struct CfiExpression {
     case 0x22: return put("+", right.text)
     case 0x1c: return put("-", right.text)
     case 0x1e: return put("*", right.text)
-    // DW_OP_div is signed, the readers' is not: the same for what is small.
+    // DW_OP_div is signed, division in the postfix notation is not: both agree for small values.
     case 0x1b:
       guard left.limit != nil, let constant = right.constant, Int64(bitPattern: constant) > 0 else { return false }
       return put("/", right.text)
@@ -145,7 +146,7 @@ struct CfiExpression {
     case 0x25:
       guard let count = right.constant, count < 62 else { return false }
       return put("/", String(UInt64(1) << count))
-    // DW_OP_ge: of a value below a limit m whether it is at least k, is (value + m - k) / m
+    // DW_OP_ge: for a value below a limit m, "at least k" is (value + m - k) / m
     case 0x2a:
       guard let limit = left.limit, limit < 1 << 32, let least = right.constant, least <= limit else { return false }
       stack.append(Value(text: "\(left.text) \(limit - least) + \(limit) /", limit: 2))
@@ -154,7 +155,7 @@ struct CfiExpression {
     }
   }
 
-  /// DW_OP_const1u to DW_OP_consts.
+  /// Reads the operand of DW_OP_const1u to DW_OP_consts.
   static func constant(_ operation: UInt8, _ bytes: RawSpan, _ offset: inout Int) -> UInt64? {
     if operation == 0x10 { return bytes.unsigned(&offset) }
     if operation == 0x11 { return bytes.signed(&offset).map { UInt64(bitPattern: $0) } }
@@ -165,11 +166,11 @@ struct CfiExpression {
   }
 }
 
-/// The names of registers in STACK CFI records, by DWARF's numbers.
+/// The names of registers in STACK CFI records, indexed by DWARF register number.
 struct CfiRegisters {
   let names: [String]
 
-  /// Nil for machines whose registers have no names in that format.
+  /// Nil if the format has no register names for this machine.
   init?(machine: UInt16) {
     switch Int32(machine) {
     case EM_X86_64:
@@ -179,7 +180,7 @@ struct CfiRegisters {
     case EM_AARCH64: names = (0...30).map { "x\($0)" } + ["sp"]
     case EM_386: names = ["eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip"].map { "$" + $0 }
     case EM_ARM: names = (0...12).map { "r\($0)" } + ["sp", "lr", "pc"]
-    // The first is always 0; Breakpad calls it so.
+    // Register 0 is always 0; Breakpad names it pc.
     case EM_RISCV:
       names =
         ["pc", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1"] + (0...7).map { "a\($0)" }

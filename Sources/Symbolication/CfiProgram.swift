@@ -1,21 +1,21 @@
 internal import BinaryFormat
 
-/// Executes the instructions of one description of frames, row by row.
+/// Executes the instructions of one frame description entry, row by row.
 struct CfiProgram {
-  /// How a register of the caller is found.
+  /// The rule to restore one register of the caller.
   enum Rule: Equatable {
-    /// Nothing was said: what that means, the machine's calling convention says.
+    /// No rule: the calling convention of the machine decides.
     case unspecified
     case undefined
     case same
     /// In memory, at this distance from the CFA.
     case offset(Int64)
-    /// This distance from the CFA.
+    /// The CFA plus this distance.
     case valueOffset(Int64)
     case register(UInt64)
-    /// In memory where a DWARF expression says.
+    /// In memory, at the address computed by a DWARF expression.
     case expression(ByteRange)
-    /// What a DWARF expression says.
+    /// The value of a DWARF expression.
     case valueExpression(ByteRange)
   }
 
@@ -28,7 +28,7 @@ struct CfiProgram {
   /// The rules of one range of instructions.
   struct Row: Equatable {
     var canonicalAddress = CanonicalAddress.unknown
-    /// By DWARF's numbers; those above are not kept.
+    /// Indexed by DWARF register number; higher numbers are ignored.
     var registers: [Rule]
   }
 
@@ -37,44 +37,44 @@ struct CfiProgram {
   private var first: Row
   private var saved: [Row] = []
   private var address: UInt64
-  /// Whether the instructions of the CIE are executed, which no row belongs to.
+  /// Whether the instructions of the CIE are being executed, which belong to no row.
   private var isInitial = true
-  /// Rows that begin behind this are not wanted.
+  /// Rows that begin after this address are not needed.
   private var last = UInt64.max
-  /// Whether there is one.
+  /// Whether such a row has been reached.
   private var isPast = false
 
-  /// Real programs remember one or two rows at once.
+  /// Real programs save one or two rows at once.
   private static let maximumSaved = 64
 
-  /// Calls `body` with each row and where it begins, in the order of addresses. What comes behind an instruction that can't
-  /// be read is left out.
+  /// Calls `body` with the start address of each row and the row, in the order of addresses. Stops at an instruction
+  /// that can't be read.
   ///
   /// - Parameters:
-  ///   - entry: the description.
-  ///   - common: what it goes with.
-  ///   - bytes: the section that both are in.
-  ///   - registerCount: how many registers are kept.
-  ///   - body: takes a row.
+  /// - entry: the description.
+  /// - common: its CIE.
+  /// - bytes: the section that contains both.
+  /// - registerCount: the number of registers to keep.
+  /// - body: receives a row.
   static func run(
     _ entry: CfiReader.Entry, _ common: CfiReader.Common, _ bytes: RawSpan, registerCount: Int,
     _ body: (UInt64, Row) -> Void
   ) {
     var program = CfiProgram(entry, common, registerCount)
     guard program.begin(bytes) else { return }
-    // What an instruction that can't be read would have changed is not known, so the row before it is the last.
+    // The effect of an unreadable instruction is unknown, so the row before it is the last one.
     _ = program.execute(entry.program, bytes, body)
     body(program.address, program.row)
   }
 
-  /// The row that `address` is in; nil if an instruction before can't be read.
+  /// The row for `address`; nil if an instruction before it can't be read.
   ///
   /// - Parameters:
-  ///   - address: in the range of the description.
-  ///   - entry: the description.
-  ///   - common: what it goes with.
-  ///   - bytes: the section that both are in.
-  ///   - registerCount: how many registers are kept.
+  /// - address: an address in the range of the description.
+  /// - entry: the description.
+  /// - common: its CIE.
+  /// - bytes: the section that contains both.
+  /// - registerCount: the number of registers to keep.
   static func row(
     at address: UInt64, _ entry: CfiReader.Entry, _ common: CfiReader.Common, _ bytes: RawSpan, registerCount: Int
   ) -> Row? {
@@ -108,7 +108,7 @@ struct CfiProgram {
     return go(to: next, body)
   }
 
-  /// Returns false if the next row is not wanted.
+  /// Returns false if the next row is not needed.
   private mutating func go(to next: UInt64, _ body: (UInt64, Row) -> Void) -> Bool {
     guard next <= last else {
       isPast = true
@@ -183,7 +183,7 @@ struct CfiProgram {
       guard case .register(let base, _) = row.canonicalAddress, let factor = bytes.signed(&offset) else { return false }
       row.canonicalAddress = .register(base, scaled(factor))
       return true
-    // DW_CFA_GNU_window_save, or on arm64 that the return address is signed from here on; DW_CFA_GNU_args_size
+    // DW_CFA_GNU_window_save (on arm64: the return address is signed from here on); DW_CFA_GNU_args_size
     case 0x2d: return true
     case 0x2e: return bytes.unsigned(&offset) != nil
     default:
@@ -192,7 +192,7 @@ struct CfiProgram {
     }
   }
 
-  /// Instructions whose first operand is a number, of a register if it is not said otherwise.
+  /// Executes instructions whose first operand is a number: a register unless noted otherwise.
   private mutating func execute(_ instruction: UInt8, _ register: UInt64, _ bytes: RawSpan, _ offset: inout Int) -> Bool
   {
     switch instruction {
@@ -211,12 +211,12 @@ struct CfiProgram {
     case 0x0d:
       switch row.canonicalAddress {
       case .register(_, let distance): row.canonicalAddress = .register(register, distance)
-      // LLVM begins so on MIPS: the distance is 0.
+      // LLVM begins with this instruction on MIPS: the distance is 0.
       case .unknown: row.canonicalAddress = .register(register, 0)
       case .expression: return false
       }
     case 0x0e:
-      // The number is the distance.
+      // The operand is the distance.
       guard case .register(let base, _) = row.canonicalAddress else { return false }
       row.canonicalAddress = .register(base, Int64(bitPattern: register))
     case 0x10, 0x16:
@@ -237,7 +237,7 @@ struct CfiProgram {
   }
 
   private mutating func setLocation(_ bytes: RawSpan, _ offset: inout Int, _ body: (UInt64, Row) -> Void) -> Bool {
-    // Only in `.debug_frame`, where addresses are plain; no compiler is known to write it.
+    // Only for `.debug_frame`, where addresses are not encoded; no compiler is known to emit this.
     guard !isInitial, common.addressEncoding == 0, bytes.byteCount - offset >= common.addressSize else { return false }
     let next = common.addressSize == 8 ? bytes.uint64(at: offset) : UInt64(bytes.uint32(at: offset))
     offset += common.addressSize

@@ -1,49 +1,49 @@
 internal import BinaryFormat
 
-/// The descriptions of frames in one `.eh_frame` or `.debug_frame` section, all of them in one pass.
+/// Reads all frame descriptions of one `.eh_frame` or `.debug_frame` section in one pass.
 ///
-/// `.eh_frame_hdr` is not needed, and not believed: every offset is checked.
+/// `.eh_frame_hdr` is neither needed nor trusted: every offset is checked.
 struct CfiReader {
-  /// What descriptions share (a CIE).
+  /// The data shared by several descriptions (a CIE).
   struct Common {
     var codeAlignment: UInt64 = 1
     var dataAlignment: Int64 = 1
     var returnRegister: UInt64 = 0
-    /// Of the addresses in the descriptions; `DW_EH_PE_absptr` of `.debug_frame`.
+    /// The encoding of addresses in the descriptions; `DW_EH_PE_absptr` in `.debug_frame`.
     var addressEncoding: UInt8 = 0
     var addressSize = 8
     var hasAugmentationData = false
     var isSignalFrame = false
-    /// The instructions for the first row.
+    /// The instructions for the initial row.
     var program = ByteRange.empty
   }
 
-  /// A description of the frames of one range of code (an FDE).
+  /// The frame description of one range of code (an FDE).
   struct Entry {
     let start: UInt64
-    /// Bytes of code.
+    /// The size of the code in bytes.
     let size: UInt64
-    /// Which of `commons` it goes with.
+    /// The index of its CIE in `commons`.
     let common: Int
     let program: ByteRange
   }
 
   private(set) var entries: [Entry] = []
   private(set) var commons: [Common] = []
-  /// How many records could not be read.
+  /// The number of records that can't be read.
   private(set) var damaged = 0
 
   private let isExceptionFrame: Bool
   private let address: UInt64
   private let addressSize: Int
-  /// By the offset of the record; nil for one that can't be read.
+  /// The CIEs' indices by the offset of their records; nil if one can't be read.
   private var numbers: [Int: Int?] = [:]
 
   /// - Parameters:
-  ///   - bytes: the section.
-  ///   - address: where the section is loaded.
-  ///   - isExceptionFrame: whether it is `.eh_frame`, which differs in some fields.
-  ///   - addressSize: bytes of an address, 4 or 8.
+  /// - bytes: the section.
+  /// - address: the address at which the section is loaded.
+  /// - isExceptionFrame: whether it is `.eh_frame`, in which some fields differ.
+  /// - addressSize: the size of an address in bytes, 4 or 8.
   init(_ bytes: RawSpan, address: UInt64, isExceptionFrame: Bool, addressSize: Int) {
     self.isExceptionFrame = isExceptionFrame
     self.address = address
@@ -52,7 +52,7 @@ struct CfiReader {
     var offset = 0
     while let record = Record(bytes, at: offset, isExceptionFrame) {
       offset = record.end
-      // The end of the list in `.eh_frame`, or padding.
+      // An empty record is the end of the list in `.eh_frame`, or padding.
       guard !record.isEmpty, !record.isCommon else { continue }
       guard let common = common(at: record.commonOffset, bytes), let entry = entry(record, common, bytes) else {
         damaged += 1
@@ -62,14 +62,14 @@ struct CfiReader {
     }
   }
 
-  /// The frame of every record: its length, and what it belongs to.
+  /// The envelope of a record: its length, and the CIE that it refers to.
   private struct Record {
     let end: Int
     var isEmpty = false
     var isCommon = false
-    /// Of the CIE that it goes with; -1 if there can't be one.
+    /// The offset of its CIE; -1 if there is no valid one.
     var commonOffset = -1
-    /// Behind the identification.
+    /// The offset after the identification.
     var content = 0
 
     init?(_ bytes: RawSpan, at start: Int, _ isExceptionFrame: Bool) {
@@ -85,7 +85,7 @@ struct CfiReader {
       }
       guard length <= UInt64(bytes.byteCount - offset) else { return nil }
       end = offset + Int(length)
-      // In `.eh_frame` the identification has four bytes in either form.
+      // In `.eh_frame` the identification has four bytes in both the 32-bit and the 64-bit format.
       let isWide = is64 && !isExceptionFrame
       guard length >= (isWide ? 8 : 4) else {
         isEmpty = true
@@ -133,7 +133,7 @@ struct CfiReader {
       guard common.addressSize == 4 || common.addressSize == 8, part.uint8(at: offset + 1) == 0 else { return nil }
       offset += 2
     }
-    // GCC 2 had an address here.
+    // GCC 2 wrote an address here.
     if augmentation == Array("eh".utf8) { offset += addressSize }
     guard offset <= record.end, let code = part.unsigned(&offset), let data = part.signed(&offset) else { return nil }
     (common.codeAlignment, common.dataAlignment) = (code, data)
@@ -147,7 +147,7 @@ struct CfiReader {
     }
     guard augment(&common, augmentation, part, &offset) else { return nil }
     common.program = ByteRange(offset: offset, count: record.end - offset)
-    // It is executed for every description that goes with it; those of compilers have some bytes.
+    // These instructions run once for each description that uses the CIE; compilers write only a few bytes.
     guard common.program.count <= 4096 else { return nil }
     return common
   }
@@ -169,9 +169,10 @@ struct CfiReader {
         offset += 1
         guard value(encoding & 0xf, bytes, &offset, common.addressSize) != nil else { return false }
       case UInt8(ascii: "S"): common.isSignalFrame = true
-      // arm64: pointers are signed with the other key; the memory is tagged.
+      // arm64: return addresses are signed with key B; the stack is tagged.
       case UInt8(ascii: "B"), UInt8(ascii: "G"): break
-      // What follows has a length that is known; only the address's form is not, if it came later.
+      // The data of an unknown letter can be skipped, because the total length is known, but not if an address encoding
+      // may be part of it.
       default: return !letters.contains(UInt8(ascii: "R"))
       }
     }
@@ -201,7 +202,7 @@ struct CfiReader {
       start: start, size: size, common: number, program: ByteRange(offset: offset, count: record.end - offset))
   }
 
-  /// A value in one of the encodings of `DW_EH_PE_…`.
+  /// Reads a value in one of the `DW_EH_PE_…` encodings.
   private func value(_ encoding: UInt8, _ bytes: RawSpan, _ offset: inout Int, _ addressSize: Int) -> UInt64? {
     let rest = bytes.byteCount - offset
     let size: Int

@@ -1,7 +1,7 @@
 package import Snapshot
 
-/// The number that tells one build of a module from all others, as Breakpad writes it: of a Mach-O file its UUID, of an ELF
-/// file the first 16 bytes of its build id, of a PDB its GUID with the age.
+/// The id of one build of a module, in Breakpad's form: the UUID of a Mach-O file, the first 16 bytes of an ELF file's
+/// build id, or the GUID and age of a PDB.
 package struct DebugID: Sendable, Hashable {
   package let uuid: UUIDBytes
   package let age: UInt32
@@ -11,7 +11,8 @@ package struct DebugID: Sendable, Hashable {
     self.age = age
   }
 
-  /// Of an ELF file; nil if it has no build id. The bytes are taken for a GUID, whose first three parts are little endian.
+  /// The id of an ELF file; nil if the build id is empty. The bytes are read as a GUID, whose first three parts are
+  /// little-endian.
   package init?(buildID: [UInt8]) {
     guard !buildID.isEmpty else { return nil }
     let bytes = (0..<16).map { $0 < buildID.count ? buildID[$0] : 0 }
@@ -21,7 +22,8 @@ package struct DebugID: Sendable, Hashable {
     self.init(uuid: UUIDBytes(high: halves[0], low: halves[1]))
   }
 
-  /// As in MODULE records and in the folders of symbol stores: 32 upper-case digits and the age without zeros in front.
+  /// Parses the form in MODULE records and the folders of symbol stores: 32 hexadecimal digits and the age without
+  /// leading zeros.
   package init?(text: String) {
     guard text.utf8.count > 32, text.utf8.count <= 40, let age = UInt32(text.dropFirst(32), radix: 16),
       let uuid = UUIDBytes(text: String(text.prefix(32)))
@@ -35,16 +37,16 @@ package struct DebugID: Sendable, Hashable {
   }
 }
 
-/// What is known of a module that symbols are looked for.
+/// The data to identify a module for a symbol search.
 package struct ModuleIdentity: Sendable, Hashable {
-  /// The path that it was loaded from; may be empty.
+  /// The path from which the module was loaded; may be empty.
   package let path: String
   package let debugID: DebugID?
-  /// NT_GNU_BUILD_ID of an ELF module, if the dump has all of it; else empty.
+  /// NT_GNU_BUILD_ID of an ELF module if the dump has all of it; otherwise empty.
   package let buildID: [UInt8]
-  /// The name under which debug information is looked for: the file's.
+  /// The name for the search of debug information, which is the file's name.
   package let debugName: String
-  /// Whether it may have been a program of this machine: then its path is looked at here too.
+  /// Whether the module may be from this machine, so that its path is searched here too.
   package let mayBeLocal: Bool
 
   package init(
@@ -59,7 +61,7 @@ package struct ModuleIdentity: Sendable, Hashable {
   }
 }
 
-/// Lower-case hexadecimal digits, two for each byte.
+/// Converts bytes to lower-case hexadecimal digits, two per byte.
 package func hexadecimalDigits(_ bytes: [UInt8]) -> String {
   bytes.map { hexadecimal(UInt64($0), width: 2) }.joined()
 }

@@ -2,8 +2,8 @@ internal import Glibc
 internal import Synchronization
 internal import SystemPackage
 
-/// The servers of `DEBUGINFOD_URLS`, asked through libdebuginfod, which is loaded when it is needed and keeps what it got in
-/// its cache.
+/// The servers in `DEBUGINFOD_URLS`, queried through libdebuginfod, which is loaded on demand and caches the files that
+/// it downloads.
 @safe
 final class Debuginfod: Sendable {
   private typealias Begin = @convention(c) () -> OpaquePointer?
@@ -22,7 +22,7 @@ final class Debuginfod: Sendable {
   private let client: Mutex<Client>
   private let lastFailure = Mutex<Errno?>(nil)
 
-  /// Why a server gave no answer, the last time that one gave none. That it has no such file is an answer.
+  /// The error of the last query that failed. A missing file is not a failure.
   var failure: Errno? { lastFailure.withLock { $0 } }
 
   /// Nil if libdebuginfod is not installed.
@@ -42,7 +42,7 @@ final class Debuginfod: Sendable {
   /// Whether the library can be loaded.
   static var isInstalled: Bool { unsafe dlopen("libdebuginfod.so.1", RTLD_NOW) != nil }
 
-  /// The debug information and the executable with a build id, as far as a server has them.
+  /// The debug information and the executable with a build id, if a server has them.
   func files(for buildID: [UInt8]) -> [FilePath] {
     client.withLock { client in
       unsafe [client.findDebugInfo, client.findExecutable].compactMap { find in

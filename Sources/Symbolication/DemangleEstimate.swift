@@ -1,23 +1,24 @@
-/// How long a demangled name can become at most, roughly: without demangling it.
+/// Estimates an upper bound for the length of a demangled name, without demangling it.
 ///
-/// Names refer back to their own parts by number, in the order in which those were complete. So a part holds only references
-/// that stand before it is first referred to, or a later one is: that bounds how often they can double.
+/// Names refer back to their own parts by number, in the order in which the parts were complete. A part therefore
+/// contains only references that precede the first reference to it or to a part with a higher number, which limits how
+/// often sizes can double.
 struct SubstitutionEstimate {
-  /// At most so long is the part of each number.
+  /// The maximum size of each numbered part.
   private var sizes: [Int] = []
-  /// Of all references so far.
+  /// The size of all references so far.
   private var size = 0
   private static let limit = 1 << 40
 
   /// - Parameters:
-  ///   - number: of the part. Names have fewer parts than bytes, so `byteCount` bounds it.
-  ///   - count: how often it is repeated here.
-  ///   - position: what the name before the reference amounts to without references.
-  ///   - byteCount: of the whole name.
+  /// - number: the number of the part. Names have fewer parts than bytes, so `byteCount` limits it.
+  /// - count: the number of repetitions here.
+  /// - position: the size of the name before the reference, without references.
+  /// - byteCount: the size of the whole name.
   private mutating func refer(to number: Int, count: Int, at position: Int, _ byteCount: Int) {
     guard number < byteCount else { return }
     if number >= sizes.count {
-      // Those with lower numbers are complete too, whenever they are referred to.
+      // Parts with lower numbers are complete too when this one is referred to.
       let sum = min(Self.limit, position + size)
       sizes += repeatElement(sum, count: number + 1 - sizes.count)
     }
@@ -25,10 +26,10 @@ struct SubstitutionEstimate {
     size = overflow ? Self.limit : min(Self.limit, size + min(Self.limit, product))
   }
 
-  /// Of an Itanium name: `S_`, `S0_`, `SZ_` refer to parts; `T_` and its kind to template arguments.
+  /// Estimates an Itanium name: `S_`, `S0_`, `SZ_` refer to parts; `T_`, `T0_` … refer to template arguments.
   static func cxx(_ bytes: [UInt8]) -> Int {
     var text = SubstitutionEstimate()
-    // The same sum of template parameters: each stands for arguments, which come before the first parameter.
+    // The same estimate for template parameters: each stands for arguments, which precede the first parameter.
     var parameters = SubstitutionEstimate()
     var parameterCount = 0
     var argumentSize = 0

@@ -1,7 +1,7 @@
-/// Rust's own mangling, "v0" (RFC 2603): `_R` and a path. The names come as rustc-demangle's `{:#}` has them, without the
-/// hashes of crates and the types of constants.
+/// Demangles Rust's own mangling "v0" (RFC 2603): `_R` and a path. The result is that of rustc-demangle's `{:#}`,
+/// without the hashes of crates and the types of constants.
 struct RustSymbol {
-  /// Nil if it is not one, damaged, nested too deeply or too long.
+  /// Returns nil if the name is not a Rust symbol, damaged, nested too deeply or too long.
   static func demangle(_ bytes: [UInt8]) -> String? {
     guard bytes.count > 2, bytes[1] == UInt8(ascii: "R"), bytes[2] >= 65, bytes[2] <= 90,
       bytes.allSatisfy({ $0 < 0x80 })
@@ -10,7 +10,7 @@ struct RustSymbol {
     do {
       try symbol.path(inValue: true)
       if let next = symbol.peek, next >= 65, next <= 90 {
-        // The crate that made this copy of it.
+        // The crate that instantiated this copy.
         symbol.isSilent = true
         try symbol.path(inValue: false)
       }
@@ -21,7 +21,7 @@ struct RustSymbol {
     return String(decoding: symbol.output, as: UTF8.self) + suffix
   }
 
-  /// What optimizers put behind a name: kept, but for the number of LLVM's module. Nil if it is something else.
+  /// The suffix that an optimizer appended, without the module number of LLVM. Nil if it is something else.
   static func suffix(_ bytes: ArraySlice<UInt8>) -> String? {
     guard let first = bytes.first else { return "" }
     guard first == UInt8(ascii: "."), bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return nil }
@@ -36,12 +36,12 @@ struct RustSymbol {
   let bytes: [UInt8]
   var position = 0
   var output: [UInt8] = []
-  /// Parts that are read and not shown.
+  /// Whether the current part is parsed but not printed.
   var isSilent = false
   private var depth = 0
-  /// References make a short name a long way.
+  /// The number of steps so far: references can make a short name expensive.
   private var steps = 0
-  /// How many lifetimes `for<…>` around this place names.
+  /// The number of lifetimes of the enclosing `for<…>` binders.
   var lifetimes: UInt64 = 0
 
   private static let maximumDepth = 200
@@ -80,7 +80,7 @@ struct RustSymbol {
 
   mutating func leave() { depth -= 1 }
 
-  /// In base 62 up to an underscore; the underscore alone is 0.
+  /// Reads a number in base 62 that ends with an underscore; the underscore alone is 0.
   mutating func number62() throws(Invalid) -> UInt64 {
     if eat("_") { return 0 }
     var value: UInt64 = 0
@@ -101,7 +101,7 @@ struct RustSymbol {
     return value + 1
   }
 
-  /// 0 if the tag is not there.
+  /// Reads a number after `tag`; 0 if the tag is missing.
   mutating func number62(behind tag: Unicode.Scalar) throws(Invalid) -> UInt64 {
     guard eat(tag) else { return 0 }
     let value = try number62()
@@ -120,7 +120,7 @@ struct RustSymbol {
         guard length <= bytes.count else { throw Invalid() }
       }
     }
-    // It stands between the length and a name that begins with a digit or an underscore.
+    // An underscore separates the length from a name that begins with a digit or an underscore.
     _ = eat("_")
     guard length <= bytes.count - position else { throw Invalid() }
     let name = bytes[position..<position + length]
@@ -130,7 +130,7 @@ struct RustSymbol {
     return text
   }
 
-  /// `content` until an E, with the separator between; returns how many there were.
+  /// Parses `content` until an E and prints the separator between; returns the number of elements.
   @discardableResult
   mutating func list(
     _ separator: String, _ content: (inout RustSymbol) throws(Invalid) -> Void
@@ -144,7 +144,8 @@ struct RustSymbol {
     return count
   }
 
-  /// Reads `content` where a reference points to, which is before the reference. What is not shown is not followed either.
+  /// Parses `content` at the target of a reference, which precedes the reference. Not followed in parts that are not
+  /// printed.
   mutating func reference(_ content: (inout RustSymbol) throws(Invalid) -> Void) throws(Invalid) {
     let start = position - 1
     let target = try number62()
@@ -204,7 +205,7 @@ extension RustSymbol {
     }
   }
 
-  /// Where the implementation stands, which is not shown.
+  /// Parses the location of the implementation, which is not printed.
   private mutating func implementation() throws(Invalid) {
     _ = try number62(behind: "s")
     let wasSilent = isSilent
@@ -231,7 +232,7 @@ extension RustSymbol {
     }
   }
 
-  /// By its number, counted from the innermost `for<…>` outwards; 0 is the one without a name.
+  /// Prints a lifetime by its number, counted from the innermost `for<…>` outwards; 0 is the anonymous lifetime.
   mutating func putLifetime(_ number: UInt64) throws(Invalid) {
     if isSilent { return }
     guard number > 0 else { return try put("'_") }
@@ -244,7 +245,7 @@ extension RustSymbol {
     }
   }
 
-  /// `content` with the lifetimes that stand before it.
+  /// Parses `content` with the lifetimes that precede it.
   mutating func binder(_ content: (inout RustSymbol) throws(Invalid) -> Void) throws(Invalid) {
     let count = try number62(behind: "G")
     let outer = lifetimes
@@ -263,7 +264,7 @@ extension RustSymbol {
   }
 }
 
-/// RFC 3492, with an underscore in place of the hyphen.
+/// Punycode (RFC 3492), with an underscore instead of the hyphen.
 enum Punycode {
   static func decode(_ bytes: [UInt8]) -> String? {
     let delimiter = bytes.lastIndex(of: UInt8(ascii: "_"))
@@ -302,7 +303,7 @@ enum Punycode {
       guard code < 0x11_0000, let scalar = Unicode.Scalar(UInt32(code)) else { return nil }
       scalars.insert(scalar, at: index)
       index += 1
-      // The bias for the next one.
+      // The bias for the next character.
       delta /= isFirst ? 700 : 2
       isFirst = false
       delta += delta / count

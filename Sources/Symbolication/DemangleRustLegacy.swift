@@ -1,6 +1,7 @@
-/// Rust's names before its own mangling: C++'s nested names with a hash at the end, and what C++ does not allow in escapes.
+/// Demangles Rust's older names: C++ nested names with a hash at the end, and escapes for characters that C++ does not
+/// allow.
 enum RustLegacySymbol {
-  /// Nil if it is not one: the hash, `17h` and 16 digits, makes the difference to C++.
+  /// Returns nil if the name is not one. The hash, `17h` and 16 digits, distinguishes it from C++ names.
   static func demangle(_ bytes: [UInt8]) -> String? {
     guard bytes.starts(with: "_ZN".utf8) else { return nil }
     var parts: [ArraySlice<UInt8>] = []

@@ -1,4 +1,4 @@
-// The types and constants of Rust's mangled names.
+// Types and constants in Rust's mangled names
 
 extension RustSymbol {
   private static func basicType(_ tag: UInt8) -> String? {
@@ -93,7 +93,7 @@ extension RustSymbol {
     try put("fn(")
     try list(", ") { symbol throws(Invalid) in try symbol.type() }
     try put(")")
-    // One that returns nothing.
+    // A function without a return value
     if eat("u") { return }
     try put(" -> ")
     try type()
@@ -110,7 +110,7 @@ extension RustSymbol {
     if isOpen { try put(">") }
   }
 
-  /// A path whose generic arguments are not closed yet, if it has any; returns whether it has.
+  /// Parses a path and leaves its generic arguments open, if it has any; returns whether it has.
   private mutating func openPath() throws(Invalid) -> Bool {
     try enter()
     defer { leave() }
@@ -131,7 +131,8 @@ extension RustSymbol {
 
   // MARK: Constants
 
-  /// - Parameter inValue: whether it stands within another expression; if not, it has braces.
+  /// - Parameter inValue: whether the constant is part of another expression; if not, expressions are printed in
+  /// braces.
   mutating func constant(inValue: Bool) throws(Invalid) {
     try enter()
     defer { leave() }
@@ -217,7 +218,7 @@ extension RustSymbol {
     }
   }
 
-  /// Nil if it does not fit 64 bits.
+  /// Returns nil if the value does not fit in 64 bits.
   private static func value(of digits: ArraySlice<UInt8>) -> UInt64? {
     let digits = digits.drop { $0 == 48 }
     return digits.isEmpty ? 0 : UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
@@ -228,7 +229,7 @@ extension RustSymbol {
     try put(Self.value(of: digits).map { "\($0)" } ?? "0x\(String(decoding: digits, as: UTF8.self))")
   }
 
-  /// UTF-8, each byte in two digits.
+  /// Parses UTF-8 with two digits for each byte.
   private mutating func string() throws(Invalid) {
     let digits = Array(try hexadecimal())
     guard digits.count % 2 == 0 else { throw Invalid() }
@@ -240,7 +241,7 @@ extension RustSymbol {
     try put("\"" + text.unicodeScalars.map { Self.escaped($0, in: "\"") }.joined() + "\"")
   }
 
-  /// As Rust's `escape_debug`.
+  /// Escapes like Rust's `escape_debug`.
   private static func escaped(_ scalar: Unicode.Scalar, in quote: Unicode.Scalar) -> String {
     switch scalar {
     case "\0": return "\\0"

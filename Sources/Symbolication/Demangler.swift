@@ -1,41 +1,42 @@
 internal import CDemangle
 internal import Glibc
 
-/// How names of functions are printed.
+/// The form in which names of functions are printed.
 package enum NameForm: Sendable {
-  /// As the symbols have them.
+  /// As in the symbols.
   case mangled
   /// Demangled, with the types of arguments, modules, contexts and specializations.
   case full
-  /// As `full`, but Swift's names as `swift demangle --simplified` prints them: `Store.load(_:)` in place of
+  /// Like `full`, but Swift names as `swift demangle --simplified` prints them: `Store.load(_:)` instead of
   /// `App.Store.load(Swift.String) throws -> [Swift.Int]?`
   case simplified
 }
 
-/// Turns the symbols that compilers make back into names as in the source: Swift, C++ and Rust. It caches its answers.
+/// Converts symbols to the names in the source: Swift, C++ and Rust. Caches the results.
 ///
 /// The demanglers:
 ///
-/// | Language | Demangler | Text is equal to |
+/// | Language | Demangler | Same output as |
 /// |---|---|---|
 /// | Swift | that of Swift's runtime, which every Swift program has; sugar by ``SwiftSugar`` | `swift demangle` |
 /// | C++ | LLVM's, from libc++abi's archive (127 KB; the package has 0.7 MB) | `llvm-cxxfilt` of the same version |
 /// | Rust | our own, 645 lines | `rustc-demangle` without hashes |
 ///
-/// The other candidates for C++, on 503,995 names of LLVM, clang, Qt, Ceph, WebKit and Swift's toolchain: libiberty leaves
-/// 1,805 mangled that LLVM 19 reads; libstdc++ 12 left 3,514 behind a guard, as it never returns from some damaged names.
-/// LLVM leaves 192 that they read: those are libstdc++'s here, if the guard lets it have them. libLLVMDemangle reads the same
-/// as libc++abi and Rust too, but its package (llvm-14-dev) has 272 MB and needs as much again.
+/// Alternatives for C++, tested with 503,995 names of LLVM, clang, Qt, Ceph, WebKit and Swift's toolchain: libiberty
+/// fails for 1,805 names that LLVM 19 demangles. libstdc++ 12 fails for 3,514, which a guard withholds because it never
+/// returns from some damaged names. LLVM fails for 192 names that those two demangle: here they are passed to libstdc++
+/// if the guard permits. libLLVMDemangle is equivalent to libc++abi and also supports Rust, but its package
+/// (llvm-14-dev) has 272 MB and depends on as much again.
 ///
 /// CPU time for 100,000 real names: C++ 0.10 s (libstdc++ 0.13), Swift 0.19 s simplified and 0.26 s in full.
 ///
-/// A damaged or hostile name must not cost more than milliseconds, since a few dozen bytes can stand for gigabytes. The C++
-/// demangler that `make build` links stops at 1 MiB of memory, after 1 ms. The others are called only if an estimate of the
-/// result is below ``maximumEstimate``; of 891,122 Swift names that refuses none.
+/// A damaged or hostile name must not take more than milliseconds, although a few dozen bytes can represent gigabytes.
+/// The C++ demangler that `make build` links stops at 1 MiB of memory, after 1 ms. The others are called only if the
+/// estimated size of the result is at most ``maximumEstimate``; none of 891,122 Swift names exceeds it.
 package struct Demangler: Sendable {
   private let form: NameForm
   private var known: [String: String] = [:]
-  /// A program has some thousand functions in its stacks; a caller with more asks for each of them once.
+  /// The stacks of a program have some thousand functions; a caller with more names requests each of them once.
   private static let capacity = 1 << 16
 
   package init(_ form: NameForm = .full) { self.form = form }
@@ -50,23 +51,24 @@ package struct Demangler: Sendable {
     return name
   }
 
-  /// Symbols longer than this, in bytes, are left mangled: a demangler needs up to 400 bytes of stack for each byte. The
-  /// longest of 1,400,000 in LLVM, Qt, Ceph, rustc and Swift's toolchain has 1,897.
+  /// Longer symbols, in bytes, are left mangled: a demangler needs up to 400 bytes of stack per byte. The longest of
+  /// 1,400,000 symbols in LLVM, Qt, Ceph, rustc and Swift's toolchain has 1,897 bytes.
   package static let maximumLength = 4096
-  /// Names that might become longer than this, in bytes, are left mangled by the demanglers that have no limit of their own.
+  /// Names whose estimated length in bytes is larger are left mangled by the demanglers without their own limit.
   static let maximumEstimate = 1 << 24
 
-  /// The demangled name; nil if `symbol` is not mangled, damaged, or over a limit.
+  /// Returns the demangled name; nil if `symbol` is not mangled, damaged, or over a limit.
   ///
-  /// Suffixes of optimizers stay, in C++ as `(.cold)`. Hashes in Rust's names are removed. Objective-C's names are not mangled.
+  /// Suffixes of optimizers are kept, in C++ as `(.cold)`. Hashes in Rust names are removed. Objective-C names are not
+  /// mangled.
   package static func demangle(_ symbol: String, _ form: NameForm = .full) -> String? {
     guard form != .mangled, mayBeMangled(symbol), symbol.utf8.count <= maximumLength else { return nil }
     var bytes = Array(symbol.utf8)
     guard !bytes.contains(0) else { return nil }
-    // LLVM's outlined functions have C names, with an underscore in Mach-O files and their DWARF.
+    // LLVM's outlined functions have C names, with an additional underscore in Mach-O files and their DWARF.
     if bytes.starts(with: "_OUTLINED_FUNCTION_".utf8) { return String(symbol.dropFirst()) }
     if isSwift(bytes) { return swift(bytes, form) }
-    // Mach-O files put an underscore before every name of C, and blocks are named after their function.
+    // Mach-O files put an underscore before every C name, and blocks are named after their function.
     let underscores = bytes.prefix { $0 == UInt8(ascii: "_") }.count
     guard underscores >= 1, underscores <= 4, bytes.count > underscores else { return nil }
     bytes.removeFirst(underscores - 1)
@@ -91,7 +93,7 @@ package struct Demangler: Sendable {
   ].map { Array($0.utf8) }
 
   private static func isSwift(_ bytes: [UInt8]) -> Bool {
-    // Nearly all names are told by their first two bytes.
+    // The first two bytes decide for nearly all names.
     guard bytes.count > 1 else { return false }
     switch (bytes[0], bytes[1]) {
     case (UInt8(ascii: "_"), UInt8(ascii: "Z")): return false
@@ -114,7 +116,7 @@ package struct Demangler: Sendable {
         ? unsafe _swift_backtrace_demangle($0, bytes.count, nil, nil)
         : unsafe swift_demangle($0, bytes.count, nil, nil, 0)
     }
-    // A name that the runtime can't demangle comes back as it was.
+    // The runtime returns a name that it can't demangle unchanged.
     guard let name, !name.utf8.elementsEqual(bytes) else { return nil }
     return form == .simplified ? name : SwiftSugar.applied(to: name)
   }
@@ -123,7 +125,7 @@ package struct Demangler: Sendable {
 
   private static func cxx(_ bytes: [UInt8]) -> String? {
     guard let block = blockSuffix(bytes) else { return function(bytes) }
-    // As LLVM has it.
+    // The wording of LLVM.
     return function(Array(bytes.prefix(block))).map { "invocation function for block in \($0)" }
   }
 
@@ -131,14 +133,14 @@ package struct Demangler: Sendable {
     let isBounded = crashpadctl_cxx_demangler() == CRASHPADCTL_CXX_LINKED
     let isShort = SubstitutionEstimate.cxx(bytes) <= maximumEstimate
     if isBounded || isShort, let name = unsafe text(of: bytes, { unsafe crashpadctl_demangle_cxx($0) }) { return name }
-    // LLVM 19 can't read GCC's `srSt7is_sameIT_iE5value` without the N of newer ones, nor transaction clones.
+    // LLVM 19 supports neither GCC's `srSt7is_sameIT_iE5value` without the N of newer versions, nor transaction clones.
     guard isShort, !mayLoop(bytes) else { return nil }
     return unsafe text(of: bytes) { unsafe crashpadctl_demangle_libstdcxx($0) }
   }
 
-  /// libstdc++ 12 never returns from some names with `sr`, which says in an expression what a name is looked up in:
-  /// `_ZSfIXsrU`, `_Z1fIXsr1aIT_E1bUs`. Of 600,000 damaged names with only substitutions and template parameters behind it,
-  /// none kept it.
+  /// Whether libstdc++ 12 may never return: it loops for some names with `sr`, which introduces a name's scope in an
+  /// expression: `_ZSfIXsrU`, `_Z1fIXsr1aIT_E1bUs`. With only substitutions and template parameters after `sr`, none of
+  /// 600,000 damaged names made it loop.
   private static func mayLoop(_ bytes: [UInt8]) -> Bool {
     bytes.indices.dropLast(2).contains { index in
       bytes[index] == UInt8(ascii: "s") && bytes[index + 1] == UInt8(ascii: "r")
@@ -146,7 +148,7 @@ package struct Demangler: Sendable {
     } || bytes.suffix(2).elementsEqual("sr".utf8)
   }
 
-  /// Where `_block_invoke`, perhaps with a number behind it, begins at the end of the name.
+  /// The start of the suffix `_block_invoke`, optionally followed by a number.
   private static func blockSuffix(_ bytes: [UInt8]) -> Int? {
     let suffix = Array("_block_invoke".utf8)
     var end = bytes.count
@@ -156,7 +158,7 @@ package struct Demangler: Sendable {
     return end - suffix.count
   }
 
-  /// What `demangle` makes of the bytes, with a zero behind them.
+  /// The result of `demangle` for the bytes, passed with a terminating zero.
   private static func text(of bytes: [UInt8], _ demangle: (UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar>?)
     -> String?
   {

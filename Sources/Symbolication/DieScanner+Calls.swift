@@ -2,7 +2,7 @@ internal import BinaryFormat
 internal import CElfutils
 
 extension DieScanner {
-  /// What an entry says of where its code is: one range, or a list of them.
+  /// The location of an entry's code: one range, or a list of ranges.
   struct Code {
     let range: Range<UInt64>?
     let list: RangeLists.Place?
@@ -10,10 +10,10 @@ extension DieScanner {
     var isEmpty: Bool { range == nil && list == nil }
 
     /// - Parameters:
-    ///   - low: its first address.
-    ///   - high: the address behind it, or nil.
-    ///   - size: bytes, in place of that.
-    ///   - list: where its list of ranges is.
+    /// - low: the first address.
+    /// - high: the address after the last one, or nil.
+    /// - size: the size in bytes, instead of `high`.
+    /// - list: the place of the list of ranges.
     init(low: UInt64?, high: UInt64?, size: UInt64?, list: RangeLists.Place?) {
       guard let low, let end = size.map({ low &+ $0 }) ?? high else {
         (range, self.list) = (nil, list)
@@ -23,37 +23,37 @@ extension DieScanner {
     }
   }
 
-  /// An inlined call as its entry has it.
+  /// An inlined call, as described by its entry.
   struct Call {
-    /// Of the entry, in `.debug_info`.
+    /// The offset of the entry in `.debug_info`.
     let offset: UInt64
-    /// 0 for what was inlined into the function itself.
+    /// 0 for calls inlined into the function itself.
     let level: Int
     let code: Code
-    /// Offset of the entry of the function that was called; nil if it is not in this section.
+    /// The offset of the entry of the called function; nil if it is not in this section.
     let origin: UInt64?
     let file: UInt64
     let line: UInt64
     let column: UInt64
   }
 
-  /// What to do with what is inside of a call: go on with it, or as if the call were not there, or behind it; or end.
+  /// How to continue after a call: visit the calls in it, treat it as absent, skip the calls in it, or end the scan.
   enum Step {
     case enter, ignore, pass, stop
   }
 
-  /// Nests no deeper in any real file.
+  /// The maximum nesting; real files have less.
   static var maximumLevel: Int { 200 }
 
   /// - Parameters:
-  ///   - unit: the unit's entries, from its own on.
-  ///   - start: offset of the first byte in `.debug_info`.
-  ///   - unitStart: offset of the unit's header, from which references count.
-  ///   - addresses: of the unit.
-  ///   - hasCalls: whether calls are wanted at all.
-  ///   - function: is called for each function with code, with its entry's offset; returns its number, or nil if its calls
-  ///     are not wanted.
-  ///   - call: is called for each call that was inlined into the function with that number, a call before those in it.
+  /// - unit: the unit's entries, beginning with that of the unit.
+  /// - start: the offset of the first byte in `.debug_info`.
+  /// - unitStart: the offset of the unit's header, to which references are relative.
+  /// - addresses: the addresses of the unit.
+  /// - hasCalls: whether calls are needed at all.
+  /// - function: called for each function with code, with the offset of its entry; returns its number, or nil if its
+  /// calls are not needed.
+  /// - call: called for each call inlined into the function with that number, before the calls in it.
   /// - Returns: false if an entry could not be read; then some may be missing.
   @inline(__always)
   func scan(
@@ -114,10 +114,10 @@ extension DieScanner {
     return offset == unit.byteCount
   }
 
-  /// A function or a call that the scan is in.
+  /// An enclosing function or call of the current entry.
   private struct Scope {
     let depth: Int
-    /// Nil if its calls are not wanted.
+    /// Nil if its calls are not needed.
     let function: Int?
     /// -1 for the function itself.
     let level: Int

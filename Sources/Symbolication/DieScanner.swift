@@ -1,22 +1,22 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// Goes over the entries of one unit's `.debug_info` for those that are functions with code, or calls inlined into them. The
-/// size of an entry is known from its abbreviation: what is not looked for is passed without reading it.
+/// Scans the entries of one unit in `.debug_info` for functions with code and calls inlined into them. Abbreviations
+/// give the sizes of entries, so other entries are skipped without reading them.
 struct DieScanner {
-  /// Plain data: one is looked at for each entry, and nothing is to be retained for that.
+  /// Trivial type, because one is used for each entry and must not cause retain calls.
   struct Abbreviation {
-    /// False for a code that none has.
+    /// False if no abbreviation has this code.
     var isKnown = false
     var isFunction = false
     var isInlinedCall = false
     var hasChildren = false
-    /// Bytes of all attributes; nil if that depends on their values.
+    /// The size of all attributes in bytes; nil if it depends on their values.
     var size: Int? = 0
-    /// Of the attributes, in `attributes`.
+    /// The range in `attributes`.
     var first = 0
     var end = 0
-    /// Of `pieces`.
+    /// The range in `pieces`.
     var firstPiece = 0
     var endPiece = 0
   }
@@ -24,41 +24,41 @@ struct DieScanner {
   struct Attribute {
     let name: UInt32
     let form: UInt32
-    /// Bytes of its value; -1 if that depends on it.
+    /// The size of the value in bytes; -1 if it depends on the value.
     let size: Int
-    /// The value that the abbreviation itself has.
+    /// The value if it is in the abbreviation itself.
     let constant: UInt64?
   }
 
-  /// What an entry is passed by: so many bytes, and then one value of a form whose size depends on it.
+  /// A step in skipping an entry: a number of bytes, then one value of a form whose size depends on the value.
   private struct Piece {
     var size = 0
     /// 0 for none.
     var form: UInt32 = 0
   }
 
-  /// Of all abbreviations.
+  /// The attributes of all abbreviations.
   private(set) var attributes: [Attribute] = []
   private var pieces: [Piece] = []
-  /// By code, which are dense in all real files.
+  /// Indexed by code. Codes are dense in all real files.
   private(set) var abbreviations = [Abbreviation()]
   let format: DwarfFormat
 
-  /// The largest code that is taken; more of them are no real file's.
+  /// The largest accepted code; real files have fewer.
   private static let maximumCode: UInt64 = 65_536
 
-  /// Reads the abbreviations of a unit. Nil if they are not what real files have.
+  /// Reads the abbreviations of a unit. Nil if they are damaged or implausible.
   ///
   /// - Parameters:
-  ///   - table: `.debug_abbrev`.
-  ///   - start: where those of the unit begin in it.
-  ///   - format: how the unit writes its values.
+  /// - table: `.debug_abbrev`.
+  /// - start: the offset of the unit's abbreviations.
+  /// - format: the format of the unit's values.
   init?(_ table: RawSpan, at start: UInt64, _ format: DwarfFormat) {
     self.format = format
     guard var offset = Int(exactly: start), offset < table.byteCount else { return nil }
     while let code = table.unsigned(&offset) {
       if code == 0 { return }
-      // A list with gaps takes memory for each of them.
+      // A sparse list would use memory for each gap.
       guard code <= Self.maximumCode, code <= UInt64(4 * abbreviations.count + 256) else { return nil }
       while abbreviations.count <= code { abbreviations.append(Abbreviation()) }
       guard !abbreviations[Int(code)].isKnown, let new = abbreviation(table, &offset) else { return nil }
@@ -101,14 +101,14 @@ struct DieScanner {
     if piece.size > 0 { pieces.append(piece) }
     (new.end, new.endPiece) = (attributes.count, pieces.count)
     new.isFunction = hasCode && Int(clamping: tag) == DW_TAG_subprogram
-    // Before DWARF 3 a call in several parts has no code of its own, but those in it have.
+    // Before DWARF 3, a call in several parts has no code, but the calls in it have.
     new.isInlinedCall = Int(clamping: tag) == DW_TAG_inlined_subroutine
     return new
   }
 
-  // MARK: Passing values
+  // MARK: Skipping values
 
-  /// Goes behind all values of an entry.
+  /// Skips all values of an entry.
   func skip(_ abbreviation: Abbreviation, _ unit: RawSpan, _ offset: inout Int) -> Bool {
     if let size = abbreviation.size {
       offset += size
@@ -122,7 +122,7 @@ struct DieScanner {
     return true
   }
 
-  /// Goes behind a value.
+  /// Skips a value.
   func skip(_ attribute: Attribute, _ unit: RawSpan, _ offset: inout Int) -> Bool {
     guard attribute.size < 0 else {
       offset += attribute.size
@@ -133,11 +133,11 @@ struct DieScanner {
 
   // MARK: One entry
 
-  /// Calls `body` with each attribute of one entry: its name, its form, the bytes and the offset of its value.
+  /// Calls `body` with each attribute of one entry: its name, its form, and the bytes and the offset of its value.
   ///
   /// - Parameters:
-  ///   - unit: the section up to the end of the unit.
-  ///   - start: where the entry begins in it.
+  /// - unit: the section up to the end of the unit.
+  /// - start: the offset of the entry.
   /// - Returns: false if the entry can't be read.
   func forEachAttribute(_ unit: RawSpan, at start: Int, _ body: (Int, UInt32, RawSpan, Int) -> Void) -> Bool {
     var offset = start

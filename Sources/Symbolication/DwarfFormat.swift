@@ -1,17 +1,17 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// How one unit writes its values.
+/// The format of the values in one unit.
 struct DwarfFormat: Hashable {
-  /// Of DWARF: 2 to 5.
+  /// The DWARF version: 2 to 5.
   var version: Int
-  /// Bytes of an address: 4 or 8.
+  /// The size of an address in bytes: 4 or 8.
   var addressSize: Int
-  /// Bytes of an offset in a section: 4 or 8.
+  /// The size of a section offset in bytes: 4 or 8.
   var offsetSize: Int
   var isBigEndian: Bool
 
-  /// Bytes of a value of `form`; nil if that depends on the value.
+  /// The size in bytes of a value of `form`; nil if it depends on the value.
   func fixedSize(_ form: UInt32) -> Int? {
     switch Int(form) {
     case DW_FORM_flag_present, DW_FORM_implicit_const: 0
@@ -30,7 +30,7 @@ struct DwarfFormat: Hashable {
     }
   }
 
-  /// Goes behind a value of a form whose size depends on the value. Returns false for one that can't be read.
+  /// Skips a value of a form whose size depends on the value. Returns false if it can't be read.
   func skip(_ form: UInt32, _ unit: RawSpan, _ offset: inout Int) -> Bool {
     guard offset <= unit.byteCount else { return false }
     let rest = unit.byteCount - offset
@@ -61,7 +61,7 @@ struct DwarfFormat: Hashable {
     return true
   }
 
-  /// A number of 1, 2, 4 or 8 bytes; nil if they are not there.
+  /// A number of 1, 2, 4 or 8 bytes; nil if there are fewer bytes.
   func fixed(_ size: Int, _ bytes: RawSpan, _ offset: inout Int) -> UInt64? {
     guard offset >= 0, offset <= bytes.byteCount - size else { return nil }
     defer { offset += size }
@@ -75,7 +75,7 @@ struct DwarfFormat: Hashable {
 
   // MARK: Values
 
-  /// A constant; nil of another form.
+  /// A constant; nil for other forms.
   func number(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> UInt64? {
     var offset = place
     switch Int(form) {
@@ -89,27 +89,27 @@ struct DwarfFormat: Hashable {
     }
   }
 
-  /// An offset in another section; nil of another form.
+  /// An offset in another section; nil for other forms.
   func sectionOffset(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> UInt64? {
     switch Int(form) {
     case DW_FORM_sec_offset, DW_FORM_strp, DW_FORM_line_strp, DW_FORM_strp_sup, DW_FORM_GNU_ref_alt,
       DW_FORM_GNU_strp_alt:
       fixed(offsetSize, unit, at: place)
-    // Before DWARF 4.
+    // Used before DWARF 4.
     case DW_FORM_data4: fixed(4, unit, at: place)
     case DW_FORM_data8: fixed(8, unit, at: place)
     default: nil
     }
   }
 
-  /// Where an entry has its list of ranges.
+  /// The place of an entry's list of ranges.
   func list(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> RangeLists.Place? {
     var offset = place
     if Int(form) == DW_FORM_rnglistx { return unit.unsigned(&offset).map { .index($0) } }
     return sectionOffset(form, unit, place).map { .offset($0) }
   }
 
-  /// An address, or its number in `.debug_addr`.
+  /// An address, or its index in `.debug_addr`.
   func address(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> DwarfAddress? {
     var offset = place
     switch Int(form) {
@@ -128,9 +128,9 @@ struct DwarfFormat: Hashable {
     return isBigEndian ? first << 16 | rest : rest << 8 | first
   }
 
-  /// An entry of the same section; nil for one elsewhere.
+  /// The offset of an entry in the same section; nil for other forms.
   ///
-  /// - Parameter unitStart: the offset of the unit's header, from which most references count.
+  /// - Parameter unitStart: the offset of the unit's header, to which most references are relative.
   func reference(_ form: UInt32, _ unit: RawSpan, _ place: Int, _ unitStart: UInt64) -> UInt64? {
     var offset = place
     switch Int(form) {
@@ -144,7 +144,7 @@ struct DwarfFormat: Hashable {
     }
   }
 
-  /// An entry of the alternate file, which dwz makes for several; nil for one elsewhere.
+  /// The offset of an entry in the alternate file, which dwz creates for several files; nil for other forms.
   func alternateReference(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> UInt64? {
     switch Int(form) {
     case DW_FORM_GNU_ref_alt: fixed(offsetSize, unit, at: place)
@@ -154,7 +154,7 @@ struct DwarfFormat: Hashable {
     }
   }
 
-  /// Where a text is; nil of another form.
+  /// The place of a text; nil for other forms.
   func text(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> DwarfText? {
     var offset = place
     switch Int(form) {
@@ -174,23 +174,23 @@ struct DwarfFormat: Hashable {
     }
   }
 
-  /// The form of a value whose entry says itself in which form it is; `offset` goes to the value.
+  /// The form of a value, read from the entry for DW_FORM_indirect; `offset` advances to the value.
   func actual(_ form: UInt32, _ unit: RawSpan, _ offset: inout Int) -> UInt32 {
     guard Int(form) == DW_FORM_indirect else { return form }
     return unit.unsigned(&offset).flatMap { UInt32(exactly: $0) } ?? 0
   }
 }
 
-/// An address, or where it is.
+/// An address, or its index.
 enum DwarfAddress {
   case value(UInt64)
-  /// In the unit's part of `.debug_addr`.
+  /// An index in the unit's part of `.debug_addr`.
   case index(UInt64)
 }
 
-/// Where a text is.
+/// The place of a text.
 enum DwarfText {
-  /// In the entry itself; offsets in the unit's section.
+  /// In the entry itself; offsets in the unit's section
   case here(ByteRange)
   /// An offset in `.debug_str`
   case strings(UInt64)
@@ -198,6 +198,6 @@ enum DwarfText {
   case lineStrings(UInt64)
   /// An offset in `.debug_str` of the alternate file
   case alternate(UInt64)
-  /// In the unit's part of `.debug_str_offsets`.
+  /// An index in the unit's part of `.debug_str_offsets`
   case index(UInt64)
 }

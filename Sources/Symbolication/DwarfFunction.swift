@@ -1,18 +1,18 @@
-/// A compiled function, and the calls that were inlined into it.
+/// A compiled function, and the calls inlined into it.
 final class DwarfFunction {
-  /// Of its entry.
+  /// The offset of its entry.
   let offset: UInt64
   let entries: UnitEntries
-  /// Its name, once it was asked for.
+  /// Its name, cached on first use.
   var name: String?
-  /// The first instruction: of a function in several parts the one that it is entered by. 0 if its entry does not say.
+  /// The address of the first instruction; for a function in several parts, its entry point. 0 if unknown.
   let entry: UInt64
 
-  /// A call that was inlined.
+  /// An inlined call.
   struct InlinedCall {
-    /// Offset of the entry of the function that was called, or of the call's own.
+    /// The offset of the entry of the called function, or of the call itself.
     let origin: UInt64
-    /// Number of the calling place's file in the unit's table.
+    /// The number of the call site's file in the unit's table.
     let file: UInt64
     let line: UInt64
     let column: UInt64
@@ -22,16 +22,16 @@ final class DwarfFunction {
     }
   }
 
-  /// All calls, in the order of their entries, once the function was asked for several times.
+  /// All calls, in the order of their entries; cached after several lookups.
   private struct Calls {
     struct Call {
       let call: InlinedCall
       let level: Int
-      /// Of `ranges`.
+      /// The range in `ranges`.
       let ranges: Range<Int>
-      /// Whether it does not say where it is.
+      /// Whether the entry has no addresses.
       let isSilent: Bool
-      /// The number of the first call that is not inside of this one.
+      /// The index of the first call that is not inside of this one.
       var next: Int
     }
     var calls: [Call] = []
@@ -40,21 +40,21 @@ final class DwarfFunction {
   private var known: Calls?
   private var lookups = 0
 
-  /// The entries are read anew until then: most functions of a stack are asked for once.
+  /// Before that, each lookup reads the entries again: most functions of a stack are looked up once.
   private static let lookupsBeforeKeeping = 3
-  /// Thousands of calls of a hostile file may share one long list.
+  /// In a hostile file, thousands of calls may share one long list.
   private static let maximumRanges = 1_000_000
 
   /// - Parameters:
-  ///   - offset: of its entry.
-  ///   - entries: that it is among.
+  /// - offset: the offset of its entry.
+  /// - entries: the entries of its unit.
   init(_ offset: UInt64, _ entries: UnitEntries) {
     self.offset = offset
     self.entries = entries
     entry = entries.entryAddress(at: offset) ?? 0
   }
 
-  /// Those that `address` lies in, from the outermost inwards.
+  /// The inlined calls at `address`, outermost first.
   func inlinedCalls(at address: UInt64) -> [InlinedCall] {
     lookups += 1
     if lookups == Self.lookupsBeforeKeeping { known = allCalls() }
@@ -83,7 +83,7 @@ final class DwarfFunction {
   private func scan(_ body: (DieScanner.Call) -> DieScanner.Step) {
     var isFirst = true
     _ = entries.scan(from: offset, hasCalls: true) { _, _ in
-      // Functions inside have calls of their own.
+      // Nested functions have calls of their own.
       defer { isFirst = false }
       return isFirst ? 0 : nil
     } call: { _, call in
@@ -91,7 +91,7 @@ final class DwarfFunction {
     }
   }
 
-  /// Nil if they are too many.
+  /// Nil if there are too many.
   private func allCalls() -> Calls? {
     var all = Calls()
     var open: [Int] = []
@@ -116,21 +116,21 @@ final class DwarfFunction {
     return isComplete ? all : nil
   }
 
-  /// The calls that an address lies in, while calls are gone over in the order of their entries.
+  /// The chain of calls at an address, built from the calls in the order of their entries.
   private struct Chain {
-    /// Whether calls in several parts say only where the first is.
+    /// Whether calls in several parts give only the address of the first part.
     let mayBeCutOff: Bool
     private var path: [InlinedCall] = []
-    /// How many of them are known to have the address: a call may say too little, and one inside of it more.
+    /// The number of calls known to contain the address: an entry may lack addresses that an inner call has.
     private var count = 0
 
     init(mayBeCutOff: Bool) { self.mayBeCutOff = mayBeCutOff }
 
     var calls: [InlinedCall] { count == path.count ? path : Array(path.prefix(count)) }
 
-    /// - Parameter contains: whether the address is in the call; nil if that does not say.
+    /// - Parameter contains: whether the address is in the call; nil if the entry has no addresses.
     mutating func take(_ call: InlinedCall, level: Int, _ contains: Bool?) -> DieScanner.Step {
-      // What was inlined into the last one has been passed.
+      // All calls inlined into the last one have been visited.
       if level < count { return .stop }
       guard contains != false || mayBeCutOff else { return .pass }
       path.removeSubrange(min(level, path.count)...)

@@ -1,26 +1,27 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// The units of one file's DWARF, by what they cover. Not to be used from two threads at once.
+/// The units of one file's DWARF, indexed by their addresses. Not thread-safe.
 ///
-/// `.debug_aranges` is not read: clang and swiftc do not write it. The ranges of the units themselves are indexed.
+/// `.debug_aranges` is not used: clang and swiftc do not write it. The ranges of the units themselves are indexed.
 final class DwarfInfo {
   let sections: DwarfSections
   let units: [DwarfUnit]
   private var ranges: RangeIndex
-  /// Units that do not say what they cover, or not all of it. Nearly all of them have no code; they are read if an address is
-  /// in no other.
+  /// Units without ranges, or with incomplete ones. Nearly all of them have no code; they are read only if an address
+  /// is in no other unit.
   private var silent: [DwarfUnit]
   private let file: any DwarfContainer
 
-  /// What can't be read.
+  /// Findings so far.
   var findings: FindingList { sections.findings.list }
 
   /// Nil if the file has no DWARF.
+  /// Nil if the file has no DWARF.
   ///
   /// - Parameters:
-  ///   - file: with the sections.
-  ///   - places: where files are looked for that it refers to.
+  /// - file: the file with the sections.
+  /// - places: the places to search for files that it refers to.
   init?(_ file: any DwarfContainer, _ places: DebugPlaces = DebugPlaces()) {
     let sections = DwarfSections(file, places)
     guard !sections.info.isEmpty else { return nil }
@@ -36,7 +37,7 @@ final class DwarfInfo {
       let new = DwarfUnit(header, root, place: place, number: units.count, sections)
       units.append(new)
       let own = new.ranges(sections)
-      // DWARF 2 has one range for a unit: what is not with the rest of its code is left out of it.
+      // DWARF 2 has only one range per unit, which omits code that is placed elsewhere.
       if own.isEmpty ? !new.isImport : header.format.version < 3 { silent.append(new) }
       for range in own where Self.isReal(range, file) { ranges.add(range, new.number) }
     }
@@ -46,12 +47,12 @@ final class DwarfInfo {
     self.silent = silent
   }
 
-  /// Functions that the linker dropped are left at 0, or where no code is.
+  /// Whether the range has code. Functions that the linker dropped are left at 0, or at addresses without code.
   private static func isReal(_ range: Range<UInt64>, _ file: any DwarfContainer) -> Bool {
     (range.lowerBound != 0 || file.isRelocatable) && file.isCode(range.lowerBound)
   }
 
-  /// The numbers of the units that `address` is in.
+  /// The numbers of the units that contain `address`.
   private func unitNumbers(at address: UInt64) -> [Int] {
     let numbers = ranges.all(containing: address)
     guard numbers.isEmpty, !silent.isEmpty else { return numbers }
@@ -63,7 +64,7 @@ final class DwarfInfo {
     return ranges.all(containing: address)
   }
 
-  /// What is at `address`; nil if no unit knows it.
+  /// The symbol at `address`; nil if it is in no unit.
   func lookup(_ address: UInt64, _ symbolName: (UInt64) -> String?) -> SymbolizedAddress? {
     var place: SymbolizedAddress?
     for number in unitNumbers(at: address) {
@@ -71,7 +72,7 @@ final class DwarfInfo {
       if let function = unit.function(at: address, sections) {
         return unit.symbolize(address, in: function, sections, symbolName)
       }
-      // A unit with lines only, such as an assembler's.
+      // A unit with lines only, such as that of an assembler
       if place == nil, let location = unit.location(address, sections) {
         place = SymbolizedAddress(
           frames: [SymbolizedAddress.Frame(function: nil, location: location)], functionAddress: address,
@@ -81,7 +82,7 @@ final class DwarfInfo {
     return place
   }
 
-  /// Where the function that `address` lies in begins.
+  /// The start of the function that contains `address`.
   func functionAddress(_ address: UInt64) -> UInt64? {
     for number in unitNumbers(at: address) {
       if let function = units[number].function(at: address, sections) { return function.entry }

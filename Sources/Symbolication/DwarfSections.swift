@@ -2,20 +2,20 @@ internal import BinaryFormat
 internal import CElfutils
 internal import SystemPackage
 
-/// A file with debug information, of whatever format: its sections under the names that ELF files give them.
+/// A file with debug information in any format: its sections, by their names in ELF files.
 protocol DwarfContainer: AnyObject {
   var isLittleEndian: Bool { get }
-  /// Whether it is not linked yet: then the first function is at 0.
+  /// Whether the file is not linked yet, so that the first function is at 0.
   var isRelocatable: Bool { get }
-  /// Where it is; nil of one in memory.
+  /// The path of the file; nil for a file in memory.
   var path: FilePath? { get }
-  /// The bytes of a section, decompressed and relocated; none if it is not there or can't be read.
+  /// The bytes of a section, decompressed and relocated; empty if it is missing or can't be read.
   func contents(_ name: String) -> RawSpanHolder
-  /// Whether code is at an address, as far as the file says.
+  /// Whether an address is code, as far as the file shows.
   func isCode(_ address: UInt64) -> Bool
-  /// The path of the file to which dwz moved what several files have in common; nil if there is none.
+  /// The path of the file to which dwz moved the common data of several files; nil if there is none.
   var alternateName: String? { get }
-  /// That file; nil if there is none, or it was not found.
+  /// The file at `alternateName`; nil if there is none, or it was not found.
   func alternate(_ places: DebugPlaces) -> (any DwarfContainer)?
 }
 
@@ -23,7 +23,7 @@ extension DwarfContainer {
   var folder: FilePath? { path?.removingLastComponent() }
 }
 
-/// What can't be read of the debug information of one module, whatever files it is in.
+/// Findings about the debug information of one module, in all of its files.
 final class DwarfFindings {
   private(set) var list = FindingList()
 
@@ -32,7 +32,7 @@ final class DwarfFindings {
   func add(_ rule: Rule, path: String) { list.append(Finding(rule, path: path)) }
 }
 
-/// The sections with the DWARF of one file, and what is known of them. Not to be used from two threads at once.
+/// The DWARF sections of one file, with cached data. Not thread-safe.
 final class DwarfSections {
   let info: RawSpanHolder
   private let abbreviations: RawSpanHolder
@@ -47,18 +47,18 @@ final class DwarfSections {
   let isBigEndian: Bool
   /// Whether the first function may be at 0.
   let isRelocatable: Bool
-  /// Whether it is what was split off another file.
+  /// Whether the sections were split off another file.
   let isSplit: Bool
   let findings: DwarfFindings
-  /// Where the files are that units refer to; nil of such a file.
+  /// The files to which units refer; nil for split and alternate files.
   let splitFiles: SplitFiles?
   private let makeAlternate: () -> DwarfSections?
 
   /// The headers of all units, in the order of their offsets.
   let units: [UnitHeader]
-  /// By their numbers; nil inside for one that can't be read.
+  /// Indexed by unit number; the inner value is nil if the root can't be read.
   private var roots: [UnitRoot??]
-  /// By the offset of the abbreviations and the form of values; many units may share them.
+  /// By the offset of the abbreviations and the format of values; many units may share them.
   private var scanners: [ScannerKey: DieScanner?] = [:]
 
   private struct ScannerKey: Hashable {
@@ -66,18 +66,18 @@ final class DwarfSections {
     let format: DwarfFormat
   }
 
-  /// How many abbreviations, bytes of them, ranges beyond the first of an entry, and bytes of tables of lines may still be
-  /// read. Real files have each only once; in others thousands of entries share what is large.
+  /// Limits on further reading: abbreviations, bytes of abbreviations, ranges after the first one of an entry, and
+  /// bytes of line tables. Real files have each only once; in hostile ones thousands of entries share large data.
   private var abbreviationsLeft: Int
   private var abbreviationBytesLeft: Int
   private var rangesLeft: Int
   private var linesLeft: Int
-  /// How many calls may still be kept. It is no mistake of the file if they are more.
+  /// The number of calls that may still be cached. Exceeding it is not a fault of the file.
   private var callsLeft = 2 << 20
 
   /// - Parameters:
-  ///   - file: with the sections.
-  ///   - places: where files are looked for that it refers to.
+  /// - file: the file with the sections.
+  /// - places: the places to search for files that it refers to.
   convenience init(_ file: any DwarfContainer, _ places: DebugPlaces = DebugPlaces()) {
     let findings = DwarfFindings()
     self.init(
@@ -89,17 +89,17 @@ final class DwarfSections {
     }
   }
 
-  /// The file that dwz made for several.
+  /// The sections of an alternate file, which dwz created for several files.
   private convenience init(alternate file: any DwarfContainer, _ findings: DwarfFindings) {
     self.init(file, DwarfParts(file), findings, isSplit: false, splitFiles: nil) { nil }
   }
 
-  /// What was split off another file.
+  /// The sections split off another file.
   ///
   /// - Parameters:
-  ///   - file: a `.dwo` file, a package of them, or an object file that has the same sections beside its own.
-  ///   - parts: those of its sections that belong to one unit; nil for the whole sections.
-  ///   - findings: of the other file.
+  /// - file: a `.dwo` file, a package of them, or an object file that has these sections beside its own.
+  /// - parts: the parts of the sections that belong to one unit; nil for the whole sections.
+  /// - findings: the findings of the other file.
   convenience init(split file: any DwarfContainer, parts: DwarfParts? = nil, _ findings: DwarfFindings) {
     self.init(file, parts ?? DwarfParts(file, suffix: ".dwo"), findings, isSplit: true, splitFiles: nil) { nil }
   }
@@ -134,13 +134,13 @@ final class DwarfSections {
   /// Whether `count` more ranges may be read.
   func takeRanges(_ count: Int) -> Bool { take(count, &rangesLeft) }
 
-  /// Whether `count` more bytes of tables of lines may be read.
+  /// Whether `count` more bytes of line tables may be read.
   func takeLines(_ count: Int) -> Bool { take(count, &linesLeft) }
 
-  /// Whether the entries of one more unit may be read, which has so many abbreviations.
+  /// Whether the entries of one more unit, which has `count` abbreviations, may be read.
   func takeUnit(_ count: Int) -> Bool { take(count, &abbreviationsLeft) }
 
-  /// Whether `count` more inlined calls may be kept.
+  /// Whether `count` more inlined calls may be cached.
   func takeCalls(_ count: Int) -> Bool {
     callsLeft -= count
     return callsLeft > 0
@@ -155,7 +155,7 @@ final class DwarfSections {
 
   // MARK: Units
 
-  /// What the first entry of a unit says; nil if it can't be read.
+  /// The first entry of a unit; nil if it can't be read.
   func root(_ number: Int) -> UnitRoot? {
     if let known = roots[number] { return known }
     let header = units[number]
@@ -167,7 +167,7 @@ final class DwarfSections {
     return root
   }
 
-  /// The numbers of split units, by what they have in common with their skeletons.
+  /// The numbers of split units, by the ids that they share with their skeletons.
   private(set) lazy var numbersByID: [UInt64: Int] = {
     var numbers: [UInt64: Int] = [:]
     for (number, header) in units.enumerated() where header.type != DW_UT_split_type && header.type != DW_UT_type {
@@ -176,7 +176,7 @@ final class DwarfSections {
     return numbers
   }()
 
-  /// The unit whose entries an offset lies in.
+  /// The unit whose entries contain an offset.
   private func unit(at offset: UInt64) -> Int? {
     guard let offset = Int(exactly: offset) else { return nil }
     var low = 0
@@ -189,12 +189,12 @@ final class DwarfSections {
     return low - 1
   }
 
-  /// Nil if the abbreviations of the unit are not what real files have.
+  /// Nil if the abbreviations of the unit are damaged or implausible.
   func scanner(_ header: UnitHeader) -> DieScanner? {
     let key = ScannerKey(abbreviations: header.abbreviations, format: header.format)
     if let known = scanners[key] { return known }
     let scanner = abbreviations.withBytes { DieScanner($0, at: header.abbreviations, header.format) }
-    // Tables that overlap are kept several times.
+    // Overlapping tables are stored several times.
     if let scanner { _ = take(scanner.attributes.count / 4, &abbreviationsLeft) }
     scanners[key] = .some(scanner)
     return scanner
@@ -202,7 +202,7 @@ final class DwarfSections {
 
   // MARK: Names
 
-  /// The names that an entry has: mangled, and as the source has it.
+  /// The names of an entry: the mangled one, and the one in the source.
   struct Names {
     var linkage: String?
     var short: String?
@@ -210,12 +210,12 @@ final class DwarfSections {
 
   private lazy var alternate = makeAlternate()
 
-  /// The names of the function whose entry, or whose call's entry, lies at `offset`: its own, or those of the entry that it
-  /// is made from.
+  /// The names of the function whose entry, or whose call's entry, is at `offset`: those of the entry itself, or of the
+  /// entry that it refers to.
   func names(at offset: UInt64) -> Names {
     var names = Names()
     var (sections, offset) = (self, offset)
-    // A call, a function out of line, its abstract one, its declaration; more of them go in a circle.
+    // A call, an out-of-line function, its abstract entry, its declaration; longer chains are cycles.
     for _ in 0..<16 {
       guard let (entry, unit) = sections.nameEntry(at: offset) else { break }
       if names.short == nil { names.short = entry.name.flatMap { sections.text($0, unit) } }
@@ -235,11 +235,11 @@ final class DwarfSections {
     return names
   }
 
-  /// What an entry says of its name.
+  /// The attributes of an entry that give its name.
   private struct NameEntry {
     var linkage: DwarfText?
     var name: DwarfText?
-    /// The entry that has what is missing here, in this file or in the alternate one.
+    /// The entry that has the missing names, in this file or in the alternate one.
     var next: UInt64?
     var alternate: UInt64?
   }
@@ -268,7 +268,7 @@ final class DwarfSections {
     return found.map { ($0, number) }
   }
 
-  /// A text of an entry of a unit; nil if it is not there, or does not end.
+  /// A text of an entry in a unit; nil if it is missing or not terminated.
   func text(_ text: DwarfText, _ unit: Int) -> String? {
     switch text {
     case .here(let range): return info.withBytes { $0.text(in: range) }
@@ -287,13 +287,13 @@ final class DwarfSections {
     }
   }
 
-  /// Where the only list of a file begins: DWARF 5 has a header before it.
+  /// The offset of the only list of a file: in DWARF 5 a header precedes it.
   private func implicitStringBase(_ format: DwarfFormat) -> UInt64 {
     format.version < 5 ? 0 : format.offsetSize == 8 ? 16 : 8
   }
 }
 
-/// Those sections, or parts of them, that a package of split files has several times.
+/// The sections, or the parts of them for one unit, that a package of split files has several times.
 struct DwarfParts {
   var info: RawSpanHolder
   var abbreviations: RawSpanHolder

@@ -1,33 +1,33 @@
 internal import CElfutils
 
-/// One compilation unit: its functions, found when somebody asks for an address in it.
+/// One compilation unit: its functions, read on the first lookup of an address in it.
 final class DwarfUnit {
   let number: Int
-  /// Has the lines and the ranges; of split DWARF the skeleton.
+  /// The header for the lines and the ranges; in split DWARF that of the skeleton.
   private let header: UnitHeader
   private let root: UnitRoot
-  /// In its section.
+  /// The number of the unit in its section.
   private let place: Int
   private let lists: RangeLists
   private var knownEntries: UnitEntries??
-  /// Offsets of the entries of functions, by what they cover.
+  /// Maps addresses to the offsets of functions' entries.
   private var index = RangeIndex()
   private var isLoaded = false
-  /// Whether the file with the entries was found, if that is another.
+  /// Whether the split file with the entries was found.
   private var isSplitFound = false
-  /// Names of functions by the offsets of their entries; those that were inlined are asked for many times.
+  /// Names of functions by the offsets of their entries; inlined functions are looked up many times.
   private var names: [UInt64: String?] = [:]
-  /// Its lines, once somebody asked for them.
+  /// Its line table, cached on first use.
   private var table: LineTable??
-  /// Functions that somebody asked for.
+  /// Functions that have been looked up.
   private var functions: [UInt64: DwarfFunction] = [:]
 
   /// - Parameters:
-  ///   - header: what stands before its entries.
-  ///   - root: its first entry.
-  ///   - place: its number in the section.
-  ///   - number: among the units that have code.
-  ///   - sections: that it is in.
+  /// - header: the header before its entries.
+  /// - root: its first entry.
+  /// - place: its number in the section.
+  /// - number: its number among the units with code.
+  /// - sections: the sections that contain it.
   init(_ header: UnitHeader, _ root: UnitRoot, place: Int, number: Int, _ sections: DwarfSections) {
     (self.header, self.root, self.place, self.number) = (header, root, place, number)
     lists = RangeLists(root, header, sections, skeleton: nil)
@@ -35,13 +35,13 @@ final class DwarfUnit {
 
   // MARK: Contents
 
-  /// Of DWARF: 2 to 5.
+  /// The DWARF version: 2 to 5.
   var version: Int { header.format.version }
 
   /// Whether its entries are in another file.
   var isSkeleton: Bool { header.type == DW_UT_skeleton || root.splitName != nil }
 
-  /// Whether it only says where a module is that was imported: its form is that of split DWARF, but it has no code.
+  /// Whether the unit only refers to an imported module: it has the form of split DWARF, but no code.
   var isImport: Bool { isSkeleton && root.lines == nil && root.low == nil && root.ranges == nil }
 
   /// Whether the file with its entries was found.
@@ -50,7 +50,7 @@ final class DwarfUnit {
     return isSplitFound
   }
 
-  /// What the unit itself says that it covers; empty if it says nothing.
+  /// The address ranges in the unit's own entry; empty if there are none.
   func ranges(_ sections: DwarfSections) -> [Range<UInt64>] {
     let code = DieScanner.Code(
       low: root.low.flatMap { lists.addresses.value(of: $0) },
@@ -59,19 +59,19 @@ final class DwarfUnit {
     return lists.ranges(code, sections)
   }
 
-  /// What its functions cover.
+  /// The address ranges of its functions.
   func functionRanges(_ sections: DwarfSections) -> [Range<UInt64>] {
     load(sections)
     return index.ranges
   }
 
-  /// How many functions have code.
+  /// The number of functions with code.
   func functionCount(_ sections: DwarfSections) -> Int {
     load(sections)
     return Set(index.numbers).count
   }
 
-  /// The innermost function that `address` lies in.
+  /// The innermost function that contains `address`.
   func function(at address: UInt64, _ sections: DwarfSections) -> DwarfFunction? {
     load(sections)
     guard let offset = index.first(containing: address).map({ UInt64($0) }) else { return nil }
@@ -104,7 +104,7 @@ final class DwarfUnit {
     index.finish()
   }
 
-  /// The entries with the functions; nil if they can't be read.
+  /// The entries of the functions; nil if they can't be read.
   func entries(_ sections: DwarfSections) -> UnitEntries? {
     if let known = knownEntries { return known }
     var new: UnitEntries?
@@ -134,13 +134,13 @@ final class DwarfUnit {
     return SourceLocation(file: lines.path(UInt64(row.file)), line: UInt64(row.line), column: UInt64(row.column))
   }
 
-  /// The name of a file by its number in the unit's table.
+  /// The name of a file, by its number in the unit's table.
   func fileName(_ number: UInt64, _ sections: DwarfSections) -> String? { lines(sections)?.path(number) }
 
   /// Nil if there is no table, or it can't be read.
   func lines(_ sections: DwarfSections) -> LineTable? {
     if let table { return table }
-    // A unit without a table is no mistake.
+    // A unit without a table is not a fault.
     let new = root.lines.flatMap {
       LineTable(sections, at: $0, compilationFolder: root.folder.flatMap { sections.text($0, place) } ?? "")
     }
@@ -150,8 +150,8 @@ final class DwarfUnit {
 
   // MARK: Names
 
-  /// - Parameter symbolName: the name of the symbol that covers an address. It goes before DWARF's: a function may have parts
-  ///   with names of their own (`main.cold`), and constructors have symbols that DWARF does not know.
+  /// - Parameter symbolName: returns the name of the symbol that covers an address. It has precedence over DWARF's:
+  /// parts of functions have names of their own (`main.cold`), and constructors have symbols that are missing in DWARF.
   func symbolize(
     _ address: UInt64, in function: DwarfFunction, _ sections: DwarfSections, _ symbolName: (UInt64) -> String?
   ) -> SymbolizedAddress {
@@ -174,13 +174,13 @@ final class DwarfUnit {
   private func name(of function: DwarfFunction, _ symbolName: (UInt64) -> String?) -> String? {
     if let name = function.name { return name }
     let names = function.entries.sections.names(at: function.offset)
-    // What is local to its file has no linkage name, but a symbol.
+    // A function local to its file has no linkage name, but a symbol.
     let local = names.linkage == nil && function.entries.hasMangledNames ? symbolName(function.entry) : nil
     function.name = names.linkage ?? local ?? names.short
     return function.name
   }
 
-  /// The name of the function whose call's entry, or its own, lies at `offset`; mangled where the DWARF has that.
+  /// The name of the function whose entry, or whose call's entry, is at `offset`; mangled if DWARF has that.
   private func functionName(at offset: UInt64, _ sections: DwarfSections) -> String? {
     if let known = names[offset] { return known }
     let found = entries(sections)?.sections.names(at: offset)

@@ -1,19 +1,20 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// How one section is compressed: by the header of SHF_COMPRESSED, or GNU's older form, whose name begins with `.z`.
+/// The compression of one section: with the header of SHF_COMPRESSED, or in GNU's older form, whose name begins with
+/// `.z`.
 struct ElfCompression {
   private enum Method {
     case zlib, zstd, unknown
   }
 
   private let method: Method
-  /// Where the compressed bytes begin in the section.
+  /// The offset of the compressed bytes in the section.
   private let start: Int
-  /// Bytes of the section when it is decompressed, as the header says.
+  /// The size of the decompressed section in bytes, from the header.
   let size: UInt64
 
-  /// Nil of a section that is not compressed.
+  /// Nil if the section is not compressed.
   init?(_ bytes: RawSpanHolder, _ section: ElfSection, _ file: ElfFile) {
     let isBigEndian = !file.isLittleEndian
     if section.header.sh_flags & UInt64(SHF_COMPRESSED) != 0 {
@@ -28,7 +29,7 @@ struct ElfCompression {
       method = header?.0 == 1 ? .zlib : header?.0 == 2 ? .zstd : .unknown
     } else if section.name.hasPrefix(".zdebug") {
       start = 12
-      // `ZLIB` and the size, big endian.
+      // `ZLIB` and the size, big-endian.
       let found = bytes.withBytes { bytes -> UInt64? in
         guard bytes.byteCount >= 12, bytes.uint32(at: 0) == 0x4249_4c5a else { return nil }
         return bytes.uint64(at: 4).byteSwapped
@@ -40,7 +41,7 @@ struct ElfCompression {
     }
   }
 
-  /// Whether it can be undone here.
+  /// Whether this program can decompress it.
   var isKnown: Bool {
     switch method {
     case .zlib: Unpack.hasZlib
@@ -49,7 +50,7 @@ struct ElfCompression {
     }
   }
 
-  /// Nil if the bytes are damaged, or compressed in an unknown way.
+  /// Nil if the bytes are damaged, or the compression is unknown.
   func unpacked(_ bytes: RawSpanHolder) -> RawSpanHolder? {
     guard bytes.count > start, let size = Int(exactly: size), size > 0 else { return nil }
     let packed = bytes.part(UInt64(start), UInt64(bytes.count - start))
@@ -62,7 +63,7 @@ struct ElfCompression {
 }
 
 extension ElfFile {
-  /// Whether its compressed debug information becomes as large as that of a real file may.
+  /// Whether the size of the decompressed debug information is plausible.
   var hasPlausibleCompression: Bool {
     var packed: UInt64 = 0
     var unpacked: UInt64 = 0

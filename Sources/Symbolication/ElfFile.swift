@@ -4,87 +4,70 @@ internal import FileSystem
 internal import Glibc
 internal import SystemPackage
 
-/// An ELF file as libelf reads it. Not to be used from two threads at once: it is unchecked because it is made by one thread
-/// and then handed to what holds it under a lock.
+/// An ELF file, read with libelf. Not thread-safe; unchecked Sendable because one thread creates it and transfers it to
+/// an owner that uses it under a lock.
 @safe
 final class ElfFile: @unchecked Sendable {
   let elf: OpaquePointer
-  /// What an image in memory lies in.
+  /// The memory that contains an image.
   private let memory: RawSpanHolder?
-  private var descriptor: FileDescriptor?
+  /// The file; nil for an image.
+  let input: InputFile?
+  private let ownPath: FilePath?
   private var knownPath: FilePath??
-  /// Sections that were decompressed or relocated, by their names.
+  /// Sections that have been decompressed or relocated, by name.
   private var unpacked: [String: RawSpanHolder] = [:]
 
   let machine: UInt16
   let type: UInt16
-  /// Address of the first loaded page: what offsets in the module are counted from.
+  /// The address of the first loaded page, to which offsets in the module are relative.
   let imageBase: UInt64
-  /// Loaded and executable addresses, by the program headers.
+  /// The loaded executable addresses, from the program headers.
   let codeRanges: [Range<UInt64>]
-  /// Where the file has what lies at such addresses.
+  /// The file offsets of these addresses.
   private let code: [(address: UInt64, content: Range<UInt64>)]
   /// NT_GNU_BUILD_ID; empty if there is none.
   let buildID: [UInt8]
   /// `.gnu_debuglink`: the name of the file with the debug information, and its CRC.
   let debugLink: (name: String, checksum: UInt32)?
 
-  /// The file is no ELF file, or one of which nothing can be read.
+  /// The file is not an ELF file, or nothing in it can be read.
   struct NotElf: Error {}
 
-  /// Opens the file at `path`. Throws `Errno` or `NotElf`.
-  convenience init(_ path: FilePath) throws {
-    let descriptor = try FileDescriptor.open(
-      path, .readOnly, options: [.closeOnExec, .nonBlocking], retryOnInterrupt: true)
-    do {
-      try self.init(descriptor)
-    } catch {
-      _ = try? descriptor.close()
-      throw error
-    }
+  /// Opens the file at `path`, and adds it to `inputs`. Throws `Errno`, `InputFile.NotReadable` or `NotElf`.
+  convenience init(_ path: FilePath, _ inputs: SymbolInputs = SymbolInputs()) throws {
+    // libelf would map the file itself, where no page that can't be read is handled.
+    let input = try inputs.open(path)
+    try unsafe self.init(input.withUnsafeBytes { unsafe Self.begin($0) }, nil, input, path)
   }
 
-  /// Takes the descriptor over, unless it throws.
-  private init(_ descriptor: FileDescriptor) throws {
-    _ = elf_version(UInt32(EV_CURRENT))
-    guard let elf = unsafe elf_begin(descriptor.rawValue, ELF_C_READ_MMAP_PRIVATE, nil) else { throw NotElf() }
-    unsafe self.elf = unsafe elf
-    self.descriptor = descriptor
-    memory = nil
-    guard let header = unsafe Header(elf) else {
-      _ = unsafe elf_end(elf)
-      throw NotElf()
-    }
-    (machine, type, imageBase, codeRanges) = (header.machine, header.type, header.imageBase, header.codeRanges)
-    code = header.code
-    (buildID, debugLink) = unsafe (ElfNames.buildID(elf), ElfNames.debugLink(elf))
+  /// Opens an image in memory. Throws `NotElf`.
+  convenience init(image: RawSpanHolder) throws {
+    try unsafe self.init(image.withUnsafeBytes { unsafe Self.begin($0) }, image, nil, nil)
   }
 
-  /// An image that is in memory. Throws `NotElf`.
-  init(image: RawSpanHolder) throws {
+  private static func begin(_ bytes: UnsafeRawBufferPointer) -> OpaquePointer? {
     _ = elf_version(UInt32(EV_CURRENT))
-    // libelf writes to files alone.
-    let begun = unsafe image.withUnsafeBytes { bytes in
-      unsafe elf_memory(
-        UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.assumingMemoryBound(to: CChar.self), bytes.count)
-    }
+    guard let start = bytes.baseAddress, unsafe !bytes.isEmpty else { return nil }
+    // libelf writes only to files.
+    return unsafe elf_memory(
+      UnsafeMutableRawPointer(mutating: start).assumingMemoryBound(to: CChar.self), bytes.count)
+  }
+
+  private init(_ begun: OpaquePointer?, _ image: RawSpanHolder?, _ input: InputFile?, _ path: FilePath?) throws {
     guard let elf = unsafe begun else { throw NotElf() }
     guard let header = unsafe Header(elf) else {
       _ = unsafe elf_end(elf)
       throw NotElf()
     }
     unsafe self.elf = unsafe elf
-    memory = image
-    descriptor = nil
+    (memory, self.input, ownPath) = (image, input, path)
     (machine, type, imageBase, codeRanges) = (header.machine, header.type, header.imageBase, header.codeRanges)
     code = header.code
     (buildID, debugLink) = unsafe (ElfNames.buildID(elf), ElfNames.debugLink(elf))
   }
 
-  deinit {
-    _ = unsafe elf_end(elf)
-    if let descriptor { _ = try? descriptor.close() }
-  }
+  deinit { _ = unsafe elf_end(elf) }
 
   private struct Header {
     let machine: UInt16
@@ -105,7 +88,7 @@ final class ElfFile: @unchecked Sendable {
         var segment = GElf_Phdr()
         guard unsafe gelf_getphdr(elf, index, &segment) != nil else { break }
         guard segment.p_type == UInt32(PT_LOAD) else { continue }
-        // A page of the machine: what the loader rounds to. Larger alignments do not move the first page.
+        // The loader rounds to pages of the machine. Larger alignments do not move the first page.
         let page = segment.p_vaddr & ~0xfff
         base = min(base ?? page, page)
         let (end, overflow) = segment.p_vaddr.addingReportingOverflow(segment.p_memsz)
@@ -118,23 +101,15 @@ final class ElfFile: @unchecked Sendable {
     }
   }
 
-  /// Where it is; nil of an image in memory.
+  /// The path of the file without symbolic links; nil for an image in memory.
   var path: FilePath? {
     if let knownPath { return knownPath }
-    let path = descriptor.flatMap(pathOfFile)
+    let path = ownPath.map { realPath($0) ?? $0 }
     knownPath = .some(path)
     return path
   }
 
-  /// Reads what is not mapped, and closes the file.
-  func closeDescriptor() {
-    _ = path
-    guard let descriptor, unsafe elf_cntl(elf, ELF_C_FDREAD) == 0 else { return }
-    _ = try? descriptor.close()
-    self.descriptor = nil
-  }
-
-  /// Eight bytes of code, little endian; nil if they are not in the file.
+  /// Eight bytes of code, little-endian; nil if they are not in the file.
   func word(at address: UInt64) -> UInt64? {
     for (start, content) in code where address >= start && address - start < UInt64(content.count) {
       let offset = content.lowerBound + (address - start)
@@ -149,9 +124,25 @@ final class ElfFile: @unchecked Sendable {
     return nil
   }
 
+  /// Code around an address, and how many bytes of it are before the address; nil if the byte there is not in the file.
+  func code(around address: UInt64, before: Int, after: Int) -> (bytes: [UInt8], before: Int)? {
+    for (start, content) in code where address >= start && address - start < UInt64(content.count) {
+      let place = content.lowerBound + (address - start)
+      let first = max(content.lowerBound, place - min(place, UInt64(before)))
+      let last = min(content.upperBound, place + UInt64(after))
+      var code: [UInt8] = []
+      withImage { bytes in
+        guard last <= UInt64(bytes.byteCount) else { return }
+        code = (Int(first)..<Int(last)).map { bytes.uint8(at: $0) }
+      }
+      return code.isEmpty ? nil : (code, Int(place - first))
+    }
+    return nil
+  }
+
   func isCode(_ address: UInt64) -> Bool { codeRanges.isEmpty || codeRanges.contains { $0.contains(address) } }
 
-  /// The registers that its code uses; nil for machines whose stacks are not walked.
+  /// The register set of its code; nil if stack walking does not support the machine.
   var architecture: FrameRegisters.Architecture? {
     switch Int32(machine) {
     case EM_X86_64: .x86_64
@@ -163,7 +154,7 @@ final class ElfFile: @unchecked Sendable {
 
 // MARK: Sections
 
-/// One section's header.
+/// One section with its header.
 @safe
 struct ElfSection {
   let index: Int
@@ -190,7 +181,7 @@ extension ElfFile {
     }
   }
 
-  /// The first section by that name.
+  /// The first section with that name.
   func section(_ name: String) -> ElfSection? {
     var found: ElfSection?
     forEachSection {
@@ -201,7 +192,7 @@ extension ElfFile {
     return found
   }
 
-  /// The bytes of a section as they are in the file; none if they are not there.
+  /// The bytes of a section as they are in the file; empty if they are missing.
   func bytes(_ section: ElfSection) -> RawSpanHolder {
     guard section.header.sh_type != UInt32(SHT_NOBITS), let data = unsafe elf_rawdata(section.handle, nil),
       let start = unsafe data.pointee.d_buf
@@ -209,14 +200,14 @@ extension ElfFile {
     return unsafe RawSpanHolder(UnsafeRawBufferPointer(start: start, count: data.pointee.d_size), owner: self)
   }
 
-  /// Whether it has a section with these contents, not only its header.
+  /// Whether a section with this name has contents, not only a header.
   func hasContents(_ name: String) -> Bool {
     section(name).map { $0.header.sh_type != UInt32(SHT_NOBITS) && $0.header.sh_size > 0 } ?? false
   }
 
   var hasDebugInfo: Bool { hasContents(".debug_info") || hasContents(".zdebug_info") }
 
-  /// Whether it has what is loaded and run, not only its debug information.
+  /// Whether the file contains code, not only debug information.
   var hasCode: Bool {
     var hasCode = false
     var hasSections = false
@@ -228,11 +219,11 @@ extension ElfFile {
       hasCode = true
       return false
     }
-    // A file whose section headers were cut off can still be loaded.
+    // A file without section headers can still be loaded.
     return hasCode || (!hasSections && !codeRanges.isEmpty)
   }
 
-  /// Sections of debug information whose compression can't be undone here.
+  /// The debug sections that this program can't decompress.
   var unreadableSections: [String] {
     var names: [String] = []
     forEachSection { section in
@@ -259,16 +250,16 @@ extension ElfFile: DwarfContainer {
       own = hasPlausibleCompression ? compression.unpacked(packed) ?? RawSpanHolder() : RawSpanHolder()
     }
     if isRelocatable, let relocated = ElfRelocations(self, section)?.apply(to: own ?? packed) { own = relocated }
-    // What lies in the file itself is held by this.
+    // Sections that are neither decompressed nor relocated stay in the file's own memory.
     guard let own else { return packed }
     unpacked[name] = own
     return own
   }
 
-  /// How a section is compressed; nil if it is not.
+  /// The compression of a section; nil if it is not compressed.
   func compression(of section: ElfSection) -> ElfCompression? { ElfCompression(bytes(section), section, self) }
 
-  /// The path, and the build id, of the file that dwz made of what several have in common.
+  /// The path and the build id of the file that dwz created for the common data of several files.
   private var alternateLink: (name: String, id: [UInt8])? {
     guard let link = section(".gnu_debugaltlink") else { return nil }
     let (name, id) = bytes(link).withBytes { bytes in
@@ -287,9 +278,7 @@ extension ElfFile: DwarfContainer {
   func alternate(_ places: DebugPlaces) -> (any DwarfContainer)? {
     guard let (name, id) = alternateLink else { return nil }
     for path in ElfNames.alternatePaths(FilePath(name), id, folder, places) {
-      guard case .regular? = try? FileKind(at: path, followingLink: true), let file = try? ElfFile(path) else {
-        continue
-      }
+      guard let file = try? ElfFile(path, places.inputs) else { continue }
       if id.isEmpty || file.buildID == id { return file }
     }
     return nil

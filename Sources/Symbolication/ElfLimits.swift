@@ -1,12 +1,12 @@
 internal import BinaryFormat
 
-/// What small hostile files would take much memory with: a file says of itself how large it becomes.
+/// Limits against small hostile files that decompress to large ones: the size is declared by the file itself.
 enum ElfLimits {
-  /// The largest size that `count` compressed bytes of a real file become.
+  /// The maximum plausible size of `count` bytes after decompression.
   static func unpacked(_ count: UInt64) -> UInt64 { 64 << 20 + 32 * min(count, 1 << 50) }
 
-  /// The size that an xz file becomes, by the headers of all its chunks. Nil if they can't be read, or one is compressed in
-  /// another way than LZMA2, which is what all tools write. Source: the .xz file format.
+  /// The decompressed size of an xz file, from the headers of all chunks. Nil if they can't be read, or if a block is
+  /// not compressed with LZMA2, which all tools use. Source: the .xz file format.
   static func unpackedSize(ofXZ bytes: RawSpan) -> UInt64? {
     guard bytes.byteCount >= 24, bytes.uint32(at: 0) == 0x587a_37fd, bytes.uint16(at: 4) == 0x005a else { return nil }
     let checkSizes = [0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64]
@@ -20,7 +20,7 @@ enum ElfLimits {
       offset += (header + 1) * 4
       guard let block = unpackedSize(ofLZMA2: bytes, at: &offset) else { return nil }
       size += block
-      // Blocks begin at multiples of four, as the header does.
+      // Blocks are aligned to four bytes, like the header.
       offset = (offset + 3) & ~3 + checkSize
     }
     return nil

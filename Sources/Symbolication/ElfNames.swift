@@ -2,7 +2,7 @@ internal import BinaryFormat
 internal import CElfutils
 internal import SystemPackage
 
-/// What an ELF file says of which build it is, and of the other files of that build.
+/// The data in an ELF file that identifies its build, and the other files of that build.
 enum ElfNames {
   /// NT_GNU_BUILD_ID; empty if there is none.
   static func buildID(_ elf: OpaquePointer) -> [UInt8] {
@@ -83,8 +83,8 @@ enum ElfNames {
     return (bytes.text(in: ByteRange(offset: 0, count: end)), checksum)
   }
 
-  /// Where the file may be that dwz made: at its path, from the folder of the file that names it, or by its id or its name in
-  /// a folder that was named, or by its id below `/usr/lib/debug`.
+  /// Candidate paths of the alternate file that dwz created: its own path, relative to the folder of the referring
+  /// file; then, for each named place and `/usr/lib/debug`, by build id, the place itself, and by name.
   static func alternatePaths(
     _ name: FilePath, _ id: [UInt8], _ folder: FilePath?, _ places: DebugPlaces
   ) -> [FilePath] {

@@ -1,9 +1,9 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// The relocations of one section of debug information in an object file that is not linked: `.o` files and modules of the
-/// kernel. Addresses become those in `.text`, or in the first section with code if there is none; of other sections with
-/// code they become ones where nothing is.
+/// The relocations of one debug section in an object file that is not linked: `.o` files and kernel modules. Addresses
+/// become relative to `.text`, or to the first section with code if there is none; addresses in other sections with
+/// code become unused ones.
 struct ElfRelocations {
   private let file: ElfFile
   private let tables: [ElfSection]
@@ -31,7 +31,7 @@ struct ElfRelocations {
     otherCode = Set(code.map(\.index).filter { $0 != main })
   }
 
-  /// A copy with the relocations applied; nil if there is no symbol table. Those of unknown types are left out.
+  /// Returns a copy with the relocations applied; nil if there is no symbol table. Unknown types are ignored.
   func apply(to bytes: RawSpanHolder) -> RawSpanHolder? {
     unsafe RawSpanHolder(count: bytes.count) { target in
       unsafe bytes.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
@@ -70,7 +70,7 @@ struct ElfRelocations {
     return true
   }
 
-  /// Of code that is not looked at: sizes may be added to it, and nothing is there.
+  /// The address for code in other sections: unused, and low enough that sizes can be added.
   private var nowhere: UInt64 { file.is64 ? 0xffff_ffff_0000_0000 : 0xf000_0000 }
 
   private func address(of symbol: GElf_Sym) -> UInt64 {
@@ -98,14 +98,14 @@ struct ElfRelocations {
     }
   }
 
-  /// What a relocation does. Those of debug information are few.
+  /// The effect of a relocation. Debug information uses only a few types.
   private struct Action {
     enum Kind {
       case set, add, subtract
     }
     let kind: Kind
     let width: Int
-    /// The bits that it changes.
+    /// The bits that the relocation changes.
     var mask: UInt64 = .max
 
     init(_ kind: Kind, _ width: Int, mask: UInt64 = .max) { (self.kind, self.width, self.mask) = (kind, width, mask) }
@@ -125,7 +125,7 @@ struct ElfRelocations {
       }
     }
 
-    /// Linkers of RISC-V change sizes, so differences are relocated too: by pairs of additions and subtractions.
+    /// RISC-V linkers change sizes, so differences are relocated too: by pairs of additions and subtractions.
     private init?(riscv type: UInt32) {
       switch type {
       case 1: self.init(.set, 4)
@@ -142,7 +142,7 @@ struct ElfRelocations {
 }
 
 extension ElfFile {
-  /// Of an object file that is not linked: the section that addresses are counted in.
+  /// For an object file that is not linked: the section to which addresses are relative.
   var codeSection: Int? {
     var code: [ElfSection] = []
     forEachSection { section in

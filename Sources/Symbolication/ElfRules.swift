@@ -1,6 +1,6 @@
 package import BinaryFormat
 
-/// Rules of ELF files with symbols. What fires costs names of that one file.
+/// Rules of ELF files with symbols. A finding affects only the names from that file.
 package enum ElfRules {
   package static let badDwarf = Rule("bad-dwarf", .warning, "The debug information can't be read; names are missing")
   package static let badLines = Rule("bad-line-table", .warning, "A table of lines can't be read")

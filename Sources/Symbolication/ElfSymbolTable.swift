@@ -1,26 +1,26 @@
 internal import CElfutils
 internal import Glibc
 
-/// The functions and other places that an ELF file's symbol tables name, sorted by address.
+/// The functions and labels in an ELF file's symbol tables, sorted by address.
 struct ElfSymbolTable {
   struct Entry {
     let address: UInt64
     let size: UInt64
-    /// Section of the names, and the name's offset in it.
+    /// The section with the names, and the offset of the name in it.
     let strings: Int32
     let name: UInt32
-    /// In the table.
+    /// The index in the symbol table.
     let number: Int32
     let isFunction: Bool
   }
 
   private(set) var entries: [Entry] = []
-  /// Where more than one function's symbol is.
+  /// Addresses with the symbols of several functions.
   private(set) var sharedAddresses: Set<UInt64> = []
 
   init() {}
 
-  /// Reads `.symtab`, or `.dynsym` if there is no other.
+  /// Reads `.symtab`, or `.dynsym` if there is none.
   init(_ file: ElfFile) {
     var tables: [ElfSection] = []
     file.forEachSection { section in
@@ -35,7 +35,7 @@ struct ElfSymbolTable {
   }
 
   private mutating func read(_ section: ElfSection, _ file: ElfFile) {
-    // Of an object file each section begins at 0: only one of them can be asked for.
+    // In an object file each section begins at 0, so addresses can be looked up in only one of them.
     let codeSection = file.isRelocatable ? file.codeSection.flatMap { UInt16(exactly: $0) } : nil
     guard section.header.sh_entsize > 0, let data = unsafe elf_getdata(section.handle, nil) else { return }
     let count = Int32(clamping: unsafe data.pointee.d_size / Int(clamping: section.header.sh_entsize))
@@ -49,7 +49,7 @@ struct ElfSymbolTable {
         symbol.st_value != 0 || codeSection != nil, codeSection == nil || symbol.st_shndx == codeSection,
         symbol.st_shndx < 0xff00 || symbol.st_shndx == 0xffff, file.isCode(symbol.st_value)
       else { continue }
-      // What the assembler made, such as arm64's `$x` and `.LC19`, is nobody's name.
+      // Skip symbols of the assembler, such as arm64's `$x` and `.LC19`.
       if type == UInt8(STT_NOTYPE),
         let name = unsafe elf_strptr(file.elf, Int(section.header.sh_link), Int(symbol.st_name)),
         unsafe name[0] == 0x24 || (name[0] == 0x2e && name[1] == 0x4c)
@@ -65,7 +65,7 @@ struct ElfSymbolTable {
 
   private mutating func sort() {
     entries.sort { ($0.address, $0.size, $0.number) < ($1.address, $1.size, $1.number) }
-    // Of those at one address the last of the largest is kept, as other tools do.
+    // At each address, keep the last of the largest symbols, like other tools.
     var kept = 0
     for index in entries.indices {
       if kept > 0, entries[kept - 1].address == entries[index].address {
@@ -81,7 +81,7 @@ struct ElfSymbolTable {
     entries.removeSubrange(kept...)
   }
 
-  /// The index of the symbol that `address` lies in, or whose size is not known and that it lies behind.
+  /// The index of the symbol that contains `address`, or of a preceding symbol of unknown size.
   func lookup(_ address: UInt64) -> Int? {
     var low = 0
     var high = entries.count
@@ -89,7 +89,7 @@ struct ElfSymbolTable {
       let middle = (low + high) / 2
       if entries[middle].address <= address { low = middle + 1 } else { high = middle }
     }
-    // A function may have labels inside of it, which end before it does, or have no size.
+    // A function may contain labels, which end before it does, or have no size.
     var unsized: Int?
     var index = low - 1
     while index >= 0, low - index <= 16 {
@@ -105,7 +105,7 @@ struct ElfSymbolTable {
     return unsized
   }
 
-  /// Without the version that the C library's own tables have behind some: `puts@@GLIBC_2.2.5`.
+  /// The name without the version that some symbols of the C library have: `puts@@GLIBC_2.2.5`.
   func name(_ entry: Entry, in file: ElfFile) -> String? {
     guard let text = unsafe elf_strptr(file.elf, Int(entry.strings), Int(entry.name)) else { return nil }
     guard let version = unsafe strchr(text, 0x40), unsafe version > text else { return unsafe String(cString: text) }

@@ -2,10 +2,10 @@ internal import BinaryFormat
 internal import Synchronization
 package import SystemPackage
 
-/// What the ELF files of one module tell of its addresses: the loaded file, and the one with its debug information where
-/// that is apart. All calls may come from any thread; they take turns.
+/// The symbols in the ELF files of one module: the loaded file, and the separate one with its debug information, if
+/// any. All methods are thread-safe; calls are serialized.
 package final class ElfSymbols: Sendable {
-  /// What takes time to be read is read when it is asked for first.
+  /// Data that is expensive to read is read on first use.
   fileprivate struct State {
     let loaded: ElfFile?
     let debug: ElfFile?
@@ -14,17 +14,17 @@ package final class ElfSymbols: Sendable {
     private var frames: DwarfFrames?
     private var hasFrames = false
     fileprivate var symbols: [(table: ElfSymbolTable, file: ElfFile)]?
-    /// Names of symbols that were asked for, by table and entry.
+    /// Names of symbols that have been looked up, by table and entry.
     fileprivate var names: [Int: String] = [:]
 
     init(loaded: ElfFile?, debug: ElfFile?, places: DebugPlaces) {
       (self.loaded, self.debug, self.places) = (loaded, debug, places)
     }
 
-    /// Of the files themselves; those of the DWARF are there.
+    /// Findings about the files themselves, without those about the DWARF.
     fileprivate var ownFindings = FindingList()
 
-    /// What can't be read, as far as it was tried.
+    /// Findings so far.
     var findings: FindingList {
       var findings = ownFindings
       if let info = info ?? nil { findings.append(contentsOf: info.findings) }
@@ -45,11 +45,11 @@ package final class ElfSymbols: Sendable {
       return new
     }
 
-    /// The rules that lead from a frame at `address` to its caller.
+    /// The rules to unwind from a frame at `address` to its caller.
     mutating func frameRules(at address: UInt64) -> FrameRules? {
       if !hasFrames {
         hasFrames = true
-        // `.debug_frame` is with the debug information.
+        // `.debug_frame` is in the file with the debug information.
         let described = [debug, loaded].compactMap { $0 }.first { $0.hasContents(".debug_frame") }
         frames = loaded.flatMap { DwarfFrames($0, described) } ?? debug.flatMap { DwarfFrames($0, described) }
       }
@@ -58,13 +58,13 @@ package final class ElfSymbols: Sendable {
   }
 
   private let state: Mutex<State>
-  /// Of the first loaded page.
+  /// The address of the first loaded page.
   let imageBase: UInt64
 
   /// - Parameters:
-  ///   - loaded: the file that was loaded, for call frame information and its symbols.
-  ///   - debug: a file with the debug information of the same build, if that is another.
-  ///   - places: where files are looked for that those refer to.
+  /// - loaded: the file that was loaded, for call frame information and its symbols.
+  /// - debug: a separate file with the debug information of the same build.
+  /// - places: the places to search for files that these refer to.
   init(loaded: ElfFile?, debug: ElfFile?, places: DebugPlaces = DebugPlaces()) {
     imageBase = loaded?.imageBase ?? debug?.imageBase ?? 0
     state = Mutex(State(loaded: loaded, debug: debug, places: places))
@@ -73,27 +73,27 @@ package final class ElfSymbols: Sendable {
   /// Opens one ELF file, for its own symbols. Throws `Errno` or `ElfSymbols.NotElf`.
   package convenience init(_ path: FilePath) throws { try self.init(path, places: DebugPlaces()) }
 
-  /// The same, with places where files are looked for that it refers to.
+  /// Opens one ELF file, with places to search for files that it refers to.
   convenience init(_ path: FilePath, places: DebugPlaces) throws {
     do {
-      self.init(loaded: try ElfFile(path), debug: nil, places: places)
+      self.init(loaded: try ElfFile(path, places.inputs), debug: nil, places: places)
     } catch is ElfFile.NotElf {
       throw NotElf()
     }
   }
 
-  /// The file is no ELF file.
+  /// The file is not an ELF file.
   package struct NotElf: Error {}
 
-  /// What could not be read so far. Each costs its own names only.
+  /// Findings so far. Each affects only the names that depend on it.
   var findings: FindingList { state.withLock { $0.findings } }
 
-  /// What lies at `address`, which is the file's own (as `nm` prints it); nil if no symbol is near.
+  /// The symbol at `address`, relative to the file's own image base (as `nm` prints it); nil if no symbol is near.
   package func symbolize(imageAddress address: UInt64) -> SymbolizedAddress? {
     state.withLock { state in
       if let found = state.dwarf()?.lookup(address, { state.symbolName(covering: $0) }) {
         guard found.frames.last?.function == nil else { return found }
-        // Lines only: the symbol table has the name.
+        // DWARF has lines only: the symbol table has the name.
         guard let (entry, name) = state.symbol(at: address) else { return found }
         return SymbolizedAddress(
           frames: [SymbolizedAddress.Frame(function: name, location: found.frames.last?.location)],
@@ -110,25 +110,29 @@ package final class ElfSymbols: Sendable {
     state.withLock { $0.loaded?.hasDebugInfo == true || $0.debug?.hasDebugInfo == true }
   }
 
-  /// Whether there are no names and no lines.
+  /// Whether there are neither names nor lines.
   var isEmpty: Bool { state.withLock { $0.dwarf() == nil && $0.hasNoSymbols } }
 
-  /// The rules that lead from a frame at `address` to its caller.
+  /// The rules to unwind from a frame at `address` to its caller.
   func frameRules(imageAddress address: UInt64) -> FrameRules? {
     state.withLock { $0.frameRules(at: address) }
   }
 
-  /// Eight bytes of the code at `address`, little endian; nil if the loaded file does not have them.
+  /// Eight bytes of code at `address`, little-endian; nil if the loaded file does not have them.
   func code(imageAddress address: UInt64) -> UInt64? { state.withLock { $0.loaded?.word(at: address) } }
 
-  /// Where the function that `address` lies in begins.
+  func code(around address: UInt64, before: Int, after: Int) -> (bytes: [UInt8], before: Int)? {
+    state.withLock { $0.loaded?.code(around: address, before: before, after: after) }
+  }
+
+  /// The start of the function that contains `address`.
   func functionAddress(imageAddress address: UInt64) -> UInt64? {
     state.withLock { state in
       state.dwarf()?.functionAddress(address) ?? state.symbol(at: address)?.entry.address
     }
   }
 
-  /// Whether a stack may go through `address`: it is code, and what is known of functions does not speak against it.
+  /// Whether a return address in a stack can be at `address`: it is code, and in a function if functions are known.
   func isInFunction(imageAddress address: UInt64) -> Bool {
     state.withLock { state in
       guard (state.loaded ?? state.debug)?.isCode(address) ?? true else { return false }
@@ -138,7 +142,7 @@ package final class ElfSymbols: Sendable {
 }
 
 extension ElfSymbols.State {
-  /// Tables are read when the first name is asked for that the DWARF does not have.
+  /// The symbol tables, read on the first lookup that DWARF can't answer.
   private mutating func tables() -> [(table: ElfSymbolTable, file: ElfFile)] {
     if let symbols { return symbols }
     var tables: [(ElfSymbolTable, ElfFile)] = []

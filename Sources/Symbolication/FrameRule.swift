@@ -1,28 +1,29 @@
 internal import BinaryFormat
 internal import FileSystem
 
-/// How a caller's registers follow from its callee's, for one address: from STACK CFI records, DWARF's call frame
-/// information or Apple's compact unwind encoding.
+/// The rules to compute a caller's registers from its callee's, for one address: from STACK CFI records, DWARF call
+/// frame information or Apple's compact unwind encoding.
 package struct FrameRules: Sendable {
   /// `.cfa`: the stack pointer of the caller.
   var canonicalAddress: FrameExpression?
-  /// `.ra`; nil of the outermost function, which has no caller.
+  /// `.ra`; nil for the outermost function, which has no caller.
   var returnAddress: FrameExpression?
-  /// By DWARF's numbers. Registers that are not here and that a function preserves are the callee's own.
+  /// Indexed by DWARF register number. Preserved registers without a rule have the callee's values.
   var registers: [Int: FrameExpression] = [:]
-  /// Whether the caller was interrupted by a signal, so that it goes on at its instruction, not behind a call.
+  /// Whether the caller was interrupted by a signal, so that its address is that of an instruction, not a return
+  /// address.
   var isSignalFrame = false
-  /// Whether the rules say that there is no caller.
+  /// Whether the rules state that there is no caller.
   var isOutermost = false
 
-  /// Of one record, in bytes.
+  /// The maximum length of one record, in bytes.
   private static let maximumLength = 1 << 16
 
-  /// Takes rules of one record over those that are there: `.cfa: $rsp 8 + .ra: .cfa -8 + ^`.
+  /// Adds the rules of one record, replacing existing ones: `.cfa: $rsp 8 + .ra: .cfa -8 + ^`.
   ///
-  /// - Returns: false if the text is no rules; then nothing is taken.
+  /// - Returns: false if the text has no valid rules; then nothing is added.
   mutating func add(_ text: ByteRange, _ architecture: FrameRegisters.Architecture, _ bytes: RawSpan) -> Bool {
-    // The longest of real rules have some hundred bytes; each word of a damaged file would be an operation in memory.
+    // The longest real rules have some hundred bytes; each word of a damaged file would become an operation in memory.
     guard text.count <= Self.maximumLength else { return false }
     var line = LineReader(at: text.offset, end: text.end, in: bytes)
     var target: String?
@@ -44,8 +45,8 @@ package struct FrameRules: Sendable {
     return true
   }
 
-  /// Whether the stack pointer and a register that no calling convention preserves are restored, as nothing but the
-  /// return from a signal handler does. The text has no other sign for it.
+  /// Whether the rules restore the stack pointer and a register that no calling convention preserves, which only the
+  /// return from a signal handler does. The text has no other mark for it.
   fileprivate func restoreEverything(_ architecture: FrameRegisters.Architecture) -> Bool {
     switch architecture {
     case .arm64: registers[31] != nil && registers[16] != nil
@@ -62,7 +63,7 @@ package struct FrameRules: Sendable {
     case ".cfa": canonicalAddress = expression
     case ".ra": returnAddress = expression
     default:
-      // A register that is not walked with is nobody's loss.
+      // Ignore registers that stack walking does not use.
       guard let number = architecture.number(target.hasPrefix("$") ? String(target.dropFirst()) : target) else {
         return true
       }
@@ -72,20 +73,20 @@ package struct FrameRules: Sendable {
   }
 }
 
-/// One expression of a STACK CFI record, in postfix.
+/// One expression of a STACK CFI record, in postfix notation.
 struct FrameExpression: Sendable {
   enum Operation: Sendable {
     case constant(UInt64)
     case register(Int)
     case canonicalAddress
     case add, subtract, multiply, divide, modulo
-    /// To a multiple of a power of two, downwards.
+    /// Rounds down to a multiple of a power of two.
     case align
     case load
     case and, or, exclusiveOr, shiftLeft, shiftRight, shiftRightArithmetic
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
     case duplicate, drop, over, swap, negate, not
-    /// A register that does not exist here.
+    /// A register that is not supported.
     case unknown
 
     init?(_ text: String, _ architecture: FrameRegisters.Architecture) {
@@ -117,7 +118,7 @@ struct FrameExpression: Sendable {
 
   let operations: [Operation]
 
-  /// Nil if a register is not known, memory is missing, or the operations give no value.
+  /// Returns nil if a register is unknown, memory is missing, or the operations yield no value.
   func evaluate(
     _ registers: FrameRegisters, canonicalAddress: UInt64?, _ load: (UInt64) -> UInt64?
   ) -> UInt64? {
@@ -158,7 +159,7 @@ struct FrameExpression: Sendable {
         stack.append(value)
       }
     }
-    // DWARF puts the canonical address below what an expression does, so more than one value may be left.
+    // DWARF pushes the canonical address before it evaluates an expression, so more than one value may be left.
     return stack.last
   }
 }
@@ -201,7 +202,7 @@ extension SymFile {
       _ = line.hexadecimal(in: bytes)
       _ = line.hexadecimal(in: bytes)
       guard rules.add(line.rest, architecture, bytes) else { return nil }
-      // The changes behind it, up to the address.
+      // The changes that follow, up to the address.
       var offset = bytes.lineEnd(from: entry.offset) + 1
       while offset < bytes.byteCount {
         var line = LineReader(at: offset, in: bytes)

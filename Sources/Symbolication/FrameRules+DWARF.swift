@@ -2,11 +2,11 @@ internal import BinaryFormat
 
 extension FrameRules {
   /// - Parameters:
-  ///   - row: of a description of frames.
-  ///   - common: what the description goes with.
-  ///   - bytes: the section that both are in.
-  ///   - architecture: whose registers they name.
-  /// - Returns: nil if the row has no stack pointer, or one that unwinding has no use for.
+  /// - row: a row of a frame description.
+  /// - common: the CIE of the description.
+  /// - bytes: the section that contains both.
+  /// - architecture: the architecture of the registers.
+  /// - Returns: nil if the row has no canonical frame address, or an unsupported one.
   init?(
     _ row: CfiProgram.Row, _ common: CfiReader.Common, _ bytes: RawSpan, _ architecture: FrameRegisters.Architecture
   ) {
@@ -29,7 +29,7 @@ extension FrameRules {
     let caller = Int(common.returnRegister)
     switch row.registers[caller] {
     case .undefined: isOutermost = true
-    // Where a call leaves it in a register it stays there; on a stack it is always described.
+    // If calls store the return address in a register, it stays there; on a stack there is always a rule for it.
     case .unspecified where architecture.link != caller: isOutermost = true
     case .unspecified, .same: returnAddress = FrameExpression(operations: [.named(UInt64(caller), architecture)])
     default:
@@ -38,7 +38,7 @@ extension FrameRules {
     }
     for register in architecture.general {
       switch row.registers[register] {
-      // What a function preserves is the callee's own, and nobody knows the others.
+      // Without a rule, preserved registers keep the callee's values; others are unknown.
       case .unspecified: break
       case .same: registers[register] = FrameExpression(operations: [.register(register)])
       default:
@@ -53,7 +53,7 @@ extension FrameRules {
 }
 
 extension FrameExpression {
-  /// Nil for a rule that says nothing, or that unwinding has no use for.
+  /// Nil if there is no rule, or an unsupported one.
   init?(
     _ rule: CfiProgram.Rule, _ bytes: RawSpan, _ common: CfiReader.Common, _ architecture: FrameRegisters.Architecture
   ) {
@@ -71,17 +71,17 @@ extension FrameExpression {
     }
   }
 
-  /// Longer ones are nobody's.
+  /// No compiler emits longer expressions; hostile files do.
   private static let maximumOperations = 1024
 
   /// - Parameters:
-  ///   - range: where a DWARF expression is.
-  ///   - bytes: the section that it is in.
-  ///   - common: which says how long addresses are.
-  ///   - architecture: whose registers it names.
-  ///   - begin: what is on the stack before.
-  ///   - isLocation: whether it says where the value is, not what it is.
-  /// - Returns: nil if an operation is among them that unwinding has no use for.
+  /// - range: the range of a DWARF expression.
+  /// - bytes: the section that contains it.
+  /// - common: the CIE, for the size of addresses.
+  /// - architecture: the architecture of the registers.
+  /// - begin: the initial content of the stack.
+  /// - isLocation: whether the expression computes the address of the value, not the value itself.
+  /// - Returns: nil if the expression has an unsupported operation.
   fileprivate init?(
     _ range: ByteRange, _ bytes: RawSpan, _ common: CfiReader.Common, _ architecture: FrameRegisters.Architecture,
     begin: [Operation], isLocation: Bool
@@ -94,7 +94,7 @@ extension FrameExpression {
       let code = part.uint8(at: offset)
       offset += 1
       switch code {
-      // DW_OP_reg0 to DW_OP_reg31, DW_OP_regx: alone, the value is in a register.
+      // DW_OP_reg0 to DW_OP_reg31, DW_OP_regx: as the only operation, the value is in a register.
       case 0x50...0x6f, 0x90:
         guard let register = code == 0x90 ? part.unsigned(&offset) : UInt64(code - 0x50), offset == range.end else {
           return nil
@@ -139,7 +139,7 @@ extension FrameExpression.Operation {
     register < UInt64(architecture.count) ? .register(Int(register)) : .unknown
   }
 
-  /// Of an operation without operands.
+  /// Maps operations without operands.
   fileprivate init?(dwarf code: UInt8) {
     switch code {
     case 0x06: self = .load

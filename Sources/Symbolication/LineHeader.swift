@@ -1,30 +1,30 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// What stands before the instructions of one table in `.debug_line`: how to read them, and the names of files.
+/// The header of one table in `.debug_line`: the encoding of the instructions, and the names of files.
 struct LineHeader {
-  /// A file's name, or a folder's; read when somebody asks for it.
+  /// The name of a file or folder; read on first use.
   struct Name {
     var place = LineSections.Text.unknown
-    /// Of a file: the number of its folder.
+    /// For a file: the number of its folder.
     var folder: UInt64 = 0
   }
 
-  /// Of DWARF: 2 to 5.
+  /// The DWARF version: 2 to 5.
   let version: Int
-  /// Bytes of the smallest instruction of the processor, in which addresses advance.
+  /// The size in bytes of the processor's smallest instruction, by which addresses advance.
   private(set) var step: UInt64 = 1
   private(set) var lineBase: Int8 = 0
   private(set) var lineRange: UInt8 = 1
   private(set) var opcodeBase: UInt8 = 1
-  /// How many operands the opcodes from 1 on have.
+  /// The numbers of operands of the opcodes, from opcode 1 on.
   private(set) var operandCounts: [UInt8] = []
   private(set) var folders: [Name] = []
   private(set) var files: [Name] = []
-  /// The instructions, in the section.
+  /// The range of the instructions in the section.
   private(set) var program = ByteRange.empty
 
-  /// What is read one after the other.
+  /// The position and the format for sequential reading.
   fileprivate struct Cursor {
     let isWide: Bool
     let isBigEndian: Bool
@@ -32,10 +32,10 @@ struct LineHeader {
   }
 
   /// - Parameters:
-  ///   - bytes: `.debug_line`.
-  ///   - start: where the table begins in it.
-  ///   - isBigEndian: how the file has numbers.
-  /// - Returns: nil if the table is cut off, or not one of those versions.
+  /// - bytes: `.debug_line`.
+  /// - start: the offset of the table.
+  /// - isBigEndian: the byte order of the file.
+  /// - Returns: nil if the table is truncated, or its version is not supported.
   init?(_ bytes: RawSpan, at start: UInt64, isBigEndian: Bool) {
     guard var offset = Int(exactly: start), offset <= bytes.byteCount, bytes.byteCount - offset >= 12 else {
       return nil
@@ -52,7 +52,7 @@ struct LineHeader {
     var cursor = Cursor(isWide: isWide, isBigEndian: isBigEndian, offset: offset)
     guard let version = table.fixed(2, &cursor), (2...5).contains(version) else { return nil }
     self.version = Int(version)
-    // The sizes of addresses, which instructions have themselves, and of segments.
+    // Skip the sizes of addresses, which instructions contain themselves, and of segments.
     if version == 5 { cursor.offset += 2 }
     guard let headerLength = table.fixed(isWide ? 8 : 4, &cursor),
       headerLength <= UInt64(table.byteCount - cursor.offset)
@@ -66,7 +66,7 @@ struct LineHeader {
       (self.folders, self.files) = (folders, files)
       return
     }
-    // Numbers count from 1: 0 is the folder in which the compiler ran, and no file.
+    // Numbers start at 1: folder 0 is the one in which the compiler ran; there is no file 0.
     (folders, files) = ([Name()], [Name()])
     while let place = header.string(&cursor) {
       guard place.count > 0 else { break }
@@ -82,7 +82,7 @@ struct LineHeader {
     return nil
   }
 
-  /// Bytes of the table that begins at `start`, as far as they are there.
+  /// The size in bytes of the table at `start`, as far as it is in the section.
   static func size(_ bytes: RawSpan, at start: UInt64, isBigEndian: Bool) -> Int {
     guard let offset = Int(exactly: start), offset <= bytes.byteCount, bytes.byteCount - offset >= 12 else { return 0 }
     let length = bytes.number(at: offset, size: 4, isBigEndian)
@@ -92,7 +92,7 @@ struct LineHeader {
   private mutating func readNumbers(_ header: RawSpan, _ cursor: inout Cursor) -> Bool {
     guard let step = header.fixed(1, &cursor) else { return false }
     self.step = step
-    // Processors that issue several instructions at once count them too; stacks of none are walked here.
+    // VLIW processors have several operations per instruction; they are not supported.
     if version >= 4 { guard header.fixed(1, &cursor) == 1 else { return false } }
     guard header.fixed(1, &cursor) != nil, let lineBase = header.fixed(1, &cursor),
       let lineRange = header.fixed(1, &cursor), lineRange > 0, let opcodeBase = header.fixed(1, &cursor), opcodeBase > 0
@@ -108,7 +108,7 @@ struct LineHeader {
 
   // MARK: Names of DWARF 5
 
-  /// Nil if there is a form that no names have.
+  /// Nil if there is a form that is not used for names.
   private static func names(_ header: RawSpan, _ cursor: inout Cursor) -> [Name]? {
     guard let formatCount = header.fixed(1, &cursor) else { return nil }
     var format: [(content: UInt64, form: UInt64)] = []
@@ -118,7 +118,7 @@ struct LineHeader {
       }
       format.append((content, form))
     }
-    // Every name takes bytes, so a count that is too large ends with the header.
+    // Every name takes bytes, so reading ends with the header if the count is too large.
     guard let count = header.unsigned(&cursor.offset), count == 0 || !format.isEmpty else { return nil }
     var names: [Name] = []
     for _ in 0..<count {
@@ -139,7 +139,7 @@ struct LineHeader {
   private enum Value {
     case number(UInt64)
     case text(LineSections.Text)
-    /// Such as the sum of what the file contains.
+    /// Other data, such as a checksum of the file
     case other
   }
 
@@ -171,7 +171,7 @@ struct LineHeader {
 }
 
 extension RawSpan {
-  /// A number of so many bytes; nil if they are not there.
+  /// A number of `size` bytes; nil if there are fewer.
   fileprivate func fixed(_ size: Int, _ cursor: inout LineHeader.Cursor) -> UInt64? {
     guard cursor.offset <= byteCount - size else { return nil }
     defer { cursor.offset += size }

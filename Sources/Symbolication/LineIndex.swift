@@ -1,36 +1,36 @@
 internal import BinaryFormat
 
-/// Where the rows of one table are. Each sixteenth is kept: an address is looked up from there on. All rows would be ten
-/// times as much memory.
+/// An index of the rows of one table. It keeps every sixteenth row, from which a lookup continues; all rows would need
+/// ten times as much memory.
 struct LineIndex {
   typealias Row = LineProgram.Row
 
   private struct Mark {
     let row: Row
-    /// Of the instruction behind it.
+    /// The offset of the next instruction.
     let next: Int
   }
 
   private var marks: [Mark] = []
-  /// Sequences of rows whose addresses do not go back: what is behind the last of their marks.
+  /// For each sequence of rows with ascending addresses: the end of its marks.
   private var ends: [Int] = []
-  /// Which sequence covers an address.
+  /// Maps addresses to sequences.
   private var ranges = RangeIndex()
 
-  // Of the sequence that is being read.
+  // State of the current sequence
   private var first = 0
   private var count = 0
   private var start: UInt64 = 0
   private var last: UInt64 = 0
 
-  /// Whether code may be at 0.
+  /// Whether there may be code at 0.
   private let hasZero: Bool
 
   private static let rowsPerMark = 16
 
   init(hasZero: Bool) { self.hasZero = hasZero }
 
-  /// Executes a whole program. Returns false if an instruction can't be read; then the rows before it are there.
+  /// Executes a whole program. Returns false if an instruction can't be read; the rows before it are indexed.
   mutating func read(_ program: LineProgram, _ bytes: RawSpan) -> Bool {
     var program = program
     var event = program.next(bytes)
@@ -53,7 +53,7 @@ struct LineIndex {
   }
 
   private mutating func close(at end: UInt64) {
-    // Those of functions that the linker dropped are left at 0.
+    // Sequences of functions that the linker dropped are left at 0.
     if count > 0, start > 0 || hasZero, end > start {
       ranges.add(start..<end, ends.count)
       ends.append(marks.count)
@@ -64,7 +64,7 @@ struct LineIndex {
     count = 0
   }
 
-  /// The last row at or before `address`, if no sequence ends between them.
+  /// The last row at or before `address`, unless a sequence ends between them.
   func row(at address: UInt64, _ program: LineProgram, _ bytes: RawSpan) -> Row? {
     guard let number = ranges.first(containing: address) else { return nil }
     var low = number > 0 ? ends[number - 1] : 0

@@ -1,11 +1,11 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// The instructions of a table of lines, as those of a machine whose registers are a row.
+/// Executes the instructions of a line table; the registers of this state machine are the current row.
 struct LineProgram {
   struct Row {
     var address: UInt64 = 0
-    /// Number of the file in the table.
+    /// The number of the file in the table.
     var file: UInt32 = 1
     var line: UInt32 = 1
     var column: UInt32 = 0
@@ -13,7 +13,7 @@ struct LineProgram {
 
   enum Event {
     case row
-    /// A sequence of rows ends before the address of the row that is there.
+    /// A sequence of rows ends before the address of the current row.
     case endOfSequence
     case end
     /// An instruction can't be read.
@@ -21,7 +21,7 @@ struct LineProgram {
   }
 
   private(set) var row = Row()
-  /// Of the next instruction.
+  /// The offset of the next instruction.
   private(set) var offset: Int
   private var isAtEnd = false
 
@@ -39,10 +39,10 @@ struct LineProgram {
     offset = header.program.offset
   }
 
-  /// Goes on behind a row that was there before.
+  /// Continues after a row that was read before.
   mutating func goOn(behind row: Row, at offset: Int) { (self.row, self.offset, isAtEnd) = (row, offset, false) }
 
-  /// Executes instructions until there is a row.
+  /// Executes instructions up to the next row.
   ///
   /// - Parameter bytes: the section up to the end of the table.
   @inline(__always)
@@ -70,7 +70,7 @@ struct LineProgram {
         case DW_LNE_set_address:
           guard [2, 4, 8].contains(length - 1) else { return .damage }
           row.address = bytes.number(at: place + 1, size: Int(length) - 1, isBigEndian)
-        // No compiler defines files here, and the rest says nothing of lines.
+        // No compiler defines files here, and other opcodes do not affect lines.
         default: break
         }
       case DW_LNS_copy: return .row
@@ -91,7 +91,7 @@ struct LineProgram {
         guard end - offset >= 2 else { return .damage }
         row.address &+= bytes.number(at: offset, size: 2, isBigEndian)
         offset += 2
-      // What is not known, and what says nothing of lines, has only operands.
+      // Opcodes that are unknown or do not affect lines have only operands.
       default:
         for _ in 0..<operandCounts[opcode - 1] {
           guard bytes.unsigned(&offset) != nil else { return .damage }

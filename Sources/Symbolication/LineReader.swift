@@ -1,20 +1,20 @@
 internal import BinaryFormat
 
-/// Reads the words of one line. It holds an offset and is handed the bytes, and never goes beyond the line feed.
+/// Reads the words of one line. It stores an offset, is passed the bytes, and never reads beyond the line feed.
 struct LineReader {
   private(set) var offset: Int
-  /// Of the line feed, or the end of the file.
+  /// The offset of the line feed, or the end of the file.
   let end: Int
 
   init(at offset: Int, in bytes: RawSpan) { self.init(at: offset, end: bytes.lineEnd(from: offset), in: bytes) }
 
   init(at offset: Int, end: Int, in bytes: RawSpan) {
     self.offset = offset
-    // Files from Windows have a carriage return too.
+    // Files from Windows also have a carriage return.
     self.end = end > offset && bytes.uint8(at: end - 1) == UInt8(ascii: "\r") ? end - 1 : end
   }
 
-  /// Goes behind `text` if it stands here.
+  /// Skips `text` if it is next.
   mutating func skip(_ text: StaticString, in bytes: RawSpan) -> Bool {
     let count = text.utf8CodeUnitCount
     guard offset + count <= end else { return false }
@@ -30,10 +30,11 @@ struct LineReader {
     while offset < end, bytes.uint8(at: offset) == UInt8(ascii: " ") { offset += 1 }
   }
 
-  /// The `m` of records of which several have one address.
+  /// Skips the `m` of records that share an address.
   mutating func skipMultiple(in bytes: RawSpan) { _ = skip("m ", in: bytes) }
 
-  /// A number of at most 64 bits, and the blanks behind it; nil if there is no digit, or another character follows.
+  /// Reads a number of at most 64 bits, and the following blanks; nil if there is no digit, or another character
+  /// follows.
   mutating func hexadecimal(in bytes: RawSpan) -> UInt64? {
     var value: UInt64 = 0
     let start = offset
@@ -57,7 +58,7 @@ struct LineReader {
     return offset > start ? value : nil
   }
 
-  /// As `hexadecimal(in:)`, in decimal digits.
+  /// Like `hexadecimal(in:)`, in decimal digits.
   mutating func decimal(in bytes: RawSpan) -> UInt64? {
     var value: UInt64 = 0
     let start = offset
@@ -80,7 +81,7 @@ struct LineReader {
     return offset > start ? value : nil
   }
 
-  /// What stands before the next blank, and the blanks behind it; nil at the end.
+  /// Reads the text before the next blank, and the following blanks; nil at the end.
   mutating func word(in bytes: RawSpan) -> ByteRange? {
     let start = offset
     while offset < end, bytes.uint8(at: offset) != UInt8(ascii: " ") { offset += 1 }
@@ -89,7 +90,7 @@ struct LineReader {
     return ByteRange(offset: start, count: offset - start)
   }
 
-  /// All that is left of the line.
+  /// The rest of the line.
   var rest: ByteRange { ByteRange(offset: offset, count: end - offset) }
   var isAtEnd: Bool { offset >= end }
 }

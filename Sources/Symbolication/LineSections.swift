@@ -1,13 +1,13 @@
 internal import BinaryFormat
 
-/// The sections that tables of lines are in.
+/// The sections for line tables.
 struct LineSections {
   let lines: RawSpanHolder
   private let lineStrings: RawSpanHolder
   private let strings: RawSpanHolder
   let isBigEndian: Bool
 
-  /// Where a text is.
+  /// The place of a text.
   enum Text {
     case unknown
     case lines(ByteRange)
@@ -18,8 +18,8 @@ struct LineSections {
   }
 
   /// - Parameters:
-  ///   - file: with the sections.
-  ///   - strings: its `.debug_str`.
+  /// - file: the file with the sections.
+  /// - strings: its `.debug_str`.
   init(_ file: any DwarfContainer, strings: RawSpanHolder) {
     lines = file.contents(".debug_line")
     lineStrings = file.contents(".debug_line_str")
@@ -27,12 +27,12 @@ struct LineSections {
     isBigEndian = !file.isLittleEndian
   }
 
-  /// Of a file without lines.
+  /// The sections of a file without lines.
   init(strings: RawSpanHolder) {
     (lines, lineStrings, self.strings, isBigEndian) = (RawSpanHolder(), RawSpanHolder(), strings, false)
   }
 
-  /// Nil if it is not there, or does not end.
+  /// Nil if the text is missing or not terminated.
   func text(_ place: Text) -> String? {
     switch place {
     case .unknown: nil

@@ -1,6 +1,6 @@
 internal import BinaryFormat
 
-/// The lines of one unit, and the names of its files.
+/// The line table of one unit, and the names of its files.
 final class LineTable {
   typealias Row = LineProgram.Row
 
@@ -8,17 +8,17 @@ final class LineTable {
   private let program: LineProgram
   private let sections: DwarfSections
   private let compilationFolder: String
-  /// By the number of the file; what is not known yet is nil.
+  /// By file number; the outer value is nil if the path has not been computed.
   private var paths: [String??]
 
   private var index: LineIndex?
 
-  /// Nil if there is none that can be read, or too much was read already; then there is a finding.
+  /// Nil if the table can't be read, or the limit for reading tables is reached; then there is a finding.
   ///
   /// - Parameters:
-  ///   - sections: where it is.
-  ///   - offset: where it begins in `.debug_line`.
-  ///   - compilationFolder: in which the compiler ran; empty if that is not known.
+  /// - sections: the sections that contain the table.
+  /// - offset: its offset in `.debug_line`.
+  /// - compilationFolder: the folder in which the compiler ran; empty if unknown.
   init?(_ sections: DwarfSections, at offset: UInt64, compilationFolder: String) {
     let isBigEndian = sections.lines.isBigEndian
     let bytes = sections.lines.lines
@@ -38,8 +38,8 @@ final class LineTable {
 
   // MARK: Rows
 
-  /// Calls `body` with each row, in the order of the table, and whether a sequence of rows ends before it. Behind what can't
-  /// be read there are none.
+  /// Calls `body` with each row, in the order of the table, and whether a sequence of rows ends before it. Stops at an
+  /// instruction that can't be read.
   @inline(__always)
   func forEachRow(_ body: (Row, Bool) -> Void) {
     let last = withBytes { bytes in
@@ -53,7 +53,7 @@ final class LineTable {
     if last == .damage { sections.findings.add(ElfRules.badLines) }
   }
 
-  /// The last row at or before `address`, if no sequence ends between them.
+  /// The last row at or before `address`, unless a sequence ends between them.
   func row(at address: UInt64) -> Row? {
     withBytes { bytes in
       if let index { return index.row(at: address, program, bytes) }
@@ -70,7 +70,7 @@ final class LineTable {
 
   // MARK: Files
 
-  /// The path of a file by its number, absolute if that is known; nil if there is none.
+  /// The path of a file by its number, absolute if possible; nil if there is none.
   func path(_ number: UInt64) -> String? {
     guard number < UInt64(paths.count) else { return nil }
     if let known = paths[Int(number)] { return known }
@@ -82,7 +82,7 @@ final class LineTable {
   private func makePath(_ file: LineHeader.Name) -> String? {
     guard let name = sections.lines.text(file.place) else { return nil }
     if name.utf8.first == Self.slash { return name }
-    // The first folder is that of the compiler itself, which DWARF 5 repeats here.
+    // The first folder is the compilation folder, which DWARF 5 repeats here.
     guard file.folder > 0 || header.version >= 5 else { return Self.join(compilationFolder, name) }
     guard file.folder < UInt64(header.folders.count),
       let folder = sections.lines.text(header.folders[Int(file.folder)].place)

@@ -1,7 +1,7 @@
-/// What processor a Mach-O file is for: `cputype` and `cpusubtype` of its header.
+/// The processor of a Mach-O file: `cputype` and `cpusubtype` of its header.
 package struct MachOArchitecture: Sendable, Hashable, CustomStringConvertible {
   package let type: UInt32
-  /// Without the capability bits at the top.
+  /// Without the capability bits at the top
   package let subtype: UInt32
 
   package init(type: UInt32, subtype: UInt32) {
@@ -15,13 +15,13 @@ package struct MachOArchitecture: Sendable, Hashable, CustomStringConvertible {
   private static let arm: UInt32 = 12
 
   package var isARM64: Bool { type == Self.arm | Self.is64Bit }
-  /// 64-bit code with 32-bit pointers, of watches.
+  /// 64-bit code with 32-bit pointers, used by watches.
   package var isARM64With32BitPointers: Bool { type == Self.arm | Self.is64BitWith32BitPointers }
-  /// Whether the code is that of 64-bit ARM processors, whatever the size of its pointers.
+  /// Whether the code is for 64-bit ARM processors, with pointers of any size.
   var hasARM64Code: Bool { isARM64 || isARM64With32BitPointers }
   package var isX86_64: Bool { type == Self.x86 | Self.is64Bit }
 
-  /// As Apple's tools and Breakpad have it: `arm64e`, `x86_64h`; `cputype 18 subtype 0` of one that has no name here.
+  /// The name in Apple's tools and Breakpad: `arm64e`, `x86_64h`; `cputype 18 subtype 0` for one without a name here.
   package var description: String {
     switch (type, subtype) {
     case (Self.arm | Self.is64Bit, 0): "arm64"
@@ -41,31 +41,31 @@ package struct MachOArchitecture: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A version as load commands pack it.
+/// A version as packed in load commands.
 package struct MachOVersion: Sendable, Hashable, CustomStringConvertible {
   package let major: UInt32
   package let minor: UInt32
   package let patch: UInt32
 
-  /// - Parameter packed: `xxxx.yy.zz` in nibbles.
+  /// - Parameter packed: the nibbles `xxxx.yy.zz`.
   package init(packed: UInt32) {
     major = packed >> 16
     minor = packed >> 8 & 0xff
     patch = packed & 0xff
   }
 
-  /// `14.0`, and the third part only if it is not 0.
+  /// `14.0`; the third part is printed only if it is not 0.
   package var description: String { patch == 0 ? "\(major).\(minor)" : "\(major).\(minor).\(patch)" }
 }
 
-/// What a file was built for: LC_BUILD_VERSION, or one of the LC_VERSION_MIN_ before it.
+/// The target of a build: LC_BUILD_VERSION, or an older LC_VERSION_MIN_ command.
 package struct MachOBuild: Sendable, Hashable {
   /// `PLATFORM_…`, 1 for macOS, 2 for iOS.
   package let platform: UInt32
   package let minimumOS: MachOVersion
   package let sdk: MachOVersion
 
-  /// As Apple's `vtool` has it; the number of one that has no name here.
+  /// The name in Apple's `vtool`; the number for a platform without a name here.
   package var platformName: String {
     let names = [
       "macos", "ios", "tvos", "watchos", "bridgeos", "maccatalyst", "iossimulator", "tvossimulator",

@@ -2,9 +2,9 @@ internal import FileSystem
 package import SystemPackage
 
 extension MachOFile {
-  /// The files with debugging information in a bundle, sorted: of `X.dSYM` those in `Contents/Resources/DWARF`, of
-  /// `X.xcarchive` those of each bundle in its `dSYMs`, of another directory those of each bundle in it. Empty if it has none,
-  /// or can't be read; symbolic links to bundles are followed.
+  /// The files with debug information in a bundle, sorted: for `X.dSYM`, those in `Contents/Resources/DWARF`; for
+  /// `X.xcarchive`, those of each bundle in its `dSYMs`; for another directory, those of each bundle in it. Empty if
+  /// there are none, or it can't be read; symbolic links to bundles are followed.
   package static func dwarfFiles(inBundle path: FilePath) -> [FilePath] {
     switch path.lastComponent?.extension {
     case "dSYM": files(inCompanion: path)

@@ -1,7 +1,7 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// What the load commands of a Mach-O file tell.
+/// The data in the load commands of a Mach-O file.
 struct MachOCommands {
   private(set) var uuid: UUIDBytes?
   private(set) var build: MachOBuild?
@@ -12,14 +12,14 @@ struct MachOCommands {
   private(set) var functionStarts: ByteRange?
   private(set) var isEncrypted = false
   private(set) var findings = FindingList()
-  /// Of the slice in the file.
+  /// The offset of the slice in the file.
   private let base: Int
-  /// Of the symbol table, in bytes.
+  /// The size of a symbol table entry in bytes.
   private let entrySize: Int
-  /// Where the code that is encrypted lies, in the slice.
+  /// The range of the encrypted code in the slice.
   private var encrypted = ByteRange.empty
 
-  /// Reads all of them. The range of `bytes` lies in them.
+  /// Reads all load commands. `range` is the range of the slice in `bytes`.
   init(_ bytes: RawSpan, in range: ByteRange, _ header: MachOFile.Header) {
     base = range.offset
     entrySize = header.is32Bit ? 12 : 16
@@ -28,7 +28,7 @@ struct MachOCommands {
     if end < header.size + header.commandBytes {
       complain(MachORules.rangeOutsideFile, 20, "sizeofcmds", UInt64(header.commandBytes))
     }
-    // Sections point into what LC_ENCRYPTION_INFO says is encrypted, so that command goes first.
+    // LC_ENCRYPTION_INFO comes first, because sections may be in the range that it declares as encrypted.
     walk(slice, end, header, reporting: false) { $0.readEncryption($1, $2) }
     walk(slice, end, header, reporting: true) { $0.read($1, $2, slice) }
   }
@@ -111,7 +111,7 @@ struct MachOCommands {
     return false
   }
 
-  /// The first that there is: a library for macOS and Mac Catalyst has two.
+  /// Sets the first target: a library for both macOS and Mac Catalyst has two.
   private mutating func setBuild(_ platform: UInt32, _ minimumOS: UInt32, _ sdk: UInt32) {
     guard build == nil else { return }
     build = MachOBuild(
@@ -123,7 +123,7 @@ struct MachOCommands {
     setBuild(platform, command.uint32(at: 8), command.uint32(at: 12))
   }
 
-  /// Bytes of the slice, as a range of the file.
+  /// Converts a range of the slice to a range of the file.
   private mutating func range(
     _ start: UInt64, _ count: UInt64, _ slice: RawSpan, _ offset: Int, _ path: String
   ) -> ByteRange? {
@@ -162,7 +162,7 @@ struct MachOCommands {
     }
   }
 
-  /// With addresses and sizes of 32 bits.
+  /// Reads a segment with 32-bit addresses and sizes.
   private mutating func readSegment32(_ command: RawSpan, _ offset: Int, _ slice: RawSpan) {
     guard fits(command, offset, 56, "LC_SEGMENT") else { return }
     let segment = MachOFile.Segment(
@@ -187,7 +187,7 @@ struct MachOCommands {
     }
   }
 
-  /// Where a segment's sections are in its command.
+  /// The offsets of a segment's sections in its command.
   private mutating func sectionEntries(
     _ command: RawSpan, _ offset: Int, _ segment: MachOFile.Segment, start: Int, size: Int, count: UInt32
   ) -> [Int] {
@@ -196,13 +196,13 @@ struct MachOCommands {
     return (0..<min(Int(count), room)).map { start + $0 * size }
   }
 
-  /// A section as the command has it.
+  /// The fields of a section in its command.
   private struct SectionEntry {
     let segment: String
     let name: String
     let address: UInt64
     let size: UInt64
-    /// Of its bytes in the slice.
+    /// The offset of its bytes in the slice.
     let start: UInt32
     let flags: UInt32
   }
@@ -211,7 +211,8 @@ struct MachOCommands {
     _ entry: SectionEntry, _ offset: Int, _ slice: RawSpan, _ segment: MachOFile.Segment
   ) {
     var content: ByteRange?
-    // Of S_ZEROFILL, S_GB_ZEROFILL and S_THREAD_LOCAL_ZEROFILL, and of what a dSYM does not repeat, there are no bytes.
+    // S_ZEROFILL, S_GB_ZEROFILL and S_THREAD_LOCAL_ZEROFILL sections have no bytes, nor have sections that a dSYM does
+    // not repeat.
     if ![0x01, 0x0c, 0x12].contains(entry.flags & 0xff), entry.start != 0, segment.fileSize != 0 {
       content = range(UInt64(entry.start), entry.size, slice, offset, "section \(segment.name),\(entry.name)")
       let isReadable =
@@ -227,7 +228,7 @@ struct MachOCommands {
 }
 
 extension RawSpan {
-  /// A name in 16 bytes, filled up with zeros.
+  /// A name in 16 bytes, padded with zeros.
   fileprivate func name(at offset: Int) -> String {
     let end = firstZero(in: ByteRange(offset: offset, count: 16))
     return text(in: ByteRange(offset: offset, count: end - offset))

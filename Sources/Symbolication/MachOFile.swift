@@ -2,10 +2,11 @@ package import BinaryFormat
 package import FileSystem
 package import Snapshot
 
-/// A Mach-O file, or one slice of a universal one: little endian, and 64-bit or for watches' `arm64_32`.
+/// A Mach-O file, or one slice of a universal one: little-endian, and 64-bit or `arm64_32` for watches.
 ///
-/// Its header and load commands are read when it is made; symbols, function starts and unwind information when somebody asks
-/// for an address. A damaged part costs itself only, with a finding. Source: Apple's `mach-o/loader.h` and `nlist.h`.
+/// The header and the load commands are read by the initializer; symbols, function starts and unwind information on the
+/// first lookup of an address. A damaged part causes a finding and does not affect the others. Source: Apple's
+/// `mach-o/loader.h` and `nlist.h`.
 package struct MachOFile: Sendable {
   package enum Kind: UInt32, Sendable {
     case object = 1
@@ -13,9 +14,9 @@ package struct MachOFile: Sendable {
     case dylib = 6
     case dylinker = 7
     case bundle = 8
-    /// The stub of a dylib: its load commands alone.
+    /// The stub of a dylib: only its load commands
     case dylibStub = 9
-    /// The debugging information of another file.
+    /// The debug information of another file
     case debugSymbols = 10
     case kernelExtension = 11
     case fileSet = 12
@@ -24,59 +25,59 @@ package struct MachOFile: Sendable {
   package struct Segment: Sendable, Hashable {
     package let name: String
     package let address: UInt64
-    /// In memory, in bytes.
+    /// The size in memory, in bytes.
     package let size: UInt64
-    /// Offset in the slice, as the file has it; it may lie outside.
+    /// The offset in the slice, from the load command; it may be outside of the slice.
     package let fileOffset: UInt64
     package let fileSize: UInt64
   }
 
   package struct Section: Sendable, Hashable {
     package let segment: String
-    /// At most 16 bytes: longer names are cut.
+    /// At most 16 bytes: longer names are truncated.
     package let name: String
     package let address: UInt64
-    /// In bytes.
+    /// The size in bytes.
     package let size: UInt64
-    /// Where its bytes are in the file; nil if they are not there, as those of a dSYM's code.
+    /// The range of its bytes in the file; nil if they are missing, like those of the code in a dSYM.
     package let content: ByteRange?
     package let hasInstructions: Bool
 
-    /// Behind the last address.
+    /// The address after the last byte.
     package var end: UInt64 { address.addingReportingOverflow(size).overflow ? .max : address + size }
   }
 
-  /// Why a file is not read.
+  /// The reason why a file is not read.
   package enum Refusal: Error, Sendable, Hashable {
     case notMachO
-    /// Several files in one: see `slices(of:)`.
+    /// Several files in one: use `slices(of:)`.
     case universal
     case is32Bit
     case isBigEndian
-    /// A kind that has no symbols of a program: a core, a precompiled library.
+    /// A kind without symbols of a program, such as a core.
     case kind(UInt32)
   }
 
   let file: InputFile
-  /// Where it lies in the file.
+  /// The range in the file.
   package let range: ByteRange
   package let architecture: MachOArchitecture
   package let kind: Kind
-  /// LC_UUID; what a dSYM and its program have in common.
+  /// LC_UUID; a dSYM has the same as its program.
   package let uuid: UUIDBytes?
   package let build: MachOBuild?
-  /// LC_ID_DYLIB: where programs expect the library.
+  /// LC_ID_DYLIB: the path at which programs expect the library.
   package let installName: String?
   package let segments: [Segment]
   package let sections: [Section]
-  /// Of the `__TEXT` segment, which addresses in a process are relative to; 0 if there is none.
+  /// The address of the `__TEXT` segment, to which addresses in a process are relative; 0 if there is none.
   package let textAddress: UInt64
-  /// In bytes; 0 if there is none.
+  /// The size in bytes; 0 if there is none.
   package let textSize: UInt64
-  /// Whether the code is encrypted, as the App Store does it. Then only what is not code can be read.
+  /// Whether the code is encrypted, as in files from the App Store. Then only data other than code can be read.
   package let isEncrypted: Bool
 
-  /// How large addresses are in its tables, in bytes.
+  /// The size of addresses in its tables, in bytes.
   let addressSize: Int
   let symbolTable: SymbolTable?
   let functionStartBytes: ByteRange?
@@ -86,8 +87,8 @@ package struct MachOFile: Sendable {
   /// Reads the header and the load commands. Throws `Refusal`.
   ///
   /// - Parameters:
-  ///   - file: all of it, or one with slices.
-  ///   - range: of a slice; nil for the whole file.
+  /// - file: the whole file, or a universal file.
+  /// - range: the range of a slice; nil for the whole file.
   package init(_ file: InputFile, in range: ByteRange? = nil) throws(Refusal) {
     let range = range ?? ByteRange(offset: 0, count: file.byteCount)
     let header = try Self.header(file, range)
@@ -112,14 +113,14 @@ package struct MachOFile: Sendable {
     index = MachOIndex()
   }
 
-  /// What was wrong in the parts that were read so far.
+  /// Findings about the parts that have been read so far.
   package var findings: FindingList {
     var all = ownFindings
     if let lazy = index.findings { all.append(contentsOf: lazy) }
     return all
   }
 
-  /// The section by that name, the first if there are several.
+  /// The first section with that name.
   package func section(_ segment: String, _ name: String) -> Section? {
     sections.first { $0.name == name && $0.segment == segment }
   }
@@ -129,14 +130,14 @@ package struct MachOFile: Sendable {
   // MARK: The header
 
   struct Header {
-    /// Then commands have 32-bit addresses, and other sizes.
+    /// Whether commands have 32-bit addresses, and other sizes.
     let is32Bit: Bool
     let architecture: MachOArchitecture
     let kind: Kind
     let commandCount: UInt32
     let commandBytes: Int
 
-    /// In bytes.
+    /// The size in bytes.
     var size: Int { is32Bit ? 28 : 32 }
   }
 

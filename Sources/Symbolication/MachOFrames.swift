@@ -2,23 +2,24 @@ internal import BinaryFormat
 internal import FileSystem
 
 extension MachOFile {
-  /// The registers of the caller, by the compact unwind information at `address`; nil if there is none, it refers to DWARF, or
-  /// memory is missing.
+  /// The registers of the caller, from the compact unwind information at `address`; nil if there is none, it refers to
+  /// DWARF, or memory is missing.
   ///
-  /// It is true only where a function has set up its frame. Of the innermost frame, which may be anywhere, the instructions
-  /// from the function's beginning on tell how far it had come: most of all where a stack overflows, which is there.
+  /// The information is valid only after a function has set up its frame. The innermost frame may be anywhere in its
+  /// function, so its instructions are examined for the progress of the prologue; this matters most for stack
+  /// overflows, which happen there.
   ///
   /// - Parameters:
-  ///   - callee: registers of the frame; unknown ones are nil.
-  ///   - address: where it is, as an address of the file: of the innermost frame its instruction, of others one inside of the
-  ///     call.
-  ///   - isInnermost: whether no call leads on from here.
-  ///   - memory: the eight bytes at an address of the process.
+  /// - callee: the registers of the frame; unknown ones are nil.
+  /// - address: the position as an address of the file: the instruction of the innermost frame, or for others an
+  /// address inside of the call.
+  /// - isInnermost: whether the frame is the innermost one.
+  /// - memory: returns the eight bytes at an address of the process.
   package func caller(
     of callee: FrameRegisters, at address: UInt64, isInnermost: Bool, memory: (UInt64) -> UInt64?
   ) -> FrameRegisters? {
     guard var unwind = compactUnwind(at: address) else { return nil }
-    // Linkers give functions in a row one entry if they are alike.
+    // Linkers merge equal entries of consecutive functions.
     if isInnermost {
       unwind = unwind.starting(at: function(containing: address)?.lowerBound ?? symbol(containing: address)?.address)
     }
@@ -41,7 +42,7 @@ extension MachOFile {
 
   // MARK: arm64
 
-  /// Pairs of saved registers lie downwards from `place`, the first of a pair above the second.
+  /// Restores pairs of saved registers below `place`, downwards, the first of a pair above the second.
   private static func restorePairs(
     _ caller: inout FrameRegisters, _ encoding: UInt32, below place: UInt64, _ memory: (UInt64) -> UInt64?
   ) {
@@ -65,7 +66,8 @@ extension MachOFile {
     return caller
   }
 
-  /// The return address is still in its register. So this is only true of the innermost frame: of others it is not known.
+  /// The return address is still in its register. This holds only for the innermost frame; for others the register is
+  /// unknown.
   private static func framelessARM64(
     _ callee: FrameRegisters, _ encoding: UInt32, _ memory: (UInt64) -> UInt64?
   ) -> FrameRegisters? {
@@ -78,22 +80,23 @@ extension MachOFile {
     return caller
   }
 
-  /// Nil if the frame is complete, or the instructions do not tell.
+  /// Nil if the frame is complete, or its state can't be determined from the instructions.
   private func prologueCallerARM64(
     _ callee: FrameRegisters, _ address: UInt64, _ unwind: CompactUnwind
   ) -> FrameRegisters? {
     guard let stack = callee.stackPointer, let link = callee.link else { return nil }
     guard let lowered = loweredARM64(address, unwind) else { return nil }
-    // Whatever was saved so far has not changed yet.
+    // All registers saved so far still have their values.
     var caller = callee.preserved()
     caller.instructionPointer = link
     caller.stackPointer = stack &+ lowered
     return caller
   }
 
-  /// How many bytes of stack a function on the way to its frame has taken; nil if it may be beyond that.
+  /// The number of bytes by which a function has lowered the stack pointer before its frame is complete; nil if it may
+  /// be complete.
   private func loweredARM64(_ address: UInt64, _ unwind: CompactUnwind) -> UInt64? {
-    // RET, RETAA, RETAB: everything is back in its place.
+    // RET, RETAA, RETAB: all registers have been restored.
     if let word = instruction(at: address), [0xd65f_03c0, 0xd65f_0bff, 0xd65f_0fff].contains(word) { return 0 }
     var lowered: UInt64 = 0
     var place = unwind.start
@@ -111,15 +114,15 @@ extension MachOFile {
       // ADD sp, sp, #n
       case _ where word & 0xff80_03ff == 0x9100_03ff:
         lowered = lowered &- UInt64(word >> 10 & 0xfff) << (word & 0x0040_0000 != 0 ? 12 : 0)
-      // ADD x29, sp, #n: the frame is there.
+      // ADD x29, sp, #n: the frame is complete.
       case _ where word & 0xff80_03ff == 0x9100_03fd: return nil
-      // Branches: whatever follows them may not have come from here.
+      // Branches: the instructions after them may have been reached from elsewhere.
       case _ where word & 0x1c00_0000 == 0x1400_0000: return nil
       default: break
       }
       place += 4
     }
-    // A frameless function that has taken all that it will.
+    // A frameless function that has allocated all of its stack
     if unwind.encoding & 0x0f00_0000 == 0x0200_0000, lowered == UInt64(unwind.encoding >> 12 & 0xfff) * 16 {
       return nil
     }
@@ -131,7 +134,7 @@ extension MachOFile {
     return file.withBytes { $0.uint32(at: offset) }
   }
 
-  /// Where `count` bytes of code lie in the file; nil if it does not have them.
+  /// The offset in the file of `count` bytes of code; nil if the file does not have them.
   private func codeOffset(_ address: UInt64, _ count: Int) -> Int? {
     for section in sections where section.hasInstructions && section.contains(address) {
       guard let content = section.content, address - section.address <= UInt64(Int.max),
@@ -160,18 +163,18 @@ extension MachOFile {
     return caller
   }
 
-  /// rbx, r12 to r15, rbp have the numbers 1 to 6; 0 is none.
+  /// Codes 1 to 6 are rbx, r12 to r15 and rbp; 0 is none.
   static func register(_ code: UInt32) -> Int? {
     let numbers = [3, 12, 13, 14, 15, 6]
     return code >= 1 && code <= 6 ? numbers[Int(code) - 1] : nil
   }
 
-  /// In bytes, with the return address; nil if it is in the code and that is not there.
+  /// The size in bytes, including the return address; nil if it must be read from code that is missing.
   func framelessSizeX86(_ unwind: CompactUnwind) -> UInt64? {
     let value = UInt64(unwind.encoding >> 16 & 0xff)
     guard unwind.encoding & 0x0f00_0000 == 0x0300_0000 else { return value * 8 }
-    // From 2 KiB on the size is the operand of `sub rsp`, and the encoding says where that is in the function and how much
-    // was pushed before.
+    // From 2 KiB on, the size is the operand of `sub rsp`; the encoding has the offset of that operand in the function,
+    // and the number of pushes before it.
     guard let offset = codeOffset(unwind.start &+ value, 4) else { return nil }
     return UInt64(file.withBytes { $0.uint32(at: offset) }) + UInt64(unwind.encoding >> 13 & 7) * 8
   }
@@ -194,12 +197,13 @@ extension MachOFile {
     return caller
   }
 
-  /// Which registers were saved, from the lowest address upwards. Their order is one number in a mixed radix, of which each
-  /// digit counts among the registers that are left; six registers and five give the same number, as the last is no choice.
+  /// The saved registers, from the lowest address upwards. Their order is encoded as a number in a mixed radix, in
+  /// which each digit is an index into the remaining registers; six registers and five have the same number, because
+  /// the last one is determined.
   static func permutation(_ number: UInt32, _ count: Int) -> [Int]? {
     guard count <= 6 else { return nil }
     var weights: [UInt32] = [1]
-    // The radix of the last digit is 6 - count + 1, of each one before one more.
+    // The radix of the last digit is 6 - count + 1; that of each preceding digit is one more.
     for index in 0..<max(0, count - 1) { weights.insert(weights[0] * UInt32(6 - count + 1 + index), at: 0) }
     var left: [UInt32] = [1, 2, 3, 4, 5, 6]
     var rest = number
@@ -214,12 +218,12 @@ extension MachOFile {
     return registers
   }
 
-  /// Nil if the frame is complete, or the instructions do not tell.
+  /// Nil if the frame is complete, or its state can't be determined from the instructions.
   private func prologueCallerX86(
     _ callee: FrameRegisters, _ address: UInt64, _ unwind: CompactUnwind, _ memory: (UInt64) -> UInt64?
   ) -> FrameRegisters? {
     guard let stack = callee.stackPointer, let offset = codeOffset(address, 1) else { return nil }
-    // RET: the return address is all that is left.
+    // RET: only the return address is left on the stack.
     let isReturn = file.withBytes { $0.uint8(at: offset) } == 0xc3
     let hasFrame = unwind.encoding & 0x0f00_0000 == 0x0100_0000
     var caller = callee.preserved()
@@ -229,7 +233,7 @@ extension MachOFile {
     } else if hasFrame, address == unwind.start &+ 1, let start = codeOffset(unwind.start, 1),
       file.withBytes({ $0.uint8(at: start) }) == 0x55
     {
-      // Behind PUSH rbp
+      // After PUSH rbp
       caller.framePointer = memory(stack)
       caller.instructionPointer = memory(stack &+ 8)
       caller.stackPointer = stack &+ 16

@@ -1,6 +1,6 @@
 package import BinaryFormat
 
-/// Rules of Mach-O files. A part that breaks one costs itself only.
+/// Rules of Mach-O files. A part that violates one does not affect the others.
 package enum MachORules {
   package static let badLoadCommand = Rule(
     "bad-load-command", .warning, "A load command of a Mach-O file can't be read; what it tells is missing")

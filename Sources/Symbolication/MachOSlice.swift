@@ -1,17 +1,17 @@
 package import BinaryFormat
 package import FileSystem
 
-/// One file in a universal ("fat") one.
+/// One file in a universal ("fat") file.
 package struct MachOSlice: Sendable, Hashable {
   package let architecture: MachOArchitecture
-  /// For `MachOFile.init(_:in:)`.
+  /// The range for `MachOFile.init(_:in:)`.
   package let range: ByteRange
 
-  /// As read big-endian, with 32-bit and with 64-bit offsets.
+  /// Read as big-endian, for 32-bit and 64-bit offsets
   static let magic: UInt32 = 0xcafe_babe
   static let magic64: UInt32 = 0xcafe_babf
 
-  /// Java's class files have the same magic number; there a version follows, from 45 on, where here a count does.
+  /// Java class files have the same magic number, followed by a version of at least 45 instead of the number of slices.
   static func isUniversal(_ bytes: RawSpan) -> Bool {
     guard bytes.byteCount >= 8 else { return false }
     let magic = bytes.uint32(at: 0).byteSwapped
@@ -21,8 +21,8 @@ package struct MachOSlice: Sendable, Hashable {
 }
 
 extension MachOFile {
-  /// The slices of a universal file in its order; of a plain one the file itself, if its beginning is that of a Mach-O file.
-  /// Slices that the file does not have whole are left out, with a finding.
+  /// The slices of a universal file, in file order; for a plain Mach-O file, one slice for the whole file. Slices that
+  /// are not completely in the file are dropped, with a finding.
   package static func slices(of file: InputFile) -> (slices: [MachOSlice], findings: FindingList) {
     file.withBytes { bytes in
       guard bytes.byteCount >= 12 else { return ([], FindingList()) }
@@ -68,7 +68,7 @@ extension MachOFile {
 }
 
 extension ByteRange {
-  /// Nil if it is not all within the first `limit` bytes.
+  /// Nil if the range is not within the first `limit` bytes.
   init?(_ offset: UInt64, _ count: UInt64, within limit: Int) {
     guard offset <= UInt64(limit), count <= UInt64(limit) - offset else { return nil }
     self.init(offset: Int(offset), count: Int(count))

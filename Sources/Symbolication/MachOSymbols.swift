@@ -4,25 +4,26 @@ internal import Synchronization
 
 /// A symbol of a Mach-O file.
 package struct MachOSymbol: Sendable, Hashable {
-  /// Without the underscore that C's names begin with.
+  /// The name without the leading underscore of C names.
   package let name: String
   package let address: UInt64
-  /// Behind its last address, as far as the next symbol, function start or the section's end tell.
+  /// The address after the last one, limited by the next symbol, the next function start or the end of the section.
   package let end: UInt64
-  /// Whether other files see it.
+  /// Whether the symbol is visible to other files.
   package let isExternal: Bool
 }
 
 extension MachOFile {
-  /// LC_SYMTAB, as ranges of the file.
+  /// The ranges of LC_SYMTAB in the file.
   struct SymbolTable: Sendable {
-    /// In bytes.
+    /// The size of an entry in bytes.
     let entrySize: Int
     let entries: ByteRange
     let strings: ByteRange
   }
 
-  /// The symbol that `address` lies in; nil if none does. Of several at one address the one that others see.
+  /// The symbol that contains `address`; nil if there is none. If several have one address, an external one is
+  /// preferred.
   package func symbol(containing address: UInt64) -> MachOSymbol? {
     let addresses = addresses
     guard let index = addresses.index(atOrBefore: address) else { return nil }
@@ -30,16 +31,16 @@ extension MachOFile {
     return address < symbol.end ? symbol : nil
   }
 
-  /// The last symbol that begins at or before `address`, whether or not that lies in it.
+  /// The last symbol that begins at or before `address`, whether or not it contains the address.
   package func symbol(before address: UInt64) -> MachOSymbol? {
     let addresses = addresses
     return addresses.index(atOrBefore: address).map { symbol($0, addresses) }
   }
 
-  /// All symbols of code, sorted by address; of those at one address the best comes first.
+  /// All symbols of code, sorted by address; the preferred one of each address comes first.
   package func symbols() -> [MachOSymbol] {
     let addresses = addresses
-    // Thousands of symbols may have one name in common that is as long as the file, which no linker does.
+    // In a hostile file, thousands of symbols may share one name that is as long as the file.
     var room = 1 << 20 + 4 * (symbolTable?.strings.count ?? 0)
     return addresses.symbols.indices.map { index in
       let symbol = symbol(index, addresses, longest: room)
@@ -48,10 +49,10 @@ extension MachOFile {
     }
   }
 
-  /// Where functions begin, sorted: also those that have no symbol any more. Empty if the file does not say.
+  /// The starts of functions, sorted, including functions without symbols. Empty if the file has no list.
   package var functionStarts: [UInt64] { addresses.functionStarts }
 
-  /// The function that `address` lies in, by LC_FUNCTION_STARTS; nil if the file does not say.
+  /// The function that contains `address`, from LC_FUNCTION_STARTS; nil if unknown.
   package func function(containing address: UInt64) -> Range<UInt64>? {
     let starts = addresses.functionStarts
     let next = starts.firstIndex(above: address)
@@ -71,7 +72,7 @@ extension MachOFile {
     let nextStart = addresses.functionStarts.firstIndex(above: entry.address)
     if nextStart < addresses.functionStarts.count { end = min(end, addresses.functionStarts[nextStart]) }
     let name = file.withBytes { bytes in
-      // The table lies within the bytes, and the name's beginning within the table.
+      // The table is in the file, and the start of the name is in the table.
       let strings = symbolTable?.strings ?? .empty
       let start = strings.offset + Int(entry.name)
       let end = bytes.firstZero(in: ByteRange(offset: start, count: strings.end - start))
@@ -87,15 +88,15 @@ extension MachOFile.Section {
   func contains(_ address: UInt64) -> Bool { address >= self.address && address - self.address < size }
 }
 
-/// Symbols and function starts, by address.
+/// Symbols and function starts, sorted by address.
 struct MachOAddresses: Sendable {
   struct Symbol: Sendable {
     let address: UInt64
-    /// Offset in the string table.
+    /// The offset in the string table.
     let name: UInt32
-    /// Index of its section.
+    /// The index of its section.
     let section: UInt8
-    /// Of those at one address the lowest counts.
+    /// Among the symbols at one address, the lowest rank is preferred.
     let rank: UInt8
   }
 
@@ -110,7 +111,7 @@ struct MachOAddresses: Sendable {
     }
   }
 
-  /// Deltas as ULEB128, the first from the beginning of `__TEXT`; a zero ends them.
+  /// Reads ULEB128 deltas, the first relative to the start of `__TEXT`; a zero terminates them.
   private mutating func readFunctionStarts(_ range: ByteRange, _ text: UInt64, _ bytes: RawSpan) {
     var address = text
     var offset = range.offset
@@ -147,7 +148,7 @@ struct MachOAddresses: Sendable {
     for index in 0..<(table.entries.count / table.entrySize) {
       let place = table.entries.offset + index * table.entrySize
       let type = bytes.uint8(at: place + 4)
-      // N_STAB: debugging entries. Of the others those that are defined in a section, N_SECT.
+      // Skip debugging entries (N_STAB), and symbols that are not defined in a section (N_SECT).
       guard type & 0xe0 == 0, type & 0x0e == 0x0e else { continue }
       let section = Int(bytes.uint8(at: place + 5)) - 1
       let address = file.addressSize == 4 ? UInt64(bytes.uint32(at: place + 8)) : bytes.uint64(at: place + 8)
@@ -158,14 +159,14 @@ struct MachOAddresses: Sendable {
       }
       guard sections[section].hasInstructions else { continue }
       guard sections[section].contains(address) else {
-        // Neither a label at the very end of a section, nor the one of the header, is a mistake. Nothing lies in them.
+        // Labels at the very end of a section and the symbol of the header are valid, but contain nothing.
         if address != sections[section].end, address != file.textAddress {
           findings.append(Finding(MachORules.badSymbol, at: place, path: "nlist[\(index)]", found: .address(address)))
         }
         continue
       }
       let first = bytes.uint8(at: table.strings.offset + Int(name))
-      // Names without an underscore, as ltmp0, are the assembler's own.
+      // Names without an underscore, such as ltmp0, are generated by the assembler.
       let isTemporary = first == UInt8(ascii: "l") || first == UInt8(ascii: "L")
       let rank: UInt8 = type & 0x01 != 0 ? 0 : isTemporary ? 2 : 1
       if let last = symbols.last, (last.address, last.rank) > (address, rank) { isSorted = false }
@@ -174,7 +175,7 @@ struct MachOAddresses: Sendable {
     if !isSorted { symbols.sort { ($0.address, $0.rank, $0.name) < ($1.address, $1.rank, $1.name) } }
   }
 
-  /// The best symbol at the last address at or before `address`.
+  /// The index of the preferred symbol at the last address at or before `address`.
   func index(atOrBefore address: UInt64) -> Int? {
     let next = symbols.partition(from: 0) { $0.address > address }
     guard next > 0 else { return nil }
@@ -184,7 +185,8 @@ struct MachOAddresses: Sendable {
 }
 
 extension Array {
-  /// The first index from `start` on of which `isBehind` is true; it is false for all before, and true for all after.
+  /// The first index from `start` on for which `isBehind` is true. It must be false before that index, and true after
+  /// it.
   func partition(from start: Int, _ isBehind: (Element) -> Bool) -> Int {
     var low = start
     var high = count
@@ -200,7 +202,7 @@ extension [UInt64] {
   func firstIndex(above address: UInt64) -> Int { partition(from: 0) { $0 > address } }
 }
 
-/// Makes the addresses once, when the first is asked for.
+/// Creates the addresses on first use.
 final class MachOIndex: Sendable {
   private let made = Mutex<MachOAddresses?>(nil)
 

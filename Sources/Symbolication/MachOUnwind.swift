@@ -1,14 +1,14 @@
 internal import BinaryFormat
 internal import FileSystem
 
-/// What compact unwind information says of one function.
+/// The compact unwind information for one function.
 package struct CompactUnwind: Sendable, Hashable {
-  /// How its callers are found, in the terms of the processor; 0 if the compiler did not say.
+  /// The encoding, which depends on the processor; 0 if the compiler wrote none.
   package let encoding: UInt32
-  /// Where the range that it is true for begins: a function, or the first of several.
+  /// The start of the range to which it applies: a function, or the first of several.
   package let start: UInt64
 
-  /// From `later` on, if that is not nil and lies behind the beginning.
+  /// The same information, beginning at `later` if that is not nil and after the start.
   func starting(at later: UInt64?) -> CompactUnwind {
     CompactUnwind(encoding: encoding, start: max(start, later ?? 0))
   }
@@ -17,7 +17,7 @@ package struct CompactUnwind: Sendable, Hashable {
 extension MachOFile {
   package func compactUnwindEncoding(at address: UInt64) -> UInt32? { compactUnwind(at: address)?.encoding }
 
-  /// All entries of `__TEXT,__unwind_info` in its order, with where each ends: at the next one.
+  /// All entries of `__TEXT,__unwind_info` in order, each with its end, which is the start of the next one.
   func compactUnwindRanges() -> [(unwind: CompactUnwind, end: UInt64)] {
     guard let content = section("__TEXT", "__unwind_info")?.content else { return [] }
     let found = file.withBytes { UnwindTable(range: content).all($0) }
@@ -31,7 +31,8 @@ extension MachOFile {
     return result
   }
 
-  /// Looks `address` up in `__TEXT,__unwind_info`; nil if the section is missing or damaged, or nothing is known there.
+  /// Looks up `address` in `__TEXT,__unwind_info`; nil if the section is missing or damaged, or has no entry for it.
+  /// Source: Apple's `mach-o/compact_unwind_encoding.h`.
   /// Source: Apple's `mach-o/compact_unwind_encoding.h`.
   package func compactUnwind(at address: UInt64) -> CompactUnwind? {
     guard let content = section("__TEXT", "__unwind_info")?.content, address >= textAddress,
@@ -46,7 +47,7 @@ extension MachOFile {
   }
 }
 
-/// The two levels of `__unwind_info`. Offsets are relative to the section, and nothing is read beyond it.
+/// The two-level table of `__unwind_info`. Offsets are relative to the section; reads never leave it.
 private struct UnwindTable {
   let range: ByteRange
 
@@ -73,14 +74,14 @@ private struct UnwindTable {
     return low > 0 ? low - 1 : nil
   }
 
-  /// Every entry, and where the last one ends. What is damaged ends the list, or is left out.
+  /// All entries, and the end of the last one. Damaged parts end the list, or are skipped.
   func all(_ bytes: RawSpan) -> (entries: [(encoding: UInt32, start: UInt32)], end: UInt32) {
     guard word(0, bytes) == 1, let first = word(20, bytes), let count = word(24, bytes), count > 1,
       Int(count) <= range.count / 12
     else { return ([], 0) }
     var entries: [(encoding: UInt32, start: UInt32)] = []
     var end: UInt32 = 0
-    // Pages that share bytes could make more entries than any file has.
+    // Pages of a hostile file may share bytes, and so have more entries than the file can hold.
     let limit = range.count
     for index in 0..<Int(count) {
       guard let base = word(Int(first) + index * 12, bytes), let page = word(Int(first) + index * 12 + 4, bytes),
@@ -114,7 +115,7 @@ private struct UnwindTable {
   }
 
   func find(_ function: UInt32, _ bytes: RawSpan) -> (encoding: UInt32, start: UInt32)? {
-    // The last entry of the first level only says where the others end.
+    // The last first-level entry only marks the end of the others.
     guard word(0, bytes) == 1, let first = word(20, bytes), let count = word(24, bytes), count > 1,
       let index = last(function, at: Int(first), count: Int(count), size: 12, .max, bytes), index < Int(count) - 1,
       let base = word(Int(first) + index * 12, bytes), let page = word(Int(first) + index * 12 + 4, bytes), page != 0

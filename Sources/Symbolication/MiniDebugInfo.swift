@@ -1,6 +1,6 @@
 internal import BinaryFormat
 
-/// The symbol table that some distributions leave in stripped files: `.gnu_debugdata`, an ELF file compressed with xz.
+/// The symbol table that some distributions keep in stripped files: `.gnu_debugdata`, an ELF file compressed with xz.
 enum MiniDebugInfo {
   static let section = ".gnu_debugdata"
 

@@ -1,15 +1,15 @@
 package import FileSystem
 package import Snapshot
 
-/// The symbols of a snapshot's modules, without its stacks.
+/// The symbols of a snapshot's modules, without stacks.
 package struct ModuleStates: Sendable {
   package let modules: [Symbolization.Module]
 
   /// - Parameters:
-  ///   - snapshot: what is known of the process.
-  ///   - file: what the snapshot was read from.
-  ///   - cache: holds and finds the symbols.
-  ///   - isWanted: whether a module, an index of the snapshot's list, is looked at.
+  /// - snapshot: the process.
+  /// - file: the input from which the snapshot was read.
+  /// - cache: finds and caches the symbols.
+  /// - isWanted: whether to include a module, given its index in the snapshot's list.
   package init(
     _ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache, where isWanted: (Int) -> Bool = { _ in true }
   ) {

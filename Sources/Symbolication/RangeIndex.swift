@@ -1,9 +1,9 @@
-/// Numbers of what covers an address. Ranges may overlap in damaged files.
+/// Maps addresses to the numbers of the ranges that contain them. Ranges may overlap in damaged files.
 struct RangeIndex {
   private struct Entry {
     let low: UInt64
     let high: UInt64
-    /// The furthest that this or an earlier one reaches.
+    /// The highest end of this range and all earlier ones.
     var reach: UInt64
     let number: Int
   }
@@ -11,7 +11,7 @@ struct RangeIndex {
   private var entries: [Entry] = []
 
   var isEmpty: Bool { entries.isEmpty }
-  /// In the order of their addresses; one that has several ranges comes several times.
+  /// In the order of addresses; a number with several ranges occurs several times.
   var numbers: [Int] { entries.map(\.number) }
   var ranges: [Range<UInt64>] { entries.map { $0.low..<$0.high } }
 
@@ -20,7 +20,7 @@ struct RangeIndex {
     entries.append(Entry(low: range.lowerBound, high: range.upperBound, reach: 0, number: number))
   }
 
-  /// After the last `add`.
+  /// Call after the last `add`.
   mutating func finish() {
     var isSorted = true
     for index in entries.indices.dropFirst() where entries[index - 1].low > entries[index].low {
@@ -35,7 +35,7 @@ struct RangeIndex {
     }
   }
 
-  /// How many begin at or before `address`.
+  /// The number of ranges that begin at or before `address`.
   private func count(upTo address: UInt64) -> Int {
     var low = 0
     var high = entries.count
@@ -46,7 +46,7 @@ struct RangeIndex {
     return low
   }
 
-  /// Of those that contain `address` the one that begins last.
+  /// The number of the range that contains `address` and begins last.
   func first(containing address: UInt64) -> Int? {
     let count = count(upTo: address)
     var index = count - 1
@@ -57,7 +57,7 @@ struct RangeIndex {
     return nil
   }
 
-  /// The numbers of those that contain `address`, the one that begins last first; of many only some.
+  /// The numbers of the ranges that contain `address`, the one that begins last first; limited to eight.
   func all(containing address: UInt64) -> [Int] {
     let count = count(upTo: address)
     var found: [Int] = []

@@ -1,10 +1,10 @@
-/// Ranges that do not overlap, in order.
+/// Sorted ranges that do not overlap.
 struct RangeList {
   private(set) var ranges: [Range<UInt64>] = []
 
   init() {}
 
-  /// - Parameter ranges: none of which may overlap with another.
+  /// - Parameter ranges: ranges that do not overlap.
   init(sorting ranges: [Range<UInt64>]) { self.ranges = ranges.sorted { $0.lowerBound < $1.lowerBound } }
 
   func overlaps(_ range: Range<UInt64>) -> Bool {
@@ -20,7 +20,7 @@ struct RangeList {
 
   mutating func removeAll() { ranges.removeAll(keepingCapacity: true) }
 
-  /// The first that ends behind `address`.
+  /// The index of the first range that ends after `address`.
   func index(endingAfter address: UInt64) -> Int {
     if let last = ranges.last, last.upperBound <= address { return ranges.count }
     var low = 0
@@ -32,7 +32,7 @@ struct RangeList {
     return low
   }
 
-  /// Takes a range. Returns false, and takes nothing, if it overlaps with one that is there.
+  /// Inserts a range. Returns false, without inserting it, if it overlaps an existing one.
   mutating func insert(_ range: Range<UInt64>) -> Bool {
     let index = index(endingAfter: range.lowerBound)
     if index < ranges.count, ranges[index].lowerBound < range.upperBound { return false }
@@ -40,7 +40,7 @@ struct RangeList {
     return true
   }
 
-  /// Takes what of `range` is not there yet, and returns that.
+  /// Inserts the parts of `range` that are not covered, and returns them.
   mutating func insertFree(_ range: Range<UInt64>) -> [Range<UInt64>] {
     if insert(range) { return [range] }
     var free: [Range<UInt64>] = []
@@ -56,7 +56,7 @@ struct RangeList {
     return free
   }
 
-  /// The parts of `range` that are here.
+  /// The parts of `range` that are covered.
   func common(with range: Range<UInt64>) -> [Range<UInt64>] {
     var parts: [Range<UInt64>] = []
     var index = index(endingAfter: range.lowerBound)

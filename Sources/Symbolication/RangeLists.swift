@@ -1,9 +1,9 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// The lists of ranges of one unit: `.debug_ranges`, and from DWARF 5 on `.debug_rnglists`.
+/// The range lists of one unit: `.debug_ranges`, or since DWARF 5 `.debug_rnglists`.
 struct RangeLists {
-  /// How an entry says where its list is.
+  /// The reference from an entry to its list.
   enum Place {
     case offset(UInt64)
     case index(UInt64)
@@ -12,20 +12,20 @@ struct RangeLists {
   let addresses: AddressTable
   private let bytes: RawSpanHolder
   private let format: DwarfFormat
-  /// What addresses count from at the beginning of a list.
+  /// The initial base address of a list.
   private let base: UInt64
-  /// Where the unit's own part of the section begins.
+  /// The offset of the unit's own part of the section.
   private let listBase: UInt64
 
   /// - Parameters:
-  ///   - root: the first entry of the unit.
-  ///   - header: of the unit.
-  ///   - sections: that it is in.
-  ///   - skeleton: of a split unit.
+  /// - root: the first entry of the unit.
+  /// - header: the header of the unit.
+  /// - sections: the sections that contain it.
+  /// - skeleton: the skeleton of a split unit.
   init(_ root: UnitRoot, _ header: UnitHeader, _ sections: DwarfSections, skeleton: UnitEntries.Skeleton?) {
     let (outer, outerRoot) = (skeleton?.sections ?? sections, skeleton?.root ?? root)
     format = header.format
-    // Without an offset of its own the only part of the section is meant, which has a header.
+    // A unit without an offset uses the only part of the section, which has a header.
     let addressBase = outerRoot.addressBase ?? (format.version < 5 ? 0 : 2 * UInt64(format.offsetSize))
     addresses = AddressTable(bytes: outer.addresses, base: addressBase, format: format)
     base = (root.low ?? outerRoot.low).flatMap { [addresses] in addresses.value(of: $0) } ?? 0
@@ -38,12 +38,12 @@ struct RangeLists {
     }
   }
 
-  /// What an entry covers.
+  /// The address ranges of an entry.
   ///
   /// - Parameters:
-  ///   - code: what it says of that.
-  ///   - sections: whose limits hold.
-  ///   - most: no more are read.
+  /// - code: the location in the entry.
+  /// - sections: the sections whose limits apply.
+  /// - most: the maximum number of ranges to read.
   func ranges(_ code: DieScanner.Code, _ sections: DwarfSections, most: Int = 1_000_000) -> [Range<UInt64>] {
     if let range = code.range { return [range] }
     guard let list = code.list else { return [] }
@@ -55,7 +55,7 @@ struct RangeLists {
     return ranges
   }
 
-  /// Whether one of an entry's ranges contains `address`.
+  /// Whether a range in the entry's list contains `address`.
   func contains(_ code: DieScanner.Code, _ address: UInt64, _ left: inout Int) -> Bool {
     guard let list = code.list else { return false }
     var isFound = false
@@ -67,7 +67,7 @@ struct RangeLists {
     return isFound
   }
 
-  /// Calls `body` with each range that is not empty until it returns false.
+  /// Calls `body` with each non-empty range until it returns false.
   ///
   /// - Returns: false if the list can't be read.
   private func forEach(at place: Place, _ body: (Range<UInt64>) -> Bool) -> Bool {
@@ -142,7 +142,7 @@ struct RangeLists {
   }
 }
 
-/// Where `.debug_addr` has the addresses of one unit.
+/// The addresses of one unit in `.debug_addr`.
 struct AddressTable {
   let bytes: RawSpanHolder
   let base: UInt64

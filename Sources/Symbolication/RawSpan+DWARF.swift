@@ -1,8 +1,8 @@
 internal import BinaryFormat
 
-/// The forms in which DWARF writes numbers.
+/// Number encodings of DWARF.
 extension RawSpan {
-  /// An unsigned LEB128 number; nil if it does not end. Bits above 64 are dropped.
+  /// Reads an unsigned LEB128 number; nil if it is not terminated. Bits above 64 are dropped.
   @inline(__always)
   func unsigned(_ offset: inout Int) -> UInt64? {
     var value: UInt64 = 0
@@ -18,7 +18,7 @@ extension RawSpan {
     return nil
   }
 
-  /// A signed LEB128 number; nil if it does not end. Bits above 64 are dropped.
+  /// Reads a signed LEB128 number; nil if it is not terminated. Bits above 64 are dropped.
   @inline(__always)
   func signed(_ offset: inout Int) -> Int64? {
     var value: UInt64 = 0
@@ -37,7 +37,7 @@ extension RawSpan {
     return nil
   }
 
-  /// A number of 1, 2, 4 or 8 bytes, which must lie inside; if it is signed, as the bits of 64.
+  /// A number of 1, 2, 4 or 8 bytes, which must be in the span; signed numbers are extended to 64 bits.
   func number(at offset: Int, size: Int, isSigned: Bool) -> UInt64 {
     switch size {
     case 1:
@@ -53,7 +53,7 @@ extension RawSpan {
     }
   }
 
-  /// A number of 2, 4 or 8 bytes, or else of one; all of them must lie inside.
+  /// A number of 2, 4 or 8 bytes, or otherwise of one byte; all bytes must be in the span.
   func number(at offset: Int, size: Int, _ isBigEndian: Bool) -> UInt64 {
     switch size {
     case 2: return UInt64(isBigEndian ? uint16(at: offset).byteSwapped : uint16(at: offset))

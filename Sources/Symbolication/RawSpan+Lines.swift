@@ -2,13 +2,14 @@ internal import BinaryFormat
 internal import Glibc
 
 extension RawSpan {
-  /// A function's or file's name in a symbol file, cut at 64 KiB: the longest of real ones has some 20 KB, and a damaged file
-  /// may be one name.
+  /// The name of a function or file in a symbol file, truncated to 64 KiB: the longest real names have about 20 KB, and
+  /// a damaged file may consist of one name.
   func name(in range: ByteRange) -> String {
     text(in: ByteRange(offset: range.offset, count: min(range.count, 1 << 16)))
   }
 
-  /// The offset of the next line feed, or the end of the bytes. The pass over a symbol file of 100 MB spends its time here.
+  /// The offset of the next line feed, or the end of the bytes. Reading a symbol file of 100 MB spends most of its time
+  /// here.
   @inline(__always)
   func lineEnd(from offset: Int) -> Int {
     unsafe withUnsafeBytes { buffer in

@@ -1,12 +1,12 @@
 internal import BinaryFormat
 
-/// Bytes that somebody else holds for as long as this lives.
+/// Bytes in memory that an owner keeps alive as long as this value exists.
 @safe
 struct RawSpanHolder {
   private let owner: AnyObject?
   private let buffer: UnsafeRawBufferPointer
 
-  /// No bytes.
+  /// Creates an empty holder.
   init() {
     owner = nil
     unsafe buffer = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -17,12 +17,12 @@ struct RawSpanHolder {
     self.owner = owner
   }
 
-  /// Memory that is filled here and freed with the last holder.
+  /// Allocates memory, which is freed with the last holder.
   ///
   /// - Parameters:
-  ///   - count: bytes to allocate.
-  ///   - fill: returns whether all bytes were written.
-  /// - Returns: nil if they were not.
+  /// - count: the number of bytes to allocate.
+  /// - fill: writes the bytes; returns whether all were written.
+  /// - Returns: nil if `fill` returns false.
   init?(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Bool) {
     let memory = OwnedMemory(count)
     guard unsafe fill(memory.buffer) else { return nil }
@@ -32,7 +32,7 @@ struct RawSpanHolder {
   var count: Int { unsafe buffer.count }
   var isEmpty: Bool { count == 0 }
 
-  /// The bytes of `range`; none if it does not lie inside.
+  /// The bytes of a range; empty if the range is not inside.
   func part(_ offset: UInt64, _ size: UInt64) -> RawSpanHolder {
     guard let owner, size > 0, offset <= UInt64(count), size <= UInt64(count) - offset else { return RawSpanHolder() }
     let range = Int(offset)..<Int(offset + size)

@@ -1,13 +1,13 @@
 internal import Snapshot
 
-/// The stack of a thread whose frames the input lists, with the names that it lists where no symbols say more.
+/// The stack of a thread whose frames are listed in the input, with the listed names unless symbols provide more.
 struct RecordedStack {
   let frames: [Symbolization.Frame]
 
   /// - Parameters:
-  ///   - recorded: inlined calls stand before the frame that they were compiled into.
-  ///   - name: what lies at an offset in a module.
-  ///   - demangled: a listed name as people write it; nil of one that is not mangled.
+  /// - recorded: the frames; inlined calls precede the frame into which they were inlined.
+  /// - demangled: demangles a listed name; nil if it is not mangled.
+  /// - name: the symbol at an offset in a module.
   init(
     _ recorded: [RecordedFrame], demangled: (String) -> String?,
     _ name: (_ module: Int, _ offset: UInt64) -> SymbolizedAddress?
@@ -36,12 +36,12 @@ struct RecordedStack {
     guard let found, found.frames.last?.function != nil else {
       return Symbolization.Frame(frame: frame, symbol: listed ?? found)
     }
-    // A name with a line is worth more than one without.
+    // Prefer a listed name with a line to a symbol without one.
     let listsMore = found.frames.last?.location == nil && listed?.frames.last?.location != nil
     return Symbolization.Frame(frame: frame, symbol: listsMore ? listed : found)
   }
 
-  /// Nil if the input names nothing there.
+  /// Nil if the input has no names for these frames.
   private static func symbol(_ group: [RecordedFrame], _ demangled: (String) -> String?) -> SymbolizedAddress? {
     let last = group[group.count - 1]
     guard last.function != nil || last.file != nil else { return nil }

@@ -1,8 +1,8 @@
 package import Snapshot
 
-/// The registers of one frame, those of them that are known. Numbers are those of DWARF.
+/// The known registers of one frame, by DWARF register number.
 package struct FrameRegisters: Sendable {
-  /// What a number, a name and a role mean on one architecture.
+  /// The numbers, names and roles of registers on one architecture.
   package enum Architecture: Sendable, Hashable {
     case arm64
     case x86_64
@@ -19,13 +19,13 @@ package struct FrameRegisters: Sendable {
     var framePointer: Int { self == .arm64 ? 29 : 6 }
     var stackPointer: Int { self == .arm64 ? 31 : 7 }
     var instructionPointer: Int { self == .arm64 ? 32 : 16 }
-    /// Of arm64 only: where a call leaves its return address.
+    /// The register for the return address of a call; only on arm64.
     var link: Int? { self == .arm64 ? 30 : nil }
 
-    /// All but the stack pointer and the instruction pointer.
+    /// All registers except the stack pointer and the instruction pointer.
     var general: [Int] { (0..<(self == .arm64 ? 31 : 16)).filter { $0 != stackPointer } }
 
-    /// A bit for each of `preserved`.
+    /// A bit mask of `preserved`.
     var preservedBits: UInt64 {
       switch self {
       case .arm64: 0x3ff8_0000
@@ -33,7 +33,7 @@ package struct FrameRegisters: Sendable {
       }
     }
 
-    /// What a called function gives back as it was.
+    /// The registers that a called function preserves.
     var preserved: [Int] {
       switch self {
       case .arm64: Array(19...29)
@@ -41,7 +41,7 @@ package struct FrameRegisters: Sendable {
       }
     }
 
-    /// By the name in STACK CFI records, without the `$`.
+    /// The number of a register, by its name in STACK CFI records without the `$`.
     func number(_ name: String) -> Int? {
       switch self {
       case .arm64:
@@ -64,12 +64,12 @@ package struct FrameRegisters: Sendable {
 
   package let architecture: Architecture
   private var values = InlineArray<33, UInt64>(repeating: 0)
-  /// A bit for each register that is known.
+  /// A bit mask of the registers that are known.
   private var known: UInt64 = 0
 
   package init(_ architecture: Architecture) { self.architecture = architecture }
 
-  /// Nil for architectures whose stacks are not walked.
+  /// Nil for architectures that stack walking does not support.
   package init?(_ context: CPUContext) {
     switch context {
     case .arm64(let context):
@@ -88,7 +88,7 @@ package struct FrameRegisters: Sendable {
     }
   }
 
-  /// By DWARF's number, which must be one of the architecture's; nil if the value is not known.
+  /// A register by its DWARF number, which must exist on the architecture; nil if the value is unknown.
   package subscript(number: Int) -> UInt64? {
     get { known >> UInt64(number) & 1 == 1 ? values[number] : nil }
     set {
@@ -122,7 +122,7 @@ package struct FrameRegisters: Sendable {
     set { if let link = architecture.link { self[link] = newValue } }
   }
 
-  /// Those that a caller has as its callee found them.
+  /// The registers of which the caller has the same values.
   func preserved() -> FrameRegisters {
     var caller = self
     caller.known &= architecture.preservedBits

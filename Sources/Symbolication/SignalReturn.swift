@@ -1,7 +1,8 @@
-/// The code that a signal handler returns to: it asks the kernel to go on with what was interrupted. That of musl and of Go
-/// has no call frame information, so it is recognized by its instructions, and the registers come from the kernel's frame.
+/// The code to which a signal handler returns: it makes the kernel resume the interrupted code. In musl and Go it has
+/// no call frame information, so it is recognized by its instructions, and the registers are read from the kernel's
+/// frame.
 enum SignalReturn {
-  /// As little-endian words of eight bytes: what the first ones are, and which of their bits count.
+  /// Little-endian words of eight bytes, and masks for the bits to compare.
   private typealias Pattern = (words: [UInt64], masks: [UInt64])
 
   private static func patterns(_ architecture: FrameRegisters.Architecture) -> [Pattern] {
@@ -17,11 +18,11 @@ enum SignalReturn {
     }
   }
 
-  /// The rules that lead to what the signal interrupted; nil if the code is none that returns from a handler.
+  /// The rules to unwind to the interrupted code; nil if this is not code that returns from a signal handler.
   ///
   /// - Parameters:
-  ///   - architecture: of the code.
-  ///   - code: the eight bytes at a distance from the instruction that the handler returns to; nil if they are not known.
+  /// - architecture: the architecture of the code.
+  /// - code: returns the eight bytes at a distance from the instruction to which the handler returns; nil if unknown.
   static func rules(_ architecture: FrameRegisters.Architecture, _ code: (UInt64) -> UInt64?) -> FrameRules? {
     let isFound = patterns(architecture).contains { pattern in
       pattern.words.indices.allSatisfy { index in
@@ -36,11 +37,11 @@ enum SignalReturn {
     var saved: [Int: UInt64] = [:]
     switch architecture {
     case .x86_64:
-      // The stack pointer is at the ucontext: behind flags, link and alternate stack, r8 to r15 and the others.
+      // The stack pointer is at the ucontext: after flags, link and alternate stack come r8 to r15 and the others.
       let order = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16]
       for (index, register) in order.enumerated() { saved[register] = 40 + 8 * UInt64(index) }
     case .arm64:
-      // A siginfo of 128 bytes, the ucontext of 176 with its mask of signals, the fault's address, and x0 to x30, sp, pc.
+      // A siginfo of 128 bytes, a ucontext of 176 including its signal mask, the fault address, and x0 to x30, sp, pc
       for register in 0...32 { saved[register] = 128 + 176 + 8 + 8 * UInt64(register) }
     }
     var rules = FrameRules()

@@ -2,38 +2,40 @@ internal import FileSystem
 internal import Glibc
 internal import SystemPackage
 
-/// Where files are looked for that hold a part of a module's debug information.
+/// Places to search for files that have a part of a module's debug information.
 struct DebugPlaces: Sendable {
-  /// Folders and files that were named, in order.
+  /// Folders and files given by the user, in order.
   var named: [FilePath] = []
+  /// The files that were opened.
+  var inputs = SymbolInputs()
 }
 
-/// The files with the entries of units of split DWARF: each `.dwo` file where its unit says that it is, or beside the
-/// program, or in a folder that was named; or one `.dwp` file for all.
+/// The files with the entries of split DWARF units: each `.dwo` file at the path in its unit, beside the program, or in
+/// a given folder; or one `.dwp` file for all.
 final class SplitFiles {
   private let file: FilePath?
   private let places: DebugPlaces
   private let findings: DwarfFindings
   private lazy var packages = findPackages()
-  /// By path; nil for what can't be read.
+  /// By path; nil if a file can't be read.
   private var files: [FilePath: DwarfSections?] = [:]
 
   /// - Parameters:
-  ///   - file: that has the skeletons.
-  ///   - places: where else to look.
-  ///   - findings: of that file.
+  /// - file: the file with the skeletons.
+  /// - places: other places to search.
+  /// - findings: the findings of that file.
   init(_ file: any DwarfContainer, _ places: DebugPlaces, _ findings: DwarfFindings) {
     self.file = file.path
     self.places = places
     self.findings = findings
   }
 
-  /// The unit with an id, by the sections that it is in and its number there; nil if no file has it.
+  /// The unit with an id, as the sections that contain it and its number there; nil if no file has it.
   ///
   /// - Parameters:
-  ///   - id: of the skeleton.
-  ///   - name: of the `.dwo` file, as the skeleton has it.
-  ///   - folder: in which the compiler ran.
+  /// - id: the id of the skeleton.
+  /// - name: the name of the `.dwo` file in the skeleton.
+  /// - folder: the folder in which the compiler ran.
   func unit(_ id: UInt64, name: String, folder: String?) -> (sections: DwarfSections, number: Int)? {
     for package in packages {
       if let sections = package.sections(for: id, findings), let number = sections.numbersByID[id] {
@@ -46,7 +48,7 @@ final class SplitFiles {
     return nil
   }
 
-  /// Where a `.dwo` file may be.
+  /// Candidate paths of a `.dwo` file.
   private func paths(_ name: String, _ folder: String?) -> [FilePath] {
     let (name, own) = (FilePath(name), file?.removingLastComponent())
     guard let base = name.lastComponent else { return [] }
@@ -63,21 +65,15 @@ final class SplitFiles {
 
   private func sections(_ path: FilePath) -> DwarfSections? {
     if let known = files[path] { return known }
-    let sections = Self.open(path).map { DwarfSections(split: $0, findings) }
+    let sections = open(path).map { DwarfSections(split: $0, findings) }
     files[path] = .some(sections)
     return sections
   }
 
-  /// Nil if it is no ELF file. Opening a named pipe would wait for whoever writes to it.
-  private static func open(_ path: FilePath) -> ElfFile? {
-    guard let kind = try? FileKind(at: path, followingLink: true), case .regular = kind, let file = try? ElfFile(path)
-    else { return nil }
-    // There may be more of them than a process may have open files.
-    file.closeDescriptor()
-    return file
-  }
+  /// Nil if it is not an ELF file. A missing one is usual.
+  private func open(_ path: FilePath) -> ElfFile? { try? ElfFile(path, places.inputs) }
 
-  /// `PROGRAM.dwp` beside the program or in a folder that was named, and such a file that was named itself.
+  /// Finds `PROGRAM.dwp` beside the program or in a given folder, and `.dwp` files that were given directly.
   private func findPackages() -> [DwarfPackage] {
     var paths: [FilePath] = []
     let names = file?.lastComponent.map { [$0.string, $0.stem] } ?? []
@@ -85,17 +81,13 @@ final class SplitFiles {
     for folder in folders { paths += names.map { folder.appending("\($0).dwp") } }
     paths += places.named.filter { $0.extension == "dwp" }
     var seen: Set<FilePath> = []
-    return paths.filter { seen.insert($0).inserted }.compactMap { Self.open($0).flatMap { DwarfPackage($0) } }
+    return paths.filter { seen.insert($0).inserted }.compactMap { open($0).flatMap { DwarfPackage($0) } }
   }
 }
 
-/// The path of an open file, by the kernel.
-func pathOfFile(_ descriptor: FileDescriptor) -> FilePath? {
-  unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) { buffer in
-    let link = "/proc/self/fd/\(descriptor.rawValue)"
-    let count = unsafe readlink(link, buffer.baseAddress!, Int(PATH_MAX))
-    guard count > 0 else { return nil }
-    unsafe buffer[count] = 0
-    return unsafe FilePath(platformString: buffer.baseAddress!)
-  }
+/// The path without symbolic links; nil if the file is gone.
+func realPath(_ path: FilePath) -> FilePath? {
+  guard let real = unsafe path.withPlatformString({ unsafe realpath($0, nil) }) else { return nil }
+  defer { unsafe free(real) }
+  return unsafe FilePath(platformString: real)
 }

@@ -3,9 +3,9 @@ internal import Snapshot
 /// Walks the stacks of one snapshot.
 package struct StackWalker: Sendable {
   package struct Limits: Sendable {
-    /// More are not walked: real stacks are this deep only where a recursion did not end.
+    /// The maximum number of frames: only an infinite recursion has stacks this deep.
     package var frames = 200_000
-    /// Words of the stack that are looked at for a return address; four times as many for the first frame.
+    /// The number of words of the stack to scan for a return address; four times as many for the first frame.
     package var scannedWords = 40
 
     package init() {}
@@ -22,7 +22,7 @@ package struct StackWalker: Sendable {
   }
 
   private let modules: [WalkedModule]
-  /// Of the modules, as plain data: they are searched several times for each frame.
+  /// The ranges of the modules as trivial data, because they are searched several times per frame.
   private let ranges: [(start: UInt64, size: UInt64)]
   private let memory: WalkedMemory
   /// Bits of a code pointer that are not part of the address.
@@ -30,10 +30,10 @@ package struct StackWalker: Sendable {
   private let limits: Limits
 
   /// - Parameters:
-  ///   - modules: where code lies; the symbols may be missing.
-  ///   - memory: what was captured.
-  ///   - addressMask: bits of a pointer that are no part of the address (pointer authentication); 0 if that is not known.
-  ///   - limits: how far to go.
+  /// - modules: the modules with code; their symbols may be missing.
+  /// - memory: the captured memory.
+  /// - addressMask: bits of a pointer that are not part of the address (pointer authentication); 0 if unknown.
+  /// - limits: the limits of the walk.
   package init(modules: [WalkedModule], memory: WalkedMemory, addressMask: UInt64, limits: Limits = Limits()) {
     self.modules = modules.sorted { $0.address < $1.address }
     ranges = self.modules.map { ($0.address, $0.size) }
@@ -42,11 +42,12 @@ package struct StackWalker: Sendable {
     self.limits = limits
   }
 
-  /// The frames from `registers` outwards, and why they end.
+  /// The frames from `registers` outwards, and the reason why they end.
   package func walk(from registers: FrameRegisters) -> Walk {
     guard let instruction = registers.instructionPointer else { return Walk(frames: [], end: .noRegisters) }
     var callee = Position(registers, stripped(instruction), .context, isCaller: false)
-    // Behind a jump to nowhere the caller is found as if the jump had been a call's first instruction.
+    // After a jump to an invalid address, the caller is found as if that address were the first instruction of a called
+    // function.
     var module = module(at: callee.lookupAddress)
     var frames = [frame(callee, in: module)]
     var end = WalkEnd.tooManyFrames
@@ -65,7 +66,7 @@ package struct StackWalker: Sendable {
     return Walk(frames: frames, end: end)
   }
 
-  /// The frames of return addresses that the dump lists: the first is where the exception was thrown.
+  /// The frames of return addresses listed in the dump: the first is where the exception was thrown.
   package func walk(prewalked addresses: [UInt64]) -> Walk {
     let frames = addresses.map { address in
       let position = Position(FrameRegisters(.arm64), stripped(address), .prewalked, isCaller: true)
@@ -74,7 +75,7 @@ package struct StackWalker: Sendable {
     return Walk(frames: frames, end: .done)
   }
 
-  /// A frame while it is walked from.
+  /// The state of the walk at one frame.
   private struct Position {
     var registers: FrameRegisters
     let instruction: UInt64
@@ -99,7 +100,8 @@ package struct StackWalker: Sendable {
       moduleOffset: module.map { position.instruction &- $0.address })
   }
 
-  /// Without its authentication code, unless it lies in a module as it is: masks of damaged dumps may take anything away.
+  /// Removes the authentication code, unless the address is in a module unchanged: masks of damaged dumps may have any
+  /// bits.
   private func stripped(_ address: UInt64) -> UInt64 {
     addressMask == 0 || moduleIndex(at: address) != nil ? address : address & ~addressMask
   }
@@ -117,7 +119,7 @@ package struct StackWalker: Sendable {
     return low - 1
   }
 
-  // MARK: Ways to a caller
+  // MARK: Finding the caller
 
   private enum Step {
     case caller(Position)
@@ -125,7 +127,7 @@ package struct StackWalker: Sendable {
   }
 
   private func caller(of callee: Position, in module: WalkedModule?, _ frame: inout StackFrame) -> Step {
-    // Of a module without symbols there is nothing to ask.
+    // Skip modules without symbols.
     let symbols = module.flatMap { module in module.symbols.flatMap { $0.isFound ? $0 : nil } }
     let offset = module.map { callee.lookupAddress - $0.address } ?? 0
     var isSignalFrame = false
@@ -148,7 +150,7 @@ package struct StackWalker: Sendable {
     } else if module == nil, let called = jumpedToNowhere(callee) {
       found = (called, .callFrameInfo)
     }
-    // A chain of frame pointers ends with 0 where a thread begins.
+    // At the start of a thread, the chain of frame pointers ends with 0.
     if found == nil, !hasRules, callee.trust == .framePointer, callee.registers.framePointer == 0 { return .end(.done) }
     found = found ?? byFramePointer(callee).map { ($0, .framePointer) } ?? byScan(callee).map { ($0, .scan) }
     guard let (caller, trust) = found else {
@@ -156,19 +158,19 @@ package struct StackWalker: Sendable {
       return .end(isMissing ? .missingMemory : .noCaller)
     }
     guard let next = caller.instructionPointer.map(stripped), next >= 4096 else {
-      // A chain of frame pointers that goes on has its end elsewhere: what was read is no frame.
+      // If the chain of frame pointers continues, this is not its end: the data was not a frame.
       let isChainBroken = trust == .framePointer && caller.framePointer != 0
       return .end(isChainBroken ? .noCaller : .done)
     }
     if let old = callee.registers.stackPointer, let new = caller.stackPointer, !isSignalFrame, !hasLostStack(callee) {
-      // Of a leaf on arm64 the return address is in a register, and nothing on the stack.
+      // A leaf function on arm64 has its return address in a register, and may use no stack.
       let mayStay = !callee.isCaller && callee.registers.architecture == .arm64
       guard new > old || (mayStay && new == old && next != callee.instruction) else { return .end(.noProgress) }
     }
     return .caller(Position(caller, next, trust, isCaller: !isSignalFrame))
   }
 
-  /// The rules of code that a signal handler returns to; nil if that is not where `callee` is.
+  /// The rules for code to which a signal handler returns; nil if `callee` is not at such code.
   private func signalReturn(
     _ callee: Position, in module: WalkedModule?, _ symbols: ModuleSymbols?
   ) -> FrameRules? {
@@ -178,7 +180,7 @@ package struct StackWalker: Sendable {
     }
   }
 
-  /// The first frame is in no module at all: something was called that is no code. Nothing was pushed since the call.
+  /// The caller if the first frame is in no module: invalid code was called, and nothing was pushed since the call.
   private func jumpedToNowhere(_ callee: Position) -> FrameRegisters? {
     guard callee.trust == .context, let stack = callee.registers.stackPointer
     else {
@@ -197,7 +199,7 @@ package struct StackWalker: Sendable {
     return caller
   }
 
-  /// Whether the program crashed with a stack pointer that leads nowhere: the caller may lie below it, too.
+  /// Whether the program crashed with an invalid stack pointer: then the caller's may be lower, too.
   private func hasLostStack(_ callee: Position) -> Bool {
     callee.trust == .context && callee.registers.stackPointer.map { memory.word($0 & ~7) == nil } ?? false
   }
@@ -215,7 +217,7 @@ package struct StackWalker: Sendable {
       caller.instructionPointer = saved
       caller.stackPointer = frame &+ 16
     case .arm64:
-      // A function that calls another has its own return address in its frame; one that does not, a leaf, in the register.
+      // A function that calls others has its return address in its frame; a leaf function has it in the register.
       if !callee.isCaller, let link = callee.registers.link, isLeaf(callee, link: link, saved: saved) {
         caller.framePointer = frame
         caller.instructionPointer = link
@@ -229,21 +231,21 @@ package struct StackWalker: Sendable {
     return caller
   }
 
-  /// Whether the first frame's function has not saved its return address, as far as that shows: the register then tells of
-  /// a place in another function than the frame's saved one, and in another than the program is in.
+  /// Whether the first frame's function has apparently not saved its return address: the register then points to a
+  /// function other than its own, and not to the return address saved in the frame.
   private func isLeaf(_ callee: Position, link: UInt64, saved: UInt64) -> Bool {
     let link = stripped(link)
     guard link != stripped(saved), link >= 4096, let module = module(at: callee.instruction),
       let own = module.symbols?.functionAddress(callee.instruction - module.address),
       let target = self.module(at: link &- 1)
     else { return false }
-    // Behind a call the register has an address in the function itself.
+    // After a call, the register points into the function itself.
     guard target.index == module.index else { return true }
     return module.symbols?.functionAddress(link &- 1 - module.address) != own
   }
 
   private func isPlausible(_ address: UInt64) -> Bool {
-    // The word that redact and Crashpad's sanitizer leave of what is no address in a module.
+    // The word with which `redact` and Crashpad's sanitizer replace values that are not addresses in a module.
     let defaced: UInt64 = 0x0def_aced_0def_aced
     guard address != defaced else { return false }
     let address = stripped(address)
@@ -261,7 +263,7 @@ package struct StackWalker: Sendable {
       var caller = FrameRegisters(callee.registers.architecture)
       caller.instructionPointer = value
       caller.stackPointer = place &+ 8
-      // The frame pointer may still be the caller's, or lie just below the return address.
+      // The frame pointer may still be the caller's, or be saved just below the return address.
       if let frame = callee.registers.framePointer, frame > place {
         caller.framePointer = frame
       } else if callee.registers.architecture == .x86_64, place >= 8, let below = memory.word(place - 8), below > place

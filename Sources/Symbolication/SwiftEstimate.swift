@@ -1,19 +1,19 @@
-/// How long a demangled Swift name can become at most, roughly: without demangling it.
+/// Estimates an upper bound for the length of a demangled Swift name, without demangling it.
 ///
-/// A name is a list of operators in postfix order, which push nodes and combine those on top. It refers back to its own types
-/// and identifiers by number, so that a few dozen bytes can stand for gigabytes. This follows the operators and keeps the size
-/// of each node's text in place of the node. Where operators are not known to it, nodes are combined that are not in the
-/// name: the estimate can only become larger by that.
+/// A mangled name is a list of operators in postfix order, which push nodes or combine the nodes on top. It refers back
+/// to its own types and identifiers by number, so a few dozen bytes can represent gigabytes. This type follows the
+/// operators and stores the size of each node's text instead of the node. For unknown operators, it combines more nodes
+/// than the demangler does, which can only increase the estimate.
 struct SwiftEstimate {
   private let bytes: [UInt8]
   private var index = 0
   private var nodes: [Node] = []
-  /// Of all nodes.
+  /// The size of all nodes.
   private var total = 0
-  /// The size of each part that can be referred to.
+  /// The size of each part that can be referenced.
   private var parts: [Int] = []
   private var words: [ArraySlice<UInt8>] = []
-  /// How many names this one stands in.
+  /// The number of names around this one.
   private let depth: Int
 
   private struct Node {
@@ -22,19 +22,19 @@ struct SwiftEstimate {
   }
   private enum Kind { case plain, emptyList, firstElement, annotation }
 
-  /// More than any name that is demangled.
+  /// Larger than any name that is demangled.
   static let limit = 1 << 40
-  /// The most text that an operator stands for, in bytes, apart from that of its nodes.
+  /// The maximum text of an operator in bytes, without that of its nodes.
   private static let operatorSize = 32
-  /// Identifiers that become longer by their words than this are taken for endless.
+  /// The maximum length of an identifier with substituted words. Longer ones are treated as unreadable.
   private static let maximumIdentifier = 1 << 16
   private static let maximumDepth = 8
   private static let maximumNodes = 1 << 14
   private static let maximumWords = 26
-  /// Swift's own limit of repetitions.
+  /// Swift's own limit for repetitions.
   private static let maximumRepetitions = 2048
 
-  /// Of a whole mangled name, in bytes.
+  /// Estimates the size of a whole mangled name, in bytes.
   static func size(of name: [UInt8]) -> Int { size(of: name, depth: 0) }
 
   private static func size(of name: [UInt8], depth: Int) -> Int {
@@ -66,8 +66,8 @@ struct SwiftEstimate {
     return min(Self.limit, bytes.count + total)
   }
 
-  /// The demangler reads the parameters of a specialization beyond the end of the name, for ever, if the name ends with `Tf3p`.
-  /// So can one that stands in another, of which it is not known any more where it ends.
+  /// Whether the demangler may never return: if a name ends with `Tf3p`, it reads the parameters of a specialization
+  /// beyond the end. A nested name can do this too; its end is unknown here.
   private var neverEnds: Bool {
     let rest = bytes[index...]
     guard
@@ -94,7 +94,7 @@ struct SwiftEstimate {
     return true
   }
 
-  /// Nil without a digit, or of a number that no name has.
+  /// Reads a number; nil without a digit, or if the number is too large for a name.
   private mutating func natural() -> Int? {
     guard isDigit(peek()) else { return nil }
     var number = 0
@@ -105,7 +105,7 @@ struct SwiftEstimate {
     return number
   }
 
-  /// `_` is 0, `0_` is 1.
+  /// Reads an index: `_` is 0, `0_` is 1.
   private mutating func number() -> Bool {
     if skip("_") { return true }
     return natural() != nil && skip("_")
@@ -124,7 +124,7 @@ struct SwiftEstimate {
     return true
   }
 
-  /// Combines the nodes from `start` on. A start below the true one is no mistake.
+  /// Combines the nodes from `start` on. A start that is too low only increases the estimate.
   private mutating func combine(from start: Int, _ kind: Kind = .plain) -> Bool {
     let start = max(0, start)
     let size = nodes[start...].reduce(Self.operatorSize) { min(Self.limit, $0 + $1.size) }
@@ -140,19 +140,19 @@ struct SwiftEstimate {
 
   private mutating func combineAll() -> Bool { combine(from: 0) }
 
-  /// The node on top becomes one that can be referred to.
+  /// Makes the node on top referenceable.
   private mutating func addPart() -> Bool {
     parts.append(nodes.last?.size ?? 0)
     return true
   }
 
-  /// Annotations, and the types of parameters and result below them.
+  /// Combines annotations, and the types of parameters and result below them.
   private mutating func combineFunctionType() -> Bool {
     let annotations = nodes.reversed().prefix { $0.kind == .annotation }.count
     return combine(annotations + 2)
   }
 
-  /// Lists of types down to the empty list that they begin with, and the node below it.
+  /// Combines lists of types down to the empty list at their beginning, and the node below it.
   private mutating func combineGeneric() -> Bool {
     guard let start = nodes.lastIndex(where: { $0.kind == .emptyList }) else { return combineAll() }
     return combine(from: start - 1)
@@ -161,13 +161,13 @@ struct SwiftEstimate {
   private mutating func combineTuple() -> Bool {
     if nodes.last?.kind == .emptyList { return combine(1) }
     guard let start = nodes.lastIndex(where: { $0.kind == .firstElement }) else { return combineAll() }
-    // The mark stands behind the first element: type, name, and what marks it as variadic.
+    // The mark follows the first element: type, name, and the marker of a variadic one.
     return combine(from: start - 3)
   }
 
   // MARK: Operators
 
-  /// False if it is not known, or the name is damaged.
+  /// Returns false if the operator is unknown, or the name is damaged.
   private mutating func readOperator() -> Bool {
     let letter = next()
     switch letter {
@@ -209,7 +209,7 @@ struct SwiftEstimate {
 
   private func isOne(of letters: String, _ byte: UInt8) -> Bool { letters.utf8.contains(byte) }
 
-  /// How many generic parameters each depth has.
+  /// Reads the number of generic parameters at each depth.
   private mutating func readCounts() -> Bool {
     while !skip("l") {
       guard skip("z") || number() else { return false }
@@ -266,7 +266,7 @@ struct SwiftEstimate {
     let letter = next()
     switch letter {
     case UInt8(ascii: "t"):
-      // Numbers of arguments that were dropped.
+      // Numbers of dropped arguments
       repeat { _ = natural() } while skip("t")
       return isOne(of: Self.specializations, next()) && readPass() && combineAll()
     case UInt8(ascii: "f"): return readConventions(digits: true) && readResult() && combineAll()
@@ -276,21 +276,21 @@ struct SwiftEstimate {
     }
   }
 
-  /// Which pass of the optimizer made a specialization.
+  /// Reads the optimizer pass that made a specialization.
   private mutating func readPass() -> Bool {
     _ = skip("q")
     _ = skip("a")
     return isDigit(next())
   }
 
-  /// How a specialization changed the result.
+  /// Reads the change of the result in a specialization.
   private mutating func readResult() -> Bool {
     let letter = next()
     if isOne(of: "go", letter) { _ = skip("X") }
     return isOne(of: "ngox", letter)
   }
 
-  /// The letters of parameters and results, up to an underscore.
+  /// Reads the letters of parameters and results, up to an underscore.
   private mutating func readConventions(digits: Bool) -> Bool {
     while isLetter(peek()) || digits && isDigit(peek()) { index += 1 }
     return skip("_")
@@ -325,7 +325,7 @@ struct SwiftEstimate {
 
   // MARK: References
 
-  /// What is referred to by one letter or number after an `A` or `S`, and how often.
+  /// The target of one letter or number after an `A` or `S`, and the number of repetitions.
   private struct Reference {
     let number: Int
     let count: Int
@@ -351,7 +351,7 @@ struct SwiftEstimate {
     }
   }
 
-  /// `AbC` are parts 1 and 2, `A3C` three times part 2, `A5_` part 32.
+  /// Reads references: `AbC` are parts 1 and 2, `A3C` is three times part 2, `A5_` is part 32.
   private mutating func readParts() -> Bool {
     while let reference = reference(), reference.number < parts.count {
       if nodes.count > Self.maximumNodes { total = Self.limit }
@@ -371,13 +371,13 @@ struct SwiftEstimate {
     }
     _ = skip("c")
     guard isLetter(next()) else { return false }
-    // `UnsafeMutableRawBufferPointer` and its module.
+    // The size of `UnsafeMutableRawBufferPointer` and its module
     for _ in 0..<count { _ = push(40) }
     return true
   }
 
-  /// The rest of the name, of which it is not known where operators begin: each `A` may be a reference. A part that is not
-  /// known yet holds at most what stands before the first reference to it, or to a later one.
+  /// Estimates the rest of the name, in which operators can't be told apart: each `A` may be a reference. A part that
+  /// is still unknown is at most as large as the text before the first reference to it, or to a later part.
   private mutating func readReferences() {
     let start = index
     var position = start
@@ -405,7 +405,7 @@ struct SwiftEstimate {
 
   // MARK: Identifiers
 
-  /// `3foo`; `0` before it means that letters stand for words of earlier identifiers, and `00` is Punycode.
+  /// Reads `3foo`; after `0`, letters stand for words of earlier identifiers, and `00` begins Punycode.
   private mutating func readIdentifier() -> Bool {
     var hasWords = false
     var isPunycode = false
@@ -417,7 +417,7 @@ struct SwiftEstimate {
     repeat {
       while hasWords, isLetter(peek()) {
         let letter = next()
-        // The last word is a capital letter.
+        // A capital letter marks the last word.
         hasWords = letter >= UInt8(ascii: "a")
         let number = Int(letter | 0x20) - 97
         guard number < words.count, text.count <= Self.maximumIdentifier else { return false }
@@ -432,9 +432,9 @@ struct SwiftEstimate {
       text += slice
       if !isPunycode { addWords(slice) }
     } while hasWords
-    // A letter of Punycode is at most four bytes of UTF-8.
+    // A character of Punycode has at most four bytes of UTF-8.
     var size = isPunycode ? text.count * 4 : text.count
-    // Specializations have the names of other functions, which are demangled by themselves.
+    // Specializations contain the names of other functions, which are demangled separately.
     if Self.prefixes.contains(where: { text.starts(with: $0) }) {
       size = max(size, Self.size(of: text, depth: depth + 1))
     }

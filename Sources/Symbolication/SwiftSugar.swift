@@ -1,14 +1,15 @@
-/// Writes `Swift.Optional<A>`, `Swift.Array<A>` and `Swift.Dictionary<A, B>` as `A?`, `[A]` and `[A : B]`, as
-/// `swift demangle` does. The runtime's demangler has an option for it that its only exported function does not set.
+/// Writes `Swift.Optional<A>`, `Swift.Array<A>` and `Swift.Dictionary<A, B>` as `A?`, `[A]` and `[A : B]`, like `swift
+/// demangle`. The runtime's demangler has an option for this, which its only exported function does not set.
 ///
-/// Equal to `swift demangle` of Swift 6.3 for all of the 891,122 Swift names in its toolchain.
+/// The result is equal to that of `swift demangle` in Swift 6.3 for all 891,122 Swift names in its toolchain.
 struct SwiftSugar {
   private let bytes: [UInt8]
 
-  /// Longer names stay as they are, in bytes: time grows with length and depth. The longest of the toolchain has 19,698.
+  /// Longer names, in bytes, are left unchanged: the time grows with length and depth. The longest name of the
+  /// toolchain has 19,698.
   private static let maximumLength = 1 << 16
 
-  /// A name with sugar.
+  /// Returns a name with sugar.
   static func applied(to name: String) -> String {
     let bytes = Array(name.utf8)
     guard bytes.count <= maximumLength, bytes.contains(UInt8(ascii: "<")) else { return name }
@@ -28,9 +29,9 @@ struct SwiftSugar {
     (Array("Swift.Dictionary<".utf8), .dictionary), (Array("Swift.InlineArray<".utf8), .inlineArray),
     (Array("Swift.ImplicitlyUnwrappedOptional<".utf8), .implicit),
   ]
-  /// The runtime demangles these by themselves, without sugar.
+  /// The runtime demangles these separately, without sugar.
   private static let verbatim = Array("[Constant Propagated Function : ".utf8)
-  /// Behind these types stand one behind the other, with nothing between them.
+  /// After these, types follow one another without separators.
   private static let lists = [Array("Argument Types : [".utf8), Array(" for <".utf8)]
 
   private func has(_ text: [UInt8], at index: Int) -> Bool {
@@ -79,7 +80,7 @@ struct SwiftSugar {
     }
   }
 
-  /// The type at `start` with sugar, if it is one that has some; returns where it ends.
+  /// Appends the type at `start` with sugar, if it has any; returns its end.
   private func appendType(_ start: Int, _ range: Range<Int>, _ result: inout [UInt8], _ isList: Bool) -> Int? {
     guard let (text, kind) = Self.kinds.first(where: { has($0.start, at: start) }) else { return nil }
     let first = start + text.count
@@ -107,8 +108,8 @@ struct SwiftSugar {
     return end + 1
   }
 
-  /// Where the arguments that begin at `start` end, and the comma if there are two; nil if there are more, or conditions,
-  /// which are the signature of an extension.
+  /// The end of the arguments that begin at `start`, and the comma if there are two; nil if there are more, or
+  /// conditions, which form the signature of an extension.
   private func arguments(_ start: Int, _ range: Range<Int>) -> (end: Int, comma: Int?)? {
     guard let end = close(start, in: range), bytes[end] == UInt8(ascii: ">") else { return nil }
     var comma: Int?
@@ -125,7 +126,7 @@ struct SwiftSugar {
   }
   private static let condition = Array(" where ".utf8)
 
-  /// Where what was opened before `start` is closed.
+  /// The position of the bracket that closes the one opened before `start`.
   private func close(_ start: Int, in range: Range<Int>) -> Int? {
     var end: Int?
     walk(start..<range.upperBound) { index, depth in
@@ -135,7 +136,7 @@ struct SwiftSugar {
     return end
   }
 
-  /// Every byte that is in no brackets.
+  /// Calls `body` with every byte outside of brackets.
   private func forEachOuter(_ range: Range<Int>, _ body: (Int) -> Void) {
     var depth = 0
     walk(range) { index, new in
@@ -145,7 +146,8 @@ struct SwiftSugar {
     }
   }
 
-  /// Every byte, with how many brackets are open behind it, as long as `body` returns true. An arrow is no bracket.
+  /// Calls `body` with every byte and the number of brackets open after it, until it returns false. An arrow is not a
+  /// bracket.
   private func walk(_ range: Range<Int>, _ body: (_ index: Int, _ depth: Int) -> Bool) {
     var depth = 0
     for index in range {
@@ -159,14 +161,14 @@ struct SwiftSugar {
     }
   }
 
-  /// Words before a type that is put in parentheses.
+  /// Prefixes of types that need parentheses.
   private static let attributes = [
     "any ", "some ", "inout ", "@", "__owned ", "__shared ", "repeat ", "sending ", "isolated ", "each ", "~",
   ].map { Array($0.utf8) }
   private static let metatype = Array(".Type".utf8)
   private static let metatypes = ["any ", "@thick ", "@thin ", "@objc_metatype "].map { Array($0.utf8) }
 
-  /// Whether a question mark may stand behind a type without parentheses.
+  /// Whether a question mark may follow a type without parentheses.
   private func isSimple(_ range: Range<Int>) -> Bool {
     if bytes[range].suffix(Self.metatype.count).elementsEqual(Self.metatype),
       Self.metatypes.contains(where: { has($0, at: range.lowerBound) })
@@ -176,7 +178,7 @@ struct SwiftSugar {
     if bytes[range].elementsEqual("some".utf8) { return false }
     if Self.attributes.contains(where: { has($0, at: range.lowerBound) }) { return false }
     var isSimple = true
-    // `Type #1 in f() -> ()` is a local type, whose function has the arrow.
+    // `Type #1 in f() -> ()` is a local type; the arrow belongs to its function.
     var isLocal = false
     forEachOuter(range) { index in
       switch bytes[index] {

@@ -1,15 +1,15 @@
 internal import BinaryFormat
 
-/// Writes the STACK CFI records of a Mach-O file's compact unwind information.
+/// Writes STACK CFI records for a Mach-O file's compact unwind information.
 ///
-/// One record covers a function, as if it had set up its frame everywhere; at its first and last instructions it is wrong, and
-/// compact unwind information knows no better. Entries that refer to `__eh_frame` have none here.
+/// One record covers a function, as if it had set up its frame everywhere. It is wrong at the function's first and last
+/// instructions, for which compact unwind information has no data. Entries that refer to `__eh_frame` are skipped.
 struct SymCompactUnwind {
   private let file: MachOFile
 
   init(_ file: MachOFile) { self.file = file }
 
-  /// Writes the records of the entries that are in none of `covered`, which is sorted, and returns how many.
+  /// Writes the records of entries that do not overlap `covered`, which is sorted, and returns their number.
   func write(except covered: [Range<UInt64>], to text: inout SymText) -> Int {
     var next = 0
     var count = 0
@@ -28,7 +28,7 @@ struct SymCompactUnwind {
     return count
   }
 
-  /// " .cfa: $rbp 16 + .ra: .cfa -8 + ^ …"; nil if there are none in this encoding.
+  /// Returns " .cfa: $rbp 16 + .ra: .cfa -8 + ^ …"; nil if the encoding has no rules.
   private func rules(_ unwind: CompactUnwind) -> String? {
     let encoding = unwind.encoding
     switch encoding & 0x0f00_0000 {
@@ -45,7 +45,7 @@ struct SymCompactUnwind {
 
   private func saved(_ name: String, at distance: Int) -> String { " \(name): .cfa \(distance) + ^" }
 
-  /// Pairs of saved registers lie downwards, the first of a pair above the second.
+  /// Pairs of saved registers, downwards in memory, the first of a pair above the second.
   private func pairs(_ encoding: UInt32, below distance: Int) -> String {
     var text = ""
     var distance = distance

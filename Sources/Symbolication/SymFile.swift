@@ -1,45 +1,45 @@
 package import BinaryFormat
 package import FileSystem
 
-/// A symbol file in Breakpad's text format, mapped. Only an index is made of it when it is read; the lines of a function are
-/// parsed when somebody asks for an address in it.
+/// A memory-mapped symbol file in Breakpad's text format. Opening it only builds an index; the lines of a function are
+/// parsed on lookup of an address in it.
 ///
-/// Lines, each a record: `MODULE os arch id name`, `INFO CODE_ID id`, `FILE number name`, `INLINE_ORIGIN number name`,
-/// `FUNC [m] address size parameters name` with its `INLINE` and line records behind it, `PUBLIC [m] address parameters
-/// name`, `STACK CFI INIT address size rules`, `STACK CFI address rules`. Numbers of lines, files and nesting are decimal,
-/// all others hexadecimal. Source: Breakpad's `docs/symbol_files.md`.
+/// Each line is a record: `MODULE os arch id name`, `INFO CODE_ID id`, `FILE number name`, `INLINE_ORIGIN number name`,
+/// `FUNC [m] address size parameters name` followed by its `INLINE` and line records, `PUBLIC [m] address parameters
+/// name`, `STACK CFI INIT address size rules`, `STACK CFI address rules`. Line numbers, file numbers and nesting levels
+/// are decimal, all other numbers hexadecimal. Source: Breakpad's `docs/symbol_files.md`.
 package final class SymFile: Sendable {
   let file: InputFile
-  /// The operating system that MODULE names: `mac`, `Linux`, `iOS` …
+  /// The operating system in MODULE: `mac`, `Linux`, `iOS` …
   package let operatingSystem: String
   package let architecture: String
-  /// 32 upper-case hexadecimal digits and the age, as MODULE has it.
+  /// The id in MODULE: 32 upper-case hexadecimal digits and the age.
   package let debugID: String
   /// The name of the module's file.
   package let name: String
-  /// What was wrong; each such line costs its own names only.
+  /// Findings; each affects only the names of one line.
   package let findings: FindingList
 
-  /// A range of addresses, relative to the module, and the line that tells of it.
+  /// A range of addresses, relative to the module, and the line that describes it.
   struct Entry: Sendable {
     let address: UInt64
-    /// Behind the last one.
+    /// The address after the last one.
     let end: UInt64
-    /// Offset of the line in the file.
+    /// The offset of the line in the file.
     let offset: Int
   }
 
   /// Sorted by address.
   let functions: [Entry]
-  /// Sorted by address; their ends are not known.
+  /// Sorted by address; their ends are unknown.
   let publics: [Entry]
   /// STACK CFI INIT, sorted by address.
   let frameRules: [Entry]
-  /// Offsets of the names of FILE and INLINE_ORIGIN records, by number.
+  /// Offsets of the names in FILE and INLINE_ORIGIN records, by number.
   let files: NameTable
   let inlineOrigins: NameTable
 
-  /// The bytes are no symbol file: they do not begin with MODULE.
+  /// The file is not a symbol file: it does not begin with MODULE.
   package struct NotASymFile: Error, Sendable {}
 
   /// Indexes `file`. Throws `NotASymFile`.
@@ -60,13 +60,13 @@ package final class SymFile: Sendable {
     findings = index.findings
   }
 
-  /// What stands before the first line feed, if it is a MODULE record; of a file that is only to be found.
+  /// The id and the name in the MODULE record; nil if there is none. For identifying a file without reading it.
   package static func module(of bytes: RawSpan) -> (debugID: String, name: String)? {
     SymIndex.module(bytes).map { ($0.debugID, $0.name) }
   }
 }
 
-/// Offsets of names by number. The numbers of real files begin at 0 and are dense; others are kept apart.
+/// Offsets of names by number. Real files have dense numbers from 0 on; others are stored separately.
 struct NameTable: Sendable {
   private var dense: [Int] = []
   private var sparse: [UInt64: Int] = [:]
@@ -108,7 +108,7 @@ extension [SymFile.Entry] {
     return low > 0 ? self[low - 1] : nil
   }
 
-  /// The entry that `address` lies in.
+  /// The entry that contains `address`.
   func entry(containing address: UInt64) -> SymFile.Entry? {
     guard let entry = last(atOrBefore: address), address < entry.end else { return nil }
     return entry

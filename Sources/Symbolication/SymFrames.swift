@@ -1,8 +1,8 @@
 internal import BinaryFormat
 
-/// Writes the STACK CFI records of one module: from descriptions of frames to rules in postfix.
+/// Writes the STACK CFI records of one module: converts frame descriptions to postfix rules.
 struct SymFrames {
-  /// One section with descriptions, and the place in the order in which they are preferred.
+  /// One section of frame descriptions.
   struct Section {
     let bytes: RawSpanHolder
     let reader: CfiReader
@@ -11,16 +11,16 @@ struct SymFrames {
   private let registers: CfiRegisters
   private let imageBase: UInt64
 
-  // Of the INIT record that is being made: where it begins, the row before, the rules of its first row, and the records of
+  // The state of the current INIT record: its start, the previous row, the rules of its first row, and the records of
   // its other rows.
   private var start: UInt64 = 0
   private var last: CfiProgram.Row?
   private var first = SymText(to: nil)
   private var changes = SymText(to: nil)
-  /// Of the row that is being added.
+  /// The rules of the current row.
   private var rules = SymText(to: nil)
 
-  /// Real functions have some dozen rows.
+  /// Real functions have a few dozen rows.
   private static let maximumRows = 65_536
 
   init(registers: CfiRegisters, imageBase: UInt64) {
@@ -28,11 +28,11 @@ struct SymFrames {
     self.imageBase = imageBase
   }
 
-  /// All descriptions in the order of their addresses. Where several cover an address, those of the first section count.
+  /// All descriptions in the order of addresses. If several cover an address, those of the first section are used.
   static func order(_ sections: [Section], _ isCode: (UInt64) -> Bool) -> [(section: Int, entry: Int)] {
     var order: [(low: UInt64, section: Int, entry: Int)] = []
     for (number, section) in sections.enumerated() {
-      // Those of functions that the linker dropped are left at 0, or where no code is.
+      // Descriptions of functions that the linker dropped are left at 0, or at addresses without code.
       for (index, entry) in section.reader.entries.enumerated() where entry.start != 0 && isCode(entry.start) {
         order.append((entry.start, number, index))
       }
@@ -57,7 +57,7 @@ struct SymFrames {
     return accepted
   }
 
-  /// Writes the records of one description: an INIT and changes, several times if some rows can't be said.
+  /// Writes the records of one description: an INIT record and changes, repeatedly if some rows can't be expressed.
   mutating func write(_ index: Int, of section: Section, to text: inout SymText) {
     let entry = section.reader.entries[index]
     let common = section.reader.commons[entry.common]
@@ -80,7 +80,7 @@ struct SymFrames {
     close(at: end, &text)
   }
 
-  /// Ends the INIT record that was begun, if there is one.
+  /// Ends the current INIT record, if any.
   private mutating func close(at end: UInt64, _ text: inout SymText) {
     if last != nil, end > start {
       text.append("STACK CFI INIT ")
@@ -95,7 +95,7 @@ struct SymFrames {
     changes.clear()
   }
 
-  /// Takes a row over. Returns false if it has no place in the format: one that can't be walked through.
+  /// Adds a row. Returns false if the row can't be expressed in the format; stacks can't be walked through it.
   private mutating func add(_ row: CfiProgram.Row, _ caller: Int, _ address: UInt64, _ bytes: RawSpan) -> Bool {
     rules.clear()
     if row.canonicalAddress != last?.canonicalAddress {
@@ -105,7 +105,7 @@ struct SymFrames {
     if last == nil || row.registers[caller] != last?.registers[caller] {
       rules.append(" .ra: ")
       switch row.registers[caller] {
-      // At 0 every reader ends a stack.
+      // Readers end a stack at 0.
       case .undefined: rules.append("0")
       case .unspecified, .same: rules.append(registers.names[caller])
       default: guard append(row.registers[caller], bytes) else { return false }
@@ -117,7 +117,7 @@ struct SymFrames {
       rules.blank()
       rules.append(registers.names[number])
       rules.append(": ")
-      // What has no rule any more is the callee's own again.
+      // A register without a rule has the callee's value again.
       if !append(rule, bytes) { rules.append(registers.names[number]) }
     }
     if last == nil {
@@ -133,7 +133,7 @@ struct SymFrames {
 
   // MARK: Rules
 
-  /// Returns false if it can't be said.
+  /// Returns false if the address can't be expressed.
   private mutating func append(_ canonicalAddress: CfiProgram.CanonicalAddress, _ bytes: RawSpan) -> Bool {
     switch canonicalAddress {
     case .unknown: return false
@@ -152,7 +152,7 @@ struct SymFrames {
     return true
   }
 
-  /// Returns false for a rule that can't be said, or that says nothing.
+  /// Returns false if there is no rule, or it can't be expressed.
   private mutating func append(_ rule: CfiProgram.Rule, _ bytes: RawSpan) -> Bool {
     switch rule {
     case .unspecified, .undefined, .same: return false

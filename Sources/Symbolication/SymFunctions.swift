@@ -1,33 +1,33 @@
 internal import BinaryFormat
 
-/// The functions of one module with what was inlined into them, as symbol files have them: no two calls of one level cover
-/// the same address, and a call lies inside of the one that it was inlined into.
+/// The functions of one module with their inlined calls, in the form of symbol files: calls of one level do not
+/// overlap, and each call is inside of the call into which it was inlined.
 struct SymFunctions {
   struct Function {
-    /// Which of the units.
+    /// The number of the unit.
     let unit: Int
-    /// Of its entry.
+    /// The offset of its entry.
     let offset: UInt64
-    /// Of `calls`.
+    /// The range in `calls`.
     var calls = 0..<0
   }
 
-  /// A call that was inlined.
+  /// An inlined call.
   struct Call {
-    /// 0 for what was inlined into the function itself.
+    /// 0 for calls inlined into the function itself.
     let level: Int
-    /// Numbers of the function's name and of the calling place's file.
+    /// The numbers of the function's name and of the call site's file.
     let origin: Int
     let file: Int
     let line: UInt64
-    /// Of `ranges`.
+    /// The range in `ranges`.
     let ranges: Range<Int>
   }
 
   private(set) var functions: [Function] = []
   private(set) var calls: [Call] = []
   private(set) var ranges: [Range<UInt64>] = []
-  /// What the functions cover. They may overlap.
+  /// The address ranges of the functions. They may overlap.
   private(set) var pieces: [(range: Range<UInt64>, function: Int)] = []
 
   private let info: DwarfInfo
@@ -35,21 +35,22 @@ struct SymFunctions {
   private let isCode: (UInt64) -> Bool
   private let hasCalls: Bool
 
-  /// Calls of the unit that is being read, as its entries have them.
+  /// The calls of the current unit, in the order of their entries.
   private var unitCalls: [(function: Int, call: Call)] = []
   private var unitRanges: [Range<UInt64>] = []
-  /// By level: what is covered by calls of the function that is being written, and by the call that the next may be in.
+  /// By level: the ranges covered by calls of the current function, and those of the last call.
   private var covered: [RangeList] = []
   private var open: [RangeList] = []
 
-  /// More calls at one level than any function has; what comes in the wrong order costs time for each of them.
+  /// The maximum number of ranges per level; real functions have fewer. Insertions out of order take time proportional
+  /// to it.
   private static let maximumCalls = 65_536
 
   /// - Parameters:
-  ///   - info: where they are.
-  ///   - names: takes the names of files and of inlined functions.
-  ///   - isCode: whether code is at an address.
-  ///   - hasCalls: whether inlined calls are wanted.
+  /// - info: the DWARF with the functions.
+  /// - names: collects the names of files and of inlined functions.
+  /// - isCode: whether an address is code.
+  /// - hasCalls: whether inlined calls are needed.
   init(_ info: DwarfInfo, _ names: SymNames, _ isCode: @escaping (UInt64) -> Bool, hasCalls: Bool) {
     (self.info, self.names, self.isCode, self.hasCalls) = (info, names, isCode, hasCalls)
     for unit in info.units { read(unit) }
@@ -58,7 +59,7 @@ struct SymFunctions {
   private mutating func read(_ unit: DwarfUnit) {
     names.beginUnit()
     scan(unit)
-    // Those of a function inside of another stand between the other's.
+    // Calls of a nested function are among those of the outer one.
     var isGrouped = true
     for index in unitCalls.indices.dropFirst() where unitCalls[index - 1].function > unitCalls[index].function {
       isGrouped = false
@@ -81,7 +82,7 @@ struct SymFunctions {
     unitRanges.removeAll(keepingCapacity: true)
   }
 
-  /// Collects the functions of a unit, and the calls that were inlined into them.
+  /// Collects the functions of a unit, and the calls inlined into them.
   private mutating func scan(_ unit: DwarfUnit) {
     let sections = info.sections
     guard let entries = unit.entries(sections) else { return }
@@ -108,7 +109,7 @@ struct SymFunctions {
     if !isWhole { sections.findings.add(ElfRules.badDwarf) }
   }
 
-  /// - Returns: nil for a function that the linker dropped: those are left at 0, or where no code is.
+  /// - Returns: nil for a function that the linker dropped: its ranges are left at 0, or at addresses without code.
   private mutating func begin(_ offset: UInt64, _ ranges: [Range<UInt64>], _ unit: DwarfUnit) -> Int? {
     let number = functions.count
     var isKept = false
@@ -137,7 +138,7 @@ struct SymFunctions {
         for part in open[level - 1].common(with: range) { ranges += covered[level].insertFree(part) }
       }
     }
-    // What follows one that has nothing is not in the one before it.
+    // Calls in a call without ranges must not be attributed to the call before it.
     open[level].removeAll()
     guard ranges.count > first else { return }
     for range in ranges[first...] { _ = open[level].insert(range) }

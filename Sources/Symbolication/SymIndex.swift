@@ -8,7 +8,7 @@ package enum SymRules {
   package static let all = [badRecord]
 }
 
-/// Finds the records of a symbol file that ranges begin with, in one pass.
+/// Indexes the records of a symbol file that begin ranges or define names, in one pass.
 struct SymIndex {
   var functions: [SymFile.Entry] = []
   var publics: [SymFile.Entry] = []
@@ -31,7 +31,7 @@ struct SymIndex {
   }
 
   mutating func read(_ bytes: RawSpan) {
-    // A line of a function takes some 15 bytes, a function some lines.
+    // A line record takes about 15 bytes, and a function has several lines.
     functions.reserveCapacity(bytes.byteCount / 700)
     var offset = 0
     while offset < bytes.byteCount {
@@ -41,7 +41,7 @@ struct SymIndex {
       case UInt8(ascii: "P"): readPublic(bytes, offset)
       case UInt8(ascii: "S"): readStack(bytes, offset)
       case UInt8(ascii: "I"): readOrigin(bytes, offset)
-      // Line records, and what nobody knows.
+      // Line records and unknown ones
       default: break
       }
       offset = end + 1

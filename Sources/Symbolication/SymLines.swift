@@ -3,36 +3,36 @@ struct SymLines {
   struct Row {
     let address: UInt64
     let line: UInt32
-    /// Number of the file; -1 where a sequence of rows ends.
+    /// The number of the file; -1 at the end of a sequence.
     let file: Int32
   }
 
   private(set) var rows: [Row] = []
-  /// By the number of the unit; the last row of each ends a sequence.
+  /// By unit number; the last row of each unit ends a sequence.
   private var units: [Range<Int>]
 
   init(unitCount: Int) { units = Array(repeating: 0..<0, count: unitCount) }
 
   func rows(of unit: Int) -> Range<Int> { units[unit] }
 
-  /// How far from an address of code others are taken for code too, in bytes.
+  /// Addresses less than this many bytes after a code address are assumed to be code too.
   private static let near: UInt64 = 4096
 
   /// Reads the rows of one unit, and sorts them by address.
   ///
-  /// - Parameter isCode: whether code is at an address. Only rows there are kept, and one for each address: a table that
-  ///   has millions of others takes no memory for them.
+  /// - Parameter isCode: whether an address is code. Only rows of code are stored, and one per address, so that a table
+  /// with millions of others takes no memory.
   mutating func read(_ unit: DwarfUnit, _ sections: DwarfSections, _ names: SymNames, _ isCode: (UInt64) -> Bool) {
     guard let table = unit.lines(sections) else { return }
     names.beginUnit()
     let first = rows.count
-    // Sequences are in order inside, and seldom among each other.
+    // Rows are sorted within a sequence, but sequences seldom among each other.
     var sequences: [Range<Int>] = []
     var start = first
     var code: UInt64?
     table.forEachRow { row, isEnd in
       if isEnd {
-        // Those of functions that the linker dropped are left at 0.
+        // Sequences of functions that the linker dropped are left at 0.
         if rows.count > start, rows[start].address > 0, rows[start].address < row.address {
           rows.append(Row(address: row.address, line: 0, file: -1))
           sequences.append(start..<rows.count)
@@ -46,12 +46,12 @@ struct SymLines {
         guard isCode(row.address) else { return }
         code = row.address
       }
-      // Nothing lies between this one and the one before.
+      // The previous row covers no bytes.
       if rows.count > start, rows[rows.count - 1].address == row.address { rows.removeLast() }
       let file = Int32(clamping: names.file(UInt64(row.file), of: unit, sections))
       rows.append(Row(address: row.address, line: row.line, file: file))
     }
-    // What has no end gives none of its rows: where the last ends is not known.
+    // A sequence without an end is dropped, because the extent of its last row is unknown.
     rows.removeSubrange(start...)
     sort(sequences, from: first)
     units[unit.number] = first..<rows.count
@@ -67,13 +67,13 @@ struct SymLines {
       rows.replaceSubrange(first..., with: sorted)
     }
     for index in rows[first...].indices.dropFirst() where rows[index].address < rows[index - 1].address {
-      // Sequences overlap. Of rows at one address those come first that end what was before.
+      // Sequences overlap. Among rows at one address, ends of sequences come first.
       rows[first...].sort { ($0.address, $0.file >= 0 ? 1 : 0) < ($1.address, $1.file >= 0 ? 1 : 0) }
       return
     }
   }
 
-  /// What the rows of one unit cover, without gaps.
+  /// The address ranges of one unit's rows, without gaps.
   func ranges(of unit: Int) -> [Range<UInt64>] {
     var ranges: [Range<UInt64>] = []
     var start: UInt64?
@@ -88,10 +88,10 @@ struct SymLines {
     return ranges
   }
 
-  /// Calls `body` with each stretch of one place in `range`: no two overlap, and neighbours differ.
+  /// Calls `body` with each part of `range` that has one source line: parts do not overlap, and adjacent ones differ.
   func forEach(in range: Range<UInt64>, ofUnit unit: Int, _ body: (Range<UInt64>, Row) -> Void) {
     let part = units[unit]
-    // The last that begins at or before the range.
+    // Find the last row that begins at or before the range.
     var low = part.lowerBound
     var high = part.upperBound
     while low < high {

@@ -1,13 +1,13 @@
 internal import BinaryFormat
 internal import FileSystem
 
-/// A place in a program's source.
+/// A position in a program's source.
 package struct SourceLocation: Sendable, Hashable {
-  /// Without `..` in the middle, as compilers have them of their own headers.
+  /// The path, without `..` in the middle, which compilers leave in paths of their own headers.
   package let file: String?
-  /// From 1 on; 0 if it is not known.
+  /// The line number, starting at 1; 0 if unknown.
   package let line: UInt64
-  /// From 1 on; 0 if it is not known.
+  /// The column number, starting at 1; 0 if unknown.
   package let column: UInt64
 
   package init(file: String?, line: UInt64, column: UInt64 = 0) {
@@ -16,8 +16,8 @@ package struct SourceLocation: Sendable, Hashable {
     self.column = column
   }
 
-  /// `/usr/lib/gcc/../include/a.h` becomes `/usr/lib/include/a.h`. A symbolic link before `..` would lead elsewhere, but
-  /// the path is of another machine, and people read it. What leads a path stays: `../a.c`
+  /// Converts `/usr/lib/gcc/../include/a.h` to `/usr/lib/include/a.h`. A symbolic link before `..` would lead
+  /// elsewhere, but the path is from another machine and for display. A leading `..` is kept: `../a.c`
   static func tidied(_ path: String) -> String {
     let bytes = path.utf8
     guard let first = bytes.firstIndex(of: UInt8(ascii: "/")), path[first...].contains("/../") else { return path }
@@ -25,7 +25,7 @@ package struct SourceLocation: Sendable, Hashable {
     for part in path.split(separator: "/", omittingEmptySubsequences: false) {
       if part == "..", let last = parts.last, last != "..", last != ".", !last.isEmpty {
         parts.removeLast()
-        // What is left of `a/../b` begins with b, and not with the root.
+        // The rest of `a/../b` begins with b, not with a slash.
         continue
       }
       parts.append(part)
@@ -34,13 +34,13 @@ package struct SourceLocation: Sendable, Hashable {
   }
 }
 
-/// What an address is in its module.
+/// The functions and the source location at an address.
 package struct SymbolizedAddress: Sendable, Hashable {
-  /// One function that the address is in. Inlined calls give several.
+  /// One function at the address. Inlined calls result in several.
   package struct Frame: Sendable, Hashable {
-    /// As the symbols have it, mangled or not; nil if only the place is known.
+    /// The name in the symbols, mangled or not; nil if only the location is known.
     package let function: String?
-    /// As people write it; the same if it was not mangled, or nobody asked for that.
+    /// The demangled name; the same as `function` if that is not mangled, or demangling is off.
     package internal(set) var name: String?
     package let location: SourceLocation?
 
@@ -51,11 +51,11 @@ package struct SymbolizedAddress: Sendable, Hashable {
     }
   }
 
-  /// From the innermost inlined function to the one that was compiled as such, which is the last.
+  /// The functions from the innermost inlined one to the compiled function, which is the last.
   package internal(set) var frames: [Frame]
-  /// Where the compiled function begins, relative to the module.
+  /// The start of the compiled function, relative to the module.
   package let functionAddress: UInt64
-  /// Whether the name is only that of the nearest symbol before, which may be another function's.
+  /// Whether the name is that of the nearest preceding symbol, which may be another function.
   package let isNearest: Bool
 
   package init(frames: [Frame], functionAddress: UInt64, isNearest: Bool) {
@@ -66,19 +66,20 @@ package struct SymbolizedAddress: Sendable, Hashable {
 }
 
 extension SymbolizedAddress {
-  /// With the address of the function as an offset.
+  /// Converts the address of the function to an offset from `base`.
   func relative(to base: UInt64) -> SymbolizedAddress {
     SymbolizedAddress(frames: frames, functionAddress: functionAddress &- base, isNearest: isNearest)
   }
 }
 
 extension SymFile {
-  /// What lies at `address`, relative to the module; nil if no symbol is near.
+  /// The symbol at `address`, relative to the module; nil if no symbol is near.
   package func symbolize(_ address: UInt64) -> SymbolizedAddress? {
     file.withBytes { bytes in
       if let function = functions.entry(containing: address) { return inFunction(function, address, bytes) }
       guard let symbol = publics.last(atOrBefore: address) else { return nil }
-      // A function that ended before says that what follows is not the symbol's either.
+      // If a function begins at or after the symbol and ends before the address, the address is not in the symbol
+      // either.
       if let before = functions.last(atOrBefore: address), before.address >= symbol.address { return nil }
       var line = LineReader(at: symbol.offset, in: bytes)
       _ = line.skip("PUBLIC ", in: bytes)
@@ -90,17 +91,17 @@ extension SymFile {
     }
   }
 
-  /// Whether `address` lies in a function; cheaper than its name.
+  /// Whether `address` is in a function; faster than looking up its name.
   package func isInFunction(_ address: UInt64) -> Bool {
     functions.entry(containing: address) != nil || publics.last(atOrBefore: address) != nil
   }
 
-  /// Where the function that `address` lies in begins; nil if it is in none.
+  /// The start of the function that contains `address`; nil if there is none.
   func functionAddress(_ address: UInt64) -> UInt64? {
     functions.entry(containing: address)?.address ?? publics.last(atOrBefore: address)?.address
   }
 
-  /// An inlined call that the address lies in.
+  /// An inlined call at the address.
   private struct InlinedCall {
     let origin: UInt64
     let callFile: UInt64
@@ -124,7 +125,7 @@ extension SymFile {
         if let (level, call) = Self.inlined(&line, address, bytes) { calls[level] = call }
         continue
       }
-      // The function's lines end where another record begins.
+      // Another record ends the lines of the function.
       guard let start = line.hexadecimal(in: bytes), let size = line.hexadecimal(in: bytes) else { break }
       guard place == nil, address >= start, address - start < size else { continue }
       guard let number = line.decimal(in: bytes), let file = line.decimal(in: bytes) else { continue }
@@ -134,7 +135,7 @@ extension SymFile {
       frames: frames(name, calls, place, bytes), functionAddress: function.address, isNearest: false)
   }
 
-  /// Nil if the address is in none of its ranges, or the record can't be read.
+  /// Nil if the address is in none of the call's ranges, or the record can't be read.
   private static func inlined(_ line: inout LineReader, _ address: UInt64, _ bytes: RawSpan) -> (
     level: UInt64, call: InlinedCall
   )? {
@@ -149,7 +150,7 @@ extension SymFile {
     return nil
   }
 
-  /// Calls nest no deeper in any real file; each is a frame with a name.
+  /// The maximum nesting of calls; real files have less. Each call becomes a frame with a name.
   private static let maximumDepth: UInt64 = 200
 
   private func frames(
@@ -169,7 +170,7 @@ extension SymFile {
     return frames
   }
 
-  /// What stands from `offset` to the end of its line.
+  /// The text from `offset` to the end of its line.
   private func text(_ offset: Int?, _ bytes: RawSpan) -> String? {
     offset.map { bytes.name(in: LineReader(at: $0, in: bytes).rest) }
   }

@@ -2,22 +2,22 @@ internal import BinaryFormat
 internal import CElfutils
 package import SystemPackage
 
-/// What the first lines of a symbol file say of its module.
+/// The description of a module in the first lines of its symbol file.
 package struct SymModule: Sendable, Hashable {
   /// `Linux`, `mac` or `iOS`
   package var operatingSystem: String
-  /// As Breakpad calls it: `x86_64`, `arm64`, `x86` …
+  /// Breakpad's name: `x86_64`, `arm64`, `x86` …
   package var architecture: String
   /// 32 upper-case hexadecimal digits and the age.
   package var debugID: String
   /// Upper-case hexadecimal digits; empty if there is none.
   package var codeID: String
-  /// Of the file that is loaded.
+  /// The name of the loaded file.
   package var name: String
 
-  /// Where a store of symbols has it: `NAME/ID/NAME.sym`, without the extension `.pdb`.
+  /// The path in a symbol store: `NAME/ID/NAME.sym`, without the extension `.pdb`.
   package func path(below folder: FilePath) -> FilePath {
-    // Nothing that a file's name can't be leads out of the folder.
+    // Only a plain file name is used, so that the path stays below the folder.
     let plain = FilePath(name).lastComponent?.string ?? "unknown"
     let base = plain.hasSuffix(".pdb") ? String(plain.dropLast(4)) : plain
     return folder.appending(plain).appending(debugID).appending("\(base).sym")
@@ -28,8 +28,8 @@ extension SymModule {
   private static let noID = String(repeating: "0", count: 33)
 
   /// - Parameters:
-  ///   - file: the file that is loaded, or one of its build.
-  ///   - name: of the file that is loaded.
+  /// - file: the loaded file, or one of the same build.
+  /// - name: the name of the loaded file.
   init(_ file: ElfFile, name: String) {
     let id = file.buildID.isEmpty ? Self.hash(of: file) : file.buildID
     self.init(
@@ -38,8 +38,8 @@ extension SymModule {
   }
 
   /// - Parameters:
-  ///   - file: a Mach-O file, or one slice.
-  ///   - name: of the file that is loaded.
+  /// - file: a Mach-O file, or one slice.
+  /// - name: the name of the loaded file.
   init(_ file: MachOFile, name: String) {
     let isPhone = file.build?.platformName == "ios" || file.build?.platformName == "iossimulator"
     self.init(
@@ -47,14 +47,15 @@ extension SymModule {
       debugID: file.uuid.map { DebugID(uuid: $0).text } ?? Self.noID, codeID: "", name: name)
   }
 
-  /// Of a file without a build id: the first page of `.text`, 16 bytes over 16 bytes. Empty if it has none.
+  /// The id of a file without a build id: the first page of `.text`, in blocks of 16 bytes combined by exclusive or.
+  /// Empty if there is no `.text`.
   static func hash(of file: ElfFile) -> [UInt8] {
     var hash: [UInt8] = Array(repeating: 0, count: 16)
     guard let section = file.section(".text") ?? file.section("text"), section.header.sh_type == UInt32(SHT_PROGBITS),
       section.header.sh_size > 0
     else { return [] }
     file.withImage { bytes in
-      // Whole blocks, even where that goes behind the section's end.
+      // Whole blocks, even beyond the end of the section
       let count = Int(min(section.header.sh_size, 4096) + 15) & ~15
       guard let start = Int(exactly: section.header.sh_offset), start < bytes.byteCount else { return }
       for index in 0..<min(count, bytes.byteCount - start) { hash[index & 15] ^= bytes.uint8(at: start + index) }

@@ -1,17 +1,17 @@
 internal import BinaryFormat
 
-/// Numbers of the files and of the inlined functions that a symbol file refers to.
+/// The numbers of the files and inlined functions to which a symbol file refers.
 final class SymNames {
   private(set) var files: [String] = []
   private(set) var origins: [String] = []
   private var fileNumbers: [String: Int] = [:]
   private var originNumbers: [String: Int] = [:]
-  /// Of the unit that is being read: by the numbers that it has for files and, of entries, by their offsets.
+  /// The numbers of the current unit's files and functions: by its own file numbers, and by the offsets of entries.
   private var unitFiles: [Int?] = []
   private var unitOrigins: [UInt64: Int] = [:]
 
   private static let maximumUnitFiles: UInt64 = 1 << 20
-  /// What has no name.
+  /// The name if it is unknown.
   private static let unknown = "??"
 
   func beginUnit() {
@@ -44,7 +44,7 @@ final class SymNames {
     return origins.count - 1
   }
 
-  /// The function whose entry is at `offset`.
+  /// The number of the function whose entry is at `offset`.
   func origin(at offset: UInt64, _ sections: DwarfSections) -> Int {
     if let known = unitOrigins[offset] { return known }
     let names = sections.names(at: offset)

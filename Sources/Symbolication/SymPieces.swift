@@ -1,19 +1,19 @@
-/// A part of a function, as a FUNC record has it. No two overlap.
+/// A part of a function, written as a FUNC record. Pieces do not overlap.
 struct SymPiece {
   let range: Range<UInt64>
   let function: Int
-  /// Whether others begin at the same address.
+  /// Whether other pieces begin at the same address.
   let isShared: Bool
 
-  /// Makes of ranges that may overlap some that do not: where several cover an address, the one that begins last has it, and
-  /// of those the one that comes last.
+  /// Splits ranges so that they do not overlap: an address in several ranges belongs to the one that begins last, or to
+  /// the last in the list if several do.
   static func separate(_ pieces: [(range: Range<UInt64>, function: Int)]) -> [SymPiece] {
     let order = pieces.indices.sorted {
       (pieces[$0].range.lowerBound, $0) < (pieces[$1].range.lowerBound, $1)
     }
     var result: [SymPiece] = []
     result.reserveCapacity(pieces.count)
-    // Those that were begun and may go on.
+    // Ranges that have begun and may continue
     var stack: [Int] = []
     var position: UInt64 = 0
     var shared: Set<UInt64> = []

@@ -3,7 +3,7 @@ internal import CElfutils
 internal import FileSystem
 package import SystemPackage
 
-/// The files of one module that a symbol file can be made of.
+/// The files of one module from which a symbol file is made.
 package final class SymSource {
   package var module: SymModule
   let imageBase: UInt64
@@ -11,39 +11,42 @@ package final class SymSource {
   private let loaded: ElfFile?
   private let debug: ElfFile?
   let machO: MachOFile?
-  /// The dSYM's.
+  /// The file of the dSYM.
   private let companion: MachOFile?
   private let tables: [(table: ElfSymbolTable, file: ElfFile)]
+  private let inputs: SymbolInputs
 
-  /// The file is no program of a format that is known.
+  /// The file is not a program in a supported format.
   package struct NotElf: Error {
-    /// Of the file with the debug information, if it is that.
+    /// The path, if it is the file with the debug information.
     package let path: FilePath?
   }
 
-  /// The file with the debug information is of another build.
+  /// The file with the debug information is from another build.
   package struct OtherBuild: Error { package let path: FilePath }
 
-  /// The file is one that was not linked yet: its addresses are none.
+  /// The file has not been linked, so its addresses are not final.
   package struct NotLinked: Error {}
 
   /// - Parameters:
-  ///   - path: the file that is loaded, or one with its debug information.
-  ///   - debug: a file with the debug information of the same build, if that is another.
-  ///   - name: of the module; without it the file's own.
+  /// - path: the loaded file, or one with its debug information.
+  /// - debug: a separate file with the debug information of the same build.
+  /// - name: the name of the module; nil for that of the file.
   /// - Throws: `Errno`, `NotElf`, `NotLinked`, `OtherBuild`
   package init(_ path: FilePath, debug: FilePath? = nil, name: String? = nil) throws {
-    let loaded = try Self.open(path, nil)
+    let places = DebugPlaces()
+    inputs = places.inputs
+    let loaded = try Self.open(path, nil, inputs)
     self.loaded = loaded
     (machO, companion) = (nil, nil)
-    self.debug = try debug.map { try Self.open($0, $0) }
+    self.debug = try debug.map { try Self.open($0, $0, places.inputs) }
     guard loaded.type != UInt16(ET_REL) else { throw NotLinked() }
     if let other = self.debug, let debug, other.machine != loaded.machine || !Self.isSameBuild(loaded, other) {
       throw OtherBuild(path: debug)
     }
     module = SymModule(loaded, name: name ?? path.lastComponent?.string ?? "")
     imageBase = loaded.imageBase
-    info = self.debug.flatMap { DwarfInfo($0) } ?? DwarfInfo(loaded)
+    info = self.debug.flatMap { DwarfInfo($0, places) } ?? DwarfInfo(loaded, places)
     var tables: [(ElfSymbolTable, ElfFile)] = []
     for file in [self.debug, loaded].compactMap({ $0 }) { tables.append((ElfSymbolTable(file), file)) }
     if let mini = MiniDebugInfo.file(of: loaded) { tables.append((ElfSymbolTable(mini), mini)) }
@@ -51,11 +54,15 @@ package final class SymSource {
   }
 
   /// - Parameters:
-  ///   - file: a Mach-O file, or one slice of a universal one.
-  ///   - debug: that of its dSYM, if that is apart.
-  ///   - name: of the module.
+  /// - file: a Mach-O file, or one slice of a universal one.
+  /// - debug: the file of its dSYM, if it is separate.
+  /// - name: the name of the module.
+  /// - inputs: the files in which these are.
   /// - Throws: `NotLinked`
-  package init(_ file: MachOFile, debug: MachOFile? = nil, name: String) throws(NotLinked) {
+  package init(
+    _ file: MachOFile, debug: MachOFile? = nil, name: String, inputs: SymbolInputs = SymbolInputs()
+  ) throws(NotLinked) {
+    self.inputs = inputs
     guard file.kind != .object else { throw NotLinked() }
     (machO, companion) = (file, debug)
     module = SymModule(file, name: name)
@@ -65,16 +72,20 @@ package final class SymSource {
     tables = []
   }
 
-  private static func open(_ path: FilePath, _ named: FilePath?) throws -> ElfFile {
-    do { return try ElfFile(path) } catch is ElfFile.NotElf { throw NotElf(path: named) }
+  /// Throws `SymbolInputs.NotWhole`, or `InputFile.NotReadable` for the file at `own`, if some of what was read so far
+  /// were not the bytes of the files.
+  package func checkReading(of own: FilePath) throws { try inputs.checkReading(of: own) }
+
+  private static func open(_ path: FilePath, _ named: FilePath?, _ inputs: SymbolInputs) throws -> ElfFile {
+    do { return try ElfFile(path, inputs) } catch is ElfFile.NotElf { throw NotElf(path: named) }
   }
 
-  /// Files without build ids may be of one build.
+  /// Files without build ids may be from one build.
   private static func isSameBuild(_ a: ElfFile, _ b: ElfFile) -> Bool {
     a.buildID.isEmpty || b.buildID.isEmpty || a.buildID == b.buildID
   }
 
-  /// Whether lines and inlined calls are known.
+  /// Whether lines and inlined calls are available.
   package var hasDebugInfo: Bool { info != nil }
 
   /// Whether there is anything to write.
@@ -83,12 +94,13 @@ package final class SymSource {
       || machO?.symbols().isEmpty == false
   }
 
-  /// Looks for the file that has the debug information of the one at `path`: where its `.gnu_debuglink` says, and below
-  /// `/usr/lib/debug` by its build id. Nil if it has that itself, or no such file is of the same build.
+  /// Finds the file with the debug information of the one at `path`: at the path in its `.gnu_debuglink`, and by its
+  /// build id below `/usr/lib/debug`. Nil if the file itself has debug information, or no such file is from the same
+  /// build.
   ///
   /// - Throws: `Errno`, `NotElf`
   package static func debugFile(of path: FilePath) throws -> FilePath? {
-    let file = try open(path, nil)
+    let file = try open(path, nil, SymbolInputs())
     guard !file.hasDebugInfo else { return nil }
     if file.buildID.count > 1 {
       let digits = hexadecimalDigits(file.buildID)
@@ -100,7 +112,7 @@ package final class SymSource {
       guard let other = try? ElfFile(place) else { continue }
       if !file.buildID.isEmpty, !other.buildID.isEmpty {
         if file.buildID == other.buildID { return place }
-      } else if CRC32.of(place) == link.checksum {
+      } else if (try? CRC32.of(place)) == link.checksum {
         return place
       }
     }
@@ -122,15 +134,15 @@ package final class SymSource {
 
   // MARK: Names
 
-  /// The name of the part at `address` of the function whose entry is at `offset`: that of its symbol, which may be one of
-  /// its own (`main.cold`), or what DWARF has.
+  /// The name of the part at `address` of the function whose entry is at `offset`: that of its symbol, since a part may
+  /// have its own (`main.cold`), or else the one in DWARF.
   func functionName(at offset: UInt64, in unit: DwarfUnit, address: UInt64) -> String? {
     if let name = symbolName(covering: address) { return name }
     return info.flatMap { unit.name(ofFunctionAt: offset, $0.sections) { symbolName(covering: $0) } }
   }
 
   private func symbolName(covering address: UInt64) -> String? {
-    // Those of Mach-O have no sizes, and DWARF has all names.
+    // Mach-O symbols have no sizes, and DWARF has all names.
     if machO != nil { return nil }
     for (table, file) in tables {
       guard let index = table.lookup(address), table.entries[index].isFunction, table.entries[index].size > 0 else {
@@ -141,10 +153,10 @@ package final class SymSource {
     return nil
   }
 
-  /// A symbol, and where its name is.
+  /// A symbol, and the place of its name.
   struct Symbol {
     let address: UInt64
-    /// 0 if it is not known.
+    /// 0 if unknown.
     let size: UInt64
     let isShared: Bool
     fileprivate let table: Int
@@ -152,7 +164,7 @@ package final class SymSource {
     fileprivate var name: String?
   }
 
-  /// All symbols, in the order of addresses, and one for each address.
+  /// All symbols in the order of addresses, one per address.
   func symbols() -> [Symbol] {
     var all: [Symbol] = []
     if let machO {
@@ -188,7 +200,7 @@ package final class SymSource {
 
   // MARK: Frames
 
-  /// The sections with descriptions of frames, the preferred one first.
+  /// The sections of frame descriptions, in order of preference.
   func frameSections() -> [SymFrames.Section] {
     var sections: [SymFrames.Section] = []
     if let machO {

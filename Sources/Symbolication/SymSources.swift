@@ -3,13 +3,13 @@ internal import Snapshot
 package import SystemPackage
 
 extension SymSource {
-  /// What symbol files can be made of at `path`: an ELF file; a Mach-O file, with one for each slice; a dSYM bundle or a
-  /// directory of such, with one for each object in it.
+  /// The sources for symbol files at `path`: an ELF file; the slices of a Mach-O file; or the objects in a dSYM bundle
+  /// or a directory of bundles.
   ///
   /// - Parameters:
-  ///   - path: the file or bundle.
-  ///   - debug: the debug information of the same build; nil to look for it.
-  ///   - name: of the module; nil for the file's own.
+  /// - path: the file or bundle.
+  /// - debug: the debug information of the same build; nil to search for it.
+  /// - name: the name of the module; nil for that of the file.
   /// - Throws: `Errno`, `InputFile.NotReadable`, `NotElf`, `NotLinked`, `OtherBuild`
   package static func all(_ path: FilePath, debug: FilePath?, name: String?) throws -> [SymSource] {
     switch try FileKind(at: path, followingLink: true) {
@@ -24,31 +24,32 @@ extension SymSource {
     if start == [0x7f, 0x45, 0x4c, 0x46] {
       return [try SymSource(path, debug: debug ?? debugFile(of: path), name: name)]
     }
-    let slices = try machOFiles(path)
+    let inputs = SymbolInputs()
+    let slices = try machOFiles(path, inputs)
     guard !slices.isEmpty else { throw NotElf(path: nil) }
-    let companions = try debug.map { try objects($0) } ?? objectsBeside(path)
+    let companions = try debug.map { try objects($0, inputs) } ?? objectsBeside(path, inputs)
     let sources = try slices.map { slice in
       let own = slice.hasDwarf ? nil : companions.first { $0.uuid != nil && $0.uuid == slice.uuid }
       if let debug, own == nil { throw OtherBuild(path: debug) }
-      return try SymSource(slice, debug: own, name: name ?? path.lastComponent?.string ?? "")
+      return try SymSource(slice, debug: own, name: name ?? path.lastComponent?.string ?? "", inputs: inputs)
     }
     return sources
   }
 
-  /// Those slices that can be read.
-  private static func machOFiles(_ path: FilePath) throws -> [MachOFile] {
-    let input = try InputFile(path)
+  /// The slices that can be read.
+  private static func machOFiles(_ path: FilePath, _ inputs: SymbolInputs) throws -> [MachOFile] {
+    let input = try inputs.open(path)
     return MachOFile.slices(of: input).slices.compactMap { try? MachOFile(input, in: $0.range) }
   }
 
-  private static func objects(_ path: FilePath) throws -> [MachOFile] {
-    guard try FileKind(at: path, followingLink: true) == .directory else { return try machOFiles(path) }
-    return try MachOFile.dwarfFiles(inBundle: path).flatMap { try machOFiles($0) }
+  private static func objects(_ path: FilePath, _ inputs: SymbolInputs) throws -> [MachOFile] {
+    guard try FileKind(at: path, followingLink: true) == .directory else { return try machOFiles(path, inputs) }
+    return try MachOFile.dwarfFiles(inBundle: path).flatMap { try machOFiles($0, inputs) }
   }
 
-  /// `App.dSYM` beside `App`.
-  private static func objectsBeside(_ path: FilePath) -> [MachOFile] {
+  /// The files in `App.dSYM` beside `App`.
+  private static func objectsBeside(_ path: FilePath, _ inputs: SymbolInputs) -> [MachOFile] {
     guard let name = path.lastComponent?.string else { return [] }
-    return (try? objects(path.removingLastComponent().appending("\(name).dSYM"))) ?? []
+    return (try? objects(path.removingLastComponent().appending("\(name).dSYM"), inputs)) ?? []
   }
 }

@@ -1,6 +1,6 @@
 internal import BinaryFormat
 
-/// Lines of a symbol file, collected and handed on in blocks.
+/// Collects the lines of a symbol file, and writes them in blocks.
 struct SymText {
   private let output: (any ByteOutput)?
   private(set) var bytes: [UInt8] = []
@@ -8,19 +8,19 @@ struct SymText {
 
   private static let blockSize = 64 * 1024
 
-  /// - Parameter output: takes the text; without one all of it is kept.
+  /// - Parameter output: receives the text; without it, all of it is kept in memory.
   init(to output: (any ByteOutput)?) {
     self.output = output
     if output != nil { bytes.reserveCapacity(Self.blockSize + 8192) }
   }
 
-  /// Hands on what is left. Throws the first failure of the output.
+  /// Flushes the buffer. Throws the first failure of the output.
   mutating func finish() throws {
     drain()
     if let failure { throw failure }
   }
 
-  /// Forgets what was collected.
+  /// Discards the collected text.
   mutating func clear() { bytes.removeAll(keepingCapacity: true) }
 
   private mutating func drain() {
@@ -46,7 +46,7 @@ struct SymText {
 
   mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// A name, on one line whatever is in it.
+  /// Appends a name on one line; control characters become blanks.
   mutating func append(name: String) {
     let start = bytes.count
     bytes.append(contentsOf: name.utf8)

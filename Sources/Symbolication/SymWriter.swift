@@ -1,11 +1,12 @@
 package import BinaryFormat
 
-/// Writes a module's symbols as a Breakpad symbol file: FILE, INLINE_ORIGIN, FUNC with INLINE and lines, PUBLIC, STACK CFI.
+/// Writes a module's symbols as a Breakpad symbol file: FILE, INLINE_ORIGIN, FUNC with INLINE and lines, PUBLIC, STACK
+/// CFI.
 ///
-/// The text is a function of the files alone: the same ones give the same bytes.
+/// The text depends only on the files: the same files give the same bytes.
 package struct SymWriter {
   package struct Options: Sendable {
-    /// Whether names are written as people wrote them; else as the files have them.
+    /// Whether names are demangled; otherwise they are written as in the files.
     package var demangles = true
     package var hasInlinedCalls = true
     package var hasFrameRules = true
@@ -13,7 +14,7 @@ package struct SymWriter {
     package init() {}
   }
 
-  /// What was written.
+  /// The numbers of records written.
   package struct Counts: Sendable, Hashable {
     package var files = 0
     package var functions = 0
@@ -33,7 +34,7 @@ package struct SymWriter {
   private var counts = Counts()
   private var text: SymText
 
-  /// Writes what `source` has. Throws what `output` throws.
+  /// Writes the symbols of `source`. Throws errors of `output`.
   package static func write(_ source: SymSource, _ options: Options, to output: any ByteOutput) throws -> Counts {
     let counter = CountingOutput(output)
     var writer = SymWriter(source, options, counter)
@@ -57,7 +58,7 @@ package struct SymWriter {
     if options.hasFrameRules { writeFrames() }
   }
 
-  /// - Parameter symbols: loses those that are in functions.
+  /// - Parameter symbols: all symbols; those in functions are removed.
   private mutating func writeFunctions(_ info: DwarfInfo, _ symbols: inout [SymSource.Symbol]) {
     let functions = SymFunctions(info, names, source.isCode, hasCalls: options.hasInlinedCalls)
     var hasFunctions = Array(repeating: false, count: info.units.count)
@@ -80,7 +81,7 @@ package struct SymWriter {
     for function in plain[next...] { write(function, lines, files) }
   }
 
-  /// A function without an entry, as an assembler's: a symbol where there are lines.
+  /// A function without an entry, such as one from an assembler: a symbol in code with lines.
   private struct PlainFunction {
     let range: Range<UInt64>
     let unit: Int
@@ -220,7 +221,7 @@ package struct SymWriter {
     text.lineFeed()
   }
 
-  /// Address and size.
+  /// Writes address and size.
   private mutating func place(_ range: Range<UInt64>) {
     text.hexadecimal(range.lowerBound &- source.imageBase)
     text.blank()
@@ -244,7 +245,7 @@ package struct SymWriter {
     if let machO = source.machO { counts.frameRules += SymCompactUnwind(machO).write(except: covered, to: &text) }
   }
 
-  /// Those of `.eh_frame` and `.debug_frame`; returns which addresses they are for, sorted.
+  /// Writes the rules of `.eh_frame` and `.debug_frame`; returns the addresses that they cover, sorted.
   private mutating func writeDescribedFrames() -> [Range<UInt64>] {
     guard let registers = source.registers else { return [] }
     var covered: [Range<UInt64>] = []
@@ -262,7 +263,7 @@ package struct SymWriter {
 }
 
 extension [SymSource.Symbol] {
-  /// Takes out those that lie in `ranges`. Both are in the order of addresses.
+  /// Removes the symbols in `ranges`. Both are in the order of addresses.
   fileprivate mutating func removeAll(in ranges: [Range<UInt64>]) {
     var next = 0
     removeAll { symbol in
@@ -272,7 +273,7 @@ extension [SymSource.Symbol] {
   }
 }
 
-/// Counts what it hands on.
+/// Counts the bytes that it forwards.
 private final class CountingOutput: ByteOutput {
   private let output: any ByteOutput
   private(set) var count = 0
@@ -285,7 +286,7 @@ private final class CountingOutput: ByteOutput {
   }
 }
 
-/// Names as people wrote them, if they are wanted so.
+/// Demangles names, if enabled.
 struct SymDemangler {
   let isActive: Bool
 

@@ -1,15 +1,15 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// The paths at which the symbols of one module may lie, in the layouts that people use. Which of them exist, and are of the
-/// right build, is for others to find out.
+/// Candidate paths for the symbols of one module, in all common layouts. The caller checks which of them exist and are
+/// from the right build.
 struct SymbolCandidates {
   private let identity: ModuleIdentity
 
   init(_ identity: ModuleIdentity) { self.identity = identity }
 
-  /// Below a folder that was named: Breakpad's store, Microsoft's with the keys of its key conventions, `.build-id` trees,
-  /// debuginfod's cache, a copy of the file system, and files by their names.
+  /// Paths below a given folder: Breakpad's store, Microsoft's store with its key conventions, `.build-id` trees,
+  /// debuginfod's cache, a copy of the file system, and plain file names.
   func paths(below folder: FilePath) -> [FilePath] {
     let name = identity.debugName
     var names: [String] = []
@@ -37,14 +37,14 @@ struct SymbolCandidates {
     return names.filter { !$0.split(separator: "/").contains("..") }.map { folder.pushing(FilePath(argument: $0)) }
   }
 
-  /// Where this machine has what it runs.
+  /// The paths of the module and its debug information on this machine.
   func systemPaths() -> [FilePath] {
     var paths: [FilePath] = []
     if identity.path.hasPrefix("/") { paths.append(FilePath(argument: identity.path)) }
     return paths + debugPaths()
   }
 
-  /// Where this machine has debug information apart.
+  /// The paths of separate debug information on this machine.
   private func debugPaths() -> [FilePath] {
     var paths: [FilePath] = []
     if identity.buildID.count > 1 {
@@ -58,7 +58,7 @@ struct SymbolCandidates {
     return paths
   }
 
-  /// Where `.gnu_debuglink` of a file leads.
+  /// The paths to which `.gnu_debuglink` of a file refers.
   static func linked(_ name: String, from file: FilePath) -> [FilePath] {
     guard !name.contains("/"), !name.isEmpty else { return [] }
     let folder = file.removingLastComponent()

@@ -8,29 +8,31 @@ extension SymbolContents {
     package let module: SymModule
     /// `execute`, `dylib`, `debugSymbols` …: the names of `MachOFile.Kind`
     package let kind: String
-    /// What it was built for: "ios 14.0"; nil if it does not say.
+    /// The target of the build: "ios 14.0"; nil if unknown.
     package let platform: String?
     package let hasUUID: Bool
     package let isEncrypted: Bool
     package let symbols: Int
     /// LC_FUNCTION_STARTS
     package let functionStarts: Int
-    /// Versions of DWARF, each once.
+    /// The versions of DWARF, without duplicates.
     package let dwarfVersions: [Int]
     package let units: Int
     package let functions: Int
-    /// Entries of the compact unwind information.
+    /// The number of compact unwind entries.
     package let compactUnwinds: Int
-    /// Descriptions of frames in `__eh_frame`.
+    /// The number of frame descriptions in `__eh_frame`.
     package let exceptionFrames: Int
 
-    /// The slices in a file that can be read. Throws `Errno`, `InputFile.NotReadable`, or `SymbolFile.UnknownFormat` if there
-    /// is none.
+    /// Reads the slices of a file. Throws `Errno`, `InputFile.NotReadable`, or `SymbolFile.UnknownFormat` if none can
+    /// be read.
     static func all(_ path: FilePath) throws -> [MachO] {
-      let input = try InputFile(path)
+      let input = try InputFile(regular: path)
       let slices = MachOFile.slices(of: input).slices.compactMap { try? MachOFile(input, in: $0.range) }
-      guard !slices.isEmpty else { throw SymbolFile.UnknownFormat() }
-      return slices.map { MachO($0, name: path.lastComponent?.string ?? "") }
+      return try input.checkingReading {
+        guard !slices.isEmpty else { throw SymbolFile.UnknownFormat() }
+        return slices.map { MachO($0, name: path.lastComponent?.string ?? "") }
+      }
     }
 
     private init(_ file: MachOFile, name: String) {

@@ -3,11 +3,11 @@ internal import CElfutils
 internal import FileSystem
 package import SystemPackage
 
-/// What a file with symbols has, counted and named; for people who wonder why there are no lines.
+/// The contents of a file with symbols, counted and named, to find out why lines are missing.
 package enum SymbolContents: Sendable {
   case elf(Elf)
   case sym(Sym)
-  /// The slices of a universal file, or of the files in a bundle; of another file one.
+  /// The slices of a universal file, or of the files in a bundle; one for any other Mach-O file.
   case machO([MachO])
 
   package struct Elf: Sendable {
@@ -15,26 +15,26 @@ package enum SymbolContents: Sendable {
     /// `executable`, `shared object`, `object` or `core`
     package let kind: String
     package let buildID: [UInt8]
-    /// Whether there is code in it; not in a file that only has debug information.
+    /// Whether there is code in it; false for a file with only debug information.
     package let hasCode: Bool
     package let symbols: Int
     package let dynamicSymbols: Int
-    /// Versions of DWARF, each once.
+    /// The versions of DWARF, without duplicates.
     package let dwarfVersions: [Int]
     package let units: Int
     package let functions: Int
-    /// Units whose entries are in another file, and how many of those were found.
+    /// The number of units whose entries are in another file, and how many of these were found.
     package let splitUnits: Int
     package let foundSplitUnits: Int
     package let isCompressed: Bool
-    /// Descriptions of frames in each.
+    /// The numbers of frame descriptions in `.eh_frame` and `.debug_frame`.
     package let exceptionFrames: Int
     package let debugFrames: Int
     package let hasMiniDebugInfo: Bool
     package let debugLink: (name: String, checksum: UInt32)?
-    /// The file with debug information that this one shares with others, as dwz(1) makes it, and whether it was found.
+    /// The file with debug information shared with other files, created by dwz(1), and whether it was found.
     package let sharedFile: (name: String, isFound: Bool)?
-    /// Whether neither the full symbol table nor debug information is there.
+    /// Whether the file has neither the full symbol table nor debug information.
     package var isStripped: Bool { symbols == 0 && units == 0 }
   }
 
@@ -71,7 +71,9 @@ package enum SymbolContents: Sendable {
       return
     }
     do {
-      self = .elf(Elf(try ElfFile(path), path))
+      let places = DebugPlaces()
+      self = .elf(Elf(try ElfFile(path, places.inputs), path, places))
+      try places.inputs.checkReading(of: path)
     } catch is ElfFile.NotElf {
       throw SymbolFile.UnknownFormat()
     }
@@ -79,7 +81,7 @@ package enum SymbolContents: Sendable {
 }
 
 extension SymbolContents.Elf {
-  init(_ file: ElfFile, _ path: FilePath) {
+  init(_ file: ElfFile, _ path: FilePath, _ places: DebugPlaces) {
     module = SymModule(file, name: path.lastComponent?.string ?? "")
     kind =
       switch Int32(file.type) {
@@ -92,7 +94,7 @@ extension SymbolContents.Elf {
     buildID = file.buildID
     hasCode = file.hasCode
     debugLink = file.debugLink
-    sharedFile = file.alternateName.map { ($0, file.alternate(DebugPlaces()) != nil) }
+    sharedFile = file.alternateName.map { ($0, file.alternate(places) != nil) }
     var counts: [UInt32: Int] = [:]
     var isCompressed = false
     var hasMini = false
@@ -110,7 +112,7 @@ extension SymbolContents.Elf {
     self.isCompressed = isCompressed
     hasMiniDebugInfo = hasMini
 
-    let info = file.hasDebugInfo ? DwarfInfo(file) : nil
+    let info = file.hasDebugInfo ? DwarfInfo(file, places) : nil
     var versions: Set<Int> = []
     var (functions, split, found) = (0, 0, 0)
     for unit in info?.units ?? [] {
@@ -137,11 +139,12 @@ extension SymbolContents.Elf {
 
 extension SymbolContents.Sym {
   init(_ path: FilePath) throws {
-    let input = try InputFile(path)
+    let input = try InputFile(regular: path)
     let file: SymFile
     do { file = try SymFile(input) } catch { throw SymbolFile.UnknownFormat() }
     var counts = SymCounts()
     input.withBytes { counts.read($0) }
+    try input.checkReading()
     module = SymModule(
       operatingSystem: file.operatingSystem, architecture: file.architecture, debugID: file.debugID,
       codeID: counts.codeID, name: file.name)
@@ -151,7 +154,7 @@ extension SymbolContents.Sym {
   }
 }
 
-/// Counts the records of a symbol file that its index does not have.
+/// Counts the records of a symbol file that its index does not contain.
 private struct SymCounts {
   var files = 0
   var lines = 0

@@ -2,28 +2,28 @@ package import BinaryFormat
 internal import FileSystem
 package import SystemPackage
 
-/// A file with symbols, of whatever format.
+/// A file with symbols, in any supported format.
 package enum SymbolFile: Sendable {
   case elf(ElfSymbols)
   case machO(AppleSymbols)
   /// Breakpad's text format.
   case sym(SymFile)
 
-  /// The file has none of the formats that are known.
+  /// The file has none of the supported formats.
   package struct UnknownFormat: Error, Sendable {}
 
-  /// Opens the file at `path`, or the one in a dSYM bundle. Of a universal Mach-O file the slice with an id is taken, or
-  /// without one that of arm64. Throws `Errno`, `InputFile.NotReadable`, or `UnknownFormat`.
+  /// Opens the file at `path`, or the one in a dSYM bundle. In a universal Mach-O file, selects the slice with an id,
+  /// or without an id that of arm64, or else the first. Throws `Errno`, `InputFile.NotReadable`, or `UnknownFormat`.
   ///
   /// - Parameters:
-  ///   - path: the file or bundle.
-  ///   - id: of the slice to take.
+  /// - path: the file or bundle.
+  /// - id: the id of the slice to select.
   package init(_ path: FilePath, with id: DebugID? = nil) throws {
     try self.init(path, with: id, places: DebugPlaces())
   }
 
-  /// The same, with places where files are looked for that the file refers to, and the architecture of the slice to take, as
-  /// `MachOArchitecture` describes it.
+  /// Opens a file, with places to search for files that it refers to, and the architecture of the slice to select, as
+  /// in `MachOArchitecture.description`.
   init(_ path: FilePath, with id: DebugID? = nil, architecture: String? = nil, places: DebugPlaces) throws {
     if (try? FileKind(at: path, followingLink: true)) == .directory,
       let inner = MachOFile.dwarfFiles(inBundle: path).first
@@ -32,11 +32,11 @@ package enum SymbolFile: Sendable {
       return
     }
     switch try SymbolFileIdentity.format(of: path) {
-    case .sym: self = .sym(try SymFile(InputFile(path)))
+    case .sym: self = .sym(try SymFile(places.inputs.open(path)))
     case .elf:
       do { self = .elf(try ElfSymbols(path, places: places)) } catch is ElfSymbols.NotElf { throw UnknownFormat() }
     case .machO:
-      guard let file = AppleSymbols.slice(of: try InputFile(path), with: id, architecture: architecture) else {
+      guard let file = AppleSymbols.slice(of: try places.inputs.open(path), with: id, architecture: architecture) else {
         throw UnknownFormat()
       }
       self = .machO(
@@ -44,21 +44,22 @@ package enum SymbolFile: Sendable {
     }
   }
 
-  /// The architectures of the slices in a universal file, or in the first file of a dSYM bundle; of another file none. Throws
-  /// `Errno` or `InputFile.NotReadable`.
+  /// The architectures of the slices in a universal file, or in the first file of a dSYM bundle; empty for other files.
+  /// Throws `Errno` or `InputFile.NotReadable`.
   package static func slices(of path: FilePath) throws -> [String] {
     if (try? FileKind(at: path, followingLink: true)) == .directory {
       return try MachOFile.dwarfFiles(inBundle: path).first.map { try slices(of: $0) } ?? []
     }
     guard (try? SymbolFileIdentity.format(of: path)) == .machO else { return [] }
-    return MachOFile.slices(of: try InputFile(path)).slices.map(\.architecture.description)
+    let file = try InputFile(regular: path)
+    return try file.checkingReading { MachOFile.slices(of: file).slices.map(\.architecture.description) }
   }
 
   var isSym: Bool {
     if case .sym = self { true } else { false }
   }
 
-  /// Whether it has no names and no lines at all.
+  /// Whether the file has neither names nor lines.
   package var isEmpty: Bool {
     switch self {
     case .elf(let symbols): symbols.isEmpty
@@ -67,7 +68,7 @@ package enum SymbolFile: Sendable {
     }
   }
 
-  /// Where the module's first page lies in the file's own addresses; 0 of formats that count from there.
+  /// The address of the module's first page in the file; 0 for formats whose addresses are relative to it.
   package var imageBase: UInt64 {
     switch self {
     case .elf(let symbols): symbols.imageBase
@@ -76,7 +77,7 @@ package enum SymbolFile: Sendable {
     }
   }
 
-  /// What lies at an offset from where the module was loaded; nil if no symbol is near.
+  /// The symbol at an offset from the module's load address; nil if no symbol is near.
   package func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
     switch self {
     case .elf(let symbols):
@@ -87,13 +88,13 @@ package enum SymbolFile: Sendable {
     }
   }
 
-  /// A symbol without a size before an address of data says nothing of it: the last one of the code would name all data.
+  /// A symbol without a size must not name data after it: the last symbol of the code would name all data.
   private static func symbolize(_ symbols: ElfSymbols, _ address: UInt64) -> SymbolizedAddress? {
     guard let found = symbols.symbolize(imageAddress: address) else { return nil }
     return found.isNearest && !symbols.isInFunction(imageAddress: address) ? nil : found
   }
 
-  /// The rules that lead from a frame at an offset to its caller; nil if there are none.
+  /// The rules to unwind from a frame at an offset to its caller; nil if there are none.
   package func frameRules(at offset: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
     switch self {
     case .elf(let symbols): symbols.frameRules(imageAddress: symbols.imageBase &+ offset)
@@ -102,7 +103,7 @@ package enum SymbolFile: Sendable {
     }
   }
 
-  /// Where the function that an offset lies in begins, as an offset too.
+  /// The start of the function that contains an offset, also as an offset.
   package func functionAddress(_ offset: UInt64) -> UInt64? {
     switch self {
     case .elf(let symbols):
@@ -113,7 +114,7 @@ package enum SymbolFile: Sendable {
     }
   }
 
-  /// Whether a stack may go through an offset, as far as is known.
+  /// Whether a return address in a stack can be at an offset, as far as known.
   package func isInFunction(_ offset: UInt64) -> Bool {
     switch self {
     case .elf(let symbols): symbols.isInFunction(imageAddress: symbols.imageBase &+ offset)
@@ -122,7 +123,7 @@ package enum SymbolFile: Sendable {
     }
   }
 
-  /// What was wrong with it; each finding costs its own names only.
+  /// Findings about the file; each affects only the names that depend on it.
   package var findings: FindingList {
     switch self {
     case .elf(let symbols): symbols.findings

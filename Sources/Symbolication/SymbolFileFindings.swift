@@ -1,7 +1,8 @@
 package import BinaryFormat
 package import SystemPackage
 
-/// The rules of files in which symbols are looked for. Codes are stable; crashpadctl-symbolize(1) has a paragraph for each.
+/// The rules for files in which symbols are searched. Codes are stable; crashpadctl-symbolize(1) has a paragraph for
+/// each.
 package enum SymbolFileRules {
   package static let otherBuild = Rule(
     "other-build", .warning, "The file is of another build of the module, and is not used")
@@ -35,33 +36,47 @@ package struct SymbolFileFinding: Sendable, Hashable {
 }
 
 extension ModuleSymbols {
-  /// What there is to say about the files that were looked at: those that are not used, those that may be the wrong ones,
-  /// and what is wrong within those that are used. The findings' paths are the module's name.
+  /// Findings about the files opened: files that are not used, files that may be wrong, and faults in the files that
+  /// are used. The path of each finding is the module's name.
   package var fileFindings: [SymbolFileFinding] {
     var findings: [SymbolFileFinding] = []
-    func add(_ file: FilePath, _ rule: Rule, expected: Finding.Value? = nil, found: Finding.Value? = nil) {
-      let finding = Finding(rule, path: identity.debugName, expected: expected, found: found)
-      findings.append(SymbolFileFinding(file: file, finding: finding))
+    func add(_ file: FilePath, _ finding: Finding) { findings.append(SymbolFileFinding(file: file, finding: finding)) }
+    for refusal in search.refused { add(refusal.path, refusal.finding(of: identity)) }
+    for path in search.inputs.notWhole {
+      add(path, SymbolSearch.Refusal(path: path, reason: .notWhole).finding(of: identity))
     }
-    for refusal in search.refused {
-      switch refusal.reason {
-      case .otherBuild(let id):
-        let own = identity.buildID.isEmpty ? identity.debugID?.text : hexadecimalDigits(identity.buildID)
-        add(refusal.path, SymbolFileRules.otherBuild, expected: own.map { .text($0) }, found: .text(id))
-      case .noIdentity: add(refusal.path, SymbolFileRules.noIdentity)
-      case .otherChecksum: add(refusal.path, SymbolFileRules.otherChecksum)
-      case .unknownFormat: add(refusal.path, SymbolFileRules.unknownFormat)
-      case .unreadable(let errno):
-        add(refusal.path, SymbolFileRules.unreadable, found: .text(errno.description))
-      }
+    for file in search.files where !file.isVerified {
+      add(file.path, Finding(SymbolFileRules.unverified, path: identity.debugName))
     }
-    for file in search.files where !file.isVerified { add(file.path, SymbolFileRules.unverified) }
-    // Of a loaded file and its debug information, which are read as one, the latter comes first.
+    // A loaded file and its debug information share one element of `symbols`; the debug information comes first in
+    // `files`.
     for (file, symbols) in zip(search.files, search.symbols) {
       for finding in symbols.findings.findings {
         findings.append(SymbolFileFinding(file: file.path, finding: finding))
       }
     }
     return findings
+  }
+}
+
+extension SymbolSearch.Refusal {
+  /// - Parameter module: the module that was searched; nil for a file or folder that was given for all.
+  func finding(of module: ModuleIdentity?) -> Finding {
+    let (rule, expected, found) = parts(of: module)
+    return Finding(rule, path: module?.debugName ?? "", expected: expected, found: found)
+  }
+
+  private func parts(of module: ModuleIdentity?) -> (rule: Rule, expected: Finding.Value?, found: Finding.Value?) {
+    switch reason {
+    case .otherBuild(let id):
+      let own = module.flatMap { $0.buildID.isEmpty ? $0.debugID?.text : hexadecimalDigits($0.buildID) }
+      return (SymbolFileRules.otherBuild, own.map { .text($0) }, .text(id))
+    case .noIdentity: return (SymbolFileRules.noIdentity, nil, nil)
+    case .otherChecksum: return (SymbolFileRules.otherChecksum, nil, nil)
+    case .unknownFormat: return (SymbolFileRules.unknownFormat, nil, nil)
+    case .unreadable(let errno): return (SymbolFileRules.unreadable, nil, .text(errno.description))
+    case .notWhole: return (SymbolFileRules.unreadable, nil, .text("it became shorter, or its disk has an error"))
+    case .notAFile: return (SymbolFileRules.unreadable, nil, .text("no regular file"))
+    }
   }
 }

@@ -1,7 +1,7 @@
 internal import FileSystem
 package import SystemPackage
 
-/// What a file with symbols says of itself, without reading its symbols.
+/// The format and the ids of a file with symbols, read without its symbols.
 package struct SymbolFileIdentity: Sendable {
   package enum Format: String, Sendable {
     case elf = "ELF"
@@ -10,12 +10,12 @@ package struct SymbolFileIdentity: Sendable {
   }
 
   package let format: Format
-  /// Of a fat file several; empty of a file that does not say.
+  /// Several for a universal file; empty if the file has no id.
   package let debugIDs: [DebugID]
   /// NT_GNU_BUILD_ID of an ELF file.
   package let buildID: [UInt8]
 
-  /// By the first bytes. Throws `Errno` or `SymbolFile.UnknownFormat`.
+  /// Detects the format from the first bytes. Throws `Errno` or `SymbolFile.UnknownFormat`.
   static func format(of path: FilePath) throws -> Format {
     try format(of: InputFile.prefix(of: path, count: 8))
   }
@@ -32,17 +32,20 @@ package struct SymbolFileIdentity: Sendable {
 
   /// Throws `Errno`, `InputFile.NotReadable` or `SymbolFile.UnknownFormat`.
   package init(_ path: FilePath) throws {
-    // Of many thousand files in a folder nothing else is read.
+    // For most of the many thousand files in a folder, nothing else is read.
     let start = try InputFile.prefix(of: path, count: 512)
     format = try Self.format(of: start)
     switch format {
     case .elf:
-      guard let file = try? ElfFile(path) else { throw SymbolFile.UnknownFormat() }
+      let file: ElfFile
+      do { file = try ElfFile(path) } catch is ElfFile.NotElf { throw SymbolFile.UnknownFormat() }
+      try file.input?.checkReading()
       buildID = file.buildID
       debugIDs = DebugID(buildID: file.buildID).map { [$0] } ?? []
     case .machO:
-      let file = try InputFile(path)
+      let file = try InputFile(regular: path)
       let slices = MachOFile.slices(of: file).slices.compactMap { try? MachOFile(file, in: $0.range) }
+      try file.checkReading()
       guard !slices.isEmpty else { throw SymbolFile.UnknownFormat() }
       buildID = []
       debugIDs = slices.compactMap { $0.uuid.map { DebugID(uuid: $0) } }

@@ -1,7 +1,7 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// One search: what was found so far for a module.
+/// One search: the files found so far for a module.
 struct SymbolSearchPass {
   private let identity: ModuleIdentity
   private var binary: (path: FilePath, file: ElfFile, isVerified: Bool)?
@@ -13,14 +13,19 @@ struct SymbolSearchPass {
   private var missing = 0
   private var seen: Set<FilePath> = []
 
-  /// Where files are looked for that others refer to.
+  /// Places to search for files that others refer to.
   private let places: DebugPlaces
+  /// Files that can't be read.
+  private let faults: SymbolFaults
 
-  init(_ identity: ModuleIdentity, _ places: DebugPlaces) { (self.identity, self.places) = (identity, places) }
+  init(_ identity: ModuleIdentity, _ places: DebugPlaces, _ faults: SymbolFaults) {
+    (self.identity, self.faults) = (identity, faults)
+    self.places = DebugPlaces(named: places.named)
+  }
 
-  /// Whether nothing better can be found.
+  /// Whether a further search can't improve the result.
   var isComplete: Bool {
-    // Where the loaded file may be on this machine it is looked for too: it has what frames are found by.
+    // If the loaded file may be on this machine, it is searched too, because it has the call frame information.
     if identity.path.hasPrefix("/"), !identity.buildID.isEmpty {
       guard let binary else { return false }
       return debug != nil || !others.isEmpty || binary.file.hasDebugInfo
@@ -29,44 +34,72 @@ struct SymbolSearchPass {
     return binary?.file.hasDebugInfo == true || (binary != nil && debug != nil)
   }
 
-  /// Takes the file at `path` if it is there and of the right build.
+  /// Adds the file at `path` if it exists and is from the right build.
   ///
   /// - Parameters:
-  ///   - path: of a file, or of a bundle.
-  ///   - isForAll: whether the file was named without a module, so that one of another module is no surprise.
-  ///   - checksum: what the file's CRC must be if its build id does not tell.
-  mutating func look(at path: FilePath, isForAll: Bool = false, checksum: UInt32? = nil) {
+  /// - path: the path of a file or bundle.
+  /// - isForAll: whether the file was given for all modules, so that a file of another module is not reported.
+  /// - isNamed: whether the user gave the file, or a folder with it.
+  /// - checksum: the expected CRC of the file, if its build id can't be compared.
+  mutating func look(at path: FilePath, isForAll: Bool = false, isNamed: Bool = false, checksum: UInt32? = nil) {
     guard seen.insert(path).inserted else { return }
-    switch try? FileKind(at: path, followingLink: true) {
-    case .regular: take(path, isForAll, checksum)
-    case .directory where path.extension == "dSYM":
-      for file in MachOFile.dwarfFiles(inBundle: path) { look(at: file, isForAll: true) }
-    case nil: missing += 1
-    default: break
+    let kind: FileKind
+    do { kind = try FileKind(at: path, followingLink: true) } catch {
+      missing += 1
+      if isForAll || isNamed, let errno = error as? Errno, !SymbolSearch.isMissing(errno) {
+        faults.add(Self.obstacle(to: path, errno), .unreadable(errno))
+      }
+      return
     }
-  }
-
-  private mutating func take(_ path: FilePath, _ isForAll: Bool, _ checksum: UInt32?) {
     do {
-      let own = try SymbolFileIdentity(path)
-      guard let isVerified = verify(own, path, isForAll, checksum) else { return }
-      switch own.format {
-      case .elf: takeElf(path, try ElfFile(path), isVerified)
-      case .sym:
-        guard others.isEmpty else { return }
-        let symbols = try SymbolFile(path)
-        others.append((SymbolSearch.Found(path: path, role: .sym, isVerified: isVerified), symbols))
-      case .machO: takeMachO(path, try InputFile(path), isVerified)
+      switch kind {
+      case .regular: try take(path, isForAll, checksum)
+      case .directory where path.extension == "dSYM":
+        for file in MachOFile.dwarfFiles(inBundle: path) { look(at: file, isForAll: true, isNamed: isNamed) }
+      case .directory: break
+      case .symbolicLink, .other: throw InputFile.NotReadable(reason: .notAFile)
       }
     } catch {
-      if isForAll { return }
-      let reason: SymbolSearch.Refusal.Reason = (error as? Errno).map { .unreadable($0) } ?? .unknownFormat
-      refused.append(SymbolSearch.Refusal(path: path, reason: reason))
+      let reason = SymbolSearch.Refusal.Reason(error)
+      // A file of this machine that only others may read is no fault of the search.
+      let isOfOthers = [.unreadable(.permissionDenied), .unreadable(.notPermitted), .notAFile].contains(reason)
+      if reason.isUnreadable, isForAll || isNamed || !isOfOthers { faults.add(path, reason) }
+      if !isForAll { refused.append(SymbolSearch.Refusal(path: path, reason: reason)) }
     }
   }
 
-  /// Whether the file is of the module's build for sure; nil if it is not to be used.
+  /// The file or folder because of which no file at `path` can be reached: one for all paths through it.
+  private static func obstacle(to path: FilePath, _ errno: Errno) -> FilePath {
+    var obstacle = path
+    while true {
+      let parent = obstacle.removingLastComponent()
+      guard !parent.isEmpty, parent != obstacle else { return obstacle }
+      do { _ = try FileKind(at: parent, followingLink: true) } catch {
+        if error as? Errno != errno { return obstacle }
+        obstacle = parent
+        continue
+      }
+      // The parent exists; it may not be searched.
+      return errno == .permissionDenied ? parent : obstacle
+    }
+  }
+
+  private mutating func take(_ path: FilePath, _ isForAll: Bool, _ checksum: UInt32?) throws {
+    let own = try SymbolFileIdentity(path)
+    guard let isVerified = try verify(own, path, isForAll, checksum) else { return }
+    switch own.format {
+    case .elf: takeElf(path, try ElfFile(path, places.inputs), isVerified)
+    case .sym:
+      guard others.isEmpty else { return }
+      let symbols = try SymbolFile(path, places: places)
+      others.append((SymbolSearch.Found(path: path, role: .sym, isVerified: isVerified), symbols))
+    case .machO: takeMachO(path, try places.inputs.open(path), isVerified)
+    }
+  }
+
+  /// Whether the file is definitely from the module's build; nil if it must not be used.
   private mutating func verify(_ own: SymbolFileIdentity, _ path: FilePath, _ isForAll: Bool, _ checksum: UInt32?)
+    throws
     -> Bool?
   {
     let matches: Bool
@@ -75,13 +108,13 @@ struct SymbolSearchPass {
     } else if let id = identity.debugID, !own.debugIDs.isEmpty {
       matches = own.debugIDs.contains { $0.uuid == id.uuid }
     } else if let checksum {
-      guard CRC32.of(path) == checksum else {
+      guard try CRC32.of(path) == checksum else {
         refused.append(SymbolSearch.Refusal(path: path, reason: .otherChecksum))
         return nil
       }
       return identity.debugID == nil
     } else if identity.debugID == nil, !isForAll || path.lastComponent?.string == identity.debugName {
-      // Nobody can tell; the path alone speaks for it.
+      // Neither has an id; only the path suggests that they belong together.
       return false
     } else {
       if !isForAll { refused.append(SymbolSearch.Refusal(path: path, reason: .noIdentity)) }
@@ -112,7 +145,7 @@ struct SymbolSearchPass {
     }
   }
 
-  /// The file that the loaded one says has its debug information.
+  /// Searches for the debug information to which `.gnu_debuglink` of the loaded file refers.
   mutating func followDebugLink() {
     guard let (path, file, _) = binary, debug == nil, !file.hasDebugInfo, let link = file.debugLink else { return }
     for place in SymbolCandidates.linked(link.name, from: path) where debug == nil {
@@ -122,13 +155,14 @@ struct SymbolSearchPass {
 
   consuming func result() -> SymbolSearch.Result {
     var result = SymbolSearch.Result()
-    // Where the right file was found, others of the same name are nobody's concern.
+    // If the right file was found, others with the same name do not matter.
     let hasNames =
       !others.isEmpty || debug != nil || companion != nil || binary?.file.hasDebugInfo == true
       || loadedMachO?.file.hasDwarf == true
     result.refused = hasNames ? [] : refused
     result.missing = missing
-    // What was named comes first.
+    result.inputs = places.inputs
+    // Files given by the user come first.
     result.files = others.map(\.found)
     result.symbols = others.map(\.symbols)
     let files = [debug.map { ($0, SymbolSearch.Found.Role.debug) }, binary.map { ($0, .binary) }].compactMap { $0 }

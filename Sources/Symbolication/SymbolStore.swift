@@ -3,8 +3,8 @@ internal import FileSystem
 internal import Glibc
 package import SystemPackage
 
-/// A folder in which files with symbols are found by their ids: `.build-id/xx/yyyy` and `.build-id/xx/yyyy.debug` for ELF
-/// files, `NAME/ID/NAME.sym` and `NAME/ID/NAME` for others.
+/// A folder in which files with symbols are found by their ids: `.build-id/xx/yyyy` and `.build-id/xx/yyyy.debug` for
+/// ELF files, `NAME/ID/NAME.sym` and `NAME/ID/NAME` for others.
 package struct SymbolStore {
   /// A file with symbols, and its ids.
   package struct File: Sendable {
@@ -12,19 +12,19 @@ package struct SymbolStore {
     package let format: SymbolFileIdentity.Format
     package let debugIDs: [DebugID]
     package let buildID: [UInt8]
-    /// Of a symbol file: of the module. Else the file's own name.
+    /// The name of the module for a symbol file; otherwise the name of the file.
     package let name: String
-    /// Of an ELF file.
+    /// Whether an ELF file has code.
     package let hasCode: Bool
     package let hasSymbols: Bool
   }
 
-  /// What became of one place in the store.
+  /// The result of adding a file to the store.
   package enum Outcome: Sendable, Hashable {
     case added
-    /// The same file is there already.
+    /// The same file exists already.
     case present
-    /// Another file is there, which stays.
+    /// Another file exists, and is kept.
     case taken
     case failed(Errno)
   }
@@ -32,39 +32,40 @@ package struct SymbolStore {
   package let path: FilePath
   package let copies: Bool
   package let isDryRun: Bool
-  /// What was added, by place.
+  /// The files that were added, by place.
   private var added: [FilePath: FilePath] = [:]
 
   /// - Parameters:
-  ///   - path: the folder; it is made when the first file is added.
-  ///   - copies: whether files are copied; else the store has symbolic links to them.
-  ///   - isDryRun: whether nothing is to be changed.
+  /// - path: the folder; it is created when the first file is added.
+  /// - copies: whether files are copied; otherwise the store has symbolic links to them.
+  /// - isDryRun: whether the store is left unchanged.
   package init(_ path: FilePath, copies: Bool, isDryRun: Bool) {
     (self.path, self.copies, self.isDryRun) = (path, copies, isDryRun)
   }
 
-  /// All files with symbols below `folder`, or `folder` itself if it is a file, in the order of their paths.
+  /// Calls `body` with all files with symbols below `folder`, or with `folder` itself if it is a file, in the order of
+  /// their paths.
   ///
   /// - Parameters:
-  ///   - folder: is looked through with all folders in it, those whose names begin with a dot too.
-  ///   - unreadable: is called for what could not be read.
-  ///   - body: is called for each file.
+  /// - folder: the folder, searched recursively, including hidden folders.
+  /// - unreadable: called for each path that could not be read.
+  /// - body: called for each file.
   /// - Throws: `Errno` for `folder` itself.
   package static func forEachFile(
     below folder: FilePath, unreadable: (FilePath, Errno) -> Void, _ body: (File) -> Void
   ) throws {
-    guard try FileKind(at: folder, followingLink: true) == .directory else {
-      if let file = File(folder) { body(file) }
-      return
+    func take(_ path: FilePath) {
+      do { body(try File(path)) } catch let errno as Errno { unreadable(path, errno) } catch is SymbolFile.UnknownFormat
+      {
+      } catch { unreadable(path, .ioError) }
     }
+    guard try FileKind(at: folder, followingLink: true) == .directory else { return take(folder) }
     let found = try regularFiles(in: folder, recursive: true, hidden: true)
     for (path, error) in found.unreadable { unreadable(path, error) }
-    for path in found.files {
-      if let file = File(path) { body(file) }
-    }
+    for path in found.files { take(path) }
   }
 
-  /// Where a file belongs, in this store. Empty of a file without an id.
+  /// The places of a file in this store. Empty for a file without an id.
   package func places(of file: File) -> [FilePath] {
     switch file.format {
     case .elf:
@@ -83,7 +84,7 @@ package struct SymbolStore {
     }
   }
 
-  /// Puts a file where it belongs. What has that place already is never replaced.
+  /// Adds a file at its place. Never replaces an existing file.
   package mutating func add(_ file: File, at place: FilePath) -> Outcome {
     if isSame(file.path, added[place] ?? place) { return .present }
     guard added[place] == nil, (try? FileKind(at: place)) == nil else { return .taken }
@@ -98,19 +99,21 @@ package struct SymbolStore {
     }
   }
 
-  /// Whether both are one file, or have the same bytes.
+  /// Whether both are the same file, or have the same bytes.
   private func isSame(_ file: FilePath, _ other: FilePath) -> Bool {
     if isSameFile(file, other) { return true }
-    guard case .regular = try? FileKind(at: other, followingLink: true), let there = try? InputFile(other),
-      let own = try? InputFile(file)
+    guard case .regular = try? FileKind(at: other, followingLink: true), let there = try? InputFile(regular: other),
+      let own = try? InputFile(regular: file)
     else { return false }
-    return there.byteCount == own.byteCount
+    let isSame =
+      there.byteCount == own.byteCount
       && there.withBytes { there in
         own.withBytes { own in
           let all = ByteRange(offset: 0, count: own.byteCount)
           return there.compare(all, all, in: own) == 0
         }
       }
+    return isSame && !there.hasFailed && !own.hasFailed
   }
 
   private func link(_ file: FilePath, at place: FilePath) throws {
@@ -122,17 +125,17 @@ package struct SymbolStore {
   }
 
   private func copy(_ file: FilePath, to place: FilePath) throws {
-    guard let input = try? InputFile(file) else { throw Errno.ioError }
+    let input = try InputFile(regular: file)
     let output = try OutputFile(place)
-    try input.withBytes { try output.write($0) }
+    try input.checkingReading { try input.withBytes { try output.write($0) } }
     try output.commit(durable: false)
   }
 }
 
 extension SymbolStore.File {
-  /// Nil if it is no file with symbols, or can't be read.
-  init?(_ path: FilePath) {
-    guard let identity = try? SymbolFileIdentity(path) else { return nil }
+  /// Throws `Errno`, `InputFile.NotReadable` or `SymbolFile.UnknownFormat`.
+  init(_ path: FilePath) throws {
+    let identity = try SymbolFileIdentity(path)
     self.path = path
     format = identity.format
     debugIDs = identity.debugIDs
@@ -140,10 +143,12 @@ extension SymbolStore.File {
     let own = path.lastComponent?.string ?? ""
     switch format {
     case .elf:
-      guard let file = try? ElfFile(path) else { return nil }
+      let file: ElfFile
+      do { file = try ElfFile(path) } catch is ElfFile.NotElf { throw SymbolFile.UnknownFormat() }
       name = own
       hasCode = file.hasCode
       hasSymbols = file.hasDebugInfo || file.section(".symtab") != nil
+      try file.input?.checkReading()
     case .machO:
       (name, hasCode, hasSymbols) = (own, true, true)
     case .sym:

@@ -5,51 +5,51 @@ package import Snapshot
 /// The stacks of one snapshot with names, and the symbols of its modules.
 package struct Symbolization: Sendable {
   package enum Threads: Sendable, Equatable {
-    /// The one that crashed; all if none did.
+    /// The thread that crashed; all threads if none did.
     case crashed
     case all
-    /// The one at this index in the snapshot; none if there is no such thread.
+    /// The thread at this index in the snapshot; none if there is no such thread.
     case one(Int)
   }
 
   package struct Frame: Sendable {
     package let frame: StackFrame
-    /// What lies there; nil if nothing is known of it. Its last function is the one that was compiled as such.
+    /// The symbol at the frame; nil if unknown. Its last function is the compiled one.
     package let symbol: SymbolizedAddress?
   }
 
   package struct Thread: Sendable {
-    /// In the snapshot's list; nil of an exception whose thread is not in it.
+    /// The index in the snapshot's list; nil if the thread of the exception is not in that list.
     package let index: Int?
     package let isCrashed: Bool
     package let frames: [Frame]
     package let end: WalkEnd
-    /// The registers that the walk began with.
+    /// The registers at the start of the walk.
     package let context: CPUContext?
   }
 
   package struct Module: Sendable {
-    /// In the snapshot's list.
+    /// The index in the snapshot's list.
     package let index: Int
     package let identity: ModuleIdentity
-    /// Nil if nobody needed it.
+    /// Nil if they were not needed.
     package internal(set) var symbols: ModuleSymbols?
   }
 
-  /// The crashed thread first.
+  /// The threads, with the crashed one first.
   package let threads: [Thread]
-  /// The stack of the exception that led to a crash, where a report has it beside the threads.
+  /// The stack of the exception that led to a crash, if a report contains it in addition to the threads.
   package let lastException: [Frame]
-  /// One for each of the snapshot's.
+  /// The modules, in the order of the snapshot.
   package let modules: [Module]
 
   /// - Parameters:
-  ///   - snapshot: what is known of the process.
-  ///   - file: what the snapshot was read from.
-  ///   - cache: holds and finds the symbols.
-  ///   - threads: whose stacks are walked.
-  ///   - allModules: whether the symbols of modules are looked for too that no frame lies in.
-  ///   - limits: how far a stack is walked.
+  /// - snapshot: the process.
+  /// - file: the input from which the snapshot was read.
+  /// - cache: finds and caches the symbols.
+  /// - threads: the threads to walk.
+  /// - allModules: whether to search also the symbols of modules without frames.
+  /// - limits: the limits of each walk.
   package init(
     _ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache, threads: Threads, allModules: Bool = false,
     limits: StackWalker.Limits = StackWalker.Limits()
@@ -109,7 +109,7 @@ package struct Symbolization: Sendable {
 }
 
 extension ModuleIdentity {
-  init(_ module: ModuleSnapshot, _ snapshot: ProcessSnapshot, _ file: InputFile) {
+  package init(_ module: ModuleSnapshot, _ snapshot: ProcessSnapshot, _ file: InputFile) {
     func text(_ content: Content?) -> String? {
       guard let content, !content.isEmpty else { return nil }
       return file.withBytes { snapshot.text(content, in: $0) }
@@ -123,7 +123,7 @@ extension ModuleIdentity {
       id = DebugID(buildID: buildID)
     case nil: id = nil
     }
-    // Not every path is UTF-8; the file has to be found all the same.
+    // The path may not be UTF-8, but must still lead to the file.
     let path = module.name.map { name in file.withBytes { ArgumentText.text(snapshot.bytes(of: name, in: $0)) } }
     self.init(
       path: path ?? "", debugName: text(module.debugName) ?? text(module.name), debugID: id, buildID: buildID,
@@ -132,16 +132,17 @@ extension ModuleIdentity {
 }
 
 extension ProcessSnapshot {
-  /// Bits of a code pointer that are not part of the address: what the dump says, or on arm64 what lies above all modules.
+  /// Bits of a code pointer that are not part of the address: on arm64, those in the dump, or else the bits above all
+  /// modules; otherwise none.
   package var codeAddressMask: UInt64 {
     guard system.architecture == .arm64 else { return 0 }
-    // Simulators on Intel say a mask of all bits, which would leave nothing.
+    // Simulators on Intel report a mask of all bits, which would leave nothing.
     if let mask = system.addressMask, mask != 0, mask != .max { return mask }
     let highest = modules.compactMap { module in
       module.address.flatMap { address in module.size.map { address.addingReportingOverflow($0) } }
     }.filter { !$0.overflow }.map(\.partialValue).max()
     guard let highest, highest > 0 else { return 0 }
-    // No address of a process is above 47 bits on iOS and 48 on Linux.
+    // Addresses of a process have at most 47 bits on iOS and 48 on Linux.
     let bits = max(39, 64 - highest.leadingZeroBitCount)
     return bits < 48 ? ~0 << UInt64(bits) : ~0 << 48
   }
@@ -164,8 +165,8 @@ extension ProcessSnapshot {
     return order + self.threads.indices.filter { $0 != crashed }.map { ($0, (self.threads[$0], false)) }
   }
 
-  /// The return addresses that an uncaught NSException carries: a stack that begins at address 0, made of them. Every other
-  /// word is a frame pointer, and the first instruction is in the context. Nil of a captured stack.
+  /// The return addresses of an uncaught NSException, from a synthetic stack at address 0: every other word is a frame
+  /// pointer, and the first instruction is in the context. Nil for a captured stack.
   fileprivate func prewalkedAddresses(_ thread: ThreadSnapshot?, _ context: CPUContext?, _ file: InputFile) -> [UInt64]?
   {
     guard let stack = thread?.stack, stack.isSynthetic || (stack.region.address == 0 && !stack.region.content.isEmpty),

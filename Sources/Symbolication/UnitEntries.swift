@@ -1,30 +1,30 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// The entries of one unit as they lie in `.debug_info`, and what is needed to go over them.
+/// The entries of one unit in `.debug_info`, and the data for scanning them.
 final class UnitEntries {
-  /// A unit of another file that says what a split unit does not: addresses, and ranges before DWARF 5.
+  /// The unit in another file with data that a split unit lacks: addresses, and ranges before DWARF 5.
   struct Skeleton {
     let root: UnitRoot
     let sections: DwarfSections
   }
 
-  /// That they are in.
+  /// The sections that contain the entries.
   let sections: DwarfSections
   private let scanner: DieScanner
   private let header: UnitHeader
   private let lists: RangeLists
-  /// Whether calls in several parts say only where the first is, as DWARF 2 has no lists of ranges.
+  /// Whether calls in several parts give only the address of the first part, because DWARF 2 has no range lists.
   var hasSingleRanges: Bool { header.format.version < 3 }
-  /// Whether names in its language are mangled.
+  /// Whether names in the unit's language are mangled.
   let hasMangledNames: Bool
 
-  /// Nil if they can't be read, or are too much.
+  /// Nil if the entries can't be read, or exceed the limits.
   ///
   /// - Parameters:
-  ///   - number: of the unit in its section.
-  ///   - sections: that it is in.
-  ///   - skeleton: of a split unit.
+  /// - number: the number of the unit in its section.
+  /// - sections: the sections that contain it.
+  /// - skeleton: the skeleton of a split unit.
   init?(_ number: Int, _ sections: DwarfSections, skeleton: Skeleton?) {
     header = sections.units[number]
     guard let root = sections.root(number), let scanner = sections.scanner(header),
@@ -32,16 +32,16 @@ final class UnitEntries {
     else { return nil }
     (self.sections, self.scanner) = (sections, scanner)
     lists = RangeLists(root, header, sections, skeleton: skeleton)
-    // C89, C, C99, C11, C17, and the assembler's.
+    // C89, C, C99, C11, C17, and assembler
     hasMangledNames = ![0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x8001].contains(root.language)
   }
 
   /// - Parameters:
-  ///   - first: offset in the section of the entry to begin with; nil for all.
-  ///   - hasCalls: whether calls are wanted at all.
-  ///   - function: is called for each function with code, with its entry's offset; returns its number, or nil if its calls
-  ///     are not wanted.
-  ///   - call: is called for each call that was inlined into the function with that number, a call before those in it.
+  /// - first: the offset in the section of the entry to begin with; nil for all entries.
+  /// - hasCalls: whether calls are needed at all.
+  /// - function: called for each function with code, with the offset of its entry; returns its number, or nil if its
+  /// calls are not needed.
+  /// - call: called for each call inlined into the function with that number, before the calls in it.
   /// - Returns: false if an entry could not be read; then some may be missing.
   func scan(
     from first: UInt64? = nil, hasCalls: Bool, function: (UInt64, DieScanner.Code) -> Int?,
@@ -56,24 +56,24 @@ final class UnitEntries {
     }
   }
 
-  /// What an entry covers, by what it says of that.
+  /// The address ranges of an entry.
   ///
   /// - Parameters:
-  ///   - code: what it says.
-  ///   - most: no more ranges are read.
+  /// - code: the location in the entry.
+  /// - most: the maximum number of ranges to read.
   func ranges(_ code: DieScanner.Code, most: Int = 1_000_000) -> [Range<UInt64>] {
     lists.ranges(code, sections, most: most)
   }
 
-  /// Whether an entry covers `address`, by what it says of that.
+  /// Whether the location in an entry contains `address`.
   ///
-  /// - Parameter left: how many ranges may still be looked at.
+  /// - Parameter left: the number of ranges that may still be read.
   func contains(_ code: DieScanner.Code, _ address: UInt64, _ left: inout Int) -> Bool {
     if let range = code.range { return range.contains(address) }
     return lists.contains(code, address, &left)
   }
 
-  /// Where the function is entered whose entry is at `offset`; nil if that does not say.
+  /// The entry point of the function whose entry is at `offset`; nil if unknown.
   func entryAddress(at offset: UInt64) -> UInt64? {
     guard offset >= UInt64(header.entries), offset < UInt64(header.end) else { return nil }
     var (low, entry): (UInt64?, UInt64?) = (nil, nil)

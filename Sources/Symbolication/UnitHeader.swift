@@ -1,29 +1,29 @@
 internal import BinaryFormat
 internal import CElfutils
 
-/// What stands before the entries of a unit.
+/// The header before the entries of a unit.
 struct UnitHeader {
-  /// Offsets in the section: of the header, of the first entry, and behind the last.
+  /// Offsets in the section: of the header, of the first entry, and after the last entry.
   let start: Int
   let entries: Int
   let end: Int
   let format: DwarfFormat
   /// `DW_UT_…`; before DWARF 5 always DW_UT_compile.
   let type: Int
-  /// Where its abbreviations begin.
+  /// The offset of its abbreviations.
   let abbreviations: UInt64
-  /// What a skeleton and its split unit have in common; before DWARF 5 the first entry has it.
+  /// The id shared by a skeleton and its split unit; before DWARF 5, it is in the first entry.
   let id: UInt64?
 
   /// All headers of `.debug_info`.
   ///
   /// - Parameters:
-  ///   - bytes: the section.
-  ///   - isBigEndian: how the file has numbers.
-  /// - Returns: them, and whether all of the section could be read.
+  /// - bytes: the section.
+  /// - isBigEndian: the byte order of the file.
+  /// - Returns: the headers, and whether the whole section could be read.
   static func all(_ bytes: RawSpan, isBigEndian: Bool) -> (headers: [UnitHeader], isWhole: Bool) {
     var headers: [UnitHeader] = []
-    // A unit of a real file takes more bytes than that.
+    // Units of real files are larger than 32 bytes on average.
     let most = 4096 + bytes.byteCount / 32
     var offset = 0
     while offset < bytes.byteCount {
@@ -36,7 +36,7 @@ struct UnitHeader {
     return (headers, true)
   }
 
-  /// Nil if a unit does not end in the section; a header that is nil is one of another version.
+  /// Nil if a unit does not end in the section; the header is nil if its version is not supported.
   private static func next(_ bytes: RawSpan, at start: Int, isBigEndian: Bool) -> (UnitHeader?, end: Int)? {
     var format = DwarfFormat(version: 0, addressSize: 8, offsetSize: 4, isBigEndian: isBigEndian)
     var offset = start
@@ -86,35 +86,36 @@ struct UnitHeader {
   }
 }
 
-/// What a unit's first entry says.
+/// The attributes of a unit's first entry.
 struct UnitRoot {
   var tag = 0
   var hasChildren = false
-  /// Where its lines begin in `.debug_line`.
+  /// The offset of its lines in `.debug_line`.
   var lines: UInt64?
   var low: DwarfAddress?
   var high: DwarfAddress?
-  /// Bytes, in place of an address.
+  /// The size in bytes, instead of the end address.
   var size: UInt64?
   var ranges: RangeLists.Place?
   var language: UInt64 = 0
   var folder: DwarfText?
-  /// Of the file with the entries, where that is another.
+  /// The name of the file with the entries, if that is another one.
   var splitName: DwarfText?
-  /// Its part of `.debug_addr`, `.debug_str_offsets` and the lists of ranges.
+  /// The offsets of its parts of `.debug_addr`, `.debug_str_offsets` and the range lists.
   var addressBase: UInt64?
   var stringBase: UInt64?
   var listBase: UInt64?
-  /// Of the ranges in the other file, before DWARF 5.
+  /// The offset of the split file's ranges, before DWARF 5.
   var splitRangesBase: UInt64?
   var id: UInt64?
 
   /// - Parameters:
-  ///   - header: of the unit.
-  ///   - info: the section.
-  ///   - table: `.debug_abbrev`.
-  ///   - left: how many bytes of abbreviations may still be read; real files have that of the first entry first.
-  /// - Returns: nil if it can't be read.
+  /// - header: the header of the unit.
+  /// - info: the section.
+  /// - table: `.debug_abbrev`.
+  /// - left: the number of bytes of abbreviations that may still be read; in real files, the first entry's abbreviation
+  /// comes first.
+  /// - Returns: nil if the entry can't be read.
   init?(_ header: UnitHeader, _ info: RawSpan, _ table: RawSpan, _ left: inout Int) {
     let unit = info.extracting(0..<header.end)
     var offset = header.entries

@@ -2,13 +2,13 @@ internal import BinaryFormat
 internal import CUnpack
 internal import Glibc
 
-/// Undoes what linkers and packagers compress sections with. The libraries are linked in, or else loaded when the first such
-/// section is met: a machine without one of them reads all other files.
+/// Decompresses sections that linkers and packagers compressed. The libraries are linked in, or else loaded when the
+/// first such section is read, so that all other files can be read without them.
 enum Unpack {
-  /// Whether zlib is there.
+  /// Whether zlib is available.
   static var hasZlib: Bool { unsafe zlib != nil }
 
-  /// Nil if the bytes are no zlib stream of that size, or the library is not there.
+  /// Nil if the bytes are not a zlib stream of that size, or the library is missing.
   static func zlib(_ packed: RawSpanHolder, count: Int) -> RawSpanHolder? {
     guard let uncompress = unsafe zlib else { return nil }
     return unsafe RawSpanHolder(count: count) { target in
@@ -20,10 +20,10 @@ enum Unpack {
     }
   }
 
-  /// Whether zstd's library is there.
+  /// Whether libzstd is available.
   static var hasZstd: Bool { unsafe zstd != nil }
 
-  /// Nil if the bytes are no zstd frames of that size, or the library is not there.
+  /// Nil if the bytes are not zstd frames of that size, or the library is missing.
   static func zstd(_ packed: RawSpanHolder, count: Int) -> RawSpanHolder? {
     guard let decompress = unsafe zstd else { return nil }
     return unsafe RawSpanHolder(count: count) { target in
@@ -33,12 +33,12 @@ enum Unpack {
     }
   }
 
-  /// Nil if the bytes are no xz stream of that size, or the library is not there.
+  /// Nil if the bytes are not an xz stream of that size, or the library is missing.
   static func xz(_ packed: RawSpanHolder, count: Int) -> RawSpanHolder? {
     guard let decode = unsafe lzma else { return nil }
     return unsafe RawSpanHolder(count: count) { target in
       unsafe packed.withUnsafeBytes { source in
-        // The largest dictionary of xz's presets is 64 MiB.
+        // The largest dictionary of the xz presets is 64 MiB.
         var memory: UInt64 = 128 << 20
         var (read, written) = (0, 0)
         let result = unsafe decode(

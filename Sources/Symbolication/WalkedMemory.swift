@@ -2,7 +2,7 @@ internal import BinaryFormat
 package import FileSystem
 package import Snapshot
 
-/// The captured memory of a process, to be read word by word.
+/// The captured memory of a process, readable by word.
 package final class WalkedMemory: Sendable {
   private struct Region: Sendable {
     let address: UInt64
@@ -11,12 +11,12 @@ package final class WalkedMemory: Sendable {
 
   private let snapshot: ProcessSnapshot
   private let file: InputFile
-  /// Sorted by address; those that overlap come in the order of the snapshot.
+  /// Sorted by address; regions with the same address are in the order of the snapshot.
   private let regions: [Region]
 
   /// - Parameters:
-  ///   - snapshot: whose stacks and other memory count.
-  ///   - file: what it was read from.
+  /// - snapshot: the snapshot with the stacks and other memory.
+  /// - file: the input from which it was read.
   package init(_ snapshot: ProcessSnapshot, _ file: InputFile) {
     self.snapshot = snapshot
     self.file = file
@@ -27,7 +27,7 @@ package final class WalkedMemory: Sendable {
       .sorted { $0.address < $1.address }
   }
 
-  /// The eight bytes at `address`, little endian; nil if they were not captured.
+  /// The eight bytes at `address`, little-endian; nil if they were not captured.
   package func word(_ address: UInt64) -> UInt64? {
     var low = 0
     var high = regions.count
@@ -35,7 +35,7 @@ package final class WalkedMemory: Sendable {
       let middle = (low + high) / 2
       if regions[middle].address <= address { low = middle + 1 } else { high = middle }
     }
-    // A region that begins before may reach further than the one that begins last.
+    // An earlier region may extend further than the one that begins last.
     for index in stride(from: low - 1, through: max(0, low - 8), by: -1) {
       let region = regions[index]
       let offset = address - region.address

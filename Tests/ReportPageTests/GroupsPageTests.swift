@@ -1,5 +1,6 @@
 import Foundation
 import ReportPage
+import Snapshot
 import Testing
 import ToolRunner
 
@@ -11,8 +12,8 @@ struct GroupsPageTests {
     page.groups = (0..<count).map { index in
       let id = String(repeating: "0", count: 16 - String(index).count) + String(index)
       var group = GroupsPage.Group(id: id, text: "bad-access[null] \u{b7} Cart::total<\(index)>", count: 5)
-      group.first = dayText(20_000)
-      group.last = dayText(20_004)
+      group.first = CivilDate(daysSince1970: 20_000).text
+      group.last = CivilDate(daysSince1970: 20_004).text
       group.versions = [.init("2.\(index % 3)", 5)]
       group.example = "crash-\(index).dmp"
       group.days = (0..<5).map { .init(day: 20_000 + $0, version: "2.\(index % 3)", count: 1) }
@@ -24,7 +25,7 @@ struct GroupsPageTests {
   static func text(_ page: GroupsPage) -> String { String(decoding: page.html(), as: UTF8.self) }
 
   @Test(arguments: [(0, "1970-01-01"), (19_782, "2024-02-29"), (20_779, "2026-11-22"), (-1, "1969-12-31")])
-  func `Days are those of the calendar`(day: Int, text: String) { #expect(dayText(day) == text) }
+  func `Days are those of the calendar`(day: Int, text: String) { #expect(CivilDate(daysSince1970: day).text == text) }
 
   @Test func `A hundred thousand crashes make a page of at most 5 MB, which says what is left out`() {
     let page = Self.page(groups: 20_000)
@@ -65,8 +66,14 @@ struct GroupsPageTests {
 
   @Test func `A chart has the same numbers as the table below it`() {
     let text = Self.text(Self.page(groups: 7))
-    #expect(text.contains("Crashes per day from \(dayText(20_000)) to \(dayText(20_004)), at most 7"))
-    #expect(text.contains("<tr><th scope=\"row\">\(dayText(20_002))</th><td class=\"number\" data-value=\"7\">7</td>"))
+    #expect(
+      text.contains(
+        "Crashes per day from \(CivilDate(daysSince1970: 20_000).text) to \(CivilDate(daysSince1970: 20_004).text), at most 7"
+      ))
+    #expect(
+      text.contains(
+        "<tr><th scope=\"row\" class=\"whole\">\(CivilDate(daysSince1970: 20_002).text)</th><td class=\"number\" data-value=\"7\">7</td>"
+      ))
     #expect(text.contains("2 other groups"))
   }
 }

@@ -82,6 +82,32 @@ struct ManyTests {
     #expect(try Self.text("a.html", in: folder).contains("<h1>2 crashes in 2 groups</h1>"))
   }
 
+  @Test(arguments: [[], ["--index", "crashes.sqlite"]])
+  func `group shows the sentence and the stack of each example`(options: [String]) throws {
+    let folder = try TemporaryFolder()
+    try Self.dumps(in: folder)
+    // The second run of an index reads no dump anew.
+    for _ in 0..<2 {
+      _ = try Self.run(["group", "--no-system", "artifacts", "--html", "a.html"] + options, in: folder)
+    }
+    let page = try Self.text("a.html", in: folder)
+    #expect(page.components(separatedBy: "<details open data-fold id=\"e").count == 4)
+    #expect(page.contains("<h2 id=\"examples-title\">Examples</h2>"))
+    #expect(page.firstMatch(of: /<li id="s[0-9a-f]{16}f0"/) != nil)
+    _ = try Self.run(["report", "--no-system", "artifacts", "-o", "b.html"], in: folder)
+    #expect(try Self.text("b.html", in: folder) == page)
+  }
+
+  @Test func `Partial results have groups and no stacks`() throws {
+    let folder = try TemporaryFolder()
+    try Self.dumps(in: folder)
+    _ = try Self.run(["group", "--no-system", "artifacts", "--partial", "part.json"], in: folder)
+    _ = try Self.run(["group", "--merge", "part.json", "--html", "a.html"], in: folder)
+    let page = try Self.text("a.html", in: folder)
+    #expect(page.contains("<h1>7 crashes in 3 groups</h1>"))
+    #expect(!page.contains("id=\"examples\""))
+  }
+
   @Test func `process writes a page of the reports that it made`() throws {
     let folder = try TemporaryFolder()
     try folder.write(
@@ -112,6 +138,11 @@ struct ManyTests {
     let browser = try Browser(folder)
     try browser.open(folder.url("a.html"), width: width, theme: width == 360 ? "dark" : "light")
     #expect(try browser.value(Audit.script).array.compactMap(\.string) == [])
+    // Of an image that shrinks with the page, texts would be a few pixels high.
+    #expect(
+      try browser.value("Array.from(document.querySelectorAll('.axis')).filter(e => e.offsetHeight >= 16).length").int
+        == 2)
+    #expect(try browser.value("document.querySelector('svg.chart').getBoundingClientRect().height").int == 208)
     let shown = "Array.from(document.querySelectorAll('#groups tbody tr')).filter(e => !e.hidden).length"
     #expect(try browser.value(shown).int == 30)
     _ = try browser.value(

@@ -73,7 +73,10 @@ struct ValidityTests {
       let result = try Tool.run(
         ["report", "--no-system", "--source", "src", "crash.ips", "-o", "crash.html"], in: folder)
       #expect(result.status == 0, "\(result.errorText)")
-      return String(decoding: try folder.bytes(of: "crash.html"), as: UTF8.self)
+      let page = String(decoding: try folder.bytes(of: "crash.html"), as: UTF8.self)
+      let isQuoted = page.contains("<pre class=\"source\"")
+      #expect(result.errorText.contains("src: warning: ") == !isQuoted)
+      return page
     }
     #expect(try page("/build/lib/cart.c").contains("<mark>2&gt; int &lt;b&gt;;</mark>"))
     for path in ["../secret.c", "/src/../secret.c", folder.url("secret.c").path, "link.c", "lib", ""] {

@@ -34,6 +34,22 @@ struct SymbolSearchTests {
     #expect(SymbolSearch(paths: [folder.path], looksInSystem: false).find(Self.identity).files.isEmpty)
   }
 
+  @Test("A folder with the name of an id is listed only for that id")
+  func folderOfID() throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write("a/\(Self.otherID)/other.txt", Self.sym(Self.otherID, "Other"))
+    let late = folder.work.appending(path: "b/\(Self.id)")
+    try FileManager.default.createDirectory(at: late, withIntermediateDirectories: true)
+    let search = SymbolSearch(paths: [folder.path], looksInSystem: false)
+    #expect(
+      search.find(ModuleIdentity(path: "/Other", debugID: DebugID(text: Self.otherID))).files.count == 1,
+      "a name of its own in a folder of another name")
+    // Had the folder been listed for the other id, this file would not be found.
+    let path = try folder.write("b/\(Self.id)/x.sym", Self.sym())
+    #expect(search.find(Self.identity).files.map(\.path) == [path])
+    #expect(search.faults.findings.isEmpty)
+  }
+
   @Test("A file that was named is used for its module only")
   func file() throws {
     let folder = try TemporaryFolder()
