@@ -3,11 +3,11 @@ import ArgumentParser
 import FileSystem
 import SystemPackage
 
-/// The words that name a command, and what may have been meant by others.
+/// Resolves the words that name a command, and suggests commands for unknown words.
 enum CommandName {
   typealias Command = any ParsableCommand.Type
 
-  /// The commands that the first words name, from the outermost on, and the words behind them.
+  /// The commands that the first words name, the outermost first, and the remaining words.
   static func resolve(_ arguments: [String]) -> (path: [Command], rest: ArraySlice<String>) {
     var path: [Command] = []
     var rest = arguments[...]
@@ -22,7 +22,7 @@ enum CommandName {
 
   private static func name(_ command: Command) -> String { command.configuration.commandName ?? "" }
 
-  /// Throws `ValidationError` if the first words name no command; of `help` those that it is asked about.
+  /// Throws `ValidationError` if the first words do not name a command. For `help`, checks the words after it.
   static func check(_ arguments: [String]) throws {
     let isHelp = arguments.first == "help"
     let (path, rest) = resolve(isHelp ? Array(arguments.dropFirst()) : arguments)
@@ -41,7 +41,7 @@ enum CommandName {
     throw ValidationError(text)
   }
 
-  /// What other tools call it.
+  /// The names of commands in other tools.
   private static let otherNames = [
     "stackwalk": ["symbolize"], "minidump_stackwalk": ["symbolize"], "symbolicate": ["symbolize"],
     "dump": ["inspect"], "show": ["inspect"], "ls": ["database list"], "exec": ["run"], "send": ["upload"],
@@ -53,7 +53,7 @@ enum CommandName {
     var found: [String] = []
     if path.isEmpty {
       found = otherNames[word] ?? []
-      // A command of a group without the group.
+      // A subcommand without its group.
       for group in commands {
         found += group.configuration.subcommands.map { name($0) }.filter { $0 == word }.map { "\(name(group)) \($0)" }
       }
@@ -64,7 +64,7 @@ enum CommandName {
     return found
   }
 
-  /// The name that `word` may be a misspelling of.
+  /// The name of which `word` may be a misspelling.
   static func nearest(to word: String, among names: [String]) -> String? {
     let limit = max(1, word.utf8.count / 3)
     let letters = Array(word.utf8.prefix(64))

@@ -29,7 +29,7 @@ struct Crashpadctl: ParsableCommand {
 
   static let versionText = "crashpadctl \(toolVersion)"
 
-  /// The beginning of the parser's messages about errors.
+  /// The beginning of the parser's error messages.
   static let _errorPrefix = "crashpadctl: error: "
 
   static func main() {

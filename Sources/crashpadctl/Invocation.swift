@@ -3,11 +3,11 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// One call of the tool: finds the command that its arguments name, and runs it.
+/// One call of the tool: finds the command that the arguments name, and runs it.
 struct Invocation {
   private let arguments: [String]
 
-  /// The arguments behind the tool's name, byte for byte.
+  /// Takes the arguments after the tool's name, byte for byte.
   init(_ arguments: [[UInt8]]) {
     var words = arguments.map { ArgumentText.text($0) }
     if ["-V", "version"].contains(words.first) { words[0] = "--version" }
@@ -28,13 +28,13 @@ struct Invocation {
     }
   }
 
-  /// The command that is named, by its own parser alone: that of the whole tree makes and checks those of all commands first,
-  /// which took three quarters of the time to start. Nil if there is no such command, or it takes other arguments: then the
-  /// tree's parser has the words for it.
+  /// Parses the arguments with the parser of the named command alone. The parser for the whole tree first creates and
+  /// checks those of all commands, which took three quarters of the start time. Nil if there is no such command or it
+  /// rejects the arguments; then the tree's parser produces the error message.
   private static func parseAlone(_ arguments: [String]) -> (any ParsableCommand)? {
     let (path, rest) = CommandName.resolve(arguments)
     guard let command = path.last, command.configuration.subcommands.isEmpty else { return nil }
-    // A request for help is answered by another command.
+    // A request for help is parsed as another command.
     guard let parsed = try? command.parseAsRoot(Array(rest)), type(of: parsed) == command else { return nil }
     return parsed
   }
@@ -47,7 +47,7 @@ struct Invocation {
   // MARK: The end
 
   private func end(_ error: any Error) -> Never {
-    // It has no message, which the parser would make its help for first.
+    // An exit code has no message, but the parser would generate its help first.
     if let code = error as? ExitCode { exit(code.rawValue) }
     let status = Crashpadctl.exitCode(for: error).rawValue
     if status == ExitStatus.success.rawValue {
@@ -60,8 +60,8 @@ struct Invocation {
     exit(status)
   }
 
-  /// What the parser says of an error. It repeats arguments, and a line feed in one of them is to begin no line: of arguments
-  /// that are printed otherwise than they are, the message is that of their printed form.
+  /// The parser's message for an error. The message quotes arguments, and a line feed in one must not begin a line.
+  /// If arguments are not printable as they are, they are parsed again in printable form.
   private func message(_ error: any Error) -> String {
     var error = error
     let printed = arguments.map { Wording.printable($0) }

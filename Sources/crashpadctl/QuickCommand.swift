@@ -1,15 +1,16 @@
 import FileSystem
 
-/// The commands that are started most often, read without the parser, which takes longer than `inspect` does for a small dump.
+/// Parses the most frequent commands without the argument parser, which takes longer than
+/// `inspect` takes for a small dump.
 ///
-/// Only words that mean the same to the parser are read here. All others, mistakes and requests for help among them, are left
-/// to it.
+/// Only arguments that mean the same to the parser are parsed here. All others are left to it, including
+/// mistakes and requests for help.
 enum QuickCommand {
   case version
   case inspect(InspectRun)
   case run(ProgramRun)
 
-  /// Nil if the words are for the parser.
+  /// Nil if the arguments need the parser.
   init?(_ words: [String]) {
     var words = QuickWords(rest: words[...])
     switch words.next() {
@@ -35,7 +36,7 @@ enum QuickCommand {
   }
 }
 
-/// Words of the command line, from the first on.
+/// The remaining words of the command line.
 struct QuickWords {
   var rest: ArraySlice<String>
 
@@ -43,7 +44,7 @@ struct QuickWords {
 
   mutating func next() -> String? { rest.popFirst() }
 
-  /// The value of an option; nil if the parser has to decide whether the next word is one.
+  /// The value of an option; nil if the parser has to decide whether the next word is a value.
   mutating func value() -> String? {
     guard let word = rest.first, Self.isPlain(word) else { return nil }
     return next()

@@ -12,7 +12,7 @@ struct DatabaseCheckReport {
   private var repaired = 0
   private var busy = 0
   private var notRepaired = 0
-  /// The whole repair failed.
+  /// The failure of the whole repair.
   private var failure: FileFailure?
   private var result: DatabaseCheck.Result?
 
@@ -84,7 +84,7 @@ struct DatabaseCheckReport {
     }
     for severity in Severity.allCases.reversed() where !quiet || severity == .error {
       guard let dropped = result.findings.dropped[severity] else { continue }
-      text += "\(name): \(severity.rawValue): \(Wording.grouped(dropped)) more findings like these\n"
+      text += "\(name): \(severity.rawValue): \(grouped(dropped)) more findings like these\n"
     }
     Terminal.output(text)
     if quiet { return }
@@ -95,7 +95,7 @@ struct DatabaseCheckReport {
     ]
     if command.repair {
       counts.append(Wording.count(repaired, "repair") + (dryRun ? " to be done" : " done"))
-      if busy + notRepaired > 0 { counts.append("\(Wording.grouped(busy + notRepaired)) not done") }
+      if busy + notRepaired > 0 { counts.append("\(grouped(busy + notRepaired)) not done") }
     }
     Terminal.error(
       "crashpadctl: \(status == .success ? "passed" : "FAILED"): " + counts.joined(separator: ", "))
@@ -134,7 +134,7 @@ struct DatabaseCheckReport {
 
   // MARK: JSON
 
-  /// A directory that can't be opened as a database.
+  /// Writes the failure for a directory that can't be opened as a database.
   static func writeFailure(_ path: FilePath, _ text: String, _ status: ExitStatus) {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in

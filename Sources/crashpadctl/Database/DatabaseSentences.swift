@@ -5,9 +5,9 @@ import Redaction
 import Snapshot
 import SystemPackage
 
-/// What the tool says about a database and its reports.
+/// Messages about a database and its reports.
 enum DatabaseSentences {
-  /// Why a report or a part of the database could not be read or changed, and the exit status for it.
+  /// The reason why a report or a part of the database could not be read or changed, and the exit status for it.
   static func failure(_ error: any Error) -> (text: String, status: ExitStatus) {
     switch error {
     case ReportChangeFailure.notFound: ("there is no such report", .noInput)
@@ -26,10 +26,11 @@ enum DatabaseSentences {
     }
   }
 
-  /// Says why a session could not begin, or not change something, and ends the tool.
+  /// Prints why a session could not start or make a change. Returns the exit code for the tool.
   static func fail(_ error: any Error, _ database: FilePath) -> ExitCode {
     var error = error
-    // The names of a run's own files are random, and say nothing: it is their directory that could not be written.
+    // The random names of a session's own files mean nothing to the user; the problem is that
+    // their directory can't be written.
     if let failure = error as? FileFailure, failure.path.lastComponent?.string.hasPrefix(".crashpadctl-") == true {
       error = FileFailure(failure.path.removingLastComponent(), failure.errno)
     }
@@ -39,7 +40,7 @@ enum DatabaseSentences {
 
   // MARK: Locks
 
-  /// "locked by a running program"
+  /// Such as "locked by a running program".
   static func adjective(_ state: LockState) -> String {
     switch state {
     case .held(let since): "locked by a running program" + (since.map { ", since \(date($0))" } ?? "")
@@ -50,7 +51,7 @@ enum DatabaseSentences {
 
   static func lock(_ state: LockState) -> String { "is " + adjective(state) }
 
-  /// One word for programs.
+  /// A single word for JSON.
   static func word(_ state: LockState) -> String {
     switch state {
     case .held: "held"
@@ -78,7 +79,7 @@ enum DatabaseSentences {
 
   // MARK: Metadata
 
-  /// One word for programs: where the metadata is from, or why there is none.
+  /// A single word for JSON: the source of the metadata, or the reason why there is none.
   static func word(_ metadata: Report.Metadata) -> String {
     switch metadata {
     case .file: "file"
@@ -98,7 +99,7 @@ enum DatabaseSentences {
     }
   }
 
-  /// The upload of a report in few words.
+  /// The upload state of a report in a few words.
   static func upload(_ metadata: ReportMetadata?) -> String {
     guard let metadata else { return "unknown" }
     if metadata.isUploaded { return "uploaded" }
@@ -111,13 +112,13 @@ enum DatabaseSentences {
 
   static func date(_ seconds: Int64) -> String { Wording.date(Timestamp(seconds: seconds)) }
 
-  /// "2026-11-18 08:30:00 UTC, 3 d ago"
+  /// Such as "2026-11-18 08:30:00 UTC, 3 d ago".
   static func date(_ seconds: Int64, now: Int64) -> String {
     let (age, overflow) = now.subtractingReportingOverflow(seconds)
     if overflow { return date(seconds) }
     return "\(date(seconds)), \(Wording.age(age))\(age < 0 ? "" : " ago")"
   }
 
-  /// An attempt to upload; 0 is none.
+  /// The time of an upload attempt; "never" for 0.
   static func attempt(_ seconds: Int64) -> String { seconds == 0 ? "never" : date(seconds) }
 }

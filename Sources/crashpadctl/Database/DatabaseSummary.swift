@@ -4,7 +4,7 @@ import JSONFormat
 import Snapshot
 import SystemPackage
 
-/// What `database info` tells.
+/// The data printed by `database info`.
 struct DatabaseSummary {
   struct Count {
     var count = 0
@@ -15,9 +15,9 @@ struct DatabaseSummary {
       bytes += size
     }
 
-    /// "3, 1.2 MiB"
+    /// Such as "3, 1.2 MiB".
     var text: String {
-      count == 0 ? "none" : "\(Wording.grouped(count)), \(Wording.size(UInt64(bytes)))"
+      count == 0 ? "none" : "\(grouped(count)), \(Wording.size(UInt64(bytes)))"
     }
   }
 
@@ -36,7 +36,7 @@ struct DatabaseSummary {
   private(set) var attachments = Count()
   private(set) var oldest: Int64?
   private(set) var newest: Int64?
-  /// Pending dumps: those that wait, those that are locked, and of these those that a running program holds.
+  /// Pending dumps: those that wait, those that are locked, and the locked ones held by a running program.
   private(set) var waitingDumps = Count()
   private(set) var lockedDumps = Count()
   private(set) var heldDumps = Count()
@@ -100,7 +100,7 @@ struct DatabaseSummary {
     lines.append(("Attachments", attachments.text))
     lines.append(("Pending dumps", waitingDumps.text))
     if lockedDumps.count > 0 {
-      let held = heldDumps.count > 0 ? "; \(Wording.grouped(heldDumps.count)) held by a running program" : ""
+      let held = heldDumps.count > 0 ? "; \(grouped(heldDumps.count)) held by a running program" : ""
       lines.append(("Locked dumps", lockedDumps.text + held))
     }
     if rejected.count > 0 { lines.append(("Rejected dumps", rejected.text)) }
@@ -111,10 +111,10 @@ struct DatabaseSummary {
 
   private func text(_ reports: Reports) -> String {
     var parts = [reports.files.text]
-    if reports.uploaded > 0 { parts.append("\(Wording.grouped(reports.uploaded)) uploaded") }
-    if reports.requested > 0 { parts.append("\(Wording.grouped(reports.requested)) requested for upload") }
+    if reports.uploaded > 0 { parts.append("\(grouped(reports.uploaded)) uploaded") }
+    if reports.requested > 0 { parts.append("\(grouped(reports.requested)) requested for upload") }
     if reports.locked > 0 { parts.append(Wording.count(reports.locked, "lock file")) }
-    if reports.withoutMetadata > 0 { parts.append("\(Wording.grouped(reports.withoutMetadata)) without good metadata") }
+    if reports.withoutMetadata > 0 { parts.append("\(grouped(reports.withoutMetadata)) without good metadata") }
     return parts.joined(separator: "; ")
   }
 

@@ -1,12 +1,12 @@
 import Snapshot
 
-/// Dates for long lists: the day's text is made once for all times of the day.
+/// Formats dates for long lists; the text of each day is cached.
 struct Dates {
   private var days: [Int64: [UInt8]] = [:]
 
-  /// "2026-11-21 08:30:00" in UTC; years beyond four digits as the bare number of seconds.
+  /// Appends "2026-11-21 08:30:00" in UTC; for years with more than four digits, the number of seconds.
   ///
-  /// - Returns: whether it is a date.
+  /// - Returns: whether a date was appended.
   @discardableResult
   mutating func append(_ seconds: Int64, to bytes: inout [UInt8], separator: UInt8 = UInt8(ascii: " ")) -> Bool {
     let rest = Int(seconds % 86400 >= 0 ? seconds % 86400 : seconds % 86400 + 86400)
@@ -25,7 +25,7 @@ struct Dates {
     return true
   }
 
-  /// RFC 3339; nil for years beyond four digits.
+  /// RFC 3339; nil for years with more than four digits.
   mutating func rfc3339(_ seconds: Int64) -> String? {
     var bytes: [UInt8] = []
     guard append(seconds, to: &bytes, separator: UInt8(ascii: "T")) else { return nil }
@@ -35,7 +35,7 @@ struct Dates {
   private mutating func text(of day: Int64) -> [UInt8]? {
     if let known = days[day] { return known.isEmpty ? nil : known }
     let text = Wording.rfc3339(Timestamp(seconds: day)).map { Array($0.utf8.prefix(10)) }
-    // Reports of a damaged database may have any time; what was made is not kept without end.
+    // Reports in a damaged database may have any time, so the cache is limited.
     if days.count > 10_000 { days.removeAll() }
     days[day] = text ?? []
     return text

@@ -2,7 +2,7 @@ import ArgumentParser
 import CrashDatabase
 import Snapshot
 
-/// What a list can say of a report.
+/// The columns of a report list.
 enum ReportColumn: String, CaseIterable {
   case id
   case state
@@ -21,10 +21,10 @@ enum ReportColumn: String, CaseIterable {
   case lock
   case path
 
-  /// Those that people see if they do not choose.
+  /// The default columns for text.
   static let usual: [ReportColumn] = [.id, .state, .created, .age, .size, .upload]
 
-  /// Those that programs see if they do not choose: what does not depend on the clock, and nothing twice.
+  /// The default columns for programs: those that do not depend on the clock, without duplicates.
   static let raw: [ReportColumn] = allCases.filter { $0 != .age && $0 != .upload }
 
   var title: String {
@@ -42,7 +42,7 @@ enum ReportColumn: String, CaseIterable {
   }
 }
 
-/// `id,size,created`
+/// A list of columns, such as `id,size,created`.
 struct ColumnList: ExpressibleByArgument {
   let columns: [ReportColumn]
 
@@ -52,7 +52,7 @@ struct ColumnList: ExpressibleByArgument {
     guard columns.count == names.count else { return nil }
   }
 
-  /// The next column behind those that are typed already.
+  /// Completes the next column after those already typed.
   static let completion = CompletionKind.custom { _, _, prefix in
     let typed = prefix.lastIndex(of: ",").map { prefix[...$0] } ?? ""
     return ReportColumn.allCases.map { typed + $0.rawValue }
@@ -61,7 +61,7 @@ struct ColumnList: ExpressibleByArgument {
   static let names = ReportColumn.allCases.map(\.rawValue).joined(separator: ", ")
 }
 
-/// Writes single cells.
+/// Writes the cells of one report.
 struct ReportCells {
   let database: CrashDatabase
   let now: Int64
@@ -72,7 +72,7 @@ struct ReportCells {
     self.now = now
   }
 
-  /// As people read it; nothing if there is no value.
+  /// Appends the value as text for people; nothing if there is no value.
   mutating func appendText(_ column: ReportColumn, _ report: Report, _ lock: LockState?, to bytes: inout [UInt8]) {
     let metadata = report.metadata.value
     switch column {
@@ -97,7 +97,7 @@ struct ReportCells {
     }
   }
 
-  /// As programs read it: bytes, RFC 3339, `true` and `false`; nothing if there is no value.
+  /// Appends the value for programs: bytes, RFC 3339, `true` and `false`; nothing if there is no value.
   mutating func appendRaw(_ column: ReportColumn, _ report: Report, _ lock: LockState?, to bytes: inout [UInt8]) {
     let metadata = report.metadata.value
     switch column {
@@ -128,7 +128,7 @@ struct ReportCells {
     if dates.append(seconds, to: &bytes, separator: UInt8(ascii: "T")) { bytes.append(UInt8(ascii: "Z")) }
   }
 
-  /// The id with its hyphens.
+  /// Appends the id with its hyphens.
   private static func append(_ id: UUIDBytes, to bytes: inout [UInt8]) {
     let digits: StaticString = "0123456789abcdef"
     for nibble in 0..<32 {

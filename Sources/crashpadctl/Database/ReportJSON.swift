@@ -4,7 +4,7 @@ import JSONFormat
 import Snapshot
 import SystemPackage
 
-/// Reports as JSON, for `list` and `show`.
+/// Writes reports as JSON, for `list` and `show`.
 struct ReportJSON {
   let database: CrashDatabase
   private var dates = Dates()
@@ -59,7 +59,7 @@ struct ReportJSON {
     json.close("}")
   }
 
-  /// Null if there was none.
+  /// The time of an upload attempt; null if there was none.
   private mutating func attempt(_ seconds: Int64?) -> String? {
     guard let seconds, seconds != 0 else { return nil }
     return dates.rfc3339(seconds)

@@ -1,13 +1,13 @@
 import CrashDatabase
 import Snapshot
 
-/// A table of reports. All cells lie in one array: a list may have a hundred thousand rows.
+/// A table of reports. All cells are in one array, because a list may have a hundred thousand rows.
 struct ReportTable {
   private let columns: [ReportColumn]
   private var cells: [UInt8] = []
-  /// Where each cell ends in `cells`.
+  /// The end of each cell in `cells`.
   private var ends: [Int] = []
-  /// Cells of a terminal that each takes.
+  /// The width of each cell in terminal columns.
   private var lengths: [Int32] = []
   private var widths: [Int]
 
@@ -40,12 +40,12 @@ struct ReportTable {
     widths[column] = max(widths[column], length)
   }
 
-  /// Columns that a narrow terminal does without, the first of them first; those that were chosen all stay.
+  /// The columns to drop on a narrow terminal, the first one first. Explicitly chosen columns always stay.
   private static let droppable: [ReportColumn] = [.age, .size, .state]
 
   /// - Parameters:
-  ///   - limit: cells in a line; nil for no limit. Ids become as short as they can be and still be told apart, and then
-  ///     columns are left out.
+  ///   - limit: the width of a line in terminal columns; nil for no limit. Ids are shortened first as far as they
+  ///     stay unique, then columns are dropped.
   ///   - keepsColumns: whether all columns stay.
   func text(limit: Int? = nil, keepsColumns: Bool = false) -> [UInt8] {
     var widths = widths
@@ -62,7 +62,7 @@ struct ReportTable {
       let index = cell % columns.count
       defer { start = end }
       guard shown[index] else { continue }
-      // Only ids are cut, and they are ASCII.
+      // Only ids are shortened, and they are ASCII.
       let length = min(widths[index], Int(lengths[cell]))
       let isCut = length < Int(lengths[cell])
       let padding = widths[index] - length
@@ -87,7 +87,7 @@ struct ReportTable {
     }
   }
 
-  /// How many characters tell all ids apart: some of the groups between their hyphens.
+  /// The number of characters that make all ids unique; cuts only before a hyphen.
   private func distinctIDLength(_ column: Int) -> Int {
     let rows = ends.count / columns.count
     for length in [8, 13, 18, 23] where length < widths[column] {

@@ -2,7 +2,7 @@ import CrashDatabase
 import FileSystem
 import Snapshot
 
-/// Everything about a report, for people.
+/// A full description of a report for people.
 enum ReportText {
   static func text(_ report: Report, _ lock: LockState?, in database: CrashDatabase, now: Int64) -> String {
     var lines: [(String, String)] = [
@@ -15,7 +15,7 @@ enum ReportText {
       lines.append(("Created", DatabaseSentences.date(metadata.creationTime, now: now)))
       lines.append(("Uploaded", metadata.isUploaded ? "yes" : "no"))
       lines.append(("Upload requested", metadata.isUploadExplicitlyRequested ? "yes" : "no"))
-      lines.append(("Upload attempts", Wording.grouped(metadata.uploadAttempts)))
+      lines.append(("Upload attempts", grouped(metadata.uploadAttempts)))
       let last = metadata.lastUploadAttemptTime
       lines.append(("Last attempt", last == 0 ? "never" : DatabaseSentences.date(last, now: now)))
       if !metadata.serverID.isEmpty { lines.append(("Server id", Wording.printable(metadata.serverID))) }
@@ -32,9 +32,9 @@ enum ReportText {
   }
 
   private static func size(_ report: Report) -> String {
-    let own = "\(Wording.grouped(report.size)) bytes"
+    let own = "\(grouped(report.size)) bytes"
     if report.attachments.isEmpty { return own }
-    return own + ", with attachments \(Wording.grouped(report.totalSize)) bytes"
+    return own + ", with attachments \(grouped(report.totalSize)) bytes"
   }
 
   /// Names and values in two columns.

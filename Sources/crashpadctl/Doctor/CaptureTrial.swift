@@ -9,23 +9,23 @@ import Supervision
 import Synchronization
 import SystemPackage
 
-/// A program that was made to crash with the handler in it, and what came of it. The program is this tool itself.
+/// A trial crash with the handler, and its result. The program that crashes is this tool itself.
 struct CaptureTrial {
-  /// Why there is no whole dump; nil if there is one.
+  /// The reason why there is no complete dump; nil if there is one.
   private(set) var fault: String?
-  /// Bytes; nil without a dump.
+  /// The size of the dump in bytes; nil without a dump.
   private(set) var dumpSize: Int?
   private(set) var threads: Int?
-  /// What the handler says that it could not capture, and why.
+  /// The handler's notes on data that it could not capture, and why.
   private(set) var notes: [String] = []
-  /// From the signal to the end of the capture, as the handler measured it.
+  /// The time from the signal to the end of the capture, as measured by the handler.
   private(set) var captureMicroseconds: UInt64?
-  /// From the program's start to its end.
+  /// The time from the start of the program to its end.
   private(set) var runMicroseconds: UInt64 = 0
-  /// The program was not allowed to become another user.
+  /// Whether the program was not allowed to change its user.
   private var isRefused = false
 
-  /// "a whole dump of 4 threads, 191.5 KiB, captured in 3.5 ms"
+  /// Such as "a whole dump of 4 threads, 191.5 KiB, captured in 3.5 ms".
   var found: String {
     var text = "a whole dump of \(Wording.count(threads ?? 0, "thread")), \(Wording.size(UInt64(dumpSize ?? 0)))"
     if let captureMicroseconds { text += ", captured in \(Self.milliseconds(captureMicroseconds))" }
@@ -36,14 +36,14 @@ struct CaptureTrial {
     "\(microseconds / 1000).\(microseconds / 100 % 10) ms"
   }
 
-  /// Nil if this user can't become another one.
+  /// A trial that changes its user; nil if this user is not allowed to.
   static func changingUser(_ library: FilePath, _ folder: TrialFolder) -> CaptureTrial? {
     guard geteuid() == 0 else { return nil }
     let trial = CaptureTrial(library, folder, changesUser: true)
     return trial.isRefused ? nil : trial
   }
 
-  /// - Parameter changesUser: whether the program gives up the rights of root before it crashes.
+  /// - Parameter changesUser: whether the program drops root rights before it crashes.
   init(_ library: FilePath, _ folder: TrialFolder, changesUser: Bool = false) {
     let place = HandlerLibrary.absolute(folder.folder.path)
     let name = changesUser ? "changed-user" : "trial"
@@ -63,7 +63,7 @@ struct CaptureTrial {
     let tool = unsafe access(link, X_OK) == 0 ? FilePath(link) : ProgramFile.ownPath ?? FilePath(link)
     var words = [HandlerEnvironment.bytes(tool), Array(CaptureTrialCommand.name.utf8)]
     if changesUser { words.append(Array("--changed-user".utf8)) }
-    // A handler of Swift's own runtime would take its time, and stumble over the thread that blocks its signal.
+    // The handler of Swift's own runtime would take extra time, and fail on the thread that blocks its signal.
     let variables = ProgramStart.ownEnvironment.filter { !$0.starts(with: Array("SWIFT_BACKTRACE=".utf8)) }
     var start = ProgramStart(
       words, environment: environment.applied(to: variables + [Array("SWIFT_BACKTRACE=enable=no".utf8)]),
@@ -84,7 +84,7 @@ struct CaptureTrial {
     if fault != nil, let said = Self.firstLine(errors) { fault? += "; it said: \(said)" }
   }
 
-  /// In seconds; longer than any capture takes.
+  /// The limit in seconds; longer than any capture takes.
   private static let limit = 20
 
   private static func microseconds(_ duration: Duration) -> UInt64 {
@@ -97,12 +97,12 @@ struct CaptureTrial {
     return Wording.printable(String(decoding: bytes.prefix { $0 != 0x0a }, as: UTF8.self))
   }
 
-  /// - Parameter needsThreads: whether all threads have to be there with their registers.
+  /// - Parameter needsThreads: whether all threads must be present with their registers.
   private mutating func read(_ environment: HandlerEnvironment, needsThreads: Bool) {
     do {
       let database = try CrashDatabase(environment.database)
       let dumps = try database.pendingDumps().dumps.filter { $0.uuid.map { environment.owns($0) } ?? false }
-      // Another user can't rename the file when it is whole; `run` does that for it.
+      // Another user can't rename the finished file; `run` does that.
       let finished = dumps.first { !$0.isLocked } ?? (needsThreads ? nil : dumps.first { $0.size > 0 })
       guard let dump = finished, let file = try database.open(dump) else {
         fault = dumps.isEmpty ? "the crash left no dump" : "the crash left a dump that was not finished"
@@ -138,12 +138,12 @@ struct CaptureTrial {
   }
 }
 
-/// What is made to crash. `doctor` alone starts it.
+/// The program that crashes; only `doctor` starts it.
 struct CaptureTrialCommand: ParsableCommand {
   static let name = "capture-trial"
-  /// Its status where it may not become another user.
+  /// The exit status if it is not allowed to change its user.
   static let refused: Int32 = 76
-  /// Beside the one that crashes. The last one blocks every signal.
+  /// The number of threads besides the one that crashes. The last one blocks all signals.
   static let threads = 3
 
   static let configuration = CommandConfiguration(
@@ -151,7 +151,7 @@ struct CaptureTrialCommand: ParsableCommand {
 
   private static let ready = Atomic<Int>(0)
 
-  /// Becomes the user of no rights, as the workers of servers do.
+  /// Changes to a user without rights, as server workers do.
   @Flag var changedUser = false
 
   func run() throws {
@@ -161,7 +161,7 @@ struct CaptureTrialCommand: ParsableCommand {
         Glibc.exit(Self.refused)
       }
     }
-    // Whatever happens, it does not go on for ever.
+    // Ends the program in any case.
     alarm(15)
     for number in 0..<Self.threads {
       var thread = pthread_t()

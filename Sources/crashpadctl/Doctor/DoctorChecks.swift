@@ -4,18 +4,19 @@ import FileSystem
 import Glibc
 import JSONFormat
 import Meaning
+import Snapshot
 import Supervision
 import SystemPackage
 
-/// What was found out, one line each, and what it means for captures.
+/// The results of the checks, one line each, and their effect on captures.
 struct DoctorChecks {
   enum State: String {
     case ok
-    /// Crashes are captured, but less of them, or not each.
+    /// Crashes are captured, but incompletely or not all of them.
     case limited
     /// Crashes are not captured.
     case missing
-    /// Captures do without it.
+    /// Captures do not need it.
     case note
   }
 
@@ -23,9 +24,9 @@ struct DoctorChecks {
     let name: String
     let state: State
     let found: String
-    /// What it means for captures; nil of what is in order.
+    /// The effect on captures; nil if the result is good.
     var meaning: String?
-    /// What to do about it.
+    /// The recommended action.
     var advice: String?
   }
 
@@ -64,16 +65,17 @@ struct DoctorChecks {
 
   // MARK: Database
 
-  /// Where a trial may take place: in the database, or the directory that it would be made in; else anywhere.
+  /// The candidate directories for a trial: the database, or the closest existing parent directory; then others.
   static func trialPlaces(_ database: FilePath) -> [FilePath] {
-    // Only what is missing can be made: not what leads through a file, or where this user may not look.
+    // Only missing directories can be created, unlike paths through a file or through a
+    // directory that this user may not search.
     var place = database
     while failure(of: place) == .noSuchFileOrDirectory, !place.components.isEmpty { place.removeLastComponent() }
     let temporary = unsafe getenv("TMPDIR").map { unsafe FilePath(platformString: $0) }
     return [place] + [temporary, "/tmp", "/var/tmp", "/dev/shm", "/run"].compactMap { $0 }
   }
 
-  /// Why a directory can't be opened; nil if it can.
+  /// The error when a directory can't be opened; nil if it can.
   private static func failure(of place: FilePath) -> Errno? {
     do { _ = try Folder(place) } catch { return error.errno }
     return nil
@@ -92,7 +94,7 @@ struct DoctorChecks {
         : FolderFacts.fileSystem(place)?.isReadOnly == true ? "is on a read-only file system" : "is not writable"
       add("database", .missing, "\(Wording.printable(place)) \(reason)", "crashes leave nothing", advice)
     }
-    // Of another directory the rest would say nothing.
+    // For another directory, the remaining checks would mean nothing.
     guard let trial, trial.place == place else { return }
     let renames = filter?.calls.contains { $0.name == "renameat2" } != true
     let facts = FolderFacts(probing: trial.folder, renames: renames)
@@ -127,7 +129,7 @@ struct DoctorChecks {
 
   private mutating func addSpace(_ system: FolderFacts.FileSystem) {
     var found = "\(system.name), \(Wording.size(system.free)) free"
-    if let files = system.freeFiles { found += ", \(Wording.grouped(files)) more files" }
+    if let files = system.freeFiles { found += ", \(grouped(files)) more files" }
     if system.free < 32 << 10 || system.freeFiles == 0 {
       add("space", .missing, found, "there is no room for a dump", "free some space")
     } else if system.free < 16 << 20 {
@@ -157,7 +159,7 @@ struct DoctorChecks {
     }
   }
 
-  /// What is left to say if looking ended by a signal.
+  /// Adds the result if the checks were ended by a signal.
   mutating func addBrokenOff(_ signal: Int32) {
     add(
       "doctor", .missing, "ended by \(linuxSignalName(signal)) while it looked", "the other checks are not made",
@@ -214,7 +216,7 @@ struct DoctorChecks {
 
   mutating func addSignals(_ facts: SystemFacts) {
     let size =
-      facts.signalFrameSize.map { "the kernel writes up to \(Wording.grouped($0)) bytes" } ?? "of the usual size"
+      facts.signalFrameSize.map { "the kernel writes up to \(grouped($0)) bytes" } ?? "of the usual size"
     good("alternate stacks", size)
     let blocked = facts.blockedSignals.map { linuxSignalName($0) }.joined(separator: ", ")
     let ignored = facts.ignoredSignals.map { linuxSignalName($0) }.joined(separator: ", ")
@@ -236,7 +238,7 @@ struct DoctorChecks {
   // MARK: Limits
 
   mutating func addLimits(_ facts: SystemFacts) {
-    func text(_ limit: SystemFacts.ResourceLimit) -> String { limit.map { Wording.grouped($0) } ?? "unlimited" }
+    func text(_ limit: SystemFacts.ResourceLimit) -> String { limit.map { grouped($0) } ?? "unlimited" }
     let pattern = facts.corePattern.map { Wording.printable($0) } ?? "unknown pattern"
     let core = facts.coreLimit.map { Wording.size($0) } ?? "of any size"
     let isPiped = facts.corePattern?.hasPrefix("|") == true
@@ -281,7 +283,7 @@ struct DoctorChecks {
     }
   }
 
-  /// Reports may well be sent from elsewhere.
+  /// Adds checks for uploads. Reports may also be sent from another machine, so these are not failures.
   mutating func addUploads() {
     do {
       let version = try HTTPLibrary.version()
@@ -313,7 +315,7 @@ struct DoctorChecks {
     }
   }
 
-  /// - Parameter trial: of a program that gave up the rights of root; nil if there was none.
+  /// - Parameter trial: the trial of a program that dropped root rights; nil if there was none.
   mutating func addChangedUser(_ trial: CaptureTrial?) {
     guard let trial else { return }
     if let fault = trial.fault {

@@ -81,7 +81,7 @@ struct EventsRun {
       if let failure { throw failure }
       try output.finish()
     } catch { return EventSentences.fail(error, command.output ?? "-", creating: true) }
-    SymbolPlaces.reportServerFailure(reading.cache.search)
+    SymbolPlaces.reportFaults(reading.cache.search)
     EventSentences.report(output, withoutCrash: withoutCrash, isSingle: list.isSingle)
     if reading.cursor == nil { list.reportSkipped() }
     return status

@@ -1,7 +1,7 @@
 import JSONFormat
 import Meaning
 
-/// The schema crashpadctl-explain/1 of crashpadctl-json(5).
+/// Writes the schema crashpadctl-explain/1 of crashpadctl-json(5).
 enum CodeJSON {
   static func write(_ answer: CodeAnswer, to json: inout JSONWriter) {
     json.object { json in
@@ -49,7 +49,7 @@ enum CodeJSON {
   }
 }
 
-/// `--list`
+/// The output of `--list`.
 enum CodeList {
   static func text(_ style: TextStyle) -> String {
     var table = TextTable([("code", .left), ("name", .left), ("meaning", .left)])

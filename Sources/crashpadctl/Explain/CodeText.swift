@@ -1,11 +1,11 @@
 import Meaning
 
-/// What a code means, on one screen.
+/// The meaning of a code, on one screen.
 struct CodeText {
   let answer: CodeAnswer
   let style: TextStyle
 
-  /// Columns of the labels.
+  /// The width of the labels in columns.
   private static let indent = 13
 
   func print(isFirst: Bool) {
@@ -43,7 +43,7 @@ struct CodeText {
     return text + part("Source", [reading.sources.joined(separator: "; ")])
   }
 
-  /// What is known where a code is unknown.
+  /// The known facts about the field of an unknown code.
   private func text(ofUnknownIn owner: CodeMeaning) -> String {
     let reading = CodeReading(owner)
     var text = heading("\(Wording.printable(answer.query)): unknown")

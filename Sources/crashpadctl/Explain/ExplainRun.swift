@@ -23,7 +23,7 @@ struct ExplainRun {
     self.codes = codes
   }
 
-  /// Whether a word names a file: it is one and no known code, or it looks like a path.
+  /// Whether a word names a file: it looks like a path, or is an existing file and not a known code.
   private static func isPath(_ word: String) -> Bool {
     if word == "-" || word.hasPrefix("/") || word.hasPrefix("./") || word.hasPrefix("../") { return true }
     let path = FilePath(argument: word)
@@ -46,10 +46,12 @@ struct ExplainRun {
     if list.inputs.isEmpty { return list.statusOfNone }
     var status = list.failures.isEmpty ? ExitStatus.success : .findings
     let isSingle = list.isSingle && answers.isEmpty
+    var said: Set<SymbolFileFinding> = []
     for (index, input) in list.inputs.enumerated() {
-      let result = explain(input, cache, isSingle: isSingle, isFirst: index == 0)
+      let result = explain(input, cache, isSingle: isSingle, isFirst: index == 0, &said)
       if result != .success { status = isSingle ? result : .findings }
     }
+    SymbolPlaces.reportFaults(cache.search, except: Set(said.map(\.file)))
     list.reportSkipped()
     write(answers, isSingle: false, isFirst: false)
     if Self.status(of: answers) != .success { status = .findings }
@@ -70,7 +72,10 @@ struct ExplainRun {
     }
   }
 
-  private func explain(_ input: InputList.Input, _ cache: SymbolCache, isSingle: Bool, isFirst: Bool) -> ExitStatus {
+  /// - Parameter said: the findings about symbol files that were printed.
+  private func explain(
+    _ input: InputList.Input, _ cache: SymbolCache, isSingle: Bool, isFirst: Bool, _ said: inout Set<SymbolFileFinding>
+  ) -> ExitStatus {
     let layout = isSingle ? JSONWriter.Layout.indented : .compact
     let explained: ExplainedInput
     do {
@@ -86,11 +91,13 @@ struct ExplainRun {
       }
       return status
     }
-    // Notes are for those who look at the dump itself.
+    // Notes matter only to readers of the dump itself.
     for finding in explained.findings.findings where finding.severity > .note || explained.explanation == nil {
       Terminal.error(Sentences.line(finding, input: input.name))
     }
-    for finding in explained.symbolFindings { Terminal.error(Sentences.line(finding)) }
+    for finding in explained.symbolFindings where said.insert(finding).inserted {
+      Terminal.error(Sentences.line(finding))
+    }
     switch command.format {
     case .json:
       JSONWriter.standardOutput(layout) { ExplanationJSON.write(explained, input: input.argument, to: &$0) }

@@ -7,10 +7,10 @@ import Snapshot
 import Symbolication
 import SystemPackage
 
-/// One input of `explain`, read as far as an explanation needs it.
+/// One input of `explain`, with the data needed for an explanation.
 struct ExplainedInput {
   let explanation: Explanation?
-  /// Made where `makesSignature`, and something can be read.
+  /// The signature, if `makesSignature` is set and the input can be read.
   let signature: Signature?
   let findings: FindingList
   let symbolFindings: [SymbolFileFinding]
@@ -33,25 +33,27 @@ struct ExplainedInput {
   }
 }
 
-/// Makes texts and named stacks of a snapshot.
+/// Extracts texts and symbolicated stacks from a snapshot.
 struct EvidenceReader {
   let evidence: CrashEvidence
   let symbolization: Symbolization
   let symbolFindings: [SymbolFileFinding]
-  /// Of each module whether it is the application's.
+  /// For each module, whether it belongs to the application.
   let isOfApp: [Bool]
 
-  /// - Parameter known: the stacks of all threads, if they were made already.
+  /// - Parameter known: the stacks of all threads, if they are known already.
   init(_ snapshot: ProcessSnapshot, _ input: InputFile, _ cache: SymbolCache, _ known: Symbolization? = nil) {
     func text(_ content: Content?) -> String? {
       guard let content, !content.isEmpty else { return nil }
       return input.withBytes { snapshot.text(content, in: $0) }
     }
     let paths = snapshot.modules.map { text($0.name) ?? text($0.debugName) ?? "" }
-    let executable = snapshot.modules.firstIndex { $0.fileType == .executable }
+    let executable = snapshot.executableIndex
     let processName = snapshot.report?.processName ?? executable.map { lastPathComponent(paths[$0]) }
-    isOfApp = AppCode(paths, executable: executable, snapshot.report, snapshot.system.operatingSystem).isOfApp
-    let reader = FrameReader(paths: paths, isOfApp: isOfApp)
+    let own = OwnModules(snapshot)
+    isOfApp = paths.enumerated().map { own.contains($0, path: $1) }
+    let reader = FrameReader(
+      names: paths.map { Wording.printable(lastPathComponent($0)) }, isOfApp: isOfApp)
 
     let result = known ?? Symbolization(snapshot, input, cache, threads: .all)
     symbolization = result
@@ -74,10 +76,16 @@ struct EvidenceReader {
       messages: Self.messages(snapshot, text))
   }
 
-  /// What `explain` says first, without any symbols.
-  static func summary(_ view: InspectionView) -> String {
+  /// The summary with which `explain` begins.
+  ///
+  /// - Parameter known: the stack of the crashed thread, if it is known already. A report lists the frames of all
+  ///   threads, and its explanation may rest on another thread, so these are read here without symbols.
+  static func summary(_ view: InspectionView, _ known: Symbolization?) -> String {
     let cache = SymbolCache(SymbolSearch(paths: [], looksInSystem: false))
-    return Wording.printable(Explanation(EvidenceReader(view.snapshot, view.input, cache).evidence).summary)
+    let stacks =
+      known.flatMap { view.snapshot.report == nil ? $0 : nil }
+      ?? Symbolization(view.snapshot, view.input, cache, threads: view.snapshot.report == nil ? .crashed : .all)
+    return Wording.printable(Explanation(EvidenceReader(view.snapshot, view.input, cache, stacks).evidence).summary)
   }
 
   private static func messages(_ snapshot: ProcessSnapshot, _ text: (Content?) -> String?) -> [String] {
@@ -91,48 +99,22 @@ struct EvidenceReader {
   }
 }
 
-/// Names of frames.
+/// Creates the frames of the evidence.
 private struct FrameReader {
-  let paths: [String]
+  /// The modules' names without directories.
+  let names: [String]
   let isOfApp: [Bool]
 
-  /// A frame, and the calls that were inlined into it.
+  /// A frame and the calls inlined into it.
   func frames(_ frame: Symbolization.Frame) -> [CrashEvidence.Frame] {
     let module = frame.frame.module
     let functions = frame.symbol?.frames ?? []
     func make(_ function: SymbolizedAddress.Frame?) -> CrashEvidence.Frame {
       let location = SymbolizedView.location(function).map { "\(lastPathComponent($0.file)):\($0.line)" }
       return CrashEvidence.Frame(
-        function: SymbolizedView.name(function), module: name(module), offset: frame.frame.moduleOffset,
+        function: SymbolizedView.name(function), module: module.map { names[$0] }, offset: frame.frame.moduleOffset,
         location: location, isOfApp: module.map { isOfApp[$0] } ?? false)
     }
     return functions.isEmpty ? [make(nil)] : functions.map { make($0) }
-  }
-
-  private func name(_ module: Int?) -> String? { module.map { Wording.printable(lastPathComponent(paths[$0])) } }
-}
-
-/// Which modules are the application's, by their paths.
-private struct AppCode {
-  let isOfApp: [Bool]
-
-  private static let systemFolders = [
-    "/System/", "/usr/lib/", "/usr/lib64/", "/lib/", "/lib64/", "/Library/Apple/", "/private/preboot/", "/usr/libexec/",
-    "C:\\Windows\\", "/apex/", "/system/", "/vendor/",
-  ]
-
-  init(_ paths: [String], executable: Int?, _ report: ReportSnapshot?, _ system: OperatingSystem) {
-    // Reports that have names in place of paths: the process has that of its program.
-    let program = report?.processPath ?? executable.map { paths[$0] }
-    let name = report?.processName ?? program.map { lastPathComponent($0) }
-    isOfApp = paths.enumerated().map { index, path in
-      if path.isEmpty { return false }
-      if index == executable || path == program || lastPathComponent(path) == name { return true }
-      let isSystem = Self.systemFolders.contains { path.hasPrefix($0) || path.holds("/Symbols" + $0) }
-      if isSystem { return false }
-      return path.holds(".app/") || path.holds("/Bundle/Application/")
-        || (path.hasPrefix("/") && system == .linux)
-        || (system == .windows && path.contains("\\"))
-    }
   }
 }

@@ -8,7 +8,7 @@ struct ExplanationText {
   let style: TextStyle
 
   private static let indent = 14
-  /// Of each part; the others are in JSON.
+  /// The maximum number of lines in each part; the rest is only in JSON.
   private static let limit = 8
 
   func text(name: String) -> String {
@@ -45,7 +45,7 @@ struct ExplanationText {
   }
 }
 
-/// The schema crashpadctl-explanation/1 of crashpadctl-json(5).
+/// Writes the schema crashpadctl-explanation/1 of crashpadctl-json(5).
 enum ExplanationJSON {
   static func write(_ explained: ExplainedInput, input: String, to json: inout JSONWriter) {
     let error = explained.explanation == nil ? "nothing can be read of it" : nil

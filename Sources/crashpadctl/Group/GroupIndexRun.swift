@@ -24,13 +24,19 @@ struct GroupIndexRun {
     list.reportFailures()
     // An index may have crashes of which all dumps were removed since.
     if list.inputs.isEmpty, !list.failures.isEmpty { return list.statusOfNone }
+    if let status = command.page.conflict(list) ?? refusal() { return status }
     do {
       let index = try GroupIndex(FilePath(argument: index), inApp: command.inApp)
-      let status = try update(index, list)
+      let search = try command.symbolOptions.search()
+      let status = try update(index, list, search)
       list.reportSkipped()
-      let part = try index.part(since: command.since.map { $0.seconds(now: command.clock.seconds) })
+      let since = command.since.map { $0.seconds(now: command.clock.seconds) }
+      let part = try since.map { try index.part(since: $0) } ?? index.part(hasDays: command.page.html != nil)
       let shard = CrashGroups.Shard(run: "index", number: 1, total: 1)
-      return try GroupOutput(command: command, groups: CrashGroups(shard, part), explanations: []).write(status)
+      return try GroupOutput(
+        command: command, groups: CrashGroups(shard, part), explanations: [],
+        examples: command.examples(list, search)
+      ).write(status)
     } catch let failure as SQLiteFailure {
       let (text, status) = Sentences.index(failure)
       Terminal.error("\(displayName(index)): error: \(text)")
@@ -38,12 +44,25 @@ struct GroupIndexRun {
     }
   }
 
+  /// The status if the index is a directory, a device or a FIFO, of which SQLite says nothing that helps.
+  private func refusal() -> ExitStatus? {
+    let reason: InputFile.NotReadable.Reason
+    switch try? FileKind(at: FilePath(argument: index), followingLink: true) {
+    case .regular, nil: return nil
+    case .directory: reason = .directory
+    case .symbolicLink, .other: reason = .notAFile
+    }
+    let text = Sentences.failure(InputFile.NotReadable(reason: reason), creating: true).text
+    Terminal.error("\(displayName(index)): error: \(text)")
+    return .cannotCreate
+  }
+
   /// Reads what is new. Of files that were not read in whole each is reported once.
-  private func update(_ index: GroupIndex, _ list: InputList) throws -> ExitStatus {
+  private func update(_ index: GroupIndex, _ list: InputList, _ search: SymbolSearch) throws -> ExitStatus {
     var status = list.failures.isEmpty ? ExitStatus.success : .findings
-    let files = try newFiles(list, try index.known())
+    let files = try newFiles(list, index)
     if files.isEmpty { return status }
-    let cache = SymbolCache(try command.symbolOptions.search(), names: .mangled)
+    let cache = SymbolCache(search, names: .mangled)
     let options = SignatureOptions(cache, inApp: command.inApp.map { Glob($0) })
     let run = GroupRun(command: command.withoutSince)
     let progress = Progress(total: files.count, isShown: command.format == .text)
@@ -68,23 +87,22 @@ struct GroupIndexRun {
       try index.add(entries)
     }
     progress.clear()
-    SymbolPlaces.reportServerFailure(cache.search)
+    SymbolPlaces.reportFaults(cache.search)
     return status
   }
 
-  private func newFiles(_ list: InputList, _ known: [String: FileStamp]) throws -> [File] {
+  private func newFiles(_ list: InputList, _ index: GroupIndex) throws -> [File] {
     let folder = try FilePath.workingDirectory()
-    var files: [File] = []
-    for input in list.inputs {
+    let candidates = list.inputs.map { input in
       let path = FilePath(argument: input.argument)
-      let absolute = path.isAbsolute ? input.argument : ArgumentText.text(folder.pushing(path).bytes)
-      let stamp = FileStamp(at: path)
-      if let stamp, known[absolute] == stamp { continue }
-      let named = InputList.Input(
-        name: input.name, argument: absolute, relativePath: input.relativePath, isFound: input.isFound)
-      files.append(File(input: named, stamp: stamp))
+      return GroupIndex.Candidate(path: input.absoluteArgument(path, from: folder), stamp: FileStamp(at: path))
     }
-    return files
+    return try index.unknown(candidates).map { number in
+      let (input, candidate) = (list.inputs[number], candidates[number])
+      let named = InputList.Input(
+        name: input.name, argument: candidate.path, relativePath: input.relativePath, isFound: input.isFound)
+      return File(input: named, stamp: candidate.stamp)
+    }
   }
 }
 

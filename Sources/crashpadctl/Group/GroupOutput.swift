@@ -16,6 +16,8 @@ struct GroupOutput {
   let command: GroupCommand
   let groups: CrashGroups
   let explanations: [Explanation]
+  /// Nil where no dumps were read.
+  var examples: GroupExamples?
 
   /// - Returns: `status`, or that of a group that is not in the baseline.
   func write(_ status: ExitStatus) throws -> ExitStatus {
@@ -56,7 +58,9 @@ struct GroupOutput {
   private func writePage(_ list: [CrashGroups.Group], to html: String) -> ExitStatus? {
     var maker = GroupsPageMaker(groups: list, failed: groups.parts.values.reduce(0) { $0 + $1.failed })
     maker.baseline = command.failOn.flatMap { try? GroupBaseline($0.baseline) }
-    do { try PageFile.write(maker.page().html(), to: html) } catch {
+    var page = maker.page()
+    examples?.add(to: &page, list)
+    do { try PageFile.write(page.html(), to: html) } catch {
       Terminal.error(error.text)
       return error.status
     }

@@ -22,6 +22,7 @@ struct GroupRun {
     let list = InputList(DatabaseInputs(command.inputs).arguments, accepting: InputFormat.withMeaning)
     list.reportFailures()
     if list.inputs.isEmpty { return list.statusOfNone }
+    if let conflict = command.page.conflict(list) { return conflict }
     let cache = SymbolCache(try command.symbolOptions.search(), names: .mangled)
     let options = SignatureOptions(cache, inApp: command.inApp.map { Glob($0) })
     let chosen = list.inputs.indices.filter { index in
@@ -50,12 +51,14 @@ struct GroupRun {
         return true
       })
     progress.clear()
-    SymbolPlaces.reportServerFailure(cache.search)
+    SymbolPlaces.reportFaults(cache.search)
     list.reportSkipped()
     let shard = CrashGroups.Shard(
       run: CrashGroups.digest(list.inputs.map(\.argument)), number: command.shard?.number ?? 1,
       total: command.shard?.total ?? 1)
-    let output = GroupOutput(command: command, groups: CrashGroups(shard, part), explanations: explanations)
+    let output = GroupOutput(
+      command: command, groups: CrashGroups(shard, part), explanations: explanations,
+      examples: command.examples(list, cache.search))
     return try output.write(status)
   }
 
@@ -89,6 +92,17 @@ struct GroupRun {
     }
     report.crash = (Signature(snapshot, inspection.file, nil, options), facts)
     return report
+  }
+}
+
+extension GroupCommand {
+  /// The examples that a page shows; nil if there is to be none.
+  func examples(_ list: InputList, _ search: SymbolSearch) -> GroupExamples? {
+    if page.html == nil { return nil }
+    let cache = SymbolCache(search, names: .simplified)
+    let maker = CrashPageMaker(
+      cache: cache, signatures: SignatureOptions(cache, inApp: inApp.map { Glob($0) }))
+    return GroupExamples(list, maker, architecture: arch.architecture, jobs: jobs)
   }
 }
 
@@ -136,11 +150,27 @@ extension CrashFacts {
     program = view.program
     processID = snapshot.processID.map(Int64.init)
     time = snapshot.snapshotTime?.seconds
+    let writer = CrashAccount.Writer(inspection.format)
+    role = CrashAccount.Role(snapshot, by: writer)
+    if role != nil {
+      process = view.process
+      periodStart = snapshot.report?.periodStart?.seconds
+    }
     version = view.version
     device = view.text(snapshot.system.machine)
     system = view.system
     client = snapshot.clientID == .zero ? snapshot.report?.reporterKey : snapshot.clientID.text
     isQuick = view.isQuick
+  }
+}
+
+extension CrashAccount.Writer {
+  init(_ format: InputFormat) {
+    switch format {
+    case .ips, .crash: self = .system
+    case .metricKit: self = .metricKit
+    default: self = .process
+    }
   }
 }
 
@@ -157,7 +187,8 @@ private struct FactsView {
   /// "2.1 (341)", or the annotation in which Crashpad's clients put it.
   var version: String? {
     if let report = snapshot.report {
-      let parts = [report.version, report.build.map { "(\($0))" }].compactMap { $0 }
+      let build = report.build.flatMap { $0.isEmpty ? nil : "(\($0))" }
+      let parts = [report.version, build].compactMap { $0 }.filter { !$0.isEmpty }
       return parts.isEmpty ? nil : Wording.printable(parts.joined(separator: " "))
     }
     return annotation("ver", "version", "_version", "app_version")
@@ -167,6 +198,12 @@ private struct FactsView {
   var program: String? {
     if let report = snapshot.report { return report.bundleID ?? report.processName }
     return annotation("prod", "product", "_productName")
+  }
+
+  /// The executable's file name.
+  var process: String? {
+    if let report = snapshot.report { return report.processName.map { Wording.printable($0) } }
+    return snapshot.executableIndex.flatMap { text(snapshot.modules[$0].name) }.map { lastPathComponent($0) }
   }
 
   private func annotation(_ names: String...) -> String? {

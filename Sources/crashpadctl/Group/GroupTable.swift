@@ -12,6 +12,7 @@ struct GroupTable {
   let known: Set<String>?
 
   private var total: Int { groups.reduce(0) { $0 + $1.cell.count } }
+  private var twins: Int { groups.reduce(0) { $0 + $1.cell.twins } }
   private var failed: Int { parts.parts.values.reduce(0) { $0 + $1.failed } }
 
   // MARK: Text
@@ -25,7 +26,7 @@ struct GroupTable {
     table.droppable = ["example", "devices", "systems", "first seen", "versions", "share", "last seen"]
     for group in groups {
       table.add([
-        Wording.grouped(group.cell.count), share(group), day(group.cell.first), day(group.cell.last),
+        grouped(group.cell.count), share(group), day(group.cell.first), day(group.cell.last),
         Self.top(group.cell.versions), Self.top(group.cell.devices), Self.top(group.cell.systems), group.id,
         Wording.printable(group.text) + marks(group),
         group.cell.example?.input ?? "",
@@ -41,13 +42,15 @@ struct GroupTable {
       text += "\(group.id): \(clients) crashed 3 times or more within an hour, each time within seconds of the start\n"
     }
     text += "\(Wording.count(total, "crash", "crashes")) in \(Wording.count(groups.count, "group"))"
-    return text + (failed > 0 ? "; \(Wording.grouped(failed)) not read in whole\n" : "\n")
+    if twins > 0 { text += "; \(Wording.count(twins, "more report")) of the same crashes" }
+    return text + (failed > 0 ? "; \(grouped(failed)) not read in whole\n" : "\n")
   }
 
   private func marks(_ group: CrashGroups.Group) -> String {
     (isNew(group) == true ? " [new]" : "") + (group.newIn.map { " [new in \(Wording.printable($0))]" } ?? "")
       + (group.goneSince.map { " [gone since \(Wording.printable($0))]" } ?? "")
       + (group.cell.loopingClients > 0 ? " [insta-crash]" : "")
+      + (group.cell.twins > 0 ? " [\(Wording.count(group.cell.twins, "more report"))]" : "")
   }
 
   private func isNew(_ group: CrashGroups.Group) -> Bool? { known.map { !$0.contains(group.id) } }
@@ -76,7 +79,9 @@ struct GroupTable {
   // MARK: CSV
 
   var csv: String {
-    var lines = ["id,count,share,first,last,versions,devices,systems,new_in,gone_since,insta_crash,signature,example"]
+    var lines = [
+      "id,count,share,first,last,versions,devices,systems,new_in,gone_since,insta_crash,signature,example,twins"
+    ]
     for group in groups {
       let cell = group.cell
       let values = [
@@ -84,7 +89,7 @@ struct GroupTable {
         Self.list(cell.versions),
         Self.list(cell.devices), Self.list(cell.systems), group.newIn ?? "", group.goneSince ?? "",
         String(cell.loopingClients), group.text,
-        cell.example?.input ?? "",
+        cell.example?.input ?? "", String(cell.twins),
       ]
       lines.append(values.map(Self.quoted).joined(separator: ","))
     }
@@ -111,6 +116,7 @@ struct GroupTable {
       json.member("rules", SignatureRule.version)
       json.member("by", order.rawValue)
       json.member("crash_count", total)
+      json.member("twin_count", twins)
       json.member("failed_count", failed)
       json.array("groups") { json in
         for group in groups { json.object { write(group, to: &$0) } }
@@ -146,6 +152,7 @@ struct GroupTable {
     json.member("new_in", group.newIn)
     json.member("gone_since", group.goneSince)
     json.member("insta_crash", group.cell.loopingClients)
+    json.member("twins", group.cell.twins)
     if let isNew = isNew(group) { json.member("new", isNew) }
     json.object("example") { json in
       json.member("id", group.cell.example?.id)

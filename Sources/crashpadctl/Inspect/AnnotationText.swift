@@ -5,7 +5,7 @@ import Snapshot
 struct AnnotationText {
   let view: InspectionView
 
-  /// One of them in one line; its module's name in front, unless it is the process'.
+  /// A message or annotation in one line, after its module's name unless it belongs to the process.
   struct Entry {
     let module: String?
     /// Nil for a message.
@@ -18,7 +18,7 @@ struct AnnotationText {
     }
   }
 
-  /// What programs said about their end, as assertions do.
+  /// The messages that programs left at their end, as failed assertions do.
   var messages: [Entry] {
     let report = view.snapshot.report
     let listed = (report?.messages ?? []).map {
@@ -38,7 +38,7 @@ struct AnnotationText {
     }
   }
 
-  /// The process' own, then those of each module.
+  /// The annotations of the process, then those of each module.
   var annotations: [Entry] {
     var entries: [Entry] = []
     for annotation in view.snapshot.annotations where !view.isOfCapture(annotation) {
@@ -62,7 +62,7 @@ struct AnnotationText {
     Entry(module: module, name: view.text(annotation.name) ?? "\"\"", value: view.text(annotation.value) ?? "")
   }
 
-  /// All of them, whole, one in each line.
+  /// All messages and annotations in full, one per line.
   var text: String {
     var text = ""
     for (title, entries) in [("Messages", messages), ("Annotations", annotations)] where !entries.isEmpty {

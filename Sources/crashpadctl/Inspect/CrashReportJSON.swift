@@ -1,7 +1,7 @@
 import JSONFormat
 import Snapshot
 
-/// What a crash report says beside threads and modules, as members of the documents of `inspect`.
+/// The facts in a crash report other than threads and modules, as members of `inspect`'s documents.
 enum CrashReportJSON {
   static func write(_ report: ReportSnapshot, to json: inout JSONWriter) {
     json.object { json in
@@ -102,7 +102,7 @@ enum CrashReportJSON {
     }
   }
 
-  /// The frames that the input lists, of a thread or of the exception that led to a crash.
+  /// Writes the frames that the input lists, for a thread or for the exception that led to a crash.
   static func write(_ frames: [RecordedFrame], _ view: InspectionView, to json: inout JSONWriter) {
     json.array { json in
       for frame in frames {

@@ -3,7 +3,7 @@ import CrashpadCore
 import FileSystem
 import Snapshot
 
-/// The tables: threads, modules, memory, registers.
+/// The tables of threads, modules, memory and registers.
 enum DetailText {
   // MARK: Threads
 
@@ -29,7 +29,7 @@ enum DetailText {
         index == crashed ? "*" : "", String(index), thread.id.map { String($0) } ?? "-", view.text(thread.name) ?? "",
         thread.priority.map { String($0) } ?? "-", thread.suspendCount.map { String($0) } ?? "-", pc ?? "-",
         thread.context.map { Wording.hex($0.stackPointer) } ?? "-", stack ?? "-",
-        thread.stack.map { Wording.grouped($0.region.content.count) } ?? "-",
+        thread.stack.map { grouped($0.region.content.count) } ?? "-",
       ]
       if hasCaptures { cells.append(thread.capture.map(InspectionView.name) ?? "-") }
       table.add(cells)
@@ -92,7 +92,7 @@ enum DetailText {
     return text
   }
 
-  /// Four in a row; below them the ones that point into a module.
+  /// The registers, four per line, then the ones that point into a module.
   private static func registers(_ context: CPUContext, _ view: InspectionView) -> String {
     let registers = context.generalRegisters
     var text = ""
@@ -113,7 +113,7 @@ enum DetailText {
 
   // MARK: Memory
 
-  /// All captured ranges, by address.
+  /// A table of all captured ranges, by address.
   static func memory(_ view: InspectionView, style: TextStyle = .plain) -> String {
     var table = TextTable([("address", .left), ("end", .left), ("bytes", .right), ("what", .left)])
     table.elastic = ["what": .tail]
@@ -121,14 +121,14 @@ enum DetailText {
     for (region, what) in ranges(view) {
       table.add([
         Wording.hex(region.address), region.end.map(Wording.hex) ?? "beyond 2^64",
-        Wording.grouped(region.content.count),
+        grouped(region.content.count),
         what,
       ])
     }
     return table.text(style)
   }
 
-  /// All captured ranges, by address, with what they are.
+  /// All captured ranges by address, with their content.
   static func ranges(_ view: InspectionView) -> [(region: MemoryRegion, what: String)] {
     var owners: [(region: MemoryRegion, what: String)] = []
     for (index, thread) in view.snapshot.threads.enumerated() {
@@ -141,7 +141,7 @@ enum DetailText {
     return owners
   }
 
-  /// A hex dump of up to `count` bytes of captured memory from `address` on; nil if that byte was not captured.
+  /// A hex dump of up to `count` bytes of captured memory from `address` on; nil if the first byte was not captured.
   static func memory(_ view: InspectionView, at address: UInt64, count: Int) -> String? {
     let regions = view.snapshot.capturedMemory + view.snapshot.intermediateDumpExtraMemory
     guard

@@ -1,7 +1,7 @@
 import BinaryFormat
 import Snapshot
 
-/// Sixteen bytes a line: address, bytes, characters.
+/// A hex dump with sixteen bytes per line: address, bytes, characters.
 enum HexDump {
   static func text(_ bytes: RawSpan, address: UInt64 = 0) -> String {
     var text = ""

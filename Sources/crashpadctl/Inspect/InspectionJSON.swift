@@ -9,8 +9,8 @@ import Signatures
 import Snapshot
 import Symbolication
 
-/// One inspection as a JSON document. crashpadctl-json(5) is its schema: members are added, never changed, within a
-/// version. Addresses are strings "0x…", as JavaScript's numbers do not hold 64 bits.
+/// Writes one inspection as a JSON document with the schema in crashpadctl-json(5). Within a version, members are
+/// added but never changed. Addresses are strings "0x…", because JavaScript's numbers can't hold 64 bits.
 struct InspectionJSON {
   static let schema = "crashpadctl-inspect/1"
 
@@ -25,7 +25,7 @@ struct InspectionJSON {
     InspectionJSON(inspection: inspection, view: view, signature: signature).writeDocument(input, to: &json)
   }
 
-  /// An input that could not be read.
+  /// Writes the failure for an input that could not be read.
   static func writeFailure(_ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", Self.schema)
@@ -204,7 +204,7 @@ struct InspectionJSON {
     }
   }
 
-  /// Only of a Linux process that a handler within it captured.
+  /// Writes the capture data, which only a Linux process with an in-process handler has.
   private func writeCapture(_ view: InspectionView, to json: inout JSONWriter) {
     guard let duration = view.captureDuration else { return }
     json.object("capture") { json in
@@ -224,7 +224,7 @@ struct InspectionJSON {
     }
   }
 
-  /// JSON quotes what a terminal must not see, so the text stays as it is.
+  /// The text without escapes for the terminal, because JSON does its own quoting.
   private func rawText(_ content: Content?, _ view: InspectionView) -> String? {
     guard let content else { return nil }
     return view.input.withBytes { view.snapshot.text(content, in: $0) }

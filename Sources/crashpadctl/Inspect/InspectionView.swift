@@ -4,11 +4,11 @@ import FileSystem
 import Snapshot
 import Symbolication
 
-/// What the views of one inspection share: its text, and names for its addresses.
+/// The shared state of all views of one inspection: its texts, and names for its addresses.
 struct InspectionView {
   let inspection: Inspection
   let snapshot: ProcessSnapshot
-  /// What the snapshot was read from.
+  /// The input of the snapshot.
   let input: InputFile
   let modules: ModuleMap
   private let moduleNames: [String]
@@ -22,7 +22,7 @@ struct InspectionView {
     input = inspection.file
     modules = ModuleMap(snapshot.modules)
     let input = inspection.file
-    // Every frame of every stack asks for one.
+    // Computed in advance, because every frame of every stack needs one.
     moduleNames = snapshot.modules.enumerated().map { index, module in
       let path = module.name.map { name in input.withBytes { Wording.printable(snapshot.bytes(of: name, in: $0)) } }
       return path.flatMap { $0.isEmpty ? nil : lastPathComponent($0) } ?? "module \(index)"
@@ -37,7 +37,8 @@ struct InspectionView {
 
   func moduleName(_ index: Int) -> String { moduleNames[index] }
 
-  /// "MyApp + 0x1234", with symbols "main + 12 (/src/main.cpp:42), MyApp + 0x1234"; nil if no module is there.
+  /// Such as "MyApp + 0x1234", or with symbols "main + 12 (/src/main.cpp:42), MyApp +
+  /// 0x1234"; nil outside all modules.
   func location(_ address: UInt64) -> String? {
     guard let (module, offset) = lookup(address) else { return nil }
     let place = "\(moduleName(module)) + \(Wording.hex(offset))"
@@ -47,31 +48,31 @@ struct InspectionView {
     return "\(name), \(place)"
   }
 
-  /// "objc_release + 116, libobjc.A.dylib + 0x1ee8"; the address of a frame in no module.
+  /// Such as "objc_release + 116, libobjc.A.dylib + 0x1ee8"; the address for a frame outside all modules.
   func place(_ frame: RecordedFrame) -> String {
     let module = frame.module.map { "\(moduleName($0)) + \(Wording.hex(frame.moduleOffset ?? 0))" }
     let function = frame.function.map { name in
-      Wording.printable(name) + (frame.functionOffset.map { " + \($0)" } ?? "")
+      Wording.printable(Demangler.demangle(name, .simplified) ?? name) + (frame.functionOffset.map { " + \($0)" } ?? "")
     }
     return [function, module ?? (function == nil ? Wording.hex(frame.address) : nil)].compactMap { $0 }
       .joined(separator: ", ")
   }
 
-  /// The module at `address`, or where the address points without its authentication code.
+  /// The module at `address`, or at the address without its pointer authentication code.
   func lookup(_ address: UInt64) -> (module: Int, offset: UInt64)? {
     modules.lookup(address) ?? modules.lookup(strip(address))
   }
 
-  /// Takes off what is not part of the address: on arm64 pointers carry an authentication code.
+  /// Removes the bits that are not part of the address: on arm64, the pointer authentication code.
   private func strip(_ address: UInt64) -> UInt64 {
-    // Simulators on Intel say a mask of all bits, which would leave nothing.
+    // Simulators on Intel record a mask of all bits, which would leave nothing.
     guard snapshot.system.architecture == .arm64, let mask = snapshot.system.addressMask, mask != .max else {
       return address
     }
     return address & ~mask
   }
 
-  /// All digits of an address, as the architecture has them.
+  /// The address with all digits of the architecture.
   func fullAddress(_ value: UInt64) -> String {
     let isNarrow = snapshot.system.architecture == .x86 || snapshot.system.architecture == .arm
     return "0x" + hexadecimal(value, width: isNarrow ? 8 : 16)
@@ -87,7 +88,7 @@ struct InspectionView {
     }
   }
 
-  /// The arguments of a Linux process, with spaces between them.
+  /// The arguments of a Linux process, separated by spaces.
   var commandLine: String? {
     guard let content = snapshot.linux?.commandLine else { return nil }
     var bytes = input.withBytes { snapshot.bytes(of: content, in: $0) }
@@ -96,7 +97,7 @@ struct InspectionView {
     return String(decoding: bytes.map { $0 == 0 ? 0x20 : $0 }, as: UTF8.self)
   }
 
-  /// "17.4.1"
+  /// Such as "17.4.1".
   var osVersion: String? {
     let system = snapshot.system
     if system.osMajor == nil, system.osMinor == nil, system.osBugfix == nil { return nil }
@@ -109,7 +110,7 @@ struct InspectionView {
     guard [.ios, .macos].contains(snapshot.system.operatingSystem) else {
       return [48, 32, 16, 0].map { String(version >> UInt64($0) & 0xffff) }.joined(separator: ".")
     }
-    // LC_SOURCE_VERSION has 24 bits and four times 10; parts of zero at the end are not said.
+    // LC_SOURCE_VERSION has one part of 24 bits and four of 10; trailing zero parts are left out.
     var parts = [version >> 40] + [30, 20, 10, 0].map { version >> UInt64($0) & 0x3ff }
     while parts.count > 2, parts.last == 0 { parts.removeLast() }
     return parts.map { String($0) }.joined(separator: ".")

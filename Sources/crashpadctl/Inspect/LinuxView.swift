@@ -3,13 +3,13 @@ import CrashpadCore
 import FileSystem
 import Snapshot
 
-/// What the texts of a Linux process tell of its system, and how it was captured.
+/// Facts from the system texts of a Linux process, and about its capture.
 extension InspectionView {
-  /// "Debian GNU/Linux 12 (bookworm)", of os-release or lsb-release.
+  /// Such as "Debian GNU/Linux 12 (bookworm)", from os-release or lsb-release.
   var distribution: String? {
     guard snapshot.system.operatingSystem == .linux else { return nil }
     return value(of: ["PRETTY_NAME", "DISTRIB_DESCRIPTION"], in: snapshot.linux?.release, separator: "=").map { value in
-      // Values are quoted where they have spaces.
+      // Values with spaces are quoted.
       for quote in ["\"", "'"] where value.count >= 2 && value.hasPrefix(quote) && value.hasSuffix(quote) {
         return String(value.dropFirst().dropLast())
       }
@@ -17,10 +17,11 @@ extension InspectionView {
     }.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// "Intel(R) Xeon(R) Processor @ 2.60GHz", of /proc/cpuinfo.
+  /// Such as "Intel(R) Xeon(R) Processor @ 2.60GHz", from /proc/cpuinfo.
   var cpuModel: String? { value(of: ["model name"], in: snapshot.linux?.cpuInfo, separator: ":") }
 
-  /// "6.1.55-18-amd64 #1 SMP … x86_64": uname(1) without the system's name. Nil if the build is something else.
+  /// Such as "6.1.55-18-amd64 #1 SMP … x86_64": uname(1) without the system's name. Nil
+  /// if the build has another form.
   var kernel: String? {
     guard snapshot.system.operatingSystem == .linux, let build = text(snapshot.system.osBuild),
       build.hasPrefix("Linux ")
@@ -28,13 +29,13 @@ extension InspectionView {
     return String(build.dropFirst("Linux ".count))
   }
 
-  /// The executable's path, of Linux.
+  /// The executable's path on Linux.
   var executablePath: String? {
     guard snapshot.system.operatingSystem == .linux else { return nil }
-    return snapshot.modules.first { $0.fileType == .executable }.flatMap { text($0.name) }
+    return snapshot.executableIndex.flatMap { text(snapshot.modules[$0].name) }
   }
 
-  /// What stands behind one of these names in the first kilobytes of a text with a name in each line.
+  /// The value for one of these names in the first 8 KiB of a text with one name per line.
   private func value(of names: [String], in content: Content?, separator: Character) -> String? {
     guard let content else { return nil }
     let text = input.withBytes { snapshot.text(content.prefix(min(content.count, 8192)), in: $0) }
@@ -50,7 +51,7 @@ extension InspectionView {
 
   // MARK: How it was captured
 
-  /// Names of annotations that the interpretation of a Linux process' dump makes.
+  /// The names of the annotations that are created when the dump of a Linux process is interpreted.
   private static let captureDurationName = "crashpad_capture_ns"
   private static let captureNotesName = "crashpad_capture_notes"
 
@@ -61,21 +62,21 @@ extension InspectionView {
     }
   }
 
-  /// From the signal to the end of the capture, in nanoseconds.
+  /// The time from the signal to the end of the capture, in nanoseconds.
   var captureDuration: UInt64? { annotation(Self.captureDurationName).flatMap { UInt64($0) } }
 
-  /// What the handler could not capture.
+  /// The handler's notes on data that it could not capture.
   var captureNotes: [String] {
     annotation(Self.captureNotesName)?.split(separator: "\n").map { Wording.printable(String($0)) } ?? []
   }
 
-  /// Whether an annotation is shown as something else.
+  /// Whether an annotation is displayed elsewhere, as capture data.
   func isOfCapture(_ annotation: Annotation) -> Bool {
     snapshot.system.operatingSystem == .linux
       && [Self.captureDurationName, Self.captureNotesName].contains(text(annotation.name))
   }
 
-  /// "signal", "ptrace": how a thread's registers were got.
+  /// The name of a capture method, such as "signal" or "ptrace".
   static func name(of capture: ThreadSnapshot.Capture) -> String {
     switch capture {
     case .own: "own"
@@ -86,7 +87,7 @@ extension InspectionView {
     }
   }
 
-  /// Whether there is a thread whose registers were not got in the usual way, from a signal.
+  /// Whether the registers of any thread were captured in another way than by a signal.
   var hasUnusualCaptures: Bool {
     snapshot.threads.contains { [.ptrace, .proc, .notStopped].contains($0.capture) }
   }

@@ -7,35 +7,39 @@ import Minidump
 import Signatures
 import Snapshot
 
-/// One screen: what crashed, why, where, when, and whether the dump is whole.
+/// An overview on one screen: what crashed, why, where, when, and whether the dump is complete.
 struct OverviewText {
   private let view: InspectionView
   private let name: String
   private let isHead: Bool
   private let style: TextStyle
+  /// A summary sentence; nil if it is printed elsewhere.
+  private var summary: String?
   private var lines: [(label: String, text: String, color: TextStyle.Color?)] = []
 
-  /// How many there are on the screen; `--annotations` shows all.
+  /// The number of messages and annotations on the screen; `--annotations` prints all.
   private static let messages = 4
   private static let annotations = 10
-  /// Lines of a terminal that one value may take.
+  /// The number of terminal lines that one value may take.
   private static let linesPerValue = 3
 
-  static func text(_ view: InspectionView, name: String, style: TextStyle = .plain) -> String {
+  static func text(_ view: InspectionView, name: String, summary: String, style: TextStyle = .plain) -> String {
     var overview = OverviewText(view: view, name: name, style: style)
+    overview.summary = summary
     overview.describe()
     return overview.finished
   }
 
-  /// One of many: what crashed, where and when.
-  static func short(_ view: InspectionView, name: String, style: TextStyle = .plain) -> String {
+  /// A short overview for one of many inputs: what crashed, where and when.
+  static func short(_ view: InspectionView, name: String, summary: String, style: TextStyle = .plain) -> String {
     var overview = OverviewText(view: view, name: name, style: style)
+    overview.summary = summary
     overview.describeCrash()
     overview.describeProcess(isShort: true)
     return overview.finished
   }
 
-  /// The same as labels with their values.
+  /// The overview as labels with values.
   static func facts(_ view: InspectionView) -> [(label: String, values: [String])] {
     var overview = OverviewText(view: view, name: "", style: .plain)
     overview.describe()
@@ -50,7 +54,7 @@ struct OverviewText {
     return facts
   }
 
-  /// "intermediate dump, 4,711 bytes, complete"
+  /// Such as "intermediate dump, 4,711 bytes, complete".
   static func kind(_ view: InspectionView) -> String { OverviewText(view: view, name: "", style: .plain).kind }
 
   private var finished: String {
@@ -66,7 +70,7 @@ struct OverviewText {
     return text
   }
 
-  /// On a terminal a value goes on below its beginning.
+  /// The lines of a value; on a terminal, long values are wrapped.
   private func wrapped(_ text: String, indent: Int) -> [String] {
     guard let width = style.width, width > indent + 16 else { return [text] }
     var lines = DisplayWidth.wrapped(text, to: width - indent)
@@ -77,7 +81,7 @@ struct OverviewText {
     return lines
   }
 
-  /// What stands above stacks: what crashed and why, in which process, on what machine.
+  /// The text above stacks: what crashed and why, the process, and the machine.
   static func head(
     _ view: InspectionView, name: String, signature: Signature? = nil, style: TextStyle = .plain
   ) -> String {
@@ -103,7 +107,7 @@ struct OverviewText {
     let kind = FormatRow.of(view.inspection.format).title
     let state: String
     if let cause = view.inspection.tree?.incomplete {
-      state = "INCOMPLETE: reading stopped at byte \(Wording.grouped(cause.offset ?? 0)) (\(cause.rule.code))"
+      state = "INCOMPLETE: reading stopped at byte \(grouped(cause.offset ?? 0)) (\(cause.rule.code))"
     } else if !view.snapshot.isComplete {
       state =
         view.inspection.format == .minidump ? "made from an INCOMPLETE intermediate dump" : "INCOMPLETE"
@@ -112,7 +116,7 @@ struct OverviewText {
     } else {
       state = "complete"
     }
-    return "\(kind), \(Wording.grouped(view.inspection.file.byteCount)) bytes, \(state)"
+    return "\(kind), \(grouped(view.inspection.file.byteCount)) bytes, \(state)"
   }
 
   private mutating func add(_ label: String, _ text: String?, _ color: TextStyle.Color? = nil) {
@@ -130,15 +134,15 @@ struct OverviewText {
 
   private mutating func describeCrash() {
     let snapshot = view.snapshot
-    // Of a dump the lines below say as much.
-    if !isHead, snapshot.report != nil { add("Summary", EvidenceReader.summary(view), .bold) }
+    add("Summary", summary, .bold)
     guard let exception = snapshot.exception else {
       describeNoException()
       return
     }
     let description = ExceptionDescription(exception, snapshot.system)
     add("Crash", description.title, .error)
-    add("", description.explanation)
+    // If no more specific cause is known, the summary contains the explanation already.
+    if let explanation = description.explanation, summary?.contains(explanation) != true { add("", explanation) }
     if isHead { return }
     describeTermination()
     if let frame = snapshot.crashedThread.flatMap({ snapshot.threads[$0].frames?.first }) {
@@ -161,21 +165,23 @@ struct OverviewText {
       let name = view.text(thread.name).map { " \"\($0)\"" } ?? ""
       let queue = view.text(thread.queue).map { ", queue \($0)" } ?? ""
       let number = thread.id.map { ", id \($0)" } ?? ""
-      add("Thread", "\(index) of \(Wording.grouped(snapshot.threads.count))\(number)\(name)\(queue)")
+      add("Thread", "\(index) of \(grouped(snapshot.threads.count))\(number)\(name)\(queue)")
     } else if snapshot.report == nil {
       add("Thread", "\(id), which is not among the \(Wording.count(snapshot.threads.count, "thread"))")
     }
   }
 
-  /// A dump or a report without an exception, by the report's kind.
+  /// Describes a dump or a report without an exception.
   private mutating func describeNoException() {
     let report = view.snapshot.report
     switch report?.kind {
-    case nil: add("Crash", "none: the dump has no exception")
+    case nil: add("Crash", summary == nil ? "none: the dump has no exception" : "none")
     case .jetsam:
       add("Event", "JetsamEvent: the system ran short of memory", .error)
       describeJetsam()
-    case .resource: add("Event", "a resource limit was exceeded", .error)
+    case .resource:
+      let event = report?.fields.first { $0.name == "Event" }.map { Wording.printable($0.value) }
+      add("Event", event ?? "a resource limit was exceeded", .error)
     case .hang: add("Event", "a hang", .error)
     case .stackshot:
       add("Event", "stacks of the whole system; no process crashed")
@@ -190,7 +196,7 @@ struct OverviewText {
     let page = jetsam.pageSize ?? 16384
     func size(_ process: ReportSnapshot.JetsamProcess) -> String {
       process.residentPages.map {
-        ", \(Wording.grouped($0.multipliedReportingOverflow(by: page).partialValue >> 20)) MiB"
+        ", \(grouped($0.multipliedReportingOverflow(by: page).partialValue >> 20)) MiB"
       } ?? ""
     }
     let killed = jetsam.processes.filter { $0.reason != nil }
@@ -202,10 +208,10 @@ struct OverviewText {
     }
     if killed.isEmpty { add("Killed", "none is marked as killed") }
     add("Largest", jetsam.largestProcess.map(Wording.printable))
-    add("Processes", Wording.grouped(jetsam.processes.count))
+    add("Processes", grouped(jetsam.processes.count))
   }
 
-  /// "FRONTBOARD 0x8badf00d", and what the system said of it.
+  /// Describes the termination: "FRONTBOARD 0x8badf00d", and the system's reasons.
   private mutating func describeTermination() {
     guard let termination = view.snapshot.report?.termination else { return }
     let code = termination.code.map { $0 < 1000 ? String($0) : Wording.hex($0) }
@@ -220,7 +226,7 @@ struct OverviewText {
   private mutating func describeProcess(isShort: Bool = false) {
     let snapshot = view.snapshot
     if snapshot.report?.jetsam != nil { return add("When", snapshot.snapshotTime.map { Wording.date($0) + zone }) }
-    let executable = snapshot.modules.firstIndex { $0.fileType == .executable }
+    let executable = snapshot.executableIndex
     let listed = snapshot.report?.processName.map { Wording.printable($0) }
     var process = (listed ?? executable.map { view.moduleName($0) }).map { $0 + ", " } ?? ""
     process += snapshot.processID.map { "pid \($0)" } ?? "pid unknown"
@@ -284,7 +290,7 @@ struct OverviewText {
       os += " (\(distribution))"
       if !isHead { kernel = view.kernel }
     } else if let build = view.text(system.osBuild) {
-      // On Linux it is the whole of uname(1), with name and version.
+      // On Linux the build is the whole uname(1), including name and version.
       os = build.hasPrefix(os) ? build : "\(os) (\(build))"
     }
     add("System", os)
@@ -295,14 +301,14 @@ struct OverviewText {
       ]
       let known = parts.compactMap { part in
         part.1.map {
-          "\(Wording.grouped(UInt64($0).multipliedReportingOverflow(by: page).partialValue >> 20)) MiB \(part.0)"
+          "\(grouped(UInt64($0).multipliedReportingOverflow(by: page).partialValue >> 20)) MiB \(part.0)"
         }
       }
       if !known.isEmpty { add("Memory", known.joined(separator: ", ")) }
     }
   }
 
-  /// The first of each; a dump may have a thousand.
+  /// Adds the first messages and annotations; a dump may have a thousand.
   private mutating func describeMessages() {
     let texts = AnnotationText(view: view)
     add("Messages", texts.messages, limit: Self.messages, length: 300)
@@ -312,10 +318,10 @@ struct OverviewText {
   private mutating func add(_ label: String, _ entries: [AnnotationText.Entry], limit: Int, length: Int) {
     for (index, entry) in entries.prefix(limit).enumerated() { add(index == 0 ? label : "", entry.line(limit: length)) }
     let more = entries.count - limit
-    if more > 0 { add("", "… \(Wording.grouped(more)) more; inspect --annotations shows all") }
+    if more > 0 { add("", "… \(grouped(more)) more; inspect --annotations shows all") }
   }
 
-  /// How long a Linux process stood still for the dump, and what is missing in it.
+  /// Describes how long a Linux process was stopped for the dump, and what the dump lacks.
   private mutating func describeCapture() {
     var label = "Capture"
     if let duration = view.captureDuration {
@@ -327,11 +333,11 @@ struct OverviewText {
       label = ""
     }
     let more = view.captureNotes.count - Self.messages
-    if more > 0 { add("", "… \(Wording.grouped(more)) more; inspect --annotations shows all") }
+    if more > 0 { add("", "… \(grouped(more)) more; inspect --annotations shows all") }
     let snapshot = view.snapshot
     func count(_ capture: ThreadSnapshot.Capture) -> Int { snapshot.threads.count { $0.capture == capture } }
     var ways = [(ThreadSnapshot.Capture.ptrace, "stopped by ptrace")]
-    // The handler's own notes say more.
+    // The handler's own notes are more detailed.
     if view.captureNotes.isEmpty {
       ways += [(.proc, "with stack and instruction pointer only"), (.notStopped, "not stopped: without registers")]
     }
@@ -343,7 +349,7 @@ struct OverviewText {
 
   private mutating func describeContents() {
     let snapshot = view.snapshot
-    // Added up without a list of them, of which there may be a million.
+    // Added up without building the list, which may have a million entries.
     var ranges = snapshot.extraMemory.count
     var bytes = snapshot.extraMemory.reduce(0) { $0 + $1.content.count }
     for stack in snapshot.threads.compactMap(\.stack) where !stack.isSynthetic && !stack.region.content.isEmpty {
@@ -352,7 +358,7 @@ struct OverviewText {
     }
     var parts = [
       Wording.count(snapshot.threads.count, "thread"), Wording.count(snapshot.modules.count, "module"),
-      "\(Wording.count(ranges, "memory range")) with \(Wording.grouped(bytes)) bytes",
+      "\(Wording.count(ranges, "memory range")) with \(grouped(bytes)) bytes",
     ]
     // Reports hold no memory.
     if snapshot.report != nil { parts.removeLast() }

@@ -3,47 +3,53 @@ import CrashpadCore
 import IntermediateDump
 import Snapshot
 
-/// The records of an intermediate dump as they lie in the file: offset, key, decoded value.
+/// The records of an intermediate dump in file order: offset, key, decoded value.
 struct TreeText {
   private let tree: DumpTree
-  private let write: (String) -> Void
+  private let write: (String) -> Bool
   private let offsetWidth: Int
 
-  static func write(_ tree: DumpTree, _ bytes: RawSpan, to write: @escaping (String) -> Void) {
+  /// - Parameter write: takes a line; false if it wants no more.
+  static func write(_ tree: DumpTree, _ bytes: RawSpan, to write: @escaping (String) -> Bool) {
     let width = String(bytes.byteCount, radix: 16).count
     TreeText(tree: tree, write: write, offsetWidth: width).writeAll(bytes)
   }
 
   private func writeAll(_ bytes: RawSpan) {
-    if !tree.isEmpty || bytes.byteCount > 0 { line(0, 0, "root map {") }
-    writeRecords(of: tree.root, depth: 1, bytes)
+    if !tree.isEmpty || bytes.byteCount > 0, !line(0, 0, "root map {") { return }
+    guard writeRecords(of: tree.root, depth: 1, bytes) else { return }
     if let cause = tree.incomplete {
       let rest = bytes.byteCount - tree.stopOffset
-      line(tree.stopOffset, 0, "reading stops: \(Sentences.sentence(cause)); \(Wording.count(rest, "byte")) not read")
+      let left = Wording.count(rest, "byte")
+      _ = line(tree.stopOffset, 0, "reading stops: \(Sentences.sentence(cause)); \(left) not read")
     } else {
-      line(tree.root.contentEnd, 0, "}")
+      _ = line(tree.root.contentEnd, 0, "}")
     }
   }
 
-  private func line(_ offset: Int, _ depth: Int, _ text: String) {
+  private func line(_ offset: Int, _ depth: Int, _ text: String) -> Bool {
     write(hexadecimal(UInt64(offset), width: offsetWidth) + "  " + String(repeating: "  ", count: depth) + text + "\n")
   }
 
-  private func writeRecords(of node: DumpNode, depth: Int, _ bytes: RawSpan) {
+  /// False if no more is wanted.
+  private func writeRecords(of node: DumpNode, depth: Int, _ bytes: RawSpan) -> Bool {
     var records = tree.records(of: node)
     var index = 0
     while let record = records.next(of: tree, in: bytes) {
       let name = node.isArray ? "[\(index)]" : KeyTable.name(of: record.key)
       switch record.kind {
       case .property:
-        line(record.offset, depth, "\(name) (\(Wording.count(record.value.count, "byte"))): \(value(record, bytes))")
+        let count = Wording.count(record.value.count, "byte")
+        guard line(record.offset, depth, "\(name) (\(count)): \(value(record, bytes))") else { return false }
       case .map, .array:
-        line(record.offset, depth, "\(name) \(record.kind == .map ? "{" : "[")")
-        writeRecords(of: record.node, depth: depth + 1, bytes)
-        line(record.value.end, depth, record.kind == .map ? "}" : "]")
+        guard line(record.offset, depth, "\(name) \(record.kind == .map ? "{" : "[")"),
+          writeRecords(of: record.node, depth: depth + 1, bytes),
+          line(record.value.end, depth, record.kind == .map ? "}" : "]")
+        else { return false }
       }
       index += 1
     }
+    return true
   }
 
   private func value(_ record: DumpRecord, _ bytes: RawSpan) -> String {

@@ -1,8 +1,9 @@
 import ArgumentParser
 
-/// The parser's scripts for completion in shells complete nothing behind `help`: this adds the names of the commands.
+/// Extends the parser's completion scripts for shells, which complete nothing after `help`,
+/// with the names of the commands.
 enum CompletionScript {
-  /// What is printed for `--generate-completion-script`; any other text stays as it is.
+  /// The extended script for `--generate-completion-script`; any other text is returned unchanged.
   static func completingHelp(_ text: String) -> String {
     if text.hasPrefix("#compdef crashpadctl") {
       return text.replacing("        '*:subcommands:'\n", with: "        \"*:command:($names)\"\n").replacing(
@@ -16,7 +17,7 @@ enum CompletionScript {
     return text.hasPrefix("function __crashpadctl_") ? text + "\n" + fish.dropLast() : text
   }
 
-  /// The words behind `help`, and the names that may come next.
+  /// The words after `help`, with the names that may come next.
   private static let names: [(words: String, next: String)] = {
     func names(_ commands: [any ParsableCommand.Type]) -> String {
       commands.filter { $0.configuration.shouldDisplay }.compactMap { $0.configuration.commandName }.joined(

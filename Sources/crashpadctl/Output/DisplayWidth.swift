@@ -1,4 +1,4 @@
-/// Widths of text in the cells of a terminal: East Asian wide characters and emoji take two, combining marks none.
+/// The width of text in terminal columns: East Asian wide characters and emoji take two, combining marks none.
 enum DisplayWidth {
   static func cells(_ text: some StringProtocol) -> Int {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
@@ -7,7 +7,7 @@ enum DisplayWidth {
 
   static func cells(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x300 { return 1 }
-    // Vowels and final consonants that are drawn into the syllable before them.
+    // Vowels and final consonants that are drawn into the preceding syllable.
     if (0x1160...0x11ff).contains(scalar.value) { return 0 }
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .format: return 0
@@ -19,7 +19,7 @@ enum DisplayWidth {
     scalar.properties.isEmojiPresentation || wide.contains { $0.contains(scalar.value) }
   }
 
-  /// Blocks of the classes W and F in Unicode's EastAsianWidth.txt; emoji have a property of their own.
+  /// The blocks with the classes W and F in Unicode's EastAsianWidth.txt. Emoji have a property of their own.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115f, 0x2329...0x232a, 0x2e80...0x303e, 0x3041...0x33ff, 0x3400...0x4dbf, 0x4e00...0xa4cf,
     0xa960...0xa97f, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe10...0xfe19, 0xfe30...0xfe6f, 0xff01...0xff60,
@@ -28,9 +28,9 @@ enum DisplayWidth {
 
   enum End { case head, tail }
 
-  /// `text` in at most `limit` cells, with an ellipsis where something is missing.
+  /// Cuts `text` to at most `limit` columns, with an ellipsis for the missing part.
   ///
-  /// - Parameter kept: which end stays: the head of a sentence, the tail of a path.
+  /// - Parameter kept: the end that stays: the head of a sentence, the tail of a path.
   static func cut(_ text: String, to limit: Int, keeping kept: End = .head) -> String {
     if cells(text) <= limit { return text }
     if limit < 1 { return "" }
@@ -54,7 +54,7 @@ enum DisplayWidth {
     }
   }
 
-  /// The lines of a text that is broken between words; a longer word is broken anywhere.
+  /// Breaks a text into lines between words; a word that is too long is broken anywhere.
   static func wrapped(_ text: String, to limit: Int) -> [String] {
     guard limit > 0, cells(text) > limit else { return [text] }
     var lines: [String] = []
@@ -72,7 +72,7 @@ enum DisplayWidth {
           room -= cells(String(character))
           return room >= 0
         }
-        // A character of two cells in one column stands over.
+        // A double-width character does not fit into one column and is taken anyway.
         let part = head.isEmpty && line.isEmpty ? word.prefix(1) : head
         line += part
         word = word.dropFirst(part.count)

@@ -3,7 +3,7 @@ import CrashpadCore
 import JSONFormat
 import Symbolication
 
-/// Findings as they stand in every JSON document of the tool.
+/// Writes findings in the form used in all JSON documents of the tool.
 enum FindingJSON {
   /// Writes the member `"findings"`, and `"findings_dropped"` if there were too many to keep.
   static func write(_ findings: FindingList, to json: inout JSONWriter) {
@@ -14,7 +14,7 @@ enum FindingJSON {
     if dropped > 0 { json.member("findings_dropped", dropped) }
   }
 
-  /// A finding about a file with symbols, which is named in front.
+  /// Writes a finding about a symbol file, with the file's name first.
   static func write(_ finding: SymbolFileFinding, to json: inout JSONWriter) {
     json.object { json in
       json.member("file", Wording.printable(finding.file))

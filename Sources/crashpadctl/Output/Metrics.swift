@@ -2,7 +2,7 @@ import ArgumentParser
 import FileSystem
 import SystemPackage
 
-/// Figures of a run in Prometheus' text format, as its node exporter's text file collector takes them.
+/// Metrics of a run in Prometheus' text format, for the text file collector of its node exporter.
 struct Metrics {
   private(set) var text = ""
 
@@ -16,12 +16,12 @@ struct Metrics {
     for sample in samples { text += "crashpadctl_\(name){outcome=\"\(sample.name)\"} \(sample.count)\n" }
   }
 
-  /// What every command's runs have.
+  /// Adds the metrics that all commands have.
   ///
   /// - Parameters:
-  ///   - command: its name, which all its figures begin with.
-  ///   - time: seconds since 1970.
-  ///   - isSuccess: whether it could do its work at all.
+  ///   - command: the command's name, with which the names of its metrics begin.
+  ///   - time: the time in seconds since 1970.
+  ///   - isSuccess: whether the command could do its work at all.
   mutating func run(of command: String, at time: Int64, isSuccess: Bool) {
     gauge("\(command)_last_run_timestamp_seconds", "When the last run was.", time)
     gauge("\(command)_last_run_success", "1 if the last run could use the database.", isSuccess ? 1 : 0)
@@ -32,7 +32,7 @@ struct Metrics {
   }
 }
 
-/// `--metrics-file`, for commands that cron runs.
+/// `--metrics-file`, for commands that are run by cron.
 struct MetricsOption: ParsableArguments {
   @Option(
     name: .long,
@@ -40,14 +40,14 @@ struct MetricsOption: ParsableArguments {
     completion: .file())
   var metricsFile: String?
 
-  /// Replaces the file in one step, so that no reader sees half of it; if there is one to write. Prints why, if it can't.
+  /// Replaces the metrics file atomically, if the option is given. Prints the reason if it fails.
   func write(_ figures: (inout Metrics) -> Void) -> ExitStatus {
     guard let path = metricsFile.map({ FilePath(argument: $0) }) else { return .success }
     var metrics = Metrics()
     figures(&metrics)
     do {
       let file = try OutputFile(path, permissions: FilePermissions(rawValue: 0o644))
-      // The collector is another user's program, and the umask of a service is often 077. There are only figures in it.
+      // The collector runs as another user, and services often have the umask 077. The file holds only numbers.
       try file.setPermissions(FilePermissions(rawValue: 0o644))
       let bytes = Array(metrics.text.utf8)
       try unsafe file.write(bytes.span.bytes)

@@ -2,7 +2,7 @@ import CrashpadCore
 import FileSystem
 
 extension Sentences {
-  /// Why what a compressed file holds can't be read.
+  /// The reason why the content of a compressed file can't be read.
   static func compressed(_ failure: CompressedInput) -> String {
     let start = "is compressed (\(failure.compression))"
     switch failure.reason {

@@ -3,34 +3,36 @@ import FileSystem
 import Glibc
 import Supervision
 
-/// What has to be in order before anything is opened.
+/// Process settings that must be made before any file is opened.
 enum ProcessSetup {
-  /// Standard streams that were closed at the start, and signals whose action is changed here and that were ignored:
-  /// a program that the tool starts has them as they were.
+  /// The standard streams that were closed at the start, and the signals that were ignored and are changed here. A
+  /// program that the tool starts gets them back as they were.
   static let closedStreams = (Int32(0)...2).filter { descriptor in
-    // A call that every program makes at its start, as a filter may end the process for others.
+    // Every program makes this system call at its start. A filter may kill the process for others.
     var status = stat()
     return unsafe fstat(descriptor, &status) == -1 && errno == EBADF
   }
   static let changedSignals = [SIGPIPE, SIGBUS, SIGXFSZ]
   static let ignoredSignals = changedSignals.filter { Supervisor.ignores($0) }
 
-  /// A standard stream that is closed would be the next file that is opened, and messages would go into that.
+  /// Opens closed standard streams. Otherwise the next opened file would take the number of one, and
+  /// messages would go into that file.
   static func openStandardStreams() {
     for descriptor in closedStreams {
-      // The lowest free number is given out, and that is this one. Opened the wrong way round, it fails as a closed one does.
+      // open() returns the lowest free descriptor, which is this one. The opposite access mode
+      // makes it fail like a closed stream.
       _ = unsafe open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
     }
   }
 
   static func installSignalHandlers() {
     _ = ignoredSignals
-    // A reader that goes away gives EPIPE, and that is told apart from lost data where it happens.
+    // If a reader goes away, writing fails with EPIPE, which the writer distinguishes from lost data.
     _ = signal(SIGPIPE, SIG_IGN)
-    // A file that becomes larger than RLIMIT_FSIZE gives EFBIG, which is reported with the file's name.
+    // If a file exceeds RLIMIT_FSIZE, writing fails with EFBIG, which is reported with the file's name.
     _ = signal(SIGXFSZ, SIG_IGN)
-    // Inputs that are cut short while they are read are failures of their own; any other SIGBUS ends the tool. Outputs have
-    // no name until they are whole.
+    // Inputs that are truncated while they are read are handled separately; any other SIGBUS ends the tool. Outputs
+    // have no name until they are complete.
     MappingGuard.install {
       WorkerPlaces.reportCrash(SIGBUS)
       let message: StaticString = "crashpadctl: error: a file became shorter while it was read, or could not be read\n"
@@ -41,7 +43,7 @@ enum ProcessSetup {
 }
 
 extension ProcessSetup {
-  /// The words of the command line behind the tool's name, byte for byte.
+  /// The arguments after the tool's name, byte for byte.
   static var arguments: [[UInt8]] {
     (1..<max(1, arguments_count())).map { index in
       guard let text = unsafe arguments_at(index) else { return [] }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A line on the terminal that says how far a long run is. Elsewhere nothing is printed.
+/// A progress line on the terminal. Prints nothing elsewhere.
 final class Progress {
   private let total: Int
   private let isShown: Bool
@@ -15,14 +15,14 @@ final class Progress {
 
   func advance() {
     done += 1
-    // A hundred steps are enough to see it move.
+    // A hundred steps are enough to show progress.
     guard isShown, done - lastShown >= max(1, total / 100) else { return }
     lastShown = done
     isOnScreen = true
     Terminal.errorPart("\r\(done) of \(total) (\(100 * done / total) %)")
   }
 
-  /// Takes the line away, so that another can be printed.
+  /// Removes the line, so that other text can be printed.
   func clear() {
     guard isOnScreen else { return }
     isOnScreen = false
@@ -30,15 +30,15 @@ final class Progress {
   }
 }
 
-/// The same of the bytes of one large output.
+/// The same for the bytes of one large output.
 final class ByteProgress: Sendable {
-  /// Less is written in the blink of an eye.
+  /// Smaller outputs are written almost instantly.
   private static let threshold = 256 << 20
 
-  /// The bytes that were shown last; nil if nothing is on the screen.
+  /// The number of bytes shown last; nil if nothing is on the screen.
   private let shown = Mutex<Int?>(nil)
 
-  /// Nil where nothing is to be shown.
+  /// Nil if no progress is to be shown.
   init?(isShown: Bool) {
     guard isShown, Terminal.isErrorTerminal else { return nil }
   }
@@ -53,7 +53,7 @@ final class ByteProgress: Sendable {
     }
   }
 
-  /// Removes the line, so that another can be printed.
+  /// Removes the line, so that other text can be printed.
   func clear() {
     shown.withLock { last in
       if last != nil { Terminal.errorPart("\r\u{1b}[K") }

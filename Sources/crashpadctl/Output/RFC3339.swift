@@ -1,7 +1,9 @@
-/// Points in time as RFC 3339 writes them.
+import Snapshot
+
+/// Points in time in RFC 3339 format.
 enum RFC3339 {
-  /// Seconds since 1970 of a date alone, which is its midnight in UTC, or of date and time with an offset; nil for other
-  /// texts, and for days that no calendar has. Fractions of seconds are dropped.
+  /// The seconds since 1970 for a date, meaning midnight in UTC, or for a date and time with an offset. Nil for other
+  /// texts and for days that do not exist. Fractions of seconds are dropped.
   static func seconds(_ text: String) -> Int64? {
     let bytes = Array(text.utf8)
     func number(_ range: Range<Int>) -> Int64? {
@@ -17,9 +19,11 @@ enum RFC3339 {
       index < bytes.count && characters.utf8.contains(bytes[index])
     }
     guard let year = number(0..<4), has("-", at: 4), let month = number(5..<7), has("-", at: 7),
-      let day = number(8..<10), (1...12).contains(month), day >= 1, day <= daysInMonth(year, month)
+      let day = number(8..<10), (1...12).contains(month)
     else { return nil }
-    let midnight = days(year, month, day) * 86400
+    let date = CivilDate(year: Int(year), month: Int(month), day: Int(day))
+    guard (1...date.daysInMonth).contains(date.day) else { return nil }
+    let midnight = Int64(date.daysSince1970) * 86400
     if bytes.count == 10 { return midnight }
     guard has("Tt ", at: 10), let hour = number(11..<13), has(":", at: 13), let minute = number(14..<16),
       has(":", at: 16), let second = number(17..<19), hour < 24, minute < 60, second <= 60
@@ -38,23 +42,5 @@ enum RFC3339 {
     else { return nil }
     let offset = hours * 3600 + minutes * 60
     return bytes[index] == UInt8(ascii: "+") ? time - offset : time + offset
-  }
-
-  private static func daysInMonth(_ year: Int64, _ month: Int64) -> Int64 {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
-
-  /// Days since 1970-01-01.
-  private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-    // Years that begin in March have the leap day as their last.
-    let year = month <= 2 ? year - 1 : year
-    let era = (year >= 0 ? year : year - 399) / 400
-    let yearOfEra = year - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 }

@@ -10,15 +10,15 @@ import Snapshot
 import Symbolication
 import SystemPackage
 
-/// Every sentence that the tool says about an input. Facts come in, text goes out.
+/// Converts facts about inputs into the sentences that the tool prints.
 enum Sentences {
-  /// `crash.idump:0x1f3: error: … [truncated-value]`: the form that compilers use and editors read.
+  /// `crash.idump:0x1f3: error: … [truncated-value]`, the form used by compilers and understood by editors.
   static func line(_ finding: Finding, input: String) -> String {
     let place = finding.offset.map { "\(input):0x\(String($0, radix: 16))" } ?? input
     return "\(place): \(finding.severity.rawValue): \(sentence(finding)) [\(finding.rule.code)]"
   }
 
-  /// The same of a file with symbols, whose name and ids are hostile text.
+  /// The same for a symbol file, whose name and ids are untrusted text.
   static func line(_ finding: SymbolFileFinding) -> String {
     Wording.printable(line(finding.finding, input: Wording.printable(finding.file)))
   }
@@ -41,7 +41,7 @@ enum Sentences {
   }
 
   private static func lowercasingFirst(_ text: String) -> String {
-    // "A value …" becomes "a value …", but names keep their case.
+    // Lowercases "A value …" to "a value …"; names keep their case.
     guard let first = text.first, let second = text.dropFirst().first, second == " " || second.isLowercase else {
       return text
     }
@@ -57,7 +57,7 @@ enum Sentences {
     }
   }
 
-  /// Why an input or output failed, and the exit status for it.
+  /// The reason why an input or output failed, and the exit status for it.
   static func failure(_ error: any Error, creating: Bool) -> (text: String, status: ExitStatus) {
     switch error {
     case let errno as Errno: (errno.description, ExitStatus(errno, creating: creating))
@@ -78,7 +78,7 @@ enum Sentences {
         "is a large pipe and can't be kept in \(Wording.printable(failure.folder)): \(failure.errno.description); "
           + "$TMPDIR names another place", .ioError
       )
-    case let failure as DumpJSON.Failure: ("not the JSON form of a dump: \(json(failure))", .noData)
+    case let failure as DumpJSON.Failure: ("\(jsonOpening(failure)): \(json(failure))", .noData)
     case let failure as CompressedInput: (compressed(failure), .noData)
     case let failure as ArchiveOfMany: (archive(failure), .noData)
     case let failure as NoSuchPart: (noPart(failure), .noInput)
@@ -100,6 +100,8 @@ enum Sentences {
       ((failure.path.map { Wording.printable($0) + " " } ?? "") + "is no ELF or Mach-O file", .noData)
     case is SymSource.NotLinked: ("is an object file that was not linked: its addresses are none", .noData)
     case let failure as SymSource.OtherBuild: ("\(Wording.printable(failure.path)) is of another build", .noData)
+    case let failure as SymbolInputs.NotWhole:
+      ("\(Wording.printable(failure.path)) \(notReadable(.unreadable))", .ioError)
     case is SymbolFile.UnknownFormat: ("is no file with symbols of a known format", .noData)
     case let failure as PageInput.NotRedactable:
       (
@@ -116,13 +118,13 @@ enum Sentences {
     }
   }
 
-  /// Why a database could not be opened, or a file of it not be read or changed: with the path in question.
+  /// The reason why a database could not be opened, or a file in it could not be read or changed, with the path.
   static func databaseFailure(_ error: any Error, _ database: FilePath) -> String {
     let path = (error as? FileFailure)?.path ?? database
     return "\(Wording.printable(path)): error: \(failure(error, creating: false).text)"
   }
 
-  /// "the settings are damaged: 12 bytes, of 40"
+  /// Such as "the settings are damaged: 12 of 40 bytes".
   static func settingsDamage(_ damage: DatabaseSettings.Damage) -> String {
     switch damage {
     case .truncated(let count): "the settings are damaged: \(count) of \(DatabaseSettings.size) bytes"
@@ -158,7 +160,8 @@ enum Sentences {
       case .json(.badNumber): "a number that is not allowed; only integers are"
       case .json(.tooDeep), .tooDeep: "nested too deep"
       case .json(.trailingText), .trailing: "text behind the end of the document"
-      case .notADump: "no \"format\": \"\(DumpJSON.formatName)\" with \"root\""
+      case .notADump:
+        "no \"format\": \"\(DumpJSON.formatName)\" with \"root\""
       case .unsupportedVersion: "\"version\" is not \(DumpJSON.formatVersion)"
       case .keyFirst: "a record does not begin with \"key\""
       case .unknownKey(let key): "the format has no key \(key); a key of your own is a number from 1 to 65535"
@@ -166,5 +169,10 @@ enum Sentences {
       case .badValue(let key): "the value of \(key) does not fit its key; any bytes may stand in \"hex\""
       }
     return "\(reason), at byte \(failure.offset)"
+  }
+
+  private static func jsonOpening(_ failure: DumpJSON.Failure) -> String {
+    guard case .notADump = failure.reason else { return "not the JSON form of a dump" }
+    return "JSON that is neither a crash report nor the form of a dump"
   }
 }

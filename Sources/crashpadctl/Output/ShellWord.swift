@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// Words of a command line that can be pasted into a shell.
+/// Quotes words of a command line so that they can be pasted into a shell.
 enum ShellWord {
   static func quoted(_ path: FilePath) -> String {
     unsafe path.withPlatformString {
@@ -10,7 +10,7 @@ enum ShellWord {
 
   static func quoted(_ text: String) -> String { quoted(Array(text.utf8)) }
 
-  /// As it is, in single quotes, or as $'…' for bytes that a terminal can't show.
+  /// The word unchanged, in single quotes, or as $'…' if it has bytes that a terminal can't show.
   static func quoted(_ bytes: [UInt8]) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
     if !bytes.isEmpty, bytes.allSatisfy(isPlain) { return text }
@@ -21,7 +21,7 @@ enum ShellWord {
       switch byte {
       case UInt8(ascii: "'"), UInt8(ascii: "\\"): "\\" + String(UnicodeScalar(byte))
       case 0x20..<0x7f: String(UnicodeScalar(byte))
-      // Octal has three digits at most: what follows can't be taken for a part of it.
+      // Octal escapes have exactly three digits, so following digits are not read as a part of them.
       default: "\\" + octal(byte)
       }
     }

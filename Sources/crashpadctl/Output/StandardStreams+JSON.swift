@@ -1,7 +1,7 @@
 import JSONFormat
 
 extension JSONWriter {
-  /// Writes one document to standard output. A failure there is lost data, and ends the tool.
+  /// Writes one document to standard output. A failure would lose data, so it ends the tool.
   static func standardOutput(_ layout: Layout, _ body: (inout JSONWriter) -> Void) {
     var json = JSONWriter(layout) { try Terminal.writeOutput($0) }
     body(&json)

@@ -3,7 +3,7 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// The exit statuses, from sysexits.h where it has one.
+/// The exit statuses, from sysexits.h if it has a suitable one.
 enum ExitStatus: Int32 {
   case success = 0
   case findings = 1
@@ -15,7 +15,7 @@ enum ExitStatus: Int32 {
   case temporaryFailure = 75
   case notPermitted = 77
 
-  /// What a failed system call means for the exit status.
+  /// The exit status for a failed system call.
   init(_ errno: Errno, creating: Bool) {
     switch errno {
     case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels: self = creating ? .cannotCreate : .noInput
@@ -33,9 +33,9 @@ enum Terminal {
   static let isErrorTerminal = isatty(2) == 1
   static let isOutputTerminal = isatty(1) == 1
 
-  /// A line for people, or several, on standard error; lost if that is closed.
+  /// Prints one or more lines to standard error; they are lost if it is closed.
   ///
-  /// Text from outside is escaped where a sentence takes it. This escapes what was forgotten there.
+  /// Sentences escape external text themselves. This function escapes any text that they missed.
   static func error(_ line: String) {
     let isPlain = line.utf8.allSatisfy { (0x20..<0x7f).contains($0) || $0 == 0x0a }
     let lines = isPlain ? [] : line.split(separator: "\n", omittingEmptySubsequences: false)
@@ -43,23 +43,23 @@ enum Terminal {
     errorPart(TextStyle.error.coloringSeverity(text) + "\n")
   }
 
-  /// Text without a line feed, on standard error.
+  /// Writes text without a line feed to standard error.
   static func errorPart(_ text: String) {
     try? writeAll(text, to: .standardError)
   }
 
-  /// Data, on standard output. A failure there is lost data, and ends the tool.
+  /// Writes data to standard output. A failure would lose data, so it ends the tool.
   static func output(_ text: String) {
     do { try writeAll(text, to: .standardOutput) } catch { fail(writing: error) }
   }
 
   static func writeOutput(_ bytes: RawSpan) throws { try writeAll(bytes, to: .standardOutput) }
 
-  /// Ends the tool at once. What holds the symbols of large programs takes a tenth of the time to be given back piece by
-  /// piece, which has no use at the end.
+  /// Ends the tool immediately. Releasing the symbols of large programs piece by piece would take a tenth of the
+  /// run time, with no use at the end.
   static func end(_ status: ExitStatus) -> Never { exit(status.rawValue) }
 
-  /// Ends the tool: quietly if the reader of a pipe went away, as it has all that it wanted.
+  /// Ends the tool: silently if the reader of a pipe went away, because it has all the data that it wanted.
   static func fail(writing error: any Error) -> Never {
     if error as? Errno == .brokenPipe { exit(ExitStatus.success.rawValue) }
     self.error("crashpadctl: error: standard output: \((error as? Errno)?.description ?? "\(error)")")
@@ -67,7 +67,7 @@ enum Terminal {
   }
 }
 
-/// Standard output as a place for bytes.
+/// Standard output as a byte output.
 final class StandardOutput: ByteOutput {
   func write(_ bytes: RawSpan) throws { try Terminal.writeOutput(bytes) }
 }

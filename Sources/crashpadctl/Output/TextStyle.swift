@@ -3,20 +3,20 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// `--color`
+/// The values of `--color`.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
   case auto
   case always
   case never
 }
 
-/// What the place can show that a text goes to.
+/// The display capabilities of the output for a text.
 struct TextStyle {
-  /// Cells in a line; nil for a file or a pipe, where lines are whole.
+  /// The width of a line in columns; nil for a file or a pipe, where lines are not cut.
   let width: Int?
   let isColored: Bool
 
-  /// Files and pipes.
+  /// The style for files and pipes.
   static let plain = TextStyle(width: nil, isColored: false)
   static let output = TextStyle(descriptor: 1)
   static let error = TextStyle(descriptor: 2)
@@ -37,18 +37,18 @@ struct TextStyle {
     self.init(width: isTerminal ? Self.columns(descriptor) : nil, isColored: isColored)
   }
 
-  /// The choice of the command line. It is made before anything is printed in colors.
+  /// Sets the choice from the command line. Called before any colored output.
   static func choose(_ color: ColorChoice) { choice.withLock { $0 = color } }
 
   private static let choice = Mutex(ColorChoice.auto)
 
-  /// As no-color.org has it, and for terminals that can do nothing.
+  /// Whether the environment allows colors, according to no-color.org and $TERM.
   private static var allowsColor: Bool {
     let isRefused = unsafe getenv("NO_COLOR").map { unsafe $0.pointee != 0 } ?? false
     return !isRefused && (unsafe getenv("TERM").map { unsafe String(cString: $0) }) ?? "dumb" != "dumb"
   }
 
-  /// $COLUMNS, or what the terminal says; nil if neither is known.
+  /// The width from $COLUMNS, or from the terminal; nil if unknown.
   private static func columns(_ descriptor: Int32) -> Int? {
     let variable = unsafe getenv("COLUMNS").flatMap { unsafe Int(String(cString: $0)) }
     if let variable, variable > 0 { return variable }
@@ -70,7 +70,7 @@ struct TextStyle {
     isColored ? "\u{1b}[\(color.rawValue)m\(text)\u{1b}[0m" : text
   }
 
-  /// A line of standard error with the severity in its color.
+  /// Colors the severity in a line for standard error.
   func coloringSeverity(_ line: String) -> String {
     guard isColored else { return line }
     for (word, color) in [("error:", Color.error), ("warning:", .warning), ("note:", .note)] {
@@ -83,7 +83,7 @@ struct TextStyle {
 }
 
 extension String {
-  /// Where `part` is for the first time.
+  /// The range of the first occurrence of `part`.
   fileprivate func range(of part: String) -> Range<String.Index>? {
     var start = startIndex
     while start < endIndex {
@@ -94,7 +94,7 @@ extension String {
   }
 }
 
-/// `--color`, for commands that print in colors.
+/// `--color`, for commands with colored output.
 struct ColorOption: ParsableArguments {
   @Option(
     name: .long,

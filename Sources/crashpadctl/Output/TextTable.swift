@@ -1,21 +1,21 @@
-/// Columns of text, each as wide as its widest cell; on a terminal no wider than that.
+/// Columns of text, each as wide as its widest cell; on a terminal, no wider than the terminal.
 struct TextTable {
   enum Alignment { case left, right }
 
   private let columns: [(title: String, alignment: Alignment)]
   private var rows: [[String]] = []
-  /// Columns whose cells may be cut, and which end of them stays.
+  /// The columns whose cells may be cut, with the end that stays.
   var elastic: [String: DisplayWidth.End] = [:]
-  /// Columns that a narrow terminal does without, the first of them first.
+  /// The columns to drop on a narrow terminal, the first one first.
   var droppable: [String] = []
-  /// How narrow an elastic column may become.
+  /// The minimum width of an elastic column.
   private static let minimum = 12
 
   init(_ columns: [(title: String, alignment: Alignment)]) { self.columns = columns }
 
   mutating func add(_ cells: [String]) { rows.append(cells) }
 
-  /// Everything, however wide.
+  /// The table at its full width.
   var text: String { text(.plain) }
 
   func text(_ style: TextStyle) -> String {
@@ -47,7 +47,7 @@ struct TextTable {
     return line + "\n"
   }
 
-  /// Leaves out columns until the others can fit, and cuts the widest of them until they do.
+  /// Drops columns until the others can fit, then narrows the widest elastic columns.
   private func fit(_ shown: inout [Int], _ widths: inout [Int], _ dropped: inout [String], to limit: Int) {
     func isElastic(_ index: Int) -> Bool { elastic[columns[index].title] != nil }
     func total() -> Int { shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) }

@@ -1,14 +1,14 @@
 import Redaction
 
-/// What an option takes, for the message about a value that it does not take. The parser knows that only of options that have a
-/// list of values.
+/// The valid values of options, for messages about invalid ones. The parser knows them only for
+/// options with a list of values.
 enum ValueHelp {
-  /// The parser's message; one about a value that is not valid says also which are.
+  /// The parser's message; if it is about an invalid value, with the valid values added.
   static func adding(to message: String) -> String {
     let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
     guard message.contains("The value '"),
       let index = lines.firstIndex(where: { $0.hasSuffix("'") && $0.contains(mark) }),
-      // The value itself may have quotes; what it is for stands at the end.
+      // The value itself may contain quotes; the option's name is at the end.
       let start = lines[index].ranges(of: mark).last?.upperBound,
       let valid = valid(for: lines[index][start...].dropLast())
     else { return message }
@@ -19,7 +19,7 @@ enum ValueHelp {
 
   private static let mark = "' is invalid for '"
 
-  /// - Parameter option: `--jobs <n>` or `<reports>`; `--jobs` alone for an option of another command.
+  /// - Parameter option: `--jobs <n>` or `<reports>`; only `--jobs` for an option of another command.
   private static func valid(for option: Substring) -> String? {
     let words = option.split(separator: " ", maxSplits: 1)
     guard let name = words.first, let placeholder = words.last else { return nil }
@@ -30,9 +30,10 @@ enum ValueHelp {
   private static let time = "a time such as 2026-11-22 or 2026-11-22T08:30:00Z, or seconds since 1970"
   private static let report = "a report's id, or its first four digits or more"
   private static let duration = "a duration such as 500ms, 1.5h or 90d, or a number of seconds"
-  private static let assignment = "a name and a value, NAME=VALUE"
+  private static let assignment = "a name and a value in UTF-8, NAME=VALUE"
+  private static let pattern = "a name or a pattern in UTF-8, such as "
 
-  /// By the option's name, where its placeholder stands for several kinds of values, or is not printed.
+  /// Values by option name, for options whose placeholder has several meanings or is not printed.
   private static let names = [
     "--attempts": number, "--connect-timeout": duration, "--timeout": "a duration such as 500ms or 1m",
     "--field": assignment, "--since": time + ", or an age such as 1d", "--until": time + ", or an age such as 1d",
@@ -43,8 +44,8 @@ enum ValueHelp {
       + ReportColumn.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ") + ", with commas between",
     "--fail-on": "'new:' and the file of an earlier run, as in new:baseline.json",
     "--shard": "a part and the number of parts, as in 1/4",
-    "--hide": "a text that is not empty", "--keep-annotation": "a name or a pattern such as user-*",
-    "--remove-annotation": "a name or a pattern such as user-*", "--keep-variable": "a name or a pattern such as LC_*",
+    "--hide": "a text in UTF-8 that is not empty", "--keep-annotation": pattern + "user-*",
+    "--remove-annotation": pattern + "user-*", "--keep-variable": pattern + "LC_*",
   ]
 
   private static let placeholders = [

@@ -2,22 +2,11 @@ import FileSystem
 import Snapshot
 import SystemPackage
 
-/// Numbers, times and sizes as people read them.
+/// Numbers, times and sizes in readable form.
 enum Wording {
-  /// How many columns a text takes, as far as that is known.
+  /// The width of a text in columns, as far as it is known.
   static func width(_ text: String) -> Int {
     text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.count
-  }
-
-  /// 1,234,567
-  static func grouped(_ value: some BinaryInteger) -> String {
-    let digits = String(value.magnitude)
-    var text = ""
-    for (index, digit) in digits.enumerated() {
-      if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
-      text.append(digit)
-    }
-    return (value < 0 ? "-" : "") + text
   }
 
   static func count(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
@@ -26,45 +15,29 @@ enum Wording {
 
   static func hex(_ value: UInt64) -> String { "0x" + hexadecimal(value) }
 
-  /// "2023-11-23 03:31:29 UTC", in UTC. Years beyond four digits, from a damaged dump, as the bare number of seconds.
+  /// Such as "2023-11-23 03:31:29 UTC". Years with more than four digits, from a damaged dump, are
+  /// printed as seconds since 1970.
   static func date(_ time: Timestamp) -> String {
     guard let date = civilDate(time.seconds) else { return "\(time.seconds) s since 1970" }
     return "\(date.day) \(date.time) UTC"
   }
 
-  /// RFC 3339, with microseconds where there are any.
+  /// RFC 3339, with microseconds if there are any.
   static func rfc3339(_ time: Timestamp) -> String? {
     guard let date = civilDate(time.seconds) else { return nil }
     guard (1..<1_000_000).contains(time.microseconds) else { return "\(date.day)T\(date.time)Z" }
-    return "\(date.day)T\(date.time).\(padded(Int(time.microseconds), 6))Z"
+    return "\(date.day)T\(date.time).\(decimal(Int(time.microseconds), width: 6))Z"
   }
 
   private static func civilDate(_ seconds: Int64) -> (day: String, time: String)? {
     guard seconds > -62_135_596_800, seconds < 253_402_300_800 else { return nil }
     let days = Int((seconds >= 0 ? seconds : seconds - 86399) / 86400)
     let rest = Int(seconds - Int64(days) * 86400)
-    // Days since 0000-03-01, so that the leap day is the last of its year.
-    let shifted = days + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let monthIndex = (5 * dayOfYear + 2) / 153
-    let day = dayOfYear - (153 * monthIndex + 2) / 5 + 1
-    let month = monthIndex < 10 ? monthIndex + 3 : monthIndex - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    return (
-      "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))",
-      "\(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))"
-    )
+    let clock = [rest / 3600, rest / 60 % 60, rest % 60].map { decimal($0, width: 2) }
+    return (CivilDate(daysSince1970: days).text, clock.joined(separator: ":"))
   }
 
-  static func padded(_ value: Int, _ width: Int) -> String {
-    let digits = String(value)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
-  }
-
-  /// "1 d 3 h 16 m 44 s"
+  /// Such as "1 d 3 h 16 m 44 s".
   static func duration(seconds: Int64) -> String {
     guard seconds >= 0 else { return "\(seconds) s" }
     let parts: [(Int64, String)] = [
@@ -74,13 +47,13 @@ enum Wording {
     return text.isEmpty ? "0 s" : text
   }
 
-  /// "3.4 ms"
+  /// Such as "3.4 ms".
   static func duration(nanoseconds: UInt64) -> String {
     let tenths = nanoseconds / 100_000 + (nanoseconds % 100_000 >= 50_000 ? 1 : 0)
     return "\(grouped(tenths / 10)).\(tenths % 10) ms"
   }
 
-  /// "1d12h", as `DurationArgument` reads it.
+  /// Such as "1d12h", which `DurationArgument` parses.
   static func shortDuration(_ seconds: Int64) -> String {
     let parts: [(Int64, String)] = [
       (seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s"),
@@ -100,13 +73,13 @@ enum Wording {
     }
   }
 
-  /// "128 MiB", "10.4 KiB", "512 bytes"
+  /// Such as "128 MiB", "10.4 KiB", "512 bytes".
   static func size(_ bytes: UInt64) -> String {
     guard bytes >= 1024 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
     let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
     var shift: UInt64 = 10
     var unit = 0
-    // Rounded, 1023.95 KiB would read as 1024.0.
+    // Rounding would turn 1023.95 KiB into 1024.0.
     while unit + 1 < units.count, Double(bytes) / Double(UInt64(1) << shift) >= 1023.95 {
       shift += 10
       unit += 1
@@ -115,16 +88,16 @@ enum Wording {
     return tenths % 10 == 0 ? "\(tenths / 10) \(units[unit])" : "\(tenths / 10).\(tenths % 10) \(units[unit])"
   }
 
-  /// "1.2 s"
+  /// Such as "1.2 s".
   static func cpuTime(_ time: Timestamp) -> String {
     guard time.seconds >= 0, (0..<1_000_000).contains(time.microseconds) else { return "\(time.seconds) s" }
-    return "\(time.seconds).\(padded(Int(time.microseconds) / 10000, 2)) s"
+    return "\(time.seconds).\(decimal(Int(time.microseconds) / 10000, width: 2)) s"
   }
 
-  /// "UTC-05:00"
+  /// Such as "UTC-05:00".
   static func offset(seconds: Int32) -> String {
     let minutes = abs(Int(seconds)) / 60
-    return "UTC\(seconds < 0 ? "-" : "+")\(padded(minutes / 60, 2)):\(padded(minutes % 60, 2))"
+    return "UTC\(seconds < 0 ? "-" : "+")\(decimal(minutes / 60, width: 2)):\(decimal(minutes % 60, width: 2))"
   }
 
   /// A file's name, with bytes that are not UTF-8 as `\xNN`.
@@ -137,8 +110,8 @@ enum Wording {
     printable(path.bytes)
   }
 
-  /// One line, without what would move a terminal's cursor or change its colours. Bytes of an argument that are not UTF-8
-  /// are `\xNN`.
+  /// The text as one line, with control characters escaped that would move a terminal's cursor or change its colors.
+  /// Bytes of an argument that are not UTF-8 become `\xNN`.
   static func printable(_ text: String) -> String {
     if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
     var line = ""
@@ -161,7 +134,7 @@ enum Wording {
     return line
   }
 
-  /// Cut to `limit` characters, with an ellipsis that says how much is missing.
+  /// The text, cut to `limit` characters with an ellipsis and the full length.
   static func shortened(_ text: String, to limit: Int) -> String {
     guard text.count > limit else { return text }
     return "\(text.prefix(limit))… (\(grouped(text.count)) characters)"

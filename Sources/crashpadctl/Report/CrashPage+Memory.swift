@@ -21,7 +21,6 @@ extension CrashPageFiller {
     guard let context = crashed?.context ?? snapshot.exception?.context else { return }
     let names = InspectionView(
       view.inspection, snapshot, names: AddressNames(snapshot, view.input, maker.cache))
-    let ranges = DetailText.ranges(view)
     let thread = crashed?.index.map { "thread \($0)" } ?? "the exception"
     page.registerTitle = "\(context.architecture.rawValue), of \(thread)"
     page.registers = context.generalRegisters.map { register in
@@ -38,7 +37,7 @@ extension CrashPageFiller {
         name: register.name, value: value, target: target,
         content: region.map { content(of: $0.region, at: register.value) } ?? "")
     }
-    page.instruction = instruction(at: context.instructionPointer, ranges)
+    page.instruction = instruction(context)
   }
 
   private static func contains(_ region: MemoryRegion, _ address: UInt64) -> Bool {
@@ -67,33 +66,56 @@ extension CrashPageFiller {
 
   // MARK: Instruction
 
-  private func instruction(
-    at address: UInt64, _ ranges: [(region: MemoryRegion, what: String)]
-  ) -> CrashPage.Instruction? {
-    guard let (code, origin) = code(at: address, ranges), !code.isEmpty else { return nil }
+  private typealias Code = (bytes: [UInt8], before: Int, origin: String)
+
+  private func instruction(_ context: CPUContext) -> CrashPage.Instruction? {
+    let address = context.instructionPointer
+    guard let code = code(at: address), code.before < code.bytes.count else { return nil }
+    let bytes = Array(code.bytes[code.before...].prefix(16))
     var instruction = CrashPage.Instruction(
-      address: view.fullAddress(address), place: view.location(address), bytes: Self.digits(code), origin: origin)
-    instruction.note = TrapInstruction.note(code, snapshot.system.architecture)
+      address: view.fullAddress(address), place: view.location(address), bytes: Self.digits(bytes),
+      origin: code.origin)
+    instruction.note = TrapInstruction.note(bytes, context.architecture)
+    if !Disassembly.isInstalled {
+      instruction.hint = "No disassembly: \(Disassembly.package) is not installed where this page was made."
+    }
+    let disassembly = Disassembly(
+      at: address, in: code.bytes, before: code.before, context.architecture, isThumb: context.isThumb)
+    if let disassembly { instruction.lines = lines(disassembly) }
     return instruction
   }
 
-  private func code(
-    at address: UInt64, _ ranges: [(region: MemoryRegion, what: String)]
-  ) -> (bytes: [UInt8], origin: String)? {
-    if let range = ranges.first(where: { Self.contains($0.region, address) }) {
-      return (bytes(of: range.region, at: address, count: 16), "the dump")
+  private func lines(_ disassembly: Disassembly) -> [CrashPage.Instruction.Line] {
+    let widest = disassembly.lines.map(\.bytes.count).max() ?? 0
+    return disassembly.lines.enumerated().map { index, line in
+      let digits = Self.digits(line.bytes)
+      return CrashPage.Instruction.Line(
+        address: view.fullAddress(line.address),
+        bytes: digits + String(repeating: " ", count: (widest - line.bytes.count) * 3),
+        text: line.text ?? "is no instruction", isAt: index == disassembly.index)
     }
-    if let code = snapshot.report?.codeAt, !code.isEmpty { return (Array(code.prefix(16)), "the report") }
+  }
+
+  private func code(at address: UInt64) -> Code? {
+    let reach = Disassembly.reach
+    if let region = ranges.first(where: { Self.contains($0.region, address) })?.region {
+      let before = min(UInt64(reach), address - region.address)
+      return (bytes(of: region, at: address - before, count: Int(before) + reach), Int(before), "the dump")
+    }
+    if let report = snapshot.report, !report.codeAt.isEmpty {
+      let before = report.codeBefore.suffix(reach)
+      return (Array(before) + report.codeAt.prefix(reach), before.count, "the report")
+    }
     guard let place = view.lookup(address),
-      let word = symbolized.result.modules[place.module].symbols?.code(at: place.offset)
+      let code = symbolized.result.modules[place.module].symbols?.code(
+        around: place.offset, before: reach, after: reach)
     else { return nil }
-    return (LittleEndianBytes.of(word), "the program's file")
+    return (code.bytes, code.before, "the program's file")
   }
 
   // MARK: Memory
 
   var memory: CrashPage.Memory? {
-    let ranges = DetailText.ranges(view)
     if ranges.isEmpty { return nil }
     var memory = CrashPage.Memory()
     memory.totalBytes = ranges.reduce(0) { $0 + $1.region.content.count }
@@ -125,8 +147,12 @@ extension CrashPageFiller {
   }
 }
 
-enum LittleEndianBytes {
-  static func of(_ value: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+extension CPUContext {
+  /// Whether the code of an arm processor is in its short form, as bit 5 of its status register says.
+  fileprivate var isThumb: Bool {
+    guard architecture == .arm else { return false }
+    return generalRegisters.contains { $0.name == "cpsr" && $0.value & 0x20 != 0 }
+  }
 }
 
 /// Instructions that compilers and libraries put where a program must not go on.

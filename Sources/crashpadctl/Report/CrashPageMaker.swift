@@ -50,6 +50,16 @@ struct CrashPageFiller {
   let symbolized: SymbolizedView
   let evidence: EvidenceReader
   let name: String
+  /// All captured memory, by address.
+  let ranges: [(region: MemoryRegion, what: String)]
+
+  init(maker: CrashPageMaker, symbolized: SymbolizedView, evidence: EvidenceReader, name: String) {
+    self.maker = maker
+    self.symbolized = symbolized
+    self.evidence = evidence
+    self.name = name
+    ranges = DetailText.ranges(symbolized.view)
+  }
 
   var view: InspectionView { symbolized.view }
   var snapshot: ProcessSnapshot { symbolized.view.snapshot }
@@ -159,7 +169,8 @@ struct CrashPageFiller {
   // MARK: Findings, records, text
 
   private func addFindings(to page: inout CrashPage) {
-    let findings = view.inspection.findings.findings
+    let all = view.inspection.allFindings
+    let findings = all.findings
     let order = findings.indices.sorted { (findings[$0].severity, -$0) > (findings[$1].severity, -$1) }
     page.findings = order.prefix(Self.findings).map { index in
       let finding = findings[index]
@@ -167,8 +178,7 @@ struct CrashPageFiller {
         severity: finding.severity.rawValue, offset: finding.offset.map { "0x" + String($0, radix: 16) },
         text: Wording.printable(Sentences.sentence(finding)), code: finding.rule.code)
     }
-    page.droppedFindings =
-      findings.count - page.findings.count + view.inspection.findings.dropped.values.reduce(0, +)
+    page.droppedFindings = findings.count - page.findings.count + all.dropped.values.reduce(0, +)
   }
 
   /// Lines of the tree that a page has.
@@ -177,16 +187,16 @@ struct CrashPageFiller {
   private var listing: CrashPage.Listing? {
     if let tree = view.inspection.tree {
       var lines: [String] = []
-      var count = 0
+      var isCut = false
       view.input.withBytes { bytes in
         TreeText.write(tree, bytes) { line in
-          count += 1
-          if count <= Self.lines { lines.append(line) }
+          isCut = lines.count == Self.lines
+          if !isCut { lines.append(line) }
+          return !isCut
         }
       }
       return CrashPage.Listing(
-        title: "Raw records", text: lines.joined(),
-        rest: count > Self.lines ? "crashpadctl inspect --tree" : nil)
+        title: "Raw records", text: lines.joined(), rest: isCut ? "crashpadctl inspect --tree" : nil)
     }
     if view.inspection.streams.isEmpty { return nil }
     let lines = view.inspection.streams.map { stream in

@@ -22,7 +22,7 @@ struct GroupsPageMaker {
     if let first = days.min(), let last = days.max() {
       subtitle += (subtitle.isEmpty ? "" : ", ") + "\(Self.day(first) ?? "?") to \(Self.day(last) ?? "?")"
     }
-    if failed > 0 { subtitle += (subtitle.isEmpty ? "" : "; ") + "\(Wording.grouped(failed)) not read in whole" }
+    if failed > 0 { subtitle += (subtitle.isEmpty ? "" : "; ") + "\(grouped(failed)) not read in whole" }
     var page = GroupsPage(title: title ?? count, subtitle: subtitle, generator: CrashPageMaker.generator)
     page.total = total
     page.isCompared = baseline != nil

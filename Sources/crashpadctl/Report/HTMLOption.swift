@@ -18,6 +18,13 @@ struct HTMLOption: ParsableArguments {
     if html == "-" { throw ValidationError("--html takes a file; standard output has the text.") }
   }
 
+  /// Prints why the page can't be written before anything is read; nil if it can.
+  func conflict(_ list: InputList) -> ExitStatus? {
+    guard let html, let conflict = PageFile.conflict(html, list) else { return nil }
+    Terminal.error(conflict.text)
+    return conflict.status
+  }
+
   /// Writes the page of inputs whose findings were printed already.
   ///
   /// - Returns: `status`, or why there is no page.

@@ -10,6 +10,15 @@ enum PageFile {
     let status: ExitStatus
   }
 
+  /// Why a page can't be written there: it would replace one of its inputs. Nil if it can.
+  static func conflict(_ output: String, _ list: InputList) -> Failure? {
+    let path = FilePath(argument: output)
+    guard output != "-", case .regular? = try? FileKind(at: path, followingLink: true),
+      let input = list.inputs.first(where: { isSameFile(FilePath(argument: $0.argument), path) })
+    else { return nil }
+    return Failure(text: "\(input.name): error: would become its own page; name another file", status: .usage)
+  }
+
   /// A file appears whole or not at all; `-` is standard output. Throws `Failure`.
   static func write(_ page: [UInt8], to output: String) throws(Failure) {
     if output == "-" {

@@ -9,10 +9,6 @@ import SystemPackage
 
 /// A page about many crashes, and with `--split` one about the example of each group beside it.
 extension PageRun {
-  /// Groups whose examples are on the page itself.
-  private static let examplesOnPage = 20
-  /// Frames of such an example.
-  private static let exampleFrames = 24
   /// Groups with a page of their own.
   private static let pages = 2000
 
@@ -52,13 +48,13 @@ extension PageRun {
     maker.baseline = baseline
     var page = maker.page()
     do throws(PageFile.Failure) {
-      if options.splits { try writePages(of: groups, &page) } else { addExamples(of: groups, &page) }
+      if options.splits { try writePages(of: groups, &page) } else { examples.add(to: &page, groups) }
       try PageFile.write(page.html(), to: output)
     } catch {
       Terminal.error(error.text)
       return error.status
     }
-    SymbolPlaces.reportServerFailure(cache.search)
+    SymbolPlaces.reportFaults(cache.search)
     return status
   }
 
@@ -90,33 +86,9 @@ extension PageRun {
 
   // MARK: Examples
 
-  /// The page of a group's example; nil if it can't be read any more.
-  private func example(of group: CrashGroups.Group) -> CrashPage? {
-    guard let name = group.cell.example?.input, let input = list.inputs.first(where: { $0.name == name }),
-      input.argument != "-",
-      let read = try? PageInput(input.argument, architecture: options.architecture, redacts: options.redacts),
-      let snapshot = read.inspection.snapshot
-    else { return nil }
-    return try? read.inspection.file.checkingReading {
-      crashMaker.page(read.inspection, snapshot, name: Self.fileName(input)).page
-    }
-  }
-
-  private func addExamples(of groups: [CrashGroups.Group], _ page: inout GroupsPage) {
-    var examples: [GroupsPage.Example?] = []
-    inOrder(
-      count: min(groups.count, Self.examplesOnPage), jobs: options.jobs,
-      work: { index -> GroupsPage.Example? in
-        guard let crash = example(of: groups[index]) else { return nil }
-        let stack = crash.stacks.first(where: \.isCrashed)?.frames ?? []
-        return GroupsPage.Example(
-          summary: crash.explanation?.summary ?? crash.title, frames: Array(stack.prefix(Self.exampleFrames)))
-      },
-      report: { _, example in
-        examples.append(example)
-        return true
-      })
-    for (index, example) in examples.enumerated() { page.groups[index].crash = example }
+  private var examples: GroupExamples {
+    GroupExamples(
+      list, crashMaker, architecture: options.architecture, redacts: options.redacts, jobs: options.jobs)
   }
 
   /// Writes `OUT-crashes/ID.html` for each group.
@@ -129,12 +101,13 @@ extension PageRun {
       let (text, status) = Sentences.failure(error, creating: true)
       throw PageFile.Failure(text: "\(Wording.printable(folder)): error: \(text)", status: status)
     }
+    let examples = self.examples
     var failure: PageFile.Failure?
     var written: [Bool] = []
     inOrder(
       count: min(groups.count, Self.pages), jobs: options.jobs,
       work: { index -> Result<Bool, PageFile.Failure> in
-        guard let crash = example(of: groups[index]) else { return .success(false) }
+        guard let crash = examples.page(of: groups[index]) else { return .success(false) }
         do throws(PageFile.Failure) {
           try PageFile.write(crash.html(), to: folder.appending("\(groups[index].id).html"))
         } catch {

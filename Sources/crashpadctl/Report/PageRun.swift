@@ -60,6 +60,10 @@ struct PageRun {
   func run() -> ExitStatus {
     if !options.isQuiet { list.reportFailures() }
     if list.inputs.isEmpty { return list.statusOfNone }
+    if let conflict = PageFile.conflict(output, list) {
+      Terminal.error(conflict.text)
+      return conflict.status
+    }
     // A comparison is one of groups, be it of one.
     let isOne = list.inputs.count == 1 && options.baseline == nil && !options.splits
     let status = isOne ? writeCrash(list.inputs[0]) : writeMany()
@@ -91,12 +95,24 @@ struct PageRun {
       return status
     }
     if !options.isQuiet { for finding in made.symbolFindings { Terminal.error(Sentences.line(finding)) } }
-    SymbolPlaces.reportServerFailure(cache.search)
+    SymbolPlaces.reportFaults(cache.search, except: Set(made.symbolFindings.map(\.file)))
+    reportUnusedSource(made.page)
     do { try PageFile.write(made.page.html(), to: output) } catch {
       Terminal.error(error.text)
       return error.status
     }
     return status
+  }
+
+  /// Reports a directory of sources that quotes nothing, because it is probably the wrong one.
+  private func reportUnusedSource(_ page: CrashPage) {
+    guard let source = options.source, !options.isQuiet,
+      let frames = page.stacks.first(where: \.isCrashed)?.frames, !frames.contains(where: { $0.source != nil })
+    else { return }
+    let reason =
+      frames.contains { $0.location != nil }
+      ? "has none of the files that the crashed thread names" : "is not used: no frame of the crashed thread has a line"
+    Terminal.error("\(displayName(source)): warning: \(reason)")
   }
 
   /// Without directories: a page goes to people who have none of them.

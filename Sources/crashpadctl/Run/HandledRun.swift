@@ -4,9 +4,9 @@ import Glibc
 import Supervision
 import SystemPackage
 
-/// One program with the handler in it, from its start to its end.
+/// One run of a program with the handler, from its start to its end.
 struct HandledRun {
-  /// The program's, its name first.
+  /// The program's arguments, its name first.
   let arguments: [[UInt8]]
   let environment: HandlerEnvironment
   let database: FilePath
@@ -15,13 +15,13 @@ struct HandledRun {
   struct End {
     let processID: Int32
     let end: Supervisor.End
-    /// What was said before the start.
+    /// The warnings printed before the start.
     let warnings: [String]
   }
 
   var name: String { Wording.printable(arguments.first ?? []) }
 
-  /// Runs the program; ends the tool as env(1) does if it can't be started.
+  /// Runs the program. If it can't be started, ends the tool as env(1) does.
   func end() -> End {
     let search = ProgramSearch()
     let candidates = search.candidates(arguments.first ?? [])
@@ -30,7 +30,7 @@ struct HandledRun {
     if let path = candidates.executable {
       let file = ProgramFile(path, search: search)
       warnings = file.obstacles.map { Self.sentence($0, file) }
-      // Another C library's loader ends the program where it can't load the handler.
+      // The loader of another C library ends the program if it can't load the handler.
       if file.obstacles.contains(where: \.isOtherLoader) { variables = ProgramStart.ownEnvironment }
     }
     // If this fails, the handler can't create the database either, and reports it.

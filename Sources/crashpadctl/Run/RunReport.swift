@@ -10,9 +10,9 @@ import Supervision
 import Symbolication
 import SystemPackage
 
-/// The summary at a program's end: each dump of the run, and what crashed in it.
+/// The summary at the end of a program: each dump of the run, with its crash.
 struct RunReport {
-  /// How many lines of the stack are printed: with what stands above them it is a screen.
+  /// The number of stack frames to print. With the text above them, they fill a screen.
   static let frames = 16
 
   /// One dump of the run.
@@ -20,11 +20,11 @@ struct RunReport {
     var dump: PendingDump
     let uuid: UUIDBytes
     let path: FilePath
-    /// Why it could not be read.
+    /// The reason why the dump could not be read.
     var failure: String?
     var inspection: Inspection?
     var symbolized: SymbolizedView?
-    /// The report that was made of it.
+    /// The report created from the dump.
     var report: FilePath?
     var processingFailure: String?
 
@@ -35,9 +35,9 @@ struct RunReport {
   let end: HandledRun.End
   private let symbols: SymbolPlaces
   private(set) var dumps: [Dump] = []
-  /// Of this run, and still alive.
+  /// The number of processes of this run that are still alive.
   private(set) var running = 0
-  /// Why the database could not be looked at.
+  /// The reason why the database could not be read.
   private(set) var failure: String?
 
   init(run: HandledRun, end: HandledRun.End, cache: SymbolCache, symbols: SymbolPlaces, processes: Bool) {
@@ -50,14 +50,14 @@ struct RunReport {
       for index in dumps.indices { read(index, database, cache) }
       if processes, !dumps.isEmpty { process(database) }
     } catch {
-      // Where no program made it there is nothing to be told.
+      // If no program created the database, there is nothing to report.
       if case .noSuchFileOrDirectory? = (error as? FileFailure)?.errno { return }
       if error is CrashDatabase.NotADatabase { return }
       failure = Sentences.databaseFailure(error, run.database)
     }
   }
 
-  /// Finds the dumps of the run. What a process that is dead left empty goes; what it left unfinished is a dump.
+  /// Finds the dumps of the run. Removes empty dumps of dead processes, and unlocks their unfinished ones.
   private mutating func collect(_ database: CrashDatabase) throws {
     let own = try database.pendingDumps().dumps.compactMap { dump in
       dump.uuid.flatMap { uuid in run.environment.owns(uuid) ? (dump: dump, uuid: uuid) : nil }
@@ -66,7 +66,7 @@ struct RunReport {
       var dump = dump
       if dump.isLocked {
         let process = HandlerEnvironment.processID(of: uuid)
-        // The program has been waited for: a child that still has its empty file open will not write to it.
+        // The program has ended. A child that still has its empty file open will not write to it.
         let isOver = Int32(bitPattern: process) == end.processID
         guard isOver && dump.size == 0 || !dump.isOwned && (isOver || Self.isDead(process)) else {
           running += 1
@@ -129,7 +129,7 @@ struct RunReport {
 
   // MARK: Text
 
-  /// To standard error.
+  /// Prints to standard error.
   func print(_ format: ReportFormat) {
     Terminal.errorPart(format == .json ? String(decoding: json, as: UTF8.self) : text(.error))
   }
@@ -153,7 +153,7 @@ struct RunReport {
   }
 
   private func text(_ dump: Dump, _ style: TextStyle) -> String {
-    // Once there is a report, the dump is gone.
+    // If there is a report, the dump no longer exists.
     let file = dump.report ?? dump.path
     let path = Wording.printable(file)
     var text = ""
@@ -174,7 +174,7 @@ struct RunReport {
     return text + "crashpadctl: for all threads: \(command(file))\n"
   }
 
-  /// What prints all stacks with the same symbols, to be pasted into a shell.
+  /// A command that prints all stacks with the same symbols, quoted for a shell.
   private func command(_ file: FilePath) -> String {
     var words = ["crashpadctl", "symbolize", "--threads", "all"]
     for path in symbols.symbols { words += ["-s", ShellWord.quoted(path)] }
@@ -183,7 +183,7 @@ struct RunReport {
     return (words + [ShellWord.quoted(file)]).joined(separator: " ")
   }
 
-  /// The sentence about a program that was killed and left no dump.
+  /// The sentence about a program that was killed without leaving a dump.
   private var missing: String? {
     guard case .killed(let signal) = end.end else { return nil }
     let name = linuxSignalName(signal)

@@ -1,11 +1,11 @@
 import Meaning
 import Snapshot
 
-/// The exception as Apple's reports name it: the Mach exception with the signal that it becomes.
+/// The exception as in Apple's reports: the Mach exception with the resulting signal.
 struct AppleExceptionTitle {
-  /// "EXC_BAD_ACCESS (SIGSEGV)"
+  /// Such as "EXC_BAD_ACCESS (SIGSEGV)".
   let type: String
-  /// "KERN_INVALID_ADDRESS at 0x0000000000000010"
+  /// Such as "KERN_INVALID_ADDRESS at 0x0000000000000010".
   let subtype: String?
 
   init(_ exception: ExceptionSnapshot, _ system: SystemSnapshot) {
@@ -19,7 +19,7 @@ struct AppleExceptionTitle {
       if let signal = Self.signal(exception) {
         type = "\(name) (\(signal))"
       } else {
-        // "EXC_CRASH (SIGABRT) from …"
+        // Such as "EXC_CRASH (SIGABRT) from …".
         type = name.firstRange(of: " from ").map { String(name[..<$0.lowerBound]) } ?? name
       }
     case .softSignal, .linuxSignal:
@@ -30,10 +30,10 @@ struct AppleExceptionTitle {
     }
   }
 
-  /// As XNU's `ux_exception` has it.
+  /// The signal for a Mach exception, as in XNU's `ux_exception`.
   private static func signal(_ exception: ExceptionSnapshot) -> String? {
     switch exception.code {
-    // 13 is a general protection fault of x86_64.
+    // 13 is a general protection fault on x86_64.
     case 1: exception.info == 1 || exception.info == 13 ? "SIGSEGV" : "SIGBUS"
     case 2: "SIGILL"
     case 3: "SIGFPE"
@@ -52,7 +52,7 @@ struct AppleExceptionTitle {
     }
   }
 
-  /// Addresses in these reports have all their digits.
+  /// Pads addresses to all their digits, as in these reports.
   private static func withWideAddress(_ text: String) -> String {
     guard let range = text.firstRange(of: " at 0x"), let value = UInt64(text[range.upperBound...], radix: 16) else {
       return text

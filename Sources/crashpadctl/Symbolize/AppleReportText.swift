@@ -2,11 +2,11 @@ import CrashpadCore
 import Snapshot
 import Symbolication
 
-/// A report in the text form that Apple's Console shows of an `.ips`: Report Version 104.
+/// A report in the text form that Apple's Console shows for an `.ips`: Report Version 104.
 struct AppleReportText {
   private let symbolized: SymbolizedView
   private let report: ReportSnapshot
-  /// How many frames of a stack are printed; nil is all.
+  /// The number of frames to print per stack; nil for all.
   private let limit: Int?
   private var text = ""
 
@@ -77,7 +77,7 @@ struct AppleReportText {
     text += "\n"
   }
 
-  /// Apple's text says "Native" where the JSON only says that it is not translated.
+  /// The code type. Apple's text has "Native" if the JSON does not have "Translated".
   private var codeType: String? {
     guard let type = report.codeType, !type.contains("(") else { return report.codeType }
     return report.isTranslated
@@ -111,7 +111,7 @@ struct AppleReportText {
     if let index = report.faultingThread { text += "Triggered by Thread:  \(index)\n\n" }
   }
 
-  /// Signals and small codes in decimal, the others as everybody knows them.
+  /// Signals, small codes and codes of GUARD in decimal, the others in hexadecimal.
   private static func code(_ code: UInt64, _ namespace: String?) -> String {
     code < 1000 ? String(code) : namespace == "GUARD" ? String(code) : Wording.hex(code)
   }
@@ -149,11 +149,11 @@ struct AppleReportText {
 
   private mutating func write(_ frames: [Symbolization.Frame]) {
     let (first, _, last) = SymbolizedView.shown(SymbolizedView.rows(frames), limit: limit)
-    // Frames left out show in the numbers: a line between would end the stack for those who read it.
+    // Omitted frames show as a gap in the numbers: a line in between would end the stack for programs that read it.
     for row in Array(first) + Array(last) {
       let module = symbolized.moduleName(row.frame) ?? "???"
-      text += Self.padded(String(row.number), 4) + Self.padded(module, 30) + "\t"
-      text += Self.right(Wording.hex(row.frame.frame.instruction), 18) + " " + place(row) + "\n"
+      text += String(row.number).padded(to: 4) + module.padded(to: 30) + "\t"
+      text += Wording.hex(row.frame.frame.instruction).rightAligned(to: 18) + " " + place(row) + "\n"
     }
   }
 
@@ -169,14 +169,6 @@ struct AppleReportText {
       place += " (\(lastPathComponent(file)):\(line))"
     }
     return row.isInlined ? place + " [inlined]" : place
-  }
-
-  private static func padded(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
-  }
-
-  private static func right(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
   }
 
   // MARK: Registers and images
@@ -211,27 +203,27 @@ struct AppleReportText {
     text += "Binary Images:\n"
     for module in snapshot.modules {
       let address = module.address ?? 0
-      // The last byte, not the one behind it; an image of no size is the whole address space.
+      // The end is the last byte, not the byte after it. An image of size 0 covers the whole address space.
       let (end, overflow) = address.addingReportingOverflow((module.size ?? 0) &- 1)
       let name =
         module.bundleID ?? view.text(module.debugName) ?? view.text(module.name).map { lastPathComponent($0) } ?? "???"
       var uuid = UUIDBytes.zero
       if case .uuid(let bytes, _)? = module.identity { uuid = bytes }
       text +=
-        Self.right(Wording.hex(address), 18) + " - "
-        + Self.right(Wording.hex(overflow && module.size != 0 ? .max : end), 18)
+        Wording.hex(address).rightAligned(to: 18) + " - "
+        + Wording.hex(overflow && module.size != 0 ? .max : end).rightAligned(to: 18)
       text += " \(Wording.printable(name)) (\(Wording.printable(module.bundleVersion ?? "*"))) <\(uuid.text)> "
       text += (view.text(module.name) ?? "???") + "\n"
     }
   }
 }
 
-/// The registers of a thread as Apple's reports print them.
+/// The registers of a thread, in the format of Apple's reports.
 struct RegisterText {
   struct Register {
     let name: String
     let value: UInt64
-    /// Digits.
+    /// The number of hexadecimal digits.
     let width: Int
     var note: String?
   }

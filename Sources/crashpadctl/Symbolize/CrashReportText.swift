@@ -2,10 +2,10 @@ import CrashpadCore
 import Snapshot
 import Symbolication
 
-/// A dump as a report in the form of Apple's `.crash` files, version 104: for tools that read those.
+/// A dump as a report in the format of Apple's `.crash` files, version 104, for tools that read them.
 struct CrashReportText {
   private let symbolized: SymbolizedView
-  /// How many frames of a stack are printed; nil is all.
+  /// The number of frames to print per stack; nil for all.
   private let limit: Int?
   private var text = ""
 
@@ -81,11 +81,11 @@ struct CrashReportText {
     }
   }
 
-  /// "2023-10-26 17:50:05.0000 +0000"
+  /// Such as "2023-10-26 17:50:05.0000 +0000".
   private static func date(_ time: Timestamp) -> String? {
     guard let plain = Wording.rfc3339(Timestamp(seconds: time.seconds)) else { return nil }
     let fraction = (0..<1_000_000).contains(time.microseconds) ? Int(time.microseconds) / 100 : 0
-    return "\(plain.prefix(10)) \(plain.dropFirst(11).prefix(8)).\(Wording.padded(fraction, 4)) +0000"
+    return "\(plain.prefix(10)) \(plain.dropFirst(11).prefix(8)).\(decimal(fraction, width: 4)) +0000"
   }
 
   // MARK: Exception
@@ -106,7 +106,7 @@ struct CrashReportText {
     }
   }
 
-  /// A thread that is not in the dump's list gets the number behind the last.
+  /// The number of a thread. A thread that is not in the dump's list gets the number after the last.
   private func number(_ thread: Symbolization.Thread) -> Int { thread.index ?? snapshot.threads.count }
 
   private mutating func writeMessages() {
@@ -131,10 +131,10 @@ struct CrashReportText {
 
   private mutating func write(_ frames: [Symbolization.Frame]) {
     let (first, _, last) = SymbolizedView.shown(SymbolizedView.rows(frames), limit: limit)
-    // What is left out shows in the numbers: a line between would end the stack for those who read it.
+    // Omitted frames show as a gap in the numbers: a line in between would end the stack for programs that read it.
     for row in Array(first) + Array(last) {
       let module = symbolized.moduleName(row.frame) ?? "???"
-      text += Self.padded(String(row.number), 4) + Self.padded(module, 30) + "\t"
+      text += String(row.number).padded(to: 4) + module.padded(to: 30) + "\t"
       text += "0x\(hexadecimal(row.frame.frame.instruction, width: 16)) \(place(row))\n"
     }
   }
@@ -151,10 +151,6 @@ struct CrashReportText {
     return row.isInlined ? place + " [inlined]" : place
   }
 
-  private static func padded(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
-  }
-
   // MARK: Registers and images
 
   private mutating func writeState(_ context: CPUContext, thread: Int) {
@@ -169,17 +165,14 @@ struct CrashReportText {
     }.sorted { ($0.address, $0.index) < ($1.address, $1.index) }
     for (address, index) in images {
       let size = snapshot.modules[index].size ?? 0
-      // The last byte, not the one behind it.
+      // The end is the last byte, not the byte after it.
       let (end, overflow) = address.addingReportingOverflow(max(1, size) - 1)
-      // Readers take sixteen bytes for a UUID, and nothing else: of a build id its first ones, as for a symbol server.
+      // Programs expect a UUID of sixteen bytes. For a build ID these are its first bytes, as on symbol servers.
       let uuid = symbolized.result.modules[index].identity.debugID?.uuid ?? .zero
-      text += Self.right(Wording.hex(address), 18) + " - " + Self.right(Wording.hex(overflow ? .max : end), 18)
+      text +=
+        Wording.hex(address).rightAligned(to: 18) + " - " + Wording.hex(overflow ? .max : end).rightAligned(to: 18)
       text += " \(view.moduleName(index)) \(snapshot.system.architecture.rawValue)  "
       text += "<\(uuid.text.filter { $0 != "-" })> \(view.text(snapshot.modules[index].name) ?? "???")\n"
     }
-  }
-
-  private static func right(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
   }
 }

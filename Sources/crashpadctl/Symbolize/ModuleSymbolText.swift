@@ -22,7 +22,7 @@ struct ModuleSymbolText {
     return table.text(style)
   }
 
-  /// "found: /store/App/…/App.sym (breakpad)", "refused: /App.debug: of another build, 5CED…", "not found"
+  /// Such as "found: /store/App/…/App.sym (breakpad)", "refused: /App.debug: of another build, 5CED…", "not found".
   static func state(_ module: Symbolization.Module) -> String {
     guard let search = module.symbols?.search else { return "not searched" }
     if !search.files.isEmpty {
@@ -43,15 +43,17 @@ struct ModuleSymbolText {
     case .otherChecksum: "other checksum"
     case .unknownFormat: "unknown format"
     case .unreadable(let errno): errno.description
+    case .notWhole: "can't be read to its end"
+    case .notAFile: "no regular file"
     }
   }
 
-  /// What a symbol server is to be asked for.
+  /// The ids for requesting a module's symbols from a symbol server.
   struct Request {
     let name: String
     let debugID: String?
     let buildID: String?
-    /// In the layout of Breakpad's stores.
+    /// The path in a store with Breakpad's layout.
     let path: String?
 
     init(_ identity: ModuleIdentity) {
@@ -64,13 +66,13 @@ struct ModuleSymbolText {
       }
     }
 
-    /// Fields with tabs between them.
+    /// The fields, separated by tabs.
     var line: String {
       [name, debugID ?? "-", buildID ?? "-", path ?? "-"].map { Wording.printable($0) }.joined(separator: "\t")
     }
   }
 
-  /// The modules that frames lie in and that have no symbols.
+  /// The modules that have frames but no symbols.
   var requests: [Request] {
     symbolized.modulesWithFrames.filter { $0.symbols?.isFound != true }.map { Request($0.identity) }
   }

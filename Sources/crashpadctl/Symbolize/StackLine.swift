@@ -2,20 +2,20 @@ import CrashpadCore
 import Snapshot
 import Symbolication
 
-/// One line of a stack in its parts, of which a narrow terminal shows fewer.
+/// The parts of one stack line. A narrow terminal shows only some of them.
 struct StackLine {
   let number: String
-  /// "main", "server + 0x12b0" without symbols, "<signal handler called>"
+  /// Such as "main", or "server + 0x12b0" without symbols, or "<signal handler called>".
   let name: String
-  /// " + 12", or nothing.
+  /// Such as " + 12", or empty.
   let offset: String
-  /// "/src/main.cpp:42"
+  /// Such as "/src/main.cpp:42".
   let location: String?
-  /// "server + 0x12b0"; nothing where that is the name.
+  /// Such as "server + 0x12b0"; empty if that is the name.
   let module: String
-  /// How the frame was found, and with `--addresses` where it is.
+  /// The way in which the frame was found and, with `--addresses`, its address.
   let origin: String
-  /// The frame that the reader looks for: the first of the program itself.
+  /// Whether this is the most relevant frame: the first one in the program itself.
   var isMarked = false
 
   init(_ row: SymbolizedView.Row, _ symbolized: SymbolizedView, showsAddress: Bool) {
@@ -48,12 +48,13 @@ struct StackLine {
       let trust = row.isInlined ? "inlined" : frame.trust.rawValue
       origin = symbolized.view.fullAddress(frame.instruction) + "  " + trust
     } else {
-      // It is a guess, unlike all others.
+      // Only scanned frames are guesses, so only they are marked.
       origin = frame.trust == .scan && !row.isInlined ? "scan" : ""
     }
   }
 
-  /// "main + 12 (/src/main.cpp:42)" in at most `limit` cells: with the file's name alone, then without arguments, then cut.
+  /// Such as "main + 12 (/src/main.cpp:42)" in at most `limit` columns: with the file's name alone,
+  /// then without arguments, then cut.
   func place(_ limit: Int?) -> String {
     let whole = name + offset + (location.map { " (\($0))" } ?? "")
     guard let limit, DisplayWidth.cells(whole) > limit else { return whole }
@@ -64,15 +65,15 @@ struct StackLine {
     }
     let room = limit - DisplayWidth.cells(file)
     let short = Self.withoutArguments(name)
-    // Half a name is worth more than half a line's number.
+    // Half a function name is more useful than half a line number.
     if room >= 12 { return DisplayWidth.cut(short, to: room) + file }
     return DisplayWidth.cut(short, to: limit)
   }
 
-  /// Operators whose names look like brackets, the longer ones first.
+  /// Operators whose names contain brackets, the longer ones first.
   private static let operators = ["<=>", "<<=", ">>=", "->*", "()", "<<", ">>", "<=", ">=", "->", "<", ">"]
 
-  /// "std::vector<…>::push_back(…)"; a name that can't be taken apart as it is.
+  /// Such as "std::vector<…>::push_back(…)"; a name that can't be parsed is returned unchanged.
   static func withoutArguments(_ name: String) -> String {
     var text = ""
     var content = ""

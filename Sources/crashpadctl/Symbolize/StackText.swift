@@ -2,23 +2,23 @@ import CrashpadCore
 import Snapshot
 import Symbolication
 
-/// Stacks for people: a line for each frame, the function first.
+/// Stacks as text: one line per frame, the function first.
 struct StackText {
   let symbolized: SymbolizedView
-  /// How many lines of a stack are printed; nil is all.
+  /// The number of lines to print per stack; nil for all.
   let limit: Int?
   var style = TextStyle.plain
-  /// Whether each line has its address, and how the frame was found.
+  /// Whether each line has its address, and the way in which the frame was found.
   var showsAddresses = false
-  /// What prints the frames that the limit leaves out.
+  /// The hint on how to print the frames beyond the limit.
   var hint = "--frames all prints them"
 
-  /// From this width on, lines without space to spare name the module beside the function.
+  /// The minimum width at which lines without free space name the module beside the function.
   private static let moduleFrom = 60
-  /// Functions with longer names push the module to the right on their own line.
+  /// Longer function names push the module to the right on their own line.
   private static let widestPlace = 72
 
-  /// The dump's head, the stacks, and what is missing.
+  /// The dump's header, the stacks, and the missing symbols.
   func text(name: String) -> String {
     var text = OverviewText.head(
       symbolized.view, name: name, signature: symbolized.signature, style: style)
@@ -27,7 +27,7 @@ struct StackText {
     let missing = modules.count { $0.symbols?.isFound != true }
     if missing > 0 {
       let note =
-        "\(Wording.grouped(missing)) of \(Wording.count(modules.count, "module")) in these stacks "
+        "\(grouped(missing)) of \(Wording.count(modules.count, "module")) in these stacks "
         + "\(missing == 1 ? "has" : "have") no symbols; --missing lists \(missing == 1 ? "it" : "them")"
       let lines = style.width.map { DisplayWidth.wrapped(note, to: $0) } ?? [note]
       text += "\n" + lines.joined(separator: "\n") + "\n"
@@ -42,7 +42,7 @@ struct StackText {
     var lines = (Array(first) + Array(last)).map { StackLine($0, symbolized, showsAddress: showsAddresses) }
     if thread.isCrashed, let own = symbolized.firstOwn(Array(first) + Array(last)) { lines[own].isMarked = true }
     let columns = Columns(lines, style.width)
-    // Bytes: there may be hundreds of thousands of lines.
+    // Built as bytes, because there may be hundreds of thousands of lines.
     var text = Array((heading(thread) + "\n").utf8)
     text.reserveCapacity(lines.count * 100)
     for (index, line) in lines.enumerated() {
@@ -57,14 +57,14 @@ struct StackText {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// How wide the parts of a stack's lines are, in cells.
+  /// The widths of the parts of a stack's lines, in columns.
   private struct Columns {
     let number: Int
-    /// The most that a function with its place may take; nil for no limit.
+    /// The maximum width of a function with its location; nil for no limit.
     let placeLimit: Int?
-    /// Where the module begins in lines that leave it there.
+    /// The column at which the module begins, unless the function is too long.
     let place: Int
-    /// 0 for no modules.
+    /// The width of the module; 0 if it is left out.
     let module: Int
     let moduleLimit: Int?
 
@@ -93,7 +93,7 @@ struct StackText {
   private func append(_ line: StackLine, _ columns: Columns, to text: inout [UInt8]) {
     func add(_ part: String) { text.append(contentsOf: part.utf8) }
     func addBlanks(_ count: Int) { for _ in 0..<count { text.append(UInt8(ascii: " ")) } }
-    // There is a blank at least before the number.
+    // At least one blank precedes the number.
     add(line.isMarked ? ">" : " ")
     addBlanks(columns.number - 1 - line.number.utf8.count)
     add(line.number)
@@ -129,27 +129,28 @@ struct StackText {
     return (thread.isCrashed ? style.colored(title, .error) : title) + rest
   }
 
-  /// " (/src/main.cpp:42)", or nothing.
+  /// Such as " (/src/main.cpp:42)", or empty.
   private static func location(_ function: SymbolizedAddress.Frame?) -> String {
     guard let (file, line) = SymbolizedView.location(function) else { return "" }
     return line > 0 ? " (\(file):\(line))" : " (\(file))"
   }
 
-  /// What lies at an offset in a module: "main + 12 (/src/main.cpp:42)"; of inlined calls the innermost. Nil without a name.
+  /// The name at an offset in a module: "main + 12 (/src/main.cpp:42)"; for inlined calls the
+  /// innermost one. Nil without a name.
   static func name(_ symbol: SymbolizedAddress, _ offset: UInt64) -> String? {
     guard let name = SymbolizedView.name(symbol.frames.first) else { return nil }
     let distance = symbol.frames.count == 1 && offset >= symbol.functionAddress ? offset - symbol.functionAddress : nil
     return name + (distance.map { " + \($0)" } ?? "") + location(symbol.frames.first)
   }
 
-  /// Why the walk ended; nil of a whole stack.
+  /// The reason why the walk ended; nil if the stack is complete.
   static func sentence(_ thread: Symbolization.Thread) -> String? {
     switch thread.end {
     case .done: nil
     case .noCaller: "The walk ends here: nothing leads to a caller."
     case .missingMemory: "The walk ends here: the dump does not have the stack's memory from here on."
     case .noProgress: "The walk ends here: the stack is corrupt and leads back to itself."
-    case .tooManyFrames: "The walk ends here: no more than \(Wording.grouped(thread.frames.count)) frames are walked."
+    case .tooManyFrames: "The walk ends here: no more than \(grouped(thread.frames.count)) frames are walked."
     case .noRegisters: "No stack: the thread has no registers that can be walked from."
     }
   }

@@ -7,12 +7,12 @@ import Meaning
 import Snapshot
 import Symbolication
 
-/// One symbolized dump as a JSON document. crashpadctl-json(5) is its schema. Where rust-minidump's has a member, that
-/// member has its name and its meaning.
+/// Writes one symbolized dump as a JSON document with the schema in crashpadctl-json(5). Members that rust-minidump
+/// has too have the same names and meanings.
 struct SymbolizationJSON {
   static let schema = "crashpadctl-symbolize/1"
 
-  /// Which part of a dump is asked for.
+  /// The requested part of a dump.
   enum Part {
     case stacks
     case modules
@@ -23,14 +23,15 @@ struct SymbolizationJSON {
   private let symbolized: SymbolizedView?
   private let part: Part
 
-  /// `symbolized` is nil of an input that has no meaning. `input` is the argument that names it, or would.
+  /// Writes the document. `symbolized` is nil if the input has no snapshot. `input` is the
+  /// argument that names it, or would.
   static func write(
     _ inspection: Inspection, _ symbolized: SymbolizedView?, input: String, part: Part, to json: inout JSONWriter
   ) {
     SymbolizationJSON(inspection: inspection, symbolized: symbolized, part: part).write(input, to: &json)
   }
 
-  /// An input that can't be read, or not as the command line asks for it.
+  /// Writes the failure for an input that can't be read, or not in the requested way.
   static func writeFailure(_ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", Self.schema)
@@ -98,7 +99,7 @@ struct SymbolizationJSON {
     }
   }
 
-  /// "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS"
+  /// The title without the address: "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS".
   private static func withoutAddress(_ title: String) -> String {
     title.firstRange(of: " at 0x").map { String(title[..<$0.lowerBound]) } ?? title
   }
@@ -120,7 +121,7 @@ struct SymbolizationJSON {
     }
   }
 
-  /// A module with the state of its symbols.
+  /// Writes a module with the state of its symbols.
   static func write(_ module: Symbolization.Module, _ view: InspectionView, to json: inout JSONWriter) {
     let recorded = view.snapshot.modules[module.index]
     let identity = module.identity
@@ -156,7 +157,7 @@ struct SymbolizationJSON {
     }
   }
 
-  /// A build id, or a UUID without hyphens: in small letters.
+  /// A build ID, or a UUID without hyphens, in lowercase.
   private static func codeID(_ identity: ModuleIdentity) -> String? {
     if !identity.buildID.isEmpty { return hexadecimalDigits(identity.buildID) }
     return identity.debugID.map { String($0.text.prefix(32)).lowercased() }

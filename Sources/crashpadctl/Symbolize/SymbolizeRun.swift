@@ -7,25 +7,25 @@ import Snapshot
 import Symbolication
 import SystemPackage
 
-/// One run of `symbolize`: every dump, in order of the command line, as many at once as there are jobs. They share what is
-/// known of symbols.
+/// One run of `symbolize`: all dumps in the order of the command line, with up to `jobs` at a
+/// time. They share a symbol cache.
 struct SymbolizeRun {
   let command: SymbolizeCommand
   let list: InputList
   let cache: SymbolCache
   let signatures: SignatureOptions
 
-  /// What one dump comes to.
+  /// The result for one dump.
   private struct Report: Sendable {
     var status = ExitStatus.success
     /// Lines for standard error.
     var messages: [String] = []
     var symbolFindings: [SymbolFileFinding] = []
-    /// The files whose symbols belong to the dump's modules.
+    /// The symbol files that belong to the dump's modules.
     var usedFiles: [FilePath] = []
-    /// For standard output.
+    /// The bytes for standard output.
     var output: [UInt8] = []
-    /// Lines for standard output, each of which is printed once in a run.
+    /// The lines for standard output of which each is printed once per run.
     var requests: [String] = []
   }
 
@@ -61,17 +61,17 @@ struct SymbolizeRun {
         return true
       })
     progress.clear()
-    SymbolPlaces.reportServerFailure(cache.search)
-    reportUnused(except: used.union(said.map(\.file)))
+    SymbolPlaces.reportFaults(cache.search, except: Set(said.map(\.file)))
+    reportUnused(except: used.union(said.map(\.file)).union(cache.search.faults.findings.map(\.file)))
     list.reportSkipped()
     return status
   }
 
-  /// A file that was named and did nothing is most often the wrong one.
+  /// Reports named files that were not used, because they are probably the wrong ones.
   private func reportUnused(except used: Set<FilePath>) {
     for path in command.symbolOptions.symbols.map({ FilePath(argument: $0) }) where !used.contains(path) {
       guard (try? FileKind(at: path, followingLink: true)) != .directory else { continue }
-      // They are parts of another file's debug information, and have no symbols of their own.
+      // These files are parts of another file's debug information, and have no symbols of their own.
       if ["dwo", "dwp"].contains(path.extension) { continue }
       Terminal.error(Sentences.line(SymbolFileFinding(file: path, finding: Finding(SymbolFileRules.unused))))
     }
@@ -96,7 +96,7 @@ struct SymbolizeRun {
   private func symbolize(_ inspection: Inspection, _ input: InputList.Input) -> Report {
     var report = Report()
     if command.format != .json {
-      // Notes are for those who look at the dump itself.
+      // Notes matter only to readers of the dump itself.
       let findings = inspection.findings.findings.filter { $0.severity > .note }
       report.messages = findings.map { Sentences.line($0, input: input.name) }
     }
@@ -144,7 +144,7 @@ struct SymbolizeRun {
     report.output = Array(text(symbolized, input.name).utf8)
   }
 
-  /// Apple's text of a report has all threads, as the report has them.
+  /// The threads to symbolize. Apple's text form of a report has all threads.
   private func threads(of snapshot: ProcessSnapshot) -> Symbolization.Threads {
     command.threads?.threads ?? (command.format == .crash && snapshot.report != nil ? .all : .crashed)
   }
@@ -157,7 +157,7 @@ struct SymbolizeRun {
       return AppleReportText.text(symbolized, report, limit: command.frames.count)
     }
     var text = ""
-    // As in inspect, options print the parts that they name.
+    // As in inspect, options select the parts to print.
     if command.threads != nil || !command.modules {
       text = StackText(
         symbolized: symbolized, limit: command.frames.count, style: .output, showsAddresses: command.addresses
@@ -174,7 +174,7 @@ struct SymbolizeRun {
   ) {
     let part: SymbolizationJSON.Part = command.missing ? .missing : command.modules ? .modules : .stacks
     if list.inputs.count == 1 {
-      // Nothing has to wait for others, and the document of an endless recursion is large.
+      // A single document needs no buffer, and with an endless recursion it is large.
       JSONWriter.standardOutput(list.hasDirectories ? .compact : .indented) {
         SymbolizationJSON.write(inspection, symbolized, input: input.argument, part: part, to: &$0)
       }

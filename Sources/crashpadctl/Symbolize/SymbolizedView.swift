@@ -3,14 +3,14 @@ import Signatures
 import Snapshot
 import Symbolication
 
-/// What the forms of one symbolized dump share.
+/// The shared state of all output formats of one symbolized dump.
 struct SymbolizedView {
   let view: InspectionView
   let result: Symbolization
-  /// Nil where none was asked for.
+  /// Nil if no signature was requested.
   var signature: Signature?
 
-  /// One line of a stack: a frame, or a call that was inlined into one.
+  /// One line of a stack: a frame, or a call inlined into one.
   struct Row {
     let number: Int
     let frame: Symbolization.Frame
@@ -19,7 +19,7 @@ struct SymbolizedView {
     let isInlined: Bool
   }
 
-  /// Inlined calls come before the frame that they were inlined into, and are numbered as frames are.
+  /// The rows of a stack. Inlined calls come before the frame that contains them, and are numbered like frames.
   static func rows(_ frames: [Symbolization.Frame]) -> [Row] {
     var rows: [Row] = []
     rows.reserveCapacity(frames.count)
@@ -33,53 +33,47 @@ struct SymbolizedView {
     return rows
   }
 
-  /// Of more rows than `limit` the first and the last.
+  /// The rows to print: if there are more than `limit`, the first and the last.
   static func shown(_ rows: [Row], limit: Int?) -> (first: ArraySlice<Row>, leftOut: Int, last: ArraySlice<Row>) {
     guard let limit, rows.count > limit else { return (rows[...], 0, []) }
     return (rows.prefix(limit - limit / 2), rows.count - limit, rows.suffix(limit / 2))
   }
 
-  /// The module's name without directories; nil of a frame in no module.
+  /// The module's name without directories; nil for a frame outside all modules.
   func moduleName(_ frame: Symbolization.Frame) -> String? { frame.frame.module.map { view.moduleName($0) } }
 
   static func name(_ function: SymbolizedAddress.Frame?) -> String? {
     function.flatMap { $0.name ?? $0.function }.map { Wording.printable($0) }
   }
 
-  /// "/src/main.cpp:42"
+  /// Such as "/src/main.cpp:42".
   static func location(_ function: SymbolizedAddress.Frame?) -> (file: String, line: UInt64)? {
     guard let location = function?.location, let file = location.file else { return nil }
     return (Wording.printable(file), location.line)
   }
 
-  /// How far behind its function's first instruction a frame is, in bytes.
+  /// The offset of a frame from the first instruction of its function, in bytes.
   static func functionOffset(_ frame: Symbolization.Frame, of offset: UInt64?) -> UInt64? {
     guard let symbol = frame.symbol, let offset, offset >= symbol.functionAddress else { return nil }
     return offset - symbol.functionAddress
   }
 
-  /// The executable. Minidumps list it first; of Apple's systems they say which one it is, and Windows' own libraries say
-  /// that they are executables too.
-  var mainModule: Int? {
-    let modules = view.snapshot.modules
-    let isListedFirst = [.minidump, .core].contains(view.inspection.format) && !modules.isEmpty
-    if isListedFirst, view.snapshot.system.operatingSystem == .windows { return 0 }
-    return modules.firstIndex { $0.fileType == .executable } ?? (isListedFirst ? 0 : nil)
-  }
+  /// The program's own module.
+  var mainModule: Int? { view.snapshot.executableIndex }
 
-  /// The first frame of the executable.
+  /// The index of the first frame in the executable.
   func firstOwn(_ rows: [Row]) -> Int? {
     guard let main = mainModule else { return nil }
     return rows.firstIndex { $0.frame.frame.module == main && !$0.frame.frame.isSignalFrame }
   }
 
-  /// The modules that frames lie in.
+  /// The modules that contain frames.
   var modulesWithFrames: [Symbolization.Module] {
     let used = Set(result.threads.flatMap { $0.frames.compactMap(\.frame.module) })
     return result.modules.filter { used.contains($0.index) }
   }
 
-  /// In the order of the dump.
+  /// The threads in the order of the dump.
   var threadsInOrder: [Symbolization.Thread] { result.threads.sorted { ($0.index ?? -1) < ($1.index ?? -1) } }
 
   func threadName(_ thread: Symbolization.Thread) -> String? {

@@ -1,33 +1,34 @@
 import CrashUpload
+import Snapshot
 
-/// How many reports of a run ended how.
+/// The number of reports for each outcome of a run.
 struct UploadCounts {
   var uploaded = 0
   var skipped = 0
-  /// They stay pending, as uploads are not allowed.
+  /// Reports that stay pending because uploads are not allowed.
   var kept = 0
   var waiting = 0
-  /// They wait, as the server wants to be left alone.
+  /// Reports that wait because the server asked for a pause or failed.
   var paused = 0
-  /// They stay pending, after an attempt that counts.
+  /// Reports that stay pending after an attempt that counts.
   var failed = 0
-  /// They stay pending, after an attempt that does not count.
+  /// Reports that stay pending after an attempt that does not count.
   var deferred = 0
   var givenUp = 0
   var notTried = 0
   var busy = 0
   var unusable = 0
-  /// Of a dry run.
+  /// Reports that a dry run would upload.
   var planned = 0
 
   /// Whether the database and libcurl could be used.
   var isSuccess = true
-  /// Reports that are pending after the run, skipped ones too; nil if unknown.
+  /// The number of reports that are pending after the run, including skipped ones; nil if unknown.
   var pending: Int?
-  /// Whether the run ended for something that does not pass by itself.
+  /// Whether the run ended for a reason that needs a change by the user.
   var needsAttention = false
 
-  /// Why reports are skipped or kept.
+  /// The reason why reports are skipped or kept.
   var whySkipped = "uploads are disabled"
 
   mutating func add(_ outcome: Uploading.Outcome) {
@@ -53,7 +54,7 @@ struct UploadCounts {
     return failed + deferred + notTried + paused + busy > 0 ? .temporaryFailure : .success
   }
 
-  /// Each outcome by its name in JSON and metrics.
+  /// The outcomes with their names in JSON and metrics.
   var byOutcome: [(name: String, count: Int)] {
     [
       ("uploaded", uploaded), ("planned", planned), ("skipped", skipped), ("kept", kept), ("waiting", waiting),
@@ -62,13 +63,13 @@ struct UploadCounts {
     ]
   }
 
-  /// "12 uploaded, 1 given up, 3 wait"; nil if there was nothing.
+  /// Such as "12 uploaded, 1 given up, 3 wait"; nil if nothing was done.
   ///
-  /// - Parameter isQuiet: leaves out reports that are not due, unless there is something else.
+  /// - Parameter isQuiet: leaves out reports that are not due, unless there are other outcomes.
   func summary(isDryRun: Bool, leavesOutWaiting isQuiet: Bool) -> String? {
     var parts: [String] = []
     func add(_ count: Int, _ text: String) {
-      if count > 0 { parts.append("\(Wording.grouped(count)) \(text)") }
+      if count > 0 { parts.append("\(grouped(count)) \(text)") }
     }
     add(planned, "would be uploaded")
     add(uploaded, "uploaded")
@@ -87,7 +88,7 @@ struct UploadCounts {
 }
 
 extension UploadCounts {
-  /// Adds the figures of the run that ended at `now`, in seconds since 1970.
+  /// Adds the metrics of the run that ended at `now`, in seconds since 1970.
   func add(to metrics: inout Metrics, now: Int64) {
     metrics.run(of: "upload", at: now, isSuccess: isSuccess)
     metrics.gauge(

@@ -8,7 +8,7 @@ import Redaction
 import Snapshot
 import SystemPackage
 
-/// Where reports are sent, and how: for `upload`, and for `process --upload`.
+/// The server and the options for uploads, for `upload` and `process --upload`.
 struct UploadOptions: ParsableArguments {
   @Option(
     name: .long,
@@ -97,13 +97,16 @@ struct UploadOptions: ParsableArguments {
   @Flag(name: .long, help: "With --redact, send attachments too, as they are.")
   var keepAttachments = false
 
-  // A dozen, which that command tells of.
+  // About a dozen options, hidden here; see `crashpadctl redact --help`.
   @OptionGroup(visibility: .hidden) var redaction: RedactionOptions
 
   func validate() throws {
     if !redact, keepAttachments || redaction.isGiven {
       throw ValidationError("Options of crashpadctl redact require --redact.")
     }
+    // A name after @ is that of a file.
+    try checkText("--url", [url].compactMap { $0?.hasPrefix("@") == true ? nil : $0 })
+    try checkText("--to", [to].compactMap { $0?.contains("@") == true ? nil : $0 })
     if url != nil, to != nil { throw ValidationError("--url and --to exclude each other.") }
     if attempts < 1 { throw ValidationError("--attempts takes 1 or more.") }
     if timeout.seconds < 1 || timeout.seconds > Self.longest { throw ValidationError("--timeout takes 1s to 24h.") }
@@ -111,7 +114,7 @@ struct UploadOptions: ParsableArguments {
       throw ValidationError("--connect-timeout takes 1s to 24h.")
     }
     for header in headers where !header.hasPrefix("@") {
-      // Without the text: it may have a secret.
+      // The message leaves out the text, which may contain a secret.
       guard let header = HTTPHeader(line: header) else {
         throw ValidationError("--header takes 'Name: value', or @FILE.")
       }
@@ -121,7 +124,7 @@ struct UploadOptions: ParsableArguments {
 
   private static let longest: Int64 = 24 * 60 * 60
 
-  /// Whether anything of a server or a redaction is on the command line.
+  /// Whether the command line has any option for the server or for redaction.
   var isGiven: Bool {
     url != nil || to != nil || !headers.isEmpty || !fields.isEmpty || caFile != nil || proxy != nil || noGzip
       || plainURL
@@ -130,7 +133,7 @@ struct UploadOptions: ParsableArguments {
 }
 
 extension UploadOptions {
-  /// What the options say; ends the tool if they don't fit together, or a file can't be read.
+  /// The upload options. Ends the tool if they contradict each other, or a file can't be read.
   func options(now: Int64?) throws -> Uploading.Options {
     var options = Uploading.Options(try destination())
     options.http.headers = try headers.flatMap(Self.headers)
@@ -156,9 +159,9 @@ extension UploadOptions {
     return options
   }
 
-  /// Nil for nowhere.
+  /// The destination; nil to send nothing.
   private func destination() throws -> UploadDestination? {
-    // What the command line says wins over the environment.
+    // The command line overrides the environment.
     let environment = url == nil && to == nil
     if let preset = try to.map(Self.secret) ?? (environment ? Self.variable("CRASHPADCTL_UPLOAD_TO") : nil) {
       do { return try UploadDestination(preset: preset, sentryDSN: Self.variable("SENTRY_DSN")) } catch {
@@ -173,7 +176,7 @@ extension UploadOptions {
       throw ExitCode(ExitStatus.usage.rawValue)
     }
     if text == "none" { return nil }
-    // That would be nowhere, and reports would be skipped: not what a script means whose variable is empty.
+    // An empty address would skip all reports, which a script with an empty variable does not intend.
     if text.isEmpty {
       Terminal.error("crashpadctl: error: The address to send reports to is empty.")
       throw ExitCode(ExitStatus.usage.rawValue)
@@ -184,7 +187,8 @@ extension UploadOptions {
     }
   }
 
-  /// Nil for what is not told; checked, as libcurl would tell it with its password, or go without it.
+  /// The proxy from the command line; nil if there is none. Proxies are checked here, because libcurl prints an
+  /// invalid one with its password, or ignores it.
   private func proxyAddress(for destination: UploadDestination?) throws -> String? {
     let given = try proxy.map(Self.secret)
     let variables = given == nil ? destination.map { ProxyAddress.variables(for: $0.address.scheme) } ?? [] : []
@@ -203,7 +207,7 @@ extension UploadOptions {
     return text
   }
 
-  /// What the argument says, or the first line of the file that it names.
+  /// The argument, or the first line of the file that it names.
   private static func secret(_ argument: String) throws -> String {
     argument.hasPrefix("@") ? try lines(of: String(argument.dropFirst())).first ?? "" : argument
   }
@@ -222,10 +226,10 @@ extension UploadOptions {
     }
   }
 
-  /// A file with a secret or two: its lines that have something.
+  /// The nonempty lines of a file with secrets.
   private static func lines(of path: String) throws -> [String] {
     do {
-      // Also what a shell's <(…) gives.
+      // The file may be a pipe, such as a shell's <(…).
       let file = try InputFile(FilePath(argument: path))
       let text = file.withBytes { bytes in
         unsafe bytes.extracting(first: 1 << 20).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
@@ -234,7 +238,7 @@ extension UploadOptions {
     } catch { throw fail(path, error) }
   }
 
-  /// libcurl would only say that something is wrong with the file, and only once a report is under way.
+  /// Checks the certificate file. libcurl reports only that the file is bad, and only once a report is being sent.
   private static func certificates(_ path: String) throws -> FilePath {
     let file: InputFile
     do { file = try InputFile(FilePath(argument: path)) } catch { throw fail(path, error) }

@@ -6,7 +6,7 @@ import JSONFormat
 import Snapshot
 import SystemPackage
 
-/// Tells of one run of uploads while it goes on.
+/// Runs uploads and prints progress and results.
 final class UploadReport {
   struct Style {
     var isDry = false
@@ -16,13 +16,13 @@ final class UploadReport {
 
   private let database: CrashDatabase
   private let uploading: Uploading
-  /// Nil for nowhere.
+  /// Nil if nothing is sent.
   private let server: String?
   private let style: Style
-  /// Seconds since 1970.
+  /// The time in seconds since 1970.
   private let now: Int64
   private(set) var counts = UploadCounts()
-  /// After the run.
+  /// The exit status; valid after the run.
   private(set) var status = ExitStatus.success
   private var stop: Uploading.Stop?
 
@@ -35,7 +35,7 @@ final class UploadReport {
     uploading = Uploading(database, options: options)
   }
 
-  /// Returns why nothing could be done, if so.
+  /// Uploads the reports. Returns the failure if nothing could be done.
   private func run(_ tell: (Uploading.Event) -> Void) -> (any Error)? {
     defer { counts.pending = try? database.reportIDs(in: .pending).count }
     do {
@@ -107,7 +107,7 @@ final class UploadReport {
     }
   }
 
-  /// Whether reports that are not due are left out: without a terminal, cron would send mail of each run.
+  /// Whether reports that are not due are left out. Without a terminal, cron would send mail for each run.
   private var isShort: Bool {
     !style.isVerbose && !style.isDry && !Terminal.isErrorTerminal && !uploading.isNamed
   }
@@ -116,7 +116,7 @@ final class UploadReport {
     self.stop = stop
     var isError = true
     switch stop {
-    // Cron looks in more often than that.
+    // Cron runs more often than the pause ends.
     case .backsOff where isShort: return
     case .paused, .backsOff, .consentWithdrawn: isError = false
     case .wrongAddress, .settings: counts.needsAttention = true
@@ -134,7 +134,7 @@ final class UploadReport {
         + DatabaseSentences.failure(failure).text)
   }
 
-  /// What is said of a report; nil for nothing.
+  /// The line for a report; nil for none.
   private func line(_ result: Uploading.Result) -> String? {
     let id = result.id.text
     switch result.outcome {
@@ -144,7 +144,7 @@ final class UploadReport {
       let text = "\(id): warning: not uploaded: \(UploadSentences.failure(failure)); next attempt "
       return text + (next <= now ? "at once" : "from \(date(next))")
     case .deferred(let failure):
-      // The line of the run says it too.
+      // The line about the end of the run states the reason too.
       guard style.isVerbose || stop == nil else { return nil }
       return "\(id): warning: not uploaded: \(UploadSentences.failure(failure)); the attempt does not count"
     case .unrecorded(let serverID, let error):
@@ -156,7 +156,7 @@ final class UploadReport {
     case .uploaded(let serverID, let byteCount):
       guard style.isVerbose else { return nil }
       let name = serverID.isEmpty ? "without an id" : "as \(UploadSentences.serverID(serverID))"
-      return "\(id): uploaded \(name) (\(Wording.grouped(byteCount)) bytes)"
+      return "\(id): uploaded \(name) (\(grouped(byteCount)) bytes)"
     case .completedEarlierUpload:
       return style.isVerbose ? "\(id): was uploaded by a run that died; completed now" : nil
     case .skipped:
@@ -172,7 +172,7 @@ final class UploadReport {
     case .planned(let fields, let byteCount):
       guard style.isVerbose else { return nil }
       let lines = fields.fields.map { "\n  \(Wording.printable($0.name))=\(Wording.printable($0.value))" }
-      let size = "(\(Wording.grouped(byteCount)) bytes)"
+      let size = "(\(grouped(byteCount)) bytes)"
       return "\(id): would be uploaded \(size), " + (lines.isEmpty ? "without fields" : "with" + lines.joined())
     }
   }
@@ -181,7 +181,7 @@ final class UploadReport {
 
   // MARK: JSON
 
-  /// A document of its own.
+  /// Uploads and writes a JSON document.
   func json() -> ExitStatus {
     JSONWriter.standardOutput(.indented) { json in
       json.object { json in
@@ -195,7 +195,7 @@ final class UploadReport {
     return status
   }
 
-  /// The members that tell of the run.
+  /// Uploads and writes the JSON members for the run.
   func members(_ json: inout JSONWriter) {
     var failure: (any Error)?
     json.member("server", server.map { Wording.printable($0) })

@@ -5,7 +5,7 @@ import FileSystem
 import Snapshot
 import SystemPackage
 
-/// What the tool says about attempts to upload.
+/// Messages about uploads.
 enum UploadSentences {
   static func failure(_ failure: Uploading.Failure) -> String {
     switch failure {
@@ -63,7 +63,7 @@ enum UploadSentences {
 
   private static func date(_ seconds: Int64) -> String { Wording.date(Timestamp(seconds: seconds)) }
 
-  /// Why the settings do not say whether reports may be uploaded, and what to type.
+  /// The reason why the settings do not state whether uploads are allowed, and the command that corrects them.
   static func settings(_ failure: SettingsFailure, _ database: FilePath) -> String {
     let path = Wording.printable(database)
     let file = Wording.printable(database.appending(DatabaseLayout.settings))
@@ -80,7 +80,7 @@ enum UploadSentences {
     }
   }
 
-  /// "413 (Content Too Large)"
+  /// Such as "413 (Content Too Large)".
   private static func status(_ status: Int) -> String {
     let names = [
       301: "Moved Permanently", 302: "Found", 303: "See Other", 307: "Temporary Redirect", 308: "Permanent Redirect",
@@ -92,7 +92,7 @@ enum UploadSentences {
     return "\(status)" + (names[status].map { " (\($0))" } ?? "")
   }
 
-  /// The id that a server gave, as one line.
+  /// The id that a server returned, as one line.
   static func serverID(_ bytes: [UInt8]) -> String {
     var text = bytes[...]
     while let last = text.last, [0x0a, 0x0d, 0x20].contains(last) { text.removeLast() }

@@ -3,6 +3,7 @@ import CrashpadCore
 import JSONFormat
 import Signatures
 import Snapshot
+import Symbolication
 
 /// The schema crashpadctl-signature/1 of crashpadctl-json(5): what `group` takes from one dump.
 struct SignatureDocument {
@@ -58,12 +59,25 @@ struct SignatureDocument {
     json.member("id", facts.id)
     json.member("time", facts.time.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) })
     json.member("seconds", facts.time)
+    json.member("program", facts.program)
     json.member("version", facts.version)
+    json.member("debug_id", executable?.debugID?.text)
     json.member("device", facts.device)
     json.member("system", facts.system)
     json.member("client", facts.client)
     json.member("quick", facts.isQuick)
+    json.member("report", facts.report)
+    json.member("role", facts.role?.rawValue)
+    json.member("pid", facts.processID)
+    json.member("process", facts.process)
+    json.member("since", facts.periodStart)
     json.member("thread_count", snapshot?.threads.count)
+  }
+
+  /// Callers that give all dumps of one build to one worker load its symbols once.
+  private var executable: ModuleIdentity? {
+    guard let snapshot = inspection.snapshot, let index = snapshot.executableIndex else { return nil }
+    return ModuleIdentity(snapshot.modules[index], snapshot, inspection.file)
   }
 
   static func writeFailure(_ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {

@@ -38,7 +38,7 @@ struct WorkerOperations: Sendable {
     switch dump {
     case .tooLarge(let count):
       let limit = Wording.size(UInt64(InputFile.pipeLimit))
-      let text = "has \(Wording.grouped(count)) bytes, more than \(limit); --pipe-limit allows more"
+      let text = "has \(grouped(count)) bytes, more than \(limit); --pipe-limit allows more"
       return failed(request, text, .noInput)
     case .bytes(let bytes):
       do {

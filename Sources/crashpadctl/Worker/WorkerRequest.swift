@@ -121,9 +121,14 @@ struct WorkerOptions: Sendable {
 
   init(_ root: JSONValue, _ operation: WorkerRequest.Operation) throws(WorkerRequest.Refusal) {
     let allowed = Self.common.union(Self.members(of: operation))
-    // A misspelt option of redaction would leave in a dump what was to be removed.
-    for member in root.members where !allowed.contains(member.key) {
-      throw WorkerRequest.Refusal(text: "\(operation.rawValue) has no option \(Wording.printable(member.key))")
+    var seen: Set<String> = []
+    // A misspelt option of redaction would leave in a dump what was to be removed, and so would one of two.
+    for member in root.members {
+      let name = Wording.printable(member.key)
+      guard allowed.contains(member.key) else {
+        throw WorkerRequest.Refusal(text: "\(operation.rawValue) has no option \(name)")
+      }
+      guard seen.insert(member.key).inserted else { throw WorkerRequest.Refusal(text: "the head has \(name) twice") }
     }
     threads = try Self.choice(root["threads"], "threads")
     if try Self.flag(root["modules"], "modules") { part = .modules }
@@ -142,7 +147,11 @@ struct WorkerOptions: Sendable {
   private mutating func readConversion(_ root: JSONValue) throws(WorkerRequest.Refusal) {
     conversion = Conversion(to: try Self.choice(root["to"], "to", Conversion.Target.self) ?? .minidump)
     conversion.memory = try Self.choice(root["memory"], "memory", MemorySelection.self) ?? .stacks
-    for (key, value) in root["annotations"]?.members ?? [] {
+    let annotations = root["annotations"]
+    guard annotations.map({ $0.kind == .object }) ?? true else {
+      throw WorkerRequest.Refusal(text: "annotations takes texts by their names")
+    }
+    for (key, value) in annotations?.members ?? [] {
       guard let text = value.string else { throw WorkerRequest.Refusal(text: "annotations takes texts by their names") }
       conversion.options.annotations.append((key, text))
     }

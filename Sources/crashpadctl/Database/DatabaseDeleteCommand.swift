@@ -1,0 +1,59 @@
+import ArgumentParser
+import CrashDatabase
+import Snapshot
+
+struct DatabaseDeleteCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Delete reports with their metadata and attachments.",
+    discussion: """
+      Reports whose metadata is damaged are deleted too. One that another program
+      has locked stays, and the exit status is 75; the others are deleted.
+
+      Examples:
+        crashpadctl database delete -d DB 4f2a
+        crashpadctl database delete -d DB --all --dry-run
+      """)
+
+  @Argument(help: "Reports: ids, or at least four digits that begin one.", completion: ReportArgument.completion)
+  var reports: [ReportArgument] = []
+
+  @Flag(name: .long, help: "Delete all reports, pending and completed ones.")
+  var all = false
+
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be deleted; change nothing.")
+  var dryRun = false
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Print what was done as text, or as a JSON document on standard output.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  @OptionGroup var database: DatabaseOption
+
+  func validate() throws {
+    if all, !reports.isEmpty { throw ValidationError("--all takes no reports.") }
+    if !all, reports.isEmpty { throw ValidationError("Name reports, or all with --all.") }
+  }
+
+  /// Deletes a report. A program that died while it moved a report without a lock may have left two with the same id.
+  private static func delete(_ session: DatabaseSession, _ id: UUIDBytes) throws {
+    try session.delete(id)
+    if try session.database.report(id) != nil { try session.delete(id) }
+  }
+
+  func run() throws {
+    let database = try database.open()
+    let ids: [UUIDBytes?]
+    if all {
+      do { ids = try database.reportIDs() } catch { throw DatabaseSentences.fail(error, database.path) }
+      if ids.isEmpty, format == .text { Terminal.error("\(Wording.printable(database.path)): no reports") }
+    } else {
+      ids = try ReportArgument.resolve(reports, in: database)
+    }
+    let run = ReportChangeRun(
+      database: database, command: "delete", done: "deleted", isDry: dryRun, format: format,
+      check: { _ in }, change: Self.delete)
+    throw ExitCode(try run.run(ids).rawValue)
+  }
+}

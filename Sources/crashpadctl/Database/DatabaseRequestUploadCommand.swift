@@ -1,0 +1,70 @@
+import ArgumentParser
+import CrashDatabase
+import Snapshot
+
+struct DatabaseRequestUploadCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "request-upload",
+    abstract: "Ask for the upload of reports, whatever the settings say.",
+    discussion: """
+      A completed report becomes pending again. One that was uploaded already stays
+      as it is, which is an error.
+
+      Examples:
+        crashpadctl database request-upload -d DB 4f2a
+        crashpadctl database request-upload -d DB --given-up
+        crashpadctl database request-upload -d DB --skipped
+      """)
+
+  @Argument(help: "Reports: ids, or at least four digits that begin one.", completion: ReportArgument.completion)
+  var reports: [ReportArgument] = []
+
+  @Flag(name: .long, help: "All completed reports of which attempts to upload them failed.")
+  var givenUp = false
+
+  @Flag(name: .long, help: "All completed reports that were never sent, as uploads were disabled.")
+  var skipped = false
+
+  @Flag(name: .long, help: "All reports that were not uploaded, pending ones too.")
+  var all = false
+
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be done; change nothing.")
+  var dryRun = false
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Print what was done as text, or as a JSON document on standard output.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  @OptionGroup var database: DatabaseOption
+
+  func validate() throws {
+    let isBulk = givenUp || skipped || all
+    if reports.isEmpty != isBulk { throw ValidationError("Name reports, or give --given-up, --skipped or --all.") }
+  }
+
+  func run() throws {
+    let database = try database.open()
+    let run = ReportChangeRun(
+      database: database, command: "request-upload", done: "requested for upload", isDry: dryRun, format: format,
+      check: Self.check, change: { try $0.requestUpload($1) })
+    let ids = reports.isEmpty ? try notUploaded(in: database) : try ReportArgument.resolve(reports, in: database)
+    throw ExitCode(try run.run(ids).rawValue)
+  }
+
+  /// The reports selected by the flags. Skipped reports had no upload attempt.
+  private func notUploaded(in database: CrashDatabase) throws -> [UUIDBytes] {
+    do {
+      let ids = try all ? database.reportIDs() : database.reportIDs(in: .completed)
+      return try ids.filter {
+        guard let metadata = try database.report($0)?.metadata.value, !metadata.isUploaded else { return false }
+        return all || (metadata.uploadAttempts > 0 ? givenUp : skipped)
+      }
+    } catch { throw DatabaseSentences.fail(error, database.path) }
+  }
+
+  private static func check(_ report: Report) throws {
+    guard let metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
+    if metadata.isUploaded { throw ReportChangeFailure.alreadyUploaded }
+  }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import CrashDatabase
+import JSONFormat
+import Snapshot
+import SystemPackage
+
+struct DatabaseShowCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Show everything about reports.",
+    discussion: """
+      Examples:
+        crashpadctl database show -d DB 4f2a
+        minidump_stackwalk $(crashpadctl database show -d DB --path 4f2a)
+      """)
+
+  @Argument(help: "Reports: ids, or at least four digits that begin one.", completion: ReportArgument.completion)
+  var reports: [ReportArgument]
+
+  @Flag(name: .long, help: "Print only the path of each report.")
+  var path = false
+
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  @OptionGroup var clock: ClockOption
+  @OptionGroup var database: DatabaseOption
+
+  func validate() throws {
+    if path, format == .json { throw ValidationError("--path and --format json exclude each other.") }
+  }
+
+  func run() throws {
+    let database = try database.open()
+    var statuses: [ExitStatus] = []
+    var found: [(report: Report, lock: LockState?)] = []
+    for id in try ReportArgument.resolve(reports, in: database) {
+      guard let id else {
+        statuses.append(.noInput)
+        continue
+      }
+      do {
+        guard let report = try database.report(id) else { throw ReportChangeFailure.notFound }
+        found.append((report, path ? nil : try database.lockState(report.id, in: report.state)))
+        statuses.append(.success)
+      } catch {
+        let (text, status) = DatabaseSentences.failure(error)
+        Terminal.error("\(id.text): error: \(text)")
+        statuses.append(status)
+      }
+    }
+    write(found, database)
+    throw ExitCode(ExitStatus.combined(statuses).rawValue)
+  }
+
+  private func write(_ found: [(report: Report, lock: LockState?)], _ database: CrashDatabase) {
+    if format == .json {
+      var writer = ReportJSON(database: database)
+      JSONWriter.standardOutput(.indented) { json in
+        json.object { json in
+          json.member("schema", "crashpadctl-database-show/1")
+          json.member("database", path: database.path)
+          json.array("reports") { json in for (report, lock) in found { writer.write(report, lock, to: &json) } }
+        }
+      }
+    } else if path {
+      // Prints the exact bytes of the path, so that programs can open it.
+      for (report, _) in found { Terminal.output(database.path(of: report).bytes + [UInt8(ascii: "\n")]) }
+    } else {
+      let texts = found.map { ReportText.text($0, $1, in: database, now: clock.seconds) }
+      Terminal.output(texts.joined(separator: "\n"))
+    }
+  }
+}
+
+extension FilePath {
+  /// The bytes of the path as passed to the kernel.
+  var bytes: [UInt8] {
+    unsafe withPlatformString { pointer in
+      unsafe Array(UnsafeBufferPointer(start: pointer, count: length).map { UInt8(bitPattern: $0) })
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import CrashpadCore
+import Events
+import FileSystem
+import SystemPackage
+
+/// `--mapping`: the name of a built-in mapping, or a file that modifies one.
+struct MappingArgument: ExpressibleByArgument, Sendable {
+  let text: String
+
+  init(_ mapping: EventMapping) { text = mapping.rawValue }
+
+  init?(argument: String) {
+    guard !argument.isEmpty else { return nil }
+    text = argument
+  }
+
+  var mapping: EventMapping? { EventMapping(rawValue: text) }
+  var defaultValueDescription: String { text }
+
+  static let names = EventMapping.allCases.map(\.rawValue)
+}
+
+struct EventsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "events",
+    abstract: "Write crashes as events for analytics.",
+    discussion: """
+      Each crash is an event, and so is the end of the session that the crash
+      swallowed. Directories are searched for dumps; of a Crashpad database its
+      reports are read. With --cursor, each dump is written once over many runs.
+      crashpadctl-events(5) has the forms of the events.
+
+      Examples:
+        crashpadctl events crash.idump
+        crashpadctl events --mapping ecs -o events.ndjson artifacts/
+        crashpadctl events --cursor events.cursor -o events.ndjson artifacts/
+        crashpadctl events --mapping otel --symbols symbols/ crash.idump
+      """)
+
+  @Argument(help: "Dumps, directories or databases. - is standard input.", completion: .file())
+  var inputs: [String]
+
+  @OptionGroup var symbolOptions: SymbolOptions
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Form of the events: seed, sensors, otel, ecs, sentry-session, or a file that changes one.", valueName: "form"),
+    completion: .file())
+  var mapping = MappingArgument(.seed)
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Skip dumps that this file lists, and add those that were written; it is made if it is missing.",
+      valueName: "file"), completion: .file())
+  var cursor: String?
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Write to this file instead of standard output; with --cursor, append to it.", valueName: "file"),
+    completion: .file())
+  var output: String?
+
+  @Flag(name: .long, help: "End the session of an app whose dump does not say whether it was in the foreground.")
+  var assumeForeground = false
+
+  @OptionGroup var pipes: PipeOption
+
+  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
+  var arch: ArchitectureArgument = .guess
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
+  var jobs: Int = 0
+
+  @OptionGroup var clock: ClockOption
+
+  @OptionGroup var color: ColorOption
+
+  func validate() throws {
+    try checkInputs(inputs)
+    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    if cursor == "-" { throw ValidationError("--cursor takes a file; - is none.") }
+    guard mapping.mapping == nil, !mapping.text.contains("/"), !mapping.text.contains("."),
+      (try? FileKind(at: FilePath(argument: mapping.text), followingLink: true)) == nil
+    else { return }
+    let names = MappingArgument.names.map { "'\($0)'" }.joined(separator: ", ")
+    throw ValidationError("The value '\(mapping.text)' of --mapping is neither one of \(names) nor a file.")
+  }
+
+  func run() throws { Terminal.end(try EventsRun(command: self).run()) }
+}

@@ -1,0 +1,156 @@
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import SystemPackage
+
+/// The inputs named on a command line: files, and the dumps in directories.
+struct InputList {
+  struct Input: Sendable {
+    /// The name in messages.
+    let name: String
+    /// The argument, `-` for standard input.
+    let argument: String
+    /// The path relative to the directory in which the input was found.
+    let relativePath: FilePath
+    /// Whether the input was found in a directory rather than named.
+    let isFound: Bool
+
+    /// The argument from the root on, whatever the working directory of a later run.
+    ///
+    /// - Parameter path: that of the argument.
+    func absoluteArgument(_ path: FilePath, from folder: FilePath) -> String {
+      path.isAbsolute ? argument : ArgumentText.text(folder.pushing(path).bytes)
+    }
+  }
+
+  struct Failure: Sendable {
+    let name: String
+    /// The argument that would name the input.
+    let argument: String
+    let text: String
+    let status: ExitStatus
+  }
+
+  private(set) var inputs: [Input] = []
+  private(set) var failures: [Failure] = []
+  /// Files in the directories that are not dumps by name or first bytes.
+  private(set) var skipped = 0
+  private(set) var hasDirectories = false
+
+  /// Searches directories recursively.
+  init(_ arguments: [String], accepting: Set<InputFormat>) {
+    for argument in arguments {
+      let path = FilePath(argument: argument)
+      guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory else {
+        let relative = path.lastComponent.map { FilePath(root: nil, [$0]) } ?? FilePath("")
+        if addMembers(of: path, relative, isFound: false) { continue }
+        inputs.append(
+          Input(name: displayName(argument), argument: argument, relativePath: relative, isFound: false))
+        continue
+      }
+      hasDirectories = true
+      addDumps(in: path, accepting)
+    }
+  }
+
+  private mutating func addDumps(in directory: FilePath, _ accepting: Set<InputFormat>) {
+    do {
+      let (files, unreadable) = try regularFiles(in: directory, recursive: true)
+      for file in files {
+        var relative = file
+        _ = relative.removePrefix(directory)
+        if addMembers(of: file, relative, isFound: true) { continue }
+        guard Self.looksLikeDump(file, accepting) else {
+          skipped += 1
+          continue
+        }
+        inputs.append(
+          Input(
+            name: Wording.printable(file), argument: ArgumentText.text(file.bytes), relativePath: relative,
+            isFound: true))
+      }
+      for (path, error) in unreadable { add(path, error) }
+    } catch {
+      add(directory, error)
+    }
+  }
+
+  /// Adds the dumps and reports of an archive that holds several. A named archive with only one is read as that one.
+  private mutating func addMembers(of path: FilePath, _ relative: FilePath, isFound: Bool) -> Bool {
+    guard path.extension?.lowercased() == "zip" else { return false }
+    let members = DumpInput.members(of: path)
+    guard members.count > (isFound ? 0 : 1) else { return false }
+    for member in members {
+      let place = path.bytes + [UInt8(ascii: "/")] + Array(member.utf8)
+      // An archive may name members outside of it.
+      let names = FilePath(member).components.filter { $0.kind == .regular }
+      inputs.append(
+        Input(
+          name: Wording.printable(FilePath(bytes: place)), argument: ArgumentText.text(place),
+          relativePath: relative.appending(names), isFound: isFound))
+    }
+    return true
+  }
+
+  private mutating func add(_ path: FilePath, _ error: any Error) {
+    let (text, status) = Sentences.failure(error, creating: false)
+    failures.append(
+      Failure(
+        name: Wording.printable(path), argument: ArgumentText.text(path.bytes), text: text, status: status))
+  }
+
+  // MARK: Output
+
+  /// Whether the command line names a single file; then its status is the tool's exit status.
+  var isSingle: Bool { inputs.count == 1 && !hasDirectories }
+
+  /// Prints the inputs and the parts of directories that could not be read.
+  func reportFailures() {
+    for failure in failures { Terminal.error("\(failure.name): error: \(failure.text)") }
+  }
+
+  /// The exit status of a run without any input. Prints that no input was found.
+  var statusOfNone: ExitStatus {
+    if failures.isEmpty { Terminal.error("crashpadctl: error: no dumps found\(skippedNote)") }
+    return failures.first?.status ?? .noData
+  }
+
+  /// "; 3 other files skipped", or empty.
+  var skippedNote: String { skipped > 0 ? "; \(Wording.count(skipped, "other file")) skipped" : "" }
+
+  /// Prints the number of skipped files in directories, for commands that print no other summary.
+  func reportSkipped() {
+    if skipped > 0 { Terminal.error("crashpadctl: \(Wording.count(skipped, "other file")) skipped") }
+  }
+
+  /// Whether a file in a directory has the name of a dump, or begins like one.
+  private static func looksLikeDump(_ path: FilePath, _ accepting: Set<InputFormat>) -> Bool {
+    let name = path.lastComponent?.string ?? ""
+    if name != "core", let format = FormatRow.named(name) { return accepting.contains(format) }
+    if isPendingName(name) { return accepting.contains(.intermediateDump) }
+    if isCoreName(name) { return accepting.contains(.core) }
+    guard let start = try? InputFile.prefix(of: path, count: InputFormat.startLength), !start.isEmpty else {
+      return false
+    }
+    // Most ELF files are programs. A dump's JSON form is skipped, because it usually lies beside the dump.
+    guard let format = unsafe InputFormat.of(start.span.bytes), format != .json else { return false }
+    return accepting.contains(format) && (format != .core || InputFormat.isCore(start))
+  }
+
+  /// Whether the kernel or systemd-coredump gives cores this name: core, core.PID, core.….zst. A
+  /// source file core.c is not a core.
+  private static func isCoreName(_ name: String) -> Bool {
+    if name == "core" { return true }
+    guard name.hasPrefix("core.") else { return false }
+    let rest = name.dropFirst(5)
+    return rest.allSatisfy(\.isNumber) || [".zst", ".lz4", ".xz"].contains { name.hasSuffix($0) }
+  }
+
+  /// Whether the name is `<bundle-id>@<uuid>`, locked or not, as in a database's directory of pending dumps.
+  private static func isPendingName(_ name: String) -> Bool {
+    let stem = name.hasSuffix(".locked") ? name.dropLast(7) : name[...]
+    guard let at = stem.lastIndex(of: "@") else { return false }
+    let uuid = stem[stem.index(after: at)...]
+    return uuid.utf8.count == 36 && uuid.allSatisfy { $0.isHexDigit || $0 == "-" }
+  }
+}

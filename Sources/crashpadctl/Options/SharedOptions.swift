@@ -1,0 +1,68 @@
+public import ArgumentParser
+import CrashpadCore
+import DumpInterpretation
+import FileSystem
+public import Snapshot
+import SystemPackage
+
+enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
+  case text
+  case json
+}
+
+enum ArchitectureArgument: String, ExpressibleByArgument, CaseIterable {
+  case arm64
+  case x86_64
+  case guess
+
+  /// The chosen architecture; nil to guess.
+  var architecture: CPUArchitecture? { CPUArchitecture(rawValue: rawValue) }
+}
+
+extension UUIDBytes: ExpressibleByArgument {
+  public init?(argument: String) { self.init(text: argument) }
+  public var defaultValueDescription: String { text }
+}
+
+/// Throws if a value is not UTF-8: it is compared with text, or written to documents that are text.
+func checkText(_ option: String, _ values: [String]) throws {
+  for value in values where !ArgumentText.isUnicode(value) {
+    throw ValidationError("\(option) takes text in UTF-8; '\(Wording.printable(value))' is not.")
+  }
+}
+
+/// An annotation, as `NAME=VALUE`.
+struct AnnotationArgument: ExpressibleByArgument {
+  let name: String
+  let value: String
+
+  init?(argument: String) {
+    guard let separator = argument.firstIndex(of: "="), separator > argument.startIndex else { return nil }
+    // Annotations in dumps are text.
+    guard ArgumentText.isUnicode(argument) else { return nil }
+    name = ArgumentText.repaired(String(argument[..<separator]))
+    value = ArgumentText.repaired(String(argument[argument.index(after: separator)...]))
+  }
+}
+
+extension DumpInput {
+  /// Opens a file, or standard input for `-`.
+  static func open(_ argument: String) throws -> DumpInput {
+    argument == "-" ? try standardInput() : try DumpInput(FilePath(argument: argument))
+  }
+}
+
+/// The name of an input in messages.
+func displayName(_ argument: String) -> String {
+  argument == "-" ? "<standard input>" : Wording.printable(argument)
+}
+
+/// Throws if standard input is named more than once, because it can be read only once.
+func checkInputs(_ arguments: [String]) throws {
+  if arguments.count(where: { $0 == "-" }) > 1 { throw ValidationError("Standard input, -, can be named only once.") }
+}
+
+enum ArchitectureHelp {
+  static let text: ArgumentHelp =
+    "Architecture of the registers; guess infers it from the system information."
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import FileSystem
+import Glibc
+import Symbolication
+import SystemPackage
+
+/// The options for finding symbols, shared by several commands.
+struct SymbolOptions: ParsableArguments {
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Symbol file or directory to search first. May be repeated.", valueName: "path"),
+    completion: .file())
+  var symbols: [String] = []
+
+  @Flag(name: .customLong("no-system"), help: "Do not search this machine's own binaries and debug files.")
+  var noSystem = false
+
+  @Flag(name: .long, help: "Also ask the servers in DEBUGINFOD_URLS; needs libdebuginfod.")
+  var debuginfod = false
+
+  var places: SymbolPlaces { SymbolPlaces(symbols: symbols, noSystem: noSystem, debuginfod: debuginfod) }
+
+  /// Ends the command if a named path does not exist.
+  func search() throws -> SymbolSearch { try places.search() }
+}
+
+/// The places to search for symbols, independent of the command line.
+struct SymbolPlaces {
+  var symbols: [String] = []
+  var noSystem = false
+  var debuginfod = false
+
+  /// Ends the command if a named path does not exist.
+  func search() throws -> SymbolSearch {
+    try Self.checkPaths(symbols)
+    if debuginfod {
+      if unsafe getenv("DEBUGINFOD_URLS").map({ unsafe $0.pointee == 0 }) ?? true {
+        Terminal.error("crashpadctl: warning: --debuginfod has no effect: DEBUGINFOD_URLS is not set")
+      } else if !SymbolSearch.hasDebuginfod {
+        Terminal.error("crashpadctl: warning: --debuginfod has no effect: libdebuginfod is not installed")
+      }
+    }
+    return SymbolSearch(paths: symbols.map { FilePath(argument: $0) }, looksInSystem: !noSystem, debuginfod: debuginfod)
+  }
+
+  /// Warns about files and directories that can't be read, and a symbol server that failed. Otherwise their modules
+  /// would look like modules without symbols.
+  ///
+  /// - Parameter reported: the files of which findings were printed already.
+  static func reportFaults(_ search: SymbolSearch, except reported: Set<FilePath> = []) {
+    for finding in search.faults.findings where !reported.contains(finding.file) {
+      Terminal.error(Sentences.line(finding))
+    }
+    guard let failure = search.serverFailure else { return }
+    Terminal.error("crashpadctl: warning: a server of DEBUGINFOD_URLS gave no answer: \(failure)")
+  }
+
+  /// Ends the command if a path does not exist. One that can't be read is reported when it is searched.
+  static func checkPaths(_ paths: [String]) throws {
+    for path in paths {
+      do {
+        _ = try FileKind(at: FilePath(argument: path), followingLink: true)
+      } catch Errno.permissionDenied, Errno.ioError, Errno.tooManySymbolicLinkLevels {
+        continue
+      } catch {
+        let (text, status) = Sentences.failure(error, creating: false)
+        Terminal.error("\(displayName(path)): error: \(text)")
+        throw ExitCode(status.rawValue)
+      }
+    }
+  }
+}
+
+/// The number of stack frames to print.
+struct FrameLimit: ExpressibleByArgument {
+  /// Nil for all frames.
+  let count: Int?
+
+  static let standard = FrameLimit(count: 512)
+
+  init(count: Int?) { self.count = count }
+
+  init?(argument: String) {
+    if argument == "all" {
+      count = nil
+      return
+    }
+    guard let number = Int(argument), number > 0 else { return nil }
+    count = number
+  }
+
+  var defaultValueDescription: String { count.map { String($0) } ?? "all" }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import CrashDatabase
+
+struct PruneCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "prune",
+    abstract: "Delete old and surplus reports of a database.",
+    discussion: """
+      Looks at the reports from the newest to the oldest, and deletes those that
+      are older than a year or do not fit into 128 MiB, with metadata and
+      attachments: Crashpad's limits. Pending reports were never sent, and stay
+      unless --pending is given. Reports that another program has locked stay.
+      Rejected dumps that do not fit beside reports and waiting dumps go, the
+      oldest first. With --clean, leftovers go too.
+
+      Durations take the units s, m, h, d, w, mo (30 days) and y (365 days), as in
+      90d or 1.5y; sizes KiB, MiB, GiB and TiB, as in 500MiB or 1.5GiB.
+
+      Examples:
+        crashpadctl prune --database DB --dry-run
+        crashpadctl prune --database DB --max-age 90d --max-size 1GiB
+        crashpadctl prune --database DB --max-age none --max-reports 1000 --pending
+        crashpadctl prune --database DB --clean --rejected-age 30d
+      """)
+
+  @OptionGroup var databaseOption: DatabaseOption
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Delete reports created longer ago, as 90d; or none. (default: 365d)", valueName: "duration"),
+    transform: LimitArgument<DurationArgument>.parse)
+  var maxAge = LimitArgument(DurationArgument(seconds: PruneRules.defaultAge))
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Keep the newest reports up to this size, as 1GiB; or none. (default: 128MiB)", valueName: "size"),
+    transform: LimitArgument<SizeArgument>.parse)
+  var maxSize = LimitArgument(SizeArgument(bytes: PruneRules.defaultSize))
+
+  @Option(name: .long, help: ArgumentHelp("Keep the newest reports up to this number; or none.", valueName: "n"))
+  var maxReports: LimitArgument<Int> = LimitArgument(nil)
+
+  @Flag(name: .long, help: "Delete pending reports too, which were never sent.")
+  var pending = false
+
+  // The former option is now the default; the flag remains for existing scripts.
+  @Flag(name: .long, help: .hidden)
+  var keepPending = false
+
+  @Flag(
+    name: .long,
+    help: "Also remove leftovers: unfinished files, expired locks, metadata and attachments without a report.")
+  var clean = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "With --clean, remove dumps rejected longer ago, as 30d; or none. (default: 60d)", valueName: "duration"),
+    transform: LimitArgument<DurationArgument>.parse)
+  var rejectedAge = LimitArgument(DurationArgument(seconds: CleaningRules.defaultRejectedAge))
+
+  @OptionGroup var clock: ClockOption
+
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be removed; change nothing.")
+  var dryRun = false
+
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  @Flag(name: .shortAndLong, help: "Print only errors.")
+  var quiet = false
+
+  func validate() throws {
+    if let count = maxReports.bound, count < 0 { throw ValidationError("--max-reports takes 0 or more.") }
+    if pending, keepPending { throw ValidationError("--pending and --keep-pending exclude each other.") }
+  }
+
+  func run() throws {
+    let database = try databaseOption.open()
+    throw ExitCode(PruneRun(command: self, database: database, now: clock.seconds).run().rawValue)
+  }
+
+  var rules: PruneRules {
+    PruneRules(
+      maximumAge: maxAge.bound?.seconds, maximumSize: maxSize.bound?.bytes, maximumCount: maxReports.bound,
+      keepsPending: !pending)
+  }
+
+  /// Nil without `--clean`.
+  var cleaningRules: CleaningRules? { clean ? CleaningRules(rejectedAge: rejectedAge.bound?.seconds) : nil }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import CrashpadCore
+import FileSystem
+import Redaction
+import SystemPackage
+
+struct RedactCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "redact",
+    abstract: "Remove personal data from dumps.",
+    discussion: """
+      Writes a dump of the same format whose stacks unwind to the same frames. Stacks
+      and registers keep only addresses of code and stacks. Other memory, environment
+      values, command-line arguments, user names in paths and unknown records are
+      removed. Annotations stay, except those that options name. Inputs are never
+      changed, and outputs are written completely or not at all.
+
+      Examples:
+        crashpadctl redact crash.dmp -o public.dmp
+        crashpadctl redact -n crash.idump
+        crashpadctl redact --keep-annotation 'ver*' crash.dmp -o public.dmp
+        crashpadctl redact --hide '*@*' dumps/ -o public/
+      """)
+
+  @Argument(
+    help: "Intermediate dumps, minidumps, crash reports, or directories to search for them; - is standard input.",
+    completion: .file())
+  var dumps: [String]
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Output file or directory, or - for standard output; required without --dry-run.", valueName: "path"),
+    completion: .file())
+  var output: String?
+
+  @OptionGroup var pipes: PipeOption
+
+  @OptionGroup
+  var redaction: RedactionOptions
+
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be removed; write no dump.")
+  var dryRun = false
+
+  // Directories are always searched recursively; the flag remains for existing scripts.
+  @Flag(name: .shortAndLong, help: ArgumentHelp("Has no effect.", visibility: .hidden))
+  var recursive = false
+
+  @Flag(name: .shortAndLong, help: "Continue with the other dumps when one fails.")
+  var keepGoing = false
+
+  @Flag(name: .long, help: "Flush each output to disk before it gets its name.")
+  var fsync = false
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Print what was removed as text, or as one line of JSON per dump.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  @Flag(name: .shortAndLong, help: "Print only errors.")
+  var quiet = false
+
+  func validate() throws {
+    try checkInputs(dumps)
+    if output == nil, !dryRun { throw ValidationError("-o is missing; only --dry-run needs no output.") }
+    if output == "-", format == .json, !dryRun {
+      throw ValidationError("-o - and --format json both go to standard output.")
+    }
+  }
+
+  func run() throws {
+    let list = InputList(dumps, accepting: InputFormat.withMeaning.subtracting([.core]))
+    throw ExitCode(RedactRun(command: self, list: list).run().rawValue)
+  }
+}

@@ -1,0 +1,98 @@
+import JSONFormat
+import Redaction
+import Snapshot
+import SystemPackage
+
+/// The removals from a dump, as text.
+enum RedactionText {
+  /// The number of names printed per kind; further ones are only counted.
+  private static let maximumNames = 12
+
+  /// A line for each kind of removal.
+  static func lines(_ report: RedactionReport) -> [String] {
+    var lines: [String] = []
+    for kind in RedactionReport.Kind.allCases {
+      let removals = report.removals.filter { $0.kind == kind }
+      if removals.isEmpty { continue }
+      let count = removals.reduce(0) { $0 + $1.count }
+      let bytes = removals.reduce(0) { $0 + $1.byteCount }
+      var line = "\(what(kind, count)) (\(Wording.count(bytes, "byte")))"
+      let names = removals.filter { !$0.name.isEmpty }.map { removal in
+        Wording.printable(removal.name) + (removal.count > 1 ? " (\(grouped(removal.count)))" : "")
+      }
+      if !names.isEmpty {
+        line += ": " + names.prefix(maximumNames).joined(separator: ", ")
+        if names.count > maximumNames { line += " and \(grouped(names.count - maximumNames)) more" }
+      }
+      lines.append(line)
+    }
+    return lines.isEmpty ? ["nothing to remove"] : lines
+  }
+
+  private static func what(_ kind: RedactionReport.Kind, _ count: Int) -> String {
+    switch kind {
+    case .annotation: Wording.count(count, "annotation") + " removed"
+    case .value: Wording.count(count, "annotation") + " without its value".pluralized(count, " without their values")
+    case .text: Wording.count(count, "part") + " of texts overwritten"
+    case .variable:
+      Wording.count(count, "environment variable") + " without its value".pluralized(count, " without their values")
+    case .argument: Wording.count(count, "argument") + " overwritten"
+    case .word: Wording.count(count, "word") + " of memory overwritten"
+    case .memory: Wording.count(count, "range") + " of memory removed"
+    case .register:
+      Wording.count(count, "register or group of registers", "registers or groups of them") + " overwritten"
+    case .stream: Wording.count(count, "stream") + " removed"
+    case .key: Wording.count(count, "record") + " removed"
+    case .unread:
+      Wording.count(count, "place")
+        + " that belongs to nothing known".pluralized(count, " that belong to nothing known")
+    }
+  }
+}
+
+/// Writes the schema crashpadctl-redact/1 of crashpadctl-json(5).
+enum RedactionJSON {
+  static func write(
+    _ report: RedactionReport, input: String, output: FilePath?, isDryRun: Bool, to json: inout JSONWriter
+  ) {
+    json.object { json in
+      json.member("schema", "crashpadctl-redact/1")
+      json.member("input", argument: input)
+      json.member("output", path: output)
+      json.member("outcome", isDryRun ? "planned" : "redacted")
+      write(report, to: &json)
+    }
+  }
+
+  static func writeFailure(_ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", "crashpadctl-redact/1")
+      json.member("input", argument: input)
+      json.member("outcome", "failed")
+      json.member("error", text)
+      json.member("status", status.rawValue)
+    }
+  }
+
+  /// Writes the members of an object.
+  static func write(_ report: RedactionReport, to json: inout JSONWriter) {
+    json.member("format", report.format.rawValue)
+    json.member("input_bytes", report.inputByteCount)
+    json.member("output_bytes", report.outputByteCount)
+    json.member("kept_words", report.keptWords)
+    json.array("removed") { json in
+      for removal in report.removals {
+        json.object { json in
+          json.member("kind", removal.kind.rawValue)
+          json.member("name", removal.name.isEmpty ? nil : removal.name)
+          json.member("count", removal.count)
+          json.member("bytes", removal.byteCount)
+        }
+      }
+    }
+  }
+}
+
+extension String {
+  fileprivate func pluralized(_ count: Int, _ plural: String) -> String { count == 1 ? self : plural }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import CrashpadCore
+import Signatures
+import Symbolication
+
+enum SymbolizeFormat: String, ExpressibleByArgument, CaseIterable {
+  case text
+  case json
+  case crash
+}
+
+struct SymbolizeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "symbolize",
+    abstract: "Print the stacks of dumps with function names, files and lines.",
+    discussion: """
+      Walks the stacks of dumps, and takes those that crash reports list. Searches
+      --symbols first, then this machine's own binaries and debug files; a symbol
+      file of another build is never used. Directories are searched for dumps; - is
+      standard input.
+
+      Examples:
+        crashpadctl symbolize --symbols symbols/ crash.dmp
+        crashpadctl symbolize --threads all --symbols symbols/ crash.idump
+        crashpadctl symbolize --symbols dSYMs/ --format crash crash.ips > crash.crash
+        crashpadctl symbolize --format crash crash.idump > report.crash
+        crashpadctl symbolize --missing artifacts/ | cut -f 4
+      """)
+
+  @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
+  var dumps: [String]
+
+  @OptionGroup var symbolOptions: SymbolOptions
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Stacks to print: crashed, all, or a thread's number; all for a dump without a crash. (default: crashed)",
+      valueName: "which"),
+    completion: ThreadChoice.completion)
+  var threads: ThreadChoice?
+
+  @Flag(name: .long, help: "Add each frame's address and how it was found.")
+  var addresses = false
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Print text, a JSON document (one per line for several dumps), or an Apple crash report.", valueName: "form"))
+  var format: SymbolizeFormat = .text
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Number of frames to print of each stack, the first and the last; or all.", valueName: "n"))
+  var frames: FrameLimit = .standard
+
+  @Flag(name: .long, help: "List the modules and their symbol files instead of the stacks.")
+  var modules = false
+
+  @Flag(name: .long, help: "List the symbol files to request from a symbol server instead of the stacks.")
+  var missing = false
+
+  @OptionGroup var names: NameOptions
+
+  @OptionGroup var page: HTMLOption
+
+  @OptionGroup var pipes: PipeOption
+
+  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
+  var arch: ArchitectureArgument = .guess
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
+  var jobs: Int = 0
+
+  @OptionGroup var color: ColorOption
+
+  func validate() throws {
+    try checkInputs(dumps)
+    try HTMLOption.check(page.html, dumps)
+    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    if modules, missing { throw ValidationError("--modules and --missing exclude each other.") }
+    if format == .crash, modules || missing {
+      throw ValidationError("--format crash goes with neither --modules nor --missing.")
+    }
+  }
+
+  func run() throws {
+    let cache = SymbolCache(try symbolOptions.search(), names: names.form(isText: format != .json))
+    let list = InputList(dumps, accepting: InputFormat.withMeaning)
+    let status = SymbolizeRun(command: self, list: list, cache: cache, signatures: SignatureOptions(cache)).run()
+    var options = PageRun.Options()
+    options.symbols = symbolOptions.places
+    // Warnings about symbol servers are printed already.
+    options.names = names.form(isText: true)
+    options.architecture = arch.architecture
+    options.jobs = jobs
+    Terminal.end(HTMLOption.write(page.html, of: list, options, status: status))
+  }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import Snapshot
+import Symbolication
+
+/// The value of `--threads`: `crashed`, `all`, or a thread's number in the dump.
+enum ThreadChoice: ExpressibleByArgument, Equatable {
+  case crashed
+  case all
+  case one(Int)
+
+  init?(argument: String) {
+    switch argument {
+    case "crashed": self = .crashed
+    case "all": self = .all
+    default:
+      guard let index = Int(argument), index >= 0, argument.utf8.first != UInt8(ascii: "+") else { return nil }
+      self = .one(index)
+    }
+  }
+
+  var defaultValueDescription: String {
+    switch self {
+    case .crashed: "crashed"
+    case .all: "all"
+    case .one(let index): String(index)
+    }
+  }
+
+  static let completion = CompletionKind.list(["crashed", "all"])
+
+  /// The choice in the form needed for walking stacks.
+  var threads: Symbolization.Threads {
+    switch self {
+    case .crashed: .crashed
+    case .all: .all
+    case .one(let index): .one(index)
+    }
+  }
+
+  /// Whether a thread is selected. For a dump without a crash, `crashed` selects all.
+  func includes(_ index: Int, crashed: Int?) -> Bool {
+    switch self {
+    case .crashed: crashed.map { $0 == index } ?? true
+    case .all: true
+    case .one(let chosen): chosen == index
+    }
+  }
+
+  /// The reason why a snapshot does not have the chosen thread; nil if it does.
+  func failure(_ snapshot: ProcessSnapshot) -> String? {
+    guard case .one(let index) = self, !snapshot.threads.indices.contains(index) else { return nil }
+    let count = snapshot.threads.count
+    return count == 0
+      ? "there is no thread \(index); the dump has no threads"
+      : "there is no thread \(index); the dump has threads 0 to \(count - 1)"
+  }
+
+  /// Expands `--threads` without a value to `all`, because it was once a flag.
+  static func expanding(_ arguments: [String]) -> [String] {
+    guard let command = arguments.first, ["inspect", "symbolize"].contains(command) else { return arguments }
+    var expanded: [String] = []
+    for (index, argument) in arguments.enumerated() {
+      if argument == "--" { return expanded + arguments[index...] }
+      let next = index + 1 < arguments.count ? arguments[index + 1] : nil
+      let isFlag = ["--threads", "-t"].contains(argument) && next.flatMap { ThreadChoice(argument: $0) } == nil
+      expanded.append(isFlag ? "--threads=all" : argument)
+    }
+    return expanded
+  }
+}

@@ -1,0 +1,136 @@
+import ArgumentParser
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import Glibc
+import JSONFormat
+import Snapshot
+import Symbolication
+
+struct SymbolsCheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Check that the modules of dumps have symbols.",
+    discussion: """
+      For CI: the exit status is 0 if all modules have symbols, and 1 if some have
+      none.
+
+      Examples:
+        crashpadctl symbols check --symbols symbols/ --module Example crash.idump
+      """)
+
+  @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
+  var dumps: [String]
+
+  @OptionGroup var symbolOptions: SymbolOptions
+
+  @OptionGroup var pipes: PipeOption
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Check only modules of this name; * and ? are wildcards. May be repeated.",
+      valueName: "pattern"))
+  var module: [String] = []
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Print text, or a JSON document (one per line for several dumps).", valueName: "form"))
+  var format: ReportFormat = .text
+
+  func validate() throws {
+    try checkInputs(dumps)
+    try checkText("--module", module)
+  }
+
+  /// The totals for all dumps.
+  private struct Tally {
+    var checked = 0
+    var missing = 0
+    var said: Set<SymbolFileFinding> = []
+    var status = ExitStatus.success
+  }
+
+  func run() throws {
+    let cache = SymbolCache(try symbolOptions.search())
+    let list = InputList(dumps, accepting: InputFormat.withMeaning)
+    let isSingle = list.inputs.count == 1 && !list.hasDirectories
+    var tally = Tally()
+    for failure in list.failures { Terminal.error("\(failure.name): error: \(failure.text)") }
+    if !list.failures.isEmpty { tally.status = .findings }
+    for input in list.inputs {
+      let status = check(input, cache, isSingle: isSingle, &tally)
+      if status != .success { tally.status = isSingle ? status : .findings }
+    }
+    SymbolPlaces.reportFaults(cache.search, except: Set(tally.said.map(\.file)))
+    if tally.checked == 0 {
+      if tally.status == .success {
+        Terminal.error("crashpadctl: error: there is no such module, so nothing was checked")
+      }
+      throw ExitCode((tally.status == .success ? ExitStatus.noData : tally.status).rawValue)
+    }
+    if tally.missing > 0 {
+      if format == .text {
+        let modules = Wording.count(tally.checked, "module")
+        Terminal.error("crashpadctl: FAILED: \(grouped(tally.missing)) of \(modules) without symbols")
+      }
+      if tally.status == .success { tally.status = .findings }
+    }
+    throw ExitCode(tally.status.rawValue)
+  }
+
+  private func check(_ input: InputList.Input, _ cache: SymbolCache, isSingle: Bool, _ tally: inout Tally)
+    -> ExitStatus
+  {
+    let inspection: Inspection
+    do {
+      inspection = Inspection(try DumpInput.open(input.argument), architecture: nil)
+    } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      Terminal.error("\(input.name): error: \(text)")
+      return status
+    }
+    for finding in inspection.findings.findings where finding.severity == .error {
+      Terminal.error(Sentences.line(finding, input: input.name))
+    }
+    guard let snapshot = inspection.snapshot else { return .noData }
+    let view = InspectionView(inspection, snapshot)
+    let states = ModuleStates(snapshot, inspection.file, cache) { isChecked(view.moduleName($0)) }
+    for finding in states.modules.flatMap({ $0.symbols?.fileFindings ?? [] })
+    where tally.said.insert(finding).inserted {
+      Terminal.error(Sentences.line(finding))
+    }
+    let missing = states.modules.count { $0.symbols?.isFound != true }
+    tally.checked += states.modules.count
+    tally.missing += missing
+    if states.modules.isEmpty, format == .text { return .success }
+    write(states.modules, view, input, isSingle: isSingle, isComplete: missing == 0)
+    return .success
+  }
+
+  private func isChecked(_ name: String) -> Bool {
+    module.isEmpty || module.contains { unsafe fnmatch($0, name, 0) == 0 }
+  }
+
+  private func write(
+    _ modules: [Symbolization.Module], _ view: InspectionView, _ input: InputList.Input, isSingle: Bool,
+    isComplete: Bool
+  ) {
+    switch format {
+    case .text:
+      let table = ModuleSymbolText.table(modules, view)
+      Terminal.output(isSingle ? table : "\(input.name)\n\(table)")
+    case .json:
+      JSONWriter.standardOutput(isSingle ? .indented : .compact) { json in
+        json.object { json in
+          json.member("schema", "crashpadctl-symbols-check/1")
+          json.member("input", argument: input.argument)
+          json.member("ok", isComplete)
+          json.array("modules") { json in
+            for module in modules { SymbolizationJSON.write(module, view, to: &json) }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import ArgumentParser
+import BinaryFormat
+import CrashpadCore
+import FileSystem
+import Symbolication
+import SystemPackage
+
+struct SymbolsDumpCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dump",
+    abstract: "Create Breakpad symbol files.",
+    discussion: """
+      Reads executables, libraries, their debug files, and dSYM bundles. Without
+      --debug, the debug file is searched where the file names it, next to it, and by
+      build id below /usr/lib/debug.
+
+      Examples:
+        crashpadctl symbols dump app -o app.sym
+        crashpadctl symbols dump app --debug app.debug -o symbols/
+        crashpadctl symbols dump bin/* lib/*.so -o symbols/
+      """)
+
+  @Argument(help: "Executables, libraries, debug files, or dSYM bundles.", completion: .file())
+  var files: [String]
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Output: a .sym file, - for standard output (the default), or a directory for NAME/ID/NAME.sym files.",
+      valueName: "path"),
+    completion: .file())
+  var output: String?
+
+  @Option(
+    name: .long, help: ArgumentHelp("Debug file of the same build.", valueName: "file"),
+    completion: .file())
+  var debug: String?
+
+  @Option(name: .long, help: ArgumentHelp("Module name; by default the file's name.", valueName: "name"))
+  var name: String?
+
+  @Flag(name: .customLong("no-demangle"), help: "Write mangled names.")
+  var noDemangle = false
+
+  @Flag(name: .customLong("no-inlines"), help: "Write no inlined calls, which old readers do not understand.")
+  var noInlines = false
+
+  @Flag(name: .customLong("no-cfi"), help: "Write no stack unwinding rules (STACK CFI).")
+  var noCFI = false
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("Number of files to read at once; 0 for one per CPU.", valueName: "n"))
+  var jobs: Int = 0
+
+  @Flag(name: .shortAndLong, help: "Print only errors.")
+  var quiet = false
+
+  /// Whether the output is a directory for the symbols of many modules.
+  private var isStore: Bool {
+    guard let output, output != "-" else { return false }
+    return files.count > 1 || output.hasSuffix("/")
+      || (try? FileKind(at: FilePath(argument: output), followingLink: true)) == .directory
+      || (!output.hasSuffix(".sym") && (try? FileKind(at: FilePath(argument: output), followingLink: true)) == nil)
+  }
+
+  func validate() throws {
+    try checkText("--name", name.map { [$0] } ?? [])
+    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    guard files.count > 1 else { return }
+    if debug != nil { throw ValidationError("--debug takes one file.") }
+    if name != nil { throw ValidationError("--name takes one file.") }
+    if output == nil || output == "-" { throw ValidationError("Several files need -o with a directory.") }
+  }
+
+  private enum Report: Sendable {
+    case done(path: FilePath?, SymWriter.Counts, hasDebugInfo: Bool)
+    case failed(text: String, status: ExitStatus)
+  }
+
+  func run() throws {
+    let isStore = isStore
+    var failures: [ExitStatus] = []
+    inOrder(count: files.count, jobs: jobs, work: { dump(files[$0], isStore) }) { index, reports in
+      for report in reports {
+        tell(displayName(files[index]), report)
+        if case .failed(_, let status) = report { failures.append(status) }
+      }
+      return true
+    }
+    let status = files.count == 1 ? failures.first ?? .success : failures.isEmpty ? .success : .findings
+    throw ExitCode(status.rawValue)
+  }
+
+  private func dump(_ file: String, _ isStore: Bool) -> [Report] {
+    do {
+      let path = FilePath(argument: file)
+      let sources = try SymSource.all(path, debug: debug.map { FilePath(argument: $0) }, name: name)
+      guard sources.count == 1 || isStore else {
+        return [.failed(text: "has \(sources.count) modules, which need -o with a directory", status: .usage)]
+      }
+      return sources.map { dump($0, path, isStore) }
+    } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      return [.failed(text: text, status: status)]
+    }
+  }
+
+  private func dump(_ source: SymSource, _ path: FilePath, _ isStore: Bool) -> Report {
+    let hasSymbols = source.hasSymbols
+    if let failure = notWhole(source, path) { return failure }
+    guard hasSymbols else { return .failed(text: "has no symbols", status: .noData) }
+    var options = SymWriter.Options()
+    options.demangles = !noDemangle
+    options.hasInlinedCalls = !noInlines
+    options.hasFrameRules = !noCFI
+    let target =
+      output == "-"
+      ? nil : output.map { isStore ? source.module.path(below: FilePath(argument: $0)) : FilePath(argument: $0) }
+    do {
+      guard let target else {
+        let counts = try SymWriter.write(source, options, to: StandardOutput())
+        if let failure = notWhole(source, path) { return failure }
+        return .done(path: nil, counts, hasDebugInfo: source.hasDebugInfo)
+      }
+      if isSameFile(path, target) {
+        return .failed(text: "would become its own output; -o names another", status: .usage)
+      }
+      if isStore { try createDirectories(target.removingLastComponent()) }
+      let file = try OutputFile(target)
+      let counts = try SymWriter.write(source, options, to: FileOutput(file))
+      if let failure = notWhole(source, path) { return failure }
+      try file.commit(durable: false)
+      return .done(path: target, counts, hasDebugInfo: source.hasDebugInfo)
+    } catch {
+      if target == nil { Terminal.fail(writing: error) }
+      let (text, status) = Sentences.failure(error, creating: true)
+      return .failed(text: "\(target.map { Wording.printable($0) } ?? "<standard output>"): \(text)", status: status)
+    }
+  }
+
+  private func notWhole(_ source: SymSource, _ path: FilePath) -> Report? {
+    do { try source.checkReading(of: path) } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      return .failed(text: text, status: status)
+    }
+    return nil
+  }
+
+  private func tell(_ name: String, _ report: Report) {
+    switch report {
+    case .failed(let text, _): Terminal.error("\(name): error: \(text)")
+    case .done(let path, let counts, let hasDebugInfo):
+      if quiet { return }
+      if !hasDebugInfo {
+        Terminal.error("\(name): warning: no debug information; there are names, but no files and lines")
+      }
+      guard let path else { return }
+      let parts = [
+        Wording.count(counts.functions, "function"), Wording.count(counts.lines, "line"),
+        Wording.count(counts.inlinedCalls, "inlined call"), Wording.count(counts.publics, "other symbol"),
+        Wording.count(counts.frameRules, "frame rule"),
+      ]
+      Terminal.error("\(name): \(parts.joined(separator: ", ")) in \(Wording.printable(path))")
+    }
+  }
+}
+
+/// An output file as a byte output.
+final class FileOutput: ByteOutput {
+  private let file: OutputFile
+  init(_ file: OutputFile) { self.file = file }
+  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
+}

@@ -1,0 +1,174 @@
+import ArgumentParser
+import FileSystem
+import JSONFormat
+import Snapshot
+import Symbolication
+import SystemPackage
+
+struct SymbolsIndexCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "index",
+    abstract: "Find symbol files and organize them by id.",
+    discussion: """
+      Looks through directories with all that is below them, and prints each file
+      with symbols and its id. With -o, they are linked into a store in which
+      --symbols, debuggers and Breakpad's tools find them by that id. What is in the
+      store already stays.
+
+      Examples:
+        crashpadctl symbols index build/
+        crashpadctl symbols index build/ -o symbols/
+        crashpadctl symbols index --copy --dry-run build/ -o symbols/
+      """)
+
+  @Argument(help: "Directories to search, or files.", completion: .directory)
+  var directories: [String]
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("Symbol store to add the files to.", valueName: "dir"),
+    completion: .directory)
+  var output: String?
+
+  @Flag(name: .long, help: "Copy the files instead of creating symbolic links.")
+  var copy = false
+
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be added to the store; change nothing.")
+  var dryRun = false
+
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  func validate() throws {
+    if output == nil, copy || dryRun { throw ValidationError("--copy and --dry-run go with -o.") }
+  }
+
+  /// The changes made, or that would be made.
+  private struct Outcome {
+    var files = 0
+    var withoutID = 0
+    var added = 0
+    var present = 0
+    var taken = 0
+    var failures: [ExitStatus] = []
+  }
+
+  private struct Row {
+    let file: SymbolStore.File
+    let places: [(path: FilePath, outcome: SymbolStore.Outcome)]
+  }
+
+  func run() throws {
+    var outcome = Outcome()
+    switch format {
+    case .text: writeText(&outcome)
+    case .json: writeJSON(&outcome)
+    }
+    let failed = directories.count == 1 && outcome.files == 0 ? outcome.failures.first : nil
+    let isWhole = outcome.failures.isEmpty && outcome.taken == 0
+    throw ExitCode((failed ?? (isWhole ? .success : .findings)).rawValue)
+  }
+
+  private func forEachFile(_ outcome: inout Outcome, _ body: (Row) -> Void) {
+    var store = output.map { SymbolStore(FilePath(argument: $0), copies: copy, isDryRun: dryRun) }
+    for directory in directories {
+      do {
+        try SymbolStore.forEachFile(below: FilePath(argument: directory)) { path, errno in
+          Terminal.error("\(Wording.printable(path)): error: \(errno)")
+          outcome.failures.append(ExitStatus(errno, creating: false))
+        } _: { file in
+          outcome.files += 1
+          if file.debugIDs.isEmpty { outcome.withoutID += 1 }
+          let places = store?.places(of: file) ?? []
+          var row: [(FilePath, SymbolStore.Outcome)] = []
+          for place in places { row.append((place, store?.add(file, at: place) ?? .present)) }
+          for (place, result) in row { count(result, file, place, &outcome) }
+          body(Row(file: file, places: row))
+        }
+      } catch {
+        let (text, status) = Sentences.failure(error, creating: false)
+        Terminal.error("\(displayName(directory)): error: \(text)")
+        outcome.failures.append(status)
+      }
+    }
+  }
+
+  private func count(
+    _ result: SymbolStore.Outcome, _ file: SymbolStore.File, _ place: FilePath, _ outcome: inout Outcome
+  ) {
+    switch result {
+    case .added: outcome.added += 1
+    case .present: outcome.present += 1
+    case .taken:
+      outcome.taken += 1
+      Terminal.error(
+        "\(Wording.printable(file.path)): warning: another file has its place, \(Wording.printable(place))")
+    case .failed(let errno):
+      Terminal.error("\(Wording.printable(place)): error: \(errno)")
+      outcome.failures.append(ExitStatus(errno, creating: true))
+    }
+  }
+
+  /// The build ID, which is complete, or else the ids by which dumps identify the module.
+  private func id(_ file: SymbolStore.File) -> String {
+    if !file.buildID.isEmpty { return hexadecimalDigits(file.buildID) }
+    return file.debugIDs.isEmpty ? "-" : file.debugIDs.map(\.text).joined(separator: ",")
+  }
+
+  private func writeText(_ outcome: inout Outcome) {
+    var table = TextTable([("id", .left), ("format", .left), ("path", .left)])
+    table.elastic = ["path": .tail]
+    table.droppable = ["format", "id"]
+    forEachFile(&outcome) { row in
+      table.add([id(row.file), row.file.format.rawValue, Wording.printable(row.file.path)])
+    }
+    if outcome.files > 0 { Terminal.output(table.text(.output)) }
+    var parts = ["\(Wording.count(outcome.files, "file")) with symbols"]
+    if outcome.withoutID > 0 { parts.append("\(grouped(outcome.withoutID)) without an id") }
+    if output != nil {
+      let verb = dryRun ? "would be \(copy ? "copied" : "linked")" : copy ? "copied" : "linked"
+      parts.append("\(grouped(outcome.added)) \(verb)")
+      if outcome.present > 0 { parts.append("\(grouped(outcome.present)) there already") }
+      if outcome.taken > 0 { parts.append("\(grouped(outcome.taken)) left out") }
+    }
+    Terminal.error("crashpadctl: " + parts.joined(separator: ", "))
+  }
+
+  private func writeJSON(_ outcome: inout Outcome) {
+    JSONWriter.standardOutput(.indented) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-symbols-index/1")
+        json.member("store", path: output.map { FilePath(argument: $0) })
+        json.member("dry_run", dryRun)
+        json.array("files") { json in
+          forEachFile(&outcome) { write($0, to: &json) }
+        }
+      }
+    }
+  }
+
+  private func write(_ row: Row, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("path", path: row.file.path)
+      json.member("format", row.file.format == .elf ? "elf" : row.file.format == .sym ? "breakpad" : "mach-o")
+      json.member("name", row.file.name)
+      json.member("build_id", row.file.buildID.isEmpty ? nil : hexadecimalDigits(row.file.buildID))
+      json.array("debug_ids") { json in for id in row.file.debugIDs { json.string(id.text) } }
+      guard output != nil else { return }
+      json.array("places") { json in
+        for (path, outcome) in row.places {
+          json.object { json in
+            json.member("path", path: path)
+            switch outcome {
+            case .added: json.member("outcome", "added")
+            case .present: json.member("outcome", "present")
+            case .taken: json.member("outcome", "taken")
+            case .failed(let errno):
+              json.member("outcome", "failed")
+              json.member("error", errno.description)
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import ArgumentParser
+import BinaryFormat
+import FileSystem
+import Glibc
+import JSONFormat
+import Symbolication
+import SystemPackage
+
+struct SymbolsLookupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lookup",
+    abstract: "Print function, file and line of addresses in one file.",
+    discussion: """
+      Addresses are those of the file itself, as nm prints them; for a Breakpad
+      symbol file, offsets in its module. Without addresses, they are read from
+      standard input, one per line. For each address, prints a line with the function
+      and a line with file, line and column, for each inlined call and for the
+      function itself, and then an empty line.
+
+      Separate debug information is searched as by symbolize: in a dSYM bundle next
+      to the file, by .gnu_debuglink, and by build id.
+
+      Examples:
+        crashpadctl symbols lookup app.debug 0x1139 0x114f
+        nm app | awk '{print $1}' | crashpadctl symbols lookup app
+      """)
+
+  @Argument(help: "Symbol file.", completion: .file())
+  var file: String
+
+  @Argument(help: "Hexadecimal addresses, with or without 0x.")
+  var addresses: [String] = []
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Debug file, or directory, to search first. May be repeated.", valueName: "path"
+    ),
+    completion: .file())
+  var symbols: [String] = []
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The slice of a universal Mach-O file, such as arm64e; without it arm64's, or the first.", valueName: "name"))
+  var arch: String?
+
+  @OptionGroup var names: NameOptions
+
+  @Flag(name: .customLong("no-inlines"), help: "Print only the compiled function, with the line of the address.")
+  var noInlines = false
+
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  func validate() throws {
+    for address in addresses where Self.parse(address) == nil {
+      throw ValidationError("\(Wording.printable(address)) is no hexadecimal address.")
+    }
+  }
+
+  private static func parse(_ text: some StringProtocol) -> UInt64? {
+    let digits = text.hasPrefix("0x") || text.hasPrefix("0X") ? text.dropFirst(2) : text[...]
+    guard digits.utf8.first != UInt8(ascii: "+"), digits.utf8.first != UInt8(ascii: "-") else { return nil }
+    return UInt64(digits, radix: 16)
+  }
+
+  func run() throws {
+    try SymbolPlaces.checkPaths(symbols)
+    let symbols: FileSymbols
+    do {
+      try checkSlices()
+      symbols = try FileSymbols(
+        FilePath(argument: file), paths: self.symbols.map { FilePath(argument: $0) }, architecture: arch)
+    } catch let code as ExitCode {
+      throw code
+    } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      Terminal.error("\(displayName(file)): error: \(text)")
+      throw ExitCode(status.rawValue)
+    }
+    guard !symbols.symbols.isEmpty else {
+      Terminal.error("\(displayName(file)): error: has no symbols")
+      throw ExitCode(ExitStatus.noData.rawValue)
+    }
+    switch format {
+    case .text: writeText(symbols)
+    case .json: writeJSON(symbols)
+    }
+    // Symbols are read on demand, so the findings are complete only now.
+    for finding in symbols.symbols.findings.findings {
+      Terminal.error(Sentences.line(finding, input: displayName(file)))
+    }
+    for finding in symbols.faults.findings { Terminal.error(Sentences.line(finding)) }
+    do { try symbols.checkReading() } catch {
+      let (text, status) = Sentences.failure(error, creating: false)
+      Terminal.error("\(displayName(file)): error: \(text)")
+      Terminal.end(status)
+    }
+    Terminal.end(.success)
+  }
+
+  /// Checks that the chosen slice exists. Without a choice, prints which slice is used, because an address belongs
+  /// to different functions in each.
+  private func checkSlices() throws {
+    let slices = try SymbolFile.slices(of: FilePath(argument: file))
+    let list = slices.map { Wording.printable($0) }.joined(separator: ", ")
+    if let arch, !slices.contains(arch) {
+      let has = slices.isEmpty ? "it is no Mach-O file" : "it has \(list)"
+      Terminal.error("\(displayName(file)): error: no slice for \(Wording.printable(arch)): \(has)")
+      throw ExitCode(ExitStatus.noData.rawValue)
+    }
+    if arch == nil, slices.count > 1 {
+      let used = slices.first { $0.hasPrefix("arm64") } ?? slices[0]
+      Terminal.error(
+        "\(displayName(file)): note: slices \(list); \(Wording.printable(used)) is used, --arch chooses another")
+    }
+  }
+
+  /// Passes each queried address to `body`.
+  private func forEachAddress(_ body: (String) -> Void) {
+    if addresses.isEmpty {
+      while let line = readLine() { body(line) }
+    } else {
+      addresses.forEach(body)
+    }
+  }
+
+  private func frames(_ line: String, _ symbols: FileSymbols) -> (found: SymbolizedAddress?, [SymbolizedAddress.Frame])
+  {
+    guard let address = Self.parse(line), let found = symbols.symbols.symbolize(address &- symbols.imageBase) else {
+      return (nil, [])
+    }
+    guard noInlines, let last = found.frames.last else { return (found, found.frames) }
+    return (found, [SymbolizedAddress.Frame(function: last.function, location: found.frames[0].location)])
+  }
+
+  private func name(_ frame: SymbolizedAddress.Frame, _ demangler: inout Demangler) -> String? {
+    frame.function.map { demangler.name($0) }
+  }
+
+  // MARK: Text
+
+  private func writeText(_ symbols: FileSymbols) {
+    // A program that queries through a pipe waits for each answer.
+    let answersAtOnce = addresses.isEmpty && isatty(0) == 0 && Self.isPipe(0)
+    var text: [UInt8] = []
+    text.reserveCapacity(128 * 1024)
+    var demangler = Demangler(names.form(isText: format == .text))
+    forEachAddress { line in
+      answer(line, symbols, &demangler, &text)
+      if answersAtOnce || text.count > 64 * 1024 {
+        Terminal.output(text)
+        text.removeAll(keepingCapacity: true)
+      }
+    }
+    Terminal.output(text)
+  }
+
+  private static func isPipe(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+  }
+
+  private func answer(_ line: String, _ symbols: FileSymbols, _ demangler: inout Demangler, _ text: inout [UInt8]) {
+    let (found, frames) = frames(line, symbols)
+    if frames.isEmpty { text += "??\n??:0:0\n".utf8 }
+    for frame in frames {
+      text += (name(frame, &demangler) ?? "??").utf8
+      if found?.isNearest == true { text += " (nearest symbol)".utf8 }
+      text.append(UInt8(ascii: "\n"))
+      text += (frame.location?.file ?? "??").utf8
+      text.append(UInt8(ascii: ":"))
+      text += String(frame.location?.line ?? 0).utf8
+      text.append(UInt8(ascii: ":"))
+      text += String(frame.location?.column ?? 0).utf8
+      text.append(UInt8(ascii: "\n"))
+    }
+    text.append(UInt8(ascii: "\n"))
+  }
+
+  // MARK: JSON
+
+  private func writeJSON(_ symbols: FileSymbols) {
+    var demangler = Demangler(names.form(isText: format == .text))
+    JSONWriter.standardOutput(.indented) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-symbols-lookup/1")
+        json.member("file", argument: file)
+        json.array("addresses") { json in
+          forEachAddress { line in
+            let (found, frames) = frames(line, symbols)
+            json.object { json in
+              json.member("address", Self.parse(line).map { Wording.hex($0) })
+              if Self.parse(line) == nil { json.member("text", Wording.printable(line)) }
+              json.member("function_address", found.map { Wording.hex(symbols.imageBase &+ $0.functionAddress) })
+              json.member("is_nearest", found?.isNearest ?? false)
+              json.array("frames") { json in
+                for frame in frames { write(frame, &demangler, to: &json) }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func write(_ frame: SymbolizedAddress.Frame, _ demangler: inout Demangler, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("function", name(frame, &demangler))
+      json.member("file", frame.location?.file)
+      json.member("line", frame.location.flatMap { $0.line > 0 ? $0.line : nil })
+      json.member("column", frame.location.flatMap { $0.column > 0 ? $0.column : nil })
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import CrashDatabase
+import CrashUpload
+import Snapshot
+import SystemPackage
+
+struct UploadCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "upload",
+    abstract: "Send pending reports to a server.",
+    discussion: """
+      Sends each pending report once, if the settings allow uploads or its upload was
+      requested, with its annotations as form fields. The server's answer is stored
+      as the report's server id, and the report becomes a completed one. A server
+      that is not available, or refuses the address, ends the run: all reports stay
+      pending, and later runs try again. Only reports that the server refuses while
+      it accepts others are given up, after five attempts.
+
+      Examples:
+        crashpadctl upload -d DB --url https://crashes.example.com/submit
+        crashpadctl upload -d DB --to sentry=https://KEY@sentry.example.com/42
+        crashpadctl upload -d DB --url @crashes.url --report 4f2a -n   this one
+        crashpadctl upload -d DB --url @crashes.url --all -n -v   what would be sent
+      """)
+
+  @OptionGroup var database: DatabaseOption
+
+  @OptionGroup(title: "Server") var server: UploadOptions
+
+  @Option(
+    name: .long, parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Send only this report, regardless of the settings: an id, or its first four digits or more. May be repeated.",
+      valueName: "id"),
+    completion: ReportArgument.completion)
+  var report: [ReportArgument] = []
+
+  @Flag(name: .long, help: "Send all pending reports, regardless of the settings.")
+  var all = false
+
+  @Option(name: .shortAndLong, help: ArgumentHelp("Number of reports to send at once.", valueName: "n"))
+  var jobs = 4
+
+  @OptionGroup var metrics: MetricsOption
+
+  @OptionGroup var clock: ClockOption
+
+  @Flag(name: [.customShort("n"), .long], help: "Print what would be done; send nothing.")
+  var dryRun = false
+
+  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  var format: ReportFormat = .text
+
+  @Flag(name: .shortAndLong, help: "Print only errors.")
+  var quiet = false
+
+  @Flag(name: .shortAndLong, help: "Print the outcome for every report.")
+  var verbose = false
+
+  func validate() throws {
+    if !(1...64).contains(jobs) { throw ValidationError("--jobs takes 1 to 64.") }
+    if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
+    if all, !report.isEmpty { throw ValidationError("--all and --report exclude each other.") }
+  }
+
+  func run() throws {
+    var options = try server.options(now: clock.now?.seconds)
+    options.jobs = jobs
+    options.includesAll = all
+    var counts = UploadCounts()
+    var status: ExitStatus
+    do {
+      (status, counts) = try upload(options)
+    } catch let code as ExitCode {
+      // The reason is printed already.
+      status = ExitStatus(rawValue: code.rawValue) ?? .noInput
+      counts.isSuccess = false
+    }
+    if !dryRun {
+      let written = metrics.write { counts.add(to: &$0, now: clock.seconds) }
+      if status == .success { status = written }
+    }
+    throw ExitCode(status.rawValue)
+  }
+
+  private func upload(_ options: Uploading.Options) throws -> (ExitStatus, UploadCounts) {
+    var options = options
+    let database = try database.open()
+    let ids = try ReportArgument.resolve(report, in: database)
+    if !report.isEmpty {
+      let found = ids.compactMap(\.self)
+      if found.isEmpty { throw ExitCode(ExitStatus.noInput.rawValue) }
+      options.reports = found
+    }
+    let style = UploadReport.Style(
+      isDry: dryRun, isQuiet: quiet, isVerbose: verbose || (!report.isEmpty && !quiet))
+    let run = UploadReport(database, options, now: clock.seconds, style: style)
+    let status =
+      switch format {
+      case .text: run.text()
+      case .json: run.json()
+      }
+    let missing = ids.filter { $0 == nil }.map { _ in ExitStatus.noInput }
+    return (ExitStatus.combined([status] + missing), run.counts)
+  }
+}

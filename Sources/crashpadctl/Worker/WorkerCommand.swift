@@ -1,0 +1,64 @@
+import ArgumentParser
+import FileSystem
+import Symbolication
+
+struct WorkerCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "worker",
+    abstract: "Read dumps from standard input and answer each with a JSON document.",
+    discussion: """
+      For programs that read many dumps: one process, which loads symbols once and
+      writes no files. A request is a JSON head and a dump, each behind its length;
+      crashpadctl-worker(1) has the form of requests and answers. Ends at the end of
+      standard input, and when a dump exceeds a limit.
+
+      Examples:
+        crashpadctl worker --symbols symbols/
+        crashpadctl worker --no-system --dump-timeout 30s --memory-limit 1GiB
+      """)
+
+  @OptionGroup var symbolOptions: SymbolOptions
+
+  @Option(
+    name: .customLong("in-app"),
+    help: ArgumentHelp(
+      "Modules that belong to the program too: a pattern of paths or file names, such as 'libshop*'. May be repeated.",
+      valueName: "glob"))
+  var inApp: [String] = []
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
+  var jobs: Int = 1
+
+  @Flag(name: .long, help: "Write each answer when it is ready instead of in the order of requests.")
+  var anyOrder = false
+
+  @Flag(name: .long, help: "Announce each dump with an answer of the status started.")
+  var started = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("End when a dump takes longer than this, e.g. 30s. Without it, no limit.", valueName: "time"))
+  var dumpTimeout: DurationArgument?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "End when a dump takes more memory than this, e.g. 1GiB. Without it, no limit.", valueName: "size"))
+  var memoryLimit: SizeArgument?
+
+  @OptionGroup var pipes: PipeOption
+
+  func validate() throws {
+    try checkText("--in-app", inApp)
+    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    if let dumpTimeout, dumpTimeout.milliseconds < 1 { throw ValidationError("--dump-timeout takes 1 ms or more.") }
+    if let memoryLimit, memoryLimit.bytes < 1 { throw ValidationError("--memory-limit takes 1 byte or more.") }
+  }
+
+  func run() throws {
+    InputFile.usesTemporaryFiles = false
+    let operations = WorkerOperations(search: try symbolOptions.search(), inApp: inApp)
+    Terminal.end(WorkerRun(command: self, operations: operations).run())
+  }
+}
