@@ -30,6 +30,8 @@ let package = Package(
     .systemLibrary(name: "CElfutils", providers: [.apt(["libelf-dev"])]),
     // zstd and xz, each only where a file needs it: neither has to be installed.
     .target(name: "CUnpack"),
+    // Instructions as text, for pages: the library is loaded where it is installed.
+    .target(name: "CCapstone"),
     .target(name: "CDemangle", linkerSettings: [.linkedLibrary("stdc++")]),
     .systemLibrary(name: "CCurl"),
     .target(name: "CArguments"),
@@ -65,7 +67,7 @@ let package = Package(
     .target(
       name: "Symbolication",
       dependencies: [
-        "BinaryFormat", "CDemangle", "CElfutils", "CLinux", "CUnpack", "FileSystem", "Snapshot",
+        "BinaryFormat", "CCapstone", "CDemangle", "CElfutils", "CLinux", "CUnpack", "FileSystem", "Snapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 3
@@ -167,7 +169,7 @@ let package = Package(
       dependencies: [
         "CrashpadCore", "DumpSynth", "FileSystem", "JSONFormat", "Signatures", "Snapshot", "Symbolication",
         "ToolRunner",
-        "crashing-program", "crashpadctl",
+        "crashing-program", "crashpadctl", .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["Faults"]),
     .testTarget(
@@ -177,7 +179,7 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
-      name: "ReportPageTests", dependencies: ["DumpSynth", "ReportPage", "ToolRunner", "crashpadctl"]),
+      name: "ReportPageTests", dependencies: ["DumpSynth", "ReportPage", "Snapshot", "ToolRunner", "crashpadctl"]),
     .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
     .testTarget(
       name: "IntermediateDumpTests", dependencies: ["BinaryFormat", "DumpSynth", "IntermediateDump", "JSONFormat"]),

@@ -10,7 +10,7 @@ public struct ByteRange: Sendable, Hashable {
     self.count = count
   }
 
-  /// The offset just behind the last byte.
+  /// The offset after the last byte.
   @inlinable
   public var end: Int { offset + count }
 

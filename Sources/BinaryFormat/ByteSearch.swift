@@ -1,6 +1,6 @@
 extension String {
-  /// Whether `word` stands anywhere, byte for byte. The standard library's search prepares a table for each word, which takes
-  /// longer than comparing the few words of a report.
+  /// Whether the string contains `word`, compared byte by byte. The standard library's search builds a table for each
+  /// word, which takes longer than comparing the few words of a report.
   package func holds(_ word: String) -> Bool {
     let (text, word) = (utf8.span, word.utf8.span)
     guard let first = word.isEmpty ? nil : word[0] else { return true }

@@ -1,6 +1,6 @@
-/// Where a `ByteWriter` empties its buffer.
+/// The destination of a `ByteWriter`.
 public protocol ByteOutput: AnyObject {
-  /// Takes all bytes, or throws.
+  /// Writes all bytes, or throws.
   func write(_ bytes: RawSpan) throws
 }
 
@@ -13,13 +13,13 @@ public final class MemoryOutput: ByteOutput {
   }
 }
 
-/// Little-endian writing through one fixed buffer; long runs bypass the buffer and go straight from where they lie.
+/// Writes little-endian values through one fixed buffer; long runs bypass the buffer and are written directly.
 ///
-/// The first failure of the output sticks: later writes do nothing, and `finish()` throws it. So the code that lays out a
-/// file needs no `try` at each field.
+/// After the first failure of the output, later writes do nothing, and `finish()` throws that failure. The code that
+/// lays out a file therefore needs no `try` at each field.
 ///
-/// Safe although it owns raw memory: nobody else sees `buffer`, and every store is behind `reserve`, which makes room for
-/// at most `capacity` bytes behind `used`.
+/// Safe although it owns raw memory: `buffer` is not shared, and every store is preceded by `reserve`, which makes room
+/// for at most `capacity` bytes.
 @safe
 public struct ByteWriter: ~Copyable {
   /// Nil if this writer only measures.
@@ -28,7 +28,7 @@ public struct ByteWriter: ~Copyable {
   @usableFromInline let buffer: UnsafeMutableRawBufferPointer
   /// Bytes in the buffer.
   @usableFromInline var used = 0
-  /// Bytes that left the buffer, or never were in it.
+  /// Bytes that have left the buffer or bypassed it.
   @usableFromInline var passed = 0
 
   /// Runs of at least this many bytes are not copied into the buffer.
@@ -50,14 +50,14 @@ public struct ByteWriter: ~Copyable {
   /// Bytes written so far: the offset of the next one.
   @inlinable public var position: Int { passed + used }
 
-  /// How many bytes `body` writes. Nothing is written, and fields cost next to nothing.
+  /// Returns the number of bytes that `body` writes, without writing them.
   public static func measure(_ body: (inout ByteWriter) -> Void) -> Int {
     var writer = ByteWriter()
     body(&writer)
     return writer.position
   }
 
-  /// Whether this writer only counts bytes. What is dear to make may then be given to `skip` by its size.
+  /// Whether this writer only counts bytes. Data that is expensive to produce can then be passed to `skip` as a size.
   @inlinable public var isMeasuring: Bool { output == nil }
 
   /// Counts bytes without writing them. Only for a writer that measures.
@@ -66,7 +66,7 @@ public struct ByteWriter: ~Copyable {
     passed += count
   }
 
-  /// Empties the buffer. Throws the first failure that the output had.
+  /// Flushes the buffer. Throws the first failure of the output.
   public mutating func finish() throws {
     flush()
     if let failure { throw failure }
@@ -84,7 +84,8 @@ public struct ByteWriter: ~Copyable {
     used = 0
   }
 
-  /// Makes room for `count` bytes, at most `capacity`, and returns where. Nil if this writer only measures.
+  /// Reserves `count` bytes of the buffer, at most `capacity`, and returns their offset. Nil if this writer only
+  /// measures.
   @inlinable @inline(__always)
   mutating func reserve(_ count: Int) -> Int? {
     if unsafe used + count > buffer.count {
@@ -95,7 +96,7 @@ public struct ByteWriter: ~Copyable {
     return place
   }
 
-  /// The buffer is full, or there is none.
+  /// Called by `reserve` when the buffer is full, or missing because this writer only measures.
   @usableFromInline @inline(never)
   mutating func makeRoom(_ count: Int) -> Bool {
     guard output == nil else {
@@ -118,7 +119,7 @@ public struct ByteWriter: ~Copyable {
   @inlinable public mutating func uint64(_ value: UInt64) { store(value.littleEndian) }
   @inlinable public mutating func int32(_ value: Int32) { store(UInt32(bitPattern: value).littleEndian) }
 
-  /// `count` zero bytes.
+  /// Writes `count` zero bytes.
   public mutating func zeros(_ count: Int) {
     var left = count
     while left > 0 {
@@ -131,7 +132,7 @@ public struct ByteWriter: ~Copyable {
     }
   }
 
-  /// Zero bytes up to the next multiple of `alignment`, a power of two of at most 16.
+  /// Writes zero bytes up to the next multiple of `alignment`, a power of two of at most 16.
   @inlinable @inline(__always)
   public mutating func align(to alignment: Int) {
     var padding = -position & (alignment - 1)
@@ -163,14 +164,14 @@ public struct ByteWriter: ~Copyable {
 
   public mutating func bytes(_ array: [UInt8]) { unsafe bytes(array.span.bytes) }
 
-  /// Eight ASCII characters, given as they lie in memory, as UTF-16 units.
+  /// Writes eight ASCII characters, given in their order in memory, as UTF-16 units.
   @inlinable @inline(__always)
   public mutating func utf16(ascii characters: UInt64) {
     uint64(Self.spread(characters & 0xffff_ffff))
     uint64(Self.spread(characters >> 32))
   }
 
-  /// Four bytes, each in the lower half of 16 bits.
+  /// Returns four bytes, each in the lower half of 16 bits.
   @inlinable @inline(__always)
   static func spread(_ four: UInt64) -> UInt64 {
     let pairs = (four | four << 16) & 0x0000_ffff_0000_ffff

@@ -1,4 +1,4 @@
-/// How bad a finding is.
+/// The severity of a finding.
 public enum Severity: String, Sendable, Comparable, CaseIterable {
   case note
   case warning
@@ -15,12 +15,12 @@ public enum Severity: String, Sendable, Comparable, CaseIterable {
   }
 }
 
-/// What a format says about one kind of finding. The format's own target lists its rules; their codes never change.
+/// The description of one kind of finding. Each format's target lists its rules; their codes never change.
 public struct Rule: Sendable, Hashable {
-  /// Stable, lower case with hyphens; what `--ignore` takes.
+  /// The stable code, in lower case with hyphens; the argument of `--ignore`.
   public let code: String
   public let severity: Severity
-  /// What is wrong when this rule fires, in one sentence, without the particulars.
+  /// One sentence that describes the fault in general, without values.
   public let summary: String
 
   public init(_ code: String, _ severity: Severity, _ summary: String) {
@@ -33,22 +33,23 @@ public struct Rule: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }
 
-/// A fact about an input: which rule, where, and what was expected and found there. It carries no prose.
+/// A fact about an input: the rule, the place, and the expected and found values. It contains no prose.
 public struct Finding: Sendable, Hashable {
-  /// A value as it was found or expected.
+  /// An expected or found value.
   public enum Value: Sendable, Hashable {
     case number(UInt64)
     case byteCount(UInt64)
     case address(UInt64)
-    /// A number that is known by its hexadecimal digits.
+    /// A number that is usually written in hexadecimal.
     case code(UInt64)
     case text(String)
   }
 
   public var rule: Rule
-  /// Byte offset in the input, if the finding has a place.
+  /// The byte offset in the input; nil if the finding has no place.
   public var offset: Int?
-  /// Where in the structure: `kThreads[2].kStackRegionData`, `ModuleList[4].ModuleNameRva`. Empty for the whole input.
+  /// The path in the structure: `kThreads[2].kStackRegionData`, `ModuleList[4].ModuleNameRva`. Empty for the whole
+  /// input.
   public var path: String
   public var expected: Value?
   public var found: Value?
@@ -64,15 +65,15 @@ public struct Finding: Sendable, Hashable {
   public var severity: Severity { rule.severity }
 }
 
-/// Findings in the order in which they were made. Of each severity only so many are kept, so that a hostile input can
-/// neither fill memory nor hide its errors behind notes; further ones are counted.
+/// Findings in the order in which they were added. The number kept per severity is limited, so that a hostile input can
+/// neither fill memory nor hide its errors behind notes; the rest are counted.
 public struct FindingList: Sendable {
   public private(set) var findings: [Finding] = []
   private var kept: [Severity: Int] = [:]
   private var droppedByRule: [Rule: Int] = [:]
   private let limit: Int
 
-  /// - Parameter limit: how many of each severity are kept.
+  /// - Parameter limit: the number of findings kept per severity.
   package init(limit: Int = Limits().maximumFindings) { self.limit = limit }
 
   package mutating func append(_ finding: Finding) {
@@ -84,8 +85,8 @@ public struct FindingList: Sendable {
     }
   }
 
-  /// Whether the next finding of that rule will be kept. If not, its particulars need not be made: of a hostile input there
-  /// are millions.
+  /// Whether the next finding of that rule will be kept. If not, the caller can skip its details: a hostile input
+  /// causes millions of findings.
   package func hasRoom(for rule: Rule) -> Bool { kept[rule.severity, default: 0] < limit }
 
   package mutating func append(contentsOf other: FindingList) {
@@ -93,12 +94,12 @@ public struct FindingList: Sendable {
     for (rule, count) in other.droppedByRule { droppedByRule[rule, default: 0] += count }
   }
 
-  /// Takes the offsets away, where they are not offsets in the input that the user named.
+  /// Removes the offsets, for findings whose offsets do not refer to the input that the user named.
   package mutating func removeOffsets() {
     for index in findings.indices { findings[index].offset = nil }
   }
 
-  /// Takes away all findings of these rules, the counted ones too.
+  /// Removes all findings of these rules, including the counted ones.
   package mutating func remove(rules codes: Set<String>) {
     findings.removeAll { codes.contains($0.rule.code) }
     droppedByRule = droppedByRule.filter { !codes.contains($0.key.code) }
@@ -108,7 +109,7 @@ public struct FindingList: Sendable {
     findings.count { $0.severity == severity } + dropped[severity, default: 0]
   }
 
-  /// How many were made beyond the limit, by severity.
+  /// The number of findings beyond the limit, by severity.
   public var dropped: [Severity: Int] {
     var dropped: [Severity: Int] = [:]
     for (rule, count) in droppedByRule { dropped[rule.severity, default: 0] += count }

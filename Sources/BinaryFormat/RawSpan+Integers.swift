@@ -1,7 +1,7 @@
-/// Bounded, little-endian loads. Every load traps outside of the span, so callers compare with `byteCount` first.
+/// Bounds-checked little-endian loads. A load outside of the span traps, so callers compare with `byteCount` first.
 ///
-/// `unsafeLoadUnaligned` is unsafe only for types with invalid bit patterns; it checks bounds. Integers have none, which
-/// is why these wrappers are safe.
+/// `unsafeLoadUnaligned` checks bounds and is unsafe only for types with invalid bit patterns. Integers have none, so
+/// these wrappers are safe.
 extension RawSpan {
   @inlinable @inline(__always)
   public func uint8(at offset: Int) -> UInt8 {
@@ -44,17 +44,19 @@ extension RawSpan {
     }
   }
 
-  /// The bytes of `range` as text; every maximal ill-formed part becomes one U+FFFD. For display, not for round trips.
+  /// The bytes of `range` as text; every maximal ill-formed subsequence becomes one U+FFFD. For display, not for round
+  /// trips.
   public func text(in range: ByteRange) -> String {
     String(decoding: array(in: range), as: UTF8.self)
   }
 
-  /// The offset of the first zero byte of `range`, or the range's end.
+  /// The offset of the first zero byte in `range`, or the end of the range.
   public func firstZero(in range: ByteRange) -> Int {
     var offset = range.offset
     while offset + 8 <= range.end {
       let eight = uint64(at: offset)
-      // A byte borrows from its top bit only if it is zero, or if a lower one was: so the lowest set bit is right.
+      // A byte borrows into its top bit only if it is zero or if a lower byte was zero, so the lowest set bit is
+      // correct.
       let zeros = (eight &- 0x0101_0101_0101_0101) & ~eight & 0x8080_8080_8080_8080
       if zeros != 0 { return offset + zeros.trailingZeroBitCount / 8 }
       offset += 8
@@ -63,7 +65,7 @@ extension RawSpan {
     return offset
   }
 
-  /// Byte-wise order, a shorter prefix first: the order of `std::string`.
+  /// Compares bytes; a prefix sorts before a longer string. This is the order of `std::string`.
   public func compare(_ a: ByteRange, _ b: ByteRange, in other: RawSpan) -> Int {
     let count = min(a.count, b.count)
     var index = 0

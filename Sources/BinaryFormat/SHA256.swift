@@ -1,4 +1,4 @@
-/// SHA-256 of FIPS 180-4, fed piece by piece. It names content; nothing here is kept secret by it.
+/// Incremental SHA-256 (FIPS 180-4). Used to identify content, not for security.
 package struct SHA256: Sendable {
   private var state: [UInt32] = [
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
@@ -8,7 +8,7 @@ package struct SHA256: Sendable {
 
   package init() {}
 
-  /// The digest of `bytes`: 32 bytes.
+  /// Returns the 32-byte digest of `bytes`.
   package static func digest(_ bytes: RawSpan) -> [UInt8] {
     var hash = SHA256()
     hash.update(bytes)

@@ -5,7 +5,7 @@
 
 #include "state.h"
 
-// Of those who write; a crash reads without it.
+// Held by writers; a crash reads without it.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void hold(void) {

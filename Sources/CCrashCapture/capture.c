@@ -11,7 +11,7 @@
 #include "threads.h"
 
 struct capture crash_capture;
-// The name of the part that tests let crash.
+// The name of the part that crashes in a test.
 static char test_fault[64];
 
 void crash_capture_set_test_fault(const char *part) { append_text(test_fault, sizeof test_fault, 0, part); }
@@ -31,7 +31,7 @@ CRASH_TIME void capture_note_error(struct capture *capture, const char *text, lo
   capture_note(capture, line);
 }
 
-// A part of the dump: what it has written is taken back if it crashes.
+// A part of the dump: its bytes are dropped if it crashes.
 struct part {
   void (*write)(struct capture *capture, int index) __attribute__((nonblocking));
   const char *name;
@@ -56,7 +56,7 @@ CRASH_TIME static void call_part(void *argument) {
   part->write(part->capture, part->index);
 }
 
-// Returns whether it was written.
+// Returns whether the part was written.
 CRASH_TIME static bool write_part(struct capture *capture, const char *name,
                                   void (*write)(struct capture *, int) __attribute__((nonblocking)), int index) {
   struct part part;
@@ -75,7 +75,7 @@ CRASH_TIME static bool write_part(struct capture *capture, const char *name,
   return false;
 }
 
-// What a dump can't do without, in place of a part that crashed.
+// Writes the members that a dump requires, in place of a part that crashed.
 CRASH_TIME static void write_least(struct capture *capture, enum dump_key key) {
   struct dump_writer *writer = &capture->writer;
   dump_map_start(writer, key);
@@ -121,7 +121,7 @@ CRASH_TIME static void last_part(struct capture *capture, int index) {
   write_last(capture);
 }
 
-// Which modules carry what belongs to the process.
+// The indices of the modules that carry data of the process; -1 for none.
 static struct {
   int count;
   int executable;
@@ -169,7 +169,7 @@ CRASH_TIME static void stop_part(struct capture *capture, int index) {
                !(crash_state.flags & CRASH_CAPTURE_NO_PTRACE));
 }
 
-// Notes what the system that the process runs on keeps out of the dump.
+// Adds notes about data that the system keeps out of the dump.
 CRASH_TIME static void note_losses(struct capture *capture) {
   if (capture->began == 0) capture_note(capture, "no clock can be read");
   if (!memory_can_be_read()) capture_note(capture, "memory can't be read, so there are no stacks");
@@ -192,7 +192,7 @@ CRASH_TIME void capture_write(struct capture *capture) {
   note_losses(capture);
   if (capture->resumes) count_threads(capture);
 
-  // What says most comes first: a disk may be full, and the process be killed at any moment.
+  // The most important parts come first: a disk may be full, and the process may be killed at any moment.
   uint8_t version = 1;
   dump_root_start(writer);
   dump_property(writer, kVersion, &version, sizeof version);
@@ -201,7 +201,7 @@ CRASH_TIME void capture_write(struct capture *capture) {
   if (!write_part(capture, "system", system_part, 0)) write_least(capture, kSystemInfo);
   if (!write_part(capture, "process", process_part, 0)) write_least(capture, kProcessInfo);
   if (!write_part(capture, "exception", exception_part, 0)) write_least(capture, kSignalException);
-  // Modules tell what the addresses mean; but threads that go on must not wait for them.
+  // Modules give addresses their meaning; but threads that resume must not wait for them.
   if (!capture->resumes) write_modules(capture);
   dump_array_start(writer, kThreads);
   for (int index = 0; index < threads_count(); index++) write_part(capture, "thread", write_thread, index);
@@ -214,7 +214,7 @@ CRASH_TIME void capture_write(struct capture *capture) {
   dump_root_end(writer);
   dump_writer_flush(writer);
   memory_end();
-  // Blocks that were reserved behind the end are given back.
+  // Releases the blocks that were reserved behind the end.
   SYSTEM_CALL_2(SYS_ftruncate, capture->file, writer->flushed);
   capture->is_under_way = false;
 }

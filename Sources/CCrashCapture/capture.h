@@ -7,19 +7,19 @@
 #include "registers.h"
 #include "state.h"
 
-// What is to be captured, and what came of it.
+// The subject of a capture, and its result.
 struct capture {
-  // -1 for a dump that was asked for: Crashpad's kSimulatedSigno.
+  // -1 for a requested dump: Crashpad's kSimulatedSigno.
   int signal;
   int code;
   uint64_t address;
   int thread;
   const ucontext_t *context;
-  // The other threads go on as soon as what belongs to them is written.
+  // The other threads resume as soon as their part of the dump is written.
   bool resumes;
-  // Where to write to.
+  // The descriptor to write to.
   int file;
-  // The owner's crashes are the capture's own.
+  // True while the capture runs: a crash of its owner is then a crash of the capture itself.
   bool is_under_way;
 
   struct dump_writer writer;
@@ -30,27 +30,27 @@ struct capture {
   size_t notes_end;
 };
 
-// Stops the threads and writes everything. The writer's `error` tells whether all of it is in the file.
+// Stops the threads and writes everything. The writer's `error` is 0 if all of it is in the file.
 CRASH_TIME void capture_write(struct capture *capture);
 
 CRASH_TIME void capture_note(struct capture *capture, const char *text);
-// What a system call returned.
+// error: the result of a system call.
 CRASH_TIME void capture_note_error(struct capture *capture, const char *text, long error);
 
-// The parts. Each may crash without harm to the others.
+// The parts of a dump. A crash in one does no harm to the others.
 CRASH_TIME void write_process(struct capture *capture);
 CRASH_TIME void write_system(struct capture *capture);
-// Members of the exception that are known without reading memory.
+// Writes the members of the exception that are known without reading memory.
 CRASH_TIME void write_signal(struct capture *capture);
 CRASH_TIME void write_exception(struct capture *capture);
 CRASH_TIME void write_thread(struct capture *capture, int index);
 CRASH_TIME void write_module(struct capture *capture, int index, int executable, int libc, int swift);
 CRASH_TIME void write_linux(struct capture *capture);
-// Notes it if the kernel counts more threads than were found.
+// Adds a note if the kernel counts more threads than were found.
 CRASH_TIME void count_threads(struct capture *capture);
 CRASH_TIME void write_last(struct capture *capture);
 
-// Of all captures only one is under way.
+// Only one capture is under way at a time.
 extern struct capture crash_capture __attribute__((visibility("hidden")));
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What code that runs during a crash is made of: the mark that the compiler checks, and raw system calls.
+// The basis of all code that runs during a crash: the mark that the compiler checks, and raw system calls.
 //
 // A function with CRASH_TIME may call only functions with CRASH_TIME: no allocation, no lock, nothing of libc, which
-// may be the very thing that crashed. Clang refuses anything else. System calls are made here, so that no errno, no
+// may be the very part that crashed. Clang refuses anything else. System calls are made here, so that no errno, no
 // cancellation point and no lazily bound symbol is touched.
 #ifndef CRASHPADCTL_CRASH_TIME_H
 #define CRASHPADCTL_CRASH_TIME_H
@@ -26,17 +26,18 @@
 #error "only x86_64 and arm64 have a register layout in the intermediate dump"
 #endif
 
-// What each child of fork(2) runs. It lies together: the kernel maps the code of a child anew, sixteen pages at a time.
+// Marks the code that each child of fork(2) runs. It is kept together, because the kernel maps the code of a child
+// anew, sixteen pages at a time.
 #define AFTER_FORK __attribute__((hot))
 
 CRASH_TIME extern long crash_system_call(long number, long a, long b, long c, long d, long e, long f);
-// The address behind the instruction that enters the kernel: what a trapped call of the capture is known by.
+// The address behind the instruction that enters the kernel, by which a trapped call of the capture is recognized.
 extern const char crash_system_call_end[] __attribute__((visibility("hidden")));
 
-// System calls that a filter refused since forget_refusals, for the dump's notes.
+// System calls that a filter has refused since forget_refusals, for the notes of the dump.
 CRASH_TIME void note_refusal(long number);
 CRASH_TIME void forget_refusals(void);
-// Appends the names of the refused calls, with commas between them. Returns where the text ends.
+// Appends the names of the refused calls, with commas between them. Returns the end of the text.
 CRASH_TIME size_t append_refusals(char *buffer, size_t size, size_t end);
 
 CRASH_TIME static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
@@ -53,26 +54,26 @@ CRASH_TIME static inline long system_call(long number, long a, long b, long c, l
 #define SYSTEM_CALL_6(number, a, b, c, d, e, f) \
   system_call(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-// Whether a result means that the call is not to be had here: then another one may do.
+// Whether a result means that the call is not available here, so that another one may do.
 CRASH_TIME static inline bool is_refused(long result) {
   return result == -EPERM || result == -ENOSYS || result == -EACCES || result == -EINVAL;
 }
 
-// Whether the process has a filter of system calls (seccomp), which may end it for a call that is not usual.
+// Whether the process has a filter of system calls (seccomp), which may end it for an unusual call.
 CRASH_TIME bool has_filter(void);
 
-// openat(2), or what is left of it. mode: of a file that is made.
+// openat(2), or another call if a filter refuses it. mode: for a file that is made.
 CRASH_TIME long open_at(int directory, const char *name, int flags, int mode);
-// The process is about to end: open_at may raise its limit of open files where that is reached.
+// Called when the process is about to end: open_at may then raise its limit of open files if that is reached.
 CRASH_TIME void open_without_limit(void);
 
 CRASH_TIME int current_process(void);
 CRASH_TIME int current_thread(void);
-// The same as /proc numbers them, which may be that of another namespace; -1 without /proc.
+// The numbers in /proc, which may belong to another namespace; -1 without /proc.
 CRASH_TIME int listed_process(void);
 CRASH_TIME int listed_thread(void);
 
-// A program may have asked for a fault at each address that is not aligned (EFLAGS.AC), and handlers inherit that.
+// A program may have enabled faults at unaligned addresses (EFLAGS.AC), which handlers inherit.
 CRASH_TIME static inline __attribute__((always_inline)) void allow_unaligned(void) {
 #if defined(__x86_64__)
   __asm__ volatile(
@@ -87,7 +88,7 @@ CRASH_TIME static inline __attribute__((always_inline)) void allow_unaligned(voi
 #endif
 }
 
-// Not memcpy: that may be one of many, chosen by the loader at its first call.
+// Not memcpy, which may have several implementations, chosen by the loader at the first call.
 CRASH_TIME static inline void copy_bytes(void *to, const void *from, size_t count) {
 #if defined(__x86_64__)
   __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(count) : : "memory");
@@ -96,7 +97,7 @@ CRASH_TIME static inline void copy_bytes(void *to, const void *from, size_t coun
   const uint8_t *source = from;
   while (count-- > 0) {
     *target++ = *source++;
-    __asm__ volatile("" : : : "memory");  // or the compiler sees memcpy in it
+    __asm__ volatile("" : : : "memory");  // prevents the compiler from turning it into memcpy
   }
 #endif
 }
@@ -115,17 +116,17 @@ CRASH_TIME static inline void zero_bytes(void *to, size_t count) {
 
 // Nanoseconds of one of the kernel's clocks (CLOCK_...); 0 if it can't be read.
 CRASH_TIME uint64_t clock_time(int clock);
-// Finds the clock that needs no system call. At the start.
+// Finds the clock that needs no system call. Called at the start.
 void clock_install(void);
 
-// The bytes before the NUL, at most `limit`.
+// The number of bytes before the NUL, at most `limit`.
 CRASH_TIME static inline size_t text_length(const char *text, size_t limit) {
   size_t length = 0;
   while (length < limit && text[length] != 0) length++;
   return length;
 }
 
-// Appends text, and ends it with NUL; what does not fit is cut. Returns where the text ends.
+// Appends text and ends it with NUL; an excess is cut off. Returns the end of the text.
 CRASH_TIME static inline size_t append_text(char *buffer, size_t size, size_t end, const char *text) {
   while (*text != 0 && end + 1 < size) buffer[end++] = *text++;
   if (size > 0) buffer[end] = 0;

@@ -8,7 +8,7 @@
 
 #include "facts.h"
 
-// Reads the status of an open file by the call that libc makes or, if a filter refuses that, by another.
+// Reads the status of an open file by the call that libc uses or, if a filter refuses that, by another call.
 CRASH_TIME static long status_of(int descriptor, struct stat *status) {
   // On the stack: a literal lies in a page that each child of fork(2) would have to map first.
   const char none = 0;
@@ -18,7 +18,7 @@ CRASH_TIME static long status_of(int descriptor, struct stat *status) {
   struct statx facts;
   result = system_call(SYS_statx, descriptor, (long)&none, AT_EMPTY_PATH, STATX_BASIC_STATS, (long)&facts, 0);
   if (result < 0) return result;
-  // As the other calls have it; makedev(3) is libc's.
+  // In the encoding of the other calls; makedev(3) belongs to libc.
   uint64_t minor_number = facts.stx_dev_minor;
   status->st_dev = (minor_number & 0xff) | (uint64_t)facts.stx_dev_major << 8 | (minor_number & ~UINT64_C(0xff)) << 12;
   status->st_ino = facts.stx_ino;
@@ -39,14 +39,14 @@ CRASH_TIME void remember_file(struct known_file *file, int descriptor) {
   file->inode = result < 0 ? 0 : status.st_ino;
 }
 
-// Guesses where every call for the status is refused: the handler's files have unusual flags, and are still empty.
+// Guesses where every status call is refused: the handler's files have unusual flags, and are still empty.
 CRASH_TIME static bool looks_like(const struct known_file *file) {
   bool is_directory = (file->flags & O_DIRECTORY) != 0;
   return file->flags > 0 && SYSTEM_CALL_3(SYS_fcntl, file->descriptor, F_GETFL, 0) == file->flags &&
          (is_directory || SYSTEM_CALL_3(SYS_lseek, file->descriptor, 0, SEEK_END) == 0);
 }
 
-// How many names the file has; below zero if the descriptor is another file by now, or none.
+// The number of names of the file; below zero if the descriptor is closed, or belongs to another file by now.
 AFTER_FORK CRASH_TIME static long count_names(const struct known_file *file) {
   struct stat status;
   if (file->descriptor == 0) return -1;
@@ -57,7 +57,7 @@ AFTER_FORK CRASH_TIME static long count_names(const struct known_file *file) {
   return was_unknown || (status.st_dev == file->device && status.st_ino == file->inode) ? (long)status.st_nlink : -1;
 }
 
-// What has no name any more, as somebody removed it, goes with the process, and whatever is written to it.
+// A file without a name, because it was removed, disappears with the process, together with everything written to it.
 CRASH_TIME bool is_own_file(const struct known_file *file) { return count_names(file) > 0; }
 
 CRASH_TIME void close_own_file(struct known_file *file) {
@@ -68,7 +68,7 @@ CRASH_TIME void close_own_file(struct known_file *file) {
 
 AFTER_FORK void close_parents_file(int process) {
   struct known_file *file = &crash_state.file;
-  // A child in a process id namespace of its own may have its parent's number.
+  // A child in a pid namespace of its own may have the same process id as its parent.
   if (crash_state.file_process == process) {
     close_own_file(file);
   } else if (count_names(file) >= 0) {
@@ -82,13 +82,13 @@ CRASH_TIME void forget_parents_file(void) {
 }
 
 CRASH_TIME int raise_descriptor(int descriptor) {
-  // Beyond what programs use by themselves, and below 64: with a higher one the kernel allocates a larger table for each
-  // child of fork(2), and copies it.
+  // Above the numbers that programs use by themselves, and below 64: with a higher number the kernel allocates a larger
+  // table for each child of fork(2), and copies it.
   const int kHigh = 50;
   const int kBehindStandardStreams = 3;
   long raised = SYSTEM_CALL_3(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, kHigh);
   if (raised < 0 && descriptor >= kBehindStandardStreams) return descriptor;
-  // The program has its limit below.
+  // The limit of the program is lower.
   if (raised < 0) raised = SYSTEM_CALL_3(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, kBehindStandardStreams);
   SYSTEM_CALL_1(SYS_close, descriptor);
   return (int)raised;
@@ -104,7 +104,7 @@ CRASH_TIME static void make_uuid(uint8_t uuid[16], bool is_first_of_run) {
     return;
   }
   if (SYSTEM_CALL_3(SYS_getrandom, uuid, 16, 0) != 16) {
-    // Not random, but nobody else's: the time, the process, where the loader put us.
+    // Not random, but unique: from the time, the process id and our load address.
     uint64_t words[2];
     words[0] = clock_time(CLOCK_REALTIME);
     words[1] = (uint64_t)current_process() << 32 ^ (uint64_t)&crash_state;
@@ -113,7 +113,7 @@ CRASH_TIME static void make_uuid(uint8_t uuid[16], bool is_first_of_run) {
   // Version 4 of RFC 9562.
   uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
   uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
-  // A further dump of a process is one of its run, too.
+  // A further dump of the process belongs to the same run.
   if (crash_state.has_run_id) copy_bytes(uuid, crash_state.run_id, 12);
 }
 
@@ -140,17 +140,17 @@ CRASH_TIME static void make_names(const uint8_t uuid[16]) {
 
 // MARK: The file
 
-// Another process that has the same id in a namespace of its own may have the file of that name.
+// Locks the file. Another process with the same id in another pid namespace may own the file of that name.
 CRASH_TIME static bool take_ownership(int descriptor) {
   struct flock lock;
   zero_bytes(&lock, sizeof lock);
   lock.l_type = F_WRLCK;
   long result = SYSTEM_CALL_3(SYS_fcntl, descriptor, F_OFD_SETLK, &lock);
-  // A file system without locks leaves only the name as a sign.
+  // On a file system without locks the name alone marks the owner.
   return result != -EAGAIN && result != -EACCES;
 }
 
-// Empty, and not removed between its making and its lock, as abandoned.
+// Whether the file is empty, and was not removed as abandoned before it was locked.
 CRASH_TIME static bool is_empty(int descriptor) {
   struct stat status;
   long result = status_of(descriptor, &status);
@@ -160,7 +160,7 @@ CRASH_TIME static bool is_empty(int descriptor) {
 
 static char database[sizeof crash_state.directory_path];
 
-// The directory and the one above it, the database. What can't be made is missing when the directory is opened.
+// Makes the directory and its parent, the database. A failure shows when the directory is opened.
 CRASH_TIME static void make_directory(void) {
   const char *path = crash_state.directory_path;
   size_t end = append_text(database, sizeof database, 0, path);
@@ -170,7 +170,7 @@ CRASH_TIME static void make_directory(void) {
   SYSTEM_CALL_3(SYS_mkdirat, AT_FDCWD, path, 0700);
 }
 
-// A name in the directory, for calls that have a directory and a path: where it can't be open, a path that is absolute.
+// A name for calls that take a directory and a path: an absolute path if the directory can't be open.
 struct place {
   int directory;
   const char *name;
@@ -197,8 +197,8 @@ CRASH_TIME static long open_in_directory(const char *name, int flags) {
   return open_at(locked_place.directory, locked_place.name, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 }
 
-// The directory may have been closed by the program; then it is opened again, by its path. If it was removed, it is
-// made again where a dump is to be written. Where no directory can be opened, paths do.
+// Opens the directory again by its path if the program has closed it. If it was removed and a dump is to be written,
+// makes it again. Where no directory can be opened, absolute paths are used.
 CRASH_TIME static long open_directory(bool is_made) {
   if (is_own_file(&crash_state.directory)) return 0;
   const int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -220,7 +220,7 @@ CRASH_TIME static bool exists(const char *name) {
   return SYSTEM_CALL_4(SYS_newfstatat, final_place.directory, final_place.name, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-// A program that replaced itself (exec) finds the empty file of its earlier self by its name, and takes it over.
+// A program that replaced itself (exec) finds its earlier empty file by its name, and takes it over.
 CRASH_TIME static long make_with(bool is_first_of_run) {
   uint8_t uuid[16];
   make_uuid(uuid, is_first_of_run);
@@ -245,7 +245,7 @@ CRASH_TIME long dump_file_make(void) {
   long result = open_directory(true);
   if (result < 0) return result;
   if (crash_state.has_run_id) result = make_with(true);
-  // Another process may take a new file for one that a dead process left, and remove it before it is locked.
+  // Another process may mistake a new file for one that a dead process left, and remove it before it is locked.
   const int kTries = 4;
   for (int tries = 0; tries < kTries && (result == -EEXIST || !crash_state.has_run_id); tries++) {
     result = make_with(false);
@@ -254,7 +254,7 @@ CRASH_TIME long dump_file_make(void) {
   return result;
 }
 
-// The program closed the file, as daemons close all; it still has its name.
+// Opens the file again by its name, if the program has closed its descriptor, as daemons close all of theirs.
 CRASH_TIME static bool find_again(struct known_file *file, const char *locked_name) {
   if (file->descriptor == 0 || open_directory(false) < 0) return false;
   long again = open_in_directory(locked_name, 0);

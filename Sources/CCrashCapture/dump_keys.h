@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of an intermediate dump. Numbers are persisted, never changed and never used again.
-// Source: Crashpad, util/ios/ios_intermediate_dump_format.h; from 60000 on crashpadctl's own, which Crashpad's reader
-// skips.
+// The keys of an intermediate dump. Numbers are persistent: never changed and never reused. Source: Crashpad,
+// util/ios/ios_intermediate_dump_format.h; from 60000 on crashpadctl's own, which Crashpad's reader skips.
 #ifndef CRASHPADCTL_DUMP_KEYS_H
 #define CRASHPADCTL_DUMP_KEYS_H
 
-// Written from KeyTable.swift by the tests of the documentation.
+// Generated from KeyTable.swift by the documentation tests.
 enum dump_key {
 // clang-format off
 // BEGIN keys
@@ -113,15 +112,15 @@ kThreadCapture = 60200,
 // clang-format on
 };
 
-// Values of kThreadCapture.
+// The values of kThreadCapture.
 enum thread_capture {
-  // It crashed, or asked for the dump.
+  // The thread that crashed, or that requested the dump.
   kCapturedItself = 1,
   kCapturedBySignal = 2,
   kCapturedByPtrace = 3,
-  // It could not be stopped; /proc told its stack pointer and program counter.
+  // It could not be stopped; its stack pointer and program counter come from /proc.
   kCapturedByProc = 4,
-  // It could not be stopped; nothing is known of its registers.
+  // It could not be stopped; its registers are not known.
   kNotCaptured = 5,
 };
 

@@ -19,7 +19,7 @@ CRASH_TIME void dump_writer_start(struct dump_writer *writer, int file, uint8_t 
   writer->writes_at_offset = false;
 }
 
-// As write(2); a filter may leave only one of its kind.
+// Like write(2); a filter may allow only one of the similar calls.
 CRASH_TIME static long write_some(struct dump_writer *writer, const uint8_t *bytes, uint32_t count, uint64_t offset) {
   long result = -ENOSYS;
   if (!writer->writes_at_offset) result = SYSTEM_CALL_3(SYS_write, writer->file, bytes, count);
@@ -44,7 +44,7 @@ CRASH_TIME void dump_writer_flush(struct dump_writer *writer) {
     if (result > 0) {
       done += (uint32_t)result;
     } else if (result != -EINTR) {
-      // A full disk ends writes short first, and says so with the next one.
+      // On a full disk the first write is short, and the next one fails.
       writer->error = result == 0 ? EIO : (int)-result;
     }
   }
@@ -83,7 +83,7 @@ CRASH_TIME void dump_writer_rewind(struct dump_writer *writer, uint64_t position
     result = 0;
   }
   if (result >= 0) result = SYSTEM_CALL_2(SYS_ftruncate, writer->file, position);
-  // What stands behind is written over.
+  // If the file can't be cut, later writes replace the bytes behind the position.
   if (result < 0 && !is_refused(result)) writer->error = (int)-result;
   writer->flushed = position;
 }
@@ -151,11 +151,11 @@ CRASH_TIME uint64_t dump_memory(struct dump_writer *writer, enum dump_key key, u
     }
     uint64_t room = writer->size - writer->used;
     size_t part = size < room ? size : room;
-    // Straight into the buffer.
+    // Reads straight into the buffer.
     uint8_t *place = writer->buffer + writer->used;
     size_t done = memory_read(place, address, part);
     if (done < part) {
-      // Only to the next page is unknown.
+      // Only the rest of the page is known to be unreadable.
       size_t gap = kPageSizeOfProbes - ((address + done) & (kPageSizeOfProbes - 1));
       if (gap > part - done) gap = part - done;
       zero_bytes(place + done, gap);

@@ -6,20 +6,20 @@
 #include "crash_time.h"
 #include "dump_keys.h"
 
-// A property's value has at most 64 MiB.
+// The most bytes of a property's value: 64 MiB.
 enum { kMaximumPropertySize = 64 << 20 };
 
 struct dump_writer {
-  // Where full buffers go; below 0 for nowhere: then what does not fit is lost, and `error` is ENOSPC.
+  // The descriptor for full buffers; below 0 for none: then excess bytes are lost, and `error` is ENOSPC.
   int file;
   // The first failure, an errno value; nothing is written after it.
   int error;
   uint8_t *buffer;
   uint32_t size;
   uint32_t used;
-  // Bytes that went to the file.
+  // The number of bytes that went to the file.
   uint64_t flushed;
-  // A filter refuses write(2) or lseek(2), so each write names its place.
+  // A filter refuses write(2) or lseek(2), so each write gives its offset.
   bool writes_at_offset;
 };
 
@@ -27,7 +27,7 @@ CRASH_TIME void dump_writer_start(struct dump_writer *writer, int file, uint8_t 
 CRASH_TIME void dump_writer_flush(struct dump_writer *writer);
 CRASH_TIME void dump_writer_bytes(struct dump_writer *writer, const void *bytes, size_t count);
 
-// How many bytes were written so far, and forgetting all after that many.
+// The number of bytes written so far, and a return to such a position, which drops the bytes after it.
 CRASH_TIME uint64_t dump_writer_position(const struct dump_writer *writer);
 CRASH_TIME void dump_writer_rewind(struct dump_writer *writer, uint64_t position);
 
@@ -39,7 +39,7 @@ CRASH_TIME void dump_element_start(struct dump_writer *writer);
 CRASH_TIME void dump_map_end(struct dump_writer *writer);
 CRASH_TIME void dump_array_start(struct dump_writer *writer, enum dump_key key);
 CRASH_TIME void dump_array_end(struct dump_writer *writer);
-// What comes before the `size` bytes of a value.
+// Writes the header of a value; its `size` bytes follow.
 CRASH_TIME void dump_property_start(struct dump_writer *writer, enum dump_key key, uint64_t size);
 CRASH_TIME void dump_property(struct dump_writer *writer, enum dump_key key, const void *value, uint64_t size);
 CRASH_TIME void dump_text(struct dump_writer *writer, enum dump_key key, const char *text);
@@ -49,7 +49,7 @@ CRASH_TIME void dump_u64(struct dump_writer *writer, enum dump_key key, uint64_t
 CRASH_TIME void dump_time(struct dump_writer *writer, enum dump_key key, int64_t seconds, int32_t microseconds);
 // Mach's time_value_t: two i32.
 CRASH_TIME void dump_duration(struct dump_writer *writer, enum dump_key key, int64_t seconds, int32_t microseconds);
-// Memory of this process as it is now; bytes that can't be read are zero. Returns how many could be read.
+// Writes memory of this process in its current state; unreadable bytes are zero. Returns the number of readable ones.
 CRASH_TIME uint64_t dump_memory(struct dump_writer *writer, enum dump_key key, uint64_t address, uint64_t size);
 
 #endif

@@ -17,7 +17,7 @@ extern char **environ;
 // MARK: The time zone
 
 static void find_time_zone(struct time_zone *zone) {
-  // The offsets in January and July tell which of them is summer time, on either half of the earth.
+  // Comparing the offsets in January and July shows which is summer time, on either hemisphere.
   time_t now = time(NULL);
   struct tm today;
   if (localtime_r(&now, &today) == NULL) return;
@@ -38,7 +38,7 @@ static void find_time_zone(struct time_zone *zone) {
   }
 }
 
-// One field of a text, up to the next comma or its end.
+// Copies one field of a text, up to the next comma or its end.
 static void take_field(const char **text, char *field, size_t size) {
   size_t length = strcspn(*text, ",");
   size_t count = length < size ? length : size - 1;
@@ -54,8 +54,8 @@ static int32_t take_offset(const char **text) {
   return (int32_t)atoi(field);
 }
 
-// "STANDARD OFFSET,DAYLIGHT OFFSET,HAS DAYLIGHT,IS DAYLIGHT,STANDARD NAME,DAYLIGHT NAME,TZ". Not for a process that has
-// another variable TZ.
+// "STANDARD OFFSET,DAYLIGHT OFFSET,HAS DAYLIGHT,IS DAYLIGHT,STANDARD NAME,DAYLIGHT NAME,TZ". Fails if this process has
+// another value of the variable TZ.
 static bool parse_time_zone(const char *text, struct time_zone *zone) {
   const char *own = getenv("TZ");
   zone->standard_offset = take_offset(&text);
@@ -96,7 +96,8 @@ void facts_install(const char *const *environment, const char *time_zone) {
   state->clock_ticks = getauxval(AT_CLKTCK);
   state->loader_base = getauxval(AT_BASE);
   state->vdso = getauxval(AT_SYSINFO_EHDR);
-  // What the kernel put on the stack of the first thread: the name of the executable lies above its arguments.
+  // The start of the data that the kernel put on the first thread's stack: the executable's name lies above its
+  // arguments.
   extern void *__libc_stack_end __attribute__((weak));
   state->main_stack_end = &__libc_stack_end != NULL ? (uint64_t)__libc_stack_end : 0;
   dl_iterate_phdr(find_executable, NULL);

@@ -28,7 +28,7 @@ CRASH_TIME void handle_go(int number, siginfo_t *information, void *context) {
     handle_crash(number, information, context);
     return;
   }
-  // Go asked for all signals to be blocked in its handler; the return from this one lifts that again.
+  // Go wants all signals blocked in its handler; the return from this handler unblocks them again.
   uint64_t all = ~UINT64_C(0);
   change_mask(SIG_BLOCK, &all, NULL);
   crash_state.earlier[crash_signal_index(number)].handler(number, information, context);
@@ -36,7 +36,7 @@ CRASH_TIME void handle_go(int number, siginfo_t *information, void *context) {
 
 // MARK: Where Go's code lies
 
-// Whether a note of the executable is Go's.
+// Whether the executable has a note by Go.
 static bool has_go_note(const uint8_t *notes, size_t size) {
   size_t offset = 0;
   while (offset + sizeof(Elf64_Nhdr) <= size) {
@@ -51,7 +51,7 @@ static bool has_go_note(const uint8_t *notes, size_t size) {
   return false;
 }
 
-// The address of the table of Go's functions, as the file has it; 0 if it has none.
+// The address of Go's function table in the file; 0 if it has none.
 static uint64_t find_table(int file) {
   Elf64_Ehdr header;
   if (pread(file, &header, sizeof header, 0) != sizeof header || header.e_shentsize != sizeof(Elf64_Shdr)) return 0;
@@ -66,14 +66,14 @@ static uint64_t find_table(int file) {
     ssize_t length = pread(file, name, sizeof name - 1, (off_t)(names.sh_offset + section.sh_name));
     if (length <= 0) return 0;
     name[length] = 0;
-    // Of position-independent executables its name begins with that of another section.
+    // In position-independent executables a prefix precedes the section's name.
     const char *end = strstr(name, ".gopclntab");
     if (end != NULL && strcmp(end, ".gopclntab") == 0) return section.sh_addr;
   }
   return 0;
 }
 
-// The head of the table. Source: Go, runtime/symtab.go, type pcHeader.
+// The header of the table. Source: Go, runtime/symtab.go, type pcHeader.
 struct table {
   uint32_t magic;
   uint8_t padding[4];
@@ -88,7 +88,7 @@ static void find_code(const struct table *table) {
   const uint32_t kGo18 = 0xfffffff0;
   const uint32_t kGo20 = 0xfffffff1;
   if ((table->magic != kGo18 && table->magic != kGo20) || table->code == 0) return;
-  // Pairs of offsets, a function's and that of what is known of it; behind the last one the end of all.
+  // Pairs of offsets, one of a function and one of its data; the end of the last function follows.
   const uint32_t *functions = (const uint32_t *)((const uint8_t *)table + table->functions_offset);
   code.address = table->code;
   code.size = functions[2 * table->function_count];

@@ -5,8 +5,8 @@
 // Only the capturing thread makes guarded calls. The stack pointer inside of the call; 0 when there is none.
 static uint64_t guarded_stack;
 
-// Saves what a function has to save, and the stack pointer; the way back is the same, whether the function returned or
-// crashed.
+// Saves the registers that a function has to preserve, and the stack pointer; the way back is the same, whether the
+// function returned or crashed.
 #if defined(__x86_64__)
 __asm__(
     ".text\n"
@@ -89,7 +89,7 @@ CRASH_TIME extern int crash_guarded_call(guarded_function *function, void *argum
 CRASH_TIME extern void crash_guarded_resume(void);
 
 CRASH_TIME bool guard_call(guarded_function *function, void *argument) {
-  // Guarded calls may be made inside of others.
+  // Guarded calls may be nested.
   uint64_t outer = guarded_stack;
   int crashed = crash_guarded_call(function, argument, &guarded_stack);
   guarded_stack = outer;

@@ -66,13 +66,13 @@ CRASH_TIME void report_failure(const char *path, const char *text, long error) {
 CRASH_TIME static bool handles(int number) {
   struct signal_action current = make_action(NULL, 0, 0);
   long result = set_action(number, NULL, &current);
-  // Where that can't be asked it can't have been changed either.
+  // If the action can't be read, it can't have been changed either.
   return result == 0 ? current.handler == handle_crash : crash_capture.signal > 0;
 }
 
 CRASH_TIME bool handles_faults(void) { return handles(SIGSEGV) && handles(SIGBUS); }
 
-// kept: a signal that goes on coming to us; 0 for none.
+// kept: a signal that stays with our handler; 0 for none.
 CRASH_TIME static void restore_handlers(int kept) {
   for (int index = 0; index < kCrashSignalCount; index++) {
     struct signal_action current;
@@ -85,22 +85,22 @@ CRASH_TIME static void restore_handlers(int kept) {
 
 CRASH_TIME void restore_earlier_handlers(void) { restore_handlers(0); }
 
-// On the way to the process's end. A trap of a call that we make on that way still has to come to us.
+// Restores handlers before the process ends. A trap of our own system calls on that way still has to reach our handler.
 CRASH_TIME static void restore_at_end(int number) { restore_handlers(number == SIGSYS ? 0 : SIGSYS); }
 
-// A fault happens again when its instruction runs again; what somebody sent does not, nor does a breakpoint.
+// A fault happens again when its instruction runs again; a signal that was sent does not, nor does a breakpoint.
 CRASH_TIME static bool happens_again(int number, const siginfo_t *information) {
   return information->si_code > 0 && number != SIGTRAP && number != SIGSYS;
 }
 
-// Whether the kernel raised it for what the thread did, and nobody sent it.
+// Whether the kernel raised the signal for an action of the thread; false if it was sent.
 CRASH_TIME static bool is_forced(int number, const siginfo_t *information) {
-  // Memory that went bad, and that nobody has used yet.
+  // Reports memory that went bad but has not been accessed.
   bool is_notice = number == SIGBUS && information->si_code == BUS_MCEERR_AO;
   return information->si_code > 0 && number != SIGABRT && !is_notice;
 }
 
-// Which handler each signal was taken from when it went to whoever had it before us; 0 if that never happened.
+// For each signal, the handler that was set when it was handed over to the earlier action; 0 if that never happened.
 static uintptr_t handed_over_from[kCrashSignalCount];
 
 CRASH_TIME bool crash_was_handed_over(void) {
@@ -110,25 +110,26 @@ CRASH_TIME bool crash_was_handed_over(void) {
   return false;
 }
 
-// Before other threads go on: one that crashed as well would be captured in its turn instead of going there, too.
+// Called before other threads resume: otherwise one that crashed as well would be captured, instead of reaching the
+// earlier handler.
 CRASH_TIME static void hand_over(int place, const struct signal_action *next) {
   struct signal_action current = make_action(NULL, 0, 0);
   set_action(kCrashSignals[place], NULL, &current);
-  // It was done for another thread, and the new owner has set what it needs: the Swift backtracer has a thread that
-  // reads memory, and faults. Not so if the one that called ours stands there again.
+  // Another thread handed the signal over already, and the new owner has set its handlers: the Swift backtracer has a
+  // thread that reads memory, and faults. Does not apply if the handler that called ours is set again.
   uintptr_t known = handed_over_from[place];
   if (known != 0 && (uintptr_t)current.handler != known && !is_own_handler(current.handler)) return;
   handed_over_from[place] = (uintptr_t)current.handler;
   set_action(kCrashSignals[place], next, NULL);
 }
 
-// The signal comes once more, as it was, to whoever has it `next`; or it ends the process, by the same status and with
-// the same core file as without us. It arrives when this handler returns, with the registers that it came with.
+// Raises the signal again, unchanged, for its `next` owner; or it ends the process, with the same status and the same
+// core file as without us. It arrives when this handler returns, with the registers of its first arrival.
 CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *context,
                                const struct signal_action *next) {
   int process = current_process();
 #if defined(__x86_64__)
-  // Signals that the first process of a namespace sends itself do not end it, but a fault does: back onto the
+  // Signals that the first process of a namespace sends itself do not end it, but a fault does: step back onto the
   // breakpoint.
   const int kBreakpoint = 3;
   if (process == 1 && is_default(next) && number == SIGTRAP && context->uc_mcontext.gregs[REG_TRAPNO] == kBreakpoint) {
@@ -140,14 +141,14 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
   uint64_t mask = UINT64_C(1) << (number - 1);
   struct signal_action current = make_action(NULL, 0, 0);
   if (is_default(next) && set_action(number, NULL, &current) != 0) {
-    // A filter refuses the change: a fault that is blocked takes the default action all the same. What was sent would
-    // come here again and again.
+    // A filter refuses the change. A blocked fault takes the default action all the same; a signal that was sent would
+    // return here forever.
     ((uint64_t *)&context->uc_sigmask)[0] |= mask;
     if (!happens_again(number, information)) SYSTEM_CALL_1(SYS_exit_group, 128 + number);
     return;
   }
   int thread = current_thread();
-  // Not here: when this handler returns, where the signal came first.
+  // Blocked here, so that it arrives where the signal came first: when this handler returns.
   change_mask(SIG_BLOCK, &mask, NULL);
   long result = SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, process, thread, number, information);
   if (result >= 0 || happens_again(number, information)) return;
@@ -156,16 +157,16 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
   if (is_refused(result)) SYSTEM_CALL_2(SYS_kill, process, number);
 }
 
-// Whether the kernel does nothing about a signal that would end any other process: it was sent to the first one of a
-// namespace. Faults do end that.
+// Whether the kernel ignores a signal that would end any other process, because it was sent to the first process of a
+// namespace. Faults do end that process.
 CRASH_TIME static bool is_survived(const siginfo_t *information, const struct signal_action *next) {
   return current_process() == 1 && is_default(next) && information->si_code <= 0;
 }
 
 // MARK: Captures
 
-// A program that handles traps of its filter by itself is not to be asked for our calls. Returns whether there is
-// something to put back.
+// Takes over SIGSYS: a program that handles the traps of its filter by itself must not be called for our system calls.
+// Returns whether there is an action to restore.
 CRASH_TIME static bool take_traps(struct signal_action *earlier) {
   if (!has_filter()) return false;
   struct signal_action own = make_action(handle_crash, mask_without_faults(), SA_NODEFER);
@@ -194,10 +195,10 @@ CRASH_TIME static void write_crash(int number, const siginfo_t *information, uco
   if (capture->writer.error != 0) {
     report_failure(crash_state.path, "only the beginning of the dump was written", capture->writer.error);
   }
-  // Nothing at all would look like the file of a program that ended in good order.
+  // An empty file would look like that of a program that ended normally.
   if (capture->writer.flushed == 0) return;
   result = dump_file_finish();
-  // Of a program that gave up the rights to the directory, `crashpadctl run` removes the lock in the end.
+  // If a program gave up its rights to the directory, `crashpadctl run` removes the lock in the end.
   bool is_left = crash_state.has_run_id && (result == -EACCES || result == -EPERM);
   if (result < 0 && !is_left) report_failure(crash_state.path, "the dump stays locked", result);
 }
@@ -212,17 +213,18 @@ CRASH_TIME static void return_from_call(ucontext_t *context, long result) {
 }
 #endif
 
-// A system call of ours, in whatever thread and at whatever time, that a filter forbids and traps.
+// Whether a filter has trapped a system call of this library so far, in any thread.
 CRASH_TIME static bool is_own_trap(int number, const siginfo_t *information) {
   const int kSeccomp = 1;  // SYS_SECCOMP
-  // Whoever calls this handler himself may have other things there: the kernel's lie just above us.
+  // If the program calls this handler itself, it may pass other values: the kernel's lie just above this frame.
   const uintptr_t kNear = 128 << 10;
   if (number != SIGSYS || (uintptr_t)information - (uintptr_t)__builtin_frame_address(0) > kNear) return false;
   return information->si_code == kSeccomp &&
          (const char *)information->si_call_addr == crash_system_call_end;
 }
 
-// What is captured of a signal that a handler of the program raised once more: the fault that it was called for.
+// If a handler of the program raised the signal again, finds the fault for which that handler was called, to capture
+// it.
 CRASH_TIME static struct received find_fault(int number, const struct received *received) {
   struct received fault = *received;
   const siginfo_t *information = received->information;
@@ -252,15 +254,15 @@ CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_c
   siginfo_t *information = received.information;
   ucontext_t *context = received.context;
   const struct signal_action *next = &crash_state.earlier[place];
-  // Sent by somebody, to a program that had said it does not care.
+  // The signal was sent to a program that ignores it.
   if (is_ignored(next)) {
     if (!is_forced(number, information)) return;
-    // The kernel does not ask whether a fault of its own finding is ignored: it ends the process.
+    // The kernel does not check whether a fault that it raises is ignored: it ends the process.
     next = &none;
   }
-  // Nor whether there is a handler where its signal is blocked, as this thread has it as far as the program knows.
+  // Nor does the kernel call a handler if the signal is blocked, as it is in this thread as far as the program knows.
   if (is_forced(number, information) && (interpose_hidden() & signal_bit(number))) next = &none;
-  // A child that still has its parent's memory (vfork): nothing here may be touched.
+  // A child that still shares its parent's memory (vfork): nothing here may be changed.
   if (!is_captured_process()) {
     set_action(number, &none, NULL);
     pass_on(number, information, context, &none);
@@ -270,18 +272,18 @@ CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_c
   int thread = current_thread();
   int owner = 0;
   bool is_owner = atomic_compare_exchange_strong(&crash_state.owner, &owner, thread);
-  // It was asked for a dump, and crashes before or after that.
+  // The owner requested a dump, and crashed before or after the capture.
   is_owner |= owner == thread && !crash_capture.is_under_way;
   if (!is_owner) {
     if (owner != thread) {
-      // It is captured as one of the threads. If it goes on, it crashes again.
+      // The thread is captured as one of the others. If it goes on, it crashes again.
       threads_wait(context);
       if (!happens_again(number, information))
         SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, current_process(), thread, number, information);
       return;
     }
     if (guard_recover(context)) return;
-    // Nothing catches this; what was written so far is not lost.
+    // No guarded call catches this fault; the parts written so far are kept.
     dump_writer_flush(&crash_capture.writer);
     if (crash_capture.writer.flushed > 0) dump_file_finish();
     set_action(number, &none, NULL);
@@ -304,9 +306,9 @@ CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_c
   }
   hand_over(place, next);
   if (is_default(next)) {
-    // The others stand still until the end: one of them might return from main, and the process end in good order.
+    // The other threads stay stopped until the end: one of them might return from main and end the process normally.
     restore_at_end(number);
-    // A fault finds the default action when its instruction runs again, with all that the kernel says of it.
+    // A fault finds the default action when its instruction runs again, with all details that the kernel reports.
     struct signal_action current = none;
     bool is_set = set_action(number, NULL, &current) == 0;
     if (!is_set || !is_forced(number, information) || !happens_again(number, information)) {
@@ -314,7 +316,7 @@ CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_c
     }
     return;
   }
-  // It waits for this handler's return already when the others go on.
+  // The signal is pending for the return of this handler before the other threads resume.
   pass_on(number, information, context, next);
   threads_resume(kAdvance);
   atomic_store(&crash_state.owner, 0);

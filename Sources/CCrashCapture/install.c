@@ -23,14 +23,15 @@
 #include "stacks.h"
 #include "threads.h"
 
-// All zero at first, so that it takes no room in the file.
+// All zero at first, so that it takes no space in the file.
 struct state crash_state __attribute__((aligned(256)));
 
-// The process that a thread belongs to, as far as it is known. It lies in a page of which glibc makes the child of a fork(2) a
-// copy anyway.
+// The process that a thread belongs to, as far as it is known. It lies in a page that glibc copies for the child of a
+// fork(2) anyway.
 static _Thread_local int process_of_thread __attribute__((tls_model("initial-exec")));
 
-// At a fixed distance from the thread's pointer: nothing is allocated, as it may be for other such variables.
+// Lies at a fixed distance from the thread pointer: the access allocates nothing, which it might for other thread-local
+// variables.
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wfunction-effects"
@@ -38,8 +39,8 @@ static _Thread_local int process_of_thread __attribute__((tls_model("initial-exe
 CRASH_TIME bool is_captured_process(void) {
   int process = current_process();
   if (process == atomic_load(&crash_state.process)) return true;
-  // 0: a thread that pthread_create did not pass through here. It is taken for one of a child of fork(2), as a crash in a
-  // child of vfork(2) is far rarer.
+  // 0: a thread that was not started by the pthread_create of this library. It is taken for a thread of a child of
+  // fork(2), because a crash in a child of vfork(2) is far rarer.
   if (process_of_thread != 0 && process != process_of_thread) return false;
   atomic_store(&crash_state.process, process);
   return true;
@@ -61,7 +62,7 @@ __attribute__((format(printf, 4, 5))) static int fail(int error, char *message, 
   return error;
 }
 
-// Makes a directory and those above it that are missing. Returns 0 or an errno value.
+// Makes a directory and its missing parents. Returns 0 or an errno value.
 static int make_directories(const char *path) {
   char prefix[PATH_MAX];
   size_t length = strlen(path);
@@ -71,7 +72,7 @@ static int make_directories(const char *path) {
     if (path[end] != '/' && path[end] != 0) continue;
     memcpy(prefix, path, end);
     prefix[end] = 0;
-    // What is there already is no failure, nor one of those above it that may not be made. The first reason says most.
+    // An existing directory is no failure, nor is a parent that may not be made. The first error is the most helpful.
     if (mkdir(prefix, 0700) == 0 || errno == EEXIST) {
       error = 0;
     } else if (error == 0) {
@@ -85,7 +86,7 @@ static int open_database(const struct crash_capture_options *options, char *mess
   struct state *state = &crash_state;
   const char *database = options->database;
   char working[PATH_MAX] = "";
-  // The program may go to another directory.
+  // The program may change its working directory.
   if (database[0] != '/' && getcwd(working, sizeof working - 1) == NULL) {
     return fail(errno, message, message_size, "the working directory");
   }
@@ -94,12 +95,12 @@ static int open_database(const struct crash_capture_options *options, char *mess
   if (length < 0 || (size_t)length >= sizeof state->directory_path) {
     return fail(ENAMETOOLONG, message, message_size, "%s", database);
   }
-  // A program that needs no file yet finds out at a crash whether there can be one.
+  // A program that needs no file yet finds out only at a crash whether a file can be made.
   if (options->flags & CRASH_CAPTURE_NO_FILE_AT_START) return 0;
   int error = make_directories(state->directory_path);
   if (error != 0) return fail(error, message, message_size, "%s", state->directory_path);
   int directory = open(state->directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // With so few files the program needs them all; a crash may raise the limit.
+  // With so low a limit the program needs all of its descriptors; a crash may raise the limit.
   if (directory < 0 && errno != EMFILE) return fail(errno, message, message_size, "%s", state->directory_path);
   if (directory >= 0) remember_file(&state->directory, raise_descriptor(directory));
   if (faccessat(AT_FDCWD, state->directory_path, W_OK, AT_EACCESS) != 0) {
@@ -117,12 +118,13 @@ static int open_file(const struct crash_capture_options *options, char *message,
   }
   if (result < 0)
     return fail((int)-result, message, message_size, "%s/%s", crash_state.directory_path, crash_state.locked_name);
-  // A full disk later on does not take what was reserved. Not every file system can do it, and none has to.
+  // A disk that fills up later can't take the reserved space. The reserve is optional: not every file system supports
+  // it.
   const uint32_t kReserve = 128 << 10;
   uint64_t reserve = options->reserve == 0 ? kReserve : options->reserve;
   if (reserve == UINT32_MAX) return 0;
   int saved = errno;
-  // On some file systems a reserve beyond the limit of file sizes is a write beyond it: SIGXFSZ ends the program.
+  // On some file systems a reserve beyond the limit of file sizes counts as a write: SIGXFSZ ends the program.
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < reserve) reserve = limit.rlim_cur;
   if (reserve > 0) fallocate(crash_state.file.descriptor, FALLOC_FL_KEEP_SIZE, 0, (off_t)reserve);
@@ -130,20 +132,21 @@ static int open_file(const struct crash_capture_options *options, char *message,
   return 0;
 }
 
-// A child of fork(2) is a process of its own: its crash goes to a file of its own, which is made when it happens.
+// A child of fork(2) is a process of its own: its crash goes to a file of its own, which is made when it crashes.
 //
-// Every fork(2) of the program waits for this. So it writes only where it has to, as the kernel copies a page for each first
-// write, and reads only from the beginning of crash_state, as it makes a page for each first look.
+// Every fork(2) of the program waits for this function. So it writes only where it must, because the kernel copies a
+// page for the first write to it, and reads only from the beginning of crash_state, because the kernel maps a page for
+// the first access to it.
 AFTER_FORK static void after_fork_in_child(void) {
   struct state *state = &crash_state;
   if (atomic_load(&state->annotation_users) != 0) annotations_release();
   if (!atomic_load(&state->is_installed)) return;
   const int process = current_process();
   adopt_thread(process);
-  // The lock belongs to the open file, which the child has too; it must not keep its parent's alive.
+  // The lock belongs to the open file, which the child shares; the child must not keep its parent's lock alive.
   if (state->file.descriptor != 0) close_parents_file(process);
   if (!atomic_load(&state->has_captured) && atomic_load(&state->owner) == 0) return;
-  // Another thread of the parent may have been in the midst of a dump.
+  // Another thread of the parent may have been in the middle of a dump.
   request_close_file();
   threads_forget();
   crash_capture.is_under_way = false;
@@ -161,8 +164,8 @@ bool install_take_capture(void) {
   return false;
 }
 
-// Takes the file that waits for a crash away, and removes it. Not under the hands of another thread that crashed: the
-// process ends by that. Nor under those of a dump.
+// Takes the file that waits for a crash out of the state and removes it. Waits for other captures: after a crash in
+// another thread the process ends, and a dump has to be complete.
 static void discard_file(void) {
   struct state *state = &crash_state;
   if (!install_take_capture()) return;
@@ -171,17 +174,18 @@ static void discard_file(void) {
   char name[sizeof state->locked_name];
   strcpy(name, state->locked_name);
   state->file.descriptor = 0;
-  // A thread that crashes meanwhile makes a file of its own.
+  // A thread that crashes from now on makes a new file.
   atomic_store(&state->owner, 0);
   dump_file_discard(&file, name);
-  // It is in the midst of that.
+  // Such a thread may be in the middle of that.
   if (install_take_capture()) atomic_store(&state->owner, 0);
 }
 
 #if defined(CRASH_HANDLER_LIBRARY)
-// In glibc pthread_atfork is not in the shared library, and what calls it there has a name that musl does not have.
+// In glibc pthread_atfork is not in the shared library, and the function that it calls has a name that musl does not
+// have.
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *) __attribute__((weak));
-// Defined here, as the compiler's own start files put it into a page that can be written to: a page and a mapping more.
+// Defined here, because the compiler's own start files put it into a writable page: one more page and one more mapping.
 extern void *const __dso_handle __attribute__((visibility("hidden")));
 void *const __dso_handle = (void *)&__dso_handle;
 
@@ -199,7 +203,7 @@ static void register_fork_handler(void (*in_child)(void)) { pthread_atfork(NULL,
 #endif
 
 static void at_exit(void) {
-  // Not in a child that has no file of its own: it has to write nothing.
+  // A child without a file of its own returns before it writes to memory.
   if (crash_state.file.descriptor == 0 || crash_state.file_process != current_process()) return;
   if (is_captured_process()) discard_file();
 }

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-// Waits until no other thread captures, and makes the calling thread the one that does: crash_state.owner. Returns false
-// if that takes more than ten seconds.
+// Waits until no other thread captures, and makes the calling thread the capturing one (crash_state.owner). Returns
+// false if that takes more than ten seconds.
 bool install_take_capture(void);
 
 #endif

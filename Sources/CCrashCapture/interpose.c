@@ -28,7 +28,7 @@ extern action_setter __interceptor_sigaction __attribute__((weak));
 extern handler_setter __interceptor_signal __attribute__((weak));
 extern mask_setter __interceptor_sigprocmask __attribute__((weak));
 extern mask_setter __interceptor_pthread_sigmask __attribute__((weak));
-// libc's second names, for static executables.
+// Second names of libc's functions, for static executables.
 extern action_setter __sigaction __attribute__((weak));
 extern mask_setter __sigprocmask __attribute__((weak));
 extern mask_setter __pthread_sigmask __attribute__((weak));
@@ -42,19 +42,19 @@ static struct {
   mask_setter *_Atomic thread_mask;
 } next;
 
-// The program's own handlers, as it set them, where the kernel has something else.
+// The program's own handlers, as it set them, for signals for which the kernel has another handler.
 static struct given {
   signal_handler *_Atomic handler;
   _Atomic int flags;
-  // What a handler for one call was called with, and in which thread.
+  // The arguments that a handler for one call was called with, and its thread.
   _Atomic int thread;
   siginfo_t *_Atomic information;
   ucontext_t *_Atomic context;
 } given[kCrashSignalCount];
 
-// Signals that the program ignores.
+// The signals that the program ignores.
 static _Atomic uint64_t ignored_by_program;
-// Java's libjsig stands behind, and does the same for Java's handlers.
+// Java's libjsig comes next, and does the same for Java's handlers.
 static bool is_passive;
 extern void *JVM_get_signal_action(int number) __attribute__((weak));
 
@@ -64,38 +64,38 @@ CRASH_TIME struct signal_action own_action(void) {
   return make_action(handle_crash, mask_without_faults(), SA_NODEFER | SA_RESTART);
 }
 
-// Whether the kernel would not have called a handler, as the program knows its mask: a signal that was sent waits then,
-// and a fault ends the process by the default action.
+// Whether the signal is blocked as far as the program knows, so that the kernel would not have called its handler. Then
+// a signal that was sent is postponed, and a fault ends the process by the default action.
 CRASH_TIME static bool is_blocked(int number, siginfo_t *information, void *context) {
   if (!(interpose_hidden() & signal_bit(number)) || !atomic_load(&crash_state.is_installed)) return false;
   if (interpose_postpone(number, information, context)) return true;
   crash_state.earlier[crash_signal_index(number)].handler = (signal_handler *)(uintptr_t)SIG_DFL;
   struct signal_action own = own_action();
   set_action(number, &own, NULL);
-  // The capture's own faults have to reach it.
+  // Faults of the capture itself have to reach it.
   uint64_t faults = fault_signals();
   change_mask(SIG_UNBLOCK, &faults, NULL);
   handle_crash(number, information, context);
   return true;
 }
 
-// A handler of the program.
+// Calls a handler of the program.
 CRASH_TIME static void call_program(int number, siginfo_t *information, void *context) {
   int place = crash_signal_index(number);
   if (place < 0 || is_blocked(number, information, context)) return;
   signal_handler *handler = atomic_load(&given[place].handler);
   if ((uintptr_t)handler == 0) return;
-  // No frame of ours in the stack that the program's handler prints.
+  // A tail call adds no frame to the stack that the program's handler prints.
   TAIL_CALL return handler(number, information, context);
 }
 
-// A handler that is called once (SA_RESETHAND), after which the action is the default.
+// Calls a handler that was set for one call (SA_RESETHAND), after which the action is the default.
 CRASH_TIME static void call_once(int number, siginfo_t *information, void *context) {
   int place = crash_signal_index(number);
   if (place < 0 || is_blocked(number, information, context)) return;
   struct given *one = &given[place];
   signal_handler *handler = atomic_exchange(&one->handler, NULL);
-  // Another thread was first.
+  // Another thread took the handler first.
   if ((uintptr_t)handler == 0) {
     handle_crash(number, information, context);
     return;
@@ -143,7 +143,7 @@ static action_setter *next_action(void) {
 
 static struct signal_action action_of(const struct sigaction *action) {
   struct signal_action result = make_action((signal_handler *)action->sa_sigaction, 0, 0);
-  // The restorer's flag stays.
+  // Keeps the flag of the restorer.
   result.flags &= ~(unsigned long)(SA_SIGINFO | SA_ONSTACK);
   result.flags |= (unsigned long)(unsigned)action->sa_flags;
   memcpy(&result.mask, &action->sa_mask, sizeof result.mask);
@@ -160,7 +160,7 @@ static void show(const struct signal_action *action, struct sigaction *shown) {
 static int set_next_action(int number, const struct sigaction *action, struct sigaction *old) {
   action_setter *known = next_action();
   if (known != NULL) return known(number, action, old);
-  // A static executable without libc's own.
+  // A static executable without libc's function.
   struct signal_action after = make_action(NULL, 0, 0);
   struct signal_action before = after;
   if (action != NULL) after = action_of(action);
@@ -170,14 +170,14 @@ static int set_next_action(int number, const struct sigaction *action, struct si
   return result < 0 ? -1 : 0;
 }
 
-// Not in a child that has its parent's memory (vfork), whose handlers are the child's own.
+// False in a child that shares its parent's memory (vfork), whose handlers are the child's own.
 static bool is_active(void) {
   const struct state *state = &crash_state;
   return atomic_load(&state->is_installed) && !is_passive && !(state->flags & CRASH_CAPTURE_NO_SIGNALS) &&
          is_captured_process();
 }
 
-// What the program is shown: its own action, as it set it, and not what the kernel has in its place.
+// Gets the action that the program set, in place of the one that the kernel has.
 static int get(int number, int place, struct sigaction *shown) {
   const struct signal_action *earlier = &crash_state.earlier[place];
   struct given *one = &given[place];
@@ -188,7 +188,7 @@ static int get(int number, int place, struct sigaction *shown) {
     show(earlier, shown);
     return 0;
   }
-  // A handler from before ours is called by ours.
+  // Our handler calls the handler that was set before it.
   if (is_crash) {
     show(&current, shown);
     return 0;
@@ -218,7 +218,7 @@ static int set(int number, int place, const struct sigaction *action) {
   } else {
     atomic_fetch_and(&ignored_by_program, ~bit);
   }
-  // What ends the process after a capture is not captured again.
+  // The signal that ends the process after a capture is not captured again.
   if (crash_was_handed_over()) return set_next_action(number, action, NULL);
   if (action->sa_handler == SIG_DFL) {
     struct signal_action own = own_action();
@@ -233,7 +233,7 @@ static int set(int number, int place, const struct sigaction *action) {
   atomic_store(&given[place].flags, action->sa_flags);
   atomic_store(&given[place].handler, handler);
   struct sigaction changed = *action;
-  // The kernel writes the cause of a fault only for handlers that ask for it; this one may call ours.
+  // The kernel writes the cause of a fault only for handlers that ask for it, and this handler may call ours.
   changed.sa_flags = (action->sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;
   changed.sa_sigaction = action->sa_flags & (int)SA_RESETHAND ? call_once : call_program;
   return set_next_action(number, &changed, NULL);
@@ -259,7 +259,7 @@ static plain_handler *replace(int number, plain_handler *handler, int flags) {
   return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
-// For signals of crashes our own, for others what stands behind ours.
+// Sets crash signals through our sigaction, and other signals through the function behind ours.
 static plain_handler *set_plain(int number, plain_handler *handler, const char *name, handler_setter *_Atomic *known,
                                 void *interceptor, int flags) {
   if (handler != SIG_ERR && crash_signal_index(number) >= 0) return replace(number, handler, flags);
@@ -304,12 +304,13 @@ EXPORTED plain_handler *sigset(int number, plain_handler *handler) {
 
 // MARK: Masks
 
-// Faults come also where their signals are blocked, and then the kernel ends the process without asking a handler. So
-// these stay unblocked in the kernel, and here stands what the program believes. A jump that restores a mask
-// (siglongjmp) leaves it as it was.
+// Faults are raised even where their signals are blocked, and then the kernel ends the process without calling a
+// handler. So the kernel's mask leaves them unblocked, and this is the mask that the program believes it has. A jump
+// that restores a mask (siglongjmp) does not change it.
 static _Thread_local uint64_t hidden __attribute__((tls_model("initial-exec")));
 
-// At a fixed distance from the thread's pointer: nothing is allocated, as it may be for other such variables.
+// Lies at a fixed distance from the thread pointer: the access allocates nothing, which it might for other thread-local
+// variables.
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wfunction-effects"
@@ -329,7 +330,7 @@ static uint64_t first_word(const sigset_t *set) {
 static int set_mask(mask_setter *setter, int how, const sigset_t *mask, sigset_t *old) {
   uint64_t before = hidden;
   uint64_t faults = mask == NULL ? 0 : first_word(mask) & fault_signals();
-  // Most calls are about other signals.
+  // Most calls concern other signals.
   if ((before | faults) == 0 || !is_active()) return setter(how, mask, old);
   uint64_t hideable = faults & ~atomic_load(&ignored_by_program);
   sigset_t changed;
@@ -341,7 +342,7 @@ static int set_mask(mask_setter *setter, int how, const sigset_t *mask, sigset_t
     uint64_t word = first_word(mask);
     if (how != SIG_UNBLOCK) word &= ~hideable;
     memcpy(&changed, &word, sizeof word);
-    // First, for a signal that comes in between is sent on to where it is blocked.
+    // Changed first, because a signal that arrives in between is sent again to where it is blocked.
     if (how == SIG_BLOCK) hidden = before | hideable;
     if (how == SIG_UNBLOCK) hidden = before & ~faults;
     if (how == SIG_SETMASK) hidden = hideable;
@@ -364,7 +365,7 @@ static mask_setter *next_mask(mask_setter *_Atomic *known, const char *name, mas
   return setter;
 }
 
-// In a static executable without libc's own. Returns 0 or an errno value.
+// For a static executable without libc's function. Returns 0 or an errno value.
 static int change_plain_mask(int how, const sigset_t *mask, sigset_t *old) {
   uint64_t before = 0;
   long result = change_mask(how, (const uint64_t *)mask, &before);
@@ -400,7 +401,7 @@ CRASH_TIME bool interpose_postpone(int number, siginfo_t *information, ucontext_
   if (information->si_code > 0 || !(interpose_hidden() & signal_bit(number))) return false;
   uint64_t mask = signal_bit(number);
   change_mask(SIG_BLOCK, &mask, NULL);
-  // Where this handler returns to, too.
+  // Also in the mask that the return from this handler restores.
   *(uint64_t *)&context->uc_sigmask |= mask;
   int process = current_process();
   long result = information->si_code == SI_TKILL

@@ -7,7 +7,7 @@
 #include "memory.h"
 #include "signals.h"
 
-// What is needed of the kernel's ucontext, which is shorter than libc's.
+// The needed part of the kernel's ucontext, which is shorter than libc's.
 enum {
 #if defined(__x86_64__)
   kPointerOffset = offsetof(ucontext_t, uc_mcontext.gregs) + REG_RSP * sizeof(greg_t),
@@ -18,9 +18,9 @@ enum {
 };
 
 enum {
-  // It lies on a multiple of this on both processors: the stack's alignment, and what precedes it in the frame.
+  // A context lies on a multiple of this on both processors, by the stack's alignment and the size of what precedes it.
   kAlignment = 16,
-  // Above it are the vector registers, and nothing else; the widest (arm64's, with SME) take some more than 64 KiB.
+  // Only the vector registers lie above a context; the widest (arm64's, with SME) take slightly more than 64 KiB.
   kFurthest = 128 << 10,
   kWindow = 4096,
 };
@@ -40,7 +40,7 @@ CRASH_TIME uint64_t interrupted_context(const ucontext_t *context) {
   if (pointer >= end) return 0;
   uint64_t lowest =
       end - pointer > kFurthest ? end - kFurthest : (pointer + kAlignment - 1) & ~(uint64_t)(kAlignment - 1);
-  // The outermost is the one that is wanted: those of handlers that others interrupted lie below it.
+  // Searches for the outermost context: contexts of handlers that interrupted other handlers lie below it.
   for (uint64_t top = end; top > lowest;) {
     uint64_t start = top - lowest > kWindow ? top - kWindow : lowest;
     size_t count = end - start < sizeof bytes ? (size_t)(end - start) : sizeof bytes;
@@ -48,7 +48,7 @@ CRASH_TIME uint64_t interrupted_context(const ucontext_t *context) {
     for (uint64_t place = top - kAlignment; place >= start; place -= kAlignment) {
       size_t offset = (size_t)(place - start);
       if (offset + kNeeded > count) continue;
-      // The kernel saved where the alternate stack is, and links no context to another.
+      // The kernel saves the place of the alternate stack in the context, and links no context to another.
       if (word(offset + offsetof(ucontext_t, uc_stack.ss_sp)) != low) continue;
       if (word(offset + offsetof(ucontext_t, uc_stack.ss_size)) != size) continue;
       if (word(offset + offsetof(ucontext_t, uc_link)) != 0) continue;
@@ -67,13 +67,13 @@ CRASH_TIME uint64_t interrupted_stack_pointer(const ucontext_t *context) {
 }
 
 CRASH_TIME uint64_t interrupted_stack_search(uint64_t pointer) {
-  // Frames of a handler that blocks signals, and waits.
+  // Room for the frames of a handler that blocks signals and waits.
   const uint64_t kReach = 16 << 10;
   uint64_t start = (pointer + kAlignment - 1) & ~(uint64_t)(kAlignment - 1);
   for (uint64_t end = start + kReach; start < end; start += kWindow) {
     size_t count = memory_read(bytes, start, sizeof bytes);
     for (size_t offset = 0; offset < kWindow && offset + kNeeded <= count; offset += kAlignment) {
-      // The stack that the kernel saved has to be that around this place.
+      // The alternate stack that the kernel saved has to contain this place.
       uint64_t low = word(offset + offsetof(ucontext_t, uc_stack.ss_sp));
       uint64_t size = word(offset + offsetof(ucontext_t, uc_stack.ss_size));
       if (low == 0 || size > UINT64_MAX - low || !is_on(low, size, start + offset)) continue;

@@ -17,10 +17,10 @@ static struct {
   int file;
 } reader;
 
-// Far enough behind a dump's end, and below the limits of file systems.
+// Far enough behind the end of a dump, and below the limits of file systems.
 static const uint64_t kScratchOffset = UINT64_C(1) << 32;
 
-// A byte that can be read surely, and a place for it.
+// A byte that is surely readable, and room for its copy.
 static uint8_t probe[2];
 
 CRASH_TIME static size_t page_rest(uint64_t address, size_t count) {
@@ -28,7 +28,7 @@ CRASH_TIME static size_t page_rest(uint64_t address, size_t count) {
   return rest < count ? rest : count;
 }
 
-// One page at a time: a pipe has room for sixteen, and is empty again afterwards.
+// Reads one page at a time: a pipe has room for sixteen, and is empty again afterwards.
 CRASH_TIME static long read_by_file(void *to, uint64_t address, size_t count) {
   bool is_pipe = reader.way == kPipe;
   long got = is_pipe ? SYSTEM_CALL_3(SYS_write, reader.pipe[1], address, count)
@@ -57,7 +57,7 @@ CRASH_TIME static bool make_pipe(void) {
 CRASH_TIME static void use_pipe(void) {
   if (make_pipe() && works(kPipe)) return;
   if (reader.file >= 0 && works(kFile)) return;
-  // A fault has to come back to us.
+  // A fault has to reach our handler.
   reader.way = reader.file >= 0 && handles_faults() ? kDirect : kNone;
 }
 
@@ -90,7 +90,7 @@ CRASH_TIME void memory_begin(int dump_file) {
   reader.pipe[0] = reader.pipe[1] = -1;
   reader.file = dump_file;
   reader.way = kReadv;
-  // A filter of system calls may end the process for trying what it forbids.
+  // A filter of system calls may end the process for trying a forbidden call.
   if (has_filter()) use_pipe();
 }
 

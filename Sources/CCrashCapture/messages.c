@@ -9,12 +9,13 @@
 
 #include "state.h"
 
-// Functions of runtimes are weak: the loader or the linker finds those that are there. To ask dlsym(3) costs the start of
-// programs that have none of them 20 microseconds, as it makes the text of an error for each.
+// Functions of runtimes are weak references, which the loader or the linker resolves. Asking dlsym(3) would cost
+// programs without these runtimes 20 microseconds at their start, because it formats an error message for each
+// function.
 extern char **swift_getFatalErrorMessageBuffer(void) __attribute__((weak));
 
 #if defined(__GLIBC__)
-// Weak: the library is loaded into musl's programs, too.
+// Weak, because the library is also loaded into programs that use musl.
 extern void *dlvsym(void *handle, const char *name, const char *version) __attribute__((weak));
 #endif
 
@@ -25,7 +26,7 @@ static void find_abort_message(void) {
 #endif
 }
 
-// Swift keeps the text for its backtracer since 6.2.
+// Swift keeps the text for its backtracer since version 6.2.
 static void find_swift_message(void) {
   if (swift_getFatalErrorMessageBuffer != NULL) {
     crash_state.swift_fatal_message = (uint64_t)swift_getFatalErrorMessageBuffer();
@@ -34,8 +35,8 @@ static void find_swift_message(void) {
 
 // MARK: C++
 
-// What is used of the C++ runtime. Source: Itanium C++ ABI; libstdc++'s std::type_info, whose virtual functions are the
-// two destructors, __is_pointer_p, __is_function_p, __do_catch, __do_upcast.
+// The parts of the C++ runtime that are used here. Source: Itanium C++ ABI; libstdc++'s std::type_info, whose virtual
+// functions are the two destructors, __is_pointer_p, __is_function_p, __do_catch, __do_upcast.
 typedef void terminate_handler(void);
 struct type_info {
   void **functions;
@@ -58,9 +59,10 @@ struct cxa_globals {
   unsigned uncaught;
 };
 
-// Where the exception's object lies. Source: libstdc++'s struct __cxa_exception, which has 112 bytes on 64-bit machines
-// and ends with the unwinder's header of 32, the first word of which is the class; the object follows. One that was
-// thrown again from an exception_ptr has a last byte of 1 in its class, and the object's address in its first word.
+// The address of the thrown object. Source: libstdc++'s struct __cxa_exception, which has 112 bytes on 64-bit machines
+// and ends with the unwinder's header of 32 bytes, the first word of which is the class; the object follows. An
+// exception that was rethrown from an exception_ptr has 1 as the last byte of its class, and the object's address in
+// its first word.
 static void *object_of(const struct cxa_globals *globals) {
   const size_t kHeaderSize = 112;
   const size_t kClassOffset = 80;
@@ -77,7 +79,7 @@ static void *object_of(const struct cxa_globals *globals) {
 
 static const char *what_of(const struct type_info *type) {
   struct cxa_globals *(*get)(void) = (struct cxa_globals * (*)(void)) dlsym(RTLD_DEFAULT, "__cxa_get_globals");
-  // Only libstdc++ has this function, and with it the layouts above.
+  // Only libstdc++ has this function, and only with it do the layouts above hold.
   if (get == NULL || cxx.exception_type == NULL ||
       dlsym(RTLD_DEFAULT, "_ZNKSt9type_info10__do_catchEPKS_PPvj") == NULL) {
     return NULL;
@@ -100,7 +102,7 @@ static void note_exception(void) {
     snprintf(text, size, "terminate called without an active exception");
     return;
   }
-  // A star says that the name is compared by its address.
+  // A leading star marks a name that is compared by its address.
   const char *mangled = type->name[0] == '*' ? type->name + 1 : type->name;
   char *name = cxx.demangle == NULL ? NULL : cxx.demangle(mangled, NULL, NULL, NULL);
   snprintf(text, size, "uncaught exception of type %s", name != NULL ? name : mangled);
@@ -111,7 +113,7 @@ static void note_exception(void) {
 }
 
 static void terminate(void) {
-  // An exception of an exception's what() comes here again.
+  // An exception that what() of an exception throws leads here again.
   static atomic_bool is_noted;
   if (!atomic_exchange(&is_noted, true)) note_exception();
   if (cxx.earlier != NULL) cxx.earlier();

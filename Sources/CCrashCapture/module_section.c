@@ -28,7 +28,7 @@ CRASH_TIME static uint32_t version_of(const char *name) {
   return version;
 }
 
-// The bytes of a text up to its NUL, at most `limit`.
+// The number of bytes of a text up to its NUL, at most `limit`.
 CRASH_TIME static uint32_t text_size(uint64_t address, uint32_t limit) {
   char part[256];
   uint32_t size = 0;
@@ -101,7 +101,7 @@ CRASH_TIME static uint64_t pointer_at(uint64_t address) {
   return address != 0 && memory_read(&pointer, address, sizeof pointer) == sizeof pointer ? pointer : 0;
 }
 
-// glibc's struct abort_msg_s: the size of all of it as mapped, u32, and the text.
+// glibc's struct abort_msg_s: its whole size as mapped, u32, and the text.
 CRASH_TIME static void write_abort_message(struct dump_writer *writer) {
   uint64_t place = pointer_at(crash_state.abort_message);
   if (place != 0) write_message(writer, memory_read_text(message, sizeof message, place + sizeof(uint32_t)));
@@ -139,7 +139,7 @@ CRASH_TIME void write_module(struct capture *capture, int index, int executable,
     write_objects(writer);
     write_ranges(writer);
   }
-  // A static executable has all of them; the one that says most comes.
+  // A static executable has all of them; only the most informative message is written.
   if (index == executable && crash_state.terminate_message[0] != 0) {
     write_terminate_message(writer);
   } else if (index == swift && pointer_at(crash_state.swift_fatal_message) != 0) {

@@ -14,7 +14,7 @@ static struct {
   const char *problem;
 } all;
 
-// The note's name and type of a build id.
+// Finds the build id in the notes by its name and type.
 CRASH_TIME static void read_notes(struct module *module, uint64_t address, uint64_t size) {
   const uint64_t kLimit = 64 << 10;
   uint64_t end = address + (size < kLimit ? size : kLimit);
@@ -33,7 +33,7 @@ CRASH_TIME static void read_notes(struct module *module, uint64_t address, uint6
   }
 }
 
-// Fills in what the program headers say.
+// Sets the module's address, size and build id from its program headers.
 CRASH_TIME static bool read_headers(struct module *module, uint64_t headers, uint64_t count) {
   const uint64_t kMaximumHeaders = 128;
   uint64_t start = UINT64_MAX;
@@ -77,7 +77,7 @@ CRASH_TIME static void add_executable(uint64_t bias) {
 
 CRASH_TIME static void add_image(uint64_t bias, uint64_t name_address) {
   Elf64_Ehdr header;
-  // Of every library the first segment begins at 0, with the header.
+  // In every library the first segment begins at 0, with the header.
   if (memory_read(&header, bias, sizeof header) != sizeof header || header.e_ident[0] != ELFMAG0 ||
       header.e_ident[1] != ELFMAG1 || header.e_ident[2] != ELFMAG2 || header.e_ident[3] != ELFMAG3) {
     all.problem = "a module's header is not where it should be";
@@ -126,7 +126,8 @@ CRASH_TIME int modules_find(void) {
   all.count = 0;
   all.problem = "";
   bool has_executable = false;
-  // struct r_debug: version, the list; since version 2 the next of several, one for each namespace of dlmopen(3).
+  // struct r_debug: the version, the list; since version 2 also the next of several, one for each namespace of
+  // dlmopen(3).
   uint64_t debug = crash_state.loader_debug;
   for (int spaces = 0; debug != 0 && spaces < 16; spaces++) {
     uint64_t words[6];

@@ -10,9 +10,9 @@ enum { kMaximumModules = 2048, kMaximumModuleName = 4096 };
 struct module {
   uint64_t address;
   uint64_t size;
-  // What the file's addresses are moved by.
+  // The difference between addresses in memory and in the file.
   uint64_t bias;
-  // Where the loader has the name; 0 for the executable.
+  // The address of the loader's copy of the name; 0 for the executable.
   uint64_t name_address;
   uint32_t build_id_size;
   uint8_t build_id[64];
@@ -20,12 +20,12 @@ struct module {
   bool is_loader;
 };
 
-// Fills the list anew; returns how many there are.
+// Reads the list again; returns the number of modules.
 CRASH_TIME int modules_find(void);
 CRASH_TIME const struct module *modules_at(int index);
-// Ended by NUL; returns its length.
+// Copies the name and ends it with NUL; returns its length.
 CRASH_TIME size_t modules_name(const struct module *module, char *name, size_t size);
-// Whether there may be more than were found, and why; empty if not.
+// The reason why modules may be missing; empty if none are.
 CRASH_TIME const char *modules_problem(void);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
-// The header of the file that this code is linked into: the linker makes it.
+// The header of the file that this code is linked into, defined by the linker.
 extern const Elf64_Ehdr __ehdr_start __attribute__((weak, visibility("hidden")));
 
 static bool is_in_executable(void) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handler as a library that is loaded into programs which know nothing of it (LD_PRELOAD). What it is to do stands
-// in the environment: see crashpadctl-run(1).
+// The handler as a library that is preloaded (LD_PRELOAD) into programs that do not know it. Its settings are in the
+// environment: see crashpadctl-run(1).
 #if defined(CRASH_HANDLER_LIBRARY)
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@ static bool parse_uuid(const char *text, uint8_t uuid[16]) {
   return digits == 32;
 }
 
-// Names separated by colons, as a list that ends with NULL. Changes `text`.
+// Splits names separated by colons into a list that ends with NULL. Changes `text`.
 static void split(char *text, const char **names, size_t count) {
   size_t used = 0;
   char *rest = NULL;
@@ -112,8 +112,8 @@ static void set_annotations(char *text) {
 
 extern char **environ;
 
-// Not by getenv(3) and its like: programs have functions of these names that mean something else, as bash has for its
-// own variables. NULL if there is no such variable.
+// Does not use getenv(3) or similar functions: some programs define functions of these names with another meaning, as
+// bash does for its own variables. NULL if there is no such variable.
 static char **find_variable(const char *name) {
   size_t length = strlen(name);
   for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
@@ -135,16 +135,16 @@ static void remove_variable(const char *name) {
   }
 }
 
-// Whether whoever set the environment started another program, and that one this one. Nothing is changed in the
-// environment for that: not every program passes on what a library changes in it. A program that replaced itself (exec)
-// still has the same parent.
+// Whether this process is a descendant, not a child, of the process that set the environment. Compares process ids
+// instead of changing the environment: not every program passes on a library's changes to it. A program that replaced
+// itself (exec) keeps its parent.
 static bool is_descendant(void) {
   const char *text = variable("CRASHPAD_HANDLER_PARENT");
   uint32_t parent = 0;
   return text != NULL && parse_number(text, &parent) && (uint32_t)getppid() != parent;
 }
 
-// What is a secret to children: neither this library nor its settings are for them.
+// Removes this library and its settings from the environment, so that children do not inherit them.
 static void leave_environment(void) {
   const char *names[] = {
       "CRASHPAD_HANDLER_DATABASE",    "CRASHPAD_HANDLER_PROGRAM_ID", "CRASHPAD_HANDLER_RUN",
@@ -155,7 +155,7 @@ static void leave_environment(void) {
   const char *preload = variable("LD_PRELOAD");
   if (preload == NULL) return;
   const char *start = "LD_PRELOAD=";
-  // It stays as long as the process, as all of the environment.
+  // Never freed: like all of the environment, it lasts as long as the process.
   char *others = malloc(strlen(start) + strlen(preload) + 1);
   char *copy = strdup(preload);
   if (others == NULL || copy == NULL) return;
@@ -189,12 +189,13 @@ __attribute__((constructor)) static void start(void) {
   uint8_t run[16];
   const char *run_text = variable("CRASHPAD_HANDLER_RUN");
   if (run_text != NULL && parse_uuid(run_text, run)) settings.capture.run_id = run;
-  // They stay as long as the process; the environment may not.
+  // The options are used as long as the process lives; the environment may change before.
   const char *options = variable("CRASHPAD_HANDLER_OPTIONS");
   static char *own_options;
   own_options = options == NULL ? NULL : strdup(options);
   if (own_options != NULL) parse_options(&settings, own_options);
-  // There may be thousands, and many end without a word (_exit): their files would stay, each with room on the disk.
+  // There may be thousands of descendants, and many end without any notice (_exit): their files would stay, each with
+  // its reserved disk space.
   if (is_descendant()) settings.capture.flags |= CRASH_CAPTURE_NO_FILE_AT_START;
   char message[PATH_MAX + 256];
   if (crash_capture_install(&settings.capture, message, sizeof message) != 0) {

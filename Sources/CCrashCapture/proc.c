@@ -64,7 +64,7 @@ CRASH_TIME static bool text_starts_with(const char *text, const char *start) {
   return *start == 0;
 }
 
-// The text behind a line's name; NULL if there is no such line.
+// The text after a line's name; NULL if there is no such line.
 CRASH_TIME static const char *find_line(const char *text, const char *name) {
   while (*text != 0) {
     if (text_starts_with(text, name)) return text + text_length(name, SIZE_MAX);
@@ -101,7 +101,7 @@ CRASH_TIME static bool is_zombie(int thread) {
 
 CRASH_TIME enum attention proc_attention(int directory, int thread, int number) {
   if (directory < 0) return kListens;
-  // Every thread is asked, and a dump lasts as long: the short way to the file, and one read.
+  // Takes the shortest path and a single read, because this runs for every thread and adds to the duration of a dump.
   char text[256];
   size_t path_end = append_number(text, sizeof text, 0, (uint64_t)thread);
   append_text(text, sizeof text, path_end, "/syscall");
@@ -111,12 +111,12 @@ CRASH_TIME enum attention proc_attention(int directory, int thread, int number) 
   SYSTEM_CALL_1(SYS_close, file);
   if (size <= 0) return kListens;
   text[size] = 0;
-  // As below: the number of the call and its arguments, or "running". What has ended has no stack.
+  // The number of the call and its arguments, or "running", as in proc_pointers. An ended thread has no stack.
   const char *end = text;
   if (text_starts_with(text, "-1 0x0 0x0")) return is_zombie(thread) ? kHasEnded : kListens;
   while (*end >= '0' && *end <= '9') end++;
   if (*end != ' ' || parse_number(text) != SYS_rt_sigtimedwait) return kListens;
-  // The first argument is the set. A thread that waits for others only is interrupted by the signal as by any.
+  // The first argument is the set. Our signal interrupts a thread that waits only for others, like any other thread.
   uint64_t set;
   uint64_t address = parse_hexadecimal(end + 1, &end);
   bool awaits = memory_read(&set, address, sizeof set) != sizeof set || (set >> (number - 1) & 1) != 0;

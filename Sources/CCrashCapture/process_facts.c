@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts about the system and the process that the kernel tells at any time: found at the start, or when there is a dump.
+// The facts about the system and the process that the kernel provides at any time: read at the start, or for a dump.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
@@ -15,13 +15,13 @@
 #include "state.h"
 
 enum { kTextSize = 16 << 10 };
-// Of one file of /proc, and of what is taken from it.
+// The text of one file of /proc, and the part of it that the dump gets.
 static char source[kTextSize];
 static char taken[kTextSize];
 static char release[4096];
 static struct utsname names;
 
-// A property that does not fit is left out; half of one would spoil all that follows.
+// A property that does not fit is left out; half of one would spoil everything after it.
 CRASH_TIME static void write_if_it_fits(struct dump_writer *writer, enum dump_key key, const void *value, size_t size) {
   const size_t kHeaderSize = 11;
   if (writer->size - writer->used >= size + kHeaderSize) dump_property(writer, key, value, size);
@@ -101,7 +101,7 @@ CRASH_TIME static void find_processor(char vendor[13], char model[49]) {
 #endif
 }
 
-// How many are in a list such as "0-3,6".
+// The number of processors in a list such as "0-3,6".
 CRASH_TIME static uint32_t count_processors(void) {
   char text[1024];
   if (proc_read("/sys/devices/system/cpu/online", text, sizeof text) <= 0) return 0;
@@ -160,7 +160,7 @@ CRASH_TIME static void write_system_facts(const char *distribution) {
   write_text(&writer, kCpuVendor, vendor);
   dump_u32(&writer, kCpuCount, count_processors());
   dump_u64(&writer, kPageSize, crash_state.page_size);
-  // Pointers may be signed on arm64: all above the address space of user programs. Intel's have no such bits.
+  // On arm64 pointers may be signed in all bits above the address space of user programs. Intel's have no such bits.
 #if defined(__aarch64__)
   dump_u64(&writer, kAddressMask, UINT64_C(0xff7f000000000000));
 #else
@@ -175,7 +175,7 @@ CRASH_TIME static void write_system_facts(const char *distribution) {
 static const char *const kSecretWords[] = {"pass", "secret", "token",   "key", "credential",
                                      "auth", "cookie", "session", "dsn"};
 
-// Options whose values are secret: --password=x, --token x, API_KEY=x.
+// Whether an option's name stands for a secret value: --password=x, --token x, API_KEY=x.
 CRASH_TIME static bool names_a_secret(const char *text, size_t length) {
   for (size_t start = 0; start < length; start++) {
     for (size_t word = 0; word < sizeof kSecretWords / sizeof *kSecretWords; word++) {
@@ -188,7 +188,7 @@ CRASH_TIME static bool names_a_secret(const char *text, size_t length) {
 
 static const char kRemoved[] = "<removed>";
 
-// The name and password in scheme://name:password@host. Returns where they begin; NULL if there are none.
+// Finds the name and password in scheme://name:password@host. Returns their start; NULL if there are none.
 CRASH_TIME static const char *find_credentials(const char *text, const char **end) {
   const char *start = text;
   while (*start != 0 && !begins_with(start, "://")) start++;
@@ -201,7 +201,7 @@ CRASH_TIME static const char *find_credentials(const char *text, const char **en
   return *end == NULL ? NULL : start;
 }
 
-// Copies arguments without secrets. Both end with NUL each, as does `from` as a whole.
+// Copies arguments without secrets. In both texts each argument ends with NUL; another NUL follows `from`.
 CRASH_TIME static size_t copy_arguments(const char *from, size_t count, char *to, size_t size) {
   size_t end = 0;
   bool hides_next = false;
@@ -236,7 +236,7 @@ CRASH_TIME static bool is_name(const char *name, const char *text, size_t length
   return text_length(name, length + 1) == length && begins_with(text, name);
 }
 
-// Variables that tell how a program runs, and nothing of who runs it.
+// Variables that describe how a program runs, but not who runs it.
 static const char *const kHarmlessVariables[] = {
     "PATH",
     "LANG",
@@ -328,13 +328,13 @@ CRASH_TIME static long find_executable(char *path, size_t size) {
   return SYSTEM_CALL_4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, size - 1);
 }
 
-// When the process began: so many clock ticks after the machine. Where /proc does not tell, when the handler was
-// installed.
+// Finds the time at which the process began, which /proc gives in clock ticks since the boot. Without it, takes the
+// time at which the handler was installed.
 CRASH_TIME static void find_start_time(void) {
   int64_t now = (int64_t)(clock_time(CLOCK_REALTIME) / 1000);
   int64_t start = now - (int64_t)((clock_time(CLOCK_MONOTONIC) - crash_state.installed_at) / 1000);
   long size = proc_read("/proc/self/stat", source, sizeof source);
-  // The second field is a name in parentheses, in which anything may stand.
+  // The second field is a name in parentheses, which may contain any character.
   const char *place = source;
   for (long index = 0; index < size; index++) {
     if (source[index] == ')') place = source + index;
@@ -384,8 +384,8 @@ CRASH_TIME static bool is_same_file(const char *one, const char *other) {
 CRASH_TIME void facts_name_program(void) {
   struct state *state = &crash_state;
   if (state->program_id[0] != 0) return;
-  // The path by which the program was started, where it leads to the executable: redis-server is a link to
-  // redis-check-rdb, and applets of busybox are links to one file. It does not for a script.
+  // Prefers the path by which the program was started, if it leads to the executable: redis-server is a link to
+  // redis-check-rdb, and applets of busybox are links to one file. For a script it leads to another file.
   const char *path = state->started_path;
   if (path[0] == 0 || !is_same_file(path, "/proc/self/exe")) {
     long length = find_executable(source, sizeof source);
@@ -398,11 +398,11 @@ CRASH_TIME void facts_name_program(void) {
   for (; *path != 0; path++) {
     if (*path == '/') name = path + 1;
   }
-  // Wrappers hide programs behind names with a dot (".program-wrapped"), but files with such names are no dumps.
+  // Wrappers rename programs to names with a dot (".program-wrapped"), but files with such names are no dumps.
   while (*name == '.') name++;
   if (*name == 0) name = "program";
   size_t end = append_text(state->program_id, sizeof state->program_id, 0, name);
-  // No half of a character (UTF-8).
+  // Removes an incomplete UTF-8 character.
   if (name[end] != 0) {
     while (end > 1 && ((uint8_t)name[end] & 0xc0) == 0x80) end--;
     state->program_id[end] = 0;

@@ -6,7 +6,7 @@
 
 enum {
 #if defined(__x86_64__)
-  // The kernel's ucontext, which is shorter than libc's; then comes the siginfo_t. Source: linux/arch/x86,
+  // The size of the kernel's ucontext, which is shorter than libc's; the siginfo_t follows. Source: linux/arch/x86,
   // struct rt_sigframe.
   kContextSize = 304,
   kInformationOffset = kContextSize,
@@ -19,12 +19,13 @@ enum {
   kPage = 4096,
 };
 
-// How far above us the arguments of a plain call of the kernel's lie, or of a handler that hands them on.
+// The most bytes between our frame and the arguments if the kernel called the handler, or another handler passed them
+// on.
 static const uint64_t kNear = 64 << 10;
 
 CRASH_TIME siginfo_t *received_information(uint64_t context) { return (siginfo_t *)(context + kInformationOffset); }
 
-// The kernel reads the mask before it finds that there is no such change of a mask.
+// The kernel reads the mask before it rejects `how`, so only an unreadable address gives EFAULT.
 CRASH_TIME static bool is_readable(uint64_t address) {
   const int kNoChange = ~0;
   return change_mask(kNoChange, (const uint64_t *)address, NULL) != -EFAULT;
@@ -42,7 +43,8 @@ CRASH_TIME static bool is_of_user(const ucontext_t *context) {
 
 static const uint8_t kReturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
 
-// Behind a frame of the kernel's stands where its handler returns to: mov $15, %rax; syscall.
+// Whether the word before the context, the handler's return address, points to the code that ends a handler: mov $15,
+// %rax; syscall.
 CRASH_TIME static bool has_return(uint64_t context) {
   uint64_t address = *(const uint64_t *)(context - 8);
   if (address >= UINT64_MAX - 16 || !is_readable(address) || !is_readable(address + 1)) return false;
@@ -52,7 +54,7 @@ CRASH_TIME static bool has_return(uint64_t context) {
   return true;
 }
 
-// What the kernel left out, as the handler did not ask for it (SA_SIGINFO): the registers have it, too.
+// Rebuilds from the registers what the kernel left out because the handler was set without SA_SIGINFO.
 CRASH_TIME static void rebuild(siginfo_t *information, int number, const ucontext_t *context) {
   const greg_t *general = context->uc_mcontext.gregs;
   const greg_t kPageFault = 14;
@@ -76,7 +78,7 @@ static struct {
   ucontext_t context;
 } made;
 
-// Whether the kernel's frame of this signal lies there.
+// Whether the kernel's frame for this signal lies at this place.
 CRASH_TIME static bool is_frame(uint64_t place, int number) {
   const ucontext_t *context = (const ucontext_t *)place;
   if (context->uc_link != NULL || !is_of_user(context)) return false;
@@ -92,7 +94,7 @@ CRASH_TIME static bool find_frame(uint64_t start, int number, struct received *r
   start = (start + kAlignment - 1) & ~(uint64_t)(kAlignment - 1);
   uint64_t readable = 0;
   for (uint64_t place = start + kAlignment; place < start + kReach; place += kAlignment) {
-    // What is looked at ends within the next page.
+    // Everything that is_frame reads ends within the next page.
     uint64_t end = place + 2 * kContextSize;
     if (end > readable) {
       if (!is_readable(end & ~(uint64_t)(kPage - 1))) return false;
@@ -117,7 +119,7 @@ CRASH_TIME static void make_here(int number, uint64_t frame, struct received *re
   made.information.si_signo = number;
   made.information.si_code = SI_TKILL;
   made.information.si_pid = current_process();
-  // The caller's frame begins behind the saved frame pointer and the return address.
+  // The caller's frame begins above the saved frame pointer and the return address.
   const uint64_t *saved = (const uint64_t *)frame;
 #if defined(__x86_64__)
   made.context.uc_mcontext.gregs[REG_RBP] = (greg_t)saved[0];
@@ -141,7 +143,7 @@ CRASH_TIME struct received received_check(int number, siginfo_t *information, vo
   bool is_there =
       is_near || (is_whole((uint64_t)information, sizeof *information) && is_whole((uint64_t)context, kContextSize));
   if (is_there && information->si_signo == number) {
-    // Side by side, as the kernel lays them, or handed on by a handler.
+    // Both lie side by side, as the kernel places them, or a handler passed them on.
     if (received_information((uint64_t)context) == information || is_of_user(context)) return received;
   }
   if (!find_frame(frame, number, &received)) make_here(number, frame, &received);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a handler of a crash was called with. A program may call it as `old(signal)`, with one argument of the three.
+// The arguments of a crash handler. A program may call it as `old(signal)`, with one argument of the three.
 #ifndef CRASHPADCTL_RECEIVED_H
 #define CRASHPADCTL_RECEIVED_H
 
@@ -13,11 +13,11 @@ struct received {
   ucontext_t *context;
 };
 
-// Checks both arguments before anything reads them. Where they are not what the kernel gave, it looks for that in the
-// frames above, and takes the registers of the caller where it finds nothing.
+// Checks both arguments before anything reads them. If they are not the kernel's, searches for the kernel's in the
+// frames above, and if there are none, takes the registers of the caller.
 CRASH_TIME struct received received_check(int number, siginfo_t *information, void *context);
 
-// The siginfo_t beside the ucontext_t in a frame of the kernel's.
+// The siginfo_t beside the ucontext_t in a frame that the kernel made.
 CRASH_TIME siginfo_t *received_information(uint64_t context);
 
 #endif

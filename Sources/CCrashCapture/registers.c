@@ -20,7 +20,7 @@ CRASH_TIME static uint64_t word(const struct registers *registers, int index) {
 
 // x86_thread_state64_t: rax rbx rcx rdx rdi rsi rbp rsp r8 to r15 rip rflags cs fs gs.
 enum { kFramePointer = 6, kStackPointer = 7, kProgramCounter = 16, kFlags = 17, kCS = 18 };
-// Eight reserved bytes come before the FXSAVE image.
+// Eight reserved bytes precede the FXSAVE image.
 enum { kImageOffset = 8, kImageSize = 512 };
 
 CRASH_TIME void registers_of_context(struct registers *registers, const ucontext_t *context) {
@@ -37,7 +37,7 @@ CRASH_TIME void registers_of_context(struct registers *registers, const ucontext
   zero_bytes(registers->float_state, kFloatStateSize);
   if (context->uc_mcontext.fpregs != NULL) {
     copy_bytes(registers->float_state + kImageOffset, context->uc_mcontext.fpregs, kImageSize);
-    // The kernel keeps notes of its own in the image's last 48 bytes, which the processor leaves to software.
+    // The kernel stores its own data in the last 48 bytes of the image, which the processor leaves to software.
     zero_bytes(registers->float_state + kImageOffset + 464, 48);
   }
 }
@@ -74,7 +74,7 @@ CRASH_TIME static void fill(struct registers *registers, const uint64_t *general
   zero_bytes(registers->float_state, kFloatStateSize);
 }
 
-// Records of a magic number and a size, ended by a zero; that of the vector registers may stand anywhere.
+// Records that begin with a magic number and a size, ended by a zero; the vector registers may be in any of them.
 CRASH_TIME static const struct fpsimd_context *vectors(const ucontext_t *context) {
   const uint8_t *place = context->uc_mcontext.__reserved;
   const uint8_t *end = place + sizeof context->uc_mcontext.__reserved;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dump that somebody asked for.
+// Dumps on request, without a crash.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -14,11 +14,11 @@
 #include "request.h"
 #include "threads.h"
 
-// The registers here and now, as a signal handler would get them.
+// Reads the calling thread's registers in the layout that a signal handler gets.
 #if defined(__x86_64__)
 CRASH_TIME static inline __attribute__((always_inline)) void read_registers(ucontext_t *context, void *image) {
   greg_t *general = context->uc_mcontext.gregs;
-  // Before anything is loaded into them.
+  // Stored before any of them is overwritten.
   __asm__ volatile(
       "movq %%r8, 0(%0)\n\tmovq %%r9, 8(%0)\n\tmovq %%r10, 16(%0)\n\tmovq %%r11, 24(%0)\n\t"
       "movq %%r12, 32(%0)\n\tmovq %%r13, 40(%0)\n\tmovq %%r14, 48(%0)\n\tmovq %%r15, 56(%0)\n\t"
@@ -69,7 +69,7 @@ CRASH_TIME static inline __attribute__((always_inline)) void read_registers(ucon
 enum { kImageSize = 16 };
 #endif
 
-// Writes the dump of the calling thread's process into a file. Not inlined: its frame is the first of the stack.
+// Writes a dump of the calling thread's process into a file. Not inlined, so that its frame is the first on the stack.
 CRASH_TIME static __attribute__((noinline)) int write_request(int file) {
   ucontext_t context;
   uint8_t image[kImageSize] __attribute__((aligned(64)));
@@ -88,7 +88,7 @@ CRASH_TIME static __attribute__((noinline)) int write_request(int file) {
   return capture->writer.error;
 }
 
-// Only one capture at a time; a crash meanwhile goes first, for then this thread is stopped.
+// Only one capture runs at a time. A crash in another thread meanwhile goes first, because it stops this thread.
 static int take_turn(void) {
   const int kTries = 5000;
   for (int tries = 0; tries < kTries; tries++) {
@@ -105,7 +105,8 @@ static bool is_pending(int number) {
   return (pending >> (number - 1) & 1) != 0;
 }
 
-// What our own write beyond the limit of file sizes brings: the caller gets the error, and its program goes on.
+// Removes the pending signal that the capture's own write beyond the file size limit raised: the caller gets the error,
+// and its program goes on.
 static void take_off(int number) {
   uint64_t only = UINT64_C(1) << (number - 1);
   struct timespec at_once = {0, 0};
@@ -113,7 +114,7 @@ static void take_off(int number) {
 }
 
 static int capture_into(int file) {
-  // No handler of the program may run while its other threads stand still and it owns the capture.
+  // No handler of the program may run while its other threads are stopped and this thread owns the capture.
   uint64_t mask = mask_without_faults();
   uint64_t earlier = 0;
   change_mask(SIG_SETMASK, &mask, &earlier);
@@ -124,12 +125,13 @@ static int capture_into(int file) {
   return error;
 }
 
-// The file that waits for a crash, while its place is taken by that of a dump; no descriptor otherwise.
+// The file that waits for a crash, set aside while the file of a requested dump takes its place in crash_state; no
+// descriptor otherwise.
 static struct known_file waiting;
 
 void request_close_file(void) { close_own_file(&waiting); }
 
-// A pending dump of the database. The file that waits for a crash stays as it is.
+// Writes a pending dump into the database. The file that waits for a crash stays as it is.
 static int dump_to_database(char *written, size_t size) {
   struct state *state = &crash_state;
   forget_parents_file();
@@ -158,7 +160,7 @@ static int dump_to_database(char *written, size_t size) {
 
 static int dump_to_path(const char *path) {
   char temporary[PATH_MAX + 32];
-  // A dot before it: whoever lists dumps leaves such names alone.
+  // The name begins with a dot: programs that list dumps skip such names.
   const char *slash = strrchr(path, '/');
   const char *name = slash == NULL ? path : slash + 1;
   int length =
@@ -179,7 +181,7 @@ static int dump_to_path(const char *path) {
 
 int crash_capture_dump(const char *path, char *written_path, size_t written_path_size) {
   if (!atomic_load(&crash_state.is_installed)) return ENODEV;
-  // Not while memory is somebody else's.
+  // Not in a child that shares its parent's memory (vfork).
   if (!is_captured_process()) return EPERM;
   int saved = errno;
   int error = take_turn();

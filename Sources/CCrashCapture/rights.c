@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands before the calls by which a process of root becomes one of another user, as servers' workers do. That user may
-// not make files in root's database, so the file for a crash is made before. And before chroot(2), which may put the
-// database out of reach of its path.
+// Precedes the calls by which a process of root becomes one of another user, as workers of servers do. That user may
+// not make files in root's database, so the file for a crash is made before the change. Also precedes chroot(2), which
+// may make the database's path unreachable.
 #if defined(CRASH_HANDLER_LIBRARY)
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +25,7 @@ static struct {
   three_setter *_Atomic all;
 } next;
 
-// user: the new effective one.
+// user: the new effective user.
 static void make_file_before(uid_t user) {
   struct state *state = &crash_state;
   if (user == 0 || user == (uid_t)-1 || geteuid() != 0 || !atomic_load(&state->is_installed) ||

@@ -37,7 +37,7 @@ CRASH_TIME void write_process(struct capture *capture) {
   struct rusage usage;
   zero_bytes(&usage, sizeof usage);
   SYSTEM_CALL_2(SYS_getrusage, RUSAGE_SELF, &usage);
-  // The kernel counts all threads together, whether they ended or live.
+  // The kernel counts all threads together, including those that have ended.
   dump_map_start(writer, kTaskBasicInfo);
   dump_duration(writer, kUserTime, usage.ru_utime.tv_sec, (int32_t)usage.ru_utime.tv_usec);
   dump_duration(writer, kSystemTime, usage.ru_stime.tv_sec, (int32_t)usage.ru_stime.tv_usec);
@@ -77,14 +77,14 @@ CRASH_TIME void write_system(struct capture *capture) {
 
 // MARK: The exception
 
-// The captured part of the stack that a stack pointer shows to: where it begins, and how much of it there is.
-// data_address: of the thread's own storage; 0 if it is not known.
+// Finds the captured part of the stack that a stack pointer points into: its start and its size. data_address: the base
+// of the thread's own storage; 0 if it is not known.
 CRASH_TIME static void find_stack(uint64_t pointer, uint64_t data_address, uint32_t limit, uint64_t *start,
                                   uint64_t *size) {
   uint64_t low = pointer > kRedZone ? pointer - kRedZone : 0;
   low &= ~UINT64_C(15);
   uint64_t end = low + limit;
-  // Arguments and environment lie above the main thread's frames.
+  // The arguments and the environment lie above the main thread's frames.
   if (low <= crash_state.main_stack_end && end > crash_state.main_stack_end) end = crash_state.main_stack_end;
   // Both libcs put a thread's own data at the end of its stack; other memory may follow.
   const uint64_t kDataSize = 4096;
@@ -92,7 +92,7 @@ CRASH_TIME static void find_stack(uint64_t pointer, uint64_t data_address, uint3
   if (data_address > low && end > data_end) end = data_end;
   *start = low;
   *size = end > low ? memory_readable(low, end - low) : 0;
-  // Of a stack that overflowed the beginning lies in the guard page; below the pointer is nothing that counts.
+  // After an overflow the stack's lowest part lies in the guard page; nothing below the stack pointer matters.
   const uint64_t kFurthest = 64 << 10;
   for (uint64_t step = 0; *size == 0 && step < kFurthest; step += kPageSizeOfProbes) {
     low = (low / kPageSizeOfProbes + 1) * kPageSizeOfProbes;
@@ -106,7 +106,8 @@ CRASH_TIME static uint32_t stack_limit(const struct thread *thread) {
   return thread->capture == kCapturedItself ? crash_state.crashed_stack_limit : crash_state.stack_limit;
 }
 
-// What the registers point to, as far as it can be read and is not on the stack, which the dump has anyway.
+// Writes the memory that the registers point to, as far as it is readable and not on the stack, which the dump has
+// anyway.
 CRASH_TIME static void write_context_memory(struct dump_writer *writer, const struct registers *registers) {
   enum { kBefore = 128, kSize = 512, kRegisters = kGeneralRegisterCount + 1 };
   uint64_t stack_start;
@@ -127,7 +128,7 @@ CRASH_TIME static void write_context_memory(struct dump_writer *writer, const st
     if (is_known) continue;
     uint64_t size = memory_readable(start, kSize);
     if (start + size <= pointer) {
-      // The page before is not there.
+      // The page before the pointer is not mapped.
       start = pointer & ~(uint64_t)(kPageSizeOfProbes - 1);
       size = memory_readable(start, kSize - kBefore);
     }
@@ -162,17 +163,17 @@ CRASH_TIME void write_exception(struct capture *capture) {
 // MARK: Threads
 
 static struct registers thread_registers;
-// Nobody may read debug registers of his own.
+// A process can't read its own debug registers.
 static const uint8_t kNoDebugState[kDebugStateSize];
 
-// What a signal found the thread at; NULL if none stopped it.
+// The context at which a signal stopped the thread; NULL if no signal stopped it.
 CRASH_TIME static const ucontext_t *find_context(struct thread *thread) {
   if (thread->registers != NULL) return NULL;
   if (atomic_load_explicit(&thread->state, memory_order_acquire) != kStopped) return NULL;
   return atomic_load_explicit(&thread->context, memory_order_relaxed);
 }
 
-// Of a thread that is in a signal handler with a stack of its own, the stack that it had before.
+// For a thread in a signal handler with an alternate stack, writes the stack that it used before.
 CRASH_TIME static void write_interrupted_stack(struct dump_writer *writer, const struct thread *thread,
                                                uint64_t pointer) {
   if (pointer == 0) return;
@@ -223,7 +224,7 @@ CRASH_TIME void write_thread(struct capture *capture, int index) {
     uint64_t start;
     uint64_t size;
     find_stack(registers_stack_pointer(registers), thread->data_address, stack_limit(thread), &start, &size);
-    // The program lost its stack pointer; callers may still be found by their frames.
+    // The program lost its stack pointer; its callers may still be found through the frame pointer.
     if (size == 0) {
       find_stack(registers_frame_pointer(registers), thread->data_address, stack_limit(thread), &start, &size);
     }
@@ -251,7 +252,7 @@ CRASH_TIME void write_thread(struct capture *capture, int index) {
 
 static char proc_text[256 << 10];
 
-// A file of /proc; cut at a line's end if it is too long. Returns whether there is one.
+// Writes a file of /proc, cut at the end of a line if it is too long. Returns whether it could be read.
 CRASH_TIME static bool write_file(struct capture *capture, enum dump_key key, const char *path) {
   long size = proc_read(path, proc_text, sizeof proc_text);
   if (size < 0) {

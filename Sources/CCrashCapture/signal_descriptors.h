@@ -5,7 +5,7 @@
 
 #include "crash_time.h"
 
-// Whether the program made one that takes the signal: a thread that blocks it would read it there as its own.
+// Whether the program made a descriptor for the signal: a thread that blocks the signal would read it there as its own.
 CRASH_TIME bool signal_descriptors_take(int number);
 
 #endif

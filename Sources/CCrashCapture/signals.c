@@ -6,8 +6,9 @@ const int kCrashSignals[kCrashSignalCount] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, 
 
 #if defined(__x86_64__)
 enum { kRestorerFlag = 0x04000000 };  // SA_RESTORER
-// Byte for byte libc's, and with its name, by which debuggers know the frame of a signal handler; and for unwinders
-// that go by rules, where in the kernel's ucontext_t, to which rsp points, each register is.
+// Byte for byte libc's code, and with its name, by which debuggers recognize the frame of a signal handler. For
+// unwinders that use call frame information, the rules give each register's place in the kernel's ucontext_t, to which
+// rsp points.
 __asm__(
     ".text\n"
     ".type __restore_rt, @function\n"

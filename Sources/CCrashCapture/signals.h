@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signal handlers by the kernel's own call, which no sanitizer and no library between sees.
+// Signal handlers set by system call, which neither a sanitizer nor another library sees.
 #ifndef CRASHPADCTL_SIGNALS_H
 #define CRASHPADCTL_SIGNALS_H
 
@@ -18,7 +18,7 @@ struct signal_action {
   uint64_t mask;
 };
 
-// The signals that end a process by its own fault.
+// The signals that end a process through its own fault.
 enum { kCrashSignalCount = 7 };
 extern const int kCrashSignals[kCrashSignalCount];
 
@@ -29,22 +29,22 @@ CRASH_TIME static inline bool is_ignored(const struct signal_action *action) {
   return (uintptr_t)action->handler == (uintptr_t)SIG_IGN;
 }
 
-// Where a signal stands in kCrashSignals; -1 for others.
+// The index of a signal in kCrashSignals; -1 for others.
 CRASH_TIME int crash_signal_index(int number);
 
-// Signals of faults: the kernel forces them on a thread, and ends the process at once where they are blocked.
+// The signals of faults: the kernel forces them on a thread, and ends the process at once if they are blocked.
 CRASH_TIME uint64_t fault_signals(void);
 CRASH_TIME static inline uint64_t signal_bit(int number) { return UINT64_C(1) << (number - 1); }
 
-// All signals but those of faults.
+// All signals except those of faults.
 CRASH_TIME uint64_t mask_without_faults(void);
 
 CRASH_TIME struct signal_action make_action(signal_handler *handler, uint64_t mask, unsigned long flags);
-// Returns 0 or an errno value below zero. Both may be NULL.
+// Both return 0 or an errno value below zero. Both pointers may be NULL.
 CRASH_TIME long set_action(int number, const struct signal_action *action, struct signal_action *old);
 CRASH_TIME long change_mask(int how, const uint64_t *mask, uint64_t *old);
 
-// The registers' address where a context was interrupted.
+// The program counter and the stack pointer at which a context was interrupted.
 CRASH_TIME uint64_t context_program_counter(const ucontext_t *context);
 CRASH_TIME uint64_t context_stack_pointer(const ucontext_t *context);
 

@@ -24,14 +24,14 @@
 static pthread_key_t stack_of_thread;
 static bool has_key;
 
-// Bytes: our own need is small, but handlers that follow ours may have more, and wide vector registers are saved there
+// The size in bytes. Our own need is small, but later handlers may need more, and wide vector registers are saved there
 // too. Only pages that are used take memory.
 static size_t stack_size(void) {
   size_t least = getauxval(AT_MINSIGSTKSZ);
   return (64 << 10) + (least > 4096 ? (least + 4095) / 4096 * 4096 : 0);
 }
 
-// With a page below it that nobody may touch. NULL if there is no memory.
+// Makes a stack with an inaccessible guard page below it. NULL if there is no memory.
 static void *make_stack(void) {
   size_t guard = (size_t)sysconf(_SC_PAGESIZE);
   uint8_t *memory =
@@ -41,14 +41,14 @@ static void *make_stack(void) {
   return memory + guard;
 }
 
-// The first thread's lies in the library's own memory: each mapping makes every fork(2) dearer. What overflows runs into
-// memory that is not used.
+// The stack of the first thread lies in the library's own memory: each mapping makes every fork(2) slower. An overflow
+// runs into the unused bytes.
 static struct {
   uint8_t unused[64 << 10];
   uint8_t bytes[96 << 10] __attribute__((aligned(4096)));
 } first_stack;
 
-// Stacks of threads that ended, for those to come.
+// Stacks of threads that ended, kept for new ones.
 enum { kKeptStacks = 16 };
 static void *_Atomic kept_stacks[kKeptStacks];
 
@@ -70,13 +70,13 @@ static void keep_stack(void *stack) {
   munmap((uint8_t *)stack - guard, guard + stack_size());
 }
 
-// Of a thread that ends.
+// Frees the stack of a thread that ends.
 static void free_stack(void *stack) {
   stack_t none = {.ss_flags = SS_DISABLE};
   stack_t current;
-  // A handler that runs on it now keeps it for ever.
+  // Fails while a handler runs on the stack; then it is never freed.
   if (sigaltstack(&none, &current) != 0) return;
-  // The program's own.
+  // The program had set a stack of its own: put it back.
   if (current.ss_sp != stack && !(current.ss_flags & SS_DISABLE)) sigaltstack(&current, NULL);
   if (stack != first_stack.bytes) keep_stack(stack);
 }
@@ -91,7 +91,7 @@ static int use_stack(void *stack) {
 int crash_capture_prepare_thread(void) {
   stack_t current;
   if (sigaltstack(NULL, &current) != 0) return errno;
-  // A language's runtime may have given it one.
+  // The runtime of a language may have set one already.
   if (!(current.ss_flags & SS_DISABLE)) return 0;
   void *stack = take_stack();
   if (stack == NULL) return ENOMEM;
@@ -112,12 +112,13 @@ static void prepare_first_thread(void) {
 
 // MARK: Threads to come
 
-// What a new thread begins with. It lies at the beginning of its alternate stack: were it in memory of malloc(3), giving
-// that back would be the thread's first call of that kind, which makes it an arena of 64 MiB of address space.
+// The start data of a new thread. It lies at the beginning of the thread's alternate stack: if it were allocated with
+// malloc(3), free(3) would be the thread's first call into the allocator, which gives the thread an arena of 64 MiB of
+// address space.
 struct start {
   void *(*function)(void *);
   void *argument;
-  // What it inherits of its maker's mask.
+  // The part of its creator's mask that it inherits.
   uint64_t hidden;
   int process;
 };
@@ -126,16 +127,17 @@ static void *start_thread(void *raw) {
   struct start start = *(struct start *)raw;
   interpose_set_hidden(start.hidden);
   adopt_thread(start.process);
-  // If it can't be used it stays, and only an overflow of the thread's stack is not captured.
+  // If the stack can't be set, it is leaked, and only an overflow of the thread's own stack is not captured.
   use_stack(raw);
   return start.function(start.argument);
 }
 
 typedef int thread_maker(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-// A sanitizer's.
+// A sanitizer's interceptor.
 extern thread_maker __interceptor_pthread_create __attribute__((weak));
-// In a static executable there is no next one: ours replaces libc's weak pthread_create, which has this second name in
-// glibc and in musl. Its file is linked in because C11's thrd_create, which is named here, calls it by that.
+// A static executable has no next definition: ours replaces libc's weak pthread_create, which glibc and musl also
+// define under this second name. Its object file is linked in because C11's thrd_create, referenced here, calls it by
+// that name.
 extern thread_maker __pthread_create __attribute__((weak));
 extern int thrd_create(void *thread, int (*function)(void *), void *argument);
 __attribute__((used)) static int (*volatile const keeps_libc)(void *, int (*)(void *), void *) = thrd_create;
@@ -152,14 +154,14 @@ static thread_maker *next_maker(void) {
   return maker;
 }
 
-// Stands before libc's where this code is preloaded or linked into the executable.
+// Precedes libc's function where this code is preloaded or linked into the executable.
 __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                                                           void *(*function)(void *), void *argument) {
   thread_maker *maker = next_maker();
   if (maker == NULL) return EAGAIN;
   if (!atomic_load(&crash_state.is_installed)) return maker(thread, attributes, function, argument);
   struct start *start = take_stack();
-  // Without memory for it the thread runs all the same.
+  // Without memory for a stack, the thread runs all the same.
   if (start == NULL) return maker(thread, attributes, function, argument);
   start->function = function;
   start->argument = argument;
@@ -172,11 +174,11 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
 
 // MARK: Threads that run already
 
-// A stack for the thread that gets the signal; NULL when it was taken.
+// A stack for the thread that gets the signal; NULL once it is taken.
 static void *_Atomic given_stack;
 static _Atomic int given_to;
 
-// The kernel takes over a handler's uc_stack when it returns.
+// The kernel adopts the handler's uc_stack when the handler returns.
 CRASH_TIME static void give_stack(int number, siginfo_t *information, void *raw_context) {
   (void)number;
   (void)information;
@@ -193,17 +195,17 @@ CRASH_TIME static void give_stack(int number, siginfo_t *information, void *raw_
 }
 
 static void give_to(int directory, int thread) {
-  // Such a thread goes without, as one does that blocks the signal.
+  // A thread that waits for this signal would take it as its own, and one that has ended needs no stack.
   bool is_running;
   if (proc_attention(directory, thread, kStopSignal) != kListens) return;
-  // Taken later, when the mask is another, it would meet the earlier action, which may end the process.
+  // If it is blocked, the signal would be delivered after the earlier action is back, which may end the process.
   if (proc_blocks_signal(thread, kStopSignal, &is_running)) return;
   void *stack = make_stack();
   if (stack == NULL) return;
   atomic_store(&given_stack, stack);
   atomic_store(&given_to, thread);
   if (syscall(SYS_tgkill, getpid(), thread, kStopSignal) != 0) atomic_store(&given_to, 0);
-  // One that blocks the signal goes without.
+  // Waits up to 20 ms. A thread that blocks the signal gets no stack.
   for (int tries = 0; atomic_load(&given_to) != 0 && tries < 100; tries++) usleep(200);
   atomic_store(&given_to, 0);
   void *left = atomic_exchange(&given_stack, NULL);
@@ -236,7 +238,7 @@ void stacks_install(void) {
   next_maker();
   has_key = pthread_key_create(&stack_of_thread, free_stack) == 0;
   prepare_first_thread();
-  // glibc knows; elsewhere the threads are looked for.
+  // glibc knows whether there are other threads; with another libc they are searched for.
   extern char __libc_single_threaded __attribute__((weak));
   if (&__libc_single_threaded == NULL || !__libc_single_threaded) give_to_others();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the installer prepares in good times, for the moment of a crash.
+// The data that the installer prepares in normal operation, for the moment of a crash.
 #ifndef CRASHPADCTL_STATE_H
 #define CRASHPADCTL_STATE_H
 
@@ -20,12 +20,12 @@ enum {
   kMaximumAnnotationValue = 20480,
 };
 
-// A file of ours, and how to know it again: programs close, and use again, descriptors that they never opened.
+// A file of ours, with the facts to recognize it: programs close and reuse descriptors that they never opened.
 struct known_file {
   int descriptor;  // 0: none; ours are raised above those of the standard streams
   dev_t device;
-  ino_t inode;  // 0: not known, as no call may be asked for it
-  long flags;   // as it was opened (F_GETFL)
+  ino_t inode;  // 0: not known, as every call to ask for it is refused
+  long flags;   // as opened (F_GETFL)
 };
 
 struct text_annotation {
@@ -39,9 +39,9 @@ struct memory_range {
   _Atomic uint64_t size;
 };
 
-// Bytes of a dump, encoded in good times.
+// Bytes of a dump, encoded before any crash.
 struct encoded_facts {
-  // Before the bytes, most of which are never used: each page that is written makes fork(2) dearer.
+  // Precedes the bytes, most of which are never used: each written page makes fork(2) slower.
   uint32_t size;
   uint8_t bytes[kFactsSize];
 };
@@ -59,26 +59,26 @@ struct time_zone {
 
 struct state {
   atomic_bool is_installed;
-  // The process that installed this, or a child of fork(2) that had a dump since: see is_captured_process.
+  // The process that installed this, or a child of fork(2) that has made a dump since: see is_captured_process.
   _Atomic int process;
-  // The thread that captures; 0 if none does.
+  // The thread that captures; 0 if there is none.
   _Atomic int owner;
-  // There was a dump, or the beginning of one.
+  // A dump was written, or at least begun.
   atomic_bool has_captured;
   // Threads that hold the lock of annotations, wait for it, or are about to.
   atomic_int annotation_users;
-  // The dump's; what stands above it and this are all that a child of fork(2) looks at.
+  // The file of the dump. A child of fork(2) reads only the members up to file_process, unless there was a dump.
   struct known_file file;
   int file_process;  // that made it: another one in a child of fork(2)
   struct known_file directory;
   struct signal_action earlier[kCrashSignalCount];
 
   char directory_path[PATH_MAX];
-  // Its names in the directory: with .locked and without.
+  // The names of the file in the directory: with .locked and without.
   char locked_name[NAME_MAX + 1];
   char name[NAME_MAX + 1];
   char path[PATH_MAX + NAME_MAX + 2];
-  // Empty until facts_name_program, if none was given.
+  // Empty until facts_name_program, if no name was given.
   char program_id[CRASH_CAPTURE_PROGRAM_ID_SIZE];
   bool has_run_id;
   uint8_t run_id[16];
@@ -88,34 +88,34 @@ struct state {
   uint32_t stack_limit;
   uint32_t stop_timeout;
 
-  // Members of kSystemInfo and of kLinux that do not change.
+  // The members of kSystemInfo and of kLinux that do not change.
   struct encoded_facts system_facts;
   struct encoded_facts linux_facts;
   bool has_all_facts;
-  // Where the program keeps its variables, and the names of those that dumps have beside the usual ones.
+  // The program's environment, and the names of variables that dumps contain besides the usual ones.
   char ***environment;
   const char *const *kept_variables;
   struct time_zone time_zone;
   char executable[PATH_MAX];
-  // As the kernel was told; empty if it is not known.
+  // The path that the kernel was given; empty if it is not known.
   char started_path[PATH_MAX];
-  uint64_t clock_ticks;  // a second
+  uint64_t clock_ticks;  // per second
   int64_t start_seconds;
   int32_t start_microseconds;
   uint64_t installed_at;  // CLOCK_MONOTONIC, nanoseconds
   uint64_t page_size;
 
-  // Where the loader keeps its list; 0 in a static executable.
+  // The address of the loader's list of modules; 0 in a static executable.
   uint64_t loader_debug;
   uint64_t executable_bias;
   uint64_t program_headers;
   uint64_t program_header_count;
   uint64_t loader_base;
   uint64_t vdso;
-  // Behind the main thread's frames: arguments and environment follow, which may have secrets.
+  // The end of the main thread's frames: arguments and environment follow, which may contain secrets.
   uint64_t main_stack_end;
 
-  // Where messages are that runtimes leave when they end the process; 0 if there is none.
+  // The addresses of the messages that runtimes leave when they end the process; 0 if there is none.
   uint64_t abort_message;        // struct abort_msg_s **
   uint64_t swift_fatal_message;  // char **
   char terminate_message[1024];
@@ -126,13 +126,13 @@ struct state {
 };
 
 // Whether the calling process may be captured: the one that installed this, and its children of fork(2). A child of
-// vfork(2) has its parent's memory, and may not.
+// vfork(2) shares its parent's memory, and may not.
 CRASH_TIME bool is_captured_process(void);
-// The calling thread belongs to this process.
+// Records that the calling thread belongs to this process.
 void adopt_thread(int process);
 
-// In a child of fork(2), which lacks the thread that held the lock. Only with users: without them nothing has to be written,
-// and the kernel copies no page for the child.
+// For a child of fork(2), which lacks the thread that held the lock. Called only if `annotation_users` is not 0:
+// otherwise nothing has to be written, and the kernel copies no page for the child.
 void annotations_release(void);
 
 extern struct state crash_state __attribute__((visibility("hidden")));

@@ -10,8 +10,8 @@
 
 #include "state.h"
 
-// The one place where the capture enters the kernel. A filter that traps reports the address behind the instruction, by
-// which the handler knows its own calls from those of the program.
+// The only place where the capture enters the kernel. A filter that traps system calls reports the address behind the
+// instruction, by which the handler distinguishes its own calls from those of the program.
 #if defined(__x86_64__)
 __asm__(
     ".section .text.hot,\"ax\",%progbits\n"
@@ -112,7 +112,7 @@ CRASH_TIME size_t append_refusals(char *buffer, size_t size, size_t end) {
 }
 
 CRASH_TIME bool has_filter(void) {
-  // The call itself fails only where a filter makes it fail.
+  // prctl(2) itself fails here only if a filter makes it fail.
   return SYSTEM_CALL_1(SYS_prctl, PR_GET_SECCOMP) != 0;
 }
 
@@ -135,7 +135,7 @@ CRASH_TIME long open_at(int directory, const char *name, int flags, int mode) {
   long result = SYSTEM_CALL_4(SYS_openat, directory, name, flags, mode);
   if (result == -EMFILE && raise_limit()) result = SYSTEM_CALL_4(SYS_openat, directory, name, flags, mode);
 #if defined(__x86_64__)
-  // Older filters leave only this one, which knows no directory.
+  // Older filters allow only open(2), which takes no directory.
   if ((result == -EPERM || result == -ENOSYS) && name[0] == '/') result = SYSTEM_CALL_3(SYS_open, name, flags, mode);
 #endif
   return result;
@@ -143,7 +143,7 @@ CRASH_TIME long open_at(int directory, const char *name, int flags, int mode) {
 
 // MARK: Who calls
 
-// The number behind the last slash of what a link of /proc points to; -1 without it.
+// The number after the last slash in the target of a link in /proc; -1 if there is none.
 CRASH_TIME static int number_of_link(const char *link) {
   char target[64];
   long length = SYSTEM_CALL_4(SYS_readlinkat, AT_FDCWD, link, target, sizeof target - 1);
@@ -161,7 +161,7 @@ CRASH_TIME static int number_of_link(const char *link) {
 CRASH_TIME int listed_process(void) { return number_of_link("/proc/self"); }
 CRASH_TIME int listed_thread(void) { return number_of_link("/proc/thread-self"); }
 
-// Where neither can be asked, it is the process that the handler was installed in, and its first thread.
+// If neither call nor /proc is allowed, assumes the process that the handler was installed in, and its first thread.
 AFTER_FORK CRASH_TIME int current_process(void) {
   long process = SYSTEM_CALL_1(SYS_getpid, 0);
   if (process <= 0) process = listed_process();
@@ -180,7 +180,7 @@ typedef long vdso_clock(long clock, struct timespec *time) __attribute__((nonblo
 static vdso_clock *from_vdso;
 
 CRASH_TIME uint64_t clock_time(int clock) {
-  // Set one by one: an initializer may be a call of memset.
+  // Set one by one: an initializer may compile to a call of memset.
   struct timespec time;
   time.tv_sec = 0;
   time.tv_nsec = 0;
@@ -214,7 +214,7 @@ static void find_in_vdso(const Elf64_Ehdr *header) {
     if (entry->d_tag == DT_STRTAB) names = bias + entry->d_un.d_ptr;
     if (entry->d_tag == DT_STRSZ) names_size = entry->d_un.d_val;
   }
-  // The kernel's linker puts the names behind the symbols, which have no count of their own.
+  // The symbol table has no count; the kernel's linker puts the names right behind it.
   const uint64_t kMostSymbols = 256;
   if (symbols == 0 || names <= symbols) return;
   uint64_t count = (names - symbols) / sizeof(Elf64_Sym);

@@ -15,35 +15,36 @@
 static struct {
   struct thread threads[kMaximumThreads];
   int count;
-  // Which thread has an id: open addressing; 0 is empty, otherwise the index and one.
+  // Finds threads by their ids, with open addressing; 0 is empty, otherwise the index plus one.
   _Atomic uint16_t index[2 * kMaximumThreads];
-  // Threads that stopped since the beginning; what the waiting one sleeps on.
+  // The number of threads that have stopped; the waiting thread sleeps on it.
   _Atomic uint32_t stopped;
-  // Odd while threads stand; they sleep on it.
+  // Odd while threads are stopped; they sleep on it.
   _Atomic uint32_t epoch;
-  // What the stop signal did before; it comes back as soon as no such signal can be on its way any more.
+  // The earlier action of the stop signal, restored as soon as no such signal can be pending any more.
   struct signal_action earlier;
   bool is_installed;
-  // Nanoseconds for which they stand still after that, and what they sleep on then, which never changes.
+  // Nanoseconds for which threads still stand after the resumption, and the word on which they sleep then, which never
+  // changes.
   _Atomic uint64_t advance;
   _Atomic uint32_t nothing;
-  // Threads that got as far as that.
+  // The number of threads that have reached that sleep.
   _Atomic uint32_t released;
-  // A thread may get the signal yet, or once more: it stood still in another handler than ours, with the signal
-  // blocked, or did not answer to an earlier one in time.
+  // A thread may get the signal late or once more: it stood still in a handler other than ours, with the signal
+  // blocked, or did not answer an earlier signal in time.
   _Atomic bool has_late_signal;
-  // How many are about to stand there.
+  // The number of threads in threads_wait that are about to stand still.
   _Atomic int arriving;
-  // There is a thread that was not asked.
+  // Some thread was not sent the signal.
   bool has_left_alone;
-  // The first thread has ended; it stays until the others have, too.
+  // The first thread has ended; it stays listed until the others have ended, too.
   bool has_lost_leader;
-  // The signal can't be sent, as its action can't be set.
+  // The signal can't be sent, because its action can't be set.
   bool is_deaf;
-  // /proc/self/task of another namespace has other numbers for threads than the system calls.
+  // The /proc of another namespace lists other thread numbers than system calls use.
   bool is_foreign;
   const char *problem;
-  // When the stopping began, and for how long it may go on; where no clock can be read, the waits are counted.
+  // When the stopping began, and how long it may take; where no clock can be read, the waits are summed up in `waited`.
   uint64_t start;
   uint64_t timeout;
   uint64_t waited;
@@ -54,7 +55,7 @@ enum { kMillisecond = 1000000 };
 
 CRASH_TIME static uint64_t now(void) { return clock_time(CLOCK_MONOTONIC); }
 
-// Where futex(2) is refused: about a millisecond.
+// Sleeps for about a millisecond, where futex(2) is refused.
 CRASH_TIME static void rest(void) {
   struct timespec time = {0, kMillisecond};
   if (!is_refused(SYSTEM_CALL_2(SYS_nanosleep, &time, NULL))) return;
@@ -62,7 +63,7 @@ CRASH_TIME static void rest(void) {
   }
 }
 
-// A timeout of 0 nanoseconds is none.
+// 0 nanoseconds mean no timeout.
 CRASH_TIME static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t nanoseconds) {
   struct timespec time = {(time_t)(nanoseconds / (1000 * kMillisecond)), (long)(nanoseconds % (1000 * kMillisecond))};
   if (is_refused(SYSTEM_CALL_4(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nanoseconds == 0 ? NULL : &time))) rest();
@@ -131,12 +132,12 @@ CRASH_TIME static struct thread *add(int id, int listed) {
   return thread;
 }
 
-// The calling thread stands still until threads_resume.
+// Stops the calling thread until threads_resume.
 CRASH_TIME static void stand(struct thread *thread, const ucontext_t *context, uint32_t epoch) {
-  // It took so long to get here that this is about another dump already.
+  // The thread arrived so late that the signal belongs to an earlier dump.
   if (atomic_load(&all.epoch) != epoch) return;
   thread->data_address = own_data_address();
-  // Each file of /proc/self/task that was opened makes the end of the process slower.
+  // Not from /proc/self/task: each file that was opened there makes the end of the process slower.
   if (SYSTEM_CALL_2(SYS_prctl, PR_GET_NAME, thread->name) < 0) thread->name[0] = 0;
   thread->capture = kCapturedBySignal;
   atomic_store_explicit(&thread->context, context, memory_order_relaxed);
@@ -144,8 +145,8 @@ CRASH_TIME static void stand(struct thread *thread, const ucontext_t *context, u
   atomic_fetch_add(&all.stopped, 1);
   futex_wake(&all.stopped);
   while (atomic_load(&all.epoch) == epoch) futex_wait(&all.epoch, epoch, 0);
-  // A signal that is to stop it meanwhile comes before its next instruction. It must not look blocked to whoever sends
-  // it: Swift's backtracer chooses one that is not.
+  // A signal that is to stop the thread meanwhile arrives before its next instruction. The signal must not look blocked
+  // to its sender: Swift's backtracer chooses one that is not.
   uint64_t advance = atomic_load(&all.advance);
   if (advance == 0) return;
   change_mask(SIG_SETMASK, (const uint64_t *)&context->uc_sigmask, NULL);
@@ -155,7 +156,7 @@ CRASH_TIME static void stand(struct thread *thread, const ucontext_t *context, u
 }
 
 #if defined(CRASH_TEST_LATE_ANSWERS)
-// A test has threads that answer so late that it is about another dump already.
+// For tests: some threads answer so late that the signal belongs to an earlier dump.
 static _Atomic uint32_t answers;
 CRASH_TIME static void answer_late(void) {
   uint32_t chance = atomic_fetch_add(&answers, 1) * UINT32_C(2654435761);
@@ -170,7 +171,7 @@ CRASH_TIME static void stop_here(int number, siginfo_t *information, void *conte
   (void)number;
   (void)information;
   uint32_t epoch = atomic_load(&all.epoch);
-  // A profiler's signal may come when nobody asked, or before.
+  // A profiler's signal may come when no stop was requested, or before ours.
   struct thread *thread = epoch % 2 == 1 ? find(current_thread()) : NULL;
   answer_late();
   if (thread != NULL) stand(thread, context, epoch);
@@ -180,7 +181,7 @@ CRASH_TIME void threads_wait(const ucontext_t *context) {
   uint32_t epoch = atomic_load(&all.epoch);
   atomic_store(&all.has_late_signal, true);
   atomic_fetch_add(&all.arriving, 1);
-  // Where another handler called ours it is not blocked, and would stop the thread a second time, here.
+  // If another handler called ours, the stop signal is not blocked, and would stop the thread a second time, here.
   uint64_t stop = UINT64_C(1) << (kStopSignal - 1);
   uint64_t mask = 0;
   change_mask(SIG_BLOCK, &stop, &mask);
@@ -205,7 +206,7 @@ CRASH_TIME static void leave_alone(struct thread *thread) {
   all.has_left_alone = true;
 }
 
-// The thread has ended, but /proc lists it: the first one of a process whose others went on.
+// The thread has ended, but /proc lists it: the first thread of a process whose others went on.
 CRASH_TIME static void lose_leader(struct thread *thread) {
   atomic_store(&thread->state, kGone);
   all.has_lost_leader = true;
@@ -222,8 +223,8 @@ CRASH_TIME static void send_stop(int process, struct thread *thread) {
   }
 }
 
-// Asks a thread that is not known yet. Returns whether there is one. directory: of threads; below zero if there is
-// none. listed: its number there.
+// Sends the stop signal to a thread that is not known yet. Returns whether it is a new thread that lives. directory:
+// /proc/self/task, open; below zero if there is none. listed: its number there.
 CRASH_TIME static bool ask(int process, int directory, int id, int listed) {
   if (find(id) != NULL) return false;
   struct thread *thread = add(id, listed);
@@ -254,7 +255,7 @@ CRASH_TIME static long open_tasks(void) {
   return open_at(AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
-// Asks all that the directory lists. Returns how many were new, or below zero if there is no such directory.
+// Asks all threads in the directory to stop. Returns the number of new ones, or an errno value below zero.
 CRASH_TIME static int ask_listed(int process) {
   long directory = open_tasks();
   if (directory < 0) return (int)directory;
@@ -273,11 +274,11 @@ CRASH_TIME static int ask_listed(int process) {
   }
   SYSTEM_CALL_1(SYS_close, directory);
   if (size < 0) return (int)size;
-  // Other numbers than ours, and no link that would have said so.
+  // The numbers differ from ours, although no link in /proc showed that.
   return has_caller ? found : -ESRCH;
 }
 
-// Without a list: thread ids follow the process's, so the next ones are tried.
+// Without a list: thread ids follow the process id, so the next numbers are tried.
 CRASH_TIME static int ask_guessed(int process) {
   const int kReach = 65536;
   long directory = all.is_foreign ? -1 : open_tasks();
@@ -304,7 +305,7 @@ CRASH_TIME static int unfinished(void) {
   return count;
 }
 
-// Whether those that do not answer never will: the signal is blocked there, or they wait for a child that has their
+// Whether the threads that have not answered never will: they block the signal, or wait for a child that shares their
 // memory.
 CRASH_TIME static bool all_block(bool is_late) {
   if (atomic_load(&all.arriving) > 0) return false;
@@ -322,7 +323,7 @@ CRASH_TIME static bool all_block(bool is_late) {
   return true;
 }
 
-// Takes those off that have ended.
+// Marks the threads that have ended.
 CRASH_TIME static void look_for_ends(int process) {
   for (int index = 0; index < all.count; index++) {
     struct thread *thread = &all.threads[index];
@@ -332,9 +333,9 @@ CRASH_TIME static void look_for_ends(int process) {
   }
 }
 
-// Waits until all asked threads stand, or until the time is over. Soon after the start it looks why they do not.
+// Waits until all asked threads have stopped, or the time is over. Soon after the start it checks why some have not.
 CRASH_TIME static void wait_for_all(int process) {
-  // Others stand still meanwhile: no longer than it takes a thread that gets the signal.
+  // The others stand still meanwhile, so this is no longer than a thread takes to get the signal.
   const uint64_t kSoon = 2 * kMillisecond;
   const uint64_t kLate = 20 * kMillisecond;
   while (true) {
@@ -374,7 +375,7 @@ CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeo
 
   atomic_store(&all.has_late_signal, all.is_installed);
   if (!all.is_installed) {
-    // Not those of faults: a trapped system call is one.
+    // Fault signals stay unblocked: a trapped system call raises one.
     struct signal_action action = make_action(stop_here, mask_without_faults(), SA_RESTART);
     all.is_installed = set_action(kStopSignal, &action, &all.earlier) == 0;
     // Its own action might end the process.
@@ -395,13 +396,13 @@ CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeo
     wait_for_all(process);
   }
   if (unfinished() == 0 && !all.has_left_alone) return;
-  // The helper's time is part of the timeout, but for the little that it needs.
+  // The helper's time is part of the timeout, except the little that it needs at least.
   const uint64_t kLeast = 50 * kMillisecond;
   uint64_t rest_time = remaining();
   capture_unstopped(with_ptrace, (rest_time < kLeast ? kLeast : rest_time) / kMillisecond);
 }
 
-// Whether a stop signal waits for a thread. One that stands has it blocked, so it can't come in between.
+// Whether a stop signal is pending for any thread. A stopped thread blocks it, so it can't arrive in between.
 CRASH_TIME static bool is_on_its_way(void) {
   if (unfinished() > 0) return true;
   if (!atomic_load(&all.has_late_signal)) return false;
@@ -413,10 +414,10 @@ CRASH_TIME static bool is_on_its_way(void) {
 }
 
 CRASH_TIME void threads_resume(uint64_t advance) {
-  // Nobody was stopped, as there was nowhere to write to.
+  // No thread was stopped, because there was no file to write to.
   if (atomic_load(&all.epoch) % 2 == 0) return;
   release_traced();
-  // A signal that is still on its way must not meet the default action, which ends the process.
+  // A signal that is still pending must not meet the default action, which ends the process.
   if (all.is_installed && !is_on_its_way()) {
     set_action(kStopSignal, &all.earlier, NULL);
     all.is_installed = false;
@@ -426,7 +427,7 @@ CRASH_TIME void threads_resume(uint64_t advance) {
   uint32_t count = atomic_load(&all.stopped);
   atomic_fetch_add(&all.epoch, 1);
   futex_wake(&all.epoch);
-  // Until all can be stopped again, but not for one that has no processor.
+  // Waits until all can be stopped again, but not for a thread that gets no processor.
   const int kTries = 20;
   for (int tries = 0; advance > 0 && tries < kTries; tries++) {
     uint32_t released = atomic_load(&all.released);
@@ -436,12 +437,12 @@ CRASH_TIME void threads_resume(uint64_t advance) {
 }
 
 CRASH_TIME void threads_forget(void) {
-  // Nearly every child has a parent that was not in the midst of a dump. Then nothing is written here, and the kernel
+  // For nearly every child, the parent was not in the middle of a dump. Then nothing is written here, and the kernel
   // copies no page.
   if (all.is_installed) {
     struct signal_action current = make_action(NULL, 0, 0);
-    // Signals on their way are not inherited, so none can meet the earlier action. What the copy says may be older or
-    // newer than the child's handlers are.
+    // Pending signals are not inherited, so none can meet the earlier action. The copied state may be older or newer
+    // than the child's handlers.
     if (set_action(kStopSignal, NULL, &current) == 0 && current.handler == stop_here) {
       set_action(kStopSignal, &all.earlier, NULL);
     }

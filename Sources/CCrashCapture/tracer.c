@@ -19,9 +19,9 @@ static struct {
   int used;
   // The helper's process; 0 if there is none.
   int helper;
-  // 0: the helper may not begin yet; 1: it works; 2: it is done; 3: it shall let go and end.
+  // 0: the helper may not begin yet; 1: it works; 2: it is done; 3: it has to release the threads and end.
   _Atomic uint32_t stage;
-  // Nobody waits for more of what it finds.
+  // No thread waits for further results.
   _Atomic bool is_over;
   uint64_t milliseconds;
   bool is_seized[kMaximumThreads];
@@ -60,7 +60,7 @@ CRASH_TIME static void seize(int index) {
                             SYSTEM_CALL_4(SYS_ptrace, PTRACE_INTERRUPT, thread->id, 0, 0) >= 0;
 }
 
-// A thread that stands still.
+// Reads the registers of a stopped thread.
 CRASH_TIME static void read_registers(struct thread *thread) {
   uint64_t general[40];
   struct iovec general_vector = {general, sizeof general};
@@ -81,7 +81,7 @@ CRASH_TIME static void read_registers(struct thread *thread) {
   thread->registers = registers;
 }
 
-// Reads the threads that stand still by now. Returns whether others are still awaited.
+// Reads the threads that have stopped by now. Returns whether others are still awaited.
 CRASH_TIME static bool read_stopped(void) {
   bool are_awaited = false;
   for (int index = 0; index < threads_count(); index++) {
@@ -100,22 +100,22 @@ CRASH_TIME static bool read_stopped(void) {
 }
 
 CRASH_TIME static void help(void) {
-  // It must not outlive the process, whose files it has open.
+  // The helper must not outlive the process, whose files it has open.
   SYSTEM_CALL_2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   wait_for_stage(1, 1000);
   for (int index = 0; index < threads_count(); index++) seize(index);
-  // All together: one that can't be stopped takes no time from the others.
+  // Waits for all together: a thread that can't be stopped takes no time from the others.
   struct timespec step = {0, 200000};
   const uint64_t kStepsInMillisecond = 5;
   uint64_t steps = tracer.milliseconds * kStepsInMillisecond;
   while (read_stopped() && steps-- > 0 && !atomic_load(&tracer.is_over)) SYSTEM_CALL_2(SYS_nanosleep, &step, NULL);
   set_stage(2);
-  // Its end lets all go that it traces.
+  // Its end resumes all threads that it traces.
   wait_for_stage(3, 60000);
   SYSTEM_CALL_1(SYS_exit, 0);
 }
 
-// clone(2), with a function for the child to begin with, on a stack of its own.
+// clone(2) with a function that the child starts with, on a stack of its own.
 #if defined(__x86_64__)
 CRASH_TIME static long clone_into(void (*function)(void) __attribute__((nonblocking)), void *stack_end, long flags) {
   long result;
@@ -164,8 +164,8 @@ CRASH_TIME static void start_helper(uint64_t milliseconds) {
   atomic_store(&tracer.stage, 0);
   atomic_store(&tracer.is_over, false);
   tracer.milliseconds = milliseconds;
-  // Not a thread, as nobody may trace threads of his own process; no signal when it ends, so no handler of the program
-  // hears of it.
+  // A process, because a thread may not trace threads of its own process; without a signal at its end, so that no
+  // handler of the program is called for it.
   long helper =
       clone_into(help, tracer.stack + sizeof tracer.stack, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_UNTRACED);
   if (helper < 0) return;

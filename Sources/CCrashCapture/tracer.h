@@ -5,12 +5,12 @@
 
 #include "crash_time.h"
 
-// Finds registers of the threads that were asked and do not stand still: a helper process that shares our memory stops
-// them with ptrace(2), where that is allowed; otherwise /proc has the stack pointer and program counter of those that
-// sit in a system call. milliseconds: how long the helper may take.
+// Reads the registers of the threads that were asked to stop and did not: a helper process that shares our memory stops
+// them with ptrace(2), where that is allowed; otherwise /proc has the stack pointer and program counter of those in a
+// system call. milliseconds: how long the helper may take.
 CRASH_TIME void capture_unstopped(bool with_ptrace, uint64_t milliseconds);
 
-// Lets those go that the helper stopped.
+// Resumes the threads that the helper stopped.
 CRASH_TIME void release_traced(void);
 
 #endif

@@ -1,7 +1,7 @@
 // Calls LLVM's C++ demangler.
 //
-// scripts/static-libraries takes it from libc++abi's archive, renames what it exports and how it allocates, and defines
-// CRASHPADCTL_LINKS_LLVM_DEMANGLER. Other builds load libc++abi.so.1 if it is installed.
+// scripts/static-libraries extracts it from the libc++abi archive, renames its exported symbols and allocation
+// functions, and defines CRASHPADCTL_LINKS_LLVM_DEMANGLER. Other builds load libc++abi.so.1 if it is installed.
 #define _GNU_SOURCE
 #include "CDemangle.h"
 
@@ -21,7 +21,7 @@ char *crashpadctl_demangle_libstdcxx(const char *name) { return __cxa_demangle(n
 static demangle_function *loaded;
 
 static void load(void) {
-  // Its own __cxa_demangle and not that of the C++ library, which comes first in the global scope.
+  // Looks up libc++abi's own __cxa_demangle, not that of the C++ library, which comes first in the global scope.
   void *library = dlopen("libc++abi.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library) loaded = (demangle_function *)dlsym(library, "__cxa_demangle");
 }
@@ -43,12 +43,12 @@ crashpadctl_cxx_demangler_kind crashpadctl_cxx_demangler(void) { return CRASHPAD
 
 // MARK: The linked demangler's heap
 
-// What one call has allocated. The demangler can't be told to stop, so that an allocation over the limit leaves it by
-// longjmp, and what it had is freed here. Its destructors only free memory, so that none has to run.
+// A memory block that the current call has allocated. The demangler can't be stopped, so an allocation over the limit
+// leaves it by longjmp, and its blocks are freed here. Skipping its destructors is safe: they only free memory.
 struct block {
   struct block *next, *previous;
   size_t size;
-  // Keeps what follows aligned to 16 bytes.
+  // Keeps the data after this header aligned to 16 bytes.
   size_t unused;
 };
 

@@ -73,7 +73,7 @@ struct unpack {
   unsigned (*zstd_is_error)(size_t);
 };
 
-// The function that is linked in, or else the library's.
+// Returns the linked function, or else loads it from the library.
 static void *find(void *linked, const char *library, const char *name) {
   if (linked != NULL) return linked;
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -86,13 +86,13 @@ static bool begin_deflate(struct unpack *stream, int window_bits) {
   stream->inflate = find(inflate, kLibrary, "inflate");
   stream->inflate_end = find(inflateEnd, kLibrary, "inflateEnd");
   if (begin == NULL || stream->inflate == NULL || stream->inflate_end == NULL) return false;
-  // zlib compares the first character of the version.
+  // zlib compares only the first character of the version.
   return begin(&stream->state.deflate, window_bits, "1.2.11", (int)sizeof stream->state.deflate) == 0;
 }
 
 static bool begin_xz(struct unpack *stream) {
   static const char kLibrary[] = "liblzma.so.5";
-  // The largest dictionary of xz's presets is 64 MiB.
+  // The largest dictionary of the xz presets is 64 MiB.
   const uint64_t kMemoryLimit = (uint64_t)128 << 20;
   int (*begin)(struct xz_stream *, uint64_t, uint32_t) = find(lzma_stream_decoder, kLibrary, "lzma_stream_decoder");
   stream->xz_code = find(lzma_code, kLibrary, "lzma_code");

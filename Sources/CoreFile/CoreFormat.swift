@@ -1,7 +1,7 @@
-/// Numbers of ELF and of Linux' core files.
+/// Constants of ELF and of Linux core files.
 ///
-/// Sources: the System V ABI, "ELF Header", "Program Header", "Note Section"; Linux, `include/uapi/linux/{elf,auxvec}.h`,
-/// `include/linux/elfcore.h`, `fs/binfmt_elf.c`.
+/// Sources: the System V ABI, "ELF Header", "Program Header", "Note Section"; Linux, `include/linux/elfcore.h`,
+/// `include/uapi/linux/{elf,auxvec}.h`, `fs/binfmt_elf.c`.
 enum CoreFormat {
   /// 0x7f, "ELF"
   static let magic: UInt32 = 0x464c_457f
@@ -13,26 +13,26 @@ enum CoreFormat {
   static let typeCore: UInt16 = 4
   static let machineX86_64: UInt16 = 62
   static let machineAArch64: UInt16 = 183
-  /// PN_XNUM: the number of program headers stands in the first section header.
+  /// PN_XNUM: the number of program headers is in the first section header.
   static let extendedCount: UInt16 = 0xffff
 
   static let segmentLoad: UInt32 = 1
   static let segmentNote: UInt32 = 4
 
-  /// NT_* of the notes named "CORE"
+  /// NT_* types of the notes named "CORE"
   static let notePRSTATUS: UInt32 = 1
   static let noteFPREGSET: UInt32 = 2
   static let notePRPSINFO: UInt32 = 3
   static let noteAUXV: UInt32 = 6
   static let noteSIGINFO: UInt32 = 0x5349_4749
   static let noteFILE: UInt32 = 0x4649_4c45
-  /// NT_* of the notes named "LINUX"
+  /// NT_* types of the notes named "LINUX"
   static let noteX86XSTATE: UInt32 = 0x202
   static let noteARMTLS: UInt32 = 0x401
   static let noteARMPACMask: UInt32 = 0x406
-  /// NT_GNU_BUILD_ID, of notes named "GNU"
+  /// NT_GNU_BUILD_ID, in notes named "GNU"
   static let noteBuildID: UInt32 = 3
-  /// The kernel's version, of notes named "Linux" in its vDSO
+  /// The kernel's version, in notes named "Linux" of its vDSO
   static let noteKernelVersion: UInt32 = 0
 
   /// AT_*

@@ -1,11 +1,11 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// Memory: the threads' stacks, and all the rest.
+/// Divides memory into the threads' stacks and the rest.
 extension CoreReader {
-  /// Below what is in use, a leaf function may use 128 bytes of its stack (the x86-64 ABI's red zone).
+  /// A leaf function may use 128 bytes below the stack pointer (the x86-64 ABI's red zone).
   private static let redZone: UInt64 = 128
-  /// A stack that overflowed points below itself, into pages that nobody may touch.
+  /// The stack pointer of a stack that overflowed is below the stack, in its inaccessible guard pages.
   private static let maximumGap: UInt64 = 1 << 20
 
   private struct StackStart {
@@ -14,7 +14,8 @@ extension CoreReader {
     let thread: Int
   }
 
-  /// Gives each thread its stack, from a bit below the stack pointer up, and what is left to the snapshot's memory.
+  /// Assigns each thread its stack, from just below the stack pointer upwards, and adds the rest to the snapshot's
+  /// memory.
   mutating func divideMemory() {
     var starts: [StackStart] = []
     for (index, thread) in snapshot.threads.enumerated() {
@@ -25,7 +26,8 @@ extension CoreReader {
     var cuts: [(segment: Int, region: MemoryRegion)] = []
     var next = starts.count
     for index in starts.indices.reversed() {
-      // Threads whose stacks lie in one segment end where the next begins; those with one stack share it.
+      // If several stacks are in one segment, each ends where the next begins; threads with the same start share one
+      // stack.
       let start = starts[index]
       if index + 1 < starts.count,
         starts[index + 1].segment != start.segment || starts[index + 1].address != start.address
@@ -57,7 +59,7 @@ extension CoreReader {
     {
       return (index, max(start, segment.address))
     }
-    // The first behind it that has bytes.
+    // The first segment above the pointer that has bytes.
     let index = space.firstIndex(behind: pointer)
     for index in index..<min(index + 2, space.segments.count) {
       let segment = space.segments[index]
@@ -66,7 +68,7 @@ extension CoreReader {
     return nil
   }
 
-  /// All bytes of the segments but those of the stacks.
+  /// Adds all bytes of the segments except the stacks.
   private mutating func keepRest(beside cuts: some Sequence<(segment: Int, region: MemoryRegion)>) {
     var rest: [MemoryRegion] = []
     rest.reserveCapacity(space.segments.count)
@@ -92,18 +94,20 @@ extension CoreReader {
     snapshot.extraMemory = rest
   }
 
-  // MARK: What the kernel put on the first stack
+  // MARK: The initial stack
 
-  /// The whole command line and the environment: NT_PRPSINFO has 80 bytes of the one and nothing of the other.
+  /// Reads the whole command line and the environment: NT_PRPSINFO has only 80 bytes of the command line and no
+  /// environment.
   ///
-  /// A new process finds on its stack, upwards: the number of arguments, a pointer to each, 0, a pointer to each variable, 0,
-  /// the auxiliary vector, and above it the strings in the same order (Linux, `fs/binfmt_elf.c`, `create_elf_tables`).
+  /// The initial stack of a process contains, upwards: the number of arguments, a pointer to each, 0, a pointer to each
+  /// variable, 0, the auxiliary vector, and above it the strings in the same order (Linux, `fs/binfmt_elf.c`,
+  /// `create_elf_tables`).
   mutating func readInitialStack(_ bytes: RawSpan) {
     guard let vector = notes.auxiliaryVector, vector.count >= 32,
       let name = notes.auxiliaryValues[CoreFormat.auxExecutableName], let index = space.segment(at: name)
     else { return }
     let segment = space.segments[index]
-    // Offsets in the segment from here on; a word is there if it lies in the file.
+    // From here on, offsets are relative to the segment; a word is available if it is in the file.
     func word(_ offset: Int) -> UInt64? {
       guard offset >= 0, offset <= segment.bytes.count - 8 else { return nil }
       return bytes.uint64(at: segment.bytes.offset + offset)
@@ -122,7 +126,7 @@ extension CoreReader {
     let lowest = max(0, place - vector.count - 4096)
     while place >= lowest, !(0..<4).allSatisfy({ word(place + 8 * $0) == firsts[$0] }) { place -= 8 }
     guard place >= lowest, word(place - 8) == 0 else { return }
-    // Back over the variables to the zero before them, and over the arguments to their number.
+    // Go back over the variables to the zero before them, and over the arguments to their number.
     let limit = max(0, place - 8 << 20)
     var variables = place - 16
     while variables >= limit, word(variables) != 0 { variables -= 8 }

@@ -1,19 +1,19 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// One entry of NT_FILE: a part of a file that was mapped.
+/// One entry of NT_FILE: a mapped part of a file.
 struct FileMapping {
   let start: UInt64
   let end: UInt64
-  /// In the file, in bytes.
+  /// The offset in the file, in bytes.
   let offset: UInt64
-  /// The path, as the kernel says it.
+  /// The path as the kernel reports it.
   let name: ByteRange
 }
 
-/// Modules: mapped files that are ELF files, and the kernel's vDSO, which is in no file.
+/// Modules: mapped ELF files, and the kernel's vDSO, which is not backed by a file.
 extension CoreReader {
-  /// What readers of minidumps know the vDSO by; Breakpad's writer calls it so.
+  /// The name by which readers of minidumps recognize the vDSO; Breakpad's writer uses it.
   static let vdsoName = "linux-gate.so"
 
   mutating func readModules(_ bytes: RawSpan) {
@@ -24,7 +24,7 @@ extension CoreReader {
     var modules: [(module: ModuleSnapshot, isFixed: Bool)] = []
     while index < mappings.count {
       let first = mappings[index]
-      // A file that is not mapped from its beginning is no module, nor is one with other first bytes.
+      // A file is a module only if its beginning is mapped and is an ELF header, or is missing from the core.
       let image =
         first.offset == 0 ? ElfImage(at: first.start, in: space, pageSize: pageSize, budget: &budget, bytes) : nil
       let isModule = first.offset == 0 && (image != nil || space.bytes(at: first.start, count: 4) == nil)
@@ -34,7 +34,7 @@ extension CoreReader {
       while next < mappings.count, case let mapping = mappings[next],
         bytes.compare(mapping.name, first.name, in: bytes) == 0
       {
-        // Two mappings of one beginning may belong to one module, whose segments share a page of the file.
+        // Two mappings of a file's beginning may belong to one module whose segments share a page of the file.
         if let size = image?.size {
           if mapping.start - first.start >= size { break }
         } else if mapping.offset == 0, mapping.start != end {
@@ -73,7 +73,7 @@ extension CoreReader {
     }
     let count = Int(clamping: bytes.uint64(at: note.offset))
     let unit = bytes.uint64(at: note.offset + 8)
-    // Each takes 24 bytes, and a NUL behind its name.
+    // Each entry takes 24 bytes, plus at least a NUL for its name.
     let fitting = (note.count - 16) / 25
     if count > fitting {
       findings.append(
@@ -83,7 +83,7 @@ extension CoreReader {
     }
     var mappings: [FileMapping] = []
     mappings.reserveCapacity(min(count, fitting, memoryBudget / Price.mapping))
-    // Of a count that is too large nobody knows where the names begin.
+    // If the count is too large, the start of the names is unknown.
     var name = note.offset + 16 + 24 * min(count, note.count / 24)
     for index in 0..<min(count, fitting) {
       let entry = note.offset + 16 + 24 * index
@@ -103,7 +103,7 @@ extension CoreReader {
     space.segment(at: mapping.start).map { space.segments[$0].isExecutable } ?? false
   }
 
-  /// The kernel puts it behind the path of a file that was there when it was mapped.
+  /// The name without " (deleted)", which the kernel appends if the file was deleted after it was mapped.
   private func withoutDeletionMark(_ name: ByteRange, _ bytes: RawSpan) -> Content {
     let mark = Array(" (deleted)".utf8)
     let start = name.count - mark.count
@@ -129,19 +129,20 @@ extension CoreReader {
     module.identity = image.buildID.map { .buildID($0) }
     module.fileType = .other
     modules.append((module, false))
-    // The kernel's version is in no note of the core, but in the vDSO.
+    // The kernel's version is not in a note of the core, but in the vDSO.
     guard let version = image.kernelVersion else { return }
     let parts = [version >> 16, version >> 8 & 0xff, version & 0xff].map { Int32(truncatingIfNeeded: $0) }
     snapshot.system.osMajor = parts[0]
     snapshot.system.osMinor = parts[1]
     snapshot.system.osBugfix = parts[2]
-    // The form of uname(1), in which Breakpad writes it.
+    // The form of uname(1), which Breakpad also writes.
     let machine = snapshot.system.architecture == .x86_64 ? "x86_64" : "aarch64"
     let text = "Linux \(parts[0]).\(parts[1]).\(parts[2]) \(machine)"
     snapshot.system.osBuild = snapshot.store(text.utf8)
   }
 
-  /// The program itself first, where readers of minidumps look for it; the others by address, none within the next.
+  /// Sorts modules by address, with the program first, where readers of minidumps expect it. Cuts sizes so that no
+  /// module overlaps the next.
   private func arranged(_ found: [(module: ModuleSnapshot, isFixed: Bool)], _ bytes: RawSpan) -> [ModuleSnapshot] {
     var modules = found.map(\.module)
     let entry = notes.auxiliaryValues[CoreFormat.auxEntry]

@@ -1,10 +1,10 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// What the notes of a core say, apart from the threads, which are in the snapshot.
+/// The content of a core's notes, except the threads, which are in the snapshot.
 struct CoreNotes {
   var hasNotes = false
-  /// Of each thread the signal that it was to get, and where its NT_SIGINFO is.
+  /// For each thread: its pending signal, and the range of its NT_SIGINFO.
   var signals: [(current: UInt16, info: ByteRange?)] = []
   /// NT_PRPSINFO
   var process: ByteRange?
@@ -12,12 +12,12 @@ struct CoreNotes {
   var files: ByteRange?
   /// NT_AUXV
   var auxiliaryVector: ByteRange?
-  /// NT_SIGINFO that stands before any thread
+  /// An NT_SIGINFO that precedes all threads
   var firstSignalInfo: ByteRange?
 
-  /// CPU time of each thread; the first thread of a process has that of the process.
+  /// The CPU time of each thread; for the first thread of a process, that of the whole process.
   var times: [(user: Timestamp, system: Timestamp)] = []
-  /// AT_* to value; the first of each counts.
+  /// AT_* to value; if a type is repeated, the first one counts.
   var auxiliaryValues: [UInt64: UInt64] = [:]
 }
 
@@ -34,7 +34,7 @@ extension CoreReader {
         readLinuxNote(note, bytes)
       }
     }
-    // Of a file that breaks off there is one finding already.
+    // A truncated file already has a finding.
     if let fault = list.fault, !isCut {
       findings.append(Finding(CoreRules.noteOutside, at: fault, path: "notes[\(count)]"))
     }
@@ -67,7 +67,7 @@ extension CoreReader {
     case CoreFormat.noteAUXV:
       guard notes.auxiliaryVector == nil else { return }
       notes.auxiliaryVector = note.content
-      // Linux has some 40 kinds.
+      // Linux has about 40 types.
       for offset in stride(from: note.content.offset, to: note.content.end - 15, by: 16).prefix(256) {
         let type = bytes.uint64(at: offset)
         if type == 0 { break }
@@ -82,7 +82,7 @@ extension CoreReader {
   private mutating func readLinuxNote(_ note: ElfNote, _ bytes: RawSpan) {
     switch (snapshot.system.architecture, note.type) {
     case (.x86_64, CoreFormat.noteX86XSTATE):
-      // Its first 512 bytes are those of FXSAVE.
+      // The first 512 bytes are the FXSAVE area.
       guard isOfThread(note, "NT_X86_XSTATE"), check(note, has: 512, "NT_X86_XSTATE"),
         case .x86_64(let context)? = snapshot.threads.last?.context, context.fxsave.isEmpty
       else { return }
@@ -115,7 +115,7 @@ extension CoreReader {
 
   // MARK: The process
 
-  /// NT_PRPSINFO and the auxiliary vector.
+  /// Reads NT_PRPSINFO and the auxiliary vector.
   mutating func readProcess(_ bytes: RawSpan) {
     var linux = LinuxSnapshot()
     linux.auxiliaryVector = notes.auxiliaryVector.map { Content(inputOffset: $0.offset, count: $0.count) }
@@ -125,10 +125,10 @@ extension CoreReader {
       snapshot.parentProcessID = bytes.int32(at: process.offset + 28)
       let name = text(ByteRange(offset: process.offset + 40, count: 16), bytes)
       var arguments = text(ByteRange(offset: process.offset + 56, count: 80), bytes)
-      // The kernel puts a space behind each argument.
+      // The kernel writes a space after each argument.
       while arguments.count > 0, bytes.uint8(at: arguments.end - 1) == 0x20 { arguments.count -= 1 }
       if arguments.count > 0 { linux.commandLine = Content(inputOffset: arguments.offset, count: arguments.count) }
-      // Times and name are those of the first thread of the process, whose id the process has.
+      // The times and the name belong to the process' first thread, whose id is the process id.
       if let main = snapshot.threads.firstIndex(where: { $0.id == UInt64(bytes.uint32(at: process.offset + 24)) }) {
         if name.count > 0 { snapshot.threads[main].name = Content(inputOffset: name.offset, count: name.count) }
         snapshot.userTime = notes.times[main].user
@@ -138,7 +138,7 @@ extension CoreReader {
     snapshot.linux = linux
   }
 
-  /// Up to the first NUL.
+  /// The range up to the first NUL.
   func text(_ range: ByteRange, _ bytes: RawSpan) -> ByteRange {
     ByteRange(offset: range.offset, count: bytes.firstZero(in: range) - range.offset)
   }
@@ -147,12 +147,12 @@ extension CoreReader {
 
   mutating func readException(_ bytes: RawSpan) {
     if notes.signals.first?.info == nil, !notes.signals.isEmpty { notes.signals[0].info = notes.firstSignalInfo }
-    // The kernel writes the thread first that took the signal, as gdb does. Not so every program.
+    // The kernel and gdb write the thread that received the signal first. Other programs may not.
     let index = notes.signals.firstIndex { $0.current != 0 || signal($0.info, bytes) != 0 }
     guard let index, let id = snapshot.threads[index].id else { return }
     let (current, info) = notes.signals[index]
     let number = signal(info, bytes)
-    // A debugger stops the process that it writes a core of, without a signal that is to be delivered.
+    // A debugger stops the process to write its core; no signal is pending then.
     if current == 0, number == CoreFormat.signalStop { return }
     var exception = ExceptionSnapshot(
       kind: .linuxSignal, threadID: id, code: number != 0 ? number : UInt32(current))
@@ -160,7 +160,7 @@ extension CoreReader {
     if let info, number != 0 {
       let code = bytes.int32(at: info.offset + 8)
       exception.info = UInt32(bitPattern: code)
-      // Where the kernel raised the signal for what the thread did, there is an address; otherwise who sent it.
+      // For a fault raised by the kernel, this field is the address; for other signals, the sender.
       if code > 0, [4, 5, 7, 8, 11].contains(number) { exception.address = bytes.uint64(at: info.offset + 16) }
     }
     snapshot.exception = exception

@@ -1,23 +1,24 @@
 package import BinaryFormat
 package import Snapshot
 
-/// Reads an ELF core file of Linux into a snapshot: what the kernel, gdb's gcore or systemd-coredump wrote.
+/// Reads an ELF core file of Linux, written by the kernel, gdb's gcore or systemd-coredump, into a snapshot.
 ///
-/// A core may have many gigabytes. Only headers, notes and the first pages of modules are looked at; memory stays in the
-/// file as ranges of it. All is read with bounds checked here, and not with libelf: a core that breaks off, as a limit on
-/// its size leaves it, has to be read as far as it goes, and each finding has its place in the file.
+/// A core may have many gigabytes. Only headers, notes and the first pages of modules are read; memory is kept as
+/// ranges of the file. This code parses the file itself, without libelf, because a core that was truncated by a size
+/// limit must be read as far as possible, and each finding needs its offset in the file.
 package struct CoreReader {
   package struct Options: Sendable {
-    /// How many bytes of a thread's stack count as its stack, from the newest on. What lies above is other memory.
+    /// The maximum size in bytes of a thread's stack, from the stack pointer upwards. The memory above it is kept as
+    /// other memory.
     package var maximumStack = 1 << 20
-    /// The same of the thread that crashed: all of a stack that overflowed.
+    /// The same for the crashed thread, large enough for a stack that overflowed.
     package var maximumCrashedStack = 16 << 20
 
     package init() {}
   }
 
   package struct Result: Sendable {
-    /// Nil if the file is no core that can be read; `findings` says why.
+    /// Nil if the file is not a readable core; `findings` has the reason.
     package let snapshot: ProcessSnapshot?
     package let findings: FindingList
   }
@@ -29,10 +30,10 @@ package struct CoreReader {
   var notes = CoreNotes()
   /// NT_FILE, by address.
   var mappings: [FileMapping] = []
-  /// Bytes of memory that lists and texts may still take. Names may be shared by many entries, so without this a small file
-  /// could describe a snapshot of any size.
+  /// Bytes of memory that lists and texts may still use. Many entries may share one name, so without this limit a small
+  /// file could describe a snapshot of any size.
   var memoryBudget: Int
-  /// Whether that was not enough, which is said once.
+  /// Whether the budget has been exceeded, which is reported once.
   private var isExhausted = false
 
   /// Reads all of `bytes`.
@@ -57,7 +58,7 @@ package struct CoreReader {
     memoryBudget = size + 32 << 20
   }
 
-  /// Checks the ELF header. Nil, with a finding, if it is not that of a core that is read here.
+  /// Checks the ELF header. Returns nil, with a finding, if it is not that of a supported core.
   private static func architecture(_ bytes: RawSpan, _ findings: inout FindingList) -> CPUArchitecture? {
     if bytes.byteCount >= 4, bytes.uint32(at: 0) != CoreFormat.magic {
       findings.append(Finding(CoreRules.badSignature, at: 0))
@@ -87,14 +88,14 @@ package struct CoreReader {
     }
   }
 
-  /// What an entry of each kind costs of memory, in bytes, rounded up.
+  /// The approximate memory cost of one entry of each kind, in bytes, rounded up.
   enum Price {
     static let thread = 1024
     static let module = 512
     static let mapping = 48
   }
 
-  /// Takes `price` bytes off the budget. Returns false, with a finding, when there is not enough left.
+  /// Deducts `price` bytes from the budget. Returns false, with a finding, if the budget is not sufficient.
   mutating func spend(_ price: Int, at offset: Int?, path: String) -> Bool {
     if memoryBudget < price {
       if !isExhausted { findings.append(Finding(CoreRules.tooManyEntries, at: offset, path: path)) }
@@ -123,7 +124,7 @@ package struct CoreReader {
     }
     var segments: [CoreSegment] = []
     segments.reserveCapacity(min(count, fitting))
-    // All segments together have no more bytes than the file. So nothing made of them is larger than that.
+    // All segments together may have no more bytes than the file, so that data derived from them is limited too.
     var left = bytes.byteCount
     var isShared = false
     var cut: (header: Int, index: Int, end: UInt64)?
@@ -172,13 +173,13 @@ package struct CoreReader {
     if !notes.hasNotes { findings.append(Finding(CoreRules.noNotes)) }
   }
 
-  /// With more than 65,534 segments their number stands in the first section header, at the end of the file.
+  /// If there are more than 65,534 segments, their number is in the first section header, at the end of the file.
   private func programHeaderCount(_ start: Int, _ entrySize: Int, _ bytes: RawSpan) -> Int {
     let count = bytes.uint16(at: 56)
     guard count == CoreFormat.extendedCount else { return Int(count) }
     let section = Int(clamping: bytes.uint64(at: 40))
     if section > 0, section <= bytes.byteCount - 64 { return Int(bytes.uint32(at: section + 44)) }
-    // The file breaks off. The first segment is that of the notes, and follows the program headers.
+    // The file is truncated. The first segment is that of the notes, and follows the program headers.
     guard entrySize > 0, start <= bytes.byteCount - CoreFormat.programHeaderSize else { return Int(count) }
     let notes = Int(clamping: bytes.uint64(at: start + 8))
     return notes > start ? (notes - start) / entrySize : Int(count)

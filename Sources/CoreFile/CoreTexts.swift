@@ -1,14 +1,14 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// The texts of /proc that readers of Linux minidumps want, made anew of what the core says.
+/// Makes the /proc texts that readers of Linux minidumps expect from the data of the core.
 extension CoreReader {
   mutating func makeTexts(_ bytes: RawSpan) {
     makeStatus(bytes)
     makeMaps(bytes)
   }
 
-  /// /proc/PID/status, as far as NT_PRPSINFO has it.
+  /// Makes /proc/PID/status from the fields of NT_PRPSINFO.
   private mutating func makeStatus(_ bytes: RawSpan) {
     guard let process = notes.process else { return }
     func number(_ offset: Int) -> String { String(bytes.uint32(at: process.offset + offset)) }
@@ -21,7 +21,7 @@ extension CoreReader {
     snapshot.linux?.processStatus = content
   }
 
-  /// /proc/PID/maps. Devices and inodes are not in a core.
+  /// Makes /proc/PID/maps, with zeros for devices and inodes, which are not in a core.
   private mutating func makeMaps(_ bytes: RawSpan) {
     if space.segments.isEmpty { return }
     let vdso = notes.auxiliaryValues[CoreFormat.auxVDSO]
@@ -48,7 +48,7 @@ extension CoreReader {
       let end = segment.address &+ segment.memorySize
       var line = "\(hexadecimal(segment.address, width: 8))-\(hexadecimal(end, width: 8)) \(flags)p "
       line += "\(hexadecimal(offset, width: 8)) 00:00 0 "
-      // The kernel aligns the names so.
+      // The kernel aligns the names to this column.
       if !name.isEmpty { line += String(repeating: " ", count: max(0, 73 - line.utf8.count)) }
       guard spend(2 * line.utf8.count, at: segment.bytes.offset, path: "maps") else { break }
       text += Array(line.utf8) + name + [0x0a]
@@ -57,7 +57,7 @@ extension CoreReader {
     snapshot.linux?.maps = content
   }
 
-  /// A line feed would end the line: `\012`, as the kernel writes it.
+  /// Escapes line feeds as `\012`, as the kernel does.
   private func escaped(_ name: [UInt8]) -> [UInt8] {
     guard name.contains(0x0a) else { return name }
     return name.flatMap { $0 == 0x0a ? Array("\\012".utf8) : [$0] }

@@ -1,7 +1,7 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// NT_PRSTATUS and the notes with more registers.
+/// Reads NT_PRSTATUS and the notes with further registers.
 extension CoreReader {
   mutating func readThread(_ offset: Int, _ bytes: RawSpan) {
     var thread = ThreadSnapshot()
@@ -65,7 +65,8 @@ extension CoreReader {
     return context
   }
 
-  /// Of the last thread: `struct user_fpregs_struct`, which is what FXSAVE writes, or `struct user_fpsimd_state`.
+  /// Sets the floating-point registers of the last thread: `struct user_fpregs_struct`, which has the layout of FXSAVE,
+  /// or `struct user_fpsimd_state`.
   mutating func readFloatingPoint(_ offset: Int, _ bytes: RawSpan) {
     let last = snapshot.threads.count - 1
     let image = Content(inputOffset: offset, count: 512)

@@ -1,7 +1,7 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// What an ELF file's first page tells of it, where that page is in the core.
+/// Facts from the first page of an ELF file, if the core contains that page.
 struct ElfImage {
   /// The size in memory, in bytes; nil if the program headers are not in the core.
   private(set) var size: UInt64?
@@ -10,10 +10,11 @@ struct ElfImage {
   /// LINUX_VERSION_CODE, in the vDSO
   private(set) var kernelVersion: UInt32?
 
-  /// Longer ones are no ids: linkers write 8 to 20 bytes, and 64 are those of the longest digest.
+  /// Longer build ids are ignored: linkers write 8 to 20 bytes, and the longest digest has 64.
   private static let maximumBuildID = 64
 
-  /// Nil if there is no ELF header at `address` in the core. `budget` are the bytes of notes that may still be searched.
+  /// Nil if there is no ELF header at `address` in the core. `budget` is the number of bytes that may still be
+  /// searched.
   init?(at address: UInt64, in space: AddressSpace, pageSize: UInt64, budget: inout Int, _ bytes: RawSpan) {
     guard let header = space.bytes(at: address, count: CoreFormat.headerSize),
       bytes.uint32(at: header.offset) == CoreFormat.magic,
@@ -43,7 +44,7 @@ struct ElfImage {
     for index in 0..<count {
       let offset = headers.offset + index * entrySize
       guard bytes.uint32(at: offset) == CoreFormat.segmentNote else { continue }
-      // The kernel writes only the first page of a file; notes are there as a rule.
+      // The kernel writes only the first page of a file, which usually contains the notes.
       guard let place = space.bytes(from: address &+ (bytes.uint64(at: offset + 16) &- first)) else { continue }
       let size = Int(clamping: bytes.uint64(at: offset + 32))
       readNotes(place, size, alignment: bytes.uint64(at: offset + 48), &budget, bytes)

@@ -3,10 +3,10 @@ internal import BinaryFormat
 /// One note.
 struct ElfNote {
   let type: UInt32
-  /// Without its NUL.
+  /// The name without its NUL.
   let name: ByteRange
   let content: ByteRange
-  /// Where it begins in the file.
+  /// The offset of the note in the file.
   let offset: Int
 
   func isNamed(_ text: StaticString, _ bytes: RawSpan) -> Bool {
@@ -18,17 +18,17 @@ struct ElfNote {
   }
 }
 
-/// The notes of one segment, one after the other.
+/// The consecutive notes of one segment.
 struct ElfNotes {
   private let range: ByteRange
   private let mask: Int
   private var place = 0
-  /// Where a note begins that does not fit into the segment: it ends the notes.
+  /// The offset of a note that does not fit into the segment. No notes are read after it.
   private(set) var fault: Int?
 
   /// - Parameters:
-  ///   - range: where the segment lies in the file.
-  ///   - alignment: the segment's. Notes are aligned to 4 bytes, to 8 only where the segment says just that.
+  /// - range: the range of the segment in the file.
+  /// - alignment: the alignment of the segment. Notes are aligned to 8 bytes if it is 8, otherwise to 4.
   init(_ range: ByteRange, alignment: UInt64) {
     self.range = range
     mask = alignment == 8 ? 7 : 3
@@ -38,7 +38,7 @@ struct ElfNotes {
     guard place < range.count, fault == nil else { return nil }
     let start = range.offset + place
     guard range.count - place >= 12 else {
-      // Padding behind the last note is none.
+      // Zero padding after the last note is not a fault.
       fault = bytes.firstNonZero(in: ByteRange(offset: start, count: range.count - place))
       place = range.count
       return nil

@@ -1,27 +1,28 @@
 internal import Synchronization
 
-/// The memory of an annotation that every dump has from its first value on: allocated once, and never freed, as a crash may
-/// come at any time.
+/// The memory of an annotation that every dump contains once it has a value: allocated once and never freed, because a
+/// crash may come at any time.
 ///
-/// A value is written where nobody looks, and appears by one store of its address. So a crash finds the old value or the new
-/// one, never a mixture, and of several threads that set it the last store wins. There are a few places to write to; a thread
-/// that finds none, because others stand in the middle of writing, tries again.
+/// A value is written to a place that is not in use, and appears by one store of its address. So a crash finds the old
+/// value or the new one, never a mixture, and if several threads set it, the last store wins. There are a few places to
+/// write to; a thread that finds none free, because other threads are writing, tries again.
 @safe
 package struct AnnotationStorage: @unchecked Sendable {
-  /// Places for values: one that is seen, and the others for threads that write at the same time.
+  /// The number of places for values: one holds the current value, the others are for threads that write at the same
+  /// time.
   static let placeCount = 8
-  /// How often a free place is looked for.
+  /// The number of attempts to find a free place.
   static let attempts = 1000
 
   private let annotation: RegisteredAnnotation
   private let places: UnsafeMutableRawPointer
-  /// A bit for each place that nobody uses. The one that is seen is in use.
+  /// One bit for each free place. The place of the current value is not free.
   private let free: UnsafeMutablePointer<Atomic<UInt32>>
   /// The most bytes of a value.
   package let capacity: Int
 
   /// - Parameters:
-  ///   - name: at most 256 bytes of it are used.
+  ///   - name: only its first 256 bytes are used.
   ///   - capacity: the most bytes of a value, at most 20,479.
   package init(name: String, capacity: Int) {
     let capacity = min(max(capacity, 1), AnnotationLimits.valueSize - 1)
@@ -33,9 +34,9 @@ package struct AnnotationStorage: @unchecked Sendable {
     unsafe free.initialize(to: Atomic((1 << UInt32(Self.placeCount)) - 1))
   }
 
-  /// Sets a text: at most `capacity` bytes of it, up to the first NUL.
+  /// Sets the text: at most `capacity` bytes of it, up to the first NUL.
   ///
-  /// Neither locks nor allocates. False if so many other threads set it that there was no place.
+  /// Neither locks nor allocates. Returns false if so many other threads set it that no place was free.
   @discardableResult
   package func set(_ text: RawSpan) -> Bool {
     guard let index = claim() else { return false }
@@ -53,10 +54,11 @@ package struct AnnotationStorage: @unchecked Sendable {
     return true
   }
 
-  /// Dumps do not have it until it is set again.
+  /// Removes the value from dumps until it is set again.
   package func clear() { unsafe annotation.size.pointee.store(0, ordering: .releasing) }
 
-  /// What a dump would have now; nil if it has no value. For tests: another thread may write over it while it is read.
+  /// The value that a dump would contain now; nil if there is none. For tests: another thread may overwrite it during
+  /// the read.
   package var current: String? {
     guard unsafe annotation.size.pointee.load(ordering: .acquiring) > 0 else { return nil }
     let address = unsafe annotation.value.pointee.load(ordering: .acquiring)

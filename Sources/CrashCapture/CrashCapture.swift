@@ -3,23 +3,24 @@ internal import Glibc
 internal import Snapshot
 package import SystemPackage
 
-/// A call of the handler failed.
+/// A failed call of the handler.
 package struct CaptureFailure: Error, Sendable, Equatable {
-  /// The database, or the dump that was to be written.
+  /// The path of the database, or of the dump that was to be written.
   package let path: FilePath
   package let errno: Errno
-  /// What failed, as a sentence; empty if the handler did not say.
+  /// A sentence about the failure; empty if the handler gave none.
   package let message: String
 }
 
-/// The handler inside of this process that writes an intermediate dump when it crashes. All calls may come from any thread.
+/// The handler inside this process that writes an intermediate dump when it crashes. All calls may come from any
+/// thread.
 package enum CrashCapture {
   /// Starts the handler: once in a process.
   ///
   /// - Parameters:
   ///   - database: its directory, which is made if it is missing.
-  ///   - programID: what stands before the `@` in names of dumps; without a slash, and no dot in front.
-  ///   - options: the rest.
+  ///   - programID: the text before the `@` in names of dumps; contains no slash and does not begin with a dot.
+  ///   - options: the other options.
   /// - Throws: `CaptureFailure`, with `EALREADY` the second time.
   package static func install(database: FilePath, programID: String, options: CaptureOptions = CaptureOptions())
     throws(CaptureFailure)
@@ -48,12 +49,12 @@ package enum CrashCapture {
     }
   }
 
-  /// Stops the handler: earlier ones come back, and the empty file goes.
+  /// Stops the handler: restores the earlier handlers, and removes the empty file.
   package static func uninstall() { crash_capture_uninstall() }
 
   package static var isInstalled: Bool { crash_capture_is_installed() != 0 }
 
-  /// Where a crash will be written to, in the end; nil without a handler.
+  /// The final path of the dump that a crash will write; nil without a handler.
   package static var dumpPath: FilePath? {
     let path = unsafe crash_capture_path()
     return unsafe path.pointee == 0 ? nil : unsafe FilePath(platformString: path)
@@ -61,7 +62,8 @@ package enum CrashCapture {
 
   /// Writes a dump of this process, which goes on.
   ///
-  /// - Parameter path: a file that does not exist yet, and is whole when it appears; nil for a pending dump of the database.
+  /// - Parameter path: a file that does not exist yet, and is complete when it appears; nil for a pending dump of the
+  ///   database.
   /// - Returns: the path of the dump.
   /// - Throws: `CaptureFailure`.
   @discardableResult
@@ -79,9 +81,9 @@ package enum CrashCapture {
     return FilePath(text(written))
   }
 
-  /// Sets a text of the whole process; nil removes it.
+  /// Sets a text annotation of the whole process; nil removes it.
   ///
-  /// Of at most 255 bytes of name and 4095 of value, and 64 texts at once. False if it does not fit.
+  /// A name has at most 255 bytes, a value 4095; there are at most 64 texts at once. Returns false if it does not fit.
   package static func setAnnotation(_ name: String, to value: String?) -> Bool {
     let code = unsafe name.withCString { name in
       guard let value else { return unsafe crash_capture_set_annotation(name, nil) }
@@ -90,18 +92,18 @@ package enum CrashCapture {
     return code == 0
   }
 
-  /// Memory that dumps have beside what they have anyway: at most 1 MiB, in at most 128 ranges. It is read when the process
-  /// crashes; memory that is not mapped then is left out. False if it does not fit.
+  /// Adds memory to the contents of dumps: at most 128 ranges of 1 MiB each. It is read when the process crashes;
+  /// memory that is not mapped then is left out. Returns false if it does not fit.
   package static func addMemory(_ range: UnsafeRawBufferPointer) -> Bool {
     guard let start = range.baseAddress else { return true }
     return unsafe crash_capture_add_memory(start, range.count) == 0
   }
 
-  /// Takes back the range that begins there.
+  /// Removes the range that begins at this address.
   package static func removeMemory(at address: UnsafeRawPointer) { unsafe crash_capture_remove_memory(address) }
 
-  /// Gives the calling thread an alternate signal stack, without which the overflow of its own leaves no dump. False if there
-  /// is no memory for it.
+  /// Gives the calling thread an alternate signal stack, without which an overflow of its own stack leaves no dump.
+  /// Returns false if there is no memory for it.
   package static func prepareThread() -> Bool { crash_capture_prepare_thread() == 0 }
 
   private static func text(_ bytes: [CChar]) -> String {
@@ -109,7 +111,7 @@ package enum CrashCapture {
   }
 }
 
-/// Texts as C has a list of them: an array of pointers with NULL at its end.
+/// A list of texts for C: an array of pointers with NULL at its end.
 @unsafe
 private struct CStrings {
   let pointers: UnsafeMutablePointer<UnsafePointer<CChar>?>

@@ -3,25 +3,25 @@ internal import Synchronization
 
 /// Crashpad's limits, from `client/annotation.h`.
 package enum AnnotationLimits {
-  /// Bytes of a value.
+  /// The most bytes of a value.
   package static let valueSize = 5 * 4096
-  /// Bytes of a name.
+  /// The most bytes of a name.
   package static let nameSize = 256
-  /// The types that applications define begin here.
+  /// The first of the types that applications define.
   package static let userDefinedType: UInt16 = 0x8000
   static let textType: UInt16 = 1
 }
 
-/// A `crash_annotation` that is never freed, with those of its fields as atomic ones that are.
+/// A `crash_annotation` that is never freed, with access to its atomic fields.
 @safe
 struct RegisteredAnnotation: @unchecked Sendable {
   private let annotation: UnsafeMutablePointer<crash_annotation>
-  /// The address of the value; 0 while there was none.
+  /// The address of the value; 0 before the first value.
   let value: UnsafeMutablePointer<Atomic<UInt>>
-  /// In bytes; 0 while there is no value.
+  /// The size in bytes; 0 while there is no value.
   let size: UnsafeMutablePointer<Atomic<UInt32>>
 
-  /// A name is cut after 256 bytes, between characters.
+  /// Cuts the name after 256 bytes, between characters.
   init(name: String, type: UInt16) {
     var bytes = Array(name.utf8.prefix { $0 != 0 }.prefix(AnnotationLimits.nameSize))
     while String(validating: bytes, as: UTF8.self) == nil { bytes.removeLast() }
@@ -42,6 +42,6 @@ struct RegisteredAnnotation: @unchecked Sendable {
     unsafe annotation.pointee.type = type
   }
 
-  /// Makes dumps have it; cheap when they do already.
+  /// Adds the annotation to dumps; cheap if it is registered already.
   func register() { unsafe crash_annotation_register(annotation) }
 }

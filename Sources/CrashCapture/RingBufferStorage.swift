@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// The memory of an annotation that has the last items of what was put into it, in the layout of Crashpad's
-/// `client/length_delimited_ring_buffer.h`: magic (u32), version (u32, 1), where the oldest item begins (u32), the bytes that
-/// items take (u32), then the ring. An item has its length before it, as a varint in groups of seven bits.
+/// The memory of an annotation that keeps the last items pushed to it, in the layout of Crashpad's
+/// `client/length_delimited_ring_buffer.h`: magic (u32), version (u32, 1), offset of the oldest item (u32), size of all
+/// items in bytes (u32), then the ring. Each item is preceded by its length, as a varint in groups of seven bits.
 ///
-/// Allocated once and never freed. Items that make room go before the new one's bytes come, and it counts after them: whenever
-/// the process crashes, the items that count are whole.
+/// Allocated once and never freed. Old items are dropped before the bytes of a new one are written, and the new one is
+/// counted after them: whenever the process crashes, all counted items are complete.
 @safe
 package struct RingBufferStorage: @unchecked Sendable {
   static let magic: UInt32 = 0xcab0_0d1e
@@ -13,21 +13,21 @@ package struct RingBufferStorage: @unchecked Sendable {
   static let headerSize = 16
   /// The most bytes of a ring.
   package static let maximumCapacity = AnnotationLimits.valueSize - headerSize
-  /// How often a thread tries to get its turn.
+  /// The number of attempts of a thread to enter.
   static let attempts = 1000
 
   private let annotation: RegisteredAnnotation
   private let ring: UnsafeMutableRawPointer
-  /// Offset of the oldest item in the lower half, bytes of all in the upper one: both change by one store.
+  /// The offset of the oldest item in the lower half, the size of all items in the upper half: one store changes both.
   private let range: UnsafeMutablePointer<Atomic<UInt64>>
   private let isBusy: UnsafeMutablePointer<Atomic<Bool>>
-  /// Bytes of the ring.
+  /// The size of the ring in bytes.
   package let capacity: Int
 
   /// - Parameters:
-  ///   - name: at most 256 bytes of it are used.
-  ///   - type: what the items are, to whoever reads them: a number of the application's own, from `0x8001` on.
-  ///   - capacity: bytes of the ring, at most 20,464.
+  ///   - name: only its first 256 bytes are used.
+  ///   - type: the kind of the items, for readers of the dump: a number that the application defines, from `0x8001` on.
+  ///   - capacity: the size of the ring in bytes, at most 20,464.
   package init(name: String, type: UInt16, capacity: Int) {
     let capacity = min(max(capacity, 2), Self.maximumCapacity)
     self.capacity = capacity
@@ -43,9 +43,10 @@ package struct RingBufferStorage: @unchecked Sendable {
     unsafe annotation.value.pointee.store(UInt(bitPattern: memory), ordering: .releasing)
   }
 
-  /// Puts an item behind the others; the oldest go if there is no room.
+  /// Appends an item, and drops the oldest ones if there is no room.
   ///
-  /// Neither locks nor allocates. False if it is empty or larger than the ring, or if another thread is in the middle of this.
+  /// Neither locks nor allocates. Returns false if the item is empty or larger than the ring, or if another thread is
+  /// pushing.
   @discardableResult
   package func push(_ item: RawSpan) -> Bool {
     let lengthSize = Self.varintSize(item.byteCount)
@@ -65,7 +66,7 @@ package struct RingBufferStorage: @unchecked Sendable {
     writeVarint(item.byteCount, at: position)
     write(item, at: (position + lengthSize) % capacity)
     used += needed
-    // Bytes that count have to be in what is captured, so the size grows before the range.
+    // The captured size has to cover all counted bytes, so it grows before the range.
     let size = unsafe annotation.size.pointee.load(ordering: .relaxed)
     let filled = UInt32(Self.headerSize + min(capacity, start + used))
     if filled > size { unsafe annotation.size.pointee.store(filled, ordering: .releasing) }
@@ -74,7 +75,7 @@ package struct RingBufferStorage: @unchecked Sendable {
     return true
   }
 
-  /// What a dump would have now, with the header. For tests: another thread may write meanwhile.
+  /// The bytes that a dump would contain now, with the header. For tests: another thread may write during the read.
   package var current: [UInt8] {
     let size = unsafe Int(annotation.size.pointee.load(ordering: .acquiring))
     return unsafe Array(UnsafeRawBufferPointer(start: ring - Self.headerSize, count: size))

@@ -8,7 +8,7 @@ internal import BinaryFormat
 /// attribute: offset in the file and length (u32), flags (u16), bytes of the name with its NUL (u8), the name; at multiples
 /// of 4. Source: `bsd/vfs/vfs_xattr.c` of XNU.
 enum AppleDouble {
-  /// Empty if the bytes are no such file; of a damaged one what can be read.
+  /// The attributes in a file; empty if it is not an AppleDouble file. From a damaged file, the readable ones.
   static func attributes(in bytes: [UInt8]) -> [String: [UInt8]] {
     let span = unsafe bytes.span.bytes
     func uint32(_ offset: Int) -> Int? {
@@ -19,7 +19,7 @@ enum AppleDouble {
     }
     guard uint32(0) == 0x0005_1607, uint32(4) == 0x0002_0000, let entryCount = uint16(24) else { return [:] }
     var found: [String: [UInt8]] = [:]
-    // Attributes do not share bytes: all together they are no longer than the file.
+    // Attributes do not overlap: all together they are no longer than the file.
     var rest = bytes.count
     for entry in 0..<entryCount {
       guard let id = uint32(26 + 12 * entry), let start = uint32(30 + 12 * entry) else { break }
@@ -38,7 +38,7 @@ enum AppleDouble {
         }
         offset += 11 + nameLength
       }
-      // There is one; thousands in a damaged file would each be read.
+      // There is only one; thousands in a damaged file would each be read.
       break
     }
     return found

@@ -1,11 +1,12 @@
 internal import FileSystem
 internal import Snapshot
 
-/// The metadata of reports whose database was copied from a device or a Mac.
+/// The metadata of reports in a database that was copied from a device or a Mac.
 ///
-/// Crashpad keeps it there in extended attributes of the report's file, under two generations of names
-/// (`client/crash_report_database_mac.mm`): `org.chromium.crashpad.database.…`, before `com.googlecode.crashpad.…`. On Linux
-/// a copy has them with `user.` in front, or in an AppleDouble file beside the report, `._<name>`.
+/// There Crashpad keeps them in extended attributes of the report's file, under two generations of names
+/// (`client/crash_report_database_mac.mm`): `org.chromium.crashpad.database.…`, before `com.googlecode.crashpad.…`. In
+/// a copy on Linux, the names have the prefix `user.`, or the attributes are in an AppleDouble file beside the report,
+/// `._<name>`.
 public enum AttributeMetadata {
   public enum Source: String, Sendable, Hashable {
     case extendedAttributes = "extended-attributes"
@@ -14,10 +15,10 @@ public enum AttributeMetadata {
 
   static let generations = ["org.chromium.crashpad.database.", "com.googlecode.crashpad."]
 
-  /// An AppleDouble file is read up to here; Crashpad's attributes take some hundred bytes.
+  /// The most bytes that are read from an AppleDouble file; Crashpad's attributes take some hundred bytes.
   static let maximumSize = 1 << 20
 
-  /// The metadata of the report `name`; nil if there is none that Crashpad would take.
+  /// Reads the metadata of the report `name`; nil if there are none that Crashpad would accept.
   static func read(_ name: FileName, in folder: Folder) throws(FileFailure) -> (
     metadata: ReportMetadata, source: Source
   )? {
@@ -30,7 +31,7 @@ public enum AttributeMetadata {
     return metadata { attributes[$0] }.map { ($0, .appleDouble) }
   }
 
-  /// Crashpad asks for `uuid` and `creation_time`; whatever else is missing has its default.
+  /// Crashpad requires `uuid` and `creation_time`; other missing attributes have their defaults.
   static func metadata(_ attribute: (String) -> [UInt8]?) -> ReportMetadata? {
     for generation in generations {
       func text(_ name: String) -> String? { attribute(generation + name).map { String(decoding: $0, as: UTF8.self) } }

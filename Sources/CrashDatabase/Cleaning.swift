@@ -2,14 +2,14 @@ package import FileSystem
 package import Snapshot
 package import SystemPackage
 
-/// When what was left behind in a database is old enough to go.
+/// The ages at which leftovers in a database may be removed.
 package struct CleaningRules: Sendable, Hashable {
   /// 60 days, in seconds.
   package static let defaultRejectedAge: Int64 = 60 * 86400
 
-  /// Seconds after which files in `new/`, reports without metadata and locks of unknown owners are left behind.
+  /// The seconds after which files in `new/`, reports without metadata and locks of unknown owners count as leftovers.
   package var timeToLive: Int64
-  /// Seconds after which rejected dumps go; nil if they never do.
+  /// The seconds after which rejected dumps are removed; nil to keep them forever.
   package var rejectedAge: Int64?
 
   package init(timeToLive: Int64 = LockExpiry.timeToLive, rejectedAge: Int64? = Self.defaultRejectedAge) {
@@ -19,7 +19,7 @@ package struct CleaningRules: Sendable, Hashable {
 
   func isOld(_ modified: Int64, now: Int64) -> Bool { Self.isOld(modified, timeToLive, now: now) }
 
-  /// Nil for no rejected dump at all.
+  /// Whether a dump rejected at `time` may be removed; false if rejected dumps are kept forever.
   func isRejectedLongAgo(_ time: Int64, now: Int64) -> Bool {
     rejectedAge.map { Self.isOld(time, $0, now: now) } ?? false
   }
@@ -30,42 +30,42 @@ package struct CleaningRules: Sendable, Hashable {
   }
 }
 
-/// Something in a database that nobody will ask for any more.
+/// An entry in a database that is no longer needed.
 package struct Leftover: Sendable, Hashable {
   package enum Kind: String, Sendable, CaseIterable {
-    /// In `new/`: of a run of ours that ended without taking it away.
+    /// In `new/`: a file of a session of ours that ended without removing it.
     case endedRun = "ended-run"
-    /// In `new/`: a report that nobody finished.
+    /// In `new/`: a report that was not finished.
     case newFile = "new-file"
     /// A report's lock whose owner is gone.
     case abandonedLock = "abandoned-lock"
-    /// A report's lock that nobody can be asked for, and that expired. The report stays.
+    /// A report's lock whose owner can't be determined, and which has expired. The report stays.
     case expiredLock = "expired-lock"
     /// With the report's attachments.
     case reportWithoutMetadata = "report-without-metadata"
     case metadataWithoutReport = "metadata-without-report"
     case attachmentsWithoutReport = "attachments-without-report"
-    /// `settings.dat.__lock__`, of systems that lack flock(2), expired.
+    /// An expired `settings.dat.__lock__`, from systems that lack flock(2).
     case settingsLock = "settings-lock"
-    /// A rejected dump with the file that says why.
+    /// A rejected dump with the file that gives the reason.
     case rejectedDump = "rejected-dump"
   }
 
   package let kind: Kind
-  /// The directory of the database that it is in; nil for the database itself.
+  /// The directory of the database that contains it; nil for the database itself.
   package let folder: FileName?
   package let name: FileName
-  /// Bytes, with those of what goes with it.
+  /// The size in bytes, including dependent files.
   package let size: UInt64
-  /// When it was last changed, in seconds since 1970: by the file's time; of locks by what they say, of rejected dumps when
-  /// they were rejected.
+  /// The time of the last change, in seconds since 1970: the time of the file; for locks the time in their content, for
+  /// rejected dumps the time of the rejection.
   package let since: Int64
 
   /// The id in its name; nil if there is none.
   package var id: UUIDBytes? { name.stem.uuid }
 }
 
-/// The leftovers of a database, and what could not be looked at.
+/// The leftovers of a database, and the entries that could not be examined.
 package struct Leftovers: Sendable {
   /// In the order in which they are to be removed.
   package internal(set) var found: [Leftover] = []
@@ -73,13 +73,13 @@ package struct Leftovers: Sendable {
 }
 
 extension CrashDatabase {
-  /// Looks for what was left behind. Nothing is changed.
+  /// Searches for leftovers. Nothing is changed.
   ///
-  /// The rules are those of Crashpad's `CleanDatabase`, made safe: a report without metadata has to be old, and an expired
-  /// lock costs a report its lock, not its life.
+  /// The rules are those of Crashpad's `CleanDatabase`, made safe: a report without metadata has to be old, and an
+  /// expired lock is removed without its report.
   ///
   /// - Parameters:
-  ///   - rules: when something is old.
+  ///   - rules: the ages of leftovers.
   ///   - now: in seconds since 1970.
   package func leftovers(_ rules: CleaningRules = CleaningRules(), now: Int64) -> Leftovers {
     var search = LeftoverSearch(self, rules, now: now)
@@ -94,13 +94,13 @@ extension CrashDatabase {
 }
 
 extension DatabaseSession {
-  /// Removes a leftover, if it still is one. All that decided is looked at again, under the report's lock where it has one.
+  /// Removes a leftover, if it still is one. All conditions are checked again, under the report's lock if it has one.
   ///
-  /// To remove all, take them in the order of `Leftovers`. What is gone already counts as removed: the beginning of the
-  /// session took away what ended runs had left.
+  /// To remove all, take them in the order of `Leftovers`. An entry that is gone already counts as removed: opening the
+  /// session removed the files of ended sessions.
   ///
   /// - Parameters:
-  ///   - leftover: what `CrashDatabase.leftovers` found.
+  ///   - leftover: found by `CrashDatabase.leftovers`.
   ///   - rules: the same as for the search.
   ///   - now: the same as for the search, in seconds since 1970.
   package func clean(_ leftover: Leftover, _ rules: CleaningRules = CleaningRules(), now: Int64) -> Removal {
@@ -154,7 +154,7 @@ extension DatabaseSession {
   private func cleanAttachments(_ leftover: Leftover) throws -> Removal {
     guard let id = leftover.id, let parent = try database.folder(DatabaseLayout.attachments) else { return .changed }
     let search = LeftoverSearch(database, CleaningRules(), now: 0)
-    // Before the locks: Crashpad gives a report up if it can't lock it when it is whole.
+    // Checked before the locks are taken: Crashpad abandons a finished report that it can't lock.
     if try search.hasReport(id, leftover.name) { return .changed }
     let locks = try ReportState.allCases.map { try lock(id, in: $0) }
     return try withExtendedLifetime(locks) {
@@ -173,7 +173,7 @@ extension DatabaseSession {
     guard let rejected = try LeftoverSearch.rejected(leftover.name, in: folder),
       rules.isRejectedLongAgo(rejected.since, now: now)
     else { return .changed }
-    // The reason last: alone it is found again.
+    // The reason last: the next search finds it even alone.
     try folder.remove(leftover.name)
     if let reason = rejected.reason { try folder.remove(reason) }
     return .removed
@@ -181,7 +181,7 @@ extension DatabaseSession {
 }
 
 extension ReportState {
-  /// Nil if `folder` is no directory of reports.
+  /// Returns nil if `folder` is not a directory of reports.
   init?(folder: FileName?) {
     guard let state = ReportState.allCases.first(where: { $0.folderName == folder }) else { return nil }
     self = state

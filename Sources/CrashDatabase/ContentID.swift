@@ -1,9 +1,10 @@
 internal import BinaryFormat
 package import Snapshot
 
-/// The id of a report whose dump has none: made of the dump's bytes, so that the same dump gives the same report again.
+/// The id of a report whose dump has none: computed from the dump's bytes, so that the same dump gives the same report
+/// again.
 package enum ContentID {
-  /// The first half of SHA-256, as a UUID of version 8 (RFC 9562: made in a way of one's own).
+  /// The first half of SHA-256, as a UUID of version 8 (RFC 9562: custom).
   package static func of(_ bytes: RawSpan) -> UUIDBytes {
     let digest = SHA256.digest(bytes)
     let span = unsafe digest.span.bytes

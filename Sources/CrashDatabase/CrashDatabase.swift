@@ -3,15 +3,15 @@ public import Snapshot
 internal import Synchronization
 public import SystemPackage
 
-/// A Crashpad database directory, to be read. What changes it goes through a `DatabaseSession`.
+/// A Crashpad database directory, for reading. To change it, use a `DatabaseSession`.
 ///
-/// Nothing is ever removed by reading, and nothing has to be there: a directory that a device left may lack half of it.
+/// Reading never removes anything, and any part may be missing: a directory copied from a device may lack half of them.
 public struct CrashDatabase: Sendable {
   public var path: FilePath { root.path }
   let root: Folder
   private let opened = OpenedFolders()
 
-  /// The directory has nothing of a database.
+  /// The directory contains no part of a database.
   public struct NotADatabase: Error, Sendable { public let path: FilePath }
 
   /// Opens the directory at `path`. Throws `FileFailure` or `NotADatabase`.
@@ -21,9 +21,10 @@ public struct CrashDatabase: Sendable {
     throw NotADatabase(path: path)
   }
 
-  /// Opens the database at `path`, after making what is missing of it, mode 0700: the directory too, but not those above.
+  /// Opens the database at `path` after making the missing parts, mode 0700: including the directory, but not its
+  /// parents.
   ///
-  /// - Returns: the database, and whether there was none before.
+  /// - Returns: the database, and whether it is new.
   public static func create(_ path: FilePath) throws -> (database: CrashDatabase, isNew: Bool) {
     let root: Folder
     do { root = try Folder(path) } catch {
@@ -46,7 +47,7 @@ public struct CrashDatabase: Sendable {
 
   private init(root: Folder) { self.root = root }
 
-  /// The directory of a part of the database; nil if that part is not there.
+  /// The directory of a part of the database; nil if there is none.
   func folder(_ name: FileName) throws(FileFailure) -> Folder? {
     if let folder = opened.folders.withLock({ $0[name] }) { return folder }
     guard let folder = try root.folderIfPresent(name) else { return nil }
@@ -56,12 +57,13 @@ public struct CrashDatabase: Sendable {
 
   // MARK: Reports
 
-  /// How often a report is looked for in both directories: while a program moves it back and forth, a look may miss it.
+  /// The number of searches for a report in both directories: while a program moves it back and forth, one search may
+  /// miss it.
   static let looks = 10
 
-  /// The report `id`, wherever it is; nil if there is none. While a program moves it, it is looked for again.
+  /// The report `id`, in either directory; nil if there is none. Repeats the search if a program moves it.
   public func report(_ id: UUIDBytes) throws(FileFailure) -> Report? {
-    // Reports go from pending to completed, and back when their upload is asked for.
+    // Reports move from pending to completed, and back when their upload is requested.
     for _ in 0..<Self.looks {
       for state in ReportState.allCases {
         if let report = try report(id, in: state) { return report }
@@ -70,8 +72,8 @@ public struct CrashDatabase: Sendable {
     return nil
   }
 
-  /// The report `id`, for who holds its lock in `pending/`. A report then does not go from there, but may come there: so
-  /// `completed/` is asked first.
+  /// The report `id`, for the holder of its lock in `pending/`. With that lock it can't leave `pending/`, but it can
+  /// arrive there: so `completed/` is searched first.
   public func reportForClaim(_ id: UUIDBytes) throws(FileFailure) -> Report? {
     if let report = try report(id, in: .completed) { return report }
     return try report(id, in: .pending)
@@ -81,12 +83,12 @@ public struct CrashDatabase: Sendable {
     guard let folder = try folder(state.folderName) else { return nil }
     let reader = ReportReader(state, folder, attachments: nil, root: root)
     if let report = try reader.read(DatabaseLayout.report(id)) { return report }
-    // Nobody's database code writes it so, but somebody's scripts do.
+    // No database code writes upper-case names, but scripts may.
     guard let upperCase = FileName(id.text.uppercased() + DatabaseLayout.reportExtension) else { return nil }
     return try reader.read(upperCase)
   }
 
-  /// What a report's lock says; nil if there is none. Nothing is taken or changed. Throws `FileFailure`.
+  /// The state of a report's lock; nil if there is none. Nothing is taken or changed. Throws `FileFailure`.
   package func lockState(_ id: UUIDBytes, in state: ReportState) throws(FileFailure) -> LockState? {
     guard let folder = try folder(state.folderName) else { return nil }
     return try LockFile.state(DatabaseLayout.lock(id), in: folder)
@@ -97,7 +99,7 @@ public struct CrashDatabase: Sendable {
     path.appending(report.state.folderName).appending(report.fileName)
   }
 
-  /// What is open of a report, to be read. Throws `FileFailure`.
+  /// Opens a report's file for reading. Throws `FileFailure`.
   package func open(_ report: Report) throws(FileFailure) -> OpenFile {
     guard let folder = try folder(report.state.folderName) else {
       throw FileFailure(path(of: report), .noSuchFileOrDirectory)
@@ -106,7 +108,7 @@ public struct CrashDatabase: Sendable {
   }
 }
 
-/// The directories that were asked for, open for as long as the database is: a run asks some times for each report.
+/// The directories that were used, open as long as the database is: a session needs them several times for each report.
 private final class OpenedFolders: Sendable {
   let folders = Mutex<[FileName: Folder]>([:])
 }

@@ -7,7 +7,7 @@ internal import SystemPackage
 extension CheckPass {
   // MARK: Attachments
 
-  /// - Parameter reports: those of both states, by id.
+  /// - Parameter reports: the reports of both states, by id.
   mutating func checkAttachments(reports: [[UUIDBytes: FileName]]) {
     inFolder(DatabaseLayout.attachments) { pass, folder, name, path, search throws(FileFailure) in
       guard let status = try folder.status(name) else { return }
@@ -35,8 +35,8 @@ extension CheckPass {
     }
   }
 
-  /// Looks again whether there is no such report: one that moved was in neither directory when that was listed, and one
-  /// that is being made has its attachments first.
+  /// Checks again that there is no such report: a report that moved was in neither directory when that was listed, and
+  /// a new report gets its attachments first.
   private func isOrphaned(_ id: UUIDBytes, folder name: FileName, in folder: Folder) throws(FileFailure) -> Bool {
     if try database.folder(DatabaseLayout.new)?.status(DatabaseLayout.report(id)) != nil { return false }
     if try examination.isBusy(id.stem) { return false }
@@ -92,7 +92,7 @@ extension CheckPass {
       guard let status = try folder.status(name) else { return }
       pass.checkPermissions(status, path, search: search)
       if let main = name.removing(suffix: DatabaseLayout.reasonExtension), status.kind == .regular {
-        // The reason comes first, so what it is for may be on the way.
+        // The reason is written first, so its dump may follow.
         let isThere = try pass.examination.waits(beside: name, in: folder) { () throws(FileFailure) -> Bool in
           try folder.status(main) != nil
         }

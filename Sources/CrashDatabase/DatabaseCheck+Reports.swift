@@ -5,8 +5,8 @@ internal import SystemPackage
 
 // pending/ and completed/
 extension CheckPass {
-  /// - Parameter others: the reports that were found in `pending/`, to be looked for in `completed/`.
-  /// - Returns: the reports, by id, and under which names.
+  /// - Parameter others: the reports in `pending/`, to be searched for in `completed/`.
+  /// - Returns: the reports, by id, with their names.
   mutating func checkReports(_ state: ReportState, others: [UUIDBytes: FileName]) -> [UUIDBytes: FileName] {
     var found: [UUIDBytes: FileName] = [:]
     reading(state.rawValue) { pass throws(FileFailure) in
@@ -51,14 +51,14 @@ extension CheckPass {
       add(DatabaseRules.metadataWithoutReport, listing.path(metadataName))
     }
     if parts.contains(.metadata), let status = try listing.folder.status(metadataName) {
-      // Who moves a report links its metadata for a moment.
+      // While a report moves, its metadata have a second link for a moment.
       if status.linkCount > 1, try !examination.isBusy(stem) { checkLinks(status, listing.path(metadataName)) }
       checkPermissions(status, listing.path(metadataName), search: search)
     }
     if parts.contains(.lock) { try checkLock(stem.appending(DatabaseLayout.lockExtension), in: listing) }
   }
 
-  /// Whether metadata stay without a report: whoever moves or makes one has its lock.
+  /// Whether there are metadata without a report, and no program holds the lock to move or make one.
   func isLone(_ stem: FileName, in folder: Folder) throws(FileFailure) -> Bool {
     guard try !examination.isBusy(stem),
       try folder.status(stem.appending(DatabaseLayout.reportExtension)) == nil
@@ -92,7 +92,7 @@ extension CheckPass {
     let path = listing.path(stem.appending(DatabaseLayout.metadataExtension))
     var metadata = try examination.metadata(stem, in: listing.folder)
     if metadata.isFault {
-      // Who changes it has a lock, here or where the report came from.
+      // A program that changes it holds a lock, here or in the directory from which the report came.
       if try examination.isBusy(stem) { return }
       metadata = try examination.metadata(stem, in: listing.folder)
       if try listing.folder.status(name) == nil { return }

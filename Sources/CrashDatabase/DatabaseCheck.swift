@@ -3,16 +3,16 @@ internal import FileSystem
 internal import Snapshot
 internal import SystemPackage
 
-/// Checks a database directory against `DatabaseRules`. It only reads, takes no locks, and may look while programs work
-/// on the database: what is amiss for a moment only is not told.
+/// Checks a database directory against `DatabaseRules`. It only reads, takes no locks, and may run while programs use
+/// the database: faults that last only for a moment are not reported.
 package struct DatabaseCheck: Sendable {
   private let database: CrashDatabase
   private let now: Int64
   private let ignored: Set<String>
 
   /// - Parameters:
-  ///   - database: what to check; it may lack any part.
-  ///   - now: the time by which ages are judged, in seconds since 1970.
+  ///   - database: the database to check; any part of it may be missing.
+  ///   - now: the time from which ages are computed, in seconds since 1970.
   ///   - ignored: codes of rules that are left out.
   package init(_ database: CrashDatabase, now: Int64, ignoring ignored: Set<String> = []) {
     self.database = database
@@ -21,15 +21,15 @@ package struct DatabaseCheck: Sendable {
   }
 
   package struct Result: Sendable {
-    /// The path of each is relative to the database, `pending/<uuid>.meta`; of the database itself it is empty. Bytes
-    /// of names that are not UTF-8 stand as `\xNN`.
+    /// The path of each finding is relative to the database, `pending/<uuid>.meta`; for the database itself it is
+    /// empty. Bytes of names that are not UTF-8 are shown as `\xNN`.
     package let findings: FindingList
     package let pendingReports: Int
     package let completedReports: Int
     package let pendingDumps: Int
   }
 
-  /// Looks at everything. What can not be read is a finding too.
+  /// Checks the whole database. An unreadable part is a finding too.
   package func run() -> Result {
     var pass = CheckPass(Examination(database, now: now), ignored)
     pass.checkRoot()
@@ -51,7 +51,7 @@ struct CheckPass {
   private let ignored: Set<String>
   private(set) var findings = FindingList()
   var pendingDumps = 0
-  /// Whether the group and others may look for names in the database.
+  /// The bits of group and others that may reach entries of the database.
   private(set) var rootSearch: UInt32 = 0
 
   var database: CrashDatabase { examination.database }
@@ -67,12 +67,12 @@ struct CheckPass {
     findings.append(Finding(rule, path: path, expected: expected, found: found))
   }
 
-  /// Does `body`; that it failed is a finding.
+  /// Runs `body`; a failure is a finding.
   mutating func reading(_ path: String, _ body: (inout CheckPass) throws(FileFailure) -> Void) {
     do { try body(&self) } catch { add(DatabaseRules.unreadable, path, found: .text(error.errno.description)) }
   }
 
-  /// What an entry is, where it is no file that the database has.
+  /// The kind of an entry that is not a regular file.
   static func kind(_ kind: FileStatus.Kind) -> Finding.Value {
     switch kind {
     case .regular: .text("a file")
@@ -82,7 +82,7 @@ struct CheckPass {
     }
   }
 
-  /// A lone side is told, and what else nobody knows.
+  /// Reports an AppleDouble file without its main file, and any unknown entry.
   mutating func addForeign(_ name: FileName, _ path: String, in folder: Folder) throws(FileFailure) {
     guard let status = try folder.status(name) else { return }
     if status.kind == .regular, let main = name.mainOfAppleDouble {
@@ -92,7 +92,7 @@ struct CheckPass {
     add(DatabaseRules.foreignEntry, path, found: Self.kind(status.kind))
   }
 
-  /// Whether a file has other names, which is told.
+  /// Whether a file has other names; if so, reports it.
   @discardableResult
   mutating func checkLinks(_ status: FileStatus, _ path: String) -> Bool {
     guard status.kind == .regular, status.linkCount > 1 else { return false }
@@ -102,12 +102,13 @@ struct CheckPass {
 
   // MARK: Permissions
 
-  /// The bits of group and others that count below a directory that has `permissions`, where `above` counts for itself.
+  /// The bits of group and others that have an effect below a directory with `permissions`, if `above` are those for
+  /// the directory itself.
   static func search(_ permissions: UInt32, below above: UInt32 = 0o077) -> UInt32 {
     (permissions & 0o010 == 0 ? 0 : above & 0o070) | (permissions & 0o001 == 0 ? 0 : above & 0o007)
   }
 
-  /// - Parameter search: what counts: whom the directories above keep out can do nothing.
+  /// - Parameter search: the effective bits: users that the directories above keep out can do nothing.
   mutating func checkPermissions(_ status: FileStatus, _ path: String, search: UInt32) {
     guard status.kind == .regular || status.kind == .directory else { return }
     let rule: Rule
@@ -204,7 +205,7 @@ struct CheckPass {
     }
   }
 
-  /// In the largest unit: "45 s", "12 min", "5 h", "3 d". Times of damaged files lie anywhere.
+  /// The duration in its largest unit: "45 s", "12 min", "5 h", "3 d". Damaged files may contain any times.
   static func span(from start: Int64, to end: Int64) -> String {
     let (seconds, overflow) = end.subtractingReportingOverflow(start)
     switch overflow ? Int64.max : seconds {
@@ -253,7 +254,7 @@ struct CheckPass {
     }
   }
 
-  /// Nil if there is no such directory; that something else has its name is told elsewhere.
+  /// Returns nil if there is no such directory; another entry with that name is reported elsewhere.
   func openFolder(_ name: FileName) throws(FileFailure) -> Folder? {
     guard try database.root.status(name)?.kind == .directory else { return nil }
     return try database.folder(name)

@@ -2,19 +2,19 @@ package import FileSystem
 internal import Snapshot
 package import SystemPackage
 
-/// A file in one of the directories that have no reports: `new/` and `rejected/`.
+/// A file in one of the directories without reports: `new/` and `rejected/`.
 package struct DatabaseFile: Sendable, Hashable {
   package let name: FileName
-  /// Bytes.
+  /// The size in bytes.
   package let size: Int
-  /// Seconds since 1970.
+  /// The modification time in seconds since 1970.
   package let modified: Int64
-  /// Whether it belongs to a run of ours that lives. Of the files of other programs nobody knows.
+  /// Whether it belongs to a live session of ours. Not known for files of other programs.
   package let isInUse: Bool
 }
 
 extension CrashDatabase {
-  /// The parts of a database that the directory at `path` lacks; nil if there is no such directory. Only looks.
+  /// The parts of a database that the directory at `path` lacks; nil if there is no such directory. Only reads.
   ///
   /// Throws `FileFailure`.
   package static func missingParts(at path: FilePath) throws(FileFailure) -> [FileName]? {
@@ -30,7 +30,7 @@ extension CrashDatabase {
     return missing
   }
 
-  /// The files in `new/`: what is being written, and what stayed there when a program died. Throws `FileFailure`.
+  /// The files in `new/`: those that are being written, and those that a dead program left. Throws `FileFailure`.
   package func newFiles() throws(FileFailure) -> [DatabaseFile] {
     guard let folder = try folder(DatabaseLayout.new) else { return [] }
     var isLiving: [FileName: Bool] = [:]
@@ -44,7 +44,7 @@ extension CrashDatabase {
     }
   }
 
-  /// The dumps in `rejected/`, without the files that say why. Throws `FileFailure`.
+  /// The dumps in `rejected/`, without the reason files. Throws `FileFailure`.
   package func rejectedDumps() throws(FileFailure) -> [DatabaseFile] {
     guard let folder = try folder(DatabaseLayout.rejected) else { return [] }
     return try Self.files(in: folder) { _ in false }.filter { !$0.name.hasSuffix(DatabaseLayout.reasonExtension) }

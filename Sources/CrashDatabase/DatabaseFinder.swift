@@ -2,15 +2,15 @@ package import FileSystem
 internal import Snapshot
 package import SystemPackage
 
-/// Finds Crashpad databases in a tree of directories: in an application's container, in a bundle `.xcappdata`, in a home.
+/// Finds Crashpad databases in a directory tree: an application's container, a bundle `.xcappdata`, a home directory.
 ///
-/// It only reads, follows no symbolic link but the path that it is given, and does not look into databases for further ones.
+/// It only reads, follows no symbolic link except the given path, and does not search databases for further ones.
 package struct DatabaseFinder: Sendable {
   package static let defaultMaximumDepth = 16
 
   private let maximumDepth: Int
 
-  /// - Parameter maximumDepth: how many directories deep to look; 0 is the given one alone.
+  /// - Parameter maximumDepth: the depth of the search in directories; 0 is the given directory alone.
   package init(maximumDepth: Int = Self.defaultMaximumDepth) { self.maximumDepth = maximumDepth }
 
   package struct Database: Sendable {
@@ -19,18 +19,18 @@ package struct DatabaseFinder: Sendable {
     package var completedReports = 0
     package var lockedDumps = 0
     package var unlockedDumps = 0
-    /// Whether `settings.dat` is there and can be read.
+    /// Whether there is a readable `settings.dat`.
     package var hasSettings = false
   }
 
   package enum Event: Sendable {
     case found(Database)
-    /// A directory into which nobody could look, or a part of a database that could not be read.
+    /// A directory that could not be searched, or a part of a database that could not be read.
     case unreadable(FileFailure)
   }
 
-  /// Looks below `path`, directories in the order of their names. Throws `FileFailure` if `path` is no directory, or may not
-  /// be read.
+  /// Searches `path`, in the order of directory names. Throws `FileFailure` if `path` is not a directory, or can't be
+  /// read.
   package func find(in path: FilePath, _ tell: (Event) -> Void) throws(FileFailure) {
     try find(try Folder(path), depth: 0, tell)
   }
@@ -55,9 +55,9 @@ package struct DatabaseFinder: Sendable {
 
   // MARK: Evidence
 
-  /// `new`, `pending` and `completed` are words that other programs use too. So there has to be something that only a
+  /// Other programs use the names `new`, `pending` and `completed` too. So there has to be something that only a
   /// database has: settings, the directory of intermediate dumps, or a report's file; or all the directories, without
-  /// anything foreign in them.
+  /// any foreign entry in them.
   private func isDatabase(_ folder: Folder, _ names: [FileName]) throws(FileFailure) -> Bool {
     func has(_ name: FileName, _ kind: FileStatus.Kind) throws(FileFailure) -> Bool {
       guard names.contains(name) else { return false }
@@ -70,7 +70,7 @@ package struct DatabaseFinder: Sendable {
     var hasForeign = false
     for name in DatabaseLayout.directories where try has(name, .directory) {
       directories += 1
-      // What may not be looked into proves nothing.
+      // An unreadable directory proves nothing.
       guard let entries = try? folder.folder(name).names() else { continue }
       for entry in entries where !entry.hasPrefix(".") {
         if Self.isReportFile(entry) { hasReports = true } else { hasForeign = true }
@@ -79,7 +79,7 @@ package struct DatabaseFinder: Sendable {
     return directories >= 2 && hasReports || directories >= 3 && !hasForeign
   }
 
-  /// `<uuid>.dmp`, `.meta` or `.lock`, or the attachments of a report.
+  /// Whether this is `<uuid>.dmp`, `.meta` or `.lock`, or the attachments of a report.
   private static func isReportFile(_ name: FileName) -> Bool {
     if name.uuid != nil { return true }
     return [DatabaseLayout.reportExtension, DatabaseLayout.metadataExtension, DatabaseLayout.lockExtension].contains {

@@ -1,42 +1,42 @@
 package import FileSystem
 internal import Snapshot
 
-/// The names in a database directory, as `client/crash_report_database_generic.cc` and `client/ios_handler/` have them.
+/// The names in a database directory, from `client/crash_report_database_generic.cc` and `client/ios_handler/`.
 package enum DatabaseLayout {
-  /// Reports that are being written, and what of ours is under way.
+  /// Reports that are being written, and our temporary files.
   package static let new = FileName(literal: "new")
   package static let pending = FileName(literal: "pending")
   package static let completed = FileName(literal: "completed")
-  /// A directory for each report that has attachments, by its id.
+  /// A directory for each report that has attachments, named by its id.
   package static let attachments = FileName(literal: "attachments")
   package static let settings = FileName(literal: "settings.dat")
-  /// Intermediate dumps that wait for being processed.
+  /// Intermediate dumps that wait to be processed.
   package static let pendingDumps = FileName(literal: "pending-serialized-ios-dump")
-  /// Ours: intermediate dumps of which no report can be made, each with a file that says why.
+  /// Ours: intermediate dumps that can't be converted to a report, each with a file that gives the reason.
   package static let rejected = FileName(literal: "rejected")
 
-  /// Ours: until when servers asked to be left alone, a file.
+  /// Ours: a file with the pauses that servers requested.
   static let uploadPauses = FileName(literal: "uploads.retry-after")
 
-  /// Of whatever is none of these, the database knows nothing.
+  /// All entries that a database has; others are foreign.
   package static let all = [new, pending, completed, attachments, settings, pendingDumps, rejected]
 
-  /// Those that every database has; Crashpad makes what is missing of them.
+  /// The directories that every database has; Crashpad makes those that are missing.
   static let directories = [new, pending, completed, attachments]
 
-  /// Where files can't be locked, Crashpad makes this while it uses the settings.
+  /// Made by Crashpad while it uses the settings, on systems that can't lock files.
   static let settingsLock = FileName(literal: "settings.dat.__lock__")
 
   package static let reportExtension = ".dmp"
   package static let metadataExtension = ".meta"
   package static let lockExtension = ".lock"
-  /// Behind the name of an intermediate dump whose program runs.
+  /// Appended to the name of an intermediate dump while its program runs.
   package static let lockedExtension = ".locked"
-  /// Behind a dot and a program's id: the file in which it remembers its starts, among the pending dumps.
+  /// Appended to a dot and a program's id: the file in which the program records its starts, among the pending dumps.
   package static let runsExtension = ".runs"
-  /// The file in which a program notes which dumps had their events: `.<program-id>.events`.
+  /// The file in which a program records the dumps whose events were delivered: `.<program-id>.events`.
   package static let eventsExtension = ".events"
-  /// Behind the name of a rejected dump: the file that says why.
+  /// Appended to the name of a rejected dump: the file that gives the reason.
   package static let reasonExtension = ".reason"
 
   static func report(_ id: UUIDBytes) -> FileName { name(id, reportExtension) }
@@ -50,10 +50,10 @@ package enum DatabaseLayout {
   }
 }
 
-/// Where a report is in its life.
+/// The stages of a report.
 public enum ReportState: String, Sendable, CaseIterable {
   case pending
-  /// Uploaded, or never to be.
+  /// Uploaded, or never to be uploaded.
   case completed
 
   var folderName: FileName {

@@ -3,7 +3,7 @@ internal import FileSystem
 internal import Snapshot
 internal import SystemPackage
 
-// Two reports with one id.
+// Repairs two reports with one id.
 extension RepairPass {
   func mendDuplicates() {
     guard mends(DatabaseRules.duplicateReport) else { return }
@@ -31,9 +31,10 @@ extension RepairPass {
     }
   }
 
-  /// Parts the report `stem` from another of the same id, which stays where it is: with equal bytes there is one report less,
-  /// which takes the better metadata; with other bytes the report gets an id made of its own id and bytes, so that a second
-  /// repair would make the same. Its attachments stay with the other: they can't be told apart.
+  /// Separates the report `stem` from another with the same id, which stays in place. If the bytes are equal, `stem` is
+  /// removed, and the other report gets the better metadata. Otherwise `stem` gets an id made from its own id and
+  /// bytes, so that a second repair would choose the same. All attachments stay with the other report: they can't be
+  /// told apart.
   ///
   /// The locks of both are held.
   func part(
@@ -86,7 +87,7 @@ extension RepairPass {
       let folder = try database.root.folder(state.folderName)
       let metadata = try examination.metadata(stem, in: folder)
       try folder.remove(name)
-      // Damaged ones that are not to be mended are lone from here on.
+      // Damaged metadata that are not repaired have no report from here on.
       if metadata.value != nil { try folder.remove(stem.appending(DatabaseLayout.metadataExtension)) }
       try folder.remove(name.appleDouble)
     }
@@ -94,7 +95,7 @@ extension RepairPass {
     move(Self.path(name, state), to: nil)
   }
 
-  /// The report that stays gets the metadata that know more of it. What else a server had called it is kept aside.
+  /// The remaining report gets the more advanced metadata. A different server id in the others is moved to `rejected/`.
   private func joinMetadata(
     _ stem: FileName, _ state: ReportState, _ other: FileName, _ otherState: ReportState, rule: Rule
   ) throws {
@@ -115,7 +116,7 @@ extension RepairPass {
         as: Self.asideName(shown, loser.3), rule: rule, reason: "The server has two ids of this report")
     }
     guard isBetter, var metadata = own.value else { return }
-    // It stays completed, where nothing is asked for.
+    // It stays completed, so no upload is requested.
     if otherState == .completed { metadata.isUploadExplicitlyRequested = false }
     try session?.replace(
       other.appending(DatabaseLayout.metadataExtension), in: otherFolder, with: metadata.bytes)

@@ -3,7 +3,7 @@ internal import FileSystem
 internal import Snapshot
 internal import SystemPackage
 
-// Attachments' names, and permissions.
+// Repairs the names of attachment directories, and permissions.
 extension RepairPass {
   func mendAttachments() {
     let folderName = DatabaseLayout.attachments
@@ -25,7 +25,8 @@ extension RepairPass {
     }
   }
 
-  /// From the inside outwards: as long as others may come in anywhere, what they reach there is found again.
+  /// Works from the inside outwards: as long as an outer directory is open to others, a next repair still finds its
+  /// entries.
   func mendPermissions() {
     trying("") {
       let root = database.root

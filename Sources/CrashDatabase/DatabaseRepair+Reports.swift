@@ -3,13 +3,13 @@ internal import FileSystem
 internal import Snapshot
 internal import SystemPackage
 
-// Reports, one by one: their metadata and names.
+// Repairs single reports: their metadata and names.
 extension RepairPass {
   func mendReports(_ state: ReportState) {
     trying(state.rawValue) {
       guard let listing = try ReportFolder(state, database) else { return }
       let stems = listing.stems.filter { listing.parts[$0]?.contains(.report) == true }
-      // Those in lower case first: to them the others are compared.
+      // Lower-case names first: the others are compared with them.
       for stem in stems.filter({ !$0.hasUpperCase }) + stems.filter(\.hasUpperCase) {
         let path = listing.path(stem.appending(DatabaseLayout.reportExtension))
         trying(path) { try mend(stem, path, in: listing) }
@@ -21,11 +21,11 @@ extension RepairPass {
     let name = stem.appending(DatabaseLayout.reportExtension)
     guard let id = stem.uuid, try listing.folder.status(name)?.kind == .regular else { return }
     let metadata = try metadata(stem, listing.state, in: listing.folder)
-    // More metadata than are ever read would be lost with the name.
+    // Metadata beyond the size that is ever read would be lost in the renaming.
     let renames = stem.hasUpperCase && mends(DatabaseRules.upperCaseName) && !metadata.isOversized
     guard renames || rule(of: metadata) != nil else { return }
     if try examination.isBusy(stem) || examination.isBusy(id.stem) {
-      // A report that somebody moves has no metadata for a moment.
+      // A report that is being moved has no metadata for a moment.
       repeat {
         let again = try examination.metadata(stem, in: listing.folder)
         guard renames || rule(of: again) != nil, try listing.folder.status(name) != nil else { return }
@@ -35,14 +35,14 @@ extension RepairPass {
     if renames { try claimMetadata(id.stem, for: stem, in: listing) }
     let lock = try session?.lock(id, in: listing.state)
     try withExtendedLifetime(lock) {
-      // Under the lock, nobody but us changes it any more; whoever did before is done.
+      // Under the lock, no other program changes the report any more.
       guard let status = try listing.folder.status(name) else { return }
       try mendMetadata(stem, path, status, in: listing)
       if renames { try rename(stem, to: id, in: listing) }
     }
   }
 
-  /// Nil if there is nothing to mend.
+  /// The rule that a repair applies to; nil if there is nothing to repair.
   private func rule(of metadata: Examination.Metadata) -> Rule? {
     let rule: Rule
     switch metadata {
@@ -79,8 +79,9 @@ extension RepairPass {
 
   // MARK: Upper case
 
-  /// Metadata that stand under the name that a report is to get: they are the report's if it has none, and else in the
-  /// way. Before the lock is taken: of a lock without a report, the next session would take them for left over.
+  /// Handles metadata that exist under the report's new name: the report gets them if it has none, otherwise they are
+  /// moved aside. Called before the lock is taken: with a lock but no report, the next session would treat them as
+  /// leftovers.
   private func claimMetadata(_ target: FileName, for stem: FileName, in listing: ReportFolder) throws {
     let folder = listing.folder
     let name = target.appending(DatabaseLayout.metadataExtension)
@@ -141,8 +142,8 @@ extension RepairPass {
     }
   }
 
-  /// No lock is taken: if this run died with it, the next session would remove what belongs to a report that is not
-  /// there, and its attachments too. So the metadata are moved away first, and back if a report came meanwhile.
+  /// Takes no lock: if this process died holding it, the next session would remove the metadata and attachments that
+  /// belong to a missing report. So the metadata are moved aside first, and back if a report appeared meanwhile.
   private func mendLone(_ stem: FileName, _ path: String, in listing: ReportFolder) throws {
     let folder = listing.folder
     let name = stem.appending(DatabaseLayout.metadataExtension)
@@ -177,8 +178,8 @@ extension RepairPass {
         action: .keptAside, rule: DatabaseRules.metadataWithoutReport, path: path, target: rejectedPath(aside)))
   }
 
-  /// Whether the report of this id has the same metadata: a run that renamed it, or removed its double, did not come to
-  /// the end.
+  /// Whether the report with this id has the same metadata, because a repair that renamed it, or removed its duplicate,
+  /// was interrupted.
   private func isKnown(_ value: ReportMetadata, of stem: FileName) throws -> Bool {
     guard let id = stem.uuid else { return false }
     return try metadata(ofReport: id).contains(value)

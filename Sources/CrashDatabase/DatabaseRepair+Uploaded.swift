@@ -1,9 +1,9 @@
 internal import FileSystem
 internal import Snapshot
 
-// Reports that were uploaded and are still pending.
+// Repairs reports that were uploaded and are still pending.
 extension RepairPass {
-  /// Completes what an upload left that was killed after the server had the report; Crashpad would send it again.
+  /// Completes uploads that were killed after the server had the report; Crashpad would send it again.
   func mendUploaded() {
     guard mends(DatabaseRules.uploadedInPending) else { return }
     trying(ReportState.pending.rawValue) {
@@ -11,7 +11,7 @@ extension RepairPass {
       let completed = try ReportFolder(.completed, database)
       let completedIDs = Set(completed.map(reports)?.compactMap(\.planned.uuid) ?? [])
       for (stem, planned) in reports(pending).sorted(by: { $0.planned < $1.planned }) {
-        // Two reports of one id are for `mendDuplicates`.
+        // Two reports with one id are left to `mendDuplicates`.
         guard let id = planned.uuid, !completedIDs.contains(id) else { continue }
         let path = Self.reportPath(planned, .pending)
         trying(path) {
@@ -54,8 +54,8 @@ extension RepairPass {
     }
   }
 
-  /// Metadata without a report that stand where the new ones come: those with another id of the server, and those that can't
-  /// be read, are kept.
+  /// Moves metadata without a report out of the way of the new ones. Metadata with another server id, and unreadable
+  /// ones, are kept in `rejected/`.
   private func clearMetadata(_ stem: FileName, _ new: ReportMetadata?, in completed: ReportFolder) throws {
     let name = stem.appending(DatabaseLayout.metadataExtension)
     guard !plan.isMoved(completed.path(name)), try completed.folder.status(name) != nil else { return }

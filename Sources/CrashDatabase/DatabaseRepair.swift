@@ -3,11 +3,11 @@ package import FileSystem
 package import Snapshot
 internal import SystemPackage
 
-/// Mends what `DatabaseCheck` finds, as far as `DatabaseRules.mended` says, without losing a report.
+/// Repairs the findings of `DatabaseCheck` that `DatabaseRules.mended` lists, without losing a report.
 ///
-/// It works beside other programs, under the locks of the reports. Whoever ends it at any moment loses nothing, and the
-/// next repair comes to the same end; a repair of what was repaired changes nothing. What is replaced and may be worth
-/// something is kept in `rejected/`, with the reason beside it.
+/// It works beside other programs, under the locks of the reports. Killing it at any moment loses nothing, and the next
+/// repair reaches the same result; repairing twice changes nothing. Replaced files that may be valuable are kept in
+/// `rejected/`, with the reason beside them.
 package struct DatabaseRepair: Sendable {
   private let database: CrashDatabase
   private let now: Int64
@@ -15,10 +15,10 @@ package struct DatabaseRepair: Sendable {
   private let ignored: Set<String>
 
   /// - Parameters:
-  ///   - database: what to mend.
-  ///   - now: the time by which ages are judged, in seconds since 1970.
-  ///   - newClientID: the client id of new settings, where the old ones are damaged.
-  ///   - ignored: codes of rules whose faults stay.
+  ///   - database: the database to repair.
+  ///   - now: the time from which ages are computed, in seconds since 1970.
+  ///   - newClientID: the client id of new settings, if the old ones are damaged.
+  ///   - ignored: codes of rules whose faults are left alone.
   package init(
     _ database: CrashDatabase, now: Int64, newClientID: UUIDBytes, ignoring ignored: Set<String> = []
   ) {
@@ -28,22 +28,22 @@ package struct DatabaseRepair: Sendable {
     self.ignored = ignored
   }
 
-  /// What was done to what.
+  /// One change by the repair.
   package struct Fact: Sendable, Hashable {
     package enum Action: String, Sendable, CaseIterable {
       case madeDirectory = "made-directory"
-      /// What a dead run had begun was ended, and its files removed.
+      /// The work of a dead session was completed, and its files were removed.
       case endedRun = "ended-run"
       case replacedSettings = "replaced-settings"
       case removedLock = "removed-lock"
       case madeMetadata = "made-metadata"
-      /// Metadata were made of extended attributes or of an AppleDouble file.
+      /// Metadata were made from extended attributes or from an AppleDouble file.
       case tookAttributes = "took-attributes"
       case keptAside = "kept-aside"
-      /// Metadata that said nothing, or nothing that the report's own do not say.
+      /// Metadata that were empty, or contained nothing beyond the report's own.
       case removedMetadata = "removed-metadata"
       case renamed
-      /// A report whose bytes are those of another.
+      /// A report with the same bytes as another.
       case removedDuplicate = "removed-duplicate"
       case gaveNewID = "gave-new-id"
       /// A pending report that was uploaded is now completed.
@@ -52,21 +52,21 @@ package struct DatabaseRepair: Sendable {
     }
 
     package let action: Action
-    /// Which fault that mended.
+    /// The rule whose fault was repaired.
     package let rule: Rule
     /// Relative to the database, as in the findings of `DatabaseCheck`.
     package let path: String
-    /// Where it is now, or what stays; relative to the database.
+    /// The new path, or the path of the remaining report; relative to the database.
     package var target: String?
-    /// The creation time that new metadata have, in seconds since 1970.
+    /// The creation time in new metadata, in seconds since 1970.
     package var creationTime: Int64?
     /// The new permissions.
     package var permissions: UInt32?
   }
 
-  /// Why something was not mended.
+  /// The reason why something was not repaired.
   package enum Obstacle: Sendable, Equatable {
-    /// Some program has the report's lock.
+    /// Another program has the report's lock.
     case busy
     case file(FileFailure)
   }
@@ -77,7 +77,7 @@ package struct DatabaseRepair: Sendable {
     case notDone(path: String, Obstacle)
   }
 
-  /// Mends, or with `isDryRun` only tells what would be mended.
+  /// Repairs the database; with `isDryRun` only reports the planned changes.
   ///
   /// Throws `FileFailure` if the database can not be changed at all.
   package func run(isDryRun: Bool, _ tell: (Event) -> Void) throws(FileFailure) {
@@ -109,13 +109,13 @@ package struct DatabaseRepair: Sendable {
 /// One run of `DatabaseRepair`.
 final class RepairPass {
   let examination: Examination
-  /// Nil in a dry run: nothing is changed then.
+  /// Nil in a dry run, which changes nothing.
   var session: DatabaseSession?
   private let ignored: Set<String>
   private let tell: (DatabaseRepair.Event) -> Void
-  /// How often this run may still wait for others.
+  /// The number of times that this run may still wait for others.
   var pauses = 100
-  /// Empty but in a dry run.
+  /// Empty except in a dry run.
   var plan = RepairPlan()
 
   var database: CrashDatabase { examination.database }
@@ -133,7 +133,7 @@ final class RepairPass {
 
   func busy(_ path: String) { tell(.notDone(path: path, .busy)) }
 
-  /// Does `body`; that it failed is told, and the repair goes on.
+  /// Runs `body`; a failure is reported, and the repair goes on.
   func trying(_ path: String, _ body: () throws -> Void) {
     do { try body() } catch let failure as FileFailure {
       tell(.notDone(path: path, .file(failure)))
@@ -146,7 +146,7 @@ final class RepairPass {
 
   // MARK: The root
 
-  /// What the session does by itself.
+  /// The changes that opening the session makes by itself.
   func beforeSession() throws(FileFailure) -> [DatabaseRepair.Fact] {
     var facts: [DatabaseRepair.Fact] = []
     for name in DatabaseLayout.directories where mends(DatabaseRules.missingDirectory) {
@@ -208,7 +208,7 @@ final class RepairPass {
 
   // MARK: Keeping aside
 
-  /// Moves an entry to `rejected/`, with `reason` beside it, and tells.
+  /// Moves an entry to `rejected/`, with `reason` beside it, and reports that.
   func keepAside(
     _ name: FileName, in folder: Folder, path: String, as newName: FileName, rule: Rule, reason: String
   ) throws(FileFailure) {
@@ -219,7 +219,7 @@ final class RepairPass {
 
   func rejectedPath(_ name: FileName) -> String { DatabaseLayout.rejected.text + "/" + name.escaped }
 
-  /// - Returns: the name that it has, or would have.
+  /// - Returns: the entry's name there, also in a dry run.
   func moveAside(_ name: FileName, in folder: Folder, as newName: FileName, reason: String) throws(FileFailure)
     -> FileName
   {
@@ -237,7 +237,8 @@ final class RepairPass {
         plan.keepAside(as: candidate)
         return candidate
       }
-      // The reason first: who dies in between leaves a reason alone, and the next repair comes to the same name.
+      // The reason first: if this process dies in between, only a reason is left, and the next repair chooses the same
+      // name.
       let reasonName = candidate.appending(DatabaseLayout.reasonExtension)
       try session.replace(reasonName, in: rejected, with: Array((reason + "\n").utf8))
       do { try folder.moveWithoutReplacing(name, to: rejected, as: candidate) } catch {
@@ -250,7 +251,7 @@ final class RepairPass {
     preconditionFailure("numbers do not end")
   }
 
-  /// What metadata of a report are called in `rejected/`.
+  /// The name of a report's metadata in `rejected/`.
   static func asideName(_ stem: FileName, _ state: ReportState) -> FileName {
     guard let name = FileName(bytes: Array((state.rawValue + "-").utf8) + stem.bytes) else {
       preconditionFailure("a state has no slash")

@@ -51,7 +51,7 @@ package enum DatabaseRules {
   package static let notAMinidump = Rule(
     "not-a-minidump", .warning, "A report does not begin as minidumps do, with MDMP")
 
-  // Metadata that can not be
+  // Impossible or inconsistent metadata
   package static let negativeAttempts = Rule(
     "negative-attempts", .warning, "The number of upload attempts is below zero")
   package static let negativeTime = Rule("negative-time", .warning, "A time lies before 1970")
@@ -125,7 +125,7 @@ package enum DatabaseRules {
     reasonWithoutDump, foreignEntry, hardLink, orphanedAppleDouble,
   ]
 
-  /// What `DatabaseRepair` mends.
+  /// The rules that `DatabaseRepair` repairs.
   package static let mended: Set<Rule> = [
     missingDirectory, writableByOthers, readableByOthers, settingsDamaged, upperCaseName, missingMetadata,
     truncatedMetadata, unknownMetadataVersion, metadataInAttributes, metadataWithoutReport, duplicateReport,

@@ -3,10 +3,10 @@ package import Snapshot
 internal import Synchronization
 internal import SystemPackage
 
-/// A run that changes a database: it takes locks, and replaces files by whole ones.
+/// A session that changes a database: it takes locks, and replaces whole files.
 ///
-/// Any number of runs, of ours and of Crashpad's, may be at work at once. `close()` ends it; a run that dies instead leaves
-/// nothing that stands in anybody's way. Its methods may be called from several threads.
+/// Any number of sessions, including Crashpad's, may run at once. `close()` ends it; a session that dies instead leaves
+/// nothing that blocks others. Its methods may be called from several threads.
 public final class DatabaseSession: Sendable {
   public let database: CrashDatabase
   let new: Folder
@@ -20,9 +20,9 @@ public final class DatabaseSession: Sendable {
     var temporaries = 0
   }
 
-  /// Begins a run. The directories of the database are made if they are missing.
+  /// Begins a session. The directories of the database are made if they are missing.
   ///
-  /// `now` is what is written as the time of locks, in seconds since 1970. Throws `FileFailure`.
+  /// `now` is written as the time of locks, in seconds since 1970. Throws `FileFailure`.
   public init(_ database: CrashDatabase, now: Int64) throws(FileFailure) {
     self.database = database
     self.now = now
@@ -32,7 +32,7 @@ public final class DatabaseSession: Sendable {
     state = Mutex(State(run: try RunFile.make(in: new, now: now)))
     let abandoned = try RunFile.abandoned(in: new)
     if abandoned.isEmpty { return }
-    // The files of the dead runs go last: whoever dies in here leaves the rest to the next.
+    // The files of dead sessions are removed last: if this process dies here, the next session removes the rest.
     do {
       for run in abandoned {
         for name in run.journals { try PublicationJournal.finish(name, in: new, database) }
@@ -45,7 +45,7 @@ public final class DatabaseSession: Sendable {
     for run in abandoned { RunFile.remove(run, in: new) }
   }
 
-  /// Takes away what the run kept for itself. Locks have to be released before.
+  /// Removes the session's own files. Locks have to be released before.
   public func close() {
     state.withLock { $0.run.remove() }
   }
@@ -59,16 +59,17 @@ public final class DatabaseSession: Sendable {
 
   // MARK: Locks
 
-  /// A report's lock was refused.
+  /// The lock of a report was refused.
   package struct Busy: Error, Sendable, Hashable { package let state: LockState }
 
-  /// Takes the lock of a report in `state`, whether there is such a report or not.
+  /// Locks a report in `state`, whether the report exists or not.
   ///
-  /// A lock whose owner is dead is taken over. Throws `Busy` if it is somebody's, or nobody can tell; and `FileFailure`.
+  /// Takes over a lock whose owner is dead. Throws `Busy` if the lock is held, or its owner can't be determined; and
+  /// `FileFailure`.
   package func lock(_ id: UUIDBytes, in reportState: ReportState) throws -> ReportLock {
     let folder = folder(reportState)
     let name = DatabaseLayout.lock(id)
-    // Each turn but the last took away a dead owner's lock; that several programs die meanwhile is not to be expected.
+    // Each turn except the last removed a dead owner's lock; it is unlikely that several programs die meanwhile.
     for _ in 0..<100 {
       if let lock = try make(name, in: folder) { return lock }
       switch try LockFile.breakIfAbandoned(name, in: folder) {
@@ -79,7 +80,7 @@ public final class DatabaseSession: Sendable {
     throw Busy(state: .unknown(since: now))
   }
 
-  /// Nil if the lock is there already.
+  /// Returns nil if the lock exists already.
   private func make(_ name: FileName, in folder: Folder) throws(FileFailure) -> ReportLock? {
     for _ in 0..<3 {
       let run = state.withLock { $0.run }
@@ -90,10 +91,10 @@ public final class DatabaseSession: Sendable {
         switch error.errno {
         case .fileExists: return nil
         case .tooManyLinks:
-          // ext4 ends at 65,000. The old file stays held by the locks that are links of it.
+          // The limit of ext4 is 65,000. The old file stays held by the locks that are links to it.
           try renew(insteadOf: run)
         case .noSuchFileOrDirectory where try new.status(run.name) == nil:
-          // Crashpad cleans `new/` of what is three days old, and an operator of anything.
+          // Crashpad removes files from `new/` after three days, and an operator may remove any.
           try renew(insteadOf: run)
         case .notPermitted, .notSupported, .noFunction: return try LockFile.makeAlone(name, in: folder, now: now)
         default: throw error
@@ -117,7 +118,7 @@ public final class DatabaseSession: Sendable {
 
   // MARK: Files
 
-  /// A name in `new/` that no other file has and that goes away if this run dies.
+  /// Returns a name in `new/` that no other file has, and whose file is removed if this session dies.
   func temporaryName() -> FileName {
     state.withLock { state in
       state.temporaries += 1
@@ -125,16 +126,16 @@ public final class DatabaseSession: Sendable {
     }
   }
 
-  /// A new, empty file under a temporary name.
+  /// Makes a new, empty file with a temporary name.
   func temporaryFile() throws(FileFailure) -> (name: FileName, file: OpenFile) {
     let name = temporaryName()
     let file = try new.open(name, .create)
-    // Where the run's file was removed, this shows others that the file is in use.
+    // If the session's own file was removed, this lock shows that the file is in use.
     _ = file.takeOwnership()
     return (name, file)
   }
 
-  /// Puts a file with `bytes` in the place of `name`, whole: who reads it sees the old bytes or the new ones.
+  /// Replaces the file `name` by one with `bytes`: readers see the old bytes or the new ones.
   ///
   /// If `durable`, waits for the disk before the new bytes take the place.
   func replace(_ name: FileName, in folder: Folder, with bytes: [UInt8], durable: Bool = true) throws(FileFailure) {
@@ -151,7 +152,7 @@ public final class DatabaseSession: Sendable {
 }
 
 extension CrashDatabase {
-  /// Whether runs died here, so that a new session would have something to end. Throws `FileFailure`.
+  /// Whether dead sessions left files here that a new session would remove. Throws `FileFailure`.
   public func hasAbandonedRuns() throws(FileFailure) -> Bool {
     guard let new = try folder(DatabaseLayout.new) else { return false }
     return try !RunFile.abandoned(in: new).isEmpty

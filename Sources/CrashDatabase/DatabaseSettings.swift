@@ -3,11 +3,11 @@ public import FileSystem
 public import Snapshot
 internal import SystemPackage
 
-/// What the owner of a database decided, and who that is: the content of `settings.dat`.
+/// The settings of a database's owner, and its client id: the content of `settings.dat`.
 ///
-/// 40 bytes, little endian: magic `CPds` (u32), version (u32, 1), options (u32; bit 0 uploads enabled), 4 of padding, last
-/// upload attempt (i64), client id (UUID as a struct: u32, u16, u16, then bytes). A newer Crashpad may put fields behind.
-/// Source: `client/settings.cc`.
+/// 40 bytes, little endian: magic `CPds` (u32), version (u32, 1), options (u32; bit 0 uploads enabled), 4 of padding,
+/// last upload attempt (i64), client id (UUID as a struct: u32, u16, u16, then bytes). A newer Crashpad may append
+/// fields. Source: `client/settings.cc`.
 public struct DatabaseSettings: Sendable, Hashable {
   public static let size = 40
   private static let magic: UInt32 = 0x4350_6473
@@ -17,12 +17,12 @@ public struct DatabaseSettings: Sendable, Hashable {
   public var uploadsEnabled = false
   /// Seconds since 1970; 0 if there was none.
   public var lastUploadAttemptTime: Int64 = 0
-  /// Options that we do not know, kept as they are.
+  /// Unknown options, kept unchanged.
   private var otherOptions: UInt32 = 0
 
   public init(clientID: UUIDBytes) { self.clientID = clientID }
 
-  /// Why a file is no settings.
+  /// The reason why a file is not valid settings.
   public enum Damage: Error, Sendable, Hashable {
     case truncated(byteCount: Int)
     case badMagic(UInt32)
@@ -42,7 +42,7 @@ public struct DatabaseSettings: Sendable, Hashable {
       low: span.uint64(at: 32).byteSwapped)
   }
 
-  /// Whether a file begins as settings do, of whatever version.
+  /// Whether a file begins like settings of any version.
   static func hasMagic(_ bytes: [UInt8]) -> Bool {
     bytes.count >= 4 && (unsafe bytes.span.bytes.uint32(at: 0)) == magic
   }
@@ -61,9 +61,9 @@ public struct DatabaseSettings: Sendable, Hashable {
     return bytes
   }
 
-  /// What a database has of them.
+  /// The state of a database's settings.
   public enum State: Sendable, Hashable {
-    /// No file, or one without a byte: whoever asks for the client id makes them.
+    /// No file, or an empty one: it is written when the client id is first needed.
     case missing
     case found(DatabaseSettings)
     case damaged(Damage)
@@ -71,11 +71,11 @@ public struct DatabaseSettings: Sendable, Hashable {
 }
 
 extension CrashDatabase {
-  /// Damaged settings are kept under this name, with `-2` and so on behind it when there are several.
+  /// The name under which damaged settings are kept, with `-2` and so on appended if there are several.
   static let damagedSettings = FileName(literal: "settings.dat.damaged")
 
-  /// Reads the settings, under the lock that Crashpad takes for it. Throws `FileFailure`: `wouldBlock` if another program does
-  /// not give the lock, `tooManyLinks` if the file has another name.
+  /// Reads the settings, under the lock that Crashpad takes for it. Throws `FileFailure`: `wouldBlock` if another
+  /// program does not release the lock, `tooManyLinks` if the file has another name.
   ///
   /// - Parameter waits: false reads without waiting for a lock. The 40 bytes are written in one call.
   public func settings(waits: Bool = true) throws(FileFailure) -> DatabaseSettings.State {
@@ -92,8 +92,8 @@ extension CrashDatabase {
 }
 
 extension OpenFile {
-  /// A file of a database has one name. One with another may be a link that somebody made of a file elsewhere, which would be
-  /// changed or sent through it: throws `FileFailure` with `tooManyLinks`.
+  /// Throws `FileFailure` with `tooManyLinks` if the file has another name: it may be a link to a file elsewhere, which
+  /// would be changed or sent through it. A file of a database has one name.
   func checkLinks() throws(FileFailure) {
     if try status().linkCount > 1 { throw FileFailure(path, .tooManyLinks) }
   }
@@ -102,13 +102,14 @@ extension OpenFile {
 extension DatabaseSession {
   public struct SettingsChange: Sendable {
     public let settings: DatabaseSettings
-    /// What was wrong with the settings that were there, and where they are now.
+    /// The damage of the previous settings, and the name under which they are kept.
     package let damage: (DatabaseSettings.Damage, keptAs: FileName)?
   }
 
-  /// Changes the settings; missing and damaged ones become new ones before that, with the client id `newClientID`.
+  /// Changes the settings; missing and damaged ones are first replaced by new ones with the client id `newClientID`.
   ///
-  /// The file is changed in place, as others wait for its lock: 40 bytes in one call. A damaged file is copied aside first.
+  /// The file is changed in place, because others wait for its lock: 40 bytes in one call. A damaged file is copied
+  /// aside first.
   public func changeSettings(newClientID: UUIDBytes, _ change: (inout DatabaseSettings) -> Void = { _ in })
     throws(FileFailure) -> SettingsChange
   {
@@ -122,7 +123,7 @@ extension DatabaseSession {
       }
       try file.checkLinks()
       try file.lock(exclusive: true)
-      // Whoever removed the file while we waited left us with one that has no name.
+      // The file may have been removed during the wait, and then has no name any more.
       guard let named = try root.status(DatabaseLayout.settings), try named.isSameFile(as: file.status()) else {
         continue
       }
@@ -145,7 +146,7 @@ extension DatabaseSession {
     }
   }
 
-  /// False if somebody else made them.
+  /// Returns false if another program made them.
   private func createSettings(_ settings: DatabaseSettings) throws(FileFailure) -> Bool {
     let (name, file) = try temporaryFile()
     defer { _ = try? new.remove(name) }
@@ -170,7 +171,7 @@ extension DatabaseSession {
           continue
         }
       } catch {
-        // Not a file at all.
+        // Not a regular file.
         if error.errno == .invalidArgument || error.errno == .tooManySymbolicLinkLevels { continue }
         throw error
       }

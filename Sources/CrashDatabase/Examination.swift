@@ -3,13 +3,13 @@ internal import Glibc
 internal import Snapshot
 internal import SystemPackage
 
-/// Looks at single things of a database that may be changing. Whoever sees a fault looks again before it counts: reports
-/// move, and Crashpad writes metadata and locks in place.
+/// Examines single entries of a database that may be changing. A fault counts only if it is seen again: reports move,
+/// and Crashpad writes metadata and locks in place.
 struct Examination {
   let database: CrashDatabase
-  /// The time to judge ages by, in seconds since 1970.
+  /// The time from which ages are computed, in seconds since 1970.
   let now: Int64
-  /// The clock's time: what was written a moment ago may not be written to its end.
+  /// The time of the clock: a recent file may be incomplete.
   let clock = Int64(time(nil))
 
   init(_ database: CrashDatabase, now: Int64) {
@@ -17,9 +17,9 @@ struct Examination {
     self.now = now
   }
 
-  /// Two clocks may differ by this, in seconds.
+  /// The tolerated difference between two clocks, in seconds.
   static let clockTolerance: Int64 = 60
-  /// A file that changed no longer ago may be under way, in seconds.
+  /// A file that changed within these seconds may still be in progress.
   private static let youth: Int64 = 10
   private static let looks = 4
   /// In microseconds.
@@ -27,7 +27,7 @@ struct Examination {
 
   func isFuture(_ time: Int64) -> Bool { time > now && time - now > Self.clockTolerance }
 
-  /// Looks a few times, within about 2 ms, for as long as `isFault` says so of a young file.
+  /// Repeats `look` a few times, within about 2 ms, as long as `isFault` is true and the file is young.
   private func settled<Value>(
     _ look: () throws(FileFailure) -> (value: Value, modified: Int64)?, isFault: (Value) -> Bool
   ) throws(FileFailure) -> Value? {
@@ -41,7 +41,7 @@ struct Examination {
     return last
   }
 
-  /// Waits a moment, as often as `count` says; false when that is used up.
+  /// Waits a moment, at most `count` times; false when these are used up.
   func pauses(_ count: inout Int) -> Bool {
     if count == 0 { return false }
     count -= 1
@@ -49,7 +49,7 @@ struct Examination {
     return true
   }
 
-  /// Waits a little for `isThere`, if the file `name`, which comes shortly before it or after it, is young.
+  /// Waits a little for `isThere`, if the file `name`, which appears shortly before or after the awaited one, is young.
   func waits(beside name: FileName, in folder: Folder, for isThere: () throws(FileFailure) -> Bool)
     throws(FileFailure) -> Bool
   {
@@ -58,7 +58,7 @@ struct Examination {
         guard let status = try folder.status(name) else { return nil }
         return (try isThere(), status.modified)
       }, isFault: { !$0 })
-    // Where even the first of the two is gone, nothing is amiss.
+    // If the file `name` is gone as well, nothing is wrong.
     return found ?? true
   }
 
@@ -70,11 +70,11 @@ struct Examination {
     case unknown(since: Int64)
     case expired(since: Int64)
     case future(since: Int64)
-    /// Fewer than eight bytes; it expires by its file's time.
+    /// Fewer than eight bytes; its expiry depends on the file's time.
     case damaged(byteCount: Int, isExpired: Bool)
     case notAFile
 
-    /// Whether somebody may be at work behind it.
+    /// Whether a program may be working under this lock.
     var isLive: Bool {
       switch self {
       case .held, .unknown, .future, .damaged(_, isExpired: false): true
@@ -83,7 +83,7 @@ struct Examination {
     }
   }
 
-  /// Nil if there is none.
+  /// The state of a lock; nil if there is none.
   func lock(_ name: FileName, in folder: Folder) throws(FileFailure) -> Lock? {
     try settled(
       { () throws(FileFailure) -> (value: Lock, modified: Int64)? in
@@ -94,7 +94,7 @@ struct Examination {
         }
         guard let file else { return nil }
         let status = try file.status()
-        // A lock that was taken away while it was open says nothing.
+        // A lock that was removed after it was opened does not count.
         guard status.linkCount > 0 else { return nil }
         return (lock(try LockFile.state(of: file), byteCount: status.size), status.modified)
       },
@@ -118,7 +118,7 @@ struct Examination {
     }
   }
 
-  /// Whether somebody may be at work on the report, wherever it is: whoever moves it may hold the one lock or the other.
+  /// Whether a program may be working on the report: while it moves, either of its two locks may be held.
   func isBusy(_ stem: FileName) throws(FileFailure) -> Bool {
     for state in ReportState.allCases {
       guard let folder = try database.folder(state.folderName) else { continue }
@@ -143,7 +143,7 @@ struct Examination {
       }
     }
 
-    /// Whether the file has more than was read.
+    /// Whether the file is longer than the part that was read.
     var isOversized: Bool {
       if case .found(_, let byteCount) = self { byteCount > ReportMetadata.maximumSize } else { false }
     }
@@ -179,12 +179,12 @@ struct Examination {
     return try AttributeMetadata.read(report, in: folder).map { .attributes($0.metadata, $0.source) } ?? .missing
   }
 
-  /// Whether the call failed because the name is a link, a directory or something else that is no file.
+  /// Whether the call failed because the name is a link, a directory or another entry that is not a file.
   static func isNoFile(_ failure: FileFailure) -> Bool {
     [.invalidArgument, .tooManySymbolicLinkLevels, .isDirectory].contains(failure.errno)
   }
 
-  /// Whether the report is in both directories. One that moves meanwhile is not.
+  /// Whether the report is in both directories, and not just being moved.
   func isDouble(_ pending: FileName, _ completed: FileName) throws(FileFailure) -> Bool {
     func isThere(_ stem: FileName, _ state: ReportState) throws(FileFailure) -> Bool {
       try database.folder(state.folderName)?.status(stem.appending(DatabaseLayout.reportExtension))?.kind == .regular
@@ -195,12 +195,12 @@ struct Examination {
 
   // MARK: Runs of ours
 
-  /// Whether a file `.crashpadctl-…` in `new/` is of a run that is dead.
+  /// Whether a file `.crashpadctl-…` in `new/` belongs to a dead session.
   func isOfDeadRun(_ name: FileName, in new: Folder) throws(FileFailure) -> Bool {
     let run = RunFile.runName(of: name)
     let isAlive = try settled(
       { () throws(FileFailure) -> (value: Bool, modified: Int64)? in
-        // Where the run's own file is gone nobody knows.
+        // Without the session's own file its state is unknown.
         guard try new.status(name) != nil, let file = try new.openIfPresent(run) else { return nil }
         return (file.ownership() != .free, try file.status().modified)
       }, isFault: { !$0 })

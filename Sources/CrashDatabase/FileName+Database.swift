@@ -1,9 +1,9 @@
 internal import FileSystem
 internal import Snapshot
 
-// What names say in a database.
+// The meaning of names in a database.
 extension FileName {
-  /// The UUID that this name is, in whatever case; nil if it is none.
+  /// The UUID that this name spells, in any case; nil if it is not one.
   var uuid: UUIDBytes? {
     guard bytes.count == 36 else { return nil }
     var halves: (UInt64, UInt64) = (0, 0)
@@ -28,16 +28,16 @@ extension FileName {
 
   var hasUpperCase: Bool { bytes.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } }
 
-  /// `<name>` of `._<name>`.
+  /// The name `<name>` if this is `._<name>`.
   var mainOfAppleDouble: FileName? { hasPrefix("._") ? FileName(bytes: Array(bytes.dropFirst(2))) : nil }
 
-  /// `._<name>`: the file that has this one's extended attributes, see `AppleDouble`.
+  /// The name `._<name>` of the file with this file's extended attributes, see `AppleDouble`.
   var appleDouble: FileName {
     guard let name = FileName(bytes: Array("._".utf8) + bytes) else { preconditionFailure("no slash was added") }
     return name
   }
 
-  /// The name without the extension that the database knows.
+  /// The name without an extension that the database uses.
   var stem: FileName {
     for suffix in [DatabaseLayout.reportExtension, DatabaseLayout.metadataExtension, DatabaseLayout.lockExtension] {
       if let stem = removing(suffix: suffix) { return stem }
@@ -45,7 +45,7 @@ extension FileName {
     return self
   }
 
-  /// Text that tells names apart: what is not UTF-8 has each byte as `\xNN`.
+  /// The name as text; each byte that is not UTF-8 is shown as `\xNN`, so that different names have different texts.
   var escaped: String {
     if let text = String(validating: bytes, as: UTF8.self) { return text }
     return bytes.map { byte in

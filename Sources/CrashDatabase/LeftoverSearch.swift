@@ -2,7 +2,7 @@ internal import FileSystem
 internal import Snapshot
 internal import SystemPackage
 
-/// Looks through a database for what was left behind; see `Leftover`. Only names that a database makes are looked at.
+/// Searches a database for leftovers; see `Leftover`. Considers only names that a database uses.
 struct LeftoverSearch {
   private let database: CrashDatabase
   private let rules: CleaningRules
@@ -17,7 +17,7 @@ struct LeftoverSearch {
 
   mutating func run() {
     attempt { search throws(FileFailure) in try search.searchNew() }
-    // Locks first: what they kept is free behind them.
+    // Locks first: they precede in the removal the entries that they protect.
     for state in ReportState.allCases { attempt { search throws(FileFailure) in try search.searchLocks(state) } }
     for state in ReportState.allCases { attempt { search throws(FileFailure) in try search.searchReports(state) } }
     attempt { search throws(FileFailure) in try search.searchAttachments() }
@@ -25,7 +25,7 @@ struct LeftoverSearch {
     attempt { search throws(FileFailure) in try search.searchRejected() }
   }
 
-  /// What fails is told, and the rest is looked at all the same.
+  /// Records a failure, and goes on with the search.
   private mutating func attempt(_ body: (inout LeftoverSearch) throws(FileFailure) -> Void) {
     do { try body(&self) } catch { leftovers.failures.append(error) }
   }
@@ -47,7 +47,7 @@ struct LeftoverSearch {
           let run = RunFile.runName(of: name)
           var owner = owners[run] ?? Self.owner(of: run, in: folder)
           owners[run] = owner
-          // Somebody may have removed the file of a run that lives: what that writes, it holds.
+          // The file of a live session may have been removed; but the session holds the files that it writes.
           if owner == .unknown, name != run, Self.owner(of: name, in: folder) == .owned { owner = .owned }
           switch owner {
           case nil, .owned: return
@@ -61,7 +61,7 @@ struct LeftoverSearch {
     }
   }
 
-  /// Nil if the run's file may not be looked at: then it may live.
+  /// Returns nil if the session's file can't be opened: then the session may live.
   private static func owner(of run: FileName, in folder: Folder) -> OpenFile.Ownership? {
     do {
       guard let file = try folder.openIfPresent(run) else { return .unknown }
@@ -120,7 +120,7 @@ struct LeftoverSearch {
     return try ReportReader(state, folder, attachments: nil, root: database.root).read(name)
   }
 
-  /// Whether a lock keeps nobody away, or will not when the expired ones are removed.
+  /// Whether a lock is dead, or will be removed as expired.
   private func isFree(_ lock: LockState?) -> Bool {
     switch lock {
     case nil, .abandoned: true
@@ -164,13 +164,13 @@ struct LeftoverSearch {
     }
   }
 
-  /// Where reports are, in the order in which they go from one to the next; and once more back to pending, where they go
-  /// when their upload is asked for. Whoever looks in this order misses none that is moved meanwhile.
+  /// The directories of reports, in the order in which reports move through them; and once more `pending/`, to which
+  /// they return when their upload is requested. A search in this order misses no report that moves meanwhile.
   private static let places = [
     DatabaseLayout.new, DatabaseLayout.pending, DatabaseLayout.completed, DatabaseLayout.pending,
   ]
 
-  /// Whether there is a report with this id, or with this very name.
+  /// Whether there is a report with this id, or with this exact name.
   func hasReport(_ id: UUIDBytes, _ stem: FileName) throws(FileFailure) -> Bool {
     for place in Self.places {
       guard let folder = try database.folder(place) else { continue }
@@ -191,7 +191,7 @@ struct LeftoverSearch {
     add(.settingsLock, nil, name, size: UInt64(clamping: status.size), since: since)
   }
 
-  /// All dumps in `rejected/`, whatever their age.
+  /// All dumps in `rejected/`, of any age.
   static func rejectedDumps(of database: CrashDatabase) -> Leftovers {
     var search = LeftoverSearch(database, .everyRejectedDump, now: .max)
     search.attempt { search throws(FileFailure) in try search.searchRejected() }
@@ -203,7 +203,7 @@ struct LeftoverSearch {
     let names = try folder.names().sorted()
     let present = Set(names)
     for name in names where !name.hasPrefix(".") {
-      // The reason of a dump that is there goes with it; one that stands alone is as good as a dump.
+      // A reason is removed with its dump; without one it is treated like a dump.
       if let dump = name.removing(suffix: DatabaseLayout.reasonExtension), present.contains(dump),
         !present.contains(name.appending(DatabaseLayout.reasonExtension))
       {
@@ -218,15 +218,15 @@ struct LeftoverSearch {
     }
   }
 
-  /// A rejected dump, with its reason if there is one. The dump's own time is that of the crash: it was rejected when the
-  /// reason was written. Nil if it is no file.
+  /// A rejected dump, with its reason if there is one. The dump's own time is that of the crash; the reason's time is
+  /// that of the rejection. Nil if it is not a file.
   static func rejected(_ name: FileName, in folder: Folder) throws(FileFailure) -> (
     size: UInt64, since: Int64, reason: FileName?
   )? {
     guard let dump = try folder.status(name), dump.kind == .regular else { return nil }
     let size = UInt64(clamping: dump.size)
     let reasonName = name.appending(DatabaseLayout.reasonExtension)
-    // A name may be so long that no reason fits behind it.
+    // The name may be too long for the extension of a reason.
     guard reasonName.bytes.count <= 255, let reason = try folder.status(reasonName), reason.kind == .regular else {
       return (size, dump.modified, nil)
     }
@@ -235,14 +235,14 @@ struct LeftoverSearch {
 }
 
 extension AttributeMetadata {
-  /// Whether a report has an attribute of Crashpad's, even if that makes no metadata.
+  /// Whether a report has an attribute of Crashpad's, even if that is not enough for metadata.
   fileprivate static func hasTraces(_ name: FileName, in folder: Folder) throws(FileFailure) -> Bool {
     let members = ["uuid", "creation_time"]
     if let file = try folder.openIfPresent(name) {
       for key in generations.flatMap({ generation in members.map { generation + $0 } })
       where file.attribute("user." + key) != nil || file.attribute(key) != nil { return true }
     }
-    // A file beside it that can't be read may have them: that is thrown.
+    // An unreadable AppleDouble file may contain some: then this throws.
     guard let side = try folder.openIfPresent(name.appleDouble) else { return false }
     let attributes = AppleDouble.attributes(in: try side.prefix(maximumSize))
     return attributes.keys.contains { key in generations.contains { key.hasPrefix($0) } }

@@ -1,15 +1,15 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// Lock files, seen from outside of their owner.
+/// Lock files, as seen by programs other than their owner.
 enum LockFile {
   enum Fate: Equatable {
-    /// There is no such lock any more.
+    /// The lock no longer exists.
     case gone
     case stands(LockState)
   }
 
-  /// What the lock `name` says; nil if there is none. Only looks.
+  /// The state of the lock `name`; nil if there is none. Only reads.
   static func state(_ name: FileName, in folder: Folder) throws(FileFailure) -> LockState? {
     guard let file = try openLock(name, in: folder) else { return nil }
     return try state(of: file)
@@ -41,7 +41,7 @@ enum LockFile {
     return try remove(name, in: folder, file) ? .gone : .stands(.held(since: nil))
   }
 
-  /// Removes the lock if its owner is dead, or if nobody can tell and it expired.
+  /// Removes the lock if its owner is dead, or if that is not known and the lock has expired.
   ///
   /// - Returns: whether it was removed.
   static func removeExpired(_ name: FileName, in folder: Folder, now: Int64, timeToLive: Int64) throws(FileFailure)
@@ -55,11 +55,12 @@ enum LockFile {
     }
   }
 
-  /// Of several that found the lock dead only one may remove it, or the second would remove a new owner's. So they wait for
-  /// each other, and look whether the name is still the dead file's. They do so by flock(2): a dead run's locks are links of
-  /// one file, and whoever took that file's ownership to remove one lock would make all others look held.
+  /// If several programs found the lock dead, only one may remove it, or the second would remove the lock of a new
+  /// owner. So they wait for each other, and check whether the name still belongs to the dead file. They use flock(2)
+  /// for that: the locks of a dead session are links to one file, and taking that file's ownership to remove one lock
+  /// would make all others look held.
   ///
-  /// - Returns: whether the name is the dead file's no more.
+  /// - Returns: whether the name no longer belongs to the dead file.
   private static func remove(_ name: FileName, in folder: Folder, _ file: OpenFile) throws(FileFailure) -> Bool {
     _ = try? file.lock(exclusive: true)
     guard file.ownership() != .owned else { return false }
@@ -67,8 +68,8 @@ enum LockFile {
     return true
   }
 
-  /// A lock on a file system without hard links: a file of its own. If this process dies between making the file and marking
-  /// it, the lock counts for three days.
+  /// Makes a lock on a file system without hard links: a separate file. If this process dies between making the file
+  /// and marking it, the lock counts for three days.
   static func makeAlone(_ name: FileName, in folder: Folder, now: Int64) throws(FileFailure) -> ReportLock? {
     let file: OpenFile
     do { file = try folder.open(name, .create) } catch {
@@ -85,7 +86,7 @@ enum LockFile {
   }
 }
 
-/// A report's lock, for as long as this object lives.
+/// A report's lock, held as long as this object lives.
 package final class ReportLock: Sendable {
   private let name: FileName
   private let folder: Folder
@@ -99,11 +100,11 @@ package final class ReportLock: Sendable {
   }
 
   deinit {
-    // Somebody may have removed it, as expired, and another may have it now.
+    // The lock may have been removed as expired, and have another owner now.
     guard let current = try? folder.status(name), let own = try? file.status(), current.isSameFile(as: own) else {
       return
     }
-    // Where this fails, the next run finds the owner gone, and removes it.
+    // If this fails, the next session finds the owner gone, and removes the lock.
     _ = try? folder.remove(name)
   }
 }

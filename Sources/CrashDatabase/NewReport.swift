@@ -2,11 +2,11 @@ public import FileSystem
 package import Snapshot
 internal import SystemPackage
 
-/// A report that is being made: its id is claimed by the report's lock, its bytes go into a file in `new/`, and `publish()`
-/// puts it into `pending/`, metadata first, as Crashpad does. An object that goes away before leaves nothing.
+/// A report that is being made: the report's lock claims its id, its bytes go into a file in `new/`, and `publish()`
+/// moves it to `pending/`, metadata first, like Crashpad. An object that is released before leaves nothing.
 package final class NewReport {
   package let id: UUIDBytes
-  /// To be written; nil after `close()`.
+  /// Open for writing; nil after `close()`.
   package private(set) var file: OpenFile?
   private let lock: ReportLock
   private let session: DatabaseSession
@@ -21,7 +21,7 @@ package final class NewReport {
     try self.init(id, lock: session.lock(id, in: .pending), in: session)
   }
 
-  /// Takes over `lock`, that of the report in `pending/`; it is released with this object. Throws `FileFailure`.
+  /// Takes over `lock`, the lock of the report in `pending/`; it is released with this object. Throws `FileFailure`.
   package init(_ id: UUIDBytes, lock: ReportLock, in session: DatabaseSession) throws(FileFailure) {
     self.id = id
     self.lock = lock
@@ -36,10 +36,11 @@ package final class NewReport {
     try? removeAttachments()
   }
 
-  /// A name that Crashpad refuses for an attachment: only letters, digits, `_`, `-` and `.` are allowed, and no dots alone.
+  /// A name that Crashpad refuses for an attachment: only letters, digits, `_`, `-` and `.` are allowed, and not only
+  /// dots.
   package struct BadAttachmentName: Error, Sendable { public let name: String }
 
-  /// Whether Crashpad allows an attachment of that name.
+  /// Whether Crashpad allows an attachment with that name.
   package static func isAllowed(attachmentName name: String) -> Bool {
     func isAllowed(_ byte: UInt8) -> Bool {
       switch byte {
@@ -52,12 +53,13 @@ package final class NewReport {
     return name.utf8.allSatisfy(isAllowed) && FileName(name) != nil
   }
 
-  /// A new attachment, to be written. Throws `BadAttachmentName` and `FileFailure` (`EEXIST` if there is one of that name).
+  /// Makes a new attachment for writing. Throws `BadAttachmentName` and `FileFailure` (`EEXIST` if there is one with
+  /// that name).
   package func addAttachment(_ name: String) throws -> OpenFile {
     guard Self.isAllowed(attachmentName: name), let fileName = FileName(name) else {
       throw BadAttachmentName(name: name)
     }
-    // Before it is made: the call may fail behind that, and then the directory is removed too.
+    // Set before the directory is made: the call may fail after that, and then the directory is removed too.
     hasAttachmentFolder = true
     let folder = try session.database.root.folderMade(DatabaseLayout.attachments).folderMade(
       DatabaseLayout.attachments(of: id))
@@ -74,7 +76,7 @@ package final class NewReport {
     try parent.removeFolder(DatabaseLayout.attachments(of: id))
   }
 
-  /// Writes the metadata to be, under a temporary name: what is staged becomes a report by renaming alone, so that everything
+  /// Writes the metadata under a temporary name: then only renaming is left to publish the report, so that everything
   /// can be on the disk before.
   package func stage(_ metadata: ReportMetadata) throws(FileFailure) {
     let (name, file) = try session.temporaryFile()
@@ -82,7 +84,8 @@ package final class NewReport {
     try file.write(metadata.bytes)
   }
 
-  /// Waits until what is staged is on the disk, and the attachments' names; their bytes are synced by whoever wrote them.
+  /// Waits until the staged files and the names of attachments are on the disk; the writer of an attachment syncs its
+  /// bytes.
   package func sync() throws(FileFailure) {
     try file?.sync()
     try stagedMetadata?.file?.sync()
@@ -91,8 +94,8 @@ package final class NewReport {
     try parent.sync()
   }
 
-  /// Closes the files of what is staged: who has hundreds of reports under way would run out of descriptors. Then
-  /// `DatabaseSession.syncFileSystem()` takes the place of `sync()`.
+  /// Closes the staged files: hundreds of reports under way would use up all descriptors. Then call
+  /// `DatabaseSession.syncFileSystem()` instead of `sync()`.
   package func close() {
     file = nil
     stagedMetadata?.file = nil
@@ -114,6 +117,9 @@ package final class NewReport {
 extension DatabaseSession {
   /// Waits until everything that was written to the database's file system is on the disk.
   public func syncFileSystem() throws(FileFailure) { try new.syncFileSystem() }
+
+  /// Waits until the removals of dumps are on the disk.
+  package func syncDumps() throws(FileFailure) { try database.folder(DatabaseLayout.pendingDumps)?.sync() }
 
   /// Waits until the names in `pending/` are on the disk.
   public func syncPending() throws(FileFailure) { try folder(.pending).sync() }

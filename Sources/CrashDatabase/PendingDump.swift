@@ -1,15 +1,15 @@
 public import FileSystem
 public import Snapshot
 
-/// An intermediate dump that waits in `pending-serialized-ios-dump/`, by its name `<bundle-id>@<uuid>`, with `.locked` behind
-/// it while its program runs. Whoever puts dumps there by hand may name them otherwise.
+/// An intermediate dump that waits in `pending-serialized-ios-dump/`, under the name `<bundle-id>@<uuid>`, with
+/// `.locked` appended while its program runs. Dumps that were put there by hand may have other names.
 public struct PendingDump: Sendable, Hashable {
   public let name: FileName
-  /// Bytes.
+  /// The size in bytes.
   public let size: Int
-  /// When the file was last written, in seconds since 1970.
+  /// The time of the file's last change, in seconds since 1970.
   public let modified: Int64
-  /// Whether a program that lives holds the file's open-file-description lock. Only asked of locked dumps.
+  /// Whether a live program holds the file's open-file-description lock. Only checked for locked dumps.
   public let isOwned: Bool
 
   package init(name: FileName, size: Int, modified: Int64, isOwned: Bool) {
@@ -24,13 +24,13 @@ public struct PendingDump: Sendable, Hashable {
   /// The name without `.locked`.
   package var unlockedName: FileName { name.removing(suffix: DatabaseLayout.lockedExtension) ?? name }
 
-  /// What stands before the last `@`; nil if there is none.
+  /// The part before the last `@`; nil if there is none.
   public var bundleID: String? {
     let bytes = unlockedName.bytes
     return bytes.lastIndex(of: UInt8(ascii: "@")).map { String(decoding: bytes[..<$0], as: UTF8.self) }
   }
 
-  /// What stands behind the last `@`, or the whole name, if that is a UUID.
+  /// The UUID after the last `@`, or the whole name if it is a UUID.
   public var uuid: UUIDBytes? {
     let bytes = unlockedName.bytes
     let start = bytes.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0
@@ -38,15 +38,15 @@ public struct PendingDump: Sendable, Hashable {
     return UUIDBytes(text: String(decoding: bytes[start...], as: UTF8.self))
   }
 
-  /// Whether the name begins with `bundleID` and `@`, as Crashpad asks.
+  /// Whether the name begins with `bundleID` and `@`, as Crashpad requires.
   public func belongs(to bundleID: String) -> Bool { name.hasPrefix(bundleID + "@") }
 }
 
 /// The lock protocol of pending dumps, from `client/ios_handler/prune_intermediate_dumps_and_crash_reports_thread.cc`.
 package enum PendingDumpLock {
-  /// A locked dump of the own bundle expires after 24 hours. In seconds.
+  /// The seconds after which a locked dump of an own bundle expires: 24 hours.
   package static let matchingTimeToLive: Int64 = 24 * 3600
-  /// Whoever's it is, it expires after 60 days. In seconds.
+  /// The seconds after which a locked dump of any bundle expires: 60 days.
   package static let maximumTimeToLive: Int64 = 60 * 86400
 
   package enum Rule: String, Sendable, Hashable {
@@ -59,15 +59,15 @@ package enum PendingDumpLock {
     /// Its program lives, and holds the file. Ours, not Crashpad's: on Linux a program may run for months.
     case owned
     case expired(by: Rule)
-    /// It will expire at that time, in seconds since 1970.
+    /// The lock expires at that time, in seconds since 1970.
     case locked(by: Rule, until: Int64)
-    /// The file was changed in the future: one of two clocks is wrong, so nobody knows its age.
+    /// The file was changed in the future: one of two clocks is wrong, so its age is unknown.
     case fromFuture(by: Rule, until: Int64)
   }
 
   /// - Parameters:
   ///   - dump: its name, modification time and owner decide.
-  ///   - bundleIDs: those that count as one's own.
+  ///   - bundleIDs: the own bundles.
   ///   - now: in seconds since 1970.
   package static func decide(_ dump: PendingDump, bundleIDs: [String], now: Int64) -> Decision {
     guard dump.isLocked else { return .notLocked }
@@ -81,7 +81,7 @@ package enum PendingDumpLock {
     let (difference, isLonger) = now.subtractingReportingOverflow(dump.modified)
     let age = isLonger ? Int64.max : difference
     guard age >= timeToLive else { return .locked(by: rule, until: until) }
-    // Both rules may hold; the older says more.
+    // Both rules may apply; the older one is more informative.
     return .expired(by: age >= maximumTimeToLive ? .anyBundle : rule)
   }
 }

@@ -2,10 +2,11 @@ package import FileSystem
 internal import Snapshot
 internal import SystemPackage
 
-/// How much of a database is kept: the rules of Crashpad's `client/prune_crash_reports.cc`, and two of our own.
+/// The limits for the contents of a database: the rules of Crashpad's `client/prune_crash_reports.cc`, and two of our
+/// own.
 ///
-/// A report goes if one of the limits says so. The reports are looked at from the newest to the oldest; each counts for the
-/// size and the number of those behind it, whether it goes or not.
+/// A report is removed if it exceeds one of the limits. Reports are considered from the newest to the oldest; each
+/// counts for the size and the number of those after it, whether it is removed or not.
 package struct PruneRules: Sendable, Hashable {
   /// 365 days, in seconds, as in Crashpad's default.
   package static let defaultAge: Int64 = 365 * day
@@ -16,11 +17,11 @@ package struct PruneRules: Sendable, Hashable {
 
   /// In seconds, 0 or more; nil for no limit.
   package var maximumAge: Int64?
-  /// In bytes, of the reports with their attachments, each rounded up to whole KiB; nil for no limit.
+  /// In bytes, for the reports with their attachments, each rounded up to whole KiB; nil for no limit.
   package var maximumSize: UInt64?
   /// Ours. Nil for no limit.
   package var maximumCount: Int?
-  /// Ours: pending reports are counted, but never go. What happens to the completed ones does not depend on it.
+  /// Ours: pending reports are counted, but never removed. It makes no difference to completed reports.
   package var keepsPending: Bool
 
   package init(
@@ -33,16 +34,16 @@ package struct PruneRules: Sendable, Hashable {
     self.keepsPending = keepsPending
   }
 
-  /// Reports that were created before this time, in seconds since 1970, are too old; nil if none is.
+  /// The creation time, in seconds since 1970, before which reports are too old; nil if there is no limit.
   ///
-  /// Crashpad takes whole days, and rounds the time down to the beginning of its day in UTC. The same is done for every age
-  /// that is a day or longer, so that a longer age never keeps less. An age of some hours is taken to the second. 0 is a
-  /// whole number of days too: what was created before today is too old.
+  /// Crashpad takes whole days, and rounds the time down to the beginning of its day in UTC. The same is done for every
+  /// age of a day or longer, so that a longer age never keeps less. An age of some hours is exact to the second. 0 is a
+  /// whole number of days too: reports created before today are too old.
   package func creationLimit(now: Int64) -> Int64? {
     guard let maximumAge else { return nil }
     let (limit, overflow) = now.subtractingReportingOverflow(maximumAge)
     if overflow { return .min }
-    // As in C, towards zero: it makes a difference before 1970 alone.
+    // Towards zero, as in C: this makes a difference only before 1970.
     return (1..<Self.day).contains(maximumAge) ? limit : limit / Self.day * Self.day
   }
 
@@ -51,7 +52,7 @@ package struct PruneRules: Sendable, Hashable {
   /// - Parameters:
   ///   - reports: in any order.
   ///   - now: in seconds since 1970.
-  /// - Returns: a decision for each report, the newest first; of those with the same time the lowest id first.
+  /// - Returns: a decision for each report, the newest first; for equal times the lowest id first.
   package func decide(_ reports: [Report], now: Int64) -> [PruneDecision] {
     let creationLimit = creationLimit(now: now)
     var size: UInt64 = 0
@@ -78,48 +79,48 @@ package struct PruneRules: Sendable, Hashable {
     if a.creationTime != b.creationTime { return a.creationTime > b.creationTime }
     if a.id.high != b.id.high { return a.id.high < b.id.high }
     if a.id.low != b.id.low { return a.id.low < b.id.low }
-    // One id twice is nothing that a database makes, but a copy of one may have it.
+    // A database does not use one id twice, but a copy of one may.
     if a.state != b.state { return a.state == .pending }
     return a.fileName < b.fileName
   }
 }
 
-/// What the rules say of one report.
+/// The decision of the rules about one report.
 package struct PruneDecision: Sendable, Hashable {
   package enum Reason: Sendable, Hashable {
     /// It was created before `limit`, in seconds since 1970.
     case age(limit: Int64)
-    /// With all newer ones the reports take `kibibytes`, which is more than `limit`, in KiB.
+    /// With all newer reports it takes `kibibytes`, which is more than `limit`, in KiB.
     case size(kibibytes: UInt64, limit: UInt64)
     /// It is the report `number`, counted from the newest, of `limit`.
     case count(number: Int, limit: Int)
   }
 
   package let report: Report
-  /// Its place, 1 for the newest.
+  /// Its position, 1 for the newest.
   package let number: Int
   /// The size of this report and all newer ones, each rounded up to whole KiB.
   package let kibibytes: UInt64
-  /// All limits that it is beyond; none if it is kept.
+  /// All limits that it exceeds; empty if it is kept.
   package let reasons: [Reason]
-  /// It is beyond a limit, and stays because it is pending.
+  /// It exceeds a limit, and stays because it is pending.
   package let isKeptAsPending: Bool
 
   package var isPruned: Bool { !reasons.isEmpty && !isKeptAsPending }
 }
 
-/// What became of something that was to be removed.
+/// The result of a removal.
 package enum Removal: Sendable, Equatable {
   case removed
-  /// Another program moved or removed it meanwhile, or uses it again. Nothing was done.
+  /// Another program moved or removed it meanwhile, or uses it again. Nothing was changed.
   case changed
-  /// Another program has the lock. Nothing was done.
+  /// Another program has the lock. Nothing was changed.
   case busy(LockState)
   case failed(FileFailure)
 }
 
 extension Report {
-  /// Bytes with all attachments. Sizes that some file systems let a file claim do not overflow here.
+  /// The size with all attachments in bytes. The large sizes that some file systems allow do not overflow here.
   var storedSize: UInt64 {
     attachments.reduce(UInt64(clamping: size)) { $0.saturatingSum(UInt64(clamping: $1.size)) }
   }
@@ -133,7 +134,7 @@ extension UInt64 {
 }
 
 extension CrashDatabase {
-  /// All reports, pending and completed ones. One that was moved while they were listed comes once. Throws `FileFailure`.
+  /// All pending and completed reports. A report that was moved during the listing occurs once. Throws `FileFailure`.
   package func allReports() throws(FileFailure) -> ReportListing {
     var all = ReportListing()
     let pending = try listing(of: .pending)
@@ -154,10 +155,10 @@ extension CrashDatabase {
     try folder(report.state.folderName)?.status(report.fileName)?.kind == .regular
   }
 
-  /// What `DatabaseSession.prune` would say of a report now. Nothing is changed.
+  /// The result that `DatabaseSession.prune` would have for a report now. Nothing is changed.
   ///
   /// - Parameters:
-  ///   - report: one that the rules let go.
+  ///   - report: a report that the rules remove.
   ///   - expiredLocks: whether expired locks are removed before.
   ///   - now: in seconds since 1970.
   package func foreseePruning(of report: Report, removingExpiredLocks expiredLocks: Bool, now: Int64) -> Removal {
@@ -172,12 +173,12 @@ extension CrashDatabase {
 }
 
 extension DatabaseSession {
-  /// Deletes a report that the rules let go, with its metadata and attachments, if nobody has its lock.
+  /// Deletes a report that the rules remove, with its metadata and attachments, if its lock is not held.
   package func prune(_ report: Report) -> Removal {
     do {
       let lock = try self.lock(report.id, in: report.state)
       return try withExtendedLifetime(lock) {
-        // It may be uploaded by now, and completed; or somebody asked for its upload.
+        // It may be uploaded and completed by now; or its upload was requested.
         guard try database.isThere(report) else { return .changed }
         try remove(report)
         return .removed
@@ -187,7 +188,7 @@ extension DatabaseSession {
 }
 
 extension Removal {
-  /// What an error of `DatabaseSession` means.
+  /// Maps an error of `DatabaseSession`.
   init(_ error: any Error, _ path: FilePath) {
     switch error {
     case let busy as DatabaseSession.Busy: self = .busy(busy.state)

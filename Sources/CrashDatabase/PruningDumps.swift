@@ -1,13 +1,14 @@
 package import FileSystem
 
-/// The dumps of a database beside its reports: those that wait in `pending-serialized-ios-dump/` and those in `rejected/`.
+/// The dumps of a database besides its reports: those that wait in `pending-serialized-ios-dump/` and those in
+/// `rejected/`.
 package struct OtherDumps: Sendable {
   package fileprivate(set) var waitingCount = 0
-  /// Bytes of the waiting dumps.
+  /// The size of the waiting dumps in bytes.
   package fileprivate(set) var waitingSize: UInt64 = 0
   /// Rejected dumps with their reasons, the newest first.
   package fileprivate(set) var rejected: [Leftover] = []
-  /// Those of `rejected` that do not fit under the limit for the size.
+  /// The dumps of `rejected` that do not fit under the size limit.
   package fileprivate(set) var surplus: [Leftover] = []
   /// Files that could not be examined.
   package fileprivate(set) var failures: [FileFailure] = []
@@ -18,12 +19,12 @@ package struct OtherDumps: Sendable {
 extension CrashDatabase {
   /// Decides which rejected dumps exceed `PruneRules.maximumSize`. Changes nothing.
   ///
-  /// Reports come first, then waiting dumps, and rejected dumps get what is left, so that a flood of damaged dumps never
-  /// costs a report. Waiting dumps are never surplus: they were not processed yet.
+  /// Reports come first, then waiting dumps, and rejected dumps get the remaining space, so that a flood of damaged
+  /// dumps never costs a report. Waiting dumps are never surplus: they have not been processed yet.
   ///
   /// - Parameters:
-  ///   - rules: the limit for the size.
-  ///   - decisions: those for all reports of the database.
+  ///   - rules: contain the size limit.
+  ///   - decisions: the decisions for all reports of the database.
   ///   - gone: rejected dumps that are removed anyway.
   package func otherDumps(_ rules: PruneRules, _ decisions: [PruneDecision], gone: Set<FileName>) -> OtherDumps {
     var others = OtherDumps()
@@ -59,11 +60,11 @@ extension DatabaseSession {
 }
 
 extension CleaningRules {
-  /// Every rejected dump is old at the end of time.
+  /// Every rejected dump counts as old, if `now` is the end of time.
   static let everyRejectedDump = CleaningRules(rejectedAge: 0)
 }
 
 extension UInt64 {
-  /// Rounded up to whole KiB, in KiB.
+  /// The size in KiB, rounded up.
   var kibibytes: UInt64 { self / 1024 + (self % 1024 == 0 ? 0 : 1) }
 }

@@ -2,19 +2,21 @@ package import FileSystem
 internal import Glibc
 internal import SystemPackage
 
-/// Which dumps go when their reports appear. It stands in `new/` before the first report of a batch gets its name, and until
-/// the last of their dumps is removed.
+/// The dumps to remove when their reports are published. The journal is in `new/` from before the first report of a
+/// batch gets its name until the last of their dumps is removed.
 ///
-/// A run that is killed between the two leaves dumps of which there were reports. The next run of whatever command that changes
-/// the database removes them by the journal before it does anything else: a report that is deleted meanwhile would be made,
-/// and sent, once more.
+/// A session that is killed in between leaves dumps that have reports. The next session of any command removes them by
+/// the journal before it does anything else: otherwise a report that is deleted meanwhile would be made, and sent, once
+/// more.
 ///
-/// A staged report's temporary name is gone from `new/` when the report was published. It also goes when a dead run's files are
-/// removed; so a journal always goes before those, and is asked for again behind them.
+/// The temporary name of a staged report is gone from `new/` once the report is published. It is also gone once the
+/// files of a dead session are removed; so a journal is always removed before those, and its presence is checked after
+/// them.
 package final class PublicationJournal: Sendable {
   static let suffix = ".journal"
 
-  /// Crashpad removes files from `new/` after three days, in any order. A journal of this age, in seconds, says nothing.
+  /// Crashpad removes files from `new/` after three days, in any order. A journal of this age, in seconds, proves
+  /// nothing.
   private static let timeToLive: Int64 = 2 * 86400
 
   private let name: FileName
@@ -25,10 +27,10 @@ package final class PublicationJournal: Sendable {
     self.folder = folder
   }
 
-  /// Once the dumps are gone. The staged reports that were not published have to be there still.
+  /// Called when the dumps are gone. The staged reports that were not published still have to exist.
   package func remove() { _ = try? folder.remove(name) }
 
-  /// A staged report and the dump that it was made of.
+  /// A staged report and the dump from which it was made.
   package struct Entry: Sendable {
     let temporaryName: FileName
     let dumpName: FileName
@@ -45,7 +47,7 @@ package final class PublicationJournal: Sendable {
     }
   }
 
-  /// Numbers of files are used again: size and time tell a new file with an old one's number.
+  /// File numbers are reused: size and time distinguish a new file with an old number.
   struct Identity: Equatable, Sendable {
     let text: String
 
@@ -69,10 +71,10 @@ package final class PublicationJournal: Sendable {
     return bytes
   }
 
-  /// An entry that breaks off is of a run that had published nothing yet.
+  /// An incomplete journal belongs to a session that had published nothing yet.
   private static func entries(_ bytes: [UInt8]) -> [Entry] {
     var parts = bytes.split(separator: 0, omittingEmptySubsequences: false).map(Array.init)
-    // What is behind the last NUL has no end.
+    // The bytes after the last NUL are incomplete.
     parts.removeLast()
     return stride(from: 0, to: parts.count - 2, by: 3).compactMap { index in
       guard let temporaryName = FileName(bytes: parts[index]), let dumpName = FileName(bytes: parts[index + 1]) else {
@@ -85,25 +87,29 @@ package final class PublicationJournal: Sendable {
 
   // MARK: Dead runs
 
-  /// Removes the dumps whose reports a dead run has published.
+  /// Removes the dumps whose reports a dead session has published.
   static func finish(_ name: FileName, in new: Folder, _ database: CrashDatabase) throws(FileFailure) {
     guard let file = try new.openIfPresent(name), let dumps = try database.folder(DatabaseLayout.pendingDumps) else {
       return
     }
     let status = try file.status()
     guard Int64(time(nil)) - status.modified < timeToLive else { return }
+    var hasRemoved = false
     for entry in entries(try file.prefix(status.size)) {
       if try new.status(entry.temporaryName) != nil { continue }
-      // Another run may be ending the same one, and has removed what was not published.
+      // Another session may be cleaning up after the same one, and has removed the unpublished reports.
       guard let current = try new.status(name), current.isSameFile(as: status) else { return }
       guard let dump = try dumps.status(entry.dumpName), Identity(dump) == entry.dump else { continue }
       try dumps.remove(entry.dumpName)
+      hasRemoved = true
     }
+    // The journal is removed next.
+    if hasRemoved { try dumps.sync() }
   }
 }
 
 extension DatabaseSession {
-  /// Writes down which dumps are to go with the reports that will be published now. Throws `FileFailure`.
+  /// Writes the list of dumps to remove with the reports that are published next. Throws `FileFailure`.
   package func journal(_ entries: [PublicationJournal.Entry]) throws(FileFailure) -> PublicationJournal {
     let name = temporaryName().appending(PublicationJournal.suffix)
     let file = try new.open(name, .create)
@@ -118,14 +124,14 @@ extension DatabaseSession {
 }
 
 extension CrashDatabase {
-  /// Throws `FileFailure` if the dump could not be removed: of one that stays, each run would make its report anew after the
-  /// last one was deleted.
+  /// Throws `FileFailure` if the dump could not be removed: from a dump that stays, each session would make its report
+  /// anew after the last one was deleted.
   package func checkRemovable(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) {
     guard let folder = try folder(DatabaseLayout.pendingDumps) else { return }
     guard folder.isWritable else { throw FileFailure(folder.path, .permissionDenied) }
     let status = try folder.status()
     let user = geteuid()
-    // In a sticky directory only the owners of file and directory may remove.
+    // In a sticky directory only the owner of the file or of the directory may remove it.
     let isSticky = status.permissions & UInt32(S_ISVTX) != 0
     if isSticky, user != 0, status.owner != user, file.owner != user {
       throw FileFailure(path(of: dump), .notPermitted)

@@ -1,20 +1,20 @@
 internal import FileSystem
 internal import Snapshot
 
-/// The changes that a dry run has planned so far, so that what it plans next fits them. A run that makes its changes plans
-/// none, and then each answer is what the disk has.
+/// The changes that a dry run has planned so far, so that later plans fit them. A real repair plans no changes, and
+/// then each answer is the state on the disk.
 ///
 /// Paths are relative to the database.
 struct RepairPlan {
-  /// New paths by the present ones; nil for what would be gone.
+  /// New paths by present ones; nil for removed files.
   private var places: [String: String?] = [:]
-  /// Present paths by the new ones.
+  /// Present paths by new ones.
   private var sources: [String: String] = [:]
   /// New metadata, by the present path of their report.
   private var metadata: [String: ReportMetadata] = [:]
   private var asides: Set<FileName> = []
 
-  /// Plans to move what is at `path` to `target`, or without one to remove it.
+  /// Plans to move the file at `path` to `target`, or to remove it if that is nil.
   mutating func move(_ path: String, to target: String?) {
     if let old = place(of: path) { sources[old] = nil }
     places[path] = .some(target)
@@ -26,14 +26,14 @@ struct RepairPlan {
   /// Plans a file in `rejected/`.
   mutating func keepAside(as name: FileName) { asides.insert(name) }
 
-  /// Where the file that is at `path` now would be; nil if it would be gone.
+  /// The planned path of the file that is at `path` now; nil if it would be removed.
   func place(of path: String) -> String? {
     if let place = places[path] { place } else { path }
   }
 
   func isMoved(_ path: String) -> Bool { places[path] != nil }
 
-  /// Where the file that would be at `path` is now, if it comes from elsewhere.
+  /// The present path of the file that would be at `path`, if it comes from elsewhere.
   func source(of path: String) -> String? { sources[path] }
 
   func metadata(of path: String) -> ReportMetadata? { metadata[path] }
@@ -41,7 +41,7 @@ struct RepairPlan {
   func hasAside(_ name: FileName) -> Bool { asides.contains(name) }
 }
 
-// What the next steps of a repair find.
+// The planned state, for the next steps of a repair.
 extension RepairPass {
   func move(_ path: String, to target: String?) {
     if session == nil { plan.move(path, to: target) }
@@ -57,7 +57,7 @@ extension RepairPass {
     path(stem.appending(DatabaseLayout.reportExtension), state)
   }
 
-  /// The name, without its extension, that the report in the file `stem` would have by now; nil if it would be gone from
+  /// The planned name, without its extension, of the report in the file `stem`; nil if it would no longer be in
   /// `state`.
   func plannedStem(_ stem: FileName, _ state: ReportState) -> FileName? {
     let path = Self.reportPath(stem, state)
@@ -72,7 +72,7 @@ extension RepairPass {
     return FileName(String(path.dropFirst(prefix.count)))?.removing(suffix: DatabaseLayout.reportExtension)
   }
 
-  /// What the file is called that would be the report `stem` by now; nil if there would be none.
+  /// The present name of the file that would be the report `stem`; nil if there would be none.
   func presentStem(_ stem: FileName, in listing: ReportFolder) throws(FileFailure) -> FileName? {
     let path = Self.reportPath(stem, listing.state)
     if let source = plan.source(of: path) { return Self.stem(source, in: listing.state) }
@@ -80,7 +80,7 @@ extension RepairPass {
     return try listing.folder.status(stem.appending(DatabaseLayout.reportExtension)) == nil ? nil : stem
   }
 
-  /// The metadata that the report in the file `stem` would have by now.
+  /// The planned metadata of the report in the file `stem`.
   func metadata(_ stem: FileName, _ state: ReportState, in folder: Folder) throws(FileFailure) -> Examination.Metadata {
     if let planned = plan.metadata(of: Self.reportPath(stem, state)) {
       return .found(planned, byteCount: planned.bytes.count)
@@ -88,7 +88,7 @@ extension RepairPass {
     return try examination.metadata(stem, in: folder)
   }
 
-  /// The metadata that the report `id` would have by now, wherever it would be.
+  /// The planned metadata of the report `id`, in any directory.
   func metadata(ofReport id: UUIDBytes) throws(FileFailure) -> [ReportMetadata] {
     var found: [ReportMetadata] = []
     for state in ReportState.allCases {
@@ -104,7 +104,7 @@ extension RepairPass {
     return found
   }
 
-  /// The reports that `listing` would have by now: what their files are called, and what they would be called.
+  /// The planned reports of `listing`: their present names and their planned ones.
   func reports(_ listing: ReportFolder) -> [(stem: FileName, planned: FileName)] {
     listing.stems.compactMap { stem in
       guard listing.parts[stem]?.contains(.report) == true, let planned = plannedStem(stem, listing.state) else {

@@ -2,27 +2,27 @@ public import FileSystem
 public import Snapshot
 internal import SystemPackage
 
-/// A report as it stands in the database.
+/// A report in the database.
 public struct Report: Sendable, Hashable {
   public let id: UUIDBytes
   public let state: ReportState
-  /// `<uuid>.dmp`, as the directory has it.
+  /// The name `<uuid>.dmp`, in the spelling of the directory.
   public let fileName: FileName
-  /// Bytes of the report's file.
+  /// The size of the report's file in bytes.
   public let size: Int
   public let attachments: [Attachment]
   public let metadata: Metadata
 
   public struct Attachment: Sendable, Hashable {
     public let name: FileName
-    /// In bytes.
+    /// The size in bytes.
     public let size: Int
   }
 
   public enum Metadata: Sendable, Hashable {
-    /// The content of `.meta`.
+    /// The content of the `.meta` file.
     case file(ReportMetadata)
-    /// Extended attributes, as Crashpad's database on Apple's systems has them; see `AttributeMetadata`.
+    /// Extended attributes, as in Crashpad's database on Apple's systems; see `AttributeMetadata`.
     case attributes(ReportMetadata, from: AttributeMetadata.Source)
     case missing
     case damaged(ReportMetadata.Damage)
@@ -35,36 +35,36 @@ public struct Report: Sendable, Hashable {
     }
   }
 
-  /// Bytes of the report with its attachments, as Crashpad counts them.
+  /// The size of the report and its attachments in bytes, as Crashpad counts it.
   public var totalSize: Int {
     attachments.reduce(size) { total, attachment in
-      // Sparse files may claim any size.
+      // Sparse files may have any size.
       let (sum, overflow) = total.addingReportingOverflow(attachment.size)
       return overflow ? .max : sum
     }
   }
 
-  /// Seconds since 1970; the file's time where the metadata does not say.
+  /// Seconds since 1970; the modification time of the file if the metadata are missing.
   public var creationTime: Int64 { metadata.value?.creationTime ?? modified }
 
-  /// When the file was last changed, in seconds since 1970.
+  /// The time of the file's last change, in seconds since 1970.
   public let modified: Int64
 }
 
-/// What is in `attachments/`.
+/// The content of `attachments/`.
 struct AttachmentFolders {
   let folder: Folder?
   let names: Set<FileName>
 }
 
-/// Reads reports of one directory.
+/// Reads the reports of one directory.
 struct ReportReader {
   private let state: ReportState
   private let folder: Folder
   private let attachments: AttachmentFolders?
   private let root: Folder?
 
-  /// - Parameter attachments: which reports have any; nil to look for each report's, below `root`.
+  /// - Parameter attachments: lists the reports that have attachments; nil to check below `root` for each report.
   init(_ state: ReportState, _ folder: Folder, attachments: AttachmentFolders?, root: Folder? = nil) {
     self.state = state
     self.folder = folder
@@ -72,7 +72,7 @@ struct ReportReader {
     self.root = root
   }
 
-  /// Nil if `name` is no report's, or it is there no more.
+  /// Returns nil if `name` is not the name of a report, or the report is gone.
   func read(_ name: FileName) throws(FileFailure) -> Report? {
     guard let stem = name.removing(suffix: DatabaseLayout.reportExtension),
       let id = UUIDBytes(text: stem.text), stem.bytes.count == 36,
@@ -94,7 +94,7 @@ struct ReportReader {
     let metadataName = stem.appending(DatabaseLayout.metadataExtension)
     let file: OpenFile?
     do { file = try folder.openIfPresent(metadataName) } catch {
-      // Not a file at all.
+      // Not a regular file.
       guard error.errno == .invalidArgument || error.errno == .tooManySymbolicLinkLevels else { throw error }
       return .missing
     }
@@ -109,7 +109,7 @@ struct ReportReader {
   }
 
   private static func content(of file: OpenFile) throws(FileFailure) -> [UInt8] {
-    // The most have nothing but the fixed part and a short id: one read.
+    // Most files contain only the fixed part and a short id, so one read suffices.
     let bytes = try file.prefix(256)
     return bytes.count < 256 ? bytes : try file.prefix(ReportMetadata.maximumSize)
   }

@@ -1,27 +1,27 @@
-internal import FileSystem
+package import FileSystem
 public import Snapshot
 internal import SystemPackage
 
-/// Why a change of a report was not made.
+/// The reason why a report was not changed.
 public enum ReportChangeFailure: Error, Sendable, Hashable {
   case notFound
-  /// Some other program has the report's lock.
+  /// Another program has the report's lock.
   case busy(LockState)
   /// It was uploaded already, and the server has it.
   case alreadyUploaded
-  /// The metadata can't be read, so nobody knows whether it was uploaded. Nothing was changed.
+  /// The metadata can't be read, so it is not known whether it was uploaded. Nothing was changed.
   case damagedMetadata
 }
 
 extension DatabaseSession {
-  /// Finds and locks the report `id`, as Crashpad does: in `pending/`, then in `completed/`.
+  /// Finds and locks the report `id`, like Crashpad: in `pending/`, then in `completed/`.
   ///
   /// Throws `ReportChangeFailure` and `FileFailure`.
   func checkOut(_ id: UUIDBytes) throws -> (report: Report, lock: ReportLock) {
-    // Where a program moves it meanwhile, it is looked for again.
+    // If a program moves it meanwhile, the search is repeated.
     for _ in 0..<CrashDatabase.looks {
       for state in ReportState.allCases {
-        // Without the look before it, a stray lock in `pending/` would stand in the way of a completed report.
+        // Without this check, a stray lock in `pending/` would block a completed report.
         guard try database.report(id, in: state) != nil else { continue }
         let lock: ReportLock
         do { lock = try self.lock(id, in: state) } catch let error as Busy {
@@ -33,12 +33,24 @@ extension DatabaseSession {
     throw ReportChangeFailure.notFound
   }
 
-  /// Deletes the report `id` with its metadata and attachments: the report first, so that no moment has it half.
+  /// Deletes the report `id` with its metadata and attachments: the report first, so that it is never seen without
+  /// them. It stays deleted after a power failure.
   ///
   /// Throws `ReportChangeFailure` and `FileFailure`.
   public func delete(_ id: UUIDBytes) throws {
     let (report, lock) = try checkOut(id)
-    try withExtendedLifetime(lock) { try remove(report) }
+    try withExtendedLifetime(lock) {
+      try remove(report)
+      try folder(report.state).sync()
+    }
+  }
+
+  /// Waits until the removals of reports and dumps so far are on the disk: after a power failure a removed dump would
+  /// become a report, and a removed report would be sent, once more.
+  package func syncRemovals() throws(FileFailure) {
+    for name in ReportState.allCases.map(\.folderName) + [DatabaseLayout.pendingDumps] {
+      try database.folder(name)?.sync()
+    }
   }
 
   /// Deletes a report whose lock is held.
@@ -47,13 +59,13 @@ extension DatabaseSession {
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
     try folder.remove(report.fileName)
     try folder.remove(stem.appending(DatabaseLayout.metadataExtension))
-    // Where a Mac's attributes were kept.
+    // The AppleDouble file with attributes from a Mac.
     try folder.remove(report.fileName.appleDouble)
     // A copied database may have a report in both states.
     if try database.report(report.id) == nil { try removeAttachments(stem) }
   }
 
-  /// Removes a directory of `attachments/` with the files in it. What else somebody put there stays.
+  /// Removes a directory of `attachments/` with the files in it. Other entries stay.
   func removeAttachments(_ name: FileName) throws(FileFailure) {
     guard let parent = try database.folder(DatabaseLayout.attachments) else { return }
     let folder: Folder?
@@ -69,7 +81,7 @@ extension DatabaseSession {
     }
   }
 
-  /// Asks for the upload of the report `id`, whatever the settings say; a completed one becomes pending again.
+  /// Requests the upload of the report `id`, whatever the settings are; a completed one becomes pending again.
   ///
   /// Throws `ReportChangeFailure` and `FileFailure`.
   public func requestUpload(_ id: UUIDBytes) throws {
@@ -80,8 +92,8 @@ extension DatabaseSession {
     try withExtendedLifetime(lock) { try change(report, to: .pending, metadata) }
   }
 
-  /// Gives up the upload of the pending report `id`, as Crashpad's `SkipReportUpload`: it becomes a completed one that was not
-  /// uploaded.
+  /// Cancels the upload of the pending report `id`, like Crashpad's `SkipReportUpload`: it becomes a completed report
+  /// that was not uploaded.
   ///
   /// Throws `ReportChangeFailure` (`notFound` if it is not pending) and `FileFailure`.
   public func skipUpload(_ id: UUIDBytes) throws {
@@ -94,7 +106,8 @@ extension DatabaseSession {
 
   /// Gives a report whose lock is held new metadata, and moves it to `state`.
   ///
-  /// The new metadata is there before the report comes, and the old goes after it: at no moment is the report without.
+  /// The new metadata appear before the report moves, and the old ones are removed after it: it is never without
+  /// metadata.
   func change(_ report: Report, to state: ReportState, _ metadata: ReportMetadata) throws {
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
     let metadataName = stem.appending(DatabaseLayout.metadataExtension)
@@ -116,14 +129,14 @@ extension DatabaseSession {
     }
   }
 
-  /// Ends what dead runs had begun. A lock of a dead owner with a report beside it only stood in the way. Without one, the
-  /// metadata and attachments there are those of a report that was being deleted, moved on, or not published yet.
+  /// Completes the work of dead sessions. A dead owner's lock beside a report is only removed. Without a report, the
+  /// metadata and attachments belong to one that was being deleted, moved, or not published yet, and are removed.
   func finishAbandonedChanges() throws {
     for state in ReportState.allCases {
       let folder = folder(state)
       for name in try folder.names() where name.hasSuffix(DatabaseLayout.lockExtension) {
         guard let stem = name.removing(suffix: DatabaseLayout.lockExtension), let id = stem.uuid,
-          // What is no file or may not be read is nobody's lock, and names like ours in other forms are not ours.
+          // An entry that is not a file or can't be read is not a lock, and other spellings of our names are not ours.
           DatabaseLayout.lock(id) == name, (try? LockFile.state(name, in: folder)) == .abandoned,
           let lock = try? lock(id, in: state)
         else { continue }
@@ -132,7 +145,7 @@ extension DatabaseSession {
     }
   }
 
-  /// What can't be removed stays: it is in nobody's way.
+  /// Entries that can't be removed stay: they block nothing.
   private func finishAbandonedChange(_ id: UUIDBytes, _ stem: FileName, in folder: Folder) {
     do {
       guard try folder.status(stem.appending(DatabaseLayout.reportExtension)) == nil else { return }

@@ -2,9 +2,9 @@ internal import FileSystem
 internal import Snapshot
 internal import SystemPackage
 
-/// What one directory of reports has, by the names without their extensions.
+/// The contents of one directory of reports, by names without extensions.
 struct ReportFolder {
-  /// The files that belong to one report.
+  /// The kinds of files that belong to one report.
   struct Parts: OptionSet {
     let rawValue: UInt8
     static let report = Parts(rawValue: 1)
@@ -14,13 +14,13 @@ struct ReportFolder {
 
   let state: ReportState
   let folder: Folder
-  /// Keys are UUIDs, in whatever case.
+  /// The keys are UUIDs, in any case.
   private(set) var parts: [FileName: Parts] = [:]
-  /// AppleDouble files: the names that they belong to.
+  /// The names that AppleDouble files belong to.
   private(set) var sides: [FileName] = []
   private(set) var others: [FileName] = []
 
-  /// Nil if the database has no such directory.
+  /// Returns nil if the database has no such directory.
   init?(_ state: ReportState, _ database: CrashDatabase) throws(FileFailure) {
     guard let folder = try database.folder(state.folderName) else { return nil }
     self.state = state
@@ -48,12 +48,12 @@ struct ReportFolder {
     return nil
   }
 
-  /// Relative to the database.
+  /// The path of a file, relative to the database.
   func path(_ name: FileName) -> String { state.rawValue + "/" + name.escaped }
 }
 
 extension CrashDatabase {
-  /// Whether there is a report of this id, in whatever case its name has it.
+  /// Whether there is a report with this id, whatever the case of its name.
   func hasReport(_ id: UUIDBytes) throws(FileFailure) -> Bool {
     if try report(id) != nil { return true }
     for state in ReportState.allCases {

@@ -1,18 +1,18 @@
 public import FileSystem
 public import Snapshot
 
-/// The reports in one state, and what could not be read of them.
+/// The reports in one state, and the failures to read others.
 public struct ReportListing: Sendable {
-  /// In the order in which the directory has them.
+  /// In the order of the directory.
   public internal(set) var reports: [Report] = []
   /// Files of reports that could not be read.
   public internal(set) var failures: [FileFailure] = []
-  /// The reports that have a lock file beside them; `CrashDatabase.lockState` says what it means.
+  /// The reports with a lock file; `CrashDatabase.lockState` gives its state.
   public internal(set) var lockedIDs: Set<UUIDBytes> = []
 }
 
 extension CrashDatabase {
-  /// Lists the reports in `state`; one that can't be read does not hide the others. Throws `FileFailure`.
+  /// Lists the reports in `state`; an unreadable one does not hide the others. Throws `FileFailure`.
   public func listing(of state: ReportState) throws(FileFailure) -> ReportListing {
     var listing = ReportListing()
     guard let folder = try folder(state.folderName) else { return listing }

@@ -1,15 +1,15 @@
 internal import BinaryFormat
 
-/// What the database knows of a report beside its bytes: the content of `<uuid>.meta`.
+/// The facts that the database stores about a report: the content of `<uuid>.meta`.
 ///
-/// 32 bytes and the server's id behind them, little endian: version (i32, 1), upload attempts (i32), last attempt (i64),
-/// creation (i64), attributes (u8; bit 0 uploaded, bit 1 explicitly requested), 7 bytes of padding, which Crashpad leaves as
-/// they come. Source: `client/crash_report_database_generic.cc`.
+/// 32 bytes and then the server's id, little endian: version (i32, 1), upload attempts (i32), last attempt (i64),
+/// creation (i64), attributes (u8; bit 0 uploaded, bit 1 explicitly requested), 7 bytes of padding, which Crashpad does
+/// not initialize. Source: `client/crash_report_database_generic.cc`.
 public struct ReportMetadata: Sendable, Hashable {
   public static let version: Int32 = 1
-  /// Bytes before the server's id.
+  /// The number of bytes before the server's id.
   public static let fixedSize = 32
-  /// A longer file is read up to here: a server's id has some ten bytes.
+  /// The most bytes that are read: a server's id has some ten bytes.
   public static let maximumSize = 1 << 20
 
   public var uploadAttempts: Int32 = 0
@@ -19,12 +19,12 @@ public struct ReportMetadata: Sendable, Hashable {
   public var creationTime: Int64
   public var isUploaded = false
   public var isUploadExplicitlyRequested = false
-  /// What the server called the report: any bytes, mostly text. Empty if it was not uploaded.
+  /// The server's id for the report: any bytes, mostly text. Empty if it was not uploaded.
   public var serverID: [UInt8] = []
 
   public init(creationTime: Int64) { self.creationTime = creationTime }
 
-  /// Why bytes are no metadata.
+  /// The reason why bytes are not metadata.
   public enum Damage: Error, Sendable, Hashable {
     /// Fewer bytes than `fixedSize`.
     case truncated(byteCount: Int)

@@ -1,7 +1,7 @@
 public import FileSystem
 public import Snapshot
 
-/// The beginning of a report's id, as people type it: at least four hexadecimal digits, with or without the hyphens.
+/// The beginning of a report's id, as users type it: at least four hexadecimal digits, with or without hyphens.
 package struct ReportPrefix: Sendable, Hashable {
   package static let minimumDigits = 4
 
@@ -9,7 +9,7 @@ package struct ReportPrefix: Sendable, Hashable {
   private let low: UInt64
   private let digitCount: Int
 
-  /// Nil if the text is no beginning of a UUID, or too short a one.
+  /// Returns nil if the text is not the beginning of a UUID, or too short.
   package init?(text: String) {
     var halves: [UInt64] = [0, 0]
     var count = 0
@@ -27,7 +27,7 @@ package struct ReportPrefix: Sendable, Hashable {
     (high, low, digitCount) = (halves[0], halves[1], count)
   }
 
-  /// The id, if all 32 digits are there.
+  /// The id, if there are all 32 digits.
   package var id: UUIDBytes? { digitCount == 32 ? UUIDBytes(high: high, low: low) : nil }
 
   package func matches(_ id: UUIDBytes) -> Bool {
@@ -37,7 +37,7 @@ package struct ReportPrefix: Sendable, Hashable {
 }
 
 extension CrashDatabase {
-  /// The ids of all reports by their names alone, sorted; none of them is looked at. Throws `FileFailure`.
+  /// The ids of all reports, taken from their names alone and sorted; the reports are not read. Throws `FileFailure`.
   public func reportIDs() throws(FileFailure) -> [UUIDBytes] {
     var ids: Set<UUIDBytes> = []
     for state in ReportState.allCases { ids.formUnion(try reportIDs(in: state)) }

@@ -1,12 +1,12 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// The file of one run in `new/`: `.crashpadctl-<number>`. For as long as the run lives it holds the file's
+/// The file of one session in `new/`: `.crashpadctl-<number>`. As long as the session lives, it holds the file's
 /// open-file-description lock.
 ///
-/// The locks that the run takes are hard links of this file, so a lock appears with content, mark and living owner in one
-/// call. What the run writes in between is named after it, `.crashpadctl-<number>-<n>`; whoever comes later and finds that
-/// the run is dead takes all of that away. Crashpad removes such files from `new/` after three days.
+/// The locks that the session takes are hard links to this file, so a lock appears with content, mark and living owner
+/// in one call. The session's temporary files are named after it, `.crashpadctl-<number>-<n>`; a later session that
+/// finds it dead removes all of them. Crashpad removes such files from `new/` after three days.
 final class RunFile: Sendable {
   static let prefix = ".crashpadctl-"
 
@@ -22,7 +22,7 @@ final class RunFile: Sendable {
     self.folder = folder
   }
 
-  /// Makes the file of a new run in `folder`, the database's `new/`.
+  /// Makes the file of a new session in `folder`, the database's `new/`.
   static func make(in folder: Folder, now: Int64) throws(FileFailure) -> RunFile {
     while true {
       let name = FileName.numbered(prefix, UInt64.random(in: .min ... .max))
@@ -34,7 +34,7 @@ final class RunFile: Sendable {
       let taking = file.takeOwnership()
       let content = LockContent(time: now, isMarked: taking == .taken)
       do {
-        // Whoever cleans up may have come between the two calls and taken it for a dead run's.
+        // A cleanup may have come between the two calls and taken the file for that of a dead session.
         guard taking != .busy, try file.status().linkCount > 0 else { continue }
         try file.write(content.bytes)
       } catch {
@@ -45,28 +45,28 @@ final class RunFile: Sendable {
     }
   }
 
-  /// Another file of this run.
+  /// The name of another file of this session.
   func temporaryName(_ number: Int) -> FileName { name.appending("-\(number)") }
 
   func remove() { _ = try? folder.remove(name) }
 
-  /// A run that died.
+  /// A session that died.
   struct Abandoned {
-    /// All files of it: journals first, its own last.
+    /// All of its files: journals first, its own last.
     let names: [FileName]
     var journals: [FileName] { names.filter { $0.hasSuffix(PublicationJournal.suffix) } }
-    /// Open until the files are removed: of a run that was just about to begin, this is what tells it to begin anew.
+    /// Open until the files are removed: if the session was only just starting, this makes it start anew.
     fileprivate let file: OpenFile
   }
 
-  /// The dead runs that left something in `folder`.
+  /// The dead sessions that left files in `folder`.
   static func abandoned(in folder: Folder) throws(FileFailure) -> [Abandoned] {
     var runs: [FileName: [FileName]] = [:]
     for name in try folder.names() where name.hasPrefix(prefix) { runs[runName(of: name), default: []].append(name) }
     var abandoned: [Abandoned] = []
     for (run, names) in runs {
       let others = names.filter { $0 != run }
-      // Where a run's own file is gone, somebody removed it: the run may live. What it left waits for its third day.
+      // If a session's own file was removed, the session may live. Its other files stay until their third day.
       guard let file = try? folder.openIfPresent(run, .readAndWrite), try isDead(file) else { continue }
       let isJournal = { (name: FileName) in name.hasSuffix(PublicationJournal.suffix) }
       let ordered = others.filter(isJournal) + others.filter { !isJournal($0) } + [run]
@@ -75,20 +75,21 @@ final class RunFile: Sendable {
     return abandoned
   }
 
-  /// The locks of a run are links of its file. So a file with the mark is not taken to find out, or the locks would look held
-  /// by a program that lives. Without the mark the run may just be about to take it, and has no locks: then one gets it.
+  /// The locks of a session are links to its file. So the ownership of a marked file is not taken for the check, or the
+  /// locks would look held by a live program. Without the mark the session may be about to take the ownership, and has
+  /// no locks: then it is safe to take it here.
   private static func isDead(_ file: OpenFile) throws(FileFailure) -> Bool {
     if LockContent(try file.prefix(LockContent.maximumSize))?.isMarked == true { return file.ownership() == .free }
     return file.takeOwnership() == .taken
   }
 
-  /// Takes away what a dead run left. What cannot be removed stays: it is in nobody's way.
+  /// Removes the files of a dead session. Files that can't be removed stay: they block nothing.
   static func remove(_ run: Abandoned, in folder: Folder) {
     defer { withExtendedLifetime(run.file) {} }
     for name in run.names { _ = try? folder.remove(name) }
   }
 
-  /// `.crashpadctl-<number>` of `.crashpadctl-<number>-<n>`.
+  /// The name `.crashpadctl-<number>` from `.crashpadctl-<number>-<n>`.
   static func runName(of name: FileName) -> FileName {
     let rest = name.bytes.dropFirst(prefix.utf8.count)
     guard let hyphen = rest.firstIndex(of: UInt8(ascii: "-")) else { return name }

@@ -3,16 +3,16 @@ public import Snapshot
 internal import Synchronization
 internal import SystemPackage
 
-/// A pending report that somebody is about to upload, as Crashpad's `UploadReport`: nobody else has it while this lives.
+/// A pending report that is about to be uploaded, like Crashpad's `UploadReport`: locked as long as this object lives.
 ///
-/// What became of the attempt is recorded by one of `complete`, `recordFailure` and `giveUp`. Without any of them the report
-/// stays as it was. All throw `FileFailure`, and `ReportChangeFailure.busy` if somebody has the report's lock in `completed/`.
-/// `openRecord` has to be called before the report is sent.
+/// The result of the attempt is recorded by one of `complete`, `recordFailure` and `giveUp`. Without any of them the
+/// report stays unchanged. All throw `FileFailure`, and `ReportChangeFailure.busy` if the report's lock in `completed/`
+/// is held. `openRecord` has to be called before the report is sent.
 package final class UploadClaim: Sendable {
   package let report: Report
-  /// As it was before the attempt.
+  /// The metadata before the attempt.
   package let metadata: ReportMetadata
-  /// The report, to be read.
+  /// The report's file, open for reading.
   package let file: OpenFile
   private let lock: ReportLock
   private let session: DatabaseSession
@@ -28,7 +28,7 @@ package final class UploadClaim: Sendable {
     self.session = session
   }
 
-  /// What is open of an attachment, to be read. Throws `FileFailure`: `tooManyLinks` if the file has another name too.
+  /// Opens an attachment for reading. Throws `FileFailure`: `tooManyLinks` if the file has another name too.
   package func open(_ attachment: Report.Attachment) throws(FileFailure) -> OpenFile {
     let database = session.database
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension),
@@ -39,13 +39,13 @@ package final class UploadClaim: Sendable {
     return file
   }
 
-  /// Opens the metadata for writing, or makes them where the report has no file of them, so that the server's answer can be
-  /// recorded without another file, whatever happens meanwhile. Throws `FileFailure`.
+  /// Opens the metadata for writing, or makes them if the report has no metadata file, so that the server's answer can
+  /// be recorded without another file, whatever happens meanwhile. Throws `FileFailure`.
   package func openRecord() throws(FileFailure) {
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
     let name = stem.appending(DatabaseLayout.metadataExtension)
     let folder = session.folder(report.state)
-    // What is linked elsewhere as well is not written.
+    // A file with other links is not written.
     if case .file = report.metadata, let file = try folder.openIfPresent(name, .readAndWrite),
       try file.status().linkCount == 1
     {
@@ -57,18 +57,18 @@ package final class UploadClaim: Sendable {
     record.withLock { $0 = file }
   }
 
-  /// A new file without a name, for what is made of the report on its way. Throws `FileFailure`.
+  /// Makes a new file without a name, for intermediate data of the upload. Throws `FileFailure`.
   package func scratchFile() throws(FileFailure) -> OpenFile {
     let (name, file) = try session.temporaryFile()
     try session.new.remove(name)
     return file
   }
 
-  /// The server has it, and called it `serverID`: the report becomes a completed one.
+  /// Records that the server has the report, as `serverID`, and moves the report to the completed ones.
   ///
-  /// The first thing that happens is one small write that says so where the report is; whoever dies after that has not to
-  /// send it again, and whoever comes next only moves it. Throws `FileFailure` if that write fails; where only the moving does,
-  /// the next run does it.
+  /// The first step is one small write to the metadata in place. If this process dies after it, the report is not sent
+  /// again, and the next session only moves it. Throws `FileFailure` if that write fails; if only the move fails, the
+  /// next session repeats it.
   package func complete(serverID: [UInt8], now: Int64) throws(FileFailure) {
     var metadata = attempted(now)
     metadata.isUploaded = true
@@ -78,7 +78,7 @@ package final class UploadClaim: Sendable {
     try? session.finish(report, metadata)
   }
 
-  /// It did not reach the server and stays pending, with so many attempts that failed.
+  /// Records a failed attempt, and the number of attempts: the report stays pending.
   package func recordFailure(attempts: Int32, now: Int64) throws {
     var metadata = metadata
     metadata.uploadAttempts = attempts
@@ -86,14 +86,14 @@ package final class UploadClaim: Sendable {
     try session.overwrite(report, metadata, record.withLock { $0 })
   }
 
-  /// It never will: it becomes a completed report that was not uploaded. Its file stays.
+  /// Gives up all attempts: it becomes a completed report that was not uploaded. Its file stays.
   package func giveUp(now: Int64) throws {
     var metadata = attempted(now)
     metadata.isUploadExplicitlyRequested = false
     try session.change(report, to: .completed, metadata)
   }
 
-  /// It is not to be sent, as Crashpad's `SkipReportUpload`: it becomes a completed report that was not uploaded.
+  /// Cancels the upload, like Crashpad's `SkipReportUpload`: it becomes a completed report that was not uploaded.
   package func skip() throws {
     var metadata = metadata
     metadata.isUploadExplicitlyRequested = false
@@ -109,7 +109,8 @@ package final class UploadClaim: Sendable {
 }
 
 extension CrashDatabase {
-  /// The ids of the reports in `state` by their names alone, sorted; none of them is looked at. Throws `FileFailure`.
+  /// The ids of the reports in `state`, taken from their names alone and sorted; the reports are not read. Throws
+  /// `FileFailure`.
   public func reportIDs(in state: ReportState) throws(FileFailure) -> [UUIDBytes] {
     guard let folder = try folder(state.folderName) else { return [] }
     var ids: Set<UUIDBytes> = []
@@ -125,10 +126,10 @@ extension CrashDatabase {
 }
 
 extension DatabaseSession {
-  /// Takes the pending report `id`, to upload it, as Crashpad's `GetReportForUploading`.
+  /// Claims the pending report `id` for an upload, like Crashpad's `GetReportForUploading`.
   ///
-  /// - Returns: nil if there is no such pending report, or none any more. Where a run died after the server had it, it is moved
-  ///   to the completed ones now, and nil is returned too.
+  /// - Returns: nil if there is no such pending report, or no longer. If a session died after the server had it, it is
+  ///   moved to the completed ones now, and nil is returned too.
   /// - Throws: `ReportChangeFailure` (`busy`, `damagedMetadata`) and `FileFailure`.
   package func claimForUpload(_ id: UUIDBytes) throws -> UploadClaim? {
     guard try database.report(id, in: .pending) != nil else { return nil }
@@ -136,7 +137,7 @@ extension DatabaseSession {
     do { lock = try self.lock(id, in: .pending) } catch let error as Busy {
       throw ReportChangeFailure.busy(error.state)
     }
-    // The lock came late: somebody else may have done it all before.
+    // Another program may have finished the upload before the lock was taken.
     guard let report = try database.report(id, in: .pending) else { return nil }
     guard let metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
     if metadata.isUploaded {
@@ -148,11 +149,11 @@ extension DatabaseSession {
     return UploadClaim(report, metadata, file, lock, self)
   }
 
-  /// Puts `metadata` where that of `report` is, whose lock is held. `record` is the file of the old metadata, if it is open.
+  /// Replaces the metadata of `report`, whose lock is held. `record` is the file of the old metadata, if it is open.
   ///
-  /// Into the same file where they fit: a write of less than a disk's block happens or does not, whoever is killed, and needs
-  /// no waiting for the disk, as the replacing of a file does. Of an id of the server that does not fit, the beginning is
-  /// written so, and the file replaced afterwards: the report is marked as uploaded in any case.
+  /// Writes into the same file if they fit: a write of less than a disk's block is atomic even if the process is
+  /// killed, and needs no waiting for the disk, unlike replacing the file. If the server's id does not fit, its
+  /// beginning is written that way, and the file is replaced afterwards: the report is marked as uploaded in any case.
   fileprivate func overwrite(_ report: Report, _ metadata: ReportMetadata, _ record: OpenFile?) throws(FileFailure) {
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
     let name = stem.appending(DatabaseLayout.metadataExtension)
@@ -161,14 +162,14 @@ extension DatabaseSession {
     if let record, oldSize <= min(metadata.serverID.count, block - ReportMetadata.fixedSize) {
       try record.overwriteStart(Array(metadata.bytes.prefix(block)))
       if metadata.bytes.count <= block { return }
-      // The server has the report, and that is written down already.
+      // The metadata already record that the server has the report.
       try? replace(name, in: folder(report.state), with: metadata.bytes)
       return
     }
     try replace(name, in: folder(report.state), with: metadata.bytes)
   }
 
-  /// Moves a pending report whose lock is held, and whose metadata say already that it was uploaded, to the completed ones.
+  /// Moves a pending report, whose lock is held and whose metadata mark it as uploaded, to the completed ones.
   func finish(_ report: Report, _ metadata: ReportMetadata) throws {
     guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
     let targetLock: ReportLock
@@ -178,7 +179,7 @@ extension DatabaseSession {
     try withExtendedLifetime(targetLock) {
       let name = stem.appending(DatabaseLayout.metadataExtension)
       let (source, target) = (folder(.pending), folder(.completed))
-      // Where something is there already, or the file system has no links, it gets a copy.
+      // If the name is taken, or the file system has no links, a copy is written.
       if (try? source.link(name, to: target, as: name)) == nil {
         try replace(name, in: target, with: metadata.bytes)
       }

@@ -1,10 +1,11 @@
 package import FileSystem
 
-/// How long a server is left alone.
+/// A period during which a server gets no uploads.
 package struct UploadPause: Sendable, Hashable {
   /// Seconds since 1970.
   package var until: Int64
-  /// How many runs in a row the server ended; the pause grows with it. 0 if the server itself asked for the pause.
+  /// The number of successive runs that the server ended; the pause grows with it. 0 if the server itself requested the
+  /// pause.
   package var failures: Int
 
   package init(until: Int64, failures: Int = 0) {
@@ -12,19 +13,19 @@ package struct UploadPause: Sendable, Hashable {
     self.failures = failures
   }
 
-  /// Whether the server asked for it (HTTP's `Retry-After`).
+  /// Whether the server requested it (HTTP's `Retry-After`).
   package var isRequested: Bool { failures == 0 }
 }
 
 /// The pauses of servers, in a file of our own beside the settings. Crashpad does not read it.
 ///
-/// A line for each server: the seconds since 1970 at which the pause ends, the address, and, unless the server asked for the
-/// pause itself, the number of runs that it ended.
+/// One line for each server: the seconds since 1970 at which the pause ends, the address, and, unless the server
+/// requested the pause itself, the number of runs that it ended.
 struct UploadPauses {
-  /// A file that is longer was not written by us.
+  /// The most bytes of a file that this program writes.
   static let maximumSize = 1 << 16
   private static let maximumCount = 256
-  /// Seconds. A pause that ended a day ago says nothing about the server any more.
+  /// In seconds. A pause that ended a day ago has no meaning any more.
   private static let memory: Int64 = 24 * 60 * 60
 
   private(set) var entries: [(server: String, pause: UploadPause)] = []
@@ -44,7 +45,7 @@ struct UploadPauses {
 
   subscript(server: String) -> UploadPause? { entries.first { $0.server == server }?.pause }
 
-  /// Sets the pause of `server`, or removes it; old ones are removed too.
+  /// Sets the pause of `server`, or removes it; old pauses are removed too.
   mutating func set(_ server: String, _ pause: UploadPause?, now: Int64) {
     let (oldest, overflow) = now.subtractingReportingOverflow(Self.memory)
     entries.removeAll { $0.server == server || (!overflow && $0.pause.until <= oldest) }
@@ -61,7 +62,7 @@ struct UploadPauses {
 }
 
 extension CrashDatabase {
-  /// The pause of the server, also one that is over; nil if there is none. Throws `FileFailure`.
+  /// The pause of the server, even if it is over; nil if there is none. Throws `FileFailure`.
   package func uploadPause(of server: String) throws(FileFailure) -> UploadPause? {
     guard let file = try root.openIfPresent(DatabaseLayout.uploadPauses) else { return nil }
     return UploadPauses(try file.prefix(UploadPauses.maximumSize))[server]
@@ -69,7 +70,7 @@ extension CrashDatabase {
 }
 
 extension DatabaseSession {
-  /// Stores how long the server is left alone, or that it is in order.
+  /// Stores the pause of a server, or removes it because the server works.
   ///
   /// - Parameters:
   ///   - server: its address, without spaces and line feeds.

@@ -1,19 +1,20 @@
 public import CrashDatabase
 public import FileSystem
 
-/// Why something could not be uploaded at all.
+/// Why an upload run could not start.
 public enum UploadFailure: Error, Sendable, Equatable {
-  /// libcurl is not installed, with the names that were tried and what the loader said of the first.
+  /// libcurl is not installed. `names` are the library names that were tried, `reason` is
+  /// the loader's error for the first.
   case noLibrary(names: [String], reason: String)
-  /// The settings do not say whether uploads are allowed. Nothing was sent or moved.
+  /// The settings do not state whether uploads are allowed. Nothing was sent or moved.
   case settings(SettingsFailure)
 }
 
-/// Why the settings do not say whether uploads are allowed.
+/// Why the settings do not state whether uploads are allowed.
 public enum SettingsFailure: Error, Sendable, Equatable {
-  /// There is no file, or it is empty.
+  /// The file does not exist, or is empty.
   case missing
   case damaged(DatabaseSettings.Damage)
-  /// They can't be read, or the time of an attempt can't be written into them.
+  /// The settings can't be read, or the time of an attempt can't be written into them.
   case unreadable(FileFailure)
 }

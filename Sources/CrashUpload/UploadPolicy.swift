@@ -1,23 +1,26 @@
 package import CrashDatabase
+internal import Snapshot
 
-/// When a report is sent, and when not any more. Everything here is a function of what is known; nothing is done.
+/// The rules for when a report is sent and when it is given up. All functions here are
+/// pure: they decide, and do nothing.
 public struct UploadPolicy: Sendable {
-  /// A report is given up when so many attempts failed for a reason of its own.
+  /// The number of failed attempts, for a reason of the report's own, after which the report is given up.
   package var maximumAttempts: Int32 = 5
-  /// Seconds after a first attempt that failed; twice as many after each further one.
+  /// The seconds to wait after the first failed attempt; each further failure doubles them.
   package var backOff: Int64 = 15 * 60
-  /// One attempt an hour, whatever report it is of. Reports whose upload was requested do not count.
+  /// At most one attempt per hour for all reports together. Reports whose upload was requested are exempt.
   package var limitsRate = false
-  /// Takes no notice of earlier attempts, nor of pauses of servers.
+  /// Ignores earlier attempts and the pauses of servers.
   package var retriesNow = false
 
   package init() {}
 
-  /// Seconds between attempts where the rate is limited.
+  /// The seconds between attempts if the rate is limited.
   static let rateInterval: Int64 = 60 * 60
-  /// An attempt that lies further in the future is taken for a clock that went wrong.
+  /// If an attempt lies further in the future than this, the clock was wrong, and the attempt is ignored.
   static let clockTolerance: Int64 = 24 * 60 * 60
-  /// A server may ask to be left alone for so many seconds at most: a week of them, said in milliseconds, would be years.
+  /// The longest pause that a server may ask for, in seconds. A server that sends a week in
+  /// milliseconds would ask for years.
   static let maximumPause: Int64 = 24 * 60 * 60
 
   // MARK: Before
@@ -26,18 +29,18 @@ public struct UploadPolicy: Sendable {
     case upload
     /// The settings do not allow uploads, and the upload of this report was not requested.
     case skip
-    /// Not before that time, in seconds since 1970, as an attempt failed.
+    /// Wait until this time, in seconds since 1970, because an attempt failed.
     case waitAfterFailure(until: Int64)
-    /// Not before that time, in seconds since 1970, as the rate is limited.
+    /// Wait until this time, in seconds since 1970, because the rate is limited.
     case waitForRate(until: Int64)
   }
 
   /// - Parameters:
-  ///   - metadata: the report's.
-  ///   - isNamed: whether the caller named just this report.
-  ///   - uploadsEnabled: what the settings say.
-  ///   - lastAttempt: of any report, in seconds since 1970; 0 if there was none.
-  ///   - now: seconds since 1970.
+  ///   - metadata: the metadata of the report.
+  ///   - isNamed: whether the caller named this report.
+  ///   - uploadsEnabled: whether the settings allow uploads.
+  ///   - lastAttempt: the time of the last attempt for any report, in seconds since 1970; 0 if there was none.
+  ///   - now: the current time in seconds since 1970.
   package func decide(
     _ metadata: ReportMetadata, isNamed: Bool, uploadsEnabled: Bool, lastAttempt: Int64, now: Int64
   ) -> Decision {
@@ -45,7 +48,7 @@ public struct UploadPolicy: Sendable {
     guard isRequested || uploadsEnabled else { return .skip }
     if isNamed { return .upload }
     if !retriesNow, let next = nextAttempt(metadata), now < next, !isBogus(metadata.lastUploadAttemptTime, now) {
-      // Given up, and asked for again: that is one more attempt, at once.
+      // The report was given up and then requested again: that allows one more attempt at once.
       let wasGivenUp = metadata.isUploadExplicitlyRequested && metadata.uploadAttempts >= maximumAttempts
       if !wasGivenUp { return .waitAfterFailure(until: next) }
     }
@@ -55,7 +58,7 @@ public struct UploadPolicy: Sendable {
     return .upload
   }
 
-  /// When the next report may be sent where the rate is limited, in seconds since 1970; nil for now.
+  /// The time at which the rate limit allows the next report, in seconds since 1970; nil if it may be sent now.
   func nextTurn(lastAttempt: Int64, now: Int64) -> Int64? {
     guard lastAttempt > 0, !isBogus(lastAttempt, now), now - lastAttempt < Self.rateInterval else { return nil }
     return lastAttempt + Self.rateInterval
@@ -63,45 +66,45 @@ public struct UploadPolicy: Sendable {
 
   private func isBogus(_ time: Int64, _ now: Int64) -> Bool { time > now && time - now >= Self.clockTolerance }
 
-  /// When the next attempt is due, in seconds since 1970; nil if there was none before.
+  /// The time at which the next attempt is due, in seconds since 1970; nil if there was no attempt yet.
   package func nextAttempt(_ metadata: ReportMetadata) -> Int64? {
     guard metadata.uploadAttempts > 0 else { return nil }
-    // Beyond, it would be days, and where people raise the number of attempts, years.
+    // More doublings would give days, and years if `maximumAttempts` is raised.
     let doublings = min(Int64(metadata.uploadAttempts) - 1, 10)
-    // A time from a damaged file may be any.
+    // The time may come from a damaged file and have any value.
     let (next, overflow) = metadata.lastUploadAttemptTime.addingReportingOverflow(backOff << doublings)
     return overflow ? .max : next
   }
 
-  /// Seconds for which a server is left alone that ended so many runs in a row: 5 minutes, 10, 20, 40, and then an hour.
+  /// The seconds without uploads to a server that ended this many runs in a row: 5, 10, 20, 40 minutes, then an hour.
   static func serverBackOff(failures: Int) -> Int64 { min(300 << Int64(min(max(failures, 1) - 1, 10)), 60 * 60) }
 
   // MARK: After
 
-  /// What an answer says.
+  /// The meaning of a server's answer.
   enum Verdict: Sendable, Hashable {
     /// The server has the report.
     case accepted
-    /// The server does not want this report's content, and never will.
+    /// The server rejects the content of this report, and always will.
     case refused
-    /// It may be the server or the report; the answers to other reports show which.
+    /// The server or the report may be at fault; the answers to other reports show which.
     case unclear
-    /// The server refuses the address, its keys or the options, as long as they stay as they are.
+    /// The server rejects the address, its keys or the options. Retrying without a change is useless.
     case wrongAddress
-    /// The server, or what it stands on, is not available now; it may ask for a pause of so many seconds.
+    /// The server, or a service that it depends on, is not available now. It may ask for a pause, in seconds.
     case unavailable(pause: Int64?)
   }
 
   /// - Parameters:
   ///   - response: the answer.
-  ///   - hasAccepted: whether the server accepted another report in this run, so that its address and the options are right.
-  ///   - isCompressed: whether the request was.
-  ///   - now: seconds since 1970.
+  ///   - hasAccepted: whether the server accepted another report in this run: address and options are right then.
+  ///   - isCompressed: whether the request was compressed.
+  ///   - now: the current time in seconds since 1970.
   static func verdict(_ response: HTTPResponse, hasAccepted: Bool, isCompressed: Bool, now: Int64) -> Verdict {
     switch response.status {
     case 200...299: .accepted
     case 300...399, 401...407, 410, 411, 421, 426, 431, 451, 511: .wrongAddress
-    // A page for people is not a collector's answer, but that of the web server before it: of a port that expects TLS, for one.
+    // A web page comes not from a collector but from the web server in front of it, such as a port that expects TLS.
     case 400: !hasAccepted && (response.isWebPage || response.isTLSHint) ? .wrongAddress : .refused
     case 415: !hasAccepted && isCompressed ? .wrongAddress : .refused
     case 413, 422: .refused
@@ -111,17 +114,17 @@ public struct UploadPolicy: Sendable {
     }
   }
 
-  /// Whether a report is given up that failed once more for a reason of its own. `attempts` has that failure already.
+  /// Whether to give up a report after another failure for a reason of its own. `attempts` includes that failure.
   func givesUp(attempts: Int32, after failure: Uploading.Failure) -> Bool {
     if attempts >= maximumAttempts { return true }
-    // The others that begin with 4 speak of the address, or of the moment.
+    // The other 4xx statuses concern the address, or are temporary.
     guard case .status(let status) = failure, (400...499).contains(status) else { return false }
     return Self.verdict(HTTPResponse(status: status), hasAccepted: true, isCompressed: false, now: 0) == .unclear
   }
 }
 
 extension Uploading.Failure {
-  /// How many failures of this kind, one after the other, end a run: the server is at fault, and not a report.
+  /// The number of consecutive failures of this kind that end a run, because the server is at fault and not a report.
   ///
   /// - Parameter hasAccepted: whether the server accepted a report in this run.
   func limit(hasAccepted: Bool) -> Int {
@@ -130,7 +133,7 @@ extension Uploading.Failure {
       switch UploadPolicy.verdict(HTTPResponse(status: status), hasAccepted: hasAccepted, isCompressed: true, now: 0) {
       case .unavailable: 1
       case .unclear: Uploading.mostFailures
-      // A server may have its reasons against a single report.
+      // The server may reject just this one report.
       case .wrongAddress, .refused, .accepted: hasAccepted ? 2 : 1
       }
     case .webPage: 1
@@ -138,14 +141,14 @@ extension Uploading.Failure {
     case .transfer(let transfer):
       switch transfer.kind {
       case .interrupted, .unreadable, .other: Uploading.mostFailures
-      // It may be that report that the server takes so long for.
+      // This report alone may take the server too long.
       case .timeout: hasAccepted ? 2 : 1
       case .badAddress, .unknownHost, .noConnection, .proxyRefused, .insecure, .untrusted: 1
       }
     }
   }
 
-  /// Whether somebody has to mend the address, the keys or the options; otherwise it passes by itself.
+  /// Whether the user has to correct the address, the keys or the options; otherwise the failure is temporary.
   package var needsAttention: Bool {
     switch self {
     case .status(let status), .proxyStatus(let status), .redirection(let status, _):
@@ -165,21 +168,21 @@ extension Uploading.Failure {
 
 /// HTTP's `Retry-After` (RFC 9110, 10.2.3): seconds, or a date.
 enum RetryAfter {
-  /// Seconds from `now` on; nil if there is none, or it is none.
+  /// Returns the seconds from `now` on; nil if the header is missing or malformed.
   static func seconds(_ value: String?, now: Int64) -> Int64? {
     guard let value, !value.isEmpty else { return nil }
     if value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return Int64(value) ?? .max }
     return date(value).map { $0 - now }
   }
 
-  /// The three forms that the RFC wants read, in seconds since 1970: "Sun, 06 Nov 1994 08:49:37 GMT",
+  /// Parses the three date forms that the RFC requires, in seconds since 1970: "Sun, 06 Nov 1994 08:49:37 GMT",
   /// "Sunday, 06-Nov-94 08:49:37 GMT" and "Sun Nov  6 08:49:37 1994".
   private static func date(_ text: String) -> Int64? {
     var words = text.split(separator: " ")
     if words.count == 4, words[0].hasSuffix(",") {
       let date = words[1].split(separator: "-")
       guard date.count == 3, date[2].count == 2, let year = Int(date[2]) else { return nil }
-      // Of the last century, or of this one.
+      // Two-digit years: 70 to 99 are in the 20th century, the others in the 21st.
       words.replaceSubrange(1...1, with: [date[0], date[1], Substring(String(year < 70 ? 2000 + year : 1900 + year))])
     } else if words.count == 5 {
       words = [words[0], words[2], words[1], words[4], words[3], "GMT"]
@@ -187,22 +190,19 @@ enum RetryAfter {
     return seconds(words)
   }
 
-  /// Of words in the order of the first form.
+  /// Converts words in the order of the first form.
   private static func seconds(_ words: [Substring]) -> Int64? {
     guard words.count == 6, words[5] == "GMT" || words[5] == "UTC",
       let day = Int64(words[1]), (1...31).contains(day), let year = Int64(words[3]), (1970...9999).contains(year),
       let month = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"].firstIndex(
-        of: String(words[2])
-      ).map(Int64.init)
+        of: String(words[2]))
     else { return nil }
     let clock = words[4].split(separator: ":").map { Int64($0) }
     guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
       (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second)
     else { return nil }
-    // Days since 1970, with years that begin in March, so that the leap day is the last.
-    let shiftedYear = month < 2 ? year - 1 : year
-    let leaps = shiftedYear / 4 - shiftedYear / 100 + shiftedYear / 400
-    let days = shiftedYear * 365 + leaps + ((month + 10) % 12 * 153 + 2) / 5 + day - 1 - 719_468
+    let date = CivilDate(year: Int(year), month: month + 1, day: Int(day))
+    let days = Int64(date.daysSince1970)
     return days * 86400 + hour * 3600 + minute * 60 + second
   }
 }

@@ -4,19 +4,19 @@ internal import Glibc
 internal import Snapshot
 internal import Synchronization
 
-/// What the workers of one run have in common.
+/// The state that the workers of one run share.
 ///
-/// Sendable although `tell` is not: it is only ever called under the lock, while the caller's thread waits.
+/// Sendable although `tell` is not: `tell` is called only under the lock, while the caller's thread waits.
 final class UploadRun: @unchecked Sendable {
   let uploading: Uploading
   let session: DatabaseSession
   private let ids: [UUIDBytes]
-  /// The server's last pause.
+  /// The last pause of the server.
   private let pause: UploadPause?
   private let tell: (Uploading.Event) -> Void
   private let state: Mutex<State>
 
-  /// A failure of which nothing shows yet whether the report is at fault.
+  /// A failure that may be the report's or the server's fault; not known yet.
   struct Suspicion {
     let id: UUIDBytes
     let failure: Uploading.Failure
@@ -30,14 +30,14 @@ final class UploadRun: @unchecked Sendable {
     var hasAccepted = false
     var failuresInARow = 0
     var suspicions: [Suspicion] = []
-    /// Whether uploads were allowed at the last look.
+    /// Whether uploads were allowed when the settings were last read.
     var wasAllowed = false
     var lastAttempt: Int64 = 0
     var lastSync: Int64
     var hasToldSettings = false
   }
 
-  /// - Parameter pause: the server's last one, also if it is over.
+  /// - Parameter pause: the last pause of the server, even if it is over.
   init(
     _ uploading: Uploading, _ session: DatabaseSession, _ pause: UploadPause?, _ ids: [UUIDBytes],
     _ tell: @escaping (Uploading.Event) -> Void
@@ -55,12 +55,12 @@ final class UploadRun: @unchecked Sendable {
     }
   }
 
-  /// Whether the server ended the last run, and accepted nothing since.
+  /// Whether the server ended the last run and has accepted nothing since.
   var isProbing: Bool { state.withLock { $0.isProbing && $0.stop == nil } }
 
   var hasAccepted: Bool { state.withLock { $0.hasAccepted } }
 
-  /// Whether nothing more is sent.
+  /// The reason why nothing more is sent; nil while the run continues.
   var stopReason: Uploading.Stop? { state.withLock { $0.stop } }
 
   func next() -> UUIDBytes? {
@@ -73,7 +73,7 @@ final class UploadRun: @unchecked Sendable {
 
   func tell(_ result: Uploading.Result) { state.withLock { _ in tell(.result(result)) } }
 
-  /// No further report is sent. The first reason is told.
+  /// Ends the run: no further report is sent. Only the first reason is reported.
   func stop(_ reason: Uploading.Stop) { state.withLock { stop(reason, &$0) } }
 
   private func stop(_ reason: Uploading.Stop, _ state: inout State) {
@@ -84,9 +84,7 @@ final class UploadRun: @unchecked Sendable {
 
   // MARK: Consent
 
-  /// The settings as they are now; nil if the run ends, as they can't be read any more.
-  ///
-  /// Where they do not allow uploads any more, the run ends too.
+  /// The current settings; nil if the run ends because they can't be read any more, or no longer allow uploads.
   func settings() -> DatabaseSettings? {
     let settings: DatabaseSettings
     do { settings = try session.database.uploadSettings() } catch {
@@ -100,9 +98,9 @@ final class UploadRun: @unchecked Sendable {
     return settings
   }
 
-  /// Takes the turn of this hour where the rate is limited: of several runs at once one gets it.
+  /// Takes this hour's turn if the rate is limited. If several runs try at once, one gets it.
   ///
-  /// - Returns: nil if it was taken, or when the next turn is, in seconds since 1970.
+  /// - Returns: nil if the turn was taken; otherwise the time of the next turn, in seconds since 1970.
   func takeTurn(at now: Int64) throws(FileFailure) -> Int64? {
     var next: Int64?
     _ = try session.changeSettings(newClientID: .random()) { settings in
@@ -114,16 +112,16 @@ final class UploadRun: @unchecked Sendable {
 
   // MARK: What the server says
 
-  /// The server has a report: it is in order.
+  /// Records that the server accepted a report, and so works.
   ///
-  /// - Returns: the failures before, which were therefore the reports' own.
+  /// - Returns: the failures before it, which were therefore caused by the reports themselves.
   func accepted() -> [Suspicion] {
     let (isFirst, suspicions) = state.withLock { state in
       let isFirst = !state.hasAccepted
       state.hasAccepted = true
       state.isProbing = false
       state.failuresInARow = 0
-      // What ended the run was the server's fault, and so may have been the failures before.
+      // The server ended the run, so the failures before may have been its fault too.
       guard state.stop == nil else { return (isFirst, [Suspicion]()) }
       defer { state.suspicions = [] }
       return (isFirst, state.suspicions)
@@ -134,7 +132,8 @@ final class UploadRun: @unchecked Sendable {
     return suspicions
   }
 
-  /// The server refused a report for its content. One may be too large; ten in a row are not what is wrong.
+  /// Records that the server rejected the content of a report. One report may be too large;
+  /// ten in a row point to the server.
   func refused() {
     state.withLock { state in
       state.failuresInARow += 1
@@ -145,9 +144,10 @@ final class UploadRun: @unchecked Sendable {
     }
   }
 
-  /// An attempt failed, and other reports have to show why: the server is at fault unless it accepts one of them.
+  /// Records a failed attempt whose cause other reports have to show: the server is at fault unless it accepts one of
+  /// them.
   ///
-  /// - Parameter pause: for how many seconds the server asked to be left alone.
+  /// - Parameter pause: the pause that the server asked for, in seconds.
   func suspect(_ id: UUIDBytes, _ failure: Uploading.Failure, pause: Int64? = nil) {
     state.withLock { state in
       state.suspicions.append(Suspicion(id: id, failure: failure))
@@ -163,28 +163,28 @@ final class UploadRun: @unchecked Sendable {
     }
   }
 
-  /// Ends the run because of the server, for later runs too.
+  /// Ends the run because of the server, and makes later runs wait too.
   private func leaveAlone(_ seconds: Int64?, _ state: inout State, _ reason: (Int64) -> Uploading.Stop) {
     guard state.stop == nil else { return }
     stop(reason(writePause(seconds, hasAccepted: state.hasAccepted)), &state)
   }
 
   /// - Parameters:
-  ///   - seconds: for which the server asked; nil for those of the policy.
-  ///   - hasAccepted: whether the server was in order before, in this run.
+  ///   - seconds: the pause that the server asked for; nil for the pause of the policy.
+  ///   - hasAccepted: whether the server accepted a report earlier in this run.
   /// - Returns: the end of the pause, in seconds since 1970.
   private func writePause(_ seconds: Int64?, hasAccepted: Bool) -> Int64 {
     let failures = if let pause, !hasAccepted { max(pause.failures, 1) + 1 } else { 1 }
     let now = uploading.now
     let until = now + (seconds ?? UploadPolicy.serverBackOff(failures: failures))
-    // If it can't be written, the next run asks the server again, which harms no report.
+    // If the pause can't be written, the next run asks the server again, which harms no report.
     _ = try? session.setUploadPause(
       of: uploading.options.serverName, UploadPause(until: until, failures: seconds == nil ? failures : 0), now: now)
     return until
   }
 
-  /// Notes in the settings that something was sent. Once a second is enough: that is what they count in. That it can't be
-  /// noted is told once; it changes nothing of what became of a report.
+  /// Writes the time of an attempt into the settings. Once a second is enough, because they store seconds. A failure
+  /// to write is reported once; it does not change the outcome of any report.
   func recordAttempt(at now: Int64) {
     let isNew = state.withLock { state in
       defer { state.lastAttempt = now }
@@ -201,7 +201,7 @@ final class UploadRun: @unchecked Sendable {
     }
   }
 
-  /// Once a second the disk is waited for, so that a power failure takes no more than that of what servers said.
+  /// Syncs to disk at most once a second, so that a power failure loses at most the server's answers of one second.
   func syncSometimes() {
     let now = Int64(time(nil))
     let isDue = state.withLock { state in
@@ -212,7 +212,7 @@ final class UploadRun: @unchecked Sendable {
     if isDue { _ = try? session.syncFileSystem() }
   }
 
-  /// Judges the failures of which no later report showed anything.
+  /// Judges the failures that no later report explained.
   func end() {
     let (suspicions, areOfReports) = state.withLock { state in
       defer { state.suspicions = [] }

@@ -2,7 +2,7 @@ internal import CrashDatabase
 internal import FileSystem
 internal import Snapshot
 
-/// Uploads one report after the other over one connection.
+/// Uploads reports one after the other over one connection.
 final class UploadWorker {
   private let run: UploadRun
   private let uploading: Uploading
@@ -20,7 +20,7 @@ final class UploadWorker {
     while let id = run.next() { handle(id) }
   }
 
-  /// Sends one report after the other until the server accepted one, or the run ends.
+  /// Sends one report after the other until the server accepts one or the run ends.
   func probe() {
     while run.isProbing, let id = run.next() { handle(id) }
   }
@@ -30,7 +30,7 @@ final class UploadWorker {
     do { step = try upload(id) } catch ReportChangeFailure.busy(let state) {
       step = .done(.busy(state))
     } catch { step = .done(.unusable(error)) }
-    // The report's lock is free by now.
+    // The lock of the report is released by now.
     switch step {
     case .done(let outcome): run.tell(Uploading.Result(id: id, outcome: outcome))
     case .failed(let failure, let pause): run.suspect(id, failure, pause: pause)
@@ -41,19 +41,20 @@ final class UploadWorker {
     run.syncSometimes()
   }
 
-  /// What came of a report's turn.
+  /// The result of handling one report.
   private enum Step {
     case done(Uploading.Outcome)
-    /// The server accepted the report, so that it is in order.
+    /// The server accepted the report, and so works.
     case accepted(Uploading.Outcome)
-    /// The attempt failed, and whether the report is at fault is not known yet; the server may ask for a pause in seconds.
+    /// The attempt failed, and it is not known yet whether the report is at fault. The
+    /// server may ask for a pause, in seconds.
     case failed(Uploading.Failure, pause: Int64?)
   }
 
   private func upload(_ id: UUIDBytes) throws -> Step {
-    // What the caller named is wanted, also by later runs, and if this one ends before.
+    // Reports that the caller named stay requested for later runs if this one ends early.
     if options.reports != nil { try run.session.requestUpload(id) }
-    // The owner may have changed his mind since the last report.
+    // The settings may have changed since the last report.
     guard let settings = run.settings() else { return .done(.notTried) }
     // Most reports that are not sent need no lock.
     if let metadata = try run.session.database.pendingReport(id)?.metadata.value, !metadata.isUploaded,
@@ -86,7 +87,7 @@ final class UploadWorker {
     }
   }
 
-  /// What becomes of a report that is not to be sent now; nil if it is.
+  /// The outcome of a report that is not to be sent now; nil if it is to be sent.
   private func held(_ metadata: ReportMetadata, _ settings: DatabaseSettings) -> Uploading.Outcome? {
     let decision = options.policy.decide(
       metadata, isNamed: uploading.isNamed, uploadsEnabled: settings.uploadsEnabled,
@@ -95,7 +96,7 @@ final class UploadWorker {
     switch decision {
     case .waitAfterFailure, .waitForRate: return .waits(decision)
     case .skip: return held
-    // Nowhere to send it to: as with uploads that are not allowed.
+    // Without a destination, a report is treated as if uploads were not allowed.
     case .upload where options.destination == nil:
       return uploading.isNamed || metadata.isUploadExplicitlyRequested ? nil : held
     case .upload: return nil
@@ -111,7 +112,7 @@ final class UploadWorker {
     self.connection = connection
     let response: HTTPResponse
     do { response = try connection.post(request) } catch {
-      // The report itself is at fault, or its disk: nothing was wrong with the server.
+      // The report or the disk is at fault, not the server.
       if case .unreadable(let file) = error.kind { throw file }
       return .failed(.transfer(error), pause: nil)
     }
@@ -137,7 +138,7 @@ final class UploadWorker {
       : response.isThroughProxy ? .proxyStatus(response.status) : .status(response.status)
   }
 
-  /// The server has the report.
+  /// Records that the server accepted the report.
   private func record(
     _ response: HTTPResponse, _ byteCount: Int, _ claim: UploadClaim, _ destination: UploadDestination
   ) throws -> Step {
@@ -148,7 +149,7 @@ final class UploadWorker {
       return .accepted(.givenUp(.discarded(reason)))
     }
     do { try claim.complete(serverID: response.body, now: now) } catch {
-      // Every further report would be sent twice.
+      // Without a record, every further report would be sent twice.
       run.stop(.unrecorded(error))
       return .done(.unrecorded(serverID: response.body, error))
     }
@@ -158,7 +159,7 @@ final class UploadWorker {
 
   // MARK: Failures
 
-  /// Charges reports with attempts that failed while the server accepted others.
+  /// Counts the failed attempts against their reports, because the server accepted other reports meanwhile.
   func judge(_ suspicions: [UploadRun.Suspicion]) {
     for suspicion in suspicions {
       let outcome: Uploading.Outcome
@@ -184,7 +185,7 @@ final class UploadWorker {
 
   // MARK: The request
 
-  /// Without zlib reports are sent as they are: servers take both.
+  /// Without zlib, reports are sent uncompressed, which all servers accept.
   private func compressor(for destination: UploadDestination) -> GzipCompressor? {
     options.compresses ?? destination.usesGzip ? compressor : nil
   }
@@ -209,13 +210,13 @@ final class UploadWorker {
     ]
     for attachment in claim.report.attachments where options.sendsAttachments {
       let name = attachment.name.bytes
-      // As with Crashpad, the minidump takes the place of what has its names.
+      // As in Crashpad, the minidump wins over attachments with its name.
       if name == minidumpName || name == minidumpFileName { continue }
       let file = try claim.open(attachment)
       files.append(MultipartBody.File(name: name, fileName: name, file: file, size: try file.status().size))
     }
     files.sort { $0.name.lexicographicallyPrecedes($1.name) }
-    // And a file takes the place of a field.
+    // Likewise, a file wins over a field with its name.
     let taken = Set(files.map(\.fileName) + [minidumpName])
     let form = MultipartBody(
       fields: fields.fields.filter { !taken.contains($0.name) }, files: files, boundary: MultipartBody.makeBoundary())

@@ -5,94 +5,100 @@ internal import Synchronization
 internal import Glibc
 internal import SystemPackage
 
-/// Sends the pending reports of a database to a server, each once, as Crashpad's `StartProcessingPendingReports` does: those
-/// that the owner allows, with attempts that are counted in the database, so that one run knows of the others.
+/// Sends the pending reports of a database to a server, each once, as Crashpad's `StartProcessingPendingReports`
+/// does. It sends only reports that the settings allow, and counts attempts in the database so that runs know of each
+/// other.
 ///
-/// Any number of runs may be at work at once. A run that dies in the middle loses nothing: a report whose id had come from the
-/// server is not sent again, and every other stays pending.
+/// Any number of runs may work at the same time. A run that dies midway loses nothing: a report whose id the server
+/// had returned is not sent again, and all others stay pending.
 ///
-/// Source of what is sent: `handler/crash_report_upload_thread.cc`.
+/// Source for what is sent: `handler/crash_report_upload_thread.cc`.
 public struct Uploading: Sendable {
   public struct Options: Sendable {
-    /// Where reports are sent; nil for nowhere: then reports are kept, or skipped, as if uploads were not allowed.
+    /// The server for the reports. If nil, reports are kept or skipped, as if uploads were not allowed.
     public var destination: UploadDestination?
     public var http = HTTPOptions()
     public var policy = UploadPolicy()
-    /// Fields for every report; they win over its annotations.
+    /// Fields added to every report; they override its annotations.
     package var fields: [UploadField] = []
-    /// Compresses requests with gzip, or does not; nil for what the destination takes. Their length is then not known before.
+    /// Whether requests are compressed with gzip; nil for the destination's default. The length of a compressed
+    /// request is not known in advance.
     public var compresses: Bool?
-    /// Puts product, version and client id into the URL, as Crashpad does, where the destination has use for them.
+    /// Whether product, version and client id are added to the URL, as Crashpad does, if the destination uses them.
     public var identifiesClient = true
-    /// Just these, whatever the settings say and however many attempts failed; nil for all that are pending.
+    /// Sends only these reports, whatever the settings allow and however many attempts
+    /// failed; nil for all pending reports.
     public var reports: [UUIDBytes]?
-    /// Takes all pending reports as if they had been named.
+    /// Treats all pending reports as if the caller had named them.
     public var includesAll = false
-    /// Reports that the settings do not allow to upload become completed ones, as with Crashpad. Otherwise they stay pending.
+    /// Marks reports that the settings do not allow to upload as completed, as Crashpad
+    /// does. Otherwise they stay pending.
     public var completesSkipped = false
-    /// Takes a web page for a server's answer too.
+    /// Accepts a web page as a server's answer.
     public var acceptsWebPages = false
-    /// How many reports at once.
+    /// The number of reports sent in parallel.
     public var jobs = 4
-    /// The time by which attempts are due and that they are stamped with, in seconds since 1970; nil for the clock's.
+    /// The time used to decide which attempts are due and to stamp them, in seconds
+    /// since 1970; nil for the system clock.
     public var now: Int64?
-    /// Writes to the second what may be sent of the first, in place of it.
+    /// Writes a redacted copy of the report to the second file, which is then sent in place of the report.
     package var redaction: (@Sendable (_ report: InputFile, _ redacted: OpenFile) throws -> Void)?
-    /// Sends the files that are attached to a report.
+    /// Whether the files attached to a report are sent.
     public var sendsAttachments = true
 
     public init(_ destination: UploadDestination?) { self.destination = destination }
 
-    /// Under which the database remembers that this server wants to be left alone; without secrets.
+    /// The name under which the database remembers the pause of this server; contains no secrets.
     var serverName: String { destination?.displayName ?? "" }
   }
 
   /// Why an attempt failed.
   public enum Failure: Sendable, Equatable {
-    /// The server's answer.
+    /// The status in the server's answer.
     case status(Int)
-    /// The answer of the server or of the proxy before it.
+    /// The status in the answer of the server or of the proxy in front of it.
     case proxyStatus(Int)
-    /// It sends to another address, which is not followed: a report goes only where its owner said.
+    /// The server redirects to another address. Redirects are not followed: a report
+    /// goes only where the user sends it.
     case redirection(Int, location: String?)
-    /// A web page in place of an id, as from a network that wants a login first: no collector was asked.
+    /// A web page in place of an id, as from a network that requires a login first. The collector was not reached.
     case webPage
-    /// The server says that it threw the report away, and why.
+    /// The server states that it discarded the report, and why.
     case discarded(String)
     case transfer(TransferFailure)
   }
 
-  /// What became of one report.
+  /// The outcome for one report.
   public enum Outcome: Sendable {
-    /// The server has it, and gave it that id.
+    /// The server has the report, and assigned this id.
     case uploaded(serverID: [UInt8], byteCount: Int)
-    /// The server has it, and gave it that id, which could not be written down: it will be sent again.
+    /// The server has the report and assigned this id, which could not be recorded: the report will be sent again.
     case unrecorded(serverID: [UInt8], FileFailure)
-    /// A run had uploaded it and died; it is completed now.
+    /// An earlier run uploaded the report and died; the report is marked as completed now.
     case completedEarlierUpload
-    /// The owner does not allow uploads. It is completed now, and was not uploaded.
+    /// The settings do not allow uploads. The report is now completed without an upload.
     case skipped
-    /// The owner does not allow uploads. It stays pending.
+    /// The settings do not allow uploads. The report stays pending.
     case kept
-    /// It has to wait, until then (seconds since 1970).
+    /// The report has to wait, until the time in the decision (seconds since 1970).
     case waits(UploadPolicy.Decision)
-    /// It stays pending; the next attempt is due at that time, in seconds since 1970.
+    /// The report stays pending; the next attempt is due at this time, in seconds since 1970.
     case failed(Failure, nextAttempt: Int64)
-    /// It stays pending, and the attempt does not count: nothing shows that the report is at fault, and not the server.
+    /// The report stays pending, and the attempt does not count: the server may be at fault and not the report.
     case deferred(Failure)
-    /// It is completed now, and was not uploaded. The file stays.
+    /// The report is now completed without an upload. Its file stays.
     case givenUp(Failure)
-    /// The server is left alone until then, in seconds since 1970.
+    /// Nothing is sent to the server until this time, in seconds since 1970.
     case pausedUntil(Int64)
-    /// Nothing was sent, as it could not be read or changed.
+    /// The report could not be read or changed; nothing was sent.
     case unusable(any Error)
-    /// Another run has it, or nobody knows.
+    /// The report's lock is held, or its holder cannot be determined.
     case busy(LockState)
-    /// Another run was faster, or there is no such report.
+    /// Another run handled the report first, or the report does not exist.
     case gone
-    /// The run ended before.
+    /// The run ended before this report.
     case notTried
-    /// Of a dry run: it would be sent, with these fields.
+    /// In a forecast: the report would be sent with these fields.
     case planned(UploadFields, byteCount: Int)
   }
 
@@ -101,38 +107,38 @@ public struct Uploading: Sendable {
     public let outcome: Outcome
   }
 
-  /// Why a run ends before all reports had their turn. Times are in seconds since 1970; until then later runs leave the server
-  /// alone.
+  /// Why a run ends before all reports are handled. Times are in seconds since 1970; until then later runs send
+  /// nothing to the server.
   public enum Stop: Sendable, Equatable {
-    /// The server, or the way to it, is not available.
+    /// The server, or the connection to it, is not available.
     case unavailable(Failure, until: Int64)
-    /// The server refuses the address, its keys or the options.
+    /// The server rejects the address, its keys or the options.
     case wrongAddress(Failure, until: Int64)
-    /// So many reports failed one after the other.
+    /// This many reports failed in a row.
     case failures(Int, until: Int64)
     /// The server asked for a pause.
     case paused(until: Int64)
-    /// An earlier run ended because of the server, which may have asked for the pause.
+    /// An earlier run ended because of the server. `isRequested` is true if the server asked for the pause.
     case backsOff(until: Int64, isRequested: Bool)
-    /// What a server said could not be written down.
+    /// The answer of a server could not be recorded.
     case unrecorded(FileFailure)
-    /// The owner does not allow uploads any more.
+    /// The settings no longer allow uploads.
     case consentWithdrawn
-    /// The settings do not say any more whether uploads are allowed.
+    /// The settings no longer state whether uploads are allowed.
     case settings(SettingsFailure)
   }
 
-  /// What is told while it goes on.
+  /// Progress reported during a run.
   public enum Event: Sendable {
-    /// How many reports there are to look at.
+    /// The number of reports to handle.
     case begins(count: Int)
     case result(Result)
     case stops(Stop)
-    /// When something was last sent could not be written into the settings. Told once.
+    /// The time of the last attempt could not be written into the settings. Reported once.
     case attemptNotNoted(FileFailure)
   }
 
-  /// After so many failures in a row, the server is not well.
+  /// The number of failures in a row after which the server is considered at fault.
   static let mostFailures = 10
 
   let database: CrashDatabase
@@ -145,33 +151,33 @@ public struct Uploading: Sendable {
 
   var now: Int64 { options.now ?? Int64(time(nil)) }
 
-  /// Whether all that are sent were asked for by the caller.
+  /// Whether the caller named all reports that are sent.
   public var isNamed: Bool { options.reports != nil || options.includesAll }
 
-  /// Does it, and tells of each report when it is done with it, from one thread at a time.
+  /// Uploads the reports, and passes an event for each finished report to `tell`, from one thread at a time.
   ///
-  /// Throws `UploadFailure` if there is no HTTP library or the settings do not say whether uploads are allowed, and
-  /// `FileFailure` if the database can't be used. Before that nothing was changed.
+  /// Throws `UploadFailure` if there is no HTTP library or the settings do not state whether uploads are allowed, and
+  /// `FileFailure` if the database can't be used. Nothing is changed in these cases.
   public func run(_ tell: (Event) -> Void) throws {
     let ids = try reportIDs()
     tell(.begins(count: ids.count))
     if ids.isEmpty, try !database.hasAbandonedRuns() { return }
     if !ids.isEmpty { _ = try database.uploadSettings() }
     if options.destination != nil { _ = try CurlLibrary.shared.get() }
-    // Locks are judged by others, by their clocks.
+    // Other processes judge the locks by the system clock.
     let session = try DatabaseSession(database, now: Int64(time(nil)))
     defer { session.close() }
     try withoutActuallyEscaping(tell) { tell in
       let pause = try self.pause()
       let run = UploadRun(self, session, pause, order(ids, pause), tell)
-      // A server that ended earlier runs gets a single report first, and the others once it accepted that.
+      // A server that ended earlier runs first gets a single report, and the others once it accepted that one.
       if run.isProbing { onThreads(1) { UploadWorker(run).probe() } }
       onThreads(jobs(for: ids.count)) { UploadWorker(run).work() }
       run.end()
     }
   }
 
-  /// Each probe begins with another report, in case it is the report that the server can't take.
+  /// Starts each probe with another report, in case one report is the cause of the server's failures.
   private func order(_ ids: [UUIDBytes], _ pause: UploadPause?) -> [UUIDBytes] {
     guard let pause, !ids.isEmpty else { return ids }
     // Multiples of the golden ratio are spread evenly.
@@ -179,7 +185,7 @@ public struct Uploading: Sendable {
     return Array(ids[start...] + ids[..<start])
   }
 
-  /// How many reports are sent at once: where few files may be open, fewer than asked for.
+  /// The number of reports sent in parallel; fewer than requested if the limit on open files is low.
   private func jobs(for count: Int) -> Int {
     if options.policy.limitsRate { return 1 }
     var limit = rlimit()
@@ -188,14 +194,16 @@ public struct Uploading: Sendable {
     return max(1, min(options.jobs, count, room))
   }
 
-  /// Descriptors that a run has open: the standard streams, the database's directories, and some of libcurl's and libc's.
+  /// The descriptors that a run has open: standard streams, directories of the
+  /// database, and some for libcurl and libc.
   private static let sharedFiles = 16
-  /// The report and its metadata, its redacted form, attachments, a directory, a socket, and what finding a name takes.
+  /// The descriptors per job: the report, its metadata, its redacted copy, attachments, a directory, a socket, and
+  /// name resolution.
   private static let filesPerJob = 8
 
-  /// Says what a run would do with each report, and changes nothing.
+  /// Reports what a run would do with each report, and changes nothing.
   ///
-  /// Throws `UploadFailure` if the settings do not say whether uploads are allowed, and `FileFailure`.
+  /// Throws `UploadFailure` if the settings do not state whether uploads are allowed, and `FileFailure`.
   public func forecast(_ tell: (Event) -> Void) throws {
     let ids = try reportIDs()
     tell(.begins(count: ids.count))
@@ -250,13 +258,14 @@ public struct Uploading: Sendable {
     return .planned(fields(try InputFile(file)), byteCount: try file.status().size + attachments)
   }
 
-  /// The last pause of the server, also one that is over; nil if there is none, or a clock that went wrong set it.
+  /// The last pause of the server, even if it is over; nil if there is none, or its end
+  /// is implausibly far in the future.
   private func pause() throws(FileFailure) -> UploadPause? {
     guard let pause = try database.uploadPause(of: options.serverName) else { return nil }
     return pause.until - now <= UploadPolicy.maximumPause ? pause : nil
   }
 
-  /// Whether nothing is sent to the server because of its pause. Reports that the caller names are sent, unless the server
+  /// Whether the pause of the server forbids sending. Reports that the caller names are sent, unless the server
   /// itself asked for the pause.
   func leavesAlone(_ pause: UploadPause) -> Bool {
     !options.policy.retriesNow && pause.until > now && (pause.isRequested || !isNamed)
@@ -267,7 +276,7 @@ public struct Uploading: Sendable {
     return try database.reportIDs(in: .pending)
   }
 
-  /// What is sent beside the report itself.
+  /// The form fields that are sent with the report.
   func fields(_ minidump: InputFile) -> UploadFields {
     var fields = UploadFields(minidump: minidump)
     if let destination = options.destination { fields = destination.fields(of: fields) }
@@ -277,7 +286,7 @@ public struct Uploading: Sendable {
 }
 
 extension CrashDatabase {
-  /// The settings, as they are now. Throws `UploadFailure`.
+  /// The current settings. Throws `UploadFailure`.
   func uploadSettings() throws(UploadFailure) -> DatabaseSettings {
     let state: DatabaseSettings.State
     do { state = try settings() } catch { throw .settings(.unreadable(error)) }

@@ -2,7 +2,7 @@ internal import FileSystem
 internal import Glibc
 internal import SystemPackage
 
-// The functions of include/crashpad_client.h, which says what they do.
+// The functions of include/crashpad_client.h, which documents them.
 
 @c(crashpad_start)
 package func _cStart(
@@ -70,6 +70,28 @@ package func _cCrashedLastRun() -> CInt { CrashpadClient.crashedLastRun ? 1 : 0 
 @c(crashpad_start_crashes)
 package func _cStartCrashes() -> CInt { CInt(clamping: CrashpadClient.previousRun?.startCrashes ?? 0) }
 
+@c(crashpad_send_crash_events)
+package func _cSendCrashEvents(
+  _ form: UnsafePointer<CChar>?,
+  _ send: (@convention(c) (UnsafePointer<CChar>?, Int, UnsafeMutableRawPointer?) -> CInt)?,
+  _ context: UnsafeMutableRawPointer?
+) -> CInt {
+  let name = unsafe form.map { unsafe String(cString: $0) } ?? CrashpadClient.EventForm.seed.rawValue
+  guard let send = unsafe send, let form = CrashpadClient.EventForm(rawValue: name) else { return EINVAL }
+  return status {
+    try CrashpadClient.sendCrashEvents(form) { lines in
+      let text = lines.joined()
+      let code = unsafe text.withCString { unsafe send($0, text.utf8.count, context) }
+      if code != 0 { throw Refusal(code: code) }
+    }
+  }
+}
+
+/// What a function of the program returned.
+private struct Refusal: Error {
+  let code: CInt
+}
+
 @c(crashpad_set_annotation)
 package func _cSetAnnotation(_ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?) -> CInt {
   guard let name = unsafe name else { return EINVAL }
@@ -80,7 +102,7 @@ package func _cSetAnnotation(_ name: UnsafePointer<CChar>?, _ value: UnsafePoint
 @c(crashpad_add_memory)
 package func _cAddMemory(_ address: UnsafeRawPointer?, _ size: Int) -> CInt {
   guard let address = unsafe address else { return EINVAL }
-  // Half of all sizes are below zero here.
+  // A size in the upper half of the unsigned range is negative here.
   guard size >= 0 else { return E2BIG }
   return unsafe CrashpadClient.addExtraMemoryRange(UnsafeRawBufferPointer(start: address, count: size)) ? 0 : E2BIG
 }
@@ -139,7 +161,7 @@ package func _cPush(_ annotation: UnsafeMutableRawPointer?, _ item: UnsafeRawPoi
 
 // MARK: Between C and Swift
 
-/// Names and values in turn, up to NULL.
+/// A list of names and values in turn, up to NULL.
 private func texts(_ list: UnsafePointer<UnsafePointer<CChar>?>?) -> [String: String] {
   guard let list = unsafe list else { return [:] }
   var texts: [String: String] = [:]
@@ -161,7 +183,7 @@ private func put(_ text: String, _ target: UnsafeMutablePointer<CChar>?, _ size:
   unsafe target[index] = 0
 }
 
-/// 0, or the errno value of what was thrown.
+/// Returns 0, or the errno value of a thrown error.
 private func status(_ body: () throws -> Void) -> CInt {
   do {
     try body()
@@ -170,8 +192,12 @@ private func status(_ body: () throws -> Void) -> CInt {
     return error.errno.rawValue
   } catch let error as CrashpadClient.ProcessingFailure {
     return error.errno.rawValue
+  } catch let error as CrashpadClient.EventFailure {
+    return error.errno.rawValue
+  } catch let error as Refusal {
+    return error.code
   } catch {
-    // Not started.
+    // The handler is not started.
     return ESRCH
   }
 }

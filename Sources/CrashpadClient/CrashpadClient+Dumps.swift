@@ -4,18 +4,18 @@ internal import FileSystem
 public import SystemPackage
 
 extension CrashpadClient {
-  /// Why a dump was not written.
+  /// The reason why a dump was not written.
   public struct DumpFailure: Error, Sendable, Equatable {
     /// Empty for a pending dump of the database.
     public let path: FilePath
     public let errno: Errno
   }
 
-  /// Writes a dump of this process, as if it had crashed here, and makes a pending report of it. The process goes on.
+  /// Writes a dump of this process, as if it had crashed here, and makes a pending report from it. The process goes on.
   ///
   /// Waits for the disk. If the report can not be made now, the dump stays pending.
   ///
-  /// - Returns: what became of the dump.
+  /// - Returns: the result for the dump.
   /// - Throws: `NotStarted`, `DumpFailure` or `ProcessingFailure`.
   @discardableResult
   public static func dumpWithoutCrash() throws -> ProcessingSummary {
@@ -25,7 +25,7 @@ extension CrashpadClient {
     return try process(running, annotations: [:], only: [name])
   }
 
-  /// Writes a dump of this process, which ``processIntermediateDumps(annotations:)`` makes a report of.
+  /// Writes a dump of this process, from which ``processIntermediateDumps(annotations:)`` makes a report.
   ///
   /// - Returns: the path of the dump.
   /// - Throws: `NotStarted` or `DumpFailure`.
@@ -35,10 +35,10 @@ extension CrashpadClient {
     return try dump(to: nil)
   }
 
-  /// Writes a dump of this process to a path of the caller's, who gives it to ``processIntermediateDump(_:annotations:)`` or
-  /// removes it.
+  /// Writes a dump of this process to a path chosen by the caller, who passes it to
+  /// ``processIntermediateDump(_:annotations:)`` or removes it.
   ///
-  /// - Parameter path: where nothing is yet. The file is whole when it appears.
+  /// - Parameter path: must not exist yet. The file is complete when it appears.
   /// - Throws: `NotStarted` or `DumpFailure`.
   public static func dumpWithoutCrashAndDeferProcessing(atPath path: FilePath) throws {
     _ = try running()
@@ -52,8 +52,8 @@ extension CrashpadClient {
 
   // MARK: What dumps have
 
-  /// Sets a text that every dump of this process has; nil removes it. It copies, and takes a lock: for what is set at every
-  /// request there is ``StringAnnotation``.
+  /// Sets a text that every dump of this process contains; nil removes it. It copies, and takes a lock: for values that
+  /// are set at every request, use ``StringAnnotation``.
   ///
   /// - Returns: false if the name has more than 255 bytes, the value more than 4095, or there are 64 already.
   @discardableResult
@@ -61,8 +61,8 @@ extension CrashpadClient {
     CrashCapture.setAnnotation(name, to: value)
   }
 
-  /// Memory that dumps have beside what they have anyway. It is read when the process crashes: memory that is not mapped then
-  /// is left out.
+  /// Adds memory to the contents of dumps. It is read when the process crashes: memory that is not mapped then is left
+  /// out.
   ///
   /// - Parameter range: at most 1 MiB.
   /// - Returns: false if it is larger, or if there are 128 ranges already.
@@ -71,13 +71,13 @@ extension CrashpadClient {
     unsafe CrashCapture.addMemory(range)
   }
 
-  /// Takes back the range of memory that begins at `address`.
+  /// Removes the range of memory that begins at `address`.
   public static func removeExtraMemoryRange(at address: UnsafeRawPointer) {
     unsafe CrashCapture.removeMemory(at: address)
   }
 
-  /// Gives the calling thread what it needs so that the overflow of its own stack is captured. Threads that
-  /// pthread_create(3) starts have it where the handler is linked into the executable.
+  /// Gives the calling thread an alternate signal stack, so that an overflow of its own stack is captured. Threads that
+  /// pthread_create(3) starts have one already if the handler is linked into the executable.
   @discardableResult
   public static func prepareThread() -> Bool { CrashCapture.prepareThread() }
 }

@@ -21,27 +21,27 @@ extension CrashpadClient {
     case sentrySession = "sentry-session"
   }
 
-  /// Why events could not be noted as sent.
+  /// The reason why events could not be recorded as sent.
   public struct EventFailure: Error, Sendable, Equatable {
     public let path: FilePath
-    /// `EILSEQ` if the file in which they are noted is damaged.
+    /// `EILSEQ` if the file with the record is damaged.
     public let errno: Errno
   }
 
-  /// Hands the crashes of earlier runs of this program to `send`, each as events for analytics: that of the crash, and behind
-  /// it the end of the session that the crash swallowed. A crash comes once, whichever run takes it, and whether or not a report
-  /// was made of its dump already.
+  /// Passes the crashes of earlier runs of this program to `send`, each as events for analytics: the crash, followed by
+  /// the end of the session that the crash interrupted. Each crash is passed once, whichever run does it, and whether
+  /// or not a report was made from its dump already.
   ///
-  /// Waits for the disk, and takes milliseconds for each dump: not for the main thread. Functions without symbols are written as
-  /// module and offset; `crashpadctl events --symbols` has their names.
+  /// Waits for the disk, and takes milliseconds for each dump: not for the main thread. Functions without symbols are
+  /// written as module and offset; `crashpadctl events --symbols` has their names.
   ///
   /// - Parameters:
-  ///   - form: of the events.
-  ///   - send: stores or sends the lines of one crash, each with its line feed. If it throws, the crash comes again with the
-  ///     next call, and so it does if the program ends before `send` returns and the note is on the disk; the events are the
-  ///     same then, with the same ids. It must not call this function.
-  /// - Returns: how many crashes there were.
-  /// - Throws: `NotStarted`, `EventFailure`, or what `send` throws.
+  ///   - form: the form of the events.
+  ///   - send: stores or sends the lines of one crash, each with its line feed. If it throws, or if the program ends
+  ///     before `send` returns and the record is on the disk, the next call passes the crash again, with the same
+  ///     events and ids. It must not call this function.
+  /// - Returns: the number of crashes.
+  /// - Throws: `NotStarted`, `EventFailure`, or an error of `send`.
   @discardableResult
   public static func sendCrashEvents(_ form: EventForm = .seed, _ send: ([String]) throws -> Void) throws -> Int {
     let running = try running()
@@ -85,14 +85,14 @@ extension CrashpadClient {
 
   // MARK: Dumps
 
-  /// Dumps of this program that are pending, and reports of its runs.
+  /// Pending dumps of this program, and reports of its runs.
   private static func dumps(of running: Running) -> [FilePath] {
     let folder = running.pendingDumps.descriptorPath
     let pending = (try? running.database.pendingDumps().dumps) ?? []
     var paths = pending.filter { !$0.isLocked && $0.belongs(to: running.programID) }.map { folder.appending($0.name) }
     let history = RunHistory(running.database, running.pendingDumps, programID: running.programID)
     for id in history.ids() {
-      // Twice, as it may be on its way from one state to the other.
+      // Tried twice, as the report may be moving from one state to the other.
       guard let report = (try? running.database.report(id)) ?? (try? running.database.report(id)) else { continue }
       paths.append(running.database.path(of: report))
     }

@@ -6,46 +6,46 @@ internal import Snapshot
 public import SystemPackage
 
 extension CrashpadClient {
-  /// Why nothing was processed.
+  /// The reason why nothing was processed.
   public struct ProcessingFailure: Error, Sendable, Equatable {
     public let path: FilePath
     public let errno: Errno
   }
 
-  /// What became of dumps.
+  /// The results for dumps.
   public struct ProcessingSummary: Sendable, Equatable {
-    /// The ids of the reports that were made: UUIDs in lower case.
+    /// The ids of the new reports: UUIDs in lower case.
     public internal(set) var reports: [String] = []
-    /// The names in `rejected/` of dumps of which no report can be made.
+    /// The names in `rejected/` of dumps that can't be converted to a report.
     public internal(set) var rejected: [String] = []
-    /// The names of dumps that stay, to be tried again: another program is about them, or the disk failed.
+    /// The names of dumps that stay for another attempt: another program is using them, or the disk failed.
     public internal(set) var remaining: [String] = []
 
     public init() {}
   }
 
-  /// Crashpad takes so many dumps at once, so that nobody can keep a program from starting by many.
+  /// Crashpad's limit for one call, so that a flood of dumps can't keep a program from starting.
   static let dumpLimit = 20
 
-  /// Makes reports of pending dumps: those of this program, then those of others; at most 20. Each dump becomes one report,
-  /// however many programs are at it.
+  /// Makes reports from pending dumps: those of this program, then those of others; at most 20. Each dump becomes one
+  /// report, however many programs process it.
   ///
   /// Waits for the disk, and takes milliseconds for each dump: not for the main thread.
   ///
-  /// - Parameter annotations: texts that the reports get, what is known only after the crash. Where a dump has the same name,
-  ///   these win.
+  /// - Parameter annotations: texts to add to the reports, such as facts that are known only after the crash. They
+  ///   override annotations of a dump with the same name.
   /// - Throws: `NotStarted`, or `ProcessingFailure` if the database can't be used.
   @discardableResult
   public static func processIntermediateDumps(annotations: [String: String] = [:]) throws -> ProcessingSummary {
     try process(running(), annotations: annotations, only: nil)
   }
 
-  /// Makes a report of one dump that ``dumpWithoutCrashAndDeferProcessing(atPath:)`` wrote. The dump moves into the database
-  /// first; so it goes from its path even if the report has to wait.
+  /// Makes a report from one dump that ``dumpWithoutCrashAndDeferProcessing(atPath:)`` wrote. The dump moves into the
+  /// database first; so it leaves its path even if the report has to wait.
   ///
   /// - Parameters:
   ///   - file: the dump.
-  ///   - annotations: texts that the report gets.
+  ///   - annotations: texts to add to the report.
   /// - Throws: `NotStarted` or `ProcessingFailure`.
   @discardableResult
   public static func processIntermediateDump(_ file: FilePath, annotations: [String: String] = [:]) throws
@@ -68,7 +68,7 @@ extension CrashpadClient {
     }
     do { try folder.moveWithoutReplacing(source, to: target, as: name) } catch {
       guard error.errno == .improperLink else { throw error }
-      // Another file system: it appears whole here before it goes there.
+      // On another file system: copied there completely under a temporary name first.
       let from = try folder.open(source)
       let path = target.path.appending(name)
       do {
@@ -90,10 +90,10 @@ extension CrashpadClient {
     options.bundleIDs = [running.programID]
     options.limit = Self.dumpLimit
     options.annotations = annotations.map { (name: $0.key, value: $0.value) }
-    // The program has other things to do at its start.
+    // One thread, to leave the processors to the program.
     options.jobs = 1
     options.names = names
-    // Where nobody can see that this process holds its file, it would look like one that was left a day ago.
+    // On a file system without locks, this process's own file would look as if it had been abandoned a day ago.
     if let own = running.ownDump { options.exceptNames = [own.appending(DatabaseLayout.lockedExtension)] }
     var summary = ProcessingSummary()
     do {

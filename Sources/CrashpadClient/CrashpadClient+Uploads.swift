@@ -10,38 +10,39 @@ internal import Synchronization
 public import SystemPackage
 
 extension CrashpadClient {
-  /// How reports are uploaded; what is not said is as Crashpad has it on iOS.
+  /// The options of uploads; the defaults are those of Crashpad on iOS.
   public struct UploadOptions: Sendable {
-    /// Sends no more than one report an hour.
+    /// Sends no more than one report per hour.
     public var limitsRate = false
-    /// Compresses requests with gzip. Their length is then not known before, which some servers want.
+    /// Compresses requests with gzip. They are then sent without a known length, which some servers require.
     public var compresses = true
-    /// Puts product, version and client id into the URL.
+    /// Adds product, version and client id to the URL.
     public var identifiesClient = true
-    /// Looks again every 15 minutes, for reports of other programs and for those whose next attempt is due.
+    /// Checks every 15 minutes for reports of other programs, and for those whose next attempt is due.
     public var watchesPendingReports = true
-    /// Sent with every request: keys, mostly.
+    /// Sent with every request: usually API keys.
     public var headers: [HTTPHeader] = []
-    /// A file with certificates to trust, in PEM's form, in place of the system's.
+    /// A PEM file with certificates to trust, in place of the system's.
     public var certificateFile: FilePath?
-    /// How many attempts may fail before a report is given up.
+    /// The number of failed attempts after which a report is given up.
     public var maximumAttempts: Int32 = 5
-    /// What is taken out of reports before they are sent; nil for nothing. Reports are then sent without attachments.
+    /// The data to remove from reports before they are sent; nil for none. With redaction, reports are sent without
+    /// attachments.
     public var redaction: RedactionPolicy?
 
     public init() {}
   }
 
-  /// Begins to upload pending reports on another thread, as Crashpad's upload thread does, and returns at once.
+  /// Begins to upload pending reports on another thread, like Crashpad's upload thread, and returns at once.
   ///
-  /// Where the settings do not allow uploads, reports whose upload nobody asked for become completed ones; see
-  /// ``setUploadsEnabled(_:)``. A report that can't be sent is tried again after 15 minutes, 30, and so on, by this program or
-  /// any other that uses the database. Called again, it looks at once. Without a URL nothing is done.
+  /// If the settings do not allow uploads, reports without a requested upload become completed ones; see
+  /// ``setUploadsEnabled(_:)``. A report that can't be sent is tried again after 15 minutes, 30, and so on, by this
+  /// program or any other that uses the database. A further call checks at once. Without a URL nothing is done.
   ///
-  /// Each time that it is done, ``Options/onReportsProcessed`` is called. libcurl is loaded when there is something to send;
-  /// where the system has none, reports stay pending.
+  /// ``Options/onReportsProcessed`` is called each time that all are done. libcurl is loaded when there is a report to
+  /// send; on a system without it, reports stay pending.
   ///
-  /// - Throws: `NotStarted`, or `WebAddressFailure` if the URL is none.
+  /// - Throws: `NotStarted`, or `WebAddressFailure` if the URL is invalid.
   public static func startProcessingPendingReports() throws {
     let running = try running()
     guard let url = running.url, !url.isEmpty else { return }
@@ -65,7 +66,7 @@ extension CrashpadClient {
     running.options.upload.watchesPendingReports ? .seconds(15 * 60) : .never
   }
 
-  /// Whether reports may be uploaded, as the user of this database decided; false if nobody did.
+  /// Whether reports may be uploaded, by the decision of this database's user; false if there is none.
   ///
   /// Throws `NotStarted`, or `ProcessingFailure` if the settings can't be read.
   public static func uploadsEnabled() throws -> Bool {
@@ -76,9 +77,9 @@ extension CrashpadClient {
     } catch { throw ProcessingFailure(path: error.path, errno: error.errno) }
   }
 
-  /// Writes down whether reports may be uploaded, for all programs that use this database.
+  /// Stores whether reports may be uploaded, for all programs that use this database.
   ///
-  /// - Parameter isEnabled: what the user decided.
+  /// - Parameter isEnabled: the user's decision.
   /// - Throws: `NotStarted`, or `ProcessingFailure` if the settings can't be written.
   public static func setUploadsEnabled(_ isEnabled: Bool) throws {
     let database = try running().database
@@ -92,7 +93,7 @@ extension CrashpadClient {
   private static func uploadPendingReports(_ running: Running, to destination: UploadDestination) {
     let upload = running.options.upload
     var options = Uploading.Options(destination)
-    // As with Crashpad: a user who agrees later agrees to what comes then.
+    // As in Crashpad: a user who agrees later agrees to later reports only.
     options.completesSkipped = true
     options.compresses = upload.compresses
     options.identifiesClient = upload.identifiesClient
@@ -104,9 +105,9 @@ extension CrashpadClient {
       options.redaction = { _ = try Redaction(policy).redact($0, to: OpenFileOutput($1)) }
       options.sendsAttachments = false
     }
-    // A program has other things to do.
+    // One thread, to leave the processors to the program.
     options.jobs = 1
-    // What could not be done now is done later, by whoever looks next.
+    // Failed uploads are repeated by the next check of any program.
     try? Uploading(running.database, options: options).run { _ in }
   }
 }

@@ -4,59 +4,60 @@ internal import FileSystem
 internal import Synchronization
 public import SystemPackage
 
-/// Crashpad's client, in this process: it writes an intermediate dump when it crashes, and at its next start makes a report of
-/// it. The interface of Crashpad's `CrashpadClient` as iOS has it, for Linux.
+/// Crashpad's client, in this process: it writes an intermediate dump when it crashes, and makes a report from it at
+/// its next start. The interface of Crashpad's `CrashpadClient` on iOS, for Linux.
 ///
-/// All functions may be called from any thread. Those that say so wait for the disk.
+/// All functions may be called from any thread. Those whose description says so wait for the disk.
 public enum CrashpadClient {
-  /// How the handler works, beside what every program has to say.
+  /// The options of the handler.
   public struct Options: Sendable {
-    /// The limits of what is captured.
+    /// The limits of a dump's contents.
     public var capture = CaptureLimits()
-    /// A run that crashes so soon after its start counts as one that can not start; see ``PreviousRun/startCrashes``. In seconds.
+    /// In seconds. A run that crashes sooner after its start counts as a failed start; see
+    /// ``PreviousRun/startCrashes``.
     public var startCrashInterval: Int64 = 10
-    /// How reports are uploaded.
+    /// The options of uploads.
     public var upload = UploadOptions()
-    /// Called on a thread of its own each time that ``CrashpadClient/startProcessingPendingReports()`` is done.
+    /// Called on a separate thread each time that ``CrashpadClient/startProcessingPendingReports()`` has finished.
     public var onReportsProcessed: (@Sendable () -> Void)?
 
     public init() {}
   }
 
-  /// What a dump has at most.
+  /// The limits of a dump's contents.
   public struct CaptureLimits: Sendable {
-    /// Bytes of stack of the thread that crashed; 0 for 1 MiB.
+    /// The most bytes of stack of the thread that crashed; 0 for 1 MiB.
     public var crashedStack: UInt32 = 0
-    /// Bytes of stack of each other thread; 0 for 128 KiB.
+    /// The most bytes of stack of each other thread; 0 for 128 KiB.
     public var stack: UInt32 = 0
-    /// Milliseconds that other threads may take to stop; 0 for 500.
+    /// The time in which other threads have to stop, in milliseconds; 0 for 500.
     public var stopTimeout: UInt32 = 0
-    /// Bytes of disk that are reserved for the dump; 0 for 128 KiB, nil for none.
+    /// Bytes of disk space that are reserved for the dump; 0 for 128 KiB, nil for none.
     public var reserve: UInt32? = 0
-    /// Environment variables that dumps have beside the usual harmless ones.
+    /// Names of environment variables that dumps contain besides the usual harmless ones.
     public var environment: [String] = []
-    /// Signals are left alone: only dumps without crash.
+    /// Whether no signal handlers are installed: then there are only dumps without a crash.
     public var leavesSignals = false
 
     public init() {}
   }
 
-  /// Why the handler did not start.
+  /// The reason why the handler did not start.
   public enum StartFailure: Error, Sendable, Equatable {
     case alreadyStarted
-    /// A program id is empty, begins with a dot, as no dump's name does, or has a slash or NUL.
+    /// The program id is empty, begins with a dot, unlike the name of any dump, or contains a slash or NUL.
     case badProgramID(String)
-    /// More than 64 annotations, a name of more than 255 bytes or a value of more than 4095.
+    /// There are more than 64 annotations, a name of more than 255 bytes or a value of more than 4095.
     case annotationDoesNotFit(String)
     case database(FilePath, Errno)
-    /// The handler itself, with what it says.
+    /// The handler failed, with this message.
     case handler(String, Errno)
   }
 
-  /// Why something is not done that needs the handler.
+  /// The handler is needed, but was not started.
   public struct NotStarted: Error, Sendable, Equatable {}
 
-  /// What the start left for the calls after it.
+  /// The state that the start leaves for later calls.
   struct Running: Sendable {
     let database: CrashDatabase
     let pendingDumps: Folder
@@ -64,7 +65,7 @@ public enum CrashpadClient {
     let url: String?
     let options: Options
     let previousRun: PreviousRun
-    /// The file that a crash of this process goes to has this name, with `.locked` behind it until then.
+    /// The name of the file for a crash of this process, without the `.locked` that it has until then.
     let ownDump: FileName?
   }
 
@@ -72,16 +73,18 @@ public enum CrashpadClient {
 
   /// Starts the handler: from now on a crash of this process leaves a dump in the database.
   ///
-  /// What earlier runs of the same program left is put in order: files of those that are dead and did not crash go, and dumps
-  /// of hangs in which they died become pending. Nothing is processed before ``processIntermediateDumps(annotations:)``.
+  /// Files of earlier runs of the same program are cleaned up: files of dead runs that did not crash are removed, and
+  /// dumps of hangs during which a run died become pending. Nothing is processed before
+  /// ``processIntermediateDumps(annotations:)``.
   ///
   /// - Parameters:
-  ///   - path: the database's directory. It is made if it is missing, but not the directories above it.
-  ///   - url: where reports are to be uploaded to; nil or empty for nowhere.
-  ///   - annotations: texts that every dump has.
-  ///   - programID: whose dumps these are, as the bundle id on iOS; nil for the name of the executable, without dots in
-  ///     front. Programs that share a database need different ones, several processes of one program do not.
-  ///   - options: the rest.
+  ///   - path: the database's directory. It is made if it is missing, but not its parents.
+  ///   - url: the address for uploads of reports; nil or empty for none.
+  ///   - annotations: texts that every dump contains.
+  ///   - programID: identifies the dumps of this program, like the bundle id on iOS; nil for the name of the
+  ///     executable, without leading dots. Programs that share a database need different ids, several processes of one
+  ///     program do not.
+  ///   - options: the other options.
   /// - Throws: `StartFailure`.
   public static func startCrashpadInProcessHandler(
     database path: FilePath, url: String? = nil, annotations: [String: String] = [:], programID: String? = nil,
@@ -112,7 +115,7 @@ public enum CrashpadClient {
   /// Whether the handler was started in this process.
   public static var isStarted: Bool { state.withLock { $0 != nil } }
 
-  /// How the last run of this program ended, as it looked at the start; nil before that.
+  /// The end of this program's last run, as found at the start; nil before the start.
   public static var previousRun: PreviousRun? { state.withLock { $0?.previousRun } }
 
   /// Whether the last run of this program crashed. False before the start.

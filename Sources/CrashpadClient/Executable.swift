@@ -1,8 +1,8 @@
 internal import Glibc
 internal import SystemPackage
 
-/// The base name of this process's executable, as a program id: without dots in front, for files whose names begin with
-/// one are nobody's dumps, and cut where it is too long for one. Without /proc, by what the process was started as.
+/// The base name of this process's executable as a program id: without leading dots, because files with such names are
+/// no dumps, and cut to the length of an id. Without /proc, the name by which the process was started.
 func executableName() -> String {
   var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
   let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)

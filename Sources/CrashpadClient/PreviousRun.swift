@@ -1,24 +1,24 @@
-/// What became of the runs of this program before the present one.
+/// The result of earlier runs of this program.
 public struct PreviousRun: Sendable, Hashable {
   public enum End: String, Sendable {
-    /// There was none, or nobody knows of it.
+    /// There was none, or it is not known.
     case none
-    /// It ended in good order; or its dump was processed, uploaded and pruned since.
+    /// It ended normally; or its dump was processed, uploaded and pruned since.
     case exited
     /// It left a dump.
     case crashed
-    /// It ended without a word: by SIGKILL, for want of memory, with the machine.
+    /// It was killed without notice: by SIGKILL, for lack of memory, or with the machine.
     case killed
   }
 
-  /// How the run ended that began last of those that are over.
+  /// The end of the last run that is over.
   public let end: End
-  /// How long it ran, in seconds; nil if it did not crash.
+  /// The duration of the run, in seconds; nil if it did not crash.
   public let uptime: Int64?
-  /// How many runs in a row, up to the last one, crashed so soon after their start that the program can not be used. The
-  /// interval is ``CrashpadClient/Options/startCrashInterval``.
+  /// The number of successive runs, up to the last one, that crashed too soon after their start for the program to be
+  /// usable. The interval is ``CrashpadClient/Options/startCrashInterval``.
   public let startCrashes: Int
-  /// How many dumps of hangs there were in which a run died. They are pending now.
+  /// The number of hang dumps from runs that died during the hang. They are pending now.
   public let hangs: Int
 
   public static let unknown = PreviousRun(end: .none, uptime: nil, startCrashes: 0, hangs: 0)

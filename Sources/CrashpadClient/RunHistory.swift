@@ -6,14 +6,14 @@ internal import Glibc
 internal import Snapshot
 internal import SystemPackage
 
-/// The runs of a program: a hidden file `.<program-id>.runs` beside the pending dumps, with a line `<uuid> <seconds since 1970>`
-/// for each start, the last one last. The uuid is that of the file that a crash goes to.
+/// The runs of a program: a hidden file `.<program-id>.runs` beside the pending dumps, with a line `<uuid> <seconds
+/// since 1970>` for each start, the latest one last. The UUID is that of the file for a crash.
 ///
-/// What became of a run the database says: its file is there with `.locked` and held (it runs), with `.locked` and not held (it
-/// was killed), without `.locked`, as a report or rejected (it crashed), or gone (it ended in good order). So nothing has to be
-/// written when a run ends, and it does not matter who processed a dump.
+/// The database shows the end of a run: its file is there with `.locked` and held (it runs), with `.locked` and not
+/// held (it was killed), without `.locked`, as a report or rejected (it crashed), or gone (it ended normally). So
+/// nothing has to be written when a run ends, and any program may process a dump.
 struct RunHistory {
-  /// So many runs are remembered.
+  /// The number of runs that are kept.
   static let limit = 64
   private static let lineSize = 64
 
@@ -31,13 +31,13 @@ struct RunHistory {
 
   struct Run: Equatable {
     let id: UUIDBytes
-    /// Seconds since 1970.
+    /// In seconds since 1970.
     let start: Int64
   }
 
   // MARK: Reading
 
-  /// What cannot be read counts as not there: no program may fail to start because of it.
+  /// An unreadable file counts as missing: it must not keep a program from starting.
   func previousRun(startCrashInterval: Int64) -> PreviousRun {
     let hangs = RunLeftovers(database, folder, programID: programID).dumpsOfDead(except: [])
     guard let fileName, let file = try? folder.openIfPresent(fileName),
@@ -67,7 +67,7 @@ struct RunHistory {
       hangs: hangs.count { dump in dump.uuid.map { !own.contains($0) } ?? true })
   }
 
-  /// The ids of the runs that are remembered, the last one last; none if they can't be read.
+  /// The ids of the recorded runs, the latest one last; empty if they can't be read.
   func ids() -> [UUIDBytes] {
     guard let fileName, let file = try? folder.openIfPresent(fileName),
       let bytes = try? file.prefix(2 * Self.limit * Self.lineSize)
@@ -90,7 +90,7 @@ struct RunHistory {
     case running
     case gone
     case killed
-    /// When, in seconds since 1970; nil if nobody knows.
+    /// The time in seconds since 1970; nil if it is not known.
     case crashed(at: Int64?)
   }
 
@@ -100,12 +100,12 @@ struct RunHistory {
     do {
       if let file = try folder.openIfPresent(locked) {
         guard file.ownership() == .free else { return .running }
-        // Its end came while it wrote.
+        // The process ended while it wrote the dump.
         let status = try file.status()
         return status.size > 0 ? .crashed(at: status.modified) : .killed
       }
       if let dump = try folder.status(name) { return .crashed(at: dump.modified) }
-      // Twice, as it may be on its way from one state to the other.
+      // Tried twice, as the report may be moving from one state to the other.
       if let report = try database.reportForClaim(run.id) ?? database.reportForClaim(run.id) {
         return .crashed(at: try Self.time(of: database.open(report)))
       }
@@ -124,24 +124,25 @@ struct RunHistory {
 
   // MARK: Writing
 
-  /// Adds this run. Where it fails the run is not remembered.
+  /// Adds this run. If that fails, the run is not recorded.
   func append(_ dump: FileName) {
     let own = PendingDump(name: dump, size: 0, modified: 0, isOwned: true)
     guard let id = own.uuid else { return }
     let run = Run(id: id, start: Int64(Glibc.time(nil)))
     for _ in 0..<16 {
       if (try? append(run)) ?? true { return }
-      // Another process of the program starts too. Who holds the lock longer is stopped, and not waited for.
+      // Another process of the program is starting too. A process that holds the lock for longer is stopped, so the
+      // wait is short.
       usleep(500)
     }
   }
 
-  /// False if somebody else is about it.
+  /// Returns false if another process is updating the file.
   private func append(_ run: Run) throws(FileFailure) -> Bool {
     guard let fileName else { return true }
     let file = try folder.open(fileName, .readWriteOrCreate)
     guard file.takeOwnership() != .busy else { return false }
-    // Whoever had it before put another file in its place.
+    // The previous holder of the lock replaced the file.
     guard let status = try folder.status(fileName), try status.isSameFile(as: file.status()) else { return false }
     let runs = Self.parse(try file.prefix(2 * Self.limit * Self.lineSize)) + [run]
     let text = runs.suffix(Self.limit).map { "\($0.id.text) \($0.start)\n" }.joined()

@@ -4,10 +4,11 @@ internal import Glibc
 internal import Snapshot
 internal import SystemPackage
 
-/// What dead runs of this program left among the pending dumps: under names with `.locked`, empty files of those that did not
-/// crash, and dumps of hangs in which they died; under hidden names, dumps of hangs that were being written.
+/// The files of this program's dead runs among the pending dumps: with `.locked`, empty files of runs that did not
+/// crash, and dumps of hangs during which a run died; with hidden names, dumps of hangs that were being written.
 struct RunLeftovers {
-  /// Hidden files that young are left alone, in seconds: whoever writes them holds them only a moment after they are made.
+  /// Hidden files younger than this, in seconds, are left alone: their writers lock them only a moment after making
+  /// them.
   private static let youth: Int64 = 10
 
   private let database: CrashDatabase
@@ -35,7 +36,7 @@ struct RunLeftovers {
     }
   }
 
-  /// Makes the dumps of the dead pending, and removes their empty files. What fails stays for `crashpadctl process`.
+  /// Makes the dumps of dead runs pending, and removes their empty files. Failures are left to `crashpadctl process`.
   func tidy() {
     for (dump, _) in locked() {
       if dump.size > 0 { _ = try? database.unlock(dump) } else { remove(dump) }
@@ -43,9 +44,9 @@ struct RunLeftovers {
     for name in (try? folder.names()) ?? [] where name.hasPrefix(".\(programID)@") { show(name) }
   }
 
-  /// Makes a hidden dump pending whose writer is gone.
+  /// Makes a hidden dump pending if its writer is gone.
   private func show(_ name: FileName) {
-    // A dot, and what the handler puts behind a name while it writes.
+    // Strips the dot, and the suffix that the handler appends while it writes.
     let visible = PendingDump.uuidEnd(in: name).flatMap { FileName(bytes: Array(name.bytes[1..<$0])) }
     guard let visible, let file = try? folder.openIfPresent(name), file.ownership() == .free,
       let status = try? file.status(), status.size > 0, status.modified <= Int64(time(nil)) - Self.youth
@@ -53,8 +54,8 @@ struct RunLeftovers {
     try? folder.moveWithoutReplacing(name, to: folder, as: visible)
   }
 
-  /// A process that starts makes its file a moment before it holds it; one that finds it held, or without a name, makes
-  /// another one.
+  /// A starting process makes its file a moment before it locks it; if it finds the file locked, or without a name, it
+  /// makes another one.
   private func remove(_ dump: PendingDump) {
     guard let file = try? folder.openIfPresent(dump.name, .readAndWrite), file.takeOwnership() == .taken,
       let status = try? file.status(), status.size == 0
@@ -64,7 +65,7 @@ struct RunLeftovers {
 }
 
 extension PendingDump {
-  /// Where the uuid behind the last `@` of a name ends; nil if there is none.
+  /// The end of the UUID after the last `@` of a name; nil if there is none.
   fileprivate static func uuidEnd(in name: FileName) -> Int? {
     guard let at = name.bytes.lastIndex(of: UInt8(ascii: "@")), name.bytes.count >= at + 37,
       UUIDBytes(text: String(decoding: name.bytes[(at + 1)..<(at + 37)], as: UTF8.self)) != nil

@@ -26,6 +26,7 @@ package enum ForeignFile {
     (Array("PAGEDU64".utf8), 0, "a memory dump of the Windows kernel"), (Array("BZh".utf8), 0, "a bzip2 file"),
     (Array("7z".utf8) + [0xbc, 0xaf], 0, "a 7z archive"), (Array("Rar!".utf8), 0, "a RAR archive"),
     (Array("MODULE ".utf8), 0, "a Breakpad symbol file"), (Array("Microsoft C/C++ MSF 7.00".utf8), 0, "a PDB file"),
+    (Array("MSCF".utf8), 0, "a cabinet archive"),
   ]
 
   /// How many bytes are looked at.

@@ -18,8 +18,8 @@ package struct FormatRow: Sendable {
   /// Whether an input that begins so has this format.
   package let recognises: @Sendable (RawSpan) -> Bool
   let read: @Sendable (InputFile, ReadingOptions) -> FormatReading
-  /// All findings of the format's own rules; nil where reading makes them.
-  let validate: (@Sendable (InputFile, ReadingOptions) -> FormatReading)?
+  /// Findings of the format's own rules; nil where reading makes them.
+  let check: (@Sendable (DumpTree, RawSpan, Limits) -> FindingList)?
   let rules: [Rule]
   /// What an input is converted to.
   package let targets: Set<Conversion.Target>
@@ -30,16 +30,16 @@ package struct FormatRow: Sendable {
       FormatRow(
         format: .intermediateDump, title: "intermediate dump", extensions: ["idump"],
         recognises: { $0.byteCount >= 1 && $0.uint8(at: 0) == 0x06 },
-        read: FormatReading.intermediateDump, validate: FormatReading.validatedDump,
+        read: FormatReading.intermediateDump, check: checkDump,
         rules: DumpRules.all + InterpretationRules.all, targets: [.minidump, .json, .idump]),
       FormatRow(
         format: .minidump, title: "minidump", extensions: ["dmp", "mdmp"],
         recognises: { $0.byteCount >= 4 && $0.uint32(at: 0) == 0x504d_444d },
-        read: FormatReading.minidump, validate: nil, rules: MinidumpRules.all, targets: []),
+        read: FormatReading.minidump, check: nil, rules: MinidumpRules.all, targets: []),
       FormatRow(
         format: .core, title: "core file", extensions: ["core"],
         recognises: { $0.byteCount >= 4 && $0.uint32(at: 0) == 0x464c_457f },
-        read: FormatReading.core, validate: nil, rules: CoreRules.all, targets: [.minidump]),
+        read: FormatReading.core, check: nil, rules: CoreRules.all, targets: [.minidump]),
     ]
     + [
       report(.ips, "crash report (.ips)", ["ips", "synced"]), report(.crash, "crash report (.crash)", ["crash"]),
@@ -50,15 +50,34 @@ package struct FormatRow: Sendable {
       FormatRow(
         format: .json, title: "intermediate dump, from JSON", extensions: [],
         recognises: FormatReading.beginsLikeJSON,
-        read: FormatReading.intermediateDump, validate: FormatReading.validatedDump, rules: [],
+        read: FormatReading.intermediateDump, check: checkDump, rules: [],
         targets: [.minidump, .json, .idump])
     ]
+
+  private static func checkDump(_ tree: DumpTree, _ bytes: RawSpan, _ limits: Limits) -> FindingList {
+    DumpValidator.validate(tree, in: bytes, limits: limits)
+  }
+
+  /// The findings of all rules: of the format, of reading, and of the state of the process.
+  func findings(of reading: FormatReading, in file: InputFile, _ limits: Limits) -> FindingList {
+    var findings = reading.findings
+    if let check, let tree = reading.tree {
+      findings = file.withBytes { check(tree, $0, limits) }
+      // The framing's finding is there already, from the tree.
+      for finding in reading.findings.findings where finding != tree.incomplete { findings.append(finding) }
+    }
+    if let snapshot = reading.snapshot {
+      findings.append(contentsOf: SnapshotChecks(snapshot, limits: limits).findings)
+    }
+    if format == .json { findings.removeOffsets() }
+    return findings
+  }
 
   private static func report(_ format: InputFormat, _ title: String, _ extensions: [String]) -> FormatRow {
     FormatRow(
       format: format, title: title, extensions: extensions,
       recognises: { ReportForm.of($0).map { $0 == format.reportForm } ?? false },
-      read: { FormatReading.report($0, format.reportForm ?? .ips, $1) }, validate: nil,
+      read: { FormatReading.report($0, format.reportForm ?? .ips, $1) }, check: nil,
       // The five share their rules.
       rules: format == .ips ? ReportRules.all : [], targets: [.json])
   }
@@ -129,17 +148,6 @@ extension FormatReading {
       let tree = DumpTree(parsing: bytes, limits: options.limits)
       let interpretation = DumpInterpreter.interpret(tree, in: bytes, options: Self.options(options))
       return FormatReading(tree: tree, snapshot: interpretation.snapshot, findings: interpretation.findings)
-    }
-  }
-
-  fileprivate static func validatedDump(_ file: InputFile, _ options: ReadingOptions) -> FormatReading {
-    file.withBytes { bytes in
-      let tree = DumpTree(parsing: bytes, limits: options.limits)
-      var findings = DumpValidator.validate(tree, in: bytes, limits: options.limits)
-      let interpretation = DumpInterpreter.interpret(tree, in: bytes, options: Self.options(options))
-      // The framing's finding is there already, from the tree.
-      for finding in interpretation.findings.findings where finding != tree.incomplete { findings.append(finding) }
-      return FormatReading(tree: tree, snapshot: interpretation.snapshot, findings: findings)
     }
   }
 

@@ -15,6 +15,9 @@ public struct Inspection: Sendable {
   /// Nil if the input has no meaning that could be shown; `findings` says why.
   public let snapshot: ProcessSnapshot?
   public let findings: FindingList
+  /// The same with their offsets, which those of JSON have not.
+  private let readingFindings: FindingList
+  private let limits: Limits
 
   /// `architecture` overrides what an intermediate dump says of it. Without it, a dump whose threads do not tell is taken
   /// for what the system looks like.
@@ -35,6 +38,14 @@ public struct Inspection: Sendable {
     var findings = reading.findings
     if input.format == .json { findings.removeOffsets() }
     self.findings = findings
+    readingFindings = reading.findings
+    self.limits = limits
+  }
+
+  /// The findings of `Validation`: those of reading, and of all other rules.
+  package var allFindings: FindingList {
+    let reading = FormatReading(tree: tree, streams: streams, snapshot: snapshot, findings: readingFindings)
+    return FormatRow.of(format).findings(of: reading, in: file, limits)
   }
 
   /// The thread that crashed, as an index of `snapshot.threads`.

@@ -97,12 +97,16 @@ struct ProcessingRun: Sendable {
     }
     // The names too, those of earlier runs included, before the dumps go.
     do throws(FileFailure) { if hasClaims { try session.syncPending() } } catch { failure = error }
-    return begun.enumerated().map { index, begun in
+    let results = begun.enumerated().map { index, begun in
       switch begun {
       case .ended(let report): report
       case .claimed(let claim): end(claim, failures[index] ?? failure)
       }
     }
+    // Before the journal goes: a dump that is back after a power failure would become a report that was deleted since.
+    // What was done stays done if this fails.
+    if hasClaims { try? session.syncDumps() }
+    return results
   }
 
   /// Nil if nothing is to be published.

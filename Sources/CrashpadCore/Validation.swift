@@ -26,12 +26,7 @@ public struct Validation: Sendable {
     options.architecture = architecture
     options.guessesArchitecture = guessesArchitecture
     options.limits = limits
-    let reading = (row.validate ?? row.read)(input.file, options)
-    var findings = reading.findings
-    if let snapshot = reading.snapshot {
-      findings.append(contentsOf: SnapshotChecks(snapshot, limits: limits).findings)
-    }
-    if input.format == .json { findings.removeOffsets() }
+    let findings = row.findings(of: row.read(input.file, options), in: input.file, limits)
     return Result(format: input.format, findings: findings)
   }
 }

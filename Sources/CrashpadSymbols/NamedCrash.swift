@@ -7,13 +7,13 @@ public import SystemPackage
 public struct NamedCrash: Sendable {
   /// One line of a stack: a function, or a call that was inlined into the one below.
   public struct Frame: Sendable, Hashable {
-    /// The module's name without its directories; nil of an address in no module.
+    /// The module's name without directories; nil if the address is in no module.
     public let module: String?
-    /// Demangled; nil without symbols.
+    /// The demangled name; nil without symbols.
     public let function: String?
-    /// As the compiler recorded its path; nil without line tables.
+    /// The path that the compiler recorded; nil without line tables.
     public let file: String?
-    /// From 1 on; 0 where there is none.
+    /// The line number, starting at 1; 0 if unknown.
     public let line: Int
     /// The address of the instruction, or the return address of a caller.
     public let address: UInt64
@@ -21,22 +21,22 @@ public struct NamedCrash: Sendable {
   }
 
   public struct Thread: Sendable, Hashable {
-    /// In the dump's list of threads; nil of a crash whose thread is not in it.
+    /// The index in the dump's list of threads; nil if the crashed thread is not in that list.
     public let index: Int?
     public let isCrashed: Bool
-    /// The innermost first.
+    /// The frames, innermost first.
     public let frames: [Frame]
   }
 
-  /// The crashed thread first; empty if the dump has no meaning.
+  /// The threads, with the crashed one first; empty if the dump can't be interpreted.
   public let threads: [Thread]
 
-  /// Opens the dump at `path`. Throws as `DumpInput` does.
+  /// Opens the dump at `path`. Throws the errors of `DumpInput`.
   ///
   /// - Parameters:
-  ///   - path: of a dump in any form.
-  ///   - symbols: files and directories in which symbols are looked for: dSYM bundles, ELF files, Breakpad files.
-  ///     The directories of this system where debug files are installed are looked into besides.
+  /// - path: the path of a dump in any format.
+  /// - symbols: files and directories to search for symbols: dSYM bundles, ELF files, Breakpad files. The directories
+  /// in which this system installs debug files are searched too.
   public init(_ path: FilePath, symbols: [FilePath] = []) throws { self.init(try DumpInput(path), symbols: symbols) }
 
   public init(_ input: DumpInput, symbols: [FilePath] = []) {

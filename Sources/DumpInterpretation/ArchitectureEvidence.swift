@@ -2,30 +2,31 @@ internal import BinaryFormat
 internal import IntermediateDump
 internal import Snapshot
 
-/// What a dump tells of its architecture. Crashpad knows it when it is compiled; a dump does not name it.
+/// Evidence in a dump for its architecture. Crashpad's is fixed at compile time; the dump does not contain it.
 ///
-/// Thread states have the size of one architecture, so most threads' states decide. Where they do not, because the dump
-/// broke off before the threads or is damaged, the model of a device does: all that run iOS 11 and later are arm64. For a
-/// simulator, other facts about the system allow a guess, which the caller has to ask for: a wrong one would put other
-/// registers, or none, into the minidump. A Linux process' dump says what its machine is.
+/// Thread states have different sizes on each architecture, so the states of most threads decide. If they do not,
+/// because the dump is truncated before the threads or is damaged, the device model decides: all devices that run iOS
+/// 11 and later are arm64. For a simulator, other facts about the system allow a guess, which the caller must request:
+/// a wrong one would put wrong registers, or none, into the minidump. The dump of a Linux process contains its
+/// machine's name.
 struct ArchitectureEvidence {
-  /// Threads and exceptions whose states have the sizes of one architecture.
+  /// The number of threads and exceptions whose states fit one architecture.
   private var votes: [CPUArchitecture: Int] = [:]
-  /// Threads and exceptions that were looked at.
+  /// The number of threads and exceptions examined.
   private var voters = 0
   private var isDevice = false
   private let isLinux: Bool
-  /// Of a Linux process' machine, as uname(1) names it.
+  /// The architecture of a Linux machine, from its name in uname(1).
   private var machine: CPUArchitecture?
   /// Facts about the system that are typical of one architecture.
   private var hints: [CPUArchitecture: Int] = [:]
 
-  /// Threads that are looked at; further ones add nothing.
+  /// The number of threads examined; further ones add nothing.
   private static let enoughThreads = 64
 
   init(_ tree: DumpTree, _ root: RootFields, isLinux: Bool, _ bytes: RawSpan) {
     self.isLinux = isLinux
-    // An exception need not have a state; of a thread it is a fault if it has none.
+    // An exception without a state is normal and has no vote; a thread without a state counts as a vote for neither.
     for states in [
       root.signalException.map.map { states(of: $0, tree, bytes) },
       root.machException.map.map { exceptionStates(of: $0, tree, bytes) },
@@ -43,14 +44,14 @@ struct ArchitectureEvidence {
     if let system = root.systemInfo.map { countHints(of: system, tree, bytes) }
   }
 
-  /// What most of the threads are of, or what the device is; nil if neither tells.
+  /// The architecture of most threads, or else of the machine or device; nil if undecided.
   var decided: CPUArchitecture? {
     if let majority = votes.first(where: { $0.value * 2 > voters })?.key { return majority }
     if isLinux, let machine { return machine }
     return isDevice && votes[.x86_64] == nil ? .arm64 : nil
   }
 
-  /// What the system looks like; nil if it looks like nothing.
+  /// The architecture that most evidence suggests; nil if there is none.
   var guess: CPUArchitecture? { Self.winner(votes) ?? Self.winner(hints) }
 
   var isMixed: Bool { votes.count > 1 }
@@ -90,7 +91,7 @@ struct ArchitectureEvidence {
     return states
   }
 
-  /// Arm64 devices have pages of 16 KiB and say no processor vendor; Intel's say one, and have pages of 4 KiB.
+  /// Arm64 devices have pages of 16 KiB and no CPU vendor; Intel systems have pages of 4 KiB and a vendor.
   private mutating func countHints(of node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
     var records = tree.records(of: node)
     while let record = records.next(of: tree, in: bytes) {

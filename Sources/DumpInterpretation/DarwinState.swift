@@ -24,7 +24,7 @@ struct DarwinStateLayout {
     }
   }
 
-  /// What a flavor says that kState holds: one part, plainly or behind a header of flavor and count.
+  /// The part of the state that kState contains for a flavor, and whether a header of flavor and count precedes it.
   static func part(ofFlavor flavor: UInt32, _ architecture: CPUArchitecture) -> (part: Part, isUnified: Bool)? {
     switch (architecture, flavor) {
     case (.arm64, 1): (.thread, true)  // ARM_UNIFIED_THREAD_STATE
@@ -41,7 +41,7 @@ struct DarwinStateLayout {
     }
   }
 
-  /// The flavor of a part's plain 64-bit state: what the header of a unified state must name.
+  /// The flavor of a part's plain 64-bit state, which the header of a unified state must contain.
   static func plainFlavor(of part: Part, _ architecture: CPUArchitecture) -> UInt32 {
     switch (architecture, part) {
     case (.x86_64, .thread): 4
@@ -54,7 +54,7 @@ struct DarwinStateLayout {
   }
 }
 
-/// Where the three parts of a thread's state lie; nil parts leave their registers zero.
+/// The ranges of the three parts of a thread's state; the registers of missing parts are zero.
 struct DarwinState {
   var thread: ByteRange?
   var float: ByteRange?

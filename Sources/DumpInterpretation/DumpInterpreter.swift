@@ -2,16 +2,16 @@ package import BinaryFormat
 package import IntermediateDump
 package import Snapshot
 
-/// Gives an intermediate dump its meaning, as Crashpad's `ProcessSnapshotIOSIntermediateDump` does. A dump with the map kLinux
-/// is one of a Linux process, which Crashpad knows nothing of.
+/// Interprets an intermediate dump like Crashpad's `ProcessSnapshotIOSIntermediateDump`. A dump with the map kLinux is
+/// from a Linux process, which Crashpad does not support.
 package struct DumpInterpreter: Sendable {
   package struct Options: Sendable {
-    /// Overrides what the dump says of its architecture. Only arm64 and x86_64 have intermediate dumps.
+    /// Overrides the architecture of the dump. Only arm64 and x86_64 have intermediate dumps.
     package var architecture: CPUArchitecture?
-    /// Where the threads do not tell the architecture, take what the system looks like, or else arm64, as every iOS
-    /// device is; with a finding. Otherwise such a dump is rejected.
+    /// Whether to use the most likely architecture, or else arm64 like every iOS device, with a finding, if the dump
+    /// does not determine it. If false, such a dump is rejected.
     package var guessesArchitecture = false
-    /// Process annotations from outside; where the dump has the same name, these win.
+    /// Process annotations from the caller; they replace annotations of the dump with the same name.
     package var annotations: [(name: String, value: String)] = []
     package var reportID = UUIDBytes.zero
     package var clientID = UUIDBytes.zero
@@ -20,9 +20,9 @@ package struct DumpInterpreter: Sendable {
     package init() {}
   }
 
-  /// What came of it.
+  /// The result of an interpretation.
   package struct Result: Sendable {
-    /// Nil if the dump was rejected; the last error finding says why.
+    /// Nil if the dump was rejected; the last error finding has the reason.
     package let snapshot: ProcessSnapshot?
     package let findings: FindingList
   }
@@ -32,11 +32,12 @@ package struct DumpInterpreter: Sendable {
   let tree: DumpTree
   let options: Options
   let architecture: CPUArchitecture
-  /// Whether the dump is of a Linux process, and not of an iOS app.
+  /// Whether the dump is from a Linux process, not from an iOS app.
   let isLinux: Bool
 
-  /// Threads, and modules, above this number are left out, with a finding: each costs some hundred bytes of memory, but an
-  /// empty one takes only two bytes of a hostile file. Real threads take 900 bytes and more, modules some hundred.
+  /// The maximum number of threads, and of modules; further ones are dropped, with a finding. Each uses some hundred
+  /// bytes of memory, but an empty one takes only two bytes of a hostile file. Real threads take at least 900 bytes,
+  /// modules some hundred.
   let maximumEntries: Int
 
   /// Interprets `tree`, which was read from `bytes`.
@@ -47,7 +48,7 @@ package struct DumpInterpreter: Sendable {
       if let finding { findings.append(finding) }
       return Result(snapshot: nil, findings: findings)
     }
-    // The order of these checks is Crashpad's, so that both give the same reason.
+    // These checks are in Crashpad's order, so that the reason for a rejection is the same.
     if tree.isEmpty { return rejected(tree.incomplete == nil ? Finding(InterpretationRules.emptyDump) : nil) }
     let root = RootFields(tree, bytes)
     guard root.version.uint8(in: bytes) == 1 else {

@@ -2,7 +2,7 @@ internal import BinaryFormat
 internal import IntermediateDump
 internal import Snapshot
 
-/// The members of kMachException; kThreadID is all that kNSException has.
+/// The members of kMachException; kNSException has only kThreadID.
 struct MachExceptionFields {
   var exception = DumpField()
   var codes = DumpField()
@@ -25,11 +25,12 @@ struct MachExceptionFields {
   }
 }
 
-/// Exception codes that decide how a dump is read. Source: XNU, `osfmk/mach/exception_types.h`, `mach/i386/exception.h`.
+/// Exception codes that affect how a dump is read. Source: XNU, `osfmk/mach/exception_types.h`,
+/// `mach/i386/exception.h`.
 private enum ExceptionCode {
   static let badAccess: UInt32 = 1
   static let softSignal: UInt32 = 0x10003
-  /// Crashpad's own, "CPnx".
+  /// Crashpad's own code, "CPnx".
   static let nsException: UInt32 = 0x4350_6e78
   static let i386GeneralProtectionFault: UInt32 = 13
   /// VM_PROT_READ | VM_PROT_EXECUTE, which is also EXC_I386_BOUNDFLT.
@@ -37,7 +38,8 @@ private enum ExceptionCode {
 }
 
 extension DumpInterpreter {
-  /// Reads the exception that counts. Returns false if it has no thread, for which Crashpad rejects the dump.
+  /// Reads the signal, or else the Mach exception or the NSException. Returns false if it has no thread; Crashpad
+  /// rejects such a dump.
   mutating func readException(_ root: RootFields, _ bytes: RawSpan) -> Bool {
     let found = [root.signalException, root.machException, root.nsException].filter { $0.map != nil }
     if found.count > 1 {
@@ -83,7 +85,7 @@ extension DumpInterpreter {
     guard let threadID = fields.id.uint64(in: bytes) else { return nil }
     var exception: ExceptionSnapshot
     if isLinux {
-      // Crashpad's number of a dump without a crash, -1, is the code that Breakpad has for it.
+      // For a dump without a crash, Crashpad writes -1, which is also Breakpad's code.
       exception = ExceptionSnapshot(kind: .linuxSignal, threadID: threadID, code: number.uint32(in: bytes) ?? 0)
       exception.info = code.uint32(in: bytes) ?? 0
     } else {
@@ -134,7 +136,8 @@ extension DumpInterpreter {
       return
     }
     let count = value.count / 8
-    // A minidump's exception record has room for 15 parameters. Crashpad ends itself above that; the first ones matter.
+    // A minidump's exception record has room for 15 parameters. Crashpad aborts if there are more; here the first ones
+    // are kept.
     let room = 15 - exception.codes.count
     if count > room {
       findings.append(
@@ -147,7 +150,7 @@ extension DumpInterpreter {
     if count >= 2 { exception.address = bytes.uint64(at: value.offset + 8) }
   }
 
-  /// The first thread with that id.
+  /// The first thread with this id.
   private func threadFields(id: UInt64, in threads: DumpNode?, _ bytes: RawSpan) -> ThreadFields? {
     guard let threads else { return nil }
     var records = tree.records(of: threads)
@@ -158,7 +161,7 @@ extension DumpInterpreter {
     return nil
   }
 
-  /// The registers at the exception: the thread's, and in their place what the exception itself carries.
+  /// Loads the registers at the exception: the thread's, with the part replaced that the exception itself contains.
   private mutating func loadContext(
     from thread: ThreadFields, _ fields: MachExceptionFields, into exception: inout ExceptionSnapshot, _ bytes: RawSpan
   ) {
@@ -167,8 +170,8 @@ extension DumpInterpreter {
     {
       exception.context = exceptionContext(flavor: flavor, own: own, thread: state, bytes)
     }
-    // For EXC_BAD_ACCESS the second code is the address that was accessed; it is no address for a general protection
-    // fault on Intel. Every other exception happened at its instruction.
+    // For EXC_BAD_ACCESS the second code is the accessed address, except for a general protection fault on Intel. The
+    // address of any other exception is that of its instruction.
     let hasAddress =
       exception.code == ExceptionCode.badAccess
       && !(architecture == .x86_64
@@ -193,14 +196,14 @@ extension DumpInterpreter {
           InterpretationRules.stateSize, at: own.offset, path: "kMachException.kState",
           expected: .byteCount(UInt64(size + headerSize)), found: .byteCount(UInt64(own.count))))
     }
-    // A short state is filled up with zeros, so it has to be made anew; in the arena, as nothing else can hold it.
+    // A short state is padded with zeros, so its registers are stored in the arena instead of referring to the input.
     if own.count < size + headerSize { return paddedContext(own, size, isUnified, part, thread, bytes) }
     if isUnified, !isPlain(part, size, header: own.offset, bytes) { return CPUContext(architecture, thread, bytes) }
     return CPUContext(
       architecture, thread.replacing(part, by: ByteRange(offset: own.offset + headerSize, count: size)), bytes)
   }
 
-  /// Whether the header of a unified state names the plain 64-bit state and counts all of it, in 32-bit words.
+  /// Whether the header of a unified state has the plain 64-bit flavor and a count, in 32-bit words, that covers it.
   private func isPlain(_ part: DarwinStateLayout.Part, _ size: Int, header: Int, _ bytes: RawSpan) -> Bool {
     bytes.uint32(at: header) == DarwinStateLayout.plainFlavor(of: part, architecture)
       && Int(bytes.uint32(at: header + 4)) >= size / 4

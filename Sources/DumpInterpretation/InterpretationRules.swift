@@ -1,8 +1,8 @@
 package import BinaryFormat
 
-/// The rules of what a dump means. Codes are stable; crashpadctl-validate(1) has a section for each.
+/// The rules for the meaning of a dump. Codes are stable; crashpadctl-validate(1) has a section for each.
 package enum InterpretationRules {
-  // These reject the dump: Crashpad makes no report of it either.
+  // These reject the dump; Crashpad creates no report from such a dump either.
   package static let emptyDump = Rule("empty-dump", .error, "The dump has no records")
   package static let noVersion = Rule("no-version", .error, "There is no kVersion of one byte with the value 1")
   package static let noProcessInfo = Rule("no-process-info", .error, "There is no kProcessInfo map")
@@ -37,7 +37,7 @@ package enum InterpretationRules {
   package static let badAnnotation = Rule(
     "bad-annotation", .warning, "A typed annotation whose name, type or value is not allowed; left out")
 
-  // Of Linux processes.
+  // For Linux processes
   package static let captureIncomplete = Rule(
     "capture-incomplete", .note, "The handler could not capture everything")
   package static let threadNotStopped = Rule(

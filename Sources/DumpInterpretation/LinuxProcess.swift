@@ -2,15 +2,15 @@ internal import BinaryFormat
 internal import IntermediateDump
 internal import Snapshot
 
-/// What is different in dumps that the handler within a Linux process wrote: the map kLinux, signals as Linux numbers them,
-/// build ids, threads that could not be stopped.
+/// The differences of dumps written by the handler in a Linux process: the map kLinux, Linux signal numbers, build ids,
+/// threads that could not be stopped.
 extension DumpInterpreter {
-  /// Reads kLinux and kCapture, where there are any. Returns annotations of what has no place of its own in a minidump: how long the capture
-  /// took, and what is missing.
+  /// Reads kLinux and kCapture, if present. Returns annotations for data that a minidump has no field for: the duration
+  /// of the capture, and the data that is missing.
   mutating func readLinux(_ root: RootFields, _ bytes: RawSpan) -> [String: String] {
     snapshot.system.operatingSystem = .linux
     let machine = snapshot.system.machine
-    // It has no other name than that of its architecture.
+    // A Linux machine has no model name, only that of its architecture.
     snapshot.system.machine = nil
     var linux = LinuxSnapshot()
     var kernelRelease = DumpField()
@@ -44,7 +44,7 @@ extension DumpInterpreter {
     if let model = cpuModel.value, model.count > 0 {
       linux.cpuInfo = snapshot.store(Array("model name\t: ".utf8) + bytes.array(in: model) + [0x0a])
     }
-    // The two that a dump has only in part, in the form of the files that minidumps carry.
+    // Parts of two files, in the format of the files that minidumps contain.
     if linux.release == nil, let name = distribution.value, name.count > 0 {
       linux.release = snapshot.store(Array("PRETTY_NAME=\"".utf8) + bytes.array(in: name) + Array("\"\n".utf8))
     }
@@ -54,7 +54,8 @@ extension DumpInterpreter {
     return annotations(duration, notes, bytes)
   }
 
-  /// The form of uname(1), in which readers of minidumps want it: "Linux 6.1.55-18-amd64 #1 SMP … x86_64".
+  /// Stores the system's name in the form of uname(1), which readers of minidumps expect: "Linux 6.1.55-18-amd64 #1 SMP
+  /// … x86_64".
   private mutating func nameSystem(
     _ release: ByteRange?, _ version: ByteRange?, _ machine: Content?, _ bytes: RawSpan
   ) {
@@ -74,9 +75,9 @@ extension DumpInterpreter {
     snapshot.system.osBuild = snapshot.store(text)
   }
 
-  // MARK: What was captured
+  // MARK: Capture notes
 
-  /// One for each line.
+  /// Adds a finding for each line of the notes.
   private mutating func addFindings(ofNotes notes: DumpRecord, _ bytes: RawSpan) {
     var start = notes.value.offset
     let rule = InterpretationRules.captureIncomplete
@@ -107,7 +108,8 @@ extension DumpInterpreter {
 
   // MARK: Threads and modules
 
-  /// A handler can't read debug registers, and the state of a thread that another one reads out of /proc is a part of it.
+  /// Reads the states that exist: a handler can't read debug registers, and the state of a thread that was read from
+  /// /proc is partial.
   mutating func readRegisters(of thread: inout ThreadSnapshot, _ fields: ThreadFields, at offset: Int, _ bytes: RawSpan)
   {
     let layout = DarwinStateLayout.of(architecture)
@@ -129,19 +131,20 @@ extension DumpInterpreter {
     }
   }
 
-  /// The build id, of which kUUID has only a part. Debug information is found by it, so there is no other name.
+  /// Sets the build id, of which kUUID has only a part. Debug information is found by build id, so there is no debug
+  /// name.
   func identify(_ module: inout ModuleSnapshot, _ buildID: DumpField) {
     if let id = buildID.content(), !id.isEmpty { module.identity = .buildID(id) }
-    // Where there is none, its beginning is zeros.
+    // Without a build id, kUUID is zero.
     if module.identity == .uuid(.zero, age: 0) { module.identity = nil }
     if case .uuid? = module.identity { return }
     module.debugName = nil
   }
 
-  /// The program itself first, where readers of minidumps look for it.
+  /// Moves the program to the front, where readers of minidumps expect it.
   mutating func arrangeModules(_ linux: DumpNode?, _ bytes: RawSpan) {
     guard let program = snapshot.modules.firstIndex(where: { $0.fileType == .executable }) else { return }
-    // The loader's list has no name for it.
+    // The loader's list has no name for the program.
     if (snapshot.modules[program].name ?? .empty).isEmpty, let linux {
       var executable = DumpField()
       var records = tree.records(of: linux)

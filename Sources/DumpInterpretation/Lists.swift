@@ -2,12 +2,12 @@ internal import BinaryFormat
 internal import IntermediateDump
 internal import Snapshot
 
-/// Arrays that stand in several maps.
+/// Reads arrays that occur in several maps.
 ///
-/// These belong to the tree and not to the interpreter, because they add to arrays of its snapshot: a method of the
-/// interpreter would be handed a copy of it beside the array, which then had two owners and was copied at each call.
+/// These are methods of the tree, because they append to arrays of the interpreter's snapshot: a method of the
+/// interpreter would hold a second reference to the array, which would then be copied at each call.
 extension DumpTree {
-  /// Adds the regions of an array that have an address of eight bytes and data.
+  /// Appends the regions of an array that have data and an address of eight bytes.
   func appendMemory(
     of array: DumpNode, _ addressKey: DumpKey, _ dataKey: DumpKey, to regions: inout [MemoryRegion], _ bytes: RawSpan
   ) {
@@ -27,7 +27,7 @@ extension DumpTree {
     }
   }
 
-  /// Adds the entries that have both a name and a value, in file order.
+  /// Appends the entries that have both a name and a value, in file order.
   func appendSimpleAnnotations(of array: DumpNode, to annotations: inout [Annotation], _ bytes: RawSpan) {
     annotations.reserveCapacityForMore(countIfMany(of: array, in: bytes))
     var elements = records(of: array)
@@ -50,8 +50,8 @@ extension DumpTree {
 }
 
 extension Array {
-  /// Makes room for `count` further elements: for many at once exactly, as then there is memory to save. But at least half as
-  /// much again as there is, so that many calls do not copy it each time.
+  /// Reserves room for `count` further elements: the exact number if there are many, to save memory, but at least half
+  /// of the current capacity, so that repeated calls do not copy the array each time.
   mutating func reserveCapacityForMore(_ count: Int) {
     let needed = self.count + count
     if needed > capacity { reserveCapacity(Swift.max(needed, capacity + capacity / 2)) }

@@ -3,7 +3,7 @@ internal import IntermediateDump
 internal import Snapshot
 
 extension DumpInterpreter {
-  /// Crashpad's limits of a typed annotation, in bytes (`client/annotation.h`).
+  /// Crashpad's limits for a typed annotation, in bytes (`client/annotation.h`).
   private static var nameLengths: ClosedRange<Int> { 1...256 }
   private static var valueLengths: ClosedRange<Int> { 1...20480 }
 
@@ -54,7 +54,7 @@ extension DumpInterpreter {
       default: break
       }
     }
-    // The version of a dylib means nothing in another kind of file.
+    // Only dylibs have a dylib version.
     if module.fileType != .sharedLibrary { module.dylibVersion = nil }
     module.debugName = module.name.map { Self.baseName($0, bytes) }
     if isLinux { identify(&module, buildID) }
@@ -124,8 +124,8 @@ extension DumpInterpreter {
     return objects
   }
 
-  /// The last component of a path, as `base::FilePath::BaseName` finds it: the path ends at its first NUL, slashes at
-  /// its end do not count, and a path of nothing but slashes is one slash; but two slashes stay two.
+  /// The last component of a path, computed like `base::FilePath::BaseName`: the path ends at its first NUL, trailing
+  /// slashes are ignored, and a path of only slashes is one slash; but two slashes stay two.
   static func baseName(_ path: Content, _ bytes: RawSpan) -> Content {
     let slash = UInt8(ascii: "/")
     func byte(_ index: Int) -> UInt8 { bytes.uint8(at: path.offset + index) }
@@ -141,7 +141,7 @@ extension DumpInterpreter {
 }
 
 extension ModuleSnapshot.FileType {
-  /// Mach-O file types, `mach-o/loader.h`.
+  /// Converts Mach-O file types (`mach-o/loader.h`).
   init(machO fileType: UInt32) {
     switch fileType {
     case 2: self = .executable  // MH_EXECUTE

@@ -5,7 +5,7 @@ internal import Snapshot
 extension DumpField {
   func content() -> Content? { value.map { Content(inputOffset: $0.offset, count: $0.count) } }
 
-  /// Darwin's `timeval`.
+  /// The value as Darwin's `timeval`.
   func time(in bytes: RawSpan) -> Timestamp? {
     value(ofSize: 16).map {
       Timestamp(
@@ -13,7 +13,7 @@ extension DumpField {
     }
   }
 
-  /// Mach's `time_value_t`.
+  /// The value as Mach's `time_value_t`.
   func duration(in bytes: RawSpan) -> Timestamp? {
     value(ofSize: 8).map {
       Timestamp(seconds: Int64(bytes.int32(at: $0.offset)), microseconds: bytes.int32(at: $0.offset + 4))
@@ -59,7 +59,7 @@ extension DumpInterpreter {
   private func daylightSaving(has: Bool?, observes: Bool?) -> TimeZoneSnapshot.DaylightSaving? {
     guard let has else { return nil }
     if !has { return .doesNotObserve }
-    // Crashpad reads a variable that nobody set if only this one is missing; a zero there is standard time.
+    // If only this field is missing, Crashpad uses an uninitialized variable; a zero means standard time.
     return observes == true ? .daylightTime : .standardTime
   }
 
@@ -80,7 +80,7 @@ extension DumpInterpreter {
     return memory
   }
 
-  /// `capture` are annotations on how a Linux process was captured.
+  /// Reads the process. `capture` has annotations about the capture of a Linux process.
   mutating func readProcess(_ node: DumpNode, _ capture: [String: String], _ bytes: RawSpan) {
     var basicInfo = DumpField()
     var threadTimes = DumpField()
@@ -122,7 +122,7 @@ extension DumpInterpreter {
     return (user.duration(in: bytes), system.duration(in: bytes))
   }
 
-  /// As the BSD macro `timeradd`: one second is carried at most. Nil if both are.
+  /// Adds like the BSD macro `timeradd`: carries at most one second. Nil if both are nil.
   private static func sum(_ a: Timestamp?, _ b: Timestamp?) -> Timestamp? {
     if a == nil, b == nil { return nil }
     let a = a ?? Timestamp(seconds: 0)
@@ -135,8 +135,9 @@ extension DumpInterpreter {
     return total
   }
 
-  /// Crashpad's order of who wins: the caller's, then the mark of an incomplete dump, then the dump's own; the handler's
-  /// uptime replaces whatever has its name.
+  /// Merges process annotations. For equal names, the first in this order wins: those of the capture, the handler's
+  /// uptime, the mark of an incomplete dump, those of the caller, those of the dump. Except for the capture, this is
+  /// Crashpad's order.
   private mutating func processAnnotations(_ array: DumpNode?, _ capture: [String: String], _ bytes: RawSpan)
     -> [Annotation]
   {
@@ -154,7 +155,7 @@ extension DumpInterpreter {
     return annotations
   }
 
-  /// Sorts by the bytes of the names; of equal names only the first stays.
+  /// Sorts annotations by the bytes of their names; keeps only the first of equal names.
   func sortAnnotations(_ annotations: inout [Annotation], _ bytes: RawSpan) {
     guard annotations.count > 1 else { return }
     let arena = unsafe snapshot.arena.span.bytes
@@ -163,7 +164,7 @@ extension DumpInterpreter {
       let right = ByteRange(offset: b.name.offset, count: b.name.count)
       return (a.name.isInArena ? arena : bytes).compare(left, right, in: b.name.isInArena ? arena : bytes)
     }
-    // The sort is stable, so the first of equal names stays the first.
+    // The sort is stable, so the first of equal names stays first.
     annotations.sort { compare($0, $1) < 0 }
     var count = 1
     for index in 1..<annotations.count where compare(annotations[count - 1], annotations[index]) != 0 {

@@ -2,7 +2,7 @@ internal import BinaryFormat
 internal import IntermediateDump
 internal import Snapshot
 
-/// The members of a thread's map that need more than reading.
+/// The members of a thread's map that need interpretation.
 struct ThreadFields {
   var threadState = DumpField()
   var floatState = DumpField()
@@ -30,7 +30,7 @@ struct ThreadFields {
     }
   }
 
-  /// The three states, if all have the size of this architecture. Crashpad uses none of them otherwise.
+  /// The three states, if all have the sizes of this architecture. Otherwise Crashpad uses none of them.
   func state(_ architecture: CPUArchitecture) -> DarwinState? {
     let layout = DarwinStateLayout.of(architecture)
     guard let thread = threadState.value(ofSize: layout.threadSize),
@@ -89,7 +89,7 @@ extension DumpInterpreter {
     snapshot.threads.append(thread)
   }
 
-  /// Says something of the thread that is being read.
+  /// Adds a finding about the current thread.
   mutating func addThreadFinding(_ rule: Rule, at offset: Int) {
     findings.append(findings.hasRoom(for: rule) ? Finding(rule, at: offset, path: nextThreadPath.text) : Finding(rule))
   }
@@ -115,14 +115,14 @@ extension DumpInterpreter {
     return ThreadSnapshot.Stack(region: MemoryRegion(address: 0, content: stack), isSynthetic: true)
   }
 
-  /// A stack of frame records from return addresses alone, so that a frame pointer walk finds them again.
+  /// Makes a stack of frame records from return addresses, so that a frame pointer walk finds them again.
   ///
-  /// An uncaught NSException has lost its stack when it is caught; what is left are its return addresses. Frame 0 becomes
-  /// the program counter and frame 1 the link register; the rest lies on this stack, which pretends to be at address 0.
+  /// When an uncaught NSException is caught, its stack is gone; only its return addresses remain. Frame 0 becomes the
+  /// program counter and frame 1 the link register; the rest is on this stack, at the fictitious address 0.
   private func syntheticStack(frames: ByteRange, _ bytes: RawSpan) -> [UInt8] {
     let count = frames.count / 8
     var words = [UInt64](repeating: 0, count: 2 * (count - 1) + 1)
-    // Word 2j-1 and 2j are the frame record of frame j: the caller's frame pointer and its return address.
+    // Words 2j-1 and 2j are the frame record of frame j: the caller's frame pointer and its return address.
     for frame in 1..<max(1, count - 1) {
       words[2 * frame - 1] = UInt64(8 * (2 * frame + 1))
       words[2 * frame] = bytes.uint64(at: frames.offset + 8 * (frame + 1))

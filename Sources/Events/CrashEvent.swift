@@ -185,9 +185,7 @@ private struct EventFacts {
   // MARK: Program
 
   private var mainModule: ModuleSnapshot? {
-    let modules = snapshot.modules
-    if snapshot.system.operatingSystem == .windows { return modules.first }
-    return modules.first { $0.fileType == .executable } ?? (snapshot.report == nil ? modules.first : nil)
+    snapshot.executableIndex.map { snapshot.modules[$0] }
   }
 
   var executable: String? { snapshot.report?.processPath ?? text(mainModule?.name) }

@@ -59,13 +59,7 @@ package struct CrashException: Sendable, Hashable {
       guard report.kind == .crash, !report.isNonFatal, !report.isSimulated else { return false }
       return snapshot.exception != nil || report.termination != nil || !report.lastException.isEmpty
     }
-    guard let exception = snapshot.exception else { return false }
-    switch exception.kind {
-    case .mach: return exception.code != 0x4350_7378
-    case .linuxSignal: return exception.code != .max
-    case .windows: return exception.code != 0x0517_a7ed
-    case .softSignal, .nsException: return true
-    }
+    return snapshot.exception.map { !$0.isSimulated } ?? false
   }
 
   private static func title(_ termination: ReportSnapshot.Termination) -> String? {

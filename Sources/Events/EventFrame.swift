@@ -40,7 +40,7 @@ enum StackForm {
     } else {
       place = ("0x0", frame.address)
     }
-    return padded(String(index), 4) + padded(image, 35) + " 0x" + hexadecimal(frame.address, width: 16) + " "
+    return String(index).padded(to: 4) + image.padded(to: 35) + " 0x" + hexadecimal(frame.address, width: 16) + " "
       + place.name + " + " + String(place.offset)
   }
 
@@ -58,7 +58,8 @@ enum StackForm {
   static func trace(_ frames: [EventFrame]) -> String {
     frames.prefix(limit).enumerated().map { index, frame in
       var line =
-        padded(String(index), 4) + padded(frame.image ?? "???", 31) + "0x" + hexadecimal(frame.address, width: 16)
+        String(index).padded(to: 4) + (frame.image ?? "???").padded(to: 31) + "0x"
+        + hexadecimal(frame.address, width: 16)
       if let name = frame.name ?? frame.symbol {
         line += " " + name
         if !frame.isInlined { line += " + \(frame.symbolOffset ?? 0)" }
@@ -69,10 +70,6 @@ enum StackForm {
       }
       return line
     }.joined(separator: "\n")
-  }
-
-  private static func padded(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
   }
 
   private static func prefix(_ text: String, _ count: Int) -> String {

@@ -1,17 +1,18 @@
 import Glibc
 package import SystemPackage
 
-/// A file that several runs append to: what is there stays, and is only taken back by the run that has just written it.
+/// A file to which several runs append: its contents stay, and only the run that has just written a part may remove it
+/// again.
 package struct AppendedFile: Sendable {
-  /// As the user named it; for messages.
+  /// The path that the user gave; for messages.
   package let path: FilePath
   package let file: OpenFile
 
-  /// Opens a regular file, which is made if it is missing, with these permissions less the umask. Links are followed. Throws `Errno`; nil
-  /// for what is no regular file: a device, a FIFO, an open descriptor.
+  /// Opens a regular file, which is made if it is missing, with these permissions less the umask. Links are followed.
+  /// Throws `Errno`; nil if it is not a regular file: a device, a FIFO, an open descriptor.
   package init?(_ path: FilePath, permissions: UInt32 = 0o666) throws {
     let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
-    // Opening a FIFO for reading too would not wait for its reader, so it is looked at before.
+    // Checked before, because opening a FIFO for reading as well would not wait for its reader.
     if let version = try FileVersion(path), !version.isRegular {
       if version.isDirectory { throw Errno.isDirectory }
       return nil
@@ -46,19 +47,19 @@ package struct AppendedFile: Sendable {
   }
 }
 
-/// What tells whether the file that a path leads to is the one that was read, with the same bytes. The time of the last change
-/// of the inode is none that a program can choose.
+/// Facts that identify a file and its contents, to check whether a path still leads to the file that was read, with the
+/// same bytes. Programs can't choose the time of an inode's last change.
 package struct FileVersion: Sendable, Hashable {
   package let device: UInt64
   package let number: UInt64
-  /// Bytes.
+  /// In bytes.
   package let size: Int64
-  /// Nanoseconds since 1970.
+  /// In nanoseconds since 1970.
   package let modified: Int64
   package let changed: Int64
   private let kind: UInt32
 
-  /// Nil if there is nothing. Links are followed. Throws `Errno`.
+  /// Nil if the path does not exist. Links are followed. Throws `Errno`.
   package init?(_ path: FilePath) throws {
     var status = stat()
     guard unsafe path.withPlatformString({ unsafe stat($0, &status) }) == 0 else {

@@ -1,15 +1,14 @@
 package import SystemPackage
 
-/// Arguments and file names are bytes; parsers of command lines and other callers take strings. This text is UTF-8 where the
-/// bytes are, and has a scalar of the last private plane for each byte that is not.
+/// Arguments and file names are bytes; command-line parsers and other callers take strings. This text is UTF-8 where
+/// the bytes are, and has a scalar of the last private plane for each byte that is not.
 ///
-/// The text of some bytes gives just those bytes back: where they spell such a scalar themselves, each of its bytes is
-/// replaced as well.
+/// The conversion is reversible: if the bytes spell such a scalar themselves, each of its bytes is replaced as well.
 package enum ArgumentText {
-  /// U+10FE80 to U+10FEFF are the bytes 0x80 to 0xff.
+  /// U+10FE80 to U+10FEFF stand for the bytes 0x80 to 0xff.
   private static let base: UInt32 = 0x10_fe00
 
-  /// The byte that `scalar` is in place of; nil if it is itself.
+  /// The byte that `scalar` stands for; nil if it stands for itself.
   package static func byte(of scalar: Unicode.Scalar) -> UInt8? {
     (base + 0x80...base + 0xff).contains(scalar.value) ? UInt8(truncatingIfNeeded: scalar.value) : nil
   }
@@ -43,7 +42,7 @@ package enum ArgumentText {
     }
   }
 
-  /// The bytes that `text` was made of.
+  /// The bytes from which `text` was made.
   package static func bytes(_ text: String) -> [UInt8] {
     if text.utf8.allSatisfy({ $0 < 0xf4 }) { return Array(text.utf8) }
     var bytes: [UInt8] = []
@@ -53,7 +52,7 @@ package enum ArgumentText {
     return bytes
   }
 
-  /// `text` as UTF-8: bytes that are none are U+FFFD.
+  /// `text` as UTF-8: other bytes become U+FFFD.
   package static func repaired(_ text: String) -> String { String(decoding: bytes(text), as: UTF8.self) }
 
   /// Whether all bytes are UTF-8.
@@ -66,7 +65,7 @@ extension FilePath {
   /// The path that an argument names, byte for byte.
   package init(argument text: String) { self.init(bytes: ArgumentText.bytes(text)) }
 
-  /// The path of these bytes; it ends at the first NUL.
+  /// The path with these bytes; it ends at the first NUL.
   package init(bytes: [UInt8]) {
     self = unsafe (bytes + [0]).withUnsafeBufferPointer { buffer in
       unsafe buffer.withMemoryRebound(to: CChar.self) { characters in

@@ -1,16 +1,16 @@
 internal import CUnpack
 
-/// How a file is compressed.
+/// The compression of a file.
 package enum Compression: String, Sendable {
   case gzip
   case xz
   case zstd
   /// A member of a zip archive.
   case deflate
-  /// Known by its first bytes only.
+  /// Recognized by its first bytes, but not supported.
   case lz4
 
-  /// What a file that begins with `bytes` is compressed with; nil of others.
+  /// The compression of a file that begins with `bytes`; nil if there is none.
   package static func of(_ bytes: RawSpan) -> Compression? {
     if begins(bytes, [0x28, 0xb5, 0x2f, 0xfd]) { return .zstd }
     if begins(bytes, [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]) { return .xz }
@@ -36,30 +36,30 @@ package enum Compression: String, Sendable {
   }
 }
 
-/// Undoes the compression of whole files, with bounds on what comes of it.
+/// Decompresses whole files, with limits on the result.
 package enum Decompression {
   package enum Failure: Error, Equatable, Sendable {
     /// There is no decompressor for it, or its library is not installed.
     case unsupported
-    /// The bytes are no such stream from some place on.
+    /// The stream is invalid from some place on.
     case damaged
-    /// They end in the middle of the stream.
+    /// The stream is incomplete.
     case cut
-    /// More comes out than is allowed: `InputFile.pipeLimit` in bytes.
+    /// The result is larger than `InputFile.pipeLimit` in bytes.
     case tooLarge
-    /// So much comes out of so little that it is no real file.
+    /// The result is so much larger than the file that this is no real file.
     case bomb
   }
 
-  /// A file that becomes larger than this by more than `largestRatio` is refused. A core of 1 GiB that is zero but for a
-  /// few pages reaches 1,000 with gzip.
+  /// A file that becomes larger than this and grows by more than `largestRatio` is refused. A core of 1 GiB that is
+  /// zero except for a few pages reaches 1,000 with gzip.
   package static let unsuspiciousSize = 64 << 20
   package static let largestRatio = 10_000
 
   private static let blockSize = 256 << 10
 
-  /// All that `bytes` of `file` hold, with the file's permissions. Throws `Failure`, or `SpoolFile.Failure` and `Errno` for
-  /// more than fits into memory.
+  /// Decompresses all `bytes` of `file`; the result has the file's permissions. Throws `Failure`, or
+  /// `SpoolFile.Failure` and `Errno` for a result that does not fit into memory.
   package static func unpack(_ bytes: RawSpan, _ compression: Compression, like file: InputFile) throws -> InputFile {
     var small: [UInt8] = []
     var spool: SpoolFile?
@@ -82,7 +82,7 @@ package enum Decompression {
     return try spool?.input(like: file) ?? InputFile(bytes: small, like: file)
   }
 
-  /// The first `count` bytes of what `bytes` hold, or fewer; what is wrong behind them is not found.
+  /// Decompresses the first `count` bytes, or fewer; errors after them are not found.
   package static func start(of bytes: RawSpan, _ compression: Compression, count: Int) throws -> [UInt8] {
     var start: [UInt8] = []
     try run(bytes, compression) { block, _ in
@@ -92,7 +92,7 @@ package enum Decompression {
     return start
   }
 
-  /// Calls `take` with every block and the count of bytes so far, until that returns false.
+  /// Calls `take` with every block and the number of bytes so far, until that returns false.
   private static func run(
     _ bytes: RawSpan, _ compression: Compression, _ take: (RawSpan, Int) throws -> Bool
   ) throws {
@@ -100,7 +100,7 @@ package enum Decompression {
     var offset = 0
     var total = 0
     var block = [UInt8](repeating: 0, count: blockSize)
-    // Files that were put behind one another are one file.
+    // Concatenated compressed files are one file.
     repeat {
       guard let stream = unsafe unpack_begin(form) else { throw Failure.unsupported }
       defer { unsafe unpack_end(stream) }

@@ -1,7 +1,7 @@
 import Glibc
 package import SystemPackage
 
-/// What a path names, without following a symbolic link at its end.
+/// The kind of file at a path, without following a symbolic link at its end.
 package enum FileKind: Sendable, Equatable {
   case regular(size: Int)
   case directory
@@ -26,11 +26,12 @@ package enum FileKind: Sendable, Equatable {
 
 /// The regular files of a directory, sorted by name bytes; symbolic links are not followed.
 ///
-/// If `recursive`, those of its subdirectories come too; of them that could not be read, path and reason are returned.
-/// Names that begin with a dot are left out, unless `hidden`.
-package func regularFiles(in directory: FilePath, recursive: Bool, hidden: Bool = false) throws -> (
-  files: [FilePath], unreadable: [(path: FilePath, error: Errno)]
-) {
+/// If `recursive`, includes subdirectories; for those that could not be read, path and reason are returned. Names that
+/// begin with a dot are left out, unless `hidden`. Subdirectories for which `entering` returns false are left out.
+package func regularFiles(
+  in directory: FilePath, recursive: Bool, hidden: Bool = false,
+  entering: (FilePath, FileName) -> Bool = { _, _ in true }
+) throws -> (files: [FilePath], unreadable: [(path: FilePath, error: Errno)]) {
   var files: [FilePath] = []
   var unreadable: [(path: FilePath, error: Errno)] = []
   var pending: [FilePath] = []
@@ -38,12 +39,12 @@ package func regularFiles(in directory: FilePath, recursive: Bool, hidden: Bool 
     let path = directory.appending(entry)
     switch type {
     case DT_REG: files.append(path)
-    case DT_DIR: if recursive { pending.append(path) }
+    case DT_DIR: if recursive, entering(directory, entry) { pending.append(path) }
     case DT_UNKNOWN:
-      // Some file systems do not say in the directory what an entry is.
+      // Some file systems do not store the kind of an entry in the directory.
       switch try? FileKind(at: path) {
       case .regular: files.append(path)
-      case .directory where recursive: pending.append(path)
+      case .directory where recursive && entering(directory, entry): pending.append(path)
       default: break
       }
     default: break
@@ -51,7 +52,7 @@ package func regularFiles(in directory: FilePath, recursive: Bool, hidden: Bool 
   }
   for folder in pending {
     do {
-      let below = try regularFiles(in: folder, recursive: true, hidden: hidden)
+      let below = try regularFiles(in: folder, recursive: true, hidden: hidden, entering: entering)
       files += below.files
       unreadable += below.unreadable
     } catch let error as Errno {
@@ -61,14 +62,20 @@ package func regularFiles(in directory: FilePath, recursive: Bool, hidden: Bool 
   return (files, unreadable)
 }
 
-/// The entries of a directory, sorted by name, with the type that the directory says; those that begin with a dot if `hidden`.
+/// The entries of a directory, sorted by name, with the type in the directory; those that begin with a dot only if
+/// `hidden`.
 private func entries(of directory: FilePath, hidden: Bool) throws -> [(name: FileName, type: Int)] {
   guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else {
     throw Errno(rawValue: errno)
   }
   defer { unsafe closedir(stream) }
   var entries: [(name: FileName, type: Int)] = []
-  while let entry = unsafe readdir(stream) {
+  while true {
+    errno = 0
+    guard let entry = unsafe readdir(stream) else {
+      guard errno == 0 else { throw Errno(rawValue: errno) }
+      break
+    }
     let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
       unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe FilePath(platformString: $0) }
     }
@@ -78,7 +85,7 @@ private func entries(of directory: FilePath, hidden: Bool) throws -> [(name: Fil
   return entries.sorted { $0.name < $1.name }
 }
 
-/// Whether both paths name one file, through whatever links.
+/// Whether both paths lead to the same file, through any links.
 package func isSameFile(_ a: FilePath, _ b: FilePath) -> Bool {
   var first = stat()
   var second = stat()
@@ -88,19 +95,19 @@ package func isSameFile(_ a: FilePath, _ b: FilePath) -> Bool {
   return first.st_dev == second.st_dev && first.st_ino == second.st_ino
 }
 
-/// Makes a directory and those above it that are missing. Throws `Errno`.
+/// Makes a directory and its missing parents. Throws `Errno`.
 package func createDirectories(_ path: FilePath) throws {
   if path.isEmpty { return }
   do { try createDirectory(path) } catch Errno.noSuchFileOrDirectory {
     let parent = path.removingLastComponent()
     guard !parent.isEmpty, parent != path else { throw Errno.noSuchFileOrDirectory }
     try createDirectories(parent)
-    // Once: some file systems, as /proc, have no place for it although the one above is there.
+    // Not repeated: some file systems, such as /proc, refuse it although the parent exists.
     try createDirectory(path)
   }
 }
 
-/// One that is there already is no failure.
+/// An existing directory is no failure.
 private func createDirectory(_ path: FilePath) throws {
   if unsafe path.withPlatformString({ unsafe mkdir($0, 0o777) }) == 0 { return }
   let failure = Errno(rawValue: errno)

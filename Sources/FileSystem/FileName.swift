@@ -1,10 +1,10 @@
 package import SystemPackage
 
-/// The name of one entry of a directory, as the bytes that the kernel has: any but `/` and NUL, in whatever encoding.
+/// The name of one entry of a directory, as the kernel's bytes: any except `/` and NUL, in any encoding.
 public struct FileName: Sendable, Hashable, Comparable {
   public let bytes: [UInt8]
 
-  /// Nil if the kernel has no such name: empty, `.`, `..`, or with `/` or NUL.
+  /// Returns nil if this is not a valid name for an entry: empty, `.`, `..`, or with `/` or NUL.
   package init?(bytes: [UInt8]) {
     guard !bytes.isEmpty, bytes != [0x2e], bytes != [0x2e, 0x2e], !bytes.contains(0), !bytes.contains(0x2f) else {
       return nil
@@ -12,7 +12,7 @@ public struct FileName: Sendable, Hashable, Comparable {
     self.bytes = bytes
   }
 
-  /// Nil as with `init(bytes:)`.
+  /// Returns nil in the same cases as `init(bytes:)`.
   public init?(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
   /// The name of a path's component, byte for byte; nil for `.` and `..`.
@@ -25,7 +25,7 @@ public struct FileName: Sendable, Hashable, Comparable {
       })
   }
 
-  /// A name that stands in the source.
+  /// A name that is a literal in the source.
   package init(literal: StaticString) {
     let bytes = Array("\(literal)".utf8)
     guard FileName(bytes: bytes) != nil else { preconditionFailure("no file name: \(literal)") }
@@ -34,16 +34,16 @@ public struct FileName: Sendable, Hashable, Comparable {
 
   private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 
-  /// What people see; bytes that are not UTF-8 become U+FFFD.
+  /// The name for display; bytes that are not UTF-8 become U+FFFD.
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 
   package func hasSuffix(_ suffix: String) -> Bool { bytes.count > suffix.utf8.count && bytes.ends(with: suffix.utf8) }
   package func hasPrefix(_ prefix: String) -> Bool { bytes.starts(with: prefix.utf8) }
 
-  /// The name with `suffix` behind it. Names end at 255 bytes; the kernel says so when a longer one is used.
+  /// The name followed by `suffix`. Names have at most 255 bytes; the kernel refuses a longer one.
   package func appending(_ suffix: String) -> FileName { FileName(unchecked: bytes + suffix.utf8) }
 
-  /// The name without `suffix`; nil if it does not end so, or has nothing before.
+  /// The name without `suffix`; nil if it does not end with it, or is nothing else.
   package func removing(suffix: String) -> FileName? {
     hasSuffix(suffix) ? FileName(bytes: Array(bytes.dropLast(suffix.utf8.count))) : nil
   }
@@ -56,14 +56,14 @@ extension [UInt8] {
 }
 
 extension FilePath {
-  /// The path of the entry `name` in this directory, with just the bytes that the name has.
+  /// The path of the entry `name` in this directory, with the exact bytes of the name.
   package func appending(_ name: FileName) -> FilePath {
     unsafe name.withCString { pointer in unsafe appending(FilePath(platformString: pointer).components) }
   }
 }
 
 extension FileName {
-  /// Calls `body` with the name as C has it.
+  /// Calls `body` with the name as a C string.
   func withCString<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
     try unsafe (bytes + [0]).withUnsafeBufferPointer { buffer in
       try unsafe buffer.withMemoryRebound(to: CChar.self) { characters in

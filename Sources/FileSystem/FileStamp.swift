@@ -1,12 +1,12 @@
 internal import Glibc
 package import SystemPackage
 
-/// What tells whether a file is the one that was read before.
+/// Facts that identify a file, to check whether it is the one that was read before.
 package struct FileStamp: Sendable, Hashable {
   package let inode: Int64
   /// In bytes.
   package let size: Int64
-  /// When it was written last, in nanoseconds since 1970.
+  /// The time of the last change, in nanoseconds since 1970.
   package let modified: Int64
 
   package init(inode: Int64, size: Int64, modified: Int64) {
@@ -15,8 +15,8 @@ package struct FileStamp: Sendable, Hashable {
     self.modified = modified
   }
 
-  /// Follows symbolic links. Of a path below a file, as a member of an archive has it, the stamp is that of the file. Nil if
-  /// there is no such file.
+  /// Follows symbolic links. For a path below a file, such as a member of an archive, the stamp is that of the file.
+  /// Nil if there is no such file.
   package init?(at path: FilePath) {
     var status = stat()
     var path = path
@@ -28,9 +28,9 @@ package struct FileStamp: Sendable, Hashable {
     modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
   }
 
-  /// Whether a path that was there is not any more.
+  /// Whether a path that existed is gone.
   ///
-  /// - Parameter path: as `ArgumentText` has it.
+  /// - Parameter path: in the form of `ArgumentText`.
   package static func isGone(_ path: String) -> Bool {
     var status = stat()
     var path = FilePath(argument: path)
@@ -43,7 +43,7 @@ package struct FileStamp: Sendable, Hashable {
 }
 
 extension FilePath {
-  /// The directory that relative paths begin at. Throws `Errno`.
+  /// The current working directory. Throws `Errno`.
   package static func workingDirectory() throws -> FilePath {
     guard let path = unsafe getcwd(nil, 0) else { throw Errno(rawValue: errno) }
     defer { unsafe free(path) }

@@ -5,7 +5,7 @@ public import SystemPackage
 public struct FileFailure: Error, Sendable, Equatable {
   public let path: FilePath
   public let errno: Errno
-  /// Of a lock that was not to be had (`wouldBlock`): the process that holds it, if that is known.
+  /// For an unavailable lock (`wouldBlock`): the process that holds it, if that is known.
   public let lockHolder: Int32?
 
   public init(_ path: FilePath, _ errno: Errno, lockHolder: Int32? = nil) {
@@ -15,7 +15,7 @@ public struct FileFailure: Error, Sendable, Equatable {
   }
 }
 
-/// What stat(2) says of a file, without following a symbolic link.
+/// The result of stat(2) for a file, without following a symbolic link.
 package struct FileStatus: Sendable, Equatable {
   package enum Kind: Sendable, Equatable { case regular, directory, symbolicLink, other }
 
@@ -25,7 +25,7 @@ package struct FileStatus: Sendable, Equatable {
   /// Seconds since 1970.
   package let modified: Int64
   package let modifiedNanoseconds: Int64
-  /// Which file this is: two statuses with the same device and number are of one file.
+  /// With `number`, identifies the file: two statuses with the same device and number belong to one file.
   package let device: UInt64
   package let number: UInt64
   package let linkCount: Int

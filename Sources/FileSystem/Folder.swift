@@ -2,13 +2,12 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// A directory that is open. Everything is asked of it by names, relative to it: whoever renames a directory above it or puts
-/// a symbolic link in its place does not lead anybody elsewhere. No call here follows a symbolic link, but for the one that
-/// opens a path.
+/// A directory that is open. All operations use names relative to it: renaming a parent directory, or replacing it by a
+/// symbolic link, does not lead them elsewhere. No call here follows a symbolic link, except the one that opens a path.
 ///
-/// All calls throw `FileFailure`; those that the kernel may interrupt (EINTR) are tried again.
+/// All calls throw `FileFailure`; those that the kernel may interrupt (EINTR) are repeated.
 package final class Folder: Sendable {
-  /// As the user named it; for messages.
+  /// The path that the user gave; for messages.
   package let path: FilePath
   private let descriptor: Int32
 
@@ -19,11 +18,11 @@ package final class Folder: Sendable {
 
   deinit { close(descriptor) }
 
-  /// A path that leads here for as long as this object lives, wherever the directory is moved and whatever the working
+  /// A path that leads here as long as this object lives, wherever the directory is moved and whatever the working
   /// directory is.
   package var descriptorPath: FilePath { FilePath("/proc/self/fd/\(descriptor)") }
 
-  /// Opens the directory at `path`, through symbolic links if the user named one.
+  /// Opens the directory at `path`, through symbolic links if it contains any.
   package convenience init(_ path: FilePath) throws(FileFailure) {
     let target = path.isEmpty ? FilePath(".") : path
     let number = retrying {
@@ -47,7 +46,7 @@ package final class Folder: Sendable {
     return Folder(path: path.appending(name), descriptor: number)
   }
 
-  /// Opens the directory `name`; nil if nothing has that name.
+  /// Opens the directory `name`; nil if there is no such entry.
   package func folderIfPresent(_ name: FileName) throws(FileFailure) -> Folder? {
     do { return try folder(name) } catch {
       if error.errno == .noSuchFileOrDirectory { return nil }
@@ -63,18 +62,18 @@ package final class Folder: Sendable {
     return try folder(name)
   }
 
-  /// Removes the directory `name`, which has to be empty. False if nothing has that name.
+  /// Removes the directory `name`, which has to be empty. Returns false if there is no such entry.
   @discardableResult
   package func removeFolder(_ name: FileName) throws(FileFailure) -> Bool { try unlink(name, AT_REMOVEDIR) }
 
-  /// What stat(2) says of the directory itself.
+  /// The status of the directory itself.
   package func status() throws(FileFailure) -> FileStatus {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw failure() }
     return FileStatus(status)
   }
 
-  /// Sets the permission bits of the directory itself; the umask has no say.
+  /// Sets the permission bits of the directory itself, regardless of the umask.
   package func setPermissions(_ permissions: UInt32) throws(FileFailure) {
     guard retrying({ fchmod(descriptor, permissions) }) == 0 else { throw failure() }
   }
@@ -82,17 +81,17 @@ package final class Folder: Sendable {
   // MARK: Files in it
 
   package enum Access: Sendable {
-    /// Only what is there already.
+    /// Only an existing file.
     case read
     case readAndWrite
     /// A new file, mode 0600; fails with `EEXIST`.
     case create
-    /// The file that is there, or a new one.
+    /// An existing file, or a new one.
     case readWriteOrCreate
   }
 
-  /// Opens the regular file `name`. A FIFO, device, socket or directory gives `EINVAL` and is not waited for; a symbolic
-  /// link gives `ELOOP`.
+  /// Opens the regular file `name`. A FIFO, device, socket or directory gives `EINVAL` without waiting; a symbolic link
+  /// gives `ELOOP`.
   package func open(_ name: FileName, _ access: Access = .read) throws(FileFailure) -> OpenFile {
     let flags =
       switch access {
@@ -103,18 +102,18 @@ package final class Folder: Sendable {
       }
     let number = openat(name, flags | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard number >= 0 else {
-      // What a socket, or a FIFO opened for writing without a reader, gives; and a directory opened for writing.
+      // The result for a socket, or for a FIFO without a reader or a directory that is opened for writing.
       if errno == ENXIO || errno == EISDIR { errno = EINVAL }
       throw failure(name)
     }
     let file = OpenFile(path: path.appending(name), descriptor: number)
-    // A file that was just made is one, and nothing may fail between making it and telling the caller.
+    // A new file is regular, and nothing may fail between making it and returning it.
     if access == .create { return file }
     guard try file.status().kind == .regular else { throw FileFailure(file.path, .invalidArgument) }
     return file
   }
 
-  /// Opens the regular file `name`; nil if nothing has that name.
+  /// Opens the regular file `name`; nil if there is no such entry.
   package func openIfPresent(_ name: FileName, _ access: Access = .read) throws(FileFailure) -> OpenFile? {
     do { return try open(name, access) } catch {
       if error.errno == .noSuchFileOrDirectory { return nil }
@@ -126,7 +125,7 @@ package final class Folder: Sendable {
     retrying { unsafe name.withCString { unsafe Glibc.openat(descriptor, $0, flags | O_CLOEXEC, mode) } }
   }
 
-  /// Nil if nothing has that name.
+  /// The status of an entry; nil if there is none.
   package func status(_ name: FileName) throws(FileFailure) -> FileStatus? {
     var status = stat()
     let result = unsafe name.withCString { unsafe fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }
@@ -135,7 +134,7 @@ package final class Folder: Sendable {
     throw failure(name)
   }
 
-  /// Removes the file `name`. False if nothing has that name.
+  /// Removes the file `name`. Returns false if there is no such entry.
   @discardableResult
   package func remove(_ name: FileName) throws(FileFailure) -> Bool { try unlink(name, 0) }
 
@@ -145,7 +144,7 @@ package final class Folder: Sendable {
     throw failure(name)
   }
 
-  /// Moves `name`, in place of a file that has the new name.
+  /// Moves `name`, and replaces a file with the new name.
   package func move(_ name: FileName, to folder: Folder, as newName: FileName) throws(FileFailure) {
     let result = unsafe withNames(name, newName) { old, new in
       unsafe renameat(descriptor, old, folder.descriptor, new)
@@ -153,19 +152,19 @@ package final class Folder: Sendable {
     guard result == 0 else { throw failure(name) }
   }
 
-  /// Moves `name` if nothing has the new name; else throws `EEXIST`.
+  /// Moves `name` if there is no entry with the new name; otherwise throws `EEXIST`.
   package func moveWithoutReplacing(_ name: FileName, to folder: Folder, as newName: FileName) throws(FileFailure) {
     let result = unsafe withNames(name, newName) { old, new in
       unsafe renameat2(descriptor, old, folder.descriptor, new, LINUX_RENAME_NOREPLACE)
     }
     if result == 0 { return }
-    // Some network file systems have no such renaming; a hard link does not replace either.
+    // Some network file systems do not support this renaming; a hard link does not replace either.
     guard errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP else { throw failure(name) }
     try link(name, to: folder, as: newName)
     try remove(name)
   }
 
-  /// Gives the file `name` another name. Throws `EEXIST` if something has it; only one of several callers gets it.
+  /// Gives the file `name` another name. Throws `EEXIST` if it is taken; only one of several callers succeeds.
   package func link(_ name: FileName, to folder: Folder, as newName: FileName) throws(FileFailure) {
     let result = unsafe withNames(name, newName) { old, new in
       unsafe linkat(descriptor, old, folder.descriptor, new, 0)
@@ -181,7 +180,7 @@ package final class Folder: Sendable {
 
   // MARK: The whole
 
-  /// All entries but `.` and `..`, in the order in which the kernel has them.
+  /// All entries except `.` and `..`, in the kernel's order.
   package func names() throws(FileFailure) -> [FileName] {
     // A second description of the directory, so that several threads may list it at once.
     let number = retrying { unsafe Glibc.openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
@@ -219,7 +218,7 @@ package final class Folder: Sendable {
   package var isWritable: Bool { unsafe faccessat(descriptor, ".", W_OK | X_OK, 0) == 0 }
 }
 
-/// Calls again for as long as a signal comes between.
+/// Repeats the call as long as signals interrupt it.
 @inline(__always)
 func retrying(_ call: () -> Int32) -> Int32 {
   while true {

@@ -2,33 +2,32 @@ import Glibc
 internal import Synchronization
 package import SystemPackage
 
-/// The bytes of one input, for as long as this object lives.
+/// The bytes of one input, valid as long as this object lives.
 ///
-/// A small file is read, a large one is mapped: below `mappingThreshold` a read(2) costs less than the page faults. Only
-/// regular files are mapped, and only in a program that called `MappingGuard.install`; a pipe is read to its end, and beyond
-/// `spoolThreshold` into a file without a name. The file is opened read-only and never changed.
+/// A small file is read, a large one is mapped: below `mappingThreshold` a read(2) costs less than the page faults.
+/// Only regular files are mapped, and only in a program that called `MappingGuard.install`; a pipe is read to its end,
+/// and beyond `spoolThreshold` into a file without a name. The file is opened read-only and never changed.
 ///
-/// A mapped file that becomes shorter, or whose disk can't be read, has zeros from there on: what was made of an input counts
-/// only after `checkReading()`.
+/// If a mapped file becomes shorter, or its disk can't be read, the rest is zeros: results from an input count only
+/// after `checkReading()`.
 @safe
 package final class InputFile: Sendable {
-  /// Files of at least this many bytes are mapped.
+  /// The least size in bytes of a file that is mapped.
   package static let mappingThreshold = 1 << 20
 
-  /// Regular files of at most this many bytes are read where none is mapped.
+  /// The largest regular file in bytes that is read if it can't be mapped.
   package static let maximumUnmappedSize = 4 << 30
 
-  /// Of a pipe so many bytes are held in memory; of one with more none.
+  /// The most bytes of a pipe that are kept in memory; a longer pipe goes to a file.
   package static let spoolThreshold = 8 << 20
 
-  /// Pipes and other inputs without a size are refused above this many bytes, if no other limit is set: one without an end
-  /// would fill the disk.
+  /// The default limit in bytes for pipes and other inputs without a size: an endless one would fill the disk.
   package static let standardPipeLimit = 1 << 30
 
   private static let pipeLimitValue = Mutex(standardPipeLimit)
 
-  /// Whether what is too large for memory is kept in a file without a name; else memory holds it all the same. For the whole
-  /// process.
+  /// Whether inputs that are too large for memory are kept in a file without a name; otherwise they stay in memory. For
+  /// the whole process.
   package static var usesTemporaryFiles: Bool {
     get { temporaryFilesAllowed.load(ordering: .relaxed) }
     set { temporaryFilesAllowed.store(newValue, ordering: .relaxed) }
@@ -45,41 +44,63 @@ package final class InputFile: Sendable {
   package struct NotReadable: Error {
     package enum Reason: Sendable {
       case directory, notAFile, tooLarge
-      /// It became shorter while it was read, or its disk can't be read.
+      /// The file became shorter while it was read, or its disk can't be read.
       case unreadable
     }
     package let reason: Reason
     package init(reason: Reason) { self.reason = reason }
   }
 
-  // Safe to share: nobody writes to the memory after init, and deinit alone unmaps it.
+  // Safe to share: the memory is not written after init, and only deinit unmaps it.
   private nonisolated(unsafe) let base: UnsafeRawBufferPointer
   private let isMapped: Bool
-  /// Of a mapping that `MappingGuard` looks after.
+  /// The slot of the mapping in `MappingGuard`.
   private let slot: Int?
   /// Bytes that were in memory already, in place of `base`.
   private let array: [UInt8]?
-  /// Who may read and write a regular file; nil for a pipe, or for bytes.
+  /// The permissions of a regular file; nil for a pipe, or for bytes.
   private let permissions: FilePermissions?
 
   /// Opens and reads or maps the file at `path`. Throws `Errno` or `NotReadable`.
   package convenience init(_ path: FilePath) throws {
-    // Of a FIFO this waits for a writer, as a shell's <(…) needs it.
+    // For a FIFO this waits for a writer, as the <(…) of a shell needs it.
     let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec], retryOnInterrupt: true)
     defer { try? descriptor.close() }
     try self.init(descriptor)
   }
 
+  /// The least size in bytes of a file that is mapped if only parts of it are read.
+  private static let sparseThreshold = 64 << 10
+
+  /// Opens a regular file of which only parts are read. Anything else is refused, and a FIFO is not waited for. Throws
+  /// `Errno` or `NotReadable`.
+  package convenience init(regular path: FilePath) throws {
+    let descriptor = try FileDescriptor.open(
+      path, .readOnly, options: [.closeOnExec, .nonBlocking], retryOnInterrupt: true)
+    defer { try? descriptor.close() }
+    var status = stat()
+    guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw NotReadable(reason: status.st_mode & S_IFMT == S_IFDIR ? .directory : .notAFile)
+    }
+    try self.init(descriptor, mappingFrom: Self.sparseThreshold)
+  }
+
   /// Standard input.
   package static func standardInput() throws -> InputFile { try InputFile(.standardInput) }
 
-  /// Reads or maps a file that is open already, and of which nothing was read before; it may be closed afterwards. Throws `Errno` or `NotReadable`.
+  /// Reads or maps an open file from which nothing was read before; it may be closed afterwards. Throws `Errno` or
+  /// `NotReadable`.
   package convenience init(_ file: OpenFile) throws {
     try self.init(FileDescriptor(rawValue: file.descriptor))
   }
 
-  /// - Parameter other: an input of which the file's bytes were made, and whose permissions count.
-  init(_ descriptor: FileDescriptor, like other: InputFile? = nil) throws {
+  /// - Parameters:
+  /// - other: the input from which the file's bytes were made, and whose permissions apply.
+  /// - threshold: the least size in bytes of a file that is mapped.
+  init(
+    _ descriptor: FileDescriptor, like other: InputFile? = nil, mappingFrom threshold: Int = InputFile.mappingThreshold
+  ) throws {
     array = nil
     var slot: Int?
     var status = stat()
@@ -89,7 +110,7 @@ package final class InputFile: Sendable {
     permissions = other.map(\.permissions) ?? (isRegular ? FilePermissions(rawValue: status.st_mode & 0o666) : nil)
     switch status.st_mode & S_IFMT {
     case S_IFREG
-    where size >= Self.mappingThreshold && (MappingGuard.isActive || size > Self.maximumUnmappedSize):
+    where size >= threshold && (MappingGuard.isActive || size > Self.maximumUnmappedSize):
       unsafe base = try Self.map(descriptor, size)
       isMapped = true
       slot = unsafe base.baseAddress.flatMap { unsafe MappingGuard.register($0, count: size) }
@@ -124,7 +145,7 @@ package final class InputFile: Sendable {
   /// Bytes that are in memory already; they are not copied.
   package convenience init(bytes: [UInt8]) { self.init(bytes: bytes, permissions: nil) }
 
-  /// What was made of another input: bytes in memory, with its permissions.
+  /// Bytes in memory that were made from another input, with its permissions.
   convenience init(bytes: [UInt8], like other: InputFile) { self.init(bytes: bytes, permissions: other.permissions) }
 
   private init(bytes: [UInt8], permissions: FilePermissions?) {
@@ -150,7 +171,7 @@ package final class InputFile: Sendable {
     return unsafe UnsafeRawBufferPointer(start: mapping, count: size)
   }
 
-  /// The rest of a pipe.
+  /// Copies the rest of a pipe.
   private static func copy(_ descriptor: FileDescriptor, to spool: SpoolFile) throws {
     let limit = pipeLimit
     var block = [UInt8](repeating: 0, count: 256 * 1024)
@@ -164,8 +185,8 @@ package final class InputFile: Sendable {
     }
   }
 
-  /// Reads to the end, however many bytes come: the file may grow or shrink while it is read. Of a pipe that has more than
-  /// `spoolThreshold` bytes, so many and one.
+  /// Reads to the end, whatever the size: the file may grow or shrink meanwhile. From a pipe with more than
+  /// `spoolThreshold` bytes, reads this number plus one.
   private static func readAll(_ descriptor: FileDescriptor, sizeHint: Int, isRegular: Bool) throws
     -> UnsafeRawBufferPointer
   {
@@ -186,7 +207,7 @@ package final class InputFile: Sendable {
         let got = try unsafe descriptor.read(
           into: UnsafeMutableRawBufferPointer(rebasing: memory[count...]), retryOnInterrupt: true)
         count += got
-        // A regular file gives less than was asked for only at its end.
+        // A regular file gives fewer bytes than requested only at its end.
         if got == 0 || (isRegular && count < capacity) { break }
       }
     } catch {
@@ -205,12 +226,18 @@ package final class InputFile: Sendable {
     }
   }
 
-  /// Throws `NotReadable` if some of the bytes that were read so far were not those of the file.
+  /// Whether some of the bytes read so far were not those of the file.
+  package var hasFailed: Bool { slot.map { MappingGuard.hasFailed($0) } ?? false }
+
+  /// Whether reading may still fail.
+  package var isGuarded: Bool { slot != nil }
+
+  /// Throws `NotReadable` if some of the bytes read so far were not those of the file.
   package func checkReading() throws(NotReadable) {
-    if let slot, MappingGuard.hasFailed(slot) { throw NotReadable(reason: .unreadable) }
+    if hasFailed { throw NotReadable(reason: .unreadable) }
   }
 
-  /// Calls `body`, and then `checkReading()`: if that throws, it does in place of what `body` threw or returned.
+  /// Calls `body`, and then `checkReading()`: an error of the latter replaces the result or error of `body`.
   package func checkingReading<Result>(_ body: () throws -> Result) throws -> Result {
     let result: Result
     do { result = try body() } catch {
@@ -221,12 +248,18 @@ package final class InputFile: Sendable {
     return result
   }
 
-  /// The permissions of what is made of this input: no more than its own, but always its owner's.
+  /// The permissions for results of this input: at most its own, but always its owner's.
   package var outputPermissions: FilePermissions {
     permissions.map { $0.union(.ownerReadWrite) } ?? FilePermissions(rawValue: 0o666)
   }
 
   package var byteCount: Int { unsafe array?.count ?? base.count }
+
+  /// Calls `body` with all bytes, for libraries in C. They stay where they are as long as this object lives.
+  package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    if let array { return try unsafe array.withUnsafeBytes(body) }
+    return try unsafe body(base)
+  }
 
   /// Calls `body` with all bytes.
   @inline(__always)

@@ -5,7 +5,7 @@ package import SystemPackage
 /// A regular file that is open. All calls throw `FileFailure`.
 @safe
 package final class OpenFile: Sendable {
-  /// Under which name it was opened; for messages.
+  /// The path by which it was opened; for messages.
   package let path: FilePath
   let descriptor: Int32
 
@@ -16,7 +16,7 @@ package final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// A new file that only memory has, to be read and written; it has no name. Throws `FileFailure`.
+  /// Makes a new, nameless file in memory, for reading and writing. Throws `FileFailure`.
   package static func inMemory() throws(FileFailure) -> OpenFile {
     let path = FilePath("memory")
     let descriptor = unsafe memfd_create("crashpadctl", LINUX_MFD_CLOEXEC)
@@ -32,7 +32,7 @@ package final class OpenFile: Sendable {
     return FileStatus(status)
   }
 
-  /// The first bytes, at most `count`; fewer if the file ends before.
+  /// The first bytes, at most `count`; fewer if the file is shorter.
   package func prefix(_ count: Int) throws(FileFailure) -> [UInt8] {
     var failed = false
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, got in
@@ -50,9 +50,9 @@ package final class OpenFile: Sendable {
     return bytes
   }
 
-  /// Reads what lies at `offset` into the beginning of `bytes`, which is filled unless the file ends before.
+  /// Reads the bytes at `offset` into the beginning of `bytes`, which is filled unless the file ends before.
   ///
-  /// - Returns: how many bytes there were.
+  /// - Returns: the number of bytes read.
   package func read(at offset: Int, into bytes: inout MutableRawSpan) throws(FileFailure) -> Int {
     var done = 0
     var failed = false
@@ -70,17 +70,17 @@ package final class OpenFile: Sendable {
     return done
   }
 
-  /// Writes all bytes where the last write ended.
+  /// Writes all bytes after the end of the last write.
   package func write(_ bytes: RawSpan) throws(FileFailure) {
     do { try writeAll(bytes, to: FileDescriptor(rawValue: descriptor)) } catch {
       throw FileFailure(path, error as? Errno ?? .ioError)
     }
   }
 
-  /// Writes all bytes where the last write ended.
+  /// Writes all bytes after the end of the last write.
   package func write(_ bytes: [UInt8]) throws(FileFailure) { try unsafe write(bytes.span.bytes) }
 
-  /// Writes `bytes` over the file's beginning; what is behind them stays.
+  /// Overwrites the beginning of the file with `bytes`; the bytes after them stay.
   package func overwriteStart(_ bytes: [UInt8]) throws(FileFailure) {
     var done = 0
     while done < bytes.count {
@@ -94,7 +94,7 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// Whoever reads or writes next does it at the beginning.
+  /// Makes the next read or write start at the beginning.
   package func rewind() throws(FileFailure) {
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw failure() }
   }
@@ -104,12 +104,12 @@ package final class OpenFile: Sendable {
     guard retrying({ fsync(descriptor) }) == 0 else { throw failure() }
   }
 
-  /// Sets the permission bits; the umask has no say.
+  /// Sets the permission bits, regardless of the umask.
   package func setPermissions(_ permissions: UInt32) throws(FileFailure) {
     guard retrying({ fchmod(descriptor, permissions) }) == 0 else { throw failure() }
   }
 
-  /// An extended attribute's bytes; nil if there is none of that name, or the file system has none.
+  /// The value of an extended attribute; nil if there is no such attribute, or the file system has none.
   package func attribute(_ name: String) -> [UInt8]? {
     let size = unsafe fgetxattr(descriptor, name, nil, 0)
     guard size >= 0 else { return nil }
@@ -122,11 +122,12 @@ package final class OpenFile: Sendable {
 
   // MARK: Locks
 
-  /// How long a lock is waited for, in milliseconds. Programs hold it for some microseconds.
+  /// The longest wait for a lock, in milliseconds. Programs hold it for some microseconds.
   package static let longestLockWait = 3000
 
-  /// Takes a lock that processes agree on (flock(2)), until the file is closed. Throws `FileFailure` with `wouldBlock` if it
-  /// is not to be had within `milliseconds`: everybody who may read the file can hold it, and a stopped process does for ever.
+  /// Takes an advisory lock (flock(2)) until the file is closed. Throws `FileFailure` with `wouldBlock` if it is not
+  /// available within `milliseconds`: every user who may read the file can hold it, and a stopped process holds it
+  /// forever.
   package func lock(exclusive: Bool, waiting milliseconds: Int = longestLockWait) throws(FileFailure) {
     let operation = (exclusive ? LINUX_LOCK_EX : LINUX_LOCK_SH) | LINUX_LOCK_NB
     let pause = 5
@@ -138,7 +139,7 @@ package final class OpenFile: Sendable {
     throw FileFailure(path, .wouldBlock, lockHolder: lockHolder())
   }
 
-  /// The process that has a lock of this file, as the kernel lists them; nil if it can't be found.
+  /// The process that holds a lock on this file, from the kernel's list; nil if it can't be found.
   private func lockHolder() -> Int32? {
     guard let number = try? status().number, let locks = try? InputFile(FilePath("/proc/locks")) else { return nil }
     let text = locks.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
@@ -153,15 +154,15 @@ package final class OpenFile: Sendable {
   }
 
   package enum Ownership: Sendable, Equatable {
-    /// Nobody has it.
+    /// No process holds it.
     case free
-    /// A process that lives has it.
+    /// A live process holds it.
     case owned
-    /// The file system keeps no such locks.
+    /// The file system has no such locks.
     case unknown
   }
 
-  /// Whether an open file description, of whatever process, holds a write lock on the file.
+  /// Whether an open file description, in any process, holds a write lock on the file.
   package func ownership() -> Ownership {
     var lock = wholeFile()
     guard unsafe fcntl(descriptor, LINUX_F_OFD_GETLK, &lock) == 0 else { return .unknown }
@@ -170,13 +171,13 @@ package final class OpenFile: Sendable {
 
   package enum Taking: Sendable, Equatable {
     case taken
-    /// Somebody else holds it.
+    /// Another process holds it.
     case busy
-    /// The file system keeps no such locks.
+    /// The file system has no such locks.
     case unsupported
   }
 
-  /// Holds the write lock of the whole file until the file is closed, or the process ends in whatever way. The file has to
+  /// Takes the write lock of the whole file until the file is closed, or the process ends in any way. The file has to
   /// be open for writing.
   package func takeOwnership() -> Taking {
     var lock = wholeFile()

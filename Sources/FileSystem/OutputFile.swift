@@ -1,24 +1,24 @@
 import Glibc
 package import SystemPackage
 
-/// An output that a path names. A regular file appears whole or not at all: it is written under a temporary name in the same
-/// directory, then renamed.
+/// An output that a path names. A regular file appears complete or not at all: it is written under a temporary name in
+/// the same directory, then renamed.
 ///
-/// Symbolic links are followed and stay as they are: the file that they lead to is replaced, or made if it is not there. A
-/// device, a FIFO and an open descriptor (`/dev/stdout`, `/dev/fd/N`) are written as bytes come, and what was written before
-/// a failure stays there.
+/// Symbolic links are followed and kept: their target is replaced, or made if it is missing. A device, a FIFO and an
+/// open descriptor (`/dev/stdout`, `/dev/fd/N`) are written directly, and the bytes written before a failure stay
+/// there.
 ///
-/// An object that goes away without `commit()` leaves no file behind. Where the file system has nameless files
-/// (O_TMPFILE), not even SIGKILL leaves anything.
+/// An object that is released without `commit()` leaves no file behind. If the file system has nameless files
+/// (O_TMPFILE), not even SIGKILL leaves any.
 @safe
 package final class OutputFile {
-  /// Where the file appears; nil for a stream.
+  /// The final path of the file; nil for a stream.
   private let path: FilePath?
   private let descriptor: FileDescriptor
   private var temporaryPath: FilePath?
   private var isDone = false
 
-  /// Prepares to write to `path`. A new file has `permissions`, from which the umask takes its bits. Of a FIFO this waits for
+  /// Prepares to write to `path`. A new file has `permissions`, less the bits of the umask. For a FIFO this waits for
   /// the reader. Throws `Errno`: `EISDIR` for a directory, `ENXIO` for a socket.
   package convenience init(_ path: FilePath, permissions: FilePermissions = FilePermissions(rawValue: 0o666)) throws {
     try self.init(path, permissions: permissions, nameless: Self.canNameFiles)
@@ -59,19 +59,19 @@ package final class OutputFile {
     if !isDone, let temporaryPath { unsafe temporaryPath.withPlatformString { unsafe _ = unlink($0) } }
   }
 
-  /// A nameless file gets its name by its path in /proc, which a chroot may lack.
+  /// A nameless file gets its name through its path in /proc, which a chroot may lack.
   private static let canNameFiles = unsafe access("/proc/self/fd", X_OK) == 0
 
   private static func temporaryName(for path: FilePath) -> FilePath {
     var generator = SystemRandomNumberGenerator()
     let name = path.lastComponent.flatMap { FileName($0) } ?? FileName(literal: "output")
     let suffix = ".\(String(generator.next(), radix: 36)).tmp"
-    // A name may take 255 bytes; the suffix has to fit too.
+    // A name has at most 255 bytes, and the suffix has to fit too.
     let bytes = Array(".".utf8) + name.bytes.prefix(200) + Array(suffix.utf8)
     return path.removingLastComponent().pushing(FilePath(bytes: bytes))
   }
 
-  /// Sets the permission bits of a file that is made here, whatever the umask is; a device or pipe keeps its own. Throws `Errno`.
+  /// Sets the permission bits of a new file, regardless of the umask; a device or pipe keeps its own. Throws `Errno`.
   package func setPermissions(_ permissions: FilePermissions) throws {
     guard path != nil else { return }
     try check(fchmod(descriptor.rawValue, permissions.rawValue))
@@ -82,11 +82,11 @@ package final class OutputFile {
     try writeAll(bytes, to: descriptor)
   }
 
-  /// Makes a file appear under its name, in place of one that was there. If `durable`, waits until data and name are on
+  /// Makes a file appear under its name, and replaces an existing one. If `durable`, waits until data and name are on
   /// the disk (fsync of file and directory). Throws `Errno`.
   package func commit(durable: Bool) throws {
     guard let path else {
-      // Pipes and most devices have nothing to wait for.
+      // Pipes and most devices do not support fsync(2).
       if durable, fsync(descriptor.rawValue) != 0, errno != EINVAL, errno != EROFS { throw Errno(rawValue: errno) }
       isDone = true
       return
@@ -145,7 +145,7 @@ package final class OutputFile {
   private let O_TMPFILE_: Int32 = 0o20000000 | 0o200000
 #endif
 
-/// Writes all bytes, however many calls that takes. Throws `Errno`.
+/// Writes all bytes, in as many calls as needed. Throws `Errno`.
 package func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
   try unsafe bytes.withUnsafeBytes { buffer in
     var rest = unsafe buffer[...]
@@ -154,7 +154,7 @@ package func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
       do {
         count = try unsafe descriptor.write(UnsafeRawBufferPointer(rebasing: rest), retryOnInterrupt: true)
       } catch Errno.badAddress {
-        // Bytes of a mapped input that the kernel can't read: reading them here makes `MappingGuard` replace them.
+        // The kernel can't read these bytes of a mapped input: reading them here makes `MappingGuard` replace them.
         let copy = unsafe [UInt8](rest.prefix(64 * 1024))
         count = try unsafe copy.withUnsafeBytes { try unsafe descriptor.write($0, retryOnInterrupt: true) }
       }

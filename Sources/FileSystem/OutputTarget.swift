@@ -2,14 +2,14 @@ internal import CLinux
 import Glibc
 import SystemPackage
 
-/// What an output's path leads to.
+/// The target of an output's path.
 enum OutputTarget {
-  /// A regular file or nothing: a new file takes the place of this path, which is no symbolic link.
+  /// A regular file or nothing: a new file replaces this path, which is no symbolic link.
   case file(FilePath)
-  /// A device, a FIFO or an open descriptor: bytes go into it in order.
+  /// A device, a FIFO or an open descriptor: bytes are written to it in order.
   case stream(FileDescriptor)
 
-  /// As many links as the kernel follows.
+  /// The same limit as the kernel's.
   private static let maximumLinks = 40
 
   /// Follows the links of `path`. Waits for the reader of a FIFO. Throws `Errno`: `ENXIO` for a socket, `EISDIR` for a
@@ -27,7 +27,7 @@ enum OutputTarget {
       case S_IFREG: self = .file(place)
       case S_IFDIR: throw Errno.isDirectory
       case S_IFLNK:
-        // A link of /proc leads to an open file, whatever its text says: a pipe, or a file that has no name any more.
+        // A link of /proc leads to an open file, whatever its text is: a pipe, or a file that has no name any more.
         guard !Self.isInProc(place) else {
           self = try .stream(Self.descriptor(at: place))
           return
@@ -60,8 +60,8 @@ enum OutputTarget {
     return result == 0 && status.f_type == 0x9fa0
   }
 
-  /// The tool's own descriptors are duplicated: to open a regular file anew would begin at its start, over what others wrote,
-  /// and a socket can't be opened at all.
+  /// The tool's own descriptors are duplicated: opening a regular file again would start at its beginning and overwrite
+  /// other output, and a socket can't be opened at all.
   private static func descriptor(at path: FilePath) throws -> FileDescriptor {
     guard isSameFile(folder(of: path), FilePath("/proc/self/fd")),
       let number = path.lastComponent.flatMap({ Int32($0.string) })

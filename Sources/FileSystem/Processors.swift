@@ -1,4 +1,4 @@
 import Glibc
 
-/// How many processors are online.
+/// The number of processors that are online.
 package func activeProcessorCount() -> Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }

@@ -1,8 +1,8 @@
 internal import Glibc
 package import SystemPackage
 
-/// An input that is read once from its beginning to its end, in blocks: a file of any size takes no more memory than a small
-/// one. FIFOs and pipes are read too; for their writers it is waited.
+/// An input that is read once from its beginning to its end, in blocks: a file of any size takes no more memory than a
+/// small one. FIFOs and pipes are read too; this waits for their writers.
 package final class SequentialInput: Sendable {
   private let descriptor: FileDescriptor
   private let isOwned: Bool
@@ -32,9 +32,9 @@ package final class SequentialInput: Sendable {
 
   deinit { if isOwned { try? descriptor.close() } }
 
-  /// Calls `body` with all bytes, a block at a time. Throws `Errno` if reading fails, and what `body` throws.
+  /// Calls `body` with all bytes, a block at a time. Throws `Errno` if reading fails, and errors of `body`.
   ///
-  /// - Returns: how many bytes there were.
+  /// - Returns: the number of bytes.
   @discardableResult
   package func forEachBlock(_ body: (RawSpan) throws -> Void) throws -> Int {
     var block = [UInt8](repeating: 0, count: Self.blockSize)

@@ -2,10 +2,10 @@ internal import CLinux
 internal import Glibc
 package import SystemPackage
 
-/// A file without a name, for an input that can be read only once and is too large to be held in memory. It is gone with this
+/// A file without a name, for an input that can be read only once and is too large for memory. It disappears with this
 /// object.
 package final class SpoolFile {
-  /// There is no place for it, or no more of it.
+  /// There is no directory for it, or the disk is full.
   package struct Failure: Error {
     package let folder: FilePath
     package let errno: Errno
@@ -13,7 +13,7 @@ package final class SpoolFile {
 
   private let folder: FilePath
   private let descriptor: FileDescriptor
-  /// Bytes.
+  /// In bytes.
   package private(set) var size = 0
 
   /// Makes the file in `$TMPDIR`, or else in /var/tmp or /tmp. Throws `Failure`.
@@ -52,15 +52,15 @@ package final class SpoolFile {
     size += bytes.byteCount
   }
 
-  /// All that was written, mapped. Throws `Errno`.
+  /// Maps all written bytes. Throws `Errno`.
   func map() throws -> UnsafeRawBufferPointer { try unsafe InputFile.map(descriptor, size) }
 
-  /// All that was written. Throws `Errno`.
+  /// All written bytes as an input. Throws `Errno`.
   package func input() throws -> InputFile { try input(like: nil) }
 
-  /// - Parameter other: the input whose bytes were written in another form, and whose permissions count.
+  /// - Parameter other: the input whose bytes were written in another form, and whose permissions apply.
   func input(like other: InputFile?) throws -> InputFile {
-    // Small ones are read, from where the last write ended.
+    // A small file is read, from the end of the last write.
     _ = try descriptor.seek(offset: 0, from: .start)
     return try InputFile(descriptor, like: other)
   }

@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// Calls `body` on so many threads at once, and waits for all.
+/// Calls `body` on this number of threads at once, and waits for all.
 ///
-/// These are plain threads: libdispatch sets priorities, which a service's filter of system calls may forbid and which undoes
-/// nice(1), and it waits for ever where no thread can be had. With fewer threads than asked for, fewer call `body`; with none,
-/// the caller's thread does.
+/// These are plain threads: libdispatch sets priorities, which a service's filter of system calls may forbid and which
+/// undoes nice(1), and it waits forever if no thread can be started. If fewer threads can be started, fewer call
+/// `body`; if none can, the calling thread does.
 ///
-/// The caller's thread is not one of them otherwise: a connection that is closed raises SIGPIPE where TLS writes to it, which
-/// would end a program that does not handle it. `body` runs with it blocked, and what is pending ends with the thread.
+/// Otherwise the calling thread does not run `body`: when TLS writes to a closed connection, SIGPIPE is raised, which
+/// ends a program that does not handle it. `body` runs with SIGPIPE blocked, and a pending one ends with the thread.
 package func onThreads(_ count: Int, _ body: @Sendable () -> Void) {
   withoutActuallyEscaping(body) { body in
     var threads: [pthread_t] = []
@@ -21,7 +21,7 @@ package func onThreads(_ count: Int, _ body: @Sendable () -> Void) {
   }
 }
 
-/// Enough for the deepest recursion of any parser, whatever RLIMIT_STACK says; memory is used as far as the stack grows.
+/// Enough for the deepest recursion of any parser, regardless of RLIMIT_STACK; memory is used only as the stack grows.
 private let stackSize = 8 << 20
 
 private final class ThreadBody: Sendable {
@@ -29,9 +29,9 @@ private final class ThreadBody: Sendable {
   init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
 
-/// Nil if there is no thread to be had.
+/// Returns nil if no thread can be started.
 private func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
-  // Several modules have the header of this type, and which of them its initializer belongs to depends on the build.
+  // Several modules contain the header of this type, and the owner of its initializer depends on the build.
   let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
   defer { unsafe attributes.deallocate() }
   guard unsafe pthread_attr_init(attributes) == 0 else { return nil }

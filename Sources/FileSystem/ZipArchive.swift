@@ -3,7 +3,7 @@
 /// Archives and members of 4 GiB and more are not read.
 package struct ZipArchive: Sendable {
   package struct Member: Sendable {
-    /// Ill-formed parts are U+FFFD.
+    /// Invalid parts are U+FFFD.
     package let name: String
     /// 0 stored, 8 deflated.
     package let method: UInt16
@@ -11,7 +11,7 @@ package struct ZipArchive: Sendable {
     package let checksum: UInt32
     let packedSize: Int
     package let size: Int
-    /// Where its own header stands.
+    /// The offset of the member's own header.
     let header: Int
   }
 
@@ -19,7 +19,7 @@ package struct ZipArchive: Sendable {
 
   private static let maximumMembers = 65_535
 
-  /// Nil if `bytes` are no archive with a directory.
+  /// Returns nil if `bytes` are not an archive with a directory.
   package init?(_ bytes: RawSpan) {
     guard bytes.byteCount >= 22, [0x0403_4b50, 0x0605_4b50].contains(bytes.little32(0)) else { return nil }
     guard let end = Self.end(bytes) else { return nil }
@@ -40,7 +40,7 @@ package struct ZipArchive: Sendable {
     }
   }
 
-  /// The record at the end, which a comment of up to 64 KiB may follow.
+  /// The offset of the record at the end, which a comment of up to 64 KiB may follow.
   private static func end(_ bytes: RawSpan) -> Int? {
     var offset = bytes.byteCount - 22
     let first = max(0, offset - 65_535)
@@ -61,7 +61,8 @@ package struct ZipArchive: Sendable {
     return try Decompression.start(of: packed, .deflate, count: count)
   }
 
-  /// A member, with its checksum compared and the permissions of the archive. Throws what `Decompression.unpack` throws.
+  /// Unpacks a member, checks its checksum, and gives it the permissions of the archive. Throws the errors of
+  /// `Decompression.unpack`.
   package func unpack(_ member: Member, in bytes: RawSpan, like archive: InputFile) throws -> InputFile {
     let packed = bytes.extracting(try range(of: member, in: bytes))
     let file =
@@ -85,7 +86,7 @@ package struct ZipArchive: Sendable {
   }
 }
 
-/// CRC-32 as zip and gzip have it.
+/// The CRC-32 of zip and gzip.
 enum CyclicRedundancyCheck {
   private static let table: [UInt32] = (0..<256).map { index in
     var value = UInt32(index)

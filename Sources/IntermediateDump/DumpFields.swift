@@ -1,7 +1,7 @@
 public import BinaryFormat
 
-/// One member of a map: the last record with its key, or nothing. Reads give nil where Crashpad takes a value for missing:
-/// no record, a container instead of a property, or another size than the key has.
+/// One member of a map: the last record with its key, or none. Values are nil if Crashpad treats the member as missing:
+/// no record, a container instead of a property, or a wrong size.
 @frozen
 public struct DumpField: Sendable {
   public var record: DumpRecord?
@@ -20,15 +20,15 @@ public struct DumpField: Sendable {
   @inlinable public func int32(in bytes: RawSpan) -> Int32? { range(ofSize: 4).map { bytes.int32(at: $0) } }
   @inlinable public func uint64(in bytes: RawSpan) -> UInt64? { range(ofSize: 8).map { bytes.uint64(at: $0) } }
 
-  /// Any byte but 0 is true.
+  /// True unless the byte is 0.
   public func bool(in bytes: RawSpan) -> Bool? { uint8(in: bytes).map { $0 != 0 } }
 
-  /// Where the value lies if it has exactly `size` bytes.
+  /// The range of the value if it has exactly `size` bytes.
   @inlinable public func value(ofSize size: Int) -> ByteRange? {
     range(ofSize: size).map { ByteRange(offset: $0, count: size) }
   }
 
-  /// Where the value lies, of any size.
+  /// The range of the value, of any size.
   @inlinable public var value: ByteRange? {
     guard let record, record.kind == .property else { return nil }
     return record.value

@@ -1,22 +1,23 @@
 package import BinaryFormat
 package import JSONFormat
 
-/// Intermediate dumps as JSON, without loss: `dump → JSON → dump` gives the same bytes for every well-formed dump.
+/// Lossless JSON for intermediate dumps: `dump → JSON → dump` gives the same bytes for every well-formed dump.
 ///
 ///     {"format": "crashpad-intermediate-dump", "version": 1, "root": [
 ///       {"key": "kPID", "value": 4711},
 ///       {"key": "kSystemInfo", "map": [{"key": "kAddressMask", "value": "0xffffff8000000000"}]},
 ///       {"key": "kThreads", "array": [[{"key": "kThreadID", "value": 7}, {"key": 9999, "hex": "00ff"}]]}]}
 ///
-/// A record has a key (its name, or its number if the format has none) and one of `value`, `hex`, `map`, `array`. What
-/// stands in `value` follows from the key's shape; a value of another size is in `hex`. crashpadctl-json(5) has it all.
+/// A record has a key (its name, or its number if the format has no such key) and one of `value`, `hex`, `map`,
+/// `array`. The type of `value` follows from the key's shape; values of a wrong size are written as `hex`.
+/// crashpadctl-json(5) describes the format.
 package enum DumpJSON {
   package static let formatName = "crashpad-intermediate-dump"
   package static let formatVersion = 1
 
   // MARK: Writing
 
-  /// Writes all that `tree` holds. Of an incomplete dump that is what was read, with `"incomplete"` naming the cause.
+  /// Writes the content of `tree`. For an incomplete dump this is the readable part, with the cause in `"incomplete"`.
   package static func write(_ tree: DumpTree, _ bytes: RawSpan, to json: inout JSONWriter) {
     json.open("{")
     json.member("format", formatName)
@@ -32,7 +33,7 @@ package enum DumpJSON {
     json.close("}")
   }
 
-  /// How deep maps and arrays may be nested, the root among them. What is nested deeper, no reader of dumps accepts.
+  /// The maximum nesting depth of maps and arrays, including the root. No reader of dumps accepts deeper ones.
   private static let maximumDepth = Limits().maximumDepth
 
   private static func write(
@@ -110,7 +111,7 @@ package enum DumpJSON {
 
   // MARK: Reading
 
-  /// Why a text is no dump: what JSON lacks, or what the dump's form asks for.
+  /// The reason why a text is not a dump: a JSON error, or a violation of the dump format.
   package struct Failure: Error, Equatable, Sendable {
     package enum Reason: Sendable, Equatable {
       case json(JSONReader.Failure.Reason)
@@ -125,11 +126,11 @@ package enum DumpJSON {
     }
 
     package let reason: Reason
-    /// Byte offset in the text.
+    /// The byte offset in the text.
     package let offset: Int
   }
 
-  /// Writes the dump that `text` describes. Throws `Failure`, or what the output throws.
+  /// Writes the dump that `text` describes. Throws `Failure`, or an error of the output.
   package static func read(_ text: RawSpan, to output: any ByteOutput) throws {
     var reader = JSONReader()
     do {
@@ -142,7 +143,7 @@ package enum DumpJSON {
       }
       var key = try reader.nextKey(in: text)
       if key == "incomplete" {
-        // What is left of a damaged dump makes a whole one.
+        // The readable part of a damaged dump is written as a complete dump.
         try reader.open("{", in: text)
         while let member = try reader.nextKey(in: text) {
           if member == "code" { _ = try reader.string(in: text) } else { _ = try reader.integer(in: text) }
@@ -207,7 +208,7 @@ package enum DumpJSON {
     return DumpKey(rawValue: key)
   }
 
-  /// The bytes of a value in the form that the key's shape has in JSON.
+  /// Reads the bytes of a value from the JSON form of the key's shape.
   private static func readValue(of key: DumpKey, _ reader: inout JSONReader, _ text: RawSpan) throws -> [UInt8] {
     let bad = Failure(reason: .badValue(key: KeyTable.name(of: key)), offset: reader.offset)
     func integer(_ bits: Int) throws -> [UInt8] {
@@ -249,7 +250,7 @@ package enum DumpJSON {
     }
   }
 
-  /// A number, or a string "0x…".
+  /// Reads a number, or a string "0x…".
   private static func readInteger(_ reader: inout JSONReader, _ text: RawSpan, _ bad: Failure) throws -> Int128 {
     guard reader.peek(in: text) == "\"" else { return try reader.integer(in: text) }
     let digits = String(decoding: try reader.string(in: text), as: UTF8.self)

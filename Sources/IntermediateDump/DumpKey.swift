@@ -1,7 +1,7 @@
-/// The key of a record. Numbers are persisted: they are never changed and never used again.
+/// The key of a record. The numbers are persistent: they never change and are never reused.
 ///
-/// Source of the numbers: Crashpad, `util/ios/ios_intermediate_dump_format.h`; those from 60000 to 60999 are crashpadctl's
-/// own, which Crashpad's reader skips. What belongs to a key is in `KeyTable`.
+/// Source of the numbers: Crashpad, `util/ios/ios_intermediate_dump_format.h`; 60000 to 60999 are crashpadctl's own,
+/// which Crashpad's reader skips. The properties of the keys are in `KeyTable`.
 @frozen
 public struct DumpKey: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt16
@@ -12,7 +12,7 @@ public struct DumpKey: RawRepresentable, Hashable, Sendable {
 }
 
 extension DumpKey {
-  /// Not a key: a record that carries it ends the reading.
+  /// Not a valid key: reading stops at a record that has it.
   @inlinable public static var invalid: DumpKey { .init(0) }
   @inlinable public static var version: DumpKey { .init(1) }
 

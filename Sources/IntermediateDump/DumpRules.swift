@@ -2,7 +2,7 @@ package import BinaryFormat
 
 /// The rules of the wire format. Codes are stable; crashpadctl-validate(1) has a section for each.
 package enum DumpRules {
-  // Framing: Crashpad's reader stops there, keeps what it has, and calls the dump incomplete.
+  // Framing: Crashpad's reader stops here, keeps the records before, and marks the dump as incomplete.
   package static let emptyFile = Rule(
     "empty-file", .error, "Empty file, as left by a process that did not crash")
   package static let badStart = Rule("bad-start", .error, "The first byte is not a root map start (0x06)")
@@ -25,7 +25,7 @@ package enum DumpRules {
   package static let valueTooLong = Rule("value-too-long", .error, "A property says that it has more than 64 MiB")
   package static let tooDeep = Rule("too-deep", .error, "Maps and arrays are nested more than nine deep below the root")
 
-  // Keys and values: Crashpad's reader goes on, and takes a value that it can't use for missing.
+  // Keys and values: Crashpad's reader continues, and treats an unusable value as missing.
   package static let unknownKey = Rule("unknown-key", .warning, "The format has no such key; readers skip it")
   package static let misplacedKey = Rule(
     "misplaced-key", .warning, "The key does not belong in this map; readers skip it")

@@ -1,8 +1,9 @@
 internal import BinaryFormat
 
-/// The one pass over a dump's bytes: follows Crashpad's reader command by command, and stops where it stops.
+/// Scans a dump in one pass: follows Crashpad's reader command by command, and stops where it stops.
 ///
-/// Source: Crashpad, `util/ios/ios_intermediate_dump_reader.cc`. The order of the checks matters: it decides what is kept.
+/// Source: Crashpad, `util/ios/ios_intermediate_dump_reader.cc`. The order of the checks determines which records are
+/// kept.
 struct DumpScanner {
   let limits: Limits
   /// Containers of at least this many bytes get an index entry.
@@ -10,9 +11,9 @@ struct DumpScanner {
 
   var index: [DumpTree.Entry] = []
   var failure: Finding?
-  /// Where reading stopped.
+  /// The offset at which reading stopped.
   var offset = 0
-  /// Where the root map's records end.
+  /// The end of the root map's records.
   var contentEnd = 0
 
   /// One open container.
@@ -20,16 +21,16 @@ struct DumpScanner {
     let isArray: Bool
     let key: DumpKey
     let start: Int
-    /// Where its entry goes into the index, if it turns out to be long.
+    /// The position of its index entry, if the container turns out to be long.
     let entry: Int
-    /// Elements so far, for the path of a finding.
+    /// The number of elements so far, for the path of a finding.
     var elements = 0
   }
 
   private var stack: [Open] = []
 
   init(limits: Limits, indexThreshold: Int) {
-    // `endOfShortContainer` keeps a bit for each level.
+    // `endOfShortContainer` needs one bit for each level.
     precondition(limits.maximumDepth < 60)
     self.limits = limits
     self.indexThreshold = indexThreshold
@@ -61,7 +62,7 @@ struct DumpScanner {
     closeAll()
   }
 
-  /// Steps over the whole properties that come next: nearly all records are, and they need nothing but their length.
+  /// Skips consecutive complete properties: nearly all records are properties, and only their lengths matter here.
   private mutating func skipProperties(_ bytes: RawSpan, _ size: Int) {
     var offset = offset
     let limit = UInt64(limits.maximumPropertyLength)
@@ -73,7 +74,7 @@ struct DumpScanner {
     self.offset = offset
   }
 
-  /// Reads one command. Returns false where Crashpad's reader stops with an error.
+  /// Reads one command. Returns false if Crashpad's reader stops with an error here.
   private mutating func step(_ bytes: RawSpan, _ size: Int) -> Bool {
     if stack.count > limits.maximumDepth { return stop(DumpRules.tooDeep) }
     let top = stack.count - 1
@@ -148,19 +149,19 @@ struct DumpScanner {
 
   private mutating func close() {
     let container = stack.removeLast()
-    // What is inside of a short container is shorter still, and has no entry either.
+    // Containers inside of a short one are shorter still, and have no entry either.
     if offset - container.start >= indexThreshold { addEntry(container) }
   }
 
   private mutating func addEntry(_ container: Open) {
-    // Entries of what is inside are there already, and move back by one. They are counted relative to their own place,
-    // so that they need no change; and as containers nest only ten deep, each moves at most nine times.
+    // The entries of inner containers exist already and shift by one position. They count their descendants relative to
+    // their own position and stay valid; since containers nest at most ten deep, each entry moves at most nine times.
     let entry = DumpTree.Entry(
       start: container.start, contentEnd: offset, descendants: index.count - container.entry)
     index.insert(entry, at: container.entry)
   }
 
-  /// Reading stopped: what is open ends here.
+  /// Ends all open containers where reading stopped.
   private mutating func closeAll() {
     while let container = stack.popLast() {
       if container.entry >= 0 { addEntry(container) }
@@ -190,11 +191,11 @@ struct DumpScanner {
     return Finding(rule, at: offset, path: path.text, expected: expected, found: found)
   }
 
-  /// The offset of the end command of a container that has no index entry, and is therefore known to be well-formed.
+  /// The offset of the end command of a container without index entry, which is therefore known to be well-formed.
   static func endOfShortContainer(from start: Int, isArray: Bool, upTo limit: Int, in bytes: RawSpan) -> Int {
     var offset = start
     var depth = 0
-    // Bit n: the container at depth n is an array. Depth is bounded, so a word is enough.
+    // Bit n: the container at depth n is an array. Depth is limited, so 64 bits suffice.
     var arrays: UInt64 = isArray ? 1 : 0
     while offset < limit {
       switch bytes.uint8(at: offset) {
@@ -215,7 +216,7 @@ struct DumpScanner {
   }
 }
 
-/// The key path of a finding, as `kThreads[2].kStackRegionData`.
+/// The key path of a finding, such as `kThreads[2].kStackRegionData`.
 package struct DumpPath: Sendable {
   package private(set) var text = ""
 

@@ -13,19 +13,19 @@ public enum DumpCommand {
   @inlinable static var rootMapEnd: UInt8 { 0x07 }
 }
 
-/// A map or an array of the tree: where its records are, and where the index has what is inside of it.
+/// A map or an array of the tree: the range of its records, and its position in the index.
 @frozen
 public struct DumpNode: Sendable, Hashable {
-  /// The key of the map or array; of a map in an array that of the array; 0 for the root.
+  /// The key of the map or array; for a map in an array, that of the array; 0 for the root.
   public let key: DumpKey
   public let isArray: Bool
-  /// Offset of the command that starts it.
+  /// The offset of the command that starts it.
   public let start: Int
-  /// Offset of its first record.
+  /// The offset of its first record.
   public let contentStart: Int
-  /// Offset behind its last record: its end command, or where reading stopped.
+  /// The offset after its last record: that of its end command, or where reading stopped.
   public let contentEnd: Int
-  /// Where the index goes on with what is inside.
+  /// The position in the index at which its inner containers begin.
   @usableFromInline let indexCursor: Int
 
   @inlinable
@@ -47,9 +47,9 @@ public struct DumpRecord: Sendable {
 
   public let kind: Kind
   public let key: DumpKey
-  /// Offset of its command.
+  /// The offset of its command.
   public let offset: Int
-  /// Of a property its bytes. Of a map or array everything between the start and the end command.
+  /// The bytes of a property, or everything between the start and the end command of a map or array.
   public let value: ByteRange
   @usableFromInline let indexCursor: Int
 
@@ -70,36 +70,36 @@ public struct DumpRecord: Sendable {
   }
 }
 
-/// The structure of an intermediate dump: everything that Crashpad's reader would keep of it, as ranges of the file.
+/// The structure of an intermediate dump: the part that Crashpad's reader would keep, as ranges of the file.
 ///
-/// Values are not copied, and properties are not even listed: a map's records are read off the bytes when they are asked
-/// for. Only long containers are indexed, so that they can be stepped over; how long depends on the file's size, which
-/// bounds the index whatever the file holds.
+/// Values are not copied, and properties are not listed: the records of a map are parsed on access. Only long
+/// containers are indexed, so that they can be skipped; the minimum length depends on the size of the file, which
+/// limits the index for any content.
 public struct DumpTree: Sendable {
-  /// One long container, in the order of their starts.
+  /// One long container. Entries are in the order of their starts.
   struct Entry: Sendable {
     let start: Int
-    /// Offset of its end command, or where reading stopped.
+    /// The offset of its end command, or where reading stopped.
     let contentEnd: Int
-    /// How many entries follow that are inside of this one.
+    /// The number of entries after this one that are inside of it.
     let descendants: Int
   }
 
   private(set) var index: [Entry] = []
 
-  /// What ended the reading early; nil for a complete dump.
+  /// The fault that ended the reading early; nil for a complete dump.
   public let incomplete: Finding?
 
-  /// Where reading stopped: behind the root map's end if the dump is complete.
+  /// The offset at which reading stopped: after the end of the root map if the dump is complete.
   public let stopOffset: Int
 
   /// Whether there is a root map with at least one record.
   public var isEmpty: Bool { root.contentStart == root.contentEnd }
 
-  /// The root map. Of a file that does not start with one, an empty map.
+  /// The root map; empty if the file does not begin with one.
   public let root: DumpNode
 
-  /// Reads all of `bytes`. Never fails: a file that breaks off gives what was read up to there.
+  /// Reads all of `bytes`. Never fails: of a truncated file, the part before the end is read.
   package init(parsing bytes: RawSpan, limits: Limits = Limits()) {
     var scanner = DumpScanner(limits: limits, indexThreshold: max(256, bytes.byteCount / 65536))
     scanner.scan(bytes)
@@ -117,8 +117,8 @@ public struct DumpTree: Sendable {
     RecordCursor(node: node)
   }
 
-  /// How many records a map or an array has, to make room for them; 0 if it is so short that room is no matter. Takes a walk
-  /// over the records.
+  /// The number of records of a map or array, for reserving memory; 0 if it is so short that reserving is not needed.
+  /// Iterates over the records.
   public func countIfMany(of node: DumpNode, in bytes: RawSpan) -> Int {
     if node.contentEnd - node.contentStart < 1 << 20 { return 0 }
     var cursor = records(of: node)
@@ -127,7 +127,7 @@ public struct DumpTree: Sendable {
     return count
   }
 
-  /// Walks the records of one map or array.
+  /// Iterates over the records of one map or array.
   @frozen
   public struct RecordCursor: Sendable {
     @usableFromInline let node: DumpNode
@@ -140,7 +140,7 @@ public struct DumpTree: Sendable {
       indexCursor = node.indexCursor
     }
 
-    /// The next record, or nil behind the last.
+    /// Returns the next record, or nil after the last.
     @inlinable @inline(__always)
     public mutating func next(of tree: borrowing DumpTree, in bytes: RawSpan) -> DumpRecord? {
       guard offset < node.contentEnd else { return nil }
@@ -170,7 +170,7 @@ public struct DumpTree: Sendable {
           from: contentStart, isArray: isArray, upTo: node.contentEnd, in: bytes)
         inner = indexCursor
       }
-      // Only the containers that were open when reading stopped have no end command; they reach up to that point.
+      // Only containers that were open when reading stopped have no end command; they extend to that point.
       offset = contentEnd < node.contentEnd ? contentEnd + 1 : contentEnd
       return DumpRecord(
         kind: isArray ? .array : .map, key: key, offset: start,

@@ -1,12 +1,12 @@
 package import BinaryFormat
 
-/// Checks the records of a dump against the key table. Framing was checked when the tree was read.
+/// Checks the records of a dump against the key table. Framing is checked when the tree is read.
 package struct DumpValidator {
   private let tree: DumpTree
   private var findings: FindingList
-  /// From the root to the map that is being checked. It becomes text only where there is a finding.
+  /// The path from the root to the current map. It is converted to text only for a finding.
   private var path: [Step] = []
-  /// Whether the dump is of a Linux process. Some keys are not written there, as there is nothing that they could say.
+  /// Whether the dump is from a Linux process, in which some keys are absent.
   private let isLinux: Bool
 
   private enum Step {
@@ -14,7 +14,8 @@ package struct DumpValidator {
     case index(Int)
   }
 
-  /// All findings on `tree`, which was read from `bytes`: the one that ended the reading, and those on its records.
+  /// Returns all findings about `tree`, which was read from `bytes`: the fault that ended the reading, and those in its
+  /// records.
   package static func validate(_ tree: DumpTree, in bytes: RawSpan, limits: Limits = Limits()) -> FindingList {
     var validator = DumpValidator(
       tree: tree, findings: FindingList(limit: limits.maximumFindings), isLinux: tree.isOfLinux(in: bytes))
@@ -103,7 +104,7 @@ package struct DumpValidator {
   }
 
   private mutating func checkPresence(_ map: DumpNode, _ seen: KeySet, hasStates: Bool) {
-    // Where reading stopped, what is missing is no further fault.
+    // In maps that were open when reading stopped, missing keys are not reported.
     if tree.incomplete != nil, map.contentEnd == tree.root.contentEnd, tree.incomplete?.rule != DumpRules.trailingBytes
     {
       return
@@ -119,11 +120,12 @@ package struct DumpValidator {
     }
   }
 
-  /// kThreadCapture of threads that may be without states.
+  /// The lowest value of kThreadCapture for which a thread may have no states.
   private static let withoutStates: UInt32 = 4
 
-  /// A module without a build id has none of its beginning either; only arm64 has pointers with other bits; debug registers
-  /// can't be read from within; of the times of threads that ended and those that live only the sum is known.
+  /// Keys that are expected from Crashpad's handler but may be absent on Linux: a module without a build id has no
+  /// kUUID; only arm64 has an address mask; debug registers can't be read from within the process; CPU times are known
+  /// only as the sum over live and finished threads.
   private static let absentOnLinux: Set<DumpKey> = [.uuid, .addressMask, .debugState, .taskBasicInfo, .taskThreadTimes]
 
   private static let neededKeys: [DumpKey: [KeyDescriptor]] = {
@@ -156,7 +158,7 @@ package struct DumpValidator {
   }
 }
 
-/// The keys of one map. Most maps have few.
+/// The set of keys of one map. Most maps have few.
 private struct KeySet {
   private var few: [UInt16] = []
   private var many: Set<UInt16> = []
@@ -165,7 +167,7 @@ private struct KeySet {
     many.isEmpty ? few.contains(key.rawValue) : many.contains(key.rawValue)
   }
 
-  /// Returns false if the key was there.
+  /// Returns false if the key was present.
   mutating func insert(_ key: DumpKey) -> Bool {
     if !many.isEmpty { return many.insert(key.rawValue).inserted }
     if few.contains(key.rawValue) { return false }

@@ -1,21 +1,21 @@
 public import BinaryFormat
 
-/// The value of a property as its key's shape reads it.
+/// The value of a property, decoded by the shape of its key.
 public enum DumpValue: Sendable, Hashable {
   case boolean(Bool)
   case unsigned(UInt64)
   case signed(Int64)
-  /// Padding is what the dump has in the four bytes that mean nothing.
+  /// The padding is the content of the four unused bytes.
   case time(seconds: Int64, microseconds: Int32, padding: UInt32)
   case duration(seconds: Int32, microseconds: Int32)
-  /// Big-endian halves.
+  /// The halves, read as big-endian.
   case uuid(high: UInt64, low: UInt64)
   case text(String)
   case words([UInt64])
-  /// Bytes without a shape, or of another size than the shape has.
+  /// Bytes without a shape, or of another size than that of the shape.
   case bytes(ByteRange)
 
-  /// Reads the property `record`. What does not fit its shape comes as `bytes`.
+  /// Reads the property `record`. A value that does not fit its shape becomes `bytes`.
   public init(of record: DumpRecord, in bytes: RawSpan) {
     self = KeyTable[record.key].flatMap { Self.read($0.shape, record.value, bytes) } ?? .bytes(record.value)
   }
@@ -46,7 +46,7 @@ public enum DumpValue: Sendable, Hashable {
       return .uuid(high: bytes.uint64(at: offset).byteSwapped, low: bytes.uint64(at: offset + 8).byteSwapped)
     case .text: return text(range, bytes)
     case .bytes:
-      // Annotation values have any bytes, but most are text; memory and states are not worth the attempt.
+      // Annotation values may be any bytes, but most are text; larger values are memory or states.
       return range.count <= 20480 ? text(range, bytes, printable: true) : nil
     case .words:
       guard range.count % 8 == 0 else { return nil }
@@ -54,7 +54,7 @@ public enum DumpValue: Sendable, Hashable {
     }
   }
 
-  /// Well-formed UTF-8 only, so that the same bytes come back.
+  /// Decodes well-formed UTF-8 only, so that encoding gives the same bytes.
   private static func text(_ range: ByteRange, _ bytes: RawSpan, printable: Bool = false) -> DumpValue? {
     let raw = bytes.array(in: range)
     if printable, raw.contains(where: { $0 < 0x20 && $0 != 0x0a && $0 != 0x09 || $0 == 0x7f }) { return nil }

@@ -1,6 +1,6 @@
 package import BinaryFormat
 
-/// Writes an intermediate dump. Maps and arrays are closures, so that none can be left open.
+/// Writes an intermediate dump. Maps and arrays are closures, so that each is closed.
 ///
 ///     try DumpWriter.write(to: output) { root in
 ///       root.property(.version, uint8: 1)
@@ -9,7 +9,7 @@ package import BinaryFormat
 ///       }
 ///     }
 package enum DumpWriter {
-  /// Writes the root map with what `body` puts into it. Throws what `body` or the output throws.
+  /// Writes the root map with the content that `body` adds. Throws errors of `body` and the output.
   package static func write(to output: any ByteOutput, _ body: (inout MapScope) throws -> Void) throws {
     let sink = Sink(ByteWriter(to: output))
     sink.writer.uint8(DumpCommand.rootMapStart)
@@ -31,7 +31,7 @@ package enum DumpWriter {
     init(_ sink: Sink) { self.sink = sink }
 
     private func begin(_ command: UInt8, _ key: DumpKey) {
-      // The reader takes key 0 for the end of a dump's sense.
+      // The reader stops at key 0.
       precondition(key != .invalid)
       sink.writer.uint8(command)
       sink.writer.uint16(key.rawValue)
@@ -94,9 +94,9 @@ func littleEndian(_ value: UInt64, size: Int) -> [UInt8] {
 }
 
 extension DumpTree {
-  /// Writes all that was read as a whole dump. Of a complete dump these are its own bytes.
+  /// Writes everything that was read as a complete dump. For a complete dump, these are its own bytes.
   ///
-  /// - Returns: how many bytes were written.
+  /// - Returns: the number of bytes written.
   package func write(to output: any ByteOutput, _ bytes: RawSpan) throws -> Int {
     if incomplete == nil {
       try output.write(bytes)
@@ -107,7 +107,7 @@ extension DumpTree {
     var open = openContainers(in: bytes)
     var end = root.contentEnd
     if incomplete?.rule == DumpRules.tooDeep, let innermost = open.popLast() {
-      // No reader goes on behind the start of that one, so it has no place in a whole dump.
+      // No reader accepts the start of the innermost container, so it is left out.
       end = innermost.start
     }
     if end > root.contentStart { writer.bytes(bytes.extracting(root.contentStart..<end)) }
@@ -118,7 +118,7 @@ extension DumpTree {
     return count
   }
 
-  /// The containers below the root that had no end where reading stopped, outermost first.
+  /// The containers below the root that were open when reading stopped, outermost first.
   private func openContainers(in bytes: RawSpan) -> [DumpNode] {
     var open: [DumpNode] = []
     var node = root

@@ -1,6 +1,7 @@
-/// Dumps of Linux processes: numbers 60000 to 60999, which are reserved for crashpadctl. Crashpad's reader skips them.
+/// Keys for dumps of Linux processes: numbers 60000 to 60999, which are reserved for crashpadctl. Crashpad's reader
+/// skips them.
 ///
-/// What the system says of itself may be missing where a container hides it, so most of it is optional.
+/// A container may hide facts about the system, so most of these are optional.
 let linuxKeys: [KeyDescriptor] = [
   row(
     .linux, "kLinux", in: [KeyTable.root], .map, .none, .optional,

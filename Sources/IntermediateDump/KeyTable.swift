@@ -1,7 +1,7 @@
-/// What is known of one key. The reader's sizes, the validator's rules, the tree printer, JSON and the man page all follow
-/// from these rows.
+/// The description of one key. The reader's sizes, the validator's rules, the tree printer, JSON and the man page are
+/// all derived from these rows.
 package struct KeyDescriptor: Sendable {
-  /// How the value of a property is laid out, or that the key opens a container.
+  /// The layout of a property's value, or the kind of container that the key opens.
   package enum Shape: Sendable, Hashable {
     case map
     /// An array; its elements are maps.
@@ -34,7 +34,7 @@ package struct KeyDescriptor: Sendable {
   }
 
   package enum Presence: Sendable {
-    /// Crashpad makes no minidump without it.
+    /// Without it, Crashpad creates no minidump.
     case required
     /// Crashpad's handler always writes it.
     case expected
@@ -44,14 +44,14 @@ package struct KeyDescriptor: Sendable {
   package let key: DumpKey
   /// Crashpad's name, with the leading k.
   package let name: String
-  /// The maps that it belongs in, named by the key of the map, or of the array whose elements they are.
+  /// The maps to which it belongs, named by the key of the map, or of the array whose elements they are.
   package let containers: [DumpKey]
   package let shape: Shape
   package let unit: Unit
   package let presence: Presence
   package let summary: String
 
-  /// Sizes in bytes that Crashpad's reader accepts; nil if any will do.
+  /// The sizes in bytes that Crashpad's reader accepts; nil for any size.
   package var sizes: [Int]? {
     switch shape {
     case .map, .array, .text, .bytes, .words: nil
@@ -64,12 +64,12 @@ package struct KeyDescriptor: Sendable {
   }
 }
 
-/// All keys, as data.
+/// The table of all keys.
 package enum KeyTable {
-  /// Stands for the root map in `containers`.
+  /// Represents the root map in `containers`.
   package static let root = DumpKey.invalid
 
-  /// In the order of their numbers.
+  /// All keys, in the order of their numbers.
   package static let all: [KeyDescriptor] =
     exceptionKeys + moduleKeys + processKeys + systemKeys + threadKeys + linuxKeys
 
@@ -81,10 +81,10 @@ package enum KeyTable {
   package static subscript(key: DumpKey) -> KeyDescriptor? { byNumber[key.rawValue].map { all[$0] } }
   package static subscript(name name: String) -> KeyDescriptor? { byName[name].map { all[$0] } }
 
-  /// Crashpad's name, or the number of an unknown key.
+  /// Crashpad's name of a key, or the number of an unknown key.
   package static func name(of key: DumpKey) -> String { self[key]?.name ?? String(key.rawValue) }
 
-  /// The keys that belong in the map `container` and have that presence.
+  /// The keys that belong in the map `container` and have this presence.
   package static func keys(in container: DumpKey, _ presence: KeyDescriptor.Presence) -> [KeyDescriptor] {
     all.filter { $0.presence == presence && $0.containers.contains(container) }
   }

@@ -1,8 +1,8 @@
 internal import BinaryFormat
 
 extension DumpTree {
-  /// Whether the dump is of a Linux process, and not of an iOS app: it has the map kLinux, or says that its machine is what
-  /// uname(1) calls one. kLinux comes last, so a dump that breaks off does not have it; of an iOS app the machine is a model.
+  /// Whether the dump is from a Linux process, not from an iOS app: it has the map kLinux, or its machine has a name of
+  /// uname(1). kLinux comes last, so a truncated dump does not have it; the machine of an iOS app is a model.
   package func isOfLinux(in bytes: RawSpan) -> Bool {
     var linux = DumpField()
     var system = DumpField()

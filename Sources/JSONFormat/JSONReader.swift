@@ -1,7 +1,7 @@
-/// Reads one JSON document piece by piece, off the bytes, as RFC 8259 has it.
+/// Reads one JSON document (RFC 8259) incrementally from its bytes.
 ///
-/// It builds no tree: the caller asks for what it expects next, and gets an error with an offset where the text has
-/// something else. Each call is handed the same bytes.
+/// It builds no tree: the caller requests the value that it expects next, and gets an error with an offset if the text
+/// has a different one. Each call must be passed the same bytes.
 package struct JSONReader {
   package struct Failure: Error, Equatable, Sendable {
     package enum Reason: Sendable, Equatable {
@@ -17,11 +17,11 @@ package struct JSONReader {
     package let offset: Int
   }
 
-  /// Objects and arrays that may be nested in one another.
+  /// The maximum nesting depth of objects and arrays.
   private static let maximumDepth = 64
 
   package private(set) var offset = 0
-  /// For each open object or array: whether a member was read already.
+  /// For each open object or array: whether a member has been read.
   private var hasMembers: [Bool] = []
 
   package init() {}
@@ -37,10 +37,10 @@ package struct JSONReader {
     hasMembers.append(false)
   }
 
-  /// Moves to the next element of the open array. Returns false, and closes it, behind the last.
+  /// Moves to the next element of the open array. Returns false, and closes the array, after the last one.
   package mutating func nextElement(in text: RawSpan) throws(Failure) -> Bool { try next("]", in: text) }
 
-  /// Reads the next key of the open object. Returns nil, and closes it, behind the last.
+  /// Reads the next key of the open object. Returns nil, and closes the object, after the last one.
   package mutating func nextKey(in text: RawSpan) throws(Failure) -> String? {
     guard try next("}", in: text) else { return nil }
     let key = try string(in: text)
@@ -60,12 +60,12 @@ package struct JSONReader {
     return true
   }
 
-  /// Checks that nothing but white space follows.
+  /// Checks that only white space follows.
   package mutating func end(in text: RawSpan) throws(Failure) {
     if peek(in: text) != nil { throw failure(.trailingText) }
   }
 
-  /// The first character of the next value or bracket, or nil at the end of the text.
+  /// Skips white space. Returns the next character without consuming it, or nil at the end of the text.
   package mutating func peek(in text: RawSpan) -> Unicode.Scalar? {
     while offset < text.byteCount {
       let byte = byte(at: offset, in: text)
@@ -88,7 +88,7 @@ package struct JSONReader {
 
   // MARK: Values
 
-  /// An integer: -2^63 to 2^64-1. A fraction or an exponent is an error, as nothing that reads this has one.
+  /// Reads an integer: -2^63 to 2^64-1. Fractions and exponents are errors, because no caller expects them.
   package mutating func integer(in text: RawSpan) throws(Failure) -> Int128 {
     _ = peek(in: text)
     let start = offset
@@ -131,7 +131,7 @@ package struct JSONReader {
     }
   }
 
-  /// The UTF-8 of a string with its escapes resolved.
+  /// Reads a string. Returns its UTF-8 with escapes resolved.
   package mutating func string(in text: RawSpan) throws(Failure) -> [UInt8] {
     guard peek(in: text) == "\"" else { throw failure(.expected("a string")) }
     offset += 1
@@ -162,7 +162,7 @@ package struct JSONReader {
     case "t": result.append(9)
     case "u":
       var unit = try fourDigits(in: text)
-      if unit >> 10 == 0x36 {  // A high surrogate: the low one follows as a second escape.
+      if unit >> 10 == 0x36 {  // A high surrogate must be followed by an escaped low surrogate.
         guard offset + 2 <= text.byteCount, byte(at: offset, in: text) == UInt8(ascii: "\\"),
           byte(at: offset + 1, in: text) == UInt8(ascii: "u")
         else { throw failure(.badString) }
@@ -190,7 +190,7 @@ package struct JSONReader {
     return value
   }
 
-  /// Bytes from a string of an even number of hexadecimal digits.
+  /// Reads bytes from a string of an even number of hexadecimal digits.
   package mutating func hex(in text: RawSpan) throws(Failure) -> [UInt8] {
     guard peek(in: text) == "\"" else { throw failure(.expected("a string of hexadecimal digits")) }
     offset += 1

@@ -1,34 +1,34 @@
-/// A JSON text as a flat array of its values, for texts whose members come in any order. Strings and numbers stay in the text
-/// and are read when they are asked for, so that no number loses digits.
+/// A JSON text as a flat array of values, for texts whose members may come in any order. Strings and numbers stay in
+/// the text and are converted on access, so that no number loses digits.
 ///
-/// A text that breaks off, or that is no JSON from some place on, gives the values before that place; `failure` says where.
+/// If the text is truncated or malformed, the tree has the values before that place, and `failure` has the offset.
 package final class JSONTree: Sendable {
   struct Node: Sendable {
     let kind: JSONValue.Kind
-    /// Of a string: whether it has escapes, and so can't be taken as it stands.
+    /// Whether a string has escapes, and so can't be used verbatim.
     var hasEscapes = false
-    /// In the text; of a string without its quotes.
+    /// The start in the text; for a string, without its quotes.
     let start: Int
     var end: Int
-    /// Index of the value behind this one and all that is in it.
+    /// The index of the next value that is not inside of this one.
     var next: Int
   }
 
-  /// Values beyond this number are not read: 80 MB of memory whatever the text is.
+  /// The maximum number of values read, which limits memory to 80 MB for any text.
   package static let maximumValues = 2_000_000
-  /// Objects and arrays in one another.
+  /// The maximum nesting depth of objects and arrays.
   package static let maximumDepth = 20_000
 
   let text: [UInt8]
   let nodes: [Node]
-  /// Where the text begins in the input.
+  /// The offset in the input at which the text begins.
   let base: Int
-  /// Why the text could not be read to its end; nil of a whole one. Its offset is one in the input.
+  /// The reason why the text could not be read to its end, with the offset in the input; nil if it could.
   package let failure: JSONReader.Failure?
-  /// Offset in the input just behind the value, or where reading ended.
+  /// The offset in the input after the value, or at which reading stopped.
   package let end: Int
 
-  /// Reads the first value of `input` from `start` on; what follows it is not looked at.
+  /// Reads the first value of `input` from `start` on; ignores the text after it.
   package init(_ input: RawSpan, from start: Int = 0) {
     base = min(start, input.byteCount)
     text = unsafe input.extracting(base..<input.byteCount).withUnsafeBytes { unsafe Array($0) }
@@ -46,7 +46,7 @@ package final class JSONTree: Sendable {
     end = base + parser.offset
   }
 
-  /// The outermost value; nil of a text without any.
+  /// The outermost value; nil if the text has none.
   package var root: JSONValue? { nodes.isEmpty ? nil : JSONValue(tree: self, index: 0) }
 }
 
@@ -72,12 +72,12 @@ package struct JSONValue: Sendable {
   /// Byte offset of the value in the input.
   package var offset: Int { tree.base + node.start }
 
-  /// The bytes of the value in the input, an object's or array's with its brackets; of a string without its quotes.
+  /// The value's range in the input: with the brackets of an object or array, without the quotes of a string.
   package var range: Range<Int> { tree.base + node.start..<tree.base + node.end }
 
   // MARK: Structure
 
-  /// The value of a member, the first of that name; nil if this is no object or has none.
+  /// The value of the first member with that name; nil if there is none or this is not an object.
   package subscript(key: StaticString) -> JSONValue? {
     guard node.kind == .object else { return nil }
     let end = node.next
@@ -97,7 +97,7 @@ package struct JSONValue: Sendable {
     return true
   }
 
-  /// The members of an object in their order; none of another value.
+  /// The members of an object in their order; empty for other values.
   package var members: [(key: String, value: JSONValue)] {
     guard node.kind == .object else { return [] }
     var members: [(key: String, value: JSONValue)] = []
@@ -109,7 +109,7 @@ package struct JSONValue: Sendable {
     return members
   }
 
-  /// The elements of an array; none of another value.
+  /// The elements of an array; empty for other values.
   package var elements: [JSONValue] {
     guard node.kind == .array else { return [] }
     var elements: [JSONValue] = []
@@ -123,16 +123,17 @@ package struct JSONValue: Sendable {
 
   // MARK: Values
 
-  /// The text of a string with its escapes resolved; ill-formed parts become U+FFFD. Nil of another value.
+  /// The text of a string with its escapes resolved; ill-formed parts become U+FFFD. Nil for other values.
   package var string: String? {
     guard node.kind == .string else { return nil }
     return String(decoding: node.hasEscapes ? JSONEscapes.resolved(bytes)[...] : bytes, as: UTF8.self)
   }
 
-  /// The strings of an array, or the one string.
+  /// The strings of an array, or the string itself as the only element.
   package var strings: [String] { kind == .array ? elements.compactMap(\.string) : string.map { [$0] } ?? [] }
 
-  /// An integer from a number, or from a string of decimal or 0x-prefixed digits; nil of fractions and of what does not fit.
+  /// An integer from a number, or from a string of decimal or 0x-prefixed digits; nil for fractions and numbers out of
+  /// range.
   package var integer: Int128? {
     guard node.kind == .number || node.kind == .string, bytes.count <= 40 else { return nil }
     var rest = bytes
@@ -152,7 +153,7 @@ package struct JSONValue: Sendable {
     return isNegative ? -value : value
   }
 
-  /// The integer as 64 bits; a negative one as its two's complement.
+  /// The integer as 64 bits; negative integers as their two's complement.
   package var uint64: UInt64? {
     integer.flatMap { integer in
       UInt64(exactly: integer) ?? Int64(exactly: integer).map { UInt64(bitPattern: $0) }
@@ -161,7 +162,7 @@ package struct JSONValue: Sendable {
 
   package var int64: Int64? { integer.flatMap { Int64(exactly: $0) } }
 
-  /// A bool; Apple's reports also have 1, "1" and "true" for one.
+  /// A Boolean value; Apple's reports also use 1, "1" and "true".
   package var bool: Bool? {
     switch node.kind {
     case .bool: return bytes.first == UInt8(ascii: "t")
@@ -176,7 +177,7 @@ package struct JSONValue: Sendable {
     }
   }
 
-  /// A string as it is, a number or a bool as the input spells it.
+  /// The text of a string; for a number or Boolean value, its spelling in the input.
   package var display: String? {
     switch kind {
     case .string: string
@@ -185,16 +186,16 @@ package struct JSONValue: Sendable {
     }
   }
 
-  /// The value's own text, as it stands in the input.
+  /// The value's spelling in the input.
   package var source: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Reads a text into nodes without calling itself, so that no depth overflows the stack.
+/// Parses a text into nodes without recursion, so that deep nesting can't overflow the stack.
 struct JSONTreeParser {
   typealias Node = JSONTree.Node
 
   var offset = 0
-  /// Nodes of the objects and arrays that are open.
+  /// The nodes of the open objects and arrays.
   var open: [Int] = []
 
   mutating func parse(_ text: RawSpan, into nodes: inout [Node]) throws(JSONReader.Failure) {
@@ -219,7 +220,7 @@ struct JSONTreeParser {
       }
       if isObject { try key(byte, text, &nodes) }
       do { try value(text, &nodes) } catch {
-        // A key alone is no member.
+        // A key without a value is not a member.
         if isObject { nodes.removeLast() }
         throw error
       }
@@ -230,7 +231,7 @@ struct JSONTreeParser {
     JSONReader.Failure(reason: reason, offset: offset)
   }
 
-  /// The next byte that is no white space, or nil at the end.
+  /// Skips white space. Returns the next byte without consuming it, or nil at the end.
   private mutating func next(_ text: RawSpan) -> UInt8? {
     while offset < text.byteCount {
       let byte = text.byte(offset)
@@ -320,7 +321,7 @@ struct JSONTreeParser {
   }
 }
 
-/// What stands in strings behind a backslash.
+/// Escape sequences in strings.
 enum JSONEscapes {
   static func hexValue(_ byte: UInt8) -> UInt8? {
     switch byte {
@@ -331,7 +332,7 @@ enum JSONEscapes {
     }
   }
 
-  /// Unknown escapes stand for themselves.
+  /// Resolves escapes. Unknown ones become the character after the backslash.
   static func resolved(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)
@@ -354,7 +355,7 @@ enum JSONEscapes {
     return result
   }
 
-  /// The character of the four digits that follow, and of the second escape of a surrogate pair.
+  /// The character of a \u escape, given the text after "\u"; consumes the second escape of a surrogate pair too.
   private static func unicode(_ rest: inout ArraySlice<UInt8>) -> Character {
     guard let unit = fourDigits(rest) else { return "\u{fffd}" }
     rest = rest.dropFirst(4)

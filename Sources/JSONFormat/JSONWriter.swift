@@ -1,6 +1,7 @@
-/// Writes one JSON document as it is told, without holding it: text goes to `sink` in blocks.
+/// Writes one JSON document incrementally: passes the text to `sink` in blocks instead of storing it.
 ///
-/// The caller keeps objects and arrays balanced. The first failure of the sink sticks, and `finish()` throws it.
+/// The caller balances objects and arrays. After the first failure of the sink, its output is discarded, and `finish()`
+/// throws the failure.
 package struct JSONWriter: ~Copyable {
   package enum Layout: Sendable {
     /// One line.
@@ -13,7 +14,7 @@ package struct JSONWriter: ~Copyable {
   private let sink: (RawSpan) throws -> Void
   private var buffer: [UInt8] = []
   private var failure: (any Error)?
-  /// For each open object or array: whether it has members already.
+  /// For each open object or array: whether it has members.
   private var hasMembers: [Bool] = []
   private var afterKey = false
   private var isInline = false
@@ -26,7 +27,7 @@ package struct JSONWriter: ~Copyable {
     buffer.reserveCapacity(Self.blockSize + 4096)
   }
 
-  /// Ends the document with a line feed and empties the buffer.
+  /// Ends the document with a line feed and flushes the buffer.
   package mutating func finish() throws {
     buffer.append(UInt8(ascii: "\n"))
     drain()
@@ -42,7 +43,7 @@ package struct JSONWriter: ~Copyable {
 
   // MARK: Structure
 
-  /// What `body` writes stays on one line, in either layout.
+  /// Writes the values of `body` on one line, in either layout.
   package mutating func inline(_ body: (inout JSONWriter) -> Void) {
     beginValue()
     let wasInline = isInline
@@ -129,7 +130,7 @@ package struct JSONWriter: ~Copyable {
     buffer.append(contentsOf: String(value).utf8)
   }
 
-  /// A number of thousandths: 12345 is written 12.345, 12300 is 12.3, 12000 is 12.
+  /// Writes a number given in thousandths: 12345 as 12.345, 12300 as 12.3, 12000 as 12.
   package mutating func number(thousandths value: Int64) {
     beginValue()
     let (whole, rest) = value.magnitude.quotientAndRemainder(dividingBy: 1000)
@@ -148,7 +149,7 @@ package struct JSONWriter: ~Copyable {
     buffer.append(contentsOf: "null".utf8)
   }
 
-  /// The bytes as a string of hexadecimal digits.
+  /// Writes the bytes as a string of hexadecimal digits.
   package mutating func hex(_ bytes: RawSpan) {
     beginValue()
     buffer.append(UInt8(ascii: "\""))

@@ -1,10 +1,10 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// Crashpad's own stream: ids and annotations.
+/// Reads Crashpad's own stream: ids and annotations.
 extension MinidumpReader {
   mutating func readCrashpadInfo(_ range: ByteRange, _ bytes: RawSpan) {
-    // The address mask came later than the rest.
+    // The address mask was added later and is optional.
     guard check(range, has: 52, "CrashpadInfo") else { return }
     let offset = range.offset
     snapshot.reportID = guid(at: offset + 4, bytes)
@@ -20,7 +20,7 @@ extension MinidumpReader {
     }
   }
 
-  /// Compares lengths first: many annotations may share one long name.
+  /// Compares lengths first, because many annotations may share one long name.
   private func isNamed(_ annotation: Annotation, _ name: String, _ bytes: RawSpan) -> Bool {
     annotation.name.count == name.utf8.count && snapshot.text(annotation.name, in: bytes) == name
   }

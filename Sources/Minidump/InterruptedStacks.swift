@@ -1,22 +1,22 @@
 internal import BinaryFormat
 package import Snapshot
 
-/// The stacks of threads that are in a signal handler with a stack of its own (`sigaltstack`). The stack pointer shows to
-/// the handler's; what the kernel saved there shows to the one that it interrupted.
+/// The stacks of threads that are in a signal handler with its own stack (`sigaltstack`). The stack pointer is on the
+/// handler's stack; the context that the kernel saved there has the stack pointer of the interrupted stack.
 extension ProcessSnapshot {
-  /// As much of a stack as a thread's own may have, in bytes; that of the crashed thread may have overflowed.
+  /// The maximum size of a stack in bytes; the crashed thread may need more, because its stack may have overflowed.
   private static var maximumStack: UInt64 { 1 << 20 }
   private static var maximumCrashedStack: UInt64 { 16 << 20 }
-  /// A stack that overflowed points below itself, into pages that nobody may touch.
+  /// The stack pointer of a stack that overflowed is below the stack, in its inaccessible guard pages.
   private static var maximumGap: UInt64 { 1 << 20 }
-  /// Below the stack pointer a leaf function may use 128 bytes (the x86-64 ABI's red zone).
+  /// A leaf function may use 128 bytes below the stack pointer (the x86-64 ABI's red zone).
   private static var redZone: UInt64 { 128 }
 
   /// Offsets in the `ucontext` of Linux (`asm/ucontext.h`, `asm/sigcontext.h`).
   private enum Saved {
-    /// `uc_link`: 0 in what the kernel writes.
+    /// `uc_link`: always 0 when the kernel writes it.
     static let link = 8
-    /// `uc_stack.ss_sp` and `ss_size`: the signal stack that was set.
+    /// `uc_stack.ss_sp` and `ss_size`: the signal stack.
     static let stackAddress = 16
     static let stackSize = 32
 
@@ -29,7 +29,7 @@ extension ProcessSnapshot {
     }
   }
 
-  /// Ranges of `extraMemory`, which is sorted.
+  /// Returns ranges of `extraMemory`, which must be sorted.
   package func interruptedStacks(in bytes: RawSpan) -> [(start: UInt64, end: UInt64)] {
     guard system.operatingSystem == .linux, let offset = Saved.stackPointer(system.architecture) else { return [] }
     var ranges: [(start: UInt64, end: UInt64)] = []
@@ -41,12 +41,12 @@ extension ProcessSnapshot {
     return ranges
   }
 
-  /// The kernel also saved where the signal stack is, which has to be around that place.
+  /// Searches a stack for a saved context. The kernel also saves the bounds of the signal stack, which must contain it.
   private func interruptedStack(
     _ region: MemoryRegion, _ limit: UInt64, pointerOffset: Int, _ bytes: RawSpan
   ) -> (start: UInt64, end: UInt64)? {
     withBytes(of: region.content, in: bytes) { stack in
-      // Both are multiples of 8, as stacks and regions are.
+      // Contexts, stacks and regions are aligned to 8 bytes.
       var place = Int((8 - region.address % 8) % 8)
       while place + pointerOffset + 8 <= stack.byteCount {
         defer { place += 8 }
@@ -55,7 +55,7 @@ extension ProcessSnapshot {
         guard start != 0, start <= address, stack.uint64(at: place + Saved.link) == 0 else { continue }
         let size = stack.uint64(at: place + Saved.stackSize)
         let pointer = stack.uint64(at: place + pointerOffset)
-        // A handler that was interrupted by another on the same stack is there anyway.
+        // If one handler interrupted another on the same stack, that stack is in the dump already.
         guard address - start < size, pointer < start || pointer - start >= size else { continue }
         if let range = range(ofStackAt: pointer, limit) { return range }
       }

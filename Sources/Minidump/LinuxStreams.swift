@@ -1,10 +1,10 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// What a minidump of a Linux process has in place of Crashpad's streams. Source: Breakpad,
+/// The streams of a Linux process' minidump that differ from Crashpad's. Source: Breakpad,
 /// `client/linux/minidump_writer/minidump_writer.cc`.
 extension MinidumpWriter {
-  /// Files of /proc and /etc as they are.
+  /// The unchanged contents of files of /proc and /etc.
   var linuxTexts: [(type: MinidumpStreamType, content: Content)] {
     guard snapshot.system.isLinux, let linux = snapshot.linux else { return [] }
     let texts: [(MinidumpStreamType, Content?)] = [
@@ -15,13 +15,13 @@ extension MinidumpWriter {
     return texts.compactMap { type, content in content.map { (type, $0) } }
   }
 
-  /// Whether there is something that only Crashpad's stream can carry.
+  /// Whether there is data that only Crashpad's stream can hold.
   var hasCrashpadInfo: Bool {
     snapshot.reportID != .zero || snapshot.clientID != .zero || !snapshot.annotations.isEmpty
       || snapshot.system.addressMask != nil || snapshot.modules.contains { $0.hasAnnotations }
   }
 
-  /// The oldest form of MiscInfo: Linux has no use for the others' members.
+  /// Writes the oldest version of MiscInfo: Linux has no data for the members of the later ones.
   func writeShortMiscInfo(to writer: inout ByteWriter) {
     writer.uint32(UInt32(MinidumpFormat.miscInfoSize))
     let hasTimes = snapshot.startTime != nil || snapshot.userTime != nil || snapshot.systemTime != nil
@@ -35,6 +35,6 @@ extension MinidumpWriter {
 }
 
 extension SystemSnapshot {
-  /// Whether minidumps of it are of Breakpad's kind.
+  /// Whether minidumps of this system have Breakpad's form.
   var isLinux: Bool { [.linux, .android].contains(operatingSystem) }
 }

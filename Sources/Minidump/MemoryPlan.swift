@@ -1,31 +1,33 @@
 internal import Snapshot
 
-/// Which memory a minidump gets, beside the threads' stacks: Crashpad's rules for overlaps.
+/// Selects the memory of a minidump besides the threads' stacks, with Crashpad's rules for overlaps.
 ///
 /// Source: Crashpad, `minidump/minidump_memory_writer.cc` (`CoalesceOwnedMemory`), `MergeWithOtherSnapshot`.
 struct MemoryPlan {
-  /// What is written, by address. Pieces that touch one another make one block, a run of memory in the minidump; only a
-  /// range that reaches 2^64 stays alone, as nothing touches it.
+  /// The memory to write, sorted by address. Adjacent pieces form one block, a memory range of the minidump; only a
+  /// range that ends at 2^64 stays separate, as Crashpad treats it as adjacent to nothing.
   private(set) var pieces: [MemoryRegion]
 
-  /// One run of memory of the minidump.
+  /// One memory range of the minidump.
   struct Block {
     let address: UInt64
     let size: Int
     let pieces: Range<Int>
   }
 
-  /// Plans `regions`, beside the stacks of `threads`. Works in the array's own memory: there may be a million regions.
+  /// Plans `regions`, besides the stacks of `threads`. Works in the array's own storage: there may be a million
+  /// regions.
   ///
   /// - Parameters:
-  ///   - regions: all memory but the stacks.
-  ///   - threads: those whose stacks are written too.
-  ///   - touching: whether memory that touches a stack is left out, as Crashpad does. What overlaps one always is.
+  /// - regions: all memory except the stacks.
+  /// - threads: the threads whose stacks are written too.
+  /// - touching: whether regions adjacent to a stack are dropped, as Crashpad does. Regions that overlap a stack always
+  /// are.
   init(_ regions: consuming [MemoryRegion], beside threads: [ThreadSnapshot], dropping touching: Bool = true) {
     var regions = regions
     Self.dropRegionsAtStacks(&regions, threads, touching ? 0 : 1)
-    // Of regions that have both address and size in common Crashpad keeps either; here, as the sort is stable, the dump's
-    // order decides.
+    // If several regions have the same address and size, Crashpad keeps any of them; here the sort is stable, so the
+    // order of the dump decides.
     regions.sort { a, b in
       a.address == b.address ? a.content.count < b.content.count : a.address < b.address
     }
@@ -33,8 +35,8 @@ struct MemoryPlan {
     pieces = regions
   }
 
-  /// A region that has `overlap` bytes in common with a stack, or for 0 touches it, is left out whole. A range that reaches
-  /// 2^64 touches nothing.
+  /// Drops each region that shares at least `overlap` bytes with a stack; if `overlap` is 0, regions adjacent to a
+  /// stack too. A range that ends at 2^64 is adjacent to nothing.
   private static func dropRegionsAtStacks(
     _ regions: inout [MemoryRegion], _ threads: [ThreadSnapshot], _ overlap: UInt64
   ) {
@@ -44,7 +46,7 @@ struct MemoryPlan {
     }
     guard !stacks.isEmpty else { return }
     stacks.sort { $0.start < $1.start }
-    // From here on, how far any stack up to that one reaches.
+    // From here on, `reach` is the furthest end of all stacks up to this one.
     for index in stacks.indices.dropFirst() { stacks[index].reach = max(stacks[index].reach, stacks[index - 1].reach) }
     regions.removeAll { region in
       guard !region.content.isEmpty, let end = region.end.map({ $0 - overlap }) else { return region.content.isEmpty }
@@ -58,8 +60,9 @@ struct MemoryPlan {
     }
   }
 
-  /// Turns sorted regions into pieces, in place. A region that overlaps or touches the block before it is merged: what is
-  /// inside of the block is kept as it is there; otherwise the block's beginning stays, and the region replaces the rest.
+  /// Turns sorted regions into pieces, in place. A region that overlaps or is adjacent to the block before it is
+  /// merged: if it is inside of the block, the block's bytes are kept; otherwise the block keeps its beginning, and the
+  /// region replaces the rest.
   private static func merge(_ regions: inout [MemoryRegion]) {
     var count = 0
     var blockStart = 0
@@ -85,7 +88,7 @@ struct MemoryPlan {
     regions.removeLast(regions.count - count)
   }
 
-  /// Calls `body` with each block, by address.
+  /// Calls `body` with each block in the order of addresses.
   @inline(__always)
   func forEachBlock(_ body: (Block) -> Void) {
     var start = 0

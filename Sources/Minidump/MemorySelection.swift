@@ -1,26 +1,26 @@
 package import Snapshot
 
-/// Which memory of a process a minidump gets.
+/// The memory of a process that a minidump contains.
 package enum MemorySelection: String, Sendable, CaseIterable {
-  /// The threads' stacks, with those that a signal handler's own stack hides, what the crashed thread's registers point to,
-  /// and the vDSO, which is in no file.
+  /// The threads' stacks, including those interrupted by a handler on a signal stack; the memory around addresses in
+  /// the crashed thread's registers; and the vDSO, which is not in any file.
   case stacks
-  /// All that there is.
+  /// All captured memory.
   case all
 }
 
 extension ProcessSnapshot {
-  /// How much memory around a pointer is kept: 128 bytes before it, and up to 384 behind it.
+  /// The memory kept around a pointer: 128 bytes before it, and up to 384 from it on.
   private static var before: UInt64 { 128 }
   private static var around: UInt64 { 512 }
-  /// The kernel's code that is mapped into each process has two or three pages.
+  /// The vDSO has two or three pages.
   private static var maximumVDSO: UInt64 { 64 * 1024 }
 
-  /// Leaves out the memory that is not selected.
+  /// Drops the memory that is not selected.
   ///
   /// - Parameters:
-  ///   - selection: what is kept.
-  ///   - bytes: what the snapshot was read from.
+  /// - selection: the memory to keep.
+  /// - bytes: the input from which the snapshot was read.
   package mutating func reduceMemory(to selection: MemorySelection, in bytes: RawSpan) {
     guard selection == .stacks else { return }
     extraMemory.sort { $0.address < $1.address }
@@ -38,7 +38,7 @@ extension ProcessSnapshot {
     var kept: [MemoryRegion] = []
     var next = 0
     for region in extraMemory where !region.content.isEmpty {
-      // Of 2^64 bytes the last is left out.
+      // For a region that ends at 2^64, the last byte is dropped.
       let regionEnd = region.end ?? .max
       var reach = region.address
       while next < wanted.count, wanted[next].end <= reach { next += 1 }

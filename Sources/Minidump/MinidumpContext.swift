@@ -3,7 +3,7 @@ internal import Snapshot
 
 /// The register records of minidumps. Sources: Windows' CONTEXT, Breakpad's `minidump_cpu_{amd64,arm64,x86,arm}.h`.
 enum MinidumpContext {
-  /// Nil if size or flags are not those of the architecture.
+  /// Returns nil if the size or the flags do not fit the architecture.
   static func read(_ architecture: CPUArchitecture, _ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
     switch architecture {
     case .x86_64: return readAMD64(range, bytes)
@@ -15,7 +15,7 @@ enum MinidumpContext {
   }
 
   private static func readAMD64(_ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
-    // With extended state the record is longer, and that state follows.
+    // A record with extended state is longer; that state comes last.
     guard range.count >= MinidumpFormat.contextAMD64Size, bytes.uint32(at: range.offset + 0x30) & 0x0010_0000 != 0
     else {
       return nil
@@ -54,7 +54,7 @@ enum MinidumpContext {
     return .arm64(context)
   }
 
-  /// Breakpad's own record from before Windows had one: flags of 64 bits, and the vectors last.
+  /// Reads the record that Breakpad defined before Windows had one: its flags have 64 bits, and the vectors come last.
   private static func readOldARM64(_ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
     guard range.count >= 796, bytes.uint64(at: range.offset) & 0x8000_0000 != 0 else { return nil }
     var context = ARM64Context()
@@ -66,7 +66,7 @@ enum MinidumpContext {
     return .arm64(context)
   }
 
-  /// x0 to x28, fp, lr, sp, pc
+  /// Reads x0 to x28, fp, lr, sp, pc.
   private static func readRegisters(_ context: inout ARM64Context, at offset: Int, _ bytes: RawSpan) {
     for register in 0..<29 { context.x[register] = bytes.uint64(at: offset + 8 * register) }
     context.fp = bytes.uint64(at: offset + 232)

@@ -1,4 +1,4 @@
-/// Numbers of the minidump format.
+/// Constants of the minidump format.
 ///
 /// Sources: Microsoft, `minidumpapiset.h`; Breakpad, `google_breakpad/common/minidump_format.h`; Crashpad,
 /// `minidump/minidump_extensions.h`.
@@ -14,7 +14,7 @@ package enum MinidumpFormat {
   package static let memoryDescriptorSize = 16
   package static let exceptionStreamSize = 168
   package static let systemInfoSize = 56
-  /// MINIDUMP_MISC_INFO, the first of its versions: process id and times
+  /// MINIDUMP_MISC_INFO, the first version: process id and times
   package static let miscInfoSize = 24
   package static let miscInfo4Size = 832
   package static let threadNameSize = 12
@@ -29,13 +29,13 @@ package enum MinidumpFormat {
 
   /// "RSDS": a CodeView record with GUID, age and file name.
   package static let codeViewPDB70: UInt32 = 0x5344_5352
-  /// "BpEL": a CodeView record with an ELF build id, Breakpad's.
+  /// "BpEL": Breakpad's CodeView record with an ELF build id.
   package static let codeViewELFBuildID: UInt32 = 0x4270_454c
   /// "NB10": an older CodeView record with a time stamp.
   package static let codeViewPDB20: UInt32 = 0x3031_424e
 }
 
-/// Streams of a minidump, by their numbers.
+/// The type numbers of minidump streams.
 package struct MinidumpStreamType: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt32
   package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -78,11 +78,11 @@ package struct MinidumpStreamType: RawRepresentable, Hashable, Sendable {
     MinidumpStreamType(21): "SystemMemoryInfo", MinidumpStreamType(22): "ProcessVmCounters",
   ]
 
-  /// The format's name, or the number in hexadecimal.
+  /// The name in the format, or the number in hexadecimal.
   package var name: String { Self.names[self] ?? "0x" + String(rawValue, radix: 16) }
 }
 
-/// A place in the file: 32-bit size and offset ("RVA").
+/// A range of the file: 32-bit size and offset ("RVA").
 struct LocationDescriptor {
   var size: Int
   var rva: Int
@@ -90,5 +90,5 @@ struct LocationDescriptor {
   static let none = LocationDescriptor(size: 0, rva: 0)
 }
 
-/// Translations between the format's numbers and a snapshot's values.
+/// Conversions between the format's numbers and a snapshot's values.
 enum MinidumpNumbers {}

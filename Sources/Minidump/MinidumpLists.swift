@@ -1,9 +1,9 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// What all streams' readers share: bounded ranges, lists, strings.
+/// Shared code of the stream readers: bounded ranges, lists, strings.
 extension MinidumpReader {
-  /// What an entry of each kind costs of memory, in bytes, rounded up.
+  /// The approximate memory cost of one entry of each kind, in bytes, rounded up.
   enum Price {
     static let directoryEntry = 48
     static let thread = 1024
@@ -13,7 +13,7 @@ extension MinidumpReader {
     static let annotation = 48
   }
 
-  /// Takes one entry off the budget. Returns false, with a finding, when there is not enough left.
+  /// Deducts one entry from the budget. Returns false, with a finding, if the budget is not sufficient.
   mutating func spend(_ price: Int, at offset: Int, path: String) -> Bool {
     if memoryBudget < price {
       if !isExhausted { findings.append(Finding(MinidumpRules.tooManyEntries, at: offset, path: path)) }
@@ -24,7 +24,7 @@ extension MinidumpReader {
     return true
   }
 
-  /// A place that the file says, if it lies in the file.
+  /// The range at an offset given by the file; nil if it is not inside of the file.
   func range(rva: Int, count: Int, _ bytes: RawSpan) -> ByteRange? {
     guard rva >= 0, count >= 0, rva <= bytes.byteCount, count <= bytes.byteCount - rva else { return nil }
     return ByteRange(offset: rva, count: count)
@@ -34,7 +34,7 @@ extension MinidumpReader {
     LocationDescriptor(size: Int(bytes.uint32(at: offset)), rva: Int(bytes.uint32(at: offset + 4)))
   }
 
-  /// Checks that a stream has the bytes that it must have.
+  /// Checks that a stream has at least `size` bytes.
   mutating func check(_ range: ByteRange, has size: Int, _ path: String) -> Bool {
     if range.count >= size { return true }
     findings.append(
@@ -44,8 +44,8 @@ extension MinidumpReader {
     return false
   }
 
-  /// The offsets of the entries of a list with a 32-bit count in front. Some writers pad the count of the lists whose
-  /// entries have 64-bit members to eight bytes.
+  /// Returns the offsets of the entries of a list that begins with a 32-bit count. In lists whose entries have 64-bit
+  /// members, some writers pad the count to eight bytes.
   mutating func entries(
     of range: ByteRange, size: Int, price: Int, mayBePadded: Bool = false, _ path: String, _ bytes: RawSpan
   ) -> [Int] {
@@ -56,7 +56,7 @@ extension MinidumpReader {
       from: range.offset + (isPadded ? 8 : 4), to: range.end, count: count, size: size, price: price, path)
   }
 
-  /// The offsets of `count` entries of `size` bytes, as many as there is room for.
+  /// Returns the offsets of `count` entries of `size` bytes, or of as many as fit.
   mutating func entries(from start: Int, to end: Int, count: Int, size: Int, price: Int, _ path: String) -> [Int] {
     let fitting = size > 0 ? max(0, end - start) / size : 0
     if count > fitting {
@@ -74,7 +74,7 @@ extension MinidumpReader {
     return offsets
   }
 
-  /// The entries of a list of Windows' newer form, whose header has its own size, the entries' size, and a count.
+  /// Returns the entries of a list in Windows' newer form, whose header has its own size, the entry size, and a count.
   mutating func extendedEntries(
     of range: ByteRange, minimumSize: Int, countBytes: Int, price: Int, _ path: String, _ bytes: RawSpan
   ) -> (offsets: [Int], size: Int) {
@@ -93,7 +93,8 @@ extension MinidumpReader {
 
   // MARK: Strings
 
-  /// A MINIDUMP_STRING, as UTF-8. Nil, with a finding, if it is not in the file. `field` is where its place is said.
+  /// Reads a MINIDUMP_STRING as UTF-8. Returns nil, with a finding, if it is not in the file. `field` is the offset of
+  /// the reference to it.
   mutating func string(at rva: Int, field: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content? {
     if let known = strings[rva] { return known }
     guard rva <= bytes.byteCount - 4 else {
@@ -118,28 +119,29 @@ extension MinidumpReader {
     return content
   }
 
-  /// A field of UTF-16 units that ends at its first NUL.
+  /// Reads a field of UTF-16 units that ends at its first NUL.
   mutating func fixedString(_ range: ByteRange, _ path: String, _ bytes: RawSpan) -> Content {
     var count = 0
     while count + 2 <= range.count, bytes.uint16(at: range.offset + count) != 0 { count += 2 }
     return translate(ByteRange(offset: range.offset, count: count), path, bytes)
   }
 
-  /// UTF-16 to UTF-8, straight into the arena. Empty, with a finding, when the memory for strings is used up.
+  /// Converts UTF-16 to UTF-8 in the arena. Returns an empty text, with a finding, when the memory for strings is used
+  /// up.
   private mutating func translate(_ range: ByteRange, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content {
     var size = 0
-    // Each unit takes a byte at least, so that a name which is too long is not even looked at.
+    // Each unit takes at least one byte of UTF-8, so a name that is too long need not be scanned.
     if range.count / 2 <= stringBudget { _ = Self.forEachScalar(of: range, bytes) { size += Unicode.UTF8.width($0) } }
     guard range.count / 2 <= stringBudget, size <= stringBudget else {
       if !isExhausted { findings.append(Finding(MinidumpRules.tooManyEntries, at: range.offset, path: path())) }
       isExhausted = true
-      // None of those that follow is looked at either: together they would take for ever.
+      // Later strings are not scanned either: together they could take very long.
       stringBudget = 0
       return .empty
     }
     stringBudget -= size
     let start = snapshot.arena.count
-    // Exactly what a huge one needs; for the others the arena grows as arrays do.
+    // Reserve the exact size of a huge string; for others the arena grows like any array.
     if size > 1 << 20 { snapshot.arena.reserveCapacity(start + size) }
     let isWellFormed = Self.forEachScalar(of: range, bytes) { scalar in
       snapshot.arena.append(contentsOf: Unicode.UTF8.encode(scalar)!)
@@ -148,7 +150,7 @@ extension MinidumpReader {
     return Content(arenaOffset: start, count: size)
   }
 
-  /// Calls `body` with each scalar, U+FFFD for a lone surrogate. Returns whether there was none.
+  /// Calls `body` with each scalar, and with U+FFFD for a lone surrogate. Returns whether there was no lone surrogate.
   private static func forEachScalar(of range: ByteRange, _ bytes: RawSpan, _ body: (Unicode.Scalar) -> Void) -> Bool {
     var isWellFormed = true
     var offset = range.offset
@@ -171,8 +173,8 @@ extension MinidumpReader {
     return isWellFormed
   }
 
-  /// Crashpad's MinidumpUTF8String or MinidumpByteArray: a byte count and the bytes, which stay where they are. `field` is
-  /// where its place is said.
+  /// Reads Crashpad's MinidumpUTF8String or MinidumpByteArray: a byte count and the bytes, which are not copied.
+  /// `field` is the offset of the reference to it.
   mutating func byteArray(field: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content? {
     let rva = Int(bytes.uint32(at: field))
     guard rva <= bytes.byteCount - 4 else {

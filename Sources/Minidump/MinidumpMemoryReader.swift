@@ -1,7 +1,7 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// Memory, and what is said about the address space.
+/// Reads memory and the description of the address space.
 extension MinidumpReader {
   mutating func readMemoryList(_ range: ByteRange, _ bytes: RawSpan) {
     for (index, offset) in entries(
@@ -12,7 +12,7 @@ extension MinidumpReader {
     }
   }
 
-  /// Ranges whose bytes follow one another from one offset on.
+  /// Reads ranges whose bytes are contiguous in the file from one offset on.
   mutating func readMemory64List(_ range: ByteRange, _ bytes: RawSpan) {
     guard check(range, has: 16, "Memory64List") else { return }
     let count = Int(clamping: bytes.uint64(at: range.offset))
@@ -35,7 +35,7 @@ extension MinidumpReader {
     }
   }
 
-  /// Stacks are in the list too, but belong to their threads.
+  /// Adds a region, unless it is a thread's stack, which the list repeats.
   private mutating func add(_ region: MemoryRegion) {
     if region.content.isEmpty || stackContents.contains(region) { return }
     snapshot.extraMemory.append(region)

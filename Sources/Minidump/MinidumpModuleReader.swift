@@ -1,7 +1,7 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// Modules, loaded and unloaded.
+/// Reads loaded and unloaded modules.
 extension MinidumpReader {
   mutating func readModuleList(_ range: ByteRange, _ bytes: RawSpan) {
     let entries = entries(
@@ -22,7 +22,7 @@ extension MinidumpReader {
     }
   }
 
-  /// VS_FIXEDFILEINFO, in which Crashpad keeps a Mach-O module's versions.
+  /// Reads VS_FIXEDFILEINFO, in which Crashpad stores a Mach-O module's versions.
   private func readVersion(_ module: inout ModuleSnapshot, at offset: Int, _ bytes: RawSpan) {
     switch bytes.uint32(at: offset + 36) {
     case 1: module.fileType = .executable
@@ -65,7 +65,7 @@ extension MinidumpReader {
     }
   }
 
-  /// Bytes up to the first NUL. Records may share bytes, so the search is paid for as names are.
+  /// Returns the bytes up to the first NUL. Records may share bytes, so the search is charged to the string budget.
   private mutating func name(from start: Int, to end: Int, _ bytes: RawSpan) -> Content {
     let reach = min(end, start + max(0, stringBudget))
     let count = bytes.firstZero(in: ByteRange(offset: start, count: reach - start)) - start

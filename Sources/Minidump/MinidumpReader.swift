@@ -1,20 +1,20 @@
 package import BinaryFormat
 package import Snapshot
 
-/// Reads a minidump into a snapshot, whoever wrote it: every stream that we write, and those of Breakpad and Windows.
+/// Reads a minidump into a snapshot: all streams that `MinidumpWriter` writes, and those of Breakpad and Windows.
 ///
-/// A damaged file gives what can be read of it; a range that leaves the file is a finding and reads as nothing.
+/// A damaged file is read as far as possible; a range outside of the file causes a finding and is treated as missing.
 package struct MinidumpReader {
   package struct Stream: Sendable {
     package let type: MinidumpStreamType
-    /// Where it lies in the file.
+    /// The range of the stream in the file.
     package let range: ByteRange
   }
 
   package struct Result: Sendable {
     /// Nil if the file has no minidump header.
     package let snapshot: ProcessSnapshot?
-    /// The streams of the directory that lie in the file, in its order.
+    /// The streams of the directory that are inside of the file, in directory order.
     package let streams: [Stream]
     package let findings: FindingList
   }
@@ -22,16 +22,16 @@ package struct MinidumpReader {
   var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .unknown, operatingSystem: .unknown))
   var findings: FindingList
   var streams: [Stream] = []
-  /// Bytes of memory that lists may still take. Entries may share what they point to, so without this a small file could
-  /// describe a snapshot of any size.
+  /// Bytes of memory that lists may still use. Entries may share the data that they refer to, so without this limit a
+  /// small file could describe a snapshot of any size.
   var memoryBudget: Int
-  /// Whether that was not enough, which is said once.
+  /// Whether a budget has been exceeded, which is reported once.
   var isExhausted = false
-  /// The stacks of the threads, which the memory list names again.
+  /// The stacks of the threads, which the memory list repeats.
   lazy var stackContents = Set(snapshot.threads.compactMap { $0.stack?.region })
-  /// Strings that were translated already, by their offsets.
+  /// Strings that have been converted, by their offsets.
   var strings: [Int: Content] = [:]
-  /// Bytes of names that may still be made or searched.
+  /// Bytes of names that may still be converted or searched.
   var stringBudget: Int
 
   /// Reads all of `bytes`.
@@ -60,7 +60,7 @@ package struct MinidumpReader {
       findings.append(Finding(MinidumpRules.badSignature, at: 0))
       return false
     }
-    // The upper half of the version belongs to whoever writes the file.
+    // The upper half of the version is defined by the writer.
     if bytes.uint32(at: 4) & 0xffff != MinidumpFormat.version {
       findings.append(Finding(MinidumpRules.badVersion, at: 4, found: .code(UInt64(bytes.uint32(at: 4)))))
     }
@@ -102,7 +102,7 @@ package struct MinidumpReader {
 
   // MARK: Streams
 
-  /// What each stream is read by, in an order in which each finds what it needs.
+  /// The readers of all streams, ordered so that each finds the data that it depends on.
   private static var readers: [(type: MinidumpStreamType, read: (inout MinidumpReader, ByteRange, RawSpan) -> Void)] {
     [
       (.systemInfo, { $0.readSystemInfo($1, $2) }),
@@ -119,7 +119,7 @@ package struct MinidumpReader {
     ]
   }
 
-  /// Without these a minidump tells nobody what happened.
+  /// Streams without which a minidump does not describe a crash.
   private static var needed: [MinidumpStreamType] { [.systemInfo, .threadList, .moduleList] }
 
   private mutating func readStreams(_ bytes: RawSpan) {
@@ -171,14 +171,14 @@ package struct MinidumpReader {
     linux.auxiliaryVector = content(.linuxAuxiliaryVector)
     linux.maps = content(.linuxMaps)
     if ranges.keys.contains(where: { (0x4767_0003...0x4767_000a).contains($0.rawValue) }) { snapshot.linux = linux }
-    // Breakpad writes no MiscInfo; /proc/PID/status has the process' id, and that of its parent.
+    // Breakpad writes no MiscInfo; /proc/PID/status has the ids of the process and its parent.
     if let status = linux.processStatus, snapshot.system.isLinux {
       if snapshot.processID == nil { snapshot.processID = number("Pid:", in: status, bytes) }
       snapshot.parentProcessID = number("PPid:", in: status, bytes)
     }
   }
 
-  /// What stands behind `name` at the beginning of a line of /proc/PID/status, in its first kilobytes.
+  /// The number after `name` at the beginning of a line of /proc/PID/status, searched in its first 4 KiB.
   private func number(_ name: String, in status: Content, _ bytes: RawSpan) -> Int32? {
     let text = snapshot.text(status.prefix(min(status.count, 4096)), in: bytes)
     for line in text.split(separator: "\n") where line.hasPrefix(name) {

@@ -1,9 +1,9 @@
 internal import BinaryFormat
 
-/// UTF-8 to UTF-16, and the format's two kinds of strings. Every maximal ill-formed part becomes one U+FFFD, as the
-/// Unicode standard recommends (chapter 3.9, "U+FFFD Substitution of Maximal Subparts").
+/// Converts UTF-8 to UTF-16; writes the format's two kinds of strings. Every maximal ill-formed subsequence becomes one
+/// U+FFFD, as the Unicode standard recommends (chapter 3.9, "U+FFFD Substitution of Maximal Subparts").
 enum UTF16Translation {
-  /// How many 16-bit units `text` takes.
+  /// The number of 16-bit units for `text`.
   static func unitCount(_ text: RawSpan) -> Int {
     var units = 0
     var index = 0
@@ -43,7 +43,7 @@ enum UTF16Translation {
     }
   }
 
-  /// The scalar at `index` and how many bytes it, or the ill-formed part there, takes.
+  /// The scalar at `index`, or U+FFFD, and the number of bytes of the scalar or ill-formed subsequence.
   private static func decode(_ text: RawSpan, at index: Int) -> (scalar: UInt32, length: Int) {
     let first = text.uint8(at: index)
     let (length, minimum, maximum): (Int, UInt8, UInt8)
@@ -62,7 +62,7 @@ enum UTF16Translation {
     for place in 1..<length {
       guard index + place < text.byteCount else { return (0xfffd, place) }
       let byte = text.uint8(at: index + place)
-      // Only the second byte has a range of its own.
+      // Only the second byte has a restricted range.
       guard byte >= (place == 1 ? minimum : 0x80), byte <= (place == 1 ? maximum : 0xbf) else { return (0xfffd, place) }
       scalar = scalar << 6 | UInt32(byte & 0x3f)
     }
@@ -71,7 +71,7 @@ enum UTF16Translation {
 }
 
 extension ByteWriter {
-  /// MINIDUMP_STRING: byte count, UTF-16 units, a NUL that does not count.
+  /// Writes a MINIDUMP_STRING: byte count, UTF-16 units, and a NUL that is not counted.
   mutating func utf16String(_ text: RawSpan) {
     align(to: 4)
     let units = UTF16Translation.unitCount(text)
@@ -92,10 +92,10 @@ extension ByteWriter {
     uint16(0)
   }
 
-  /// The size of what `utf16String` writes, without the padding before it.
+  /// The size of the output of `utf16String`, without the padding before it.
   static func utf16StringSize(_ text: RawSpan) -> Int { 4 + 2 * UTF16Translation.unitCount(text) + 2 }
 
-  /// Crashpad's MinidumpUTF8String: byte count, the bytes as they are, a NUL that does not count.
+  /// Writes Crashpad's MinidumpUTF8String: byte count, unchanged bytes, and a NUL that is not counted.
   mutating func utf8String(_ text: RawSpan) {
     align(to: 4)
     uint32(UInt32(truncatingIfNeeded: text.byteCount))
@@ -105,7 +105,8 @@ extension ByteWriter {
 
   static func utf8StringSize(_ count: Int) -> Int { 4 + count + 1 }
 
-  /// A field of `units` UTF-16 units: cut so that a NUL fits, ended at the first NUL, filled with zeros.
+  /// Writes a field of `units` UTF-16 units: the text up to its first NUL, truncated to leave room for a NUL, then
+  /// zeros.
   mutating func fixedUTF16(_ text: RawSpan, units: Int) {
     if isMeasuring {
       skip(2 * units)
@@ -126,20 +127,20 @@ extension ByteWriter {
     uint32(UInt32(truncatingIfNeeded: location.rva))
   }
 
-  /// Fills what `start` begins up to `size` bytes; traps if more were written, which would be a wrong layout.
+  /// Writes zeros until the record that began at `start` has `size` bytes; traps if it is longer already.
   mutating func fill(from start: Int, to size: Int) {
     precondition(position - start <= size)
     zeros(start + size - position)
   }
 }
 
-/// Places of objects that follow one another, each aligned.
+/// Assigns offsets to consecutive objects, each aligned.
 struct Placement {
   private(set) var end: Int
 
   init(at position: Int) { end = position }
 
-  /// Where an object of `size` bytes comes to lie.
+  /// Returns the offset of the next object, which has `size` bytes.
   mutating func place(_ size: Int, alignment: Int = 4) -> Int {
     let start = (end + alignment - 1) & ~(alignment - 1)
     end = start + size

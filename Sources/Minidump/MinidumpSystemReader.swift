@@ -1,14 +1,14 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// SystemInfo and MiscInfo.
+/// Reads SystemInfo and MiscInfo.
 extension MinidumpReader {
   mutating func readSystemInfo(_ range: ByteRange, _ bytes: RawSpan) {
     guard check(range, has: 32, "SystemInfo") else { return }
     let offset = range.offset
     snapshot.system.architecture = architecture(bytes.uint16(at: offset), at: offset)
     snapshot.system.cpuCount = Int32(bytes.uint8(at: offset + 6))
-    // Where no processor is counted, the writer did not know.
+    // On Linux and Android, a count of 0 means unknown.
     if snapshot.system.cpuCount == 0, [0x8201, 0x8203].contains(bytes.uint32(at: offset + 20)) {
       snapshot.system.cpuCount = nil
     }
@@ -21,7 +21,7 @@ extension MinidumpReader {
       snapshot.system.osBuild = string(at: buildRVA, field: offset + 24, "SystemInfo.CSDVersionRva", bytes)
     }
     if [.x86, .x86_64].contains(snapshot.system.architecture), range.count >= 44 {
-      // Three registers of CPUID spell the vendor; writers for x86_64 have processor features there instead.
+      // Three CPUID registers spell the vendor's name; writers for x86_64 have processor features here instead.
       let vendor = Content(inputOffset: offset + 32, count: 12)
       let isText = bytes.array(in: ByteRange(offset: offset + 32, count: 12)).allSatisfy { (0x20..<0x7f).contains($0) }
       if isText { snapshot.system.cpuVendor = vendor }
@@ -49,7 +49,7 @@ extension MinidumpReader {
     if flags & 1 != 0 { snapshot.processID = Int32(truncatingIfNeeded: bytes.uint32(at: offset + 8)) }
     if flags & 2 != 0 {
       let start = bytes.uint32(at: offset + 12)
-      // A core does not tell when its process began, and a minidump made of one neither.
+      // A core has no start time of its process, so a minidump converted from one has none either.
       if start != 0 || !snapshot.system.isLinux { snapshot.startTime = Timestamp(seconds: Int64(start)) }
       snapshot.userTime = Timestamp(seconds: Int64(bytes.uint32(at: offset + 16)))
       snapshot.systemTime = Timestamp(seconds: Int64(bytes.uint32(at: offset + 20)))
@@ -78,7 +78,7 @@ extension MinidumpReader {
       ByteRange(offset: offset + 92, count: 64), "MiscInfo.TimeZone.DaylightName", bytes)
   }
 
-  /// "17.4.1 21E236; iPhone14,2": what stands behind the semicolon is the machine.
+  /// Reads "17.4.1 21E236; iPhone14,2": the text after the semicolon is the machine.
   private mutating func readBuildString(_ range: ByteRange, _ bytes: RawSpan) {
     let build = fixedString(range, "MiscInfo.BuildString", bytes)
     let text = snapshot.bytes(of: build, in: bytes)

@@ -1,7 +1,7 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// Threads, their names, the exception.
+/// Reads threads, their names and the exception.
 extension MinidumpReader {
   mutating func readThreadList(_ range: ByteRange, _ bytes: RawSpan) {
     let entries = entries(
@@ -21,7 +21,7 @@ extension MinidumpReader {
     }
   }
 
-  /// MINIDUMP_MEMORY_DESCRIPTOR
+  /// Reads a MINIDUMP_MEMORY_DESCRIPTOR.
   mutating func memoryRegion(at offset: Int, _ path: () -> String, _ bytes: RawSpan) -> MemoryRegion? {
     let place = location(at: offset + 8, bytes)
     guard let range = range(rva: place.rva, count: place.size, bytes) else {
@@ -73,7 +73,7 @@ extension MinidumpReader {
     snapshot.exception = exception
   }
 
-  /// What the code means depends on the system, and on Apple's on who wrote it.
+  /// The kind of an exception code depends on the system; for Apple's systems, on the code too.
   private func exceptionKind(_ code: UInt32, _ codes: [UInt64]) -> ExceptionSnapshot.Kind {
     switch snapshot.system.operatingSystem {
     case .ios, .macos:

@@ -1,17 +1,17 @@
 package import BinaryFormat
 package import Snapshot
 
-/// Writes a minidump from a snapshot: of an iOS process byte for byte as Crashpad's `MinidumpFileWriter` does, of a Linux
-/// process with the streams and records that Breakpad's writer makes there.
+/// Writes a minidump from a snapshot: for an iOS process, byte for byte like Crashpad's `MinidumpFileWriter`; for a
+/// Linux process, with the streams and records of Breakpad's writer.
 ///
-/// Everything but memory comes first, in the order of the streams, each object before what it points to; then memory.
-/// Nothing is built in memory: an object's place follows from the sizes of what precedes it.
+/// Memory comes last. Everything else comes first, in the order of the streams, each object before the objects that it
+/// refers to. The file is not assembled in memory: an object's offset follows from the sizes of the preceding ones.
 package struct MinidumpWriter {
-  /// Why there is no minidump.
+  /// The reason why no minidump is written.
   package enum Failure: Error, Equatable {
-    /// Offsets have 32 bits, and this would take more.
+    /// Offsets have 32 bits, and this file would need more.
     case tooLarge(byteCount: Int)
-    /// Registers of this architecture can't be written.
+    /// Registers of this architecture are not supported.
     case unsupportedArchitecture(CPUArchitecture)
   }
 
@@ -19,25 +19,25 @@ package struct MinidumpWriter {
   let plan: MemoryPlan
   let threadIDs: ThreadIDMap
   private var streams: [(type: MinidumpStreamType, size: Int)] = []
-  /// Whether memory may lie beyond 4 GiB: then it follows on without gaps, in the order of Memory64List. Only on Linux, as
-  /// Crashpad writes none.
+  /// Whether memory may extend beyond 4 GiB: it is then contiguous, in the order of Memory64List. Only for Linux,
+  /// because Crashpad does not write such minidumps.
   private var isWide = false
-  /// Where the streams begin, in their order.
+  /// The offsets of the streams, in their order.
   private var streamPlaces: [Int] = []
-  /// Where memory begins: behind everything else.
+  /// The offset of the memory, after everything else.
   private var memoryStart = 0
-  /// Behind the last stack.
+  /// The offset after the last stack.
   private var stackEnd = 0
   /// The size of the whole file in bytes.
   package private(set) var byteCount = 0
 
-  /// Plans the file. `input` is what the snapshot was read from.
+  /// Plans the file. `input` is the file from which the snapshot was read.
   package init(_ snapshot: consuming ProcessSnapshot, input: RawSpan) throws(Failure) {
     var snapshot = snapshot
     guard [.arm64, .x86_64].contains(snapshot.system.architecture) else {
       throw .unsupportedArchitecture(snapshot.system.architecture)
     }
-    // The regions are planned in their own memory, so nobody else may hold them.
+    // The plan reuses the array of regions, so this must be the only reference to it.
     let regions = snapshot.extraMemory
     snapshot.extraMemory = []
     plan = MemoryPlan(regions, beside: snapshot.threads, dropping: !snapshot.system.isLinux)
@@ -48,7 +48,7 @@ package struct MinidumpWriter {
       isWide = true
       layOut(input)
     }
-    // Of wide memory only its beginning, with the stacks, is said in 32 bits.
+    // In a wide file, only the part up to the last stack needs 32-bit offsets.
     guard isWide ? stackEnd <= Int(UInt32.max) : byteCount <= Int(UInt32.max) else {
       throw .tooLarge(byteCount: byteCount)
     }
@@ -79,7 +79,7 @@ package struct MinidumpWriter {
 
   private var memoryAlignment: Int { isWide ? 1 : 16 }
 
-  /// Writes the file. Failures of the writer's output stick to the writer.
+  /// Writes the file. Failures of the output are reported by the writer's `finish()`.
   package func write(to writer: inout ByteWriter, _ input: RawSpan) {
     writeStructure(to: &writer, input)
     precondition(writer.position == memoryStart)
@@ -98,10 +98,10 @@ package struct MinidumpWriter {
     snapshot.withBytes(of: content, in: input) { writer.bytes($0) }
   }
 
-  /// Where memory is: the stacks first, in the order of their threads.
+  /// The placement of memory: the stacks come first, in the order of their threads.
   func memoryPlacement() -> Placement { Placement(at: memoryStart) }
 
-  /// The streams in their order, with the size that the directory says: that of the stream without what it points to.
+  /// The streams in their order, with the sizes for the directory: without the objects that a stream refers to.
   private func makeStreams() -> [(type: MinidumpStreamType, size: Int)] {
     let threadCount = snapshot.threads.count
     let isLinux = snapshot.system.isLinux
@@ -183,7 +183,7 @@ package struct MinidumpWriter {
     plan.forEachBlock { writeMemoryDescriptor($0.address, $0.size, &placement, to: &writer) }
   }
 
-  /// All memory, the stacks again among it: readers take this list in place of the other.
+  /// Lists all memory, including the stacks again: readers use this list instead of the other one.
   private func writeMemory64List(to writer: inout ByteWriter) {
     let size = streams.first { $0.type == .memory64List }?.size ?? 16
     if writer.isMeasuring {

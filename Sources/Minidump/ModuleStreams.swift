@@ -1,11 +1,11 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// ModuleList and CrashpadInfo. Source: Crashpad, `minidump/minidump_{module,crashpad_info,module_crashpad_info,
+/// Writes ModuleList and CrashpadInfo. Source: Crashpad, `minidump/minidump_{module,crashpad_info,module_crashpad_info,
 /// simple_string_dictionary,annotation,rva_list}_writer.cc`.
 extension MinidumpWriter {
   func writeModuleList(to writer: inout ByteWriter, _ input: RawSpan) {
-    // A span lends its elements; iterating over the array would copy each module, with its three lists.
+    // Access through a span; iterating over the array would copy each module, with its three lists.
     let modules = snapshot.modules.span
     var placement = Placement(at: writer.position + 4 + MinidumpFormat.moduleSize * modules.count)
     writer.uint32(UInt32(modules.count))
@@ -58,7 +58,7 @@ extension MinidumpWriter {
 
   private func codeViewSize(_ module: borrowing ModuleSnapshot) -> Int {
     if case .buildID(let id)? = module.identity { return 4 + id.count }
-    // Crashpad writes a record of zeros for a module that nothing tells from others; Breakpad none.
+    // For a module without identity, Crashpad writes a record of zeros; Breakpad writes none.
     if module.identity == nil, snapshot.system.isLinux { return 0 }
     return 24 + (module.debugName?.count ?? 0) + 1
   }
@@ -152,7 +152,7 @@ extension MinidumpWriter {
     messages: LocationDescriptor, simple: LocationDescriptor, objects: LocationDescriptor
   )
 
-  /// Where a module's three kinds of annotations come to lie; `placement` moves behind them.
+  /// Assigns the places of a module's three kinds of annotations; advances `placement`.
   private func placeAnnotations(of module: borrowing ModuleSnapshot, _ placement: inout Placement) -> AnnotationPlaces {
     var places: AnnotationPlaces = (.none, .none, .none)
     if !module.messages.isEmpty {
@@ -185,7 +185,7 @@ extension MinidumpWriter {
     }
   }
 
-  /// MinidumpSimpleStringDictionary
+  /// Writes a MinidumpSimpleStringDictionary.
   private func writeDictionary(_ annotations: [Annotation], to writer: inout ByteWriter, _ input: RawSpan) {
     writer.align(to: 4)
     writer.uint32(UInt32(annotations.count))
@@ -200,7 +200,7 @@ extension MinidumpWriter {
     }
   }
 
-  /// MinidumpRVAList of MinidumpUTF8Strings
+  /// Writes a MinidumpRVAList of MinidumpUTF8Strings.
   private func writeMessages(_ messages: [Content], to writer: inout ByteWriter, _ input: RawSpan) {
     writer.align(to: 4)
     writer.uint32(UInt32(messages.count))
@@ -211,7 +211,7 @@ extension MinidumpWriter {
     for message in messages { snapshot.withBytes(of: message, in: input) { writer.utf8String($0) } }
   }
 
-  /// MinidumpAnnotationList
+  /// Writes a MinidumpAnnotationList.
   private func writeObjects(_ objects: [AnnotationObject], to writer: inout ByteWriter, _ input: RawSpan) {
     writer.align(to: 4)
     writer.uint32(UInt32(objects.count))
@@ -236,7 +236,7 @@ extension ModuleSnapshot {
 }
 
 extension ByteWriter {
-  /// A GUID: the first three groups are little endian.
+  /// Writes a GUID: the first three groups are little-endian.
   mutating func guid(_ uuid: UUIDBytes) {
     uint32(UInt32(truncatingIfNeeded: uuid.high >> 32))
     uint16(UInt16(truncatingIfNeeded: uuid.high >> 16))

@@ -1,7 +1,7 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// SystemInfo and MiscInfo. Source: Crashpad, `minidump/minidump_{system,misc}_info_writer.cc`.
+/// Writes SystemInfo and MiscInfo. Source: Crashpad, `minidump/minidump_{system,misc}_info_writer.cc`.
 extension MinidumpWriter {
   func writeSystemInfo(to writer: inout ByteWriter, _ input: RawSpan) {
     let start = writer.position
@@ -16,11 +16,11 @@ extension MinidumpWriter {
     writer.int32(system.osMinor ?? 0)
     writer.int32(system.osBugfix ?? 0)
     writer.uint32(MinidumpNumbers.platformID(of: system.operatingSystem))
-    // CSDVersionRva: the string follows.
+    // CSDVersionRva: the string follows the record.
     writer.uint32(UInt32(truncatingIfNeeded: start + MinidumpFormat.systemInfoSize))
     writer.uint16(0)  // SuiteMask
     writer.uint16(0)  // Reserved2
-    // ProcessorFeatures: of AMD64 those that every such processor has, PF_COMPARE_EXCHANGE_DOUBLE and PF_NX_ENABLED.
+    // ProcessorFeatures: for AMD64, those of every such processor: PF_COMPARE_EXCHANGE_DOUBLE and PF_NX_ENABLED.
     writer.uint64(isAMD64 ? 0x1004 : 0)
     writer.fill(from: start, to: MinidumpFormat.systemInfoSize)
     snapshot.withBytes(of: system.osBuild ?? .empty, in: input) { writer.utf16String($0) }
@@ -39,7 +39,7 @@ extension MinidumpWriter {
     writer.uint32(UInt32(truncatingIfNeeded: snapshot.startTime?.seconds ?? 0))
     writer.uint32(Self.roundedSeconds(snapshot.userTime))
     writer.uint32(Self.roundedSeconds(snapshot.systemTime))
-    // Five processor power fields, integrity level, execute flags, protected process: not known.
+    // Five processor power fields, integrity level, execute flags, protected process: unknown.
     writer.zeros(8 * 4)
     writeTimeZone(to: &writer, input)
     let build = buildString(input)
@@ -49,7 +49,7 @@ extension MinidumpWriter {
     writer.fill(from: start, to: MinidumpFormat.miscInfo4Size)
   }
 
-  /// Half a second and more counts as one; what does not fit is the largest number.
+  /// Rounds to whole seconds; a time out of range becomes the largest number.
   static func roundedSeconds(_ time: Timestamp?) -> UInt32 {
     guard let time else { return 0 }
     guard let seconds = UInt32(exactly: time.seconds) else { return .max }
@@ -74,7 +74,7 @@ extension MinidumpWriter {
     writer.int32((standard &- daylight) / 60)  // DaylightBias
   }
 
-  /// "17.4.1 21E236; iPhone14,2". The two texts end at their first NUL.
+  /// Makes "17.4.1 21E236; iPhone14,2". Both texts end at their first NUL.
   private func buildString(_ input: RawSpan) -> [UInt8] {
     func text(_ content: Content?) -> [UInt8] {
       Array(snapshot.bytes(of: content ?? .empty, in: input).prefix { $0 != 0 })
@@ -86,7 +86,7 @@ extension MinidumpWriter {
     return build
   }
 
-  /// Who wrote the file. It names Crashpad 0.8.0, whose bytes these are: readers go by it.
+  /// The name of the writer. It is that of Crashpad 0.8.0, whose output this file matches: readers depend on it.
   private var debugBuildString: String {
     let cpu = snapshot.system.architecture == .x86_64 ? "amd64" : "arm64"
     return "crashpad.\(cpu),0.8.0,\(MinidumpNumbers.buildName(of: snapshot.system.operatingSystem))"

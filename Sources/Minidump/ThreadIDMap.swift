@@ -1,6 +1,6 @@
 internal import Snapshot
 
-/// The 32-bit ids that a minidump gives to threads.
+/// Maps thread ids to the 32-bit ids of a minidump.
 ///
 /// Source: Crashpad, `minidump/minidump_thread_id_map.cc`.
 struct ThreadIDMap {
@@ -16,7 +16,7 @@ struct ThreadIDMap {
       if !low.insert(UInt32(truncatingIfNeeded: thread.id ?? 0)).inserted { collides = true }
     }
     guard collides else { return }
-    // Cut to 32 bits two ids would be one: then all get a number in the order of their first appearance.
+    // Two ids have the same lower 32 bits: number all ids in the order of their first appearance.
     var numbers: [UInt64: UInt32] = [:]
     for thread in threads where numbers[thread.id ?? 0] == nil { numbers[thread.id ?? 0] = UInt32(numbers.count) }
     renumbered = numbers

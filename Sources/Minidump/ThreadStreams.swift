@@ -1,7 +1,8 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// ThreadList, ThreadNames and Exception. Source: Crashpad, `minidump/minidump_{thread,thread_name_list,exception}_writer.cc`.
+/// Writes ThreadList, ThreadNames and Exception. Source: Crashpad,
+/// `minidump/minidump_{thread,thread_name_list,exception}_writer.cc`.
 extension MinidumpWriter {
   private var contextSize: Int {
     snapshot.system.architecture == .x86_64 ? MinidumpFormat.contextAMD64Size : MinidumpFormat.contextARM64Size
@@ -79,7 +80,7 @@ extension MinidumpWriter {
 
   // MARK: Registers
 
-  /// Registers that are not known are zero; the flags say all the same which ones the record has.
+  /// Writes the registers. Unknown ones are zero; the flags are always those of a complete record.
   private func writeContext(_ context: CPUContext?, to writer: inout ByteWriter, _ input: RawSpan) {
     switch (snapshot.system.architecture, context) {
     case (.x86_64, .x86_64(let context)): writeAMD64(context, to: &writer, input)
@@ -89,7 +90,7 @@ extension MinidumpWriter {
     }
   }
 
-  /// MinidumpContextARM64
+  /// Writes a MinidumpContextARM64.
   private func writeARM64(_ context: ARM64Context, to writer: inout ByteWriter, _ input: RawSpan) {
     let start = writer.position
     writer.uint32(0x0040_0007)  // control, integer, floating point
@@ -105,12 +106,12 @@ extension MinidumpWriter {
     writer.fill(from: start, to: MinidumpFormat.contextARM64Size)  // Debug registers
   }
 
-  /// MinidumpContextAMD64, which is Windows' CONTEXT
+  /// Writes a MinidumpContextAMD64, which is Windows' CONTEXT.
   private func writeAMD64(_ context: X86_64Context, to writer: inout ByteWriter, _ input: RawSpan) {
     let start = writer.position
     writer.zeros(6 * 8)  // Home addresses of parameters
     writer.uint32(0x0010_001f)  // control, integer, segments, floating point, debug registers
-    // MxCsr is a copy of the one in the FXSAVE image, at its byte 24.
+    // MxCsr is a copy of the value at byte 24 of the FXSAVE image.
     writer.uint32(
       context.fxsave.count < 28
         ? 0 : snapshot.withBytes(of: context.fxsave.part(at: 24, count: 4), in: input) { $0.uint32(at: 0) })

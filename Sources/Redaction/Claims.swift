@@ -1,11 +1,11 @@
 internal import BinaryFormat
 
-/// What is known of the bytes of a minidump. Structures of a damaged file may overlap; then the strictest claim wins, byte by
-/// byte, and what nobody claims becomes zero.
+/// The decisions about the bytes of a minidump. Structures of a damaged file may overlap; then the strictest claim
+/// wins, byte by byte. Unclaimed bytes become zero.
 struct Claims {
   /// From the mildest to the strictest.
   enum Treatment: Int, CaseIterable {
-    /// Part of something that stays, of which is unknown what it holds: zero.
+    /// Zero: part of a structure that stays, with unknown content.
     case hold
     case copy
     case words
@@ -14,37 +14,38 @@ struct Claims {
     case evenWideStars
     case oddWideStars
     case stars
-    /// Zero, in something that stays.
+    /// Zero, inside a structure that stays.
     case blank
-    /// Zero, and nothing that stays points there.
+    /// Zero, and no structure that stays refers to it.
     case removed
-    /// The file's header, which says nothing: with it gone, there would be no minidump.
+    /// The file header. It holds nothing private, and without it the file would not be a minidump.
     case header
   }
 
   private struct Edge {
     let offset: Int
     let treatment: Treatment
-    /// 1 at a claim's begin, -1 at its end.
+    /// 1 at the beginning of a claim, -1 at its end.
     let step: Int
-    /// What is to be added to an offset to get an address, or the place in `made`.
+    /// The number to add to an offset to get an address, or the position in `made`.
     let shift: UInt64
   }
 
   private var edges: [Edge] = []
   private(set) var made: [UInt8] = []
-  /// Claims that may still be made. Entries may share what they point to, so a small file could have any number.
+  /// The number of further claims allowed. Entries may share the data that they refer to, so even a small file
+  /// could cause any number of claims.
   private var budget: Int
   var isExhausted: Bool { budget <= 0 }
 
-  /// - Parameter size: of the file. Two claims for each of its bytes are more than a file can need whose structures do not
-  ///   share bytes.
+  /// - Parameter size: the size of the file. Without shared bytes, the structures of a file never need
+  /// more than two claims per byte.
   init(size: Int) { budget = min(2_000_000, 2 * size) }
 
   mutating func claim(_ range: ByteRange, _ treatment: Treatment, shift: UInt64 = 0) {
     if range.count <= 0 { return }
-    // A removal is never lost, and the header neither. There are no more removals than entries that were looked at, for which
-    // there is a budget.
+    // Claims for removals and the header are always recorded. There are at most as many removals as visited entries,
+    // which have a budget of their own.
     if treatment != .removed, treatment != .header {
       guard budget > 0 else { return }
       budget -= 1
@@ -68,17 +69,17 @@ struct Claims {
     claim(range, range.offset % 2 == 0 ? .evenWideStars : .oddWideStars)
   }
 
-  /// Memory whose first byte has that address.
+  /// Claims memory whose first byte has this address.
   mutating func words(_ range: ByteRange, at address: UInt64) {
     claim(range, .words, shift: address &- UInt64(range.offset))
   }
 
-  /// Turns the claims into the segments of `plan`, up to the last byte that something claims.
-  /// - Parameter gap: called with the ranges that nobody claims.
+  /// Turns the claims into the segments of `plan`, up to the last claimed byte.
+  /// - Parameter gap: called with each unclaimed range.
   consuming func resolve(into plan: inout RedactionPlan, size: Int, gap: (ByteRange) -> Void) {
     edges.sort { $0.offset < $1.offset }
     var counts = [Int](repeating: 0, count: Treatment.allCases.count)
-    // The sum of the shifts of the open claims: where only one is open, its own.
+    // The sum of the shifts of all open claims; if only one is open, its own shift.
     var shifts = [UInt64](repeating: 0, count: counts.count)
     plan.made = made
     var position = 0
@@ -102,7 +103,7 @@ struct Claims {
       let shift = shifts[level] &+ UInt64(range.offset)
       switch treatment {
       case .copy, .header: plan.append(.copy(range))
-      // Two stacks that share bytes are no stacks.
+      // Stacks that share bytes are not trusted.
       case .words where counts[level] == 1: plan.append(.words(range, address: shift))
       case .made where counts[level] == 1:
         plan.append(.made(ByteRange(offset: Int(truncatingIfNeeded: shift), count: range.count)))

@@ -2,15 +2,15 @@ internal import BinaryFormat
 internal import IntermediateDump
 internal import Snapshot
 
-/// What has to be known of a whole intermediate dump before its first record is judged.
+/// The facts about an intermediate dump that are needed before its first record is handled.
 struct DumpFacts {
   private(set) var modules: [(address: UInt64, size: UInt64)] = []
   private(set) var stacks: [(address: UInt64, size: UInt64)] = []
   private(set) var addressMask: UInt64?
   private(set) var modulePaths: Set<[UInt8]> = []
   private(set) var architecture = CPUArchitecture.unknown
-  /// Offsets of the regions around registers that a stack pointer or a frame pointer leads to: where a stack overflowed, its
-  /// frames are there.
+  /// The offsets of those memory regions around registers that a stack pointer or frame pointer refers to. After a
+  /// stack overflow, the frames are there.
   private(set) var stackRegions: Set<Int> = []
   /// Stack pointers and frame pointers.
   private var pointers: Set<UInt64> = []
@@ -95,7 +95,7 @@ struct DumpFacts {
       pointers.insert(bytes.uint64(at: value.offset + layout.stackPointer))
       pointers.insert(bytes.uint64(at: value.offset + layout.framePointer))
     }
-    // Only code pointers of arm64 have parts that are no address.
+    // Only on arm64 do code pointers have bits that are not part of the address.
     if state.value?.count == DumpStateLayout.arm64.size { architecture = .arm64 }
   }
 
@@ -135,29 +135,30 @@ struct DumpFacts {
   }
 }
 
-/// Where the registers of a thread state are that always stay. Source: XNU, `osfmk/mach/{arm,i386}/thread_status.h`.
+/// The offsets of the registers in a thread state that always stay. Source: XNU,
+/// `osfmk/mach/{arm,i386}/thread_status.h`.
 struct DumpStateLayout {
   let size: Int
-  /// Offsets of registers.
+  /// The offsets of single registers.
   let programCounter: Int
   let stackPointer: Int
   let framePointer: Int
   let link: Int?
-  /// Flags and segments.
+  /// The range of flags and segments.
   let plain: Range<Int>
-  /// The rest is padding.
+  /// The number of 64-bit registers at the start; the rest is padding.
   let words: Int
 
   static let arm64 = DumpStateLayout(
     size: 272, programCounter: 256, stackPointer: 248, framePointer: 232, link: 240, plain: 264..<268, words: 33)
   static let x86_64 = DumpStateLayout(
     size: 168, programCounter: 128, stackPointer: 56, framePointer: 48, link: nil, plain: 136..<168, words: 17)
-  /// Flavor and count before a unified state.
+  /// The size of flavor and count before a unified state.
   static let header = 8
 }
 
 extension [UInt64] {
-  /// The index of the first element for which `isBehind` is true, as it is for all that follow.
+  /// The index of the first element for which `isBehind` is true. It must also be true for all later elements.
   fileprivate func partition(_ isBehind: (UInt64) -> Bool) -> Int {
     var low = 0
     var high = count

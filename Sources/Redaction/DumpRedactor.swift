@@ -2,8 +2,8 @@ internal import BinaryFormat
 internal import IntermediateDump
 internal import Snapshot
 
-/// Copies what is known and allowed of an intermediate dump, record by record. Records have lengths and no offsets, so what
-/// goes leaves no hole.
+/// Copies the known and allowed records of an intermediate dump one by one. Records have lengths and no offsets,
+/// so removed records leave no gap.
 struct DumpRedactor {
   let policy: RedactionPolicy
   let text: TextRedactor
@@ -40,7 +40,8 @@ struct DumpRedactor {
   private mutating func emitRoot(_ bytes: RawSpan) {
     plan.append(.copy(ByteRange(offset: 0, count: 1)))
     emitRecords(of: tree.root, bytes)
-    // A dump that breaks off does so in its copy. Bytes behind the end make it incomplete too, so one is put there.
+    // If the dump is truncated, so is its copy. Bytes after the end also make a dump incomplete,
+    // so the copy gets one such byte.
     if tree.stopOffset == tree.root.contentEnd + 1 {
       plan.append(.copy(ByteRange(offset: tree.root.contentEnd, count: 1)))
       if tree.incomplete != nil { plan.append(.zeros(1)) }
@@ -68,7 +69,7 @@ struct DumpRedactor {
       case .map, .array:
         let isExpected = record.kind == .array ? row.shape == .array : row.shape == .map
         if !isExpected {
-          // It hides an earlier record of its key all the same.
+          // An empty record still hides an earlier record with the same key.
           removals.add(.key, row.name, byteCount: record.value.count)
           emit(empty: record, in: node)
         } else if !goes(row.key, record, bytes) {
@@ -89,7 +90,7 @@ struct DumpRedactor {
     emitEnd(of: record, in: parent)
   }
 
-  /// One that was open when reading stopped has no end.
+  /// A record that was open when reading stopped has no end.
   private mutating func emitEnd(of record: DumpRecord, in parent: DumpNode) {
     if record.value.end < parent.contentEnd { plan.append(.copy(ByteRange(offset: record.value.end, count: 1))) }
   }
@@ -115,7 +116,7 @@ struct DumpRedactor {
     }
   }
 
-  /// Annotations go if one of their names is not let through: of two, readers may take either.
+  /// An annotation is removed if any of its names is not allowed: if it has two, readers may use either.
   private mutating func goes(elementOf array: DumpNode, _ record: DumpRecord, _ bytes: RawSpan) -> Bool {
     if array.key == .threadContextMemoryRegions, policy.memory == .stacks {
       if facts.stackRegions.contains(record.offset) { return false }
@@ -139,10 +140,10 @@ struct DumpRedactor {
   }
 }
 
-/// Members of a map that decide what becomes of others.
+/// The members of a map that determine how other members are redacted.
 struct Siblings {
   var address: UInt64?
-  /// A typed annotation
+  /// Whether the map is a typed annotation.
   let isObject: Bool
   var annotationType: UInt16?
   var annotationName: [UInt8] = []

@@ -16,7 +16,7 @@ extension DumpRedactor {
       emit(emptied: record, bytes)
     case .boolean, .integer, .duration, .uuid: emit(whole: record)
     case .time:
-      // The last four bytes are padding, which may hold anything.
+      // The last four bytes are padding and may hold anything.
       emit(start: record, 12)
     case .text: emit(text: record, row, bytes)
     case .state: emit(state: record, bytes)
@@ -36,7 +36,7 @@ extension DumpRedactor {
     plan.append(.copy(record.value))
   }
 
-  /// The first bytes of a value; the others become zero.
+  /// Copies the first bytes of a value and zeroes the others.
   private mutating func emit(start record: DumpRecord, _ count: Int) {
     emitHeader(record)
     plan.append(.copy(ByteRange(offset: record.value.offset, count: min(count, record.value.count))))
@@ -45,7 +45,7 @@ extension DumpRedactor {
 
   private mutating func emit(zeroed record: DumpRecord) { emit(start: record, 0) }
 
-  /// With no bytes: it hides an earlier record of its key as before, and counts as missing.
+  /// Writes the record without its bytes. It still hides an earlier record with its key, and counts as missing.
   private mutating func emit(emptied record: DumpRecord, _ bytes: RawSpan) {
     plan.append(.copy(ByteRange(offset: record.offset, count: 3)))
     plan.append(.zeros(8))
@@ -100,7 +100,7 @@ extension DumpRedactor {
   private mutating func emit(words record: DumpRecord, _ row: KeyDescriptor, _ bytes: RawSpan) {
     switch row.key {
     case .codes:
-      // A minidump has room for 15.
+      // A minidump has room for 15 codes.
       let isPlausible = record.value.count <= 15 * 8
       if !isPlausible { removals.add(.key, row.name, byteCount: record.value.count) }
       emit(start: record, isPlausible ? record.value.count / 8 * 8 : 0)
@@ -113,13 +113,13 @@ extension DumpRedactor {
     }
   }
 
-  /// Pairs of type and value: numbers, and addresses.
+  /// Copies pairs of type and value, which are numbers and addresses.
   private mutating func emit(auxiliaryVector record: DumpRecord, _ bytes: RawSpan) {
     emitHeader(record)
     let pairs = min(record.value.count / 16, 64)
     for index in 0..<pairs {
       let pair = ByteRange(offset: record.value.offset + 16 * index, count: 16)
-      // Types of asm/auxvec.h and linux/auxvec.h
+      // The types in asm/auxvec.h and linux/auxvec.h.
       plan.append(bytes.uint64(at: pair.offset) < 64 ? .copy(pair) : .zeros(16))
     }
     plan.append(.zeros(record.value.count - 16 * pairs))
@@ -141,7 +141,7 @@ extension DumpRedactor {
     emitRegisters(record.value, record.value.count == DumpStateLayout.arm64.size ? .arm64 : .x86_64, bytes)
   }
 
-  /// Of a state that is too short as many as there are; what is too much becomes zero.
+  /// Writes the registers in the state, even if it is too short; bytes after them become zero.
   private mutating func emitRegisters(_ range: ByteRange, _ layout: DumpStateLayout, _ bytes: RawSpan) {
     var state = [UInt8](repeating: 0, count: min(range.count, layout.size))
     for index in 0..<min(layout.words, state.count / 8) {
@@ -158,7 +158,8 @@ extension DumpRedactor {
     plan.append(.zeros(range.count - state.count))
   }
 
-  /// kState, which is of any size, and what its flavor says. Sources: XNU, `osfmk/mach/{arm,i386}/thread_status.h`.
+  /// Redacts kState, which may have any size; its flavor gives the layout. Sources: XNU,
+  /// `osfmk/mach/{arm,i386}/thread_status.h`.
   private mutating func emit(exceptionState record: DumpRecord, _ siblings: Siblings?, _ bytes: RawSpan) {
     if policy.keepsRegisters, record.value.count <= 1024 {
       emit(whole: record)
@@ -169,7 +170,7 @@ extension DumpRedactor {
     let isUnified = isARM ? flavor == 1 : [7, 8, 12].contains(flavor)
     emitHeader(record)
     let header = isUnified ? min(record.value.count, DumpStateLayout.header) : 0
-    // Flavor and count of what follows.
+    // The flavor and the word count of the state that follows.
     let isPlausible =
       header == DumpStateLayout.header && bytes.uint32(at: record.value.offset) < 64
       && bytes.uint32(at: record.value.offset + 4) < 1024
@@ -201,7 +202,7 @@ extension DumpRedactor {
       }
     case .state: emit(exceptionState: record, siblings, bytes)
     case .buildID:
-      // It has at most 64 bytes, a SHA-512.
+      // A build ID has at most 64 bytes, the size of a SHA-512.
       emit(start: record, 64)
     default:
       removals.add(.key, row.name, byteCount: record.value.count)
@@ -210,7 +211,7 @@ extension DumpRedactor {
   }
 
   private mutating func emit(annotation record: DumpRecord, _ siblings: Siblings?, _ bytes: RawSpan) {
-    // Type 1 is text. Of another nobody knows what it holds but its owner.
+    // Type 1 is text. Only the application knows the content of other types.
     if siblings?.isObject != true || siblings?.annotationType == 1 {
       emit(plain: record, "annotations", bytes)
       return

@@ -1,14 +1,14 @@
 internal import BinaryFormat
 internal import Minidump
 
-/// Crashpad's own stream: ids and annotations.
+/// The stream of Crashpad itself, with ids and annotations.
 extension MinidumpRedactor {
   mutating func claimCrashpadInfo(_ range: ByteRange, _ bytes: RawSpan) {
     let offset = range.offset
     guard range.count >= 52, bytes.uint32(at: offset) == 1, isList(at: offset + 36, size: 8, bytes),
       isList(at: offset + 44, size: 12, bytes)
     else { return }
-    // Version, ids, two places; the address mask came later.
+    // Version, ids and two locations; the address mask is a later addition.
     claims.copy(offset, 52)
     if range.count >= MinidumpFormat.crashpadInfoSize { claims.copy(offset + 56, 8) }
     claimDictionary(at: offset + 36, bytes)
@@ -25,20 +25,21 @@ extension MinidumpRedactor {
     }
   }
 
-  /// Whether `field` has the place of a list in the file that is not longer than its place, or none.
+  /// Whether the list at the location in `field` lies in the file and fits its size, or the location is empty.
   private func isList(at field: Int, size: Int, _ bytes: RawSpan) -> Bool {
     guard bytes.uint32(at: field) > 0 else { return true }
     guard let range = place(at: field, bytes), range.count >= 4 else { return false }
     return 4 + size * Int(bytes.uint32(at: range.offset)) <= range.count
   }
 
-  /// The list that `field` has the place of; nil if it was claimed already.
+  /// The range of the list at the location in `field`; nil if it is claimed already.
   private mutating func list(at field: Int, _ bytes: RawSpan) -> ByteRange? {
     guard let range = place(at: field, bytes), knownPlaces.insert(range.offset).inserted else { return nil }
     return range
   }
 
-  /// The entries of a list at `field`. A list that is too long for the budget goes, and its place too: nil.
+  /// The entries of the list at the location in `field`. If the list exceeds the budget, the list and
+  /// its location are removed: nil.
   private mutating func claimEntries(of range: ByteRange, at field: Int, size: Int, _ bytes: RawSpan) -> [Int]? {
     guard range.count >= 4 else { return [] }
     let count = min(Int(bytes.uint32(at: range.offset)), (range.count - 4) / size)
@@ -51,7 +52,7 @@ extension MinidumpRedactor {
     return entries(of: range, size: size, bytes)
   }
 
-  /// Claims the entries that stay; where some go, the place at `field` becomes shorter.
+  /// Claims the entries that stay. If some are removed, the size in the location at `field` shrinks.
   private mutating func finish(
     _ range: ByteRange, at field: Int, _ offsets: [Int], _ kept: [Int], size: Int, _ bytes: RawSpan
   ) {
@@ -71,15 +72,15 @@ extension MinidumpRedactor {
     finish(range, at: field, offsets, stays ? offsets : [], size: 4, bytes)
   }
 
-  /// Counts an annotation as removed, and makes sure that nothing else keeps its value.
+  /// Counts an annotation as removed, and ensures that no other claim keeps its value.
   private mutating func remove(_ name: [UInt8], valueAt rva: Int, _ bytes: RawSpan) {
     guard let value = byteArray(at: rva, bytes) else { return }
     removals.add(.annotation, name: name, byteCount: value.count)
     claims.claim(ByteRange(offset: rva, count: 4 + value.count), .removed)
   }
 
-  /// The name at `rva`, if the policy can be asked about it; longer ones are as good as unknown. With the budget spent there
-  /// is none, and the value at `value` goes.
+  /// The name at `rva`; nil if it is too long to check against the policy. If the budget is spent, also nil, and
+  /// the value at `value` is removed.
   private mutating func name(at rva: Int, of value: ByteRange, _ bytes: RawSpan) -> [UInt8]? {
     guard let range = byteArray(at: rva, bytes), range.count <= 4096 else { return nil }
     guard spend(range) else {
@@ -122,7 +123,7 @@ extension MinidumpRedactor {
       }
       kept.append(entry)
       claimString(at: nameRVA, "annotation names", bytes)
-      // Type 1 is text. Of another nobody knows what it holds but its owner.
+      // Type 1 is text. Only the application knows the content of other types.
       if bytes.uint16(at: entry + 4) == 1 {
         claimString(at: valueRVA, "annotations", bytes)
       } else if policy.names(name) {

@@ -2,14 +2,14 @@ internal import BinaryFormat
 internal import Minidump
 internal import Snapshot
 
-/// Memory.
+/// Memory lists and memory contents.
 extension MinidumpRedactor {
   mutating func claimMemoryList(_ range: ByteRange, _ bytes: RawSpan) {
     let offsets = entries(of: range, size: MinidumpFormat.memoryDescriptorSize, mayBePadded: true, bytes)
     var kept: [Int] = []
     for entry in offsets {
       let address = bytes.uint64(at: entry)
-      // One without bytes, or with none in this file, says nothing.
+      // An entry without bytes, or with bytes outside this file, is useless.
       guard let memory = place(at: entry + 8, bytes) else { continue }
       if claimMemory(memory, at: address, mayGo: true) { kept.append(entry) }
     }
@@ -20,7 +20,7 @@ extension MinidumpRedactor {
     }
   }
 
-  /// Claims the entries of a list that stay. If some go, the others move up, and the count follows.
+  /// Claims the entries of a list that stay. If some are removed, the others move up and the count is reduced.
   mutating func claimList(
     _ range: ByteRange, header: Int, _ offsets: [Int], _ kept: [Int], size: Int, _ bytes: RawSpan
   ) {
@@ -28,7 +28,7 @@ extension MinidumpRedactor {
       for entry in offsets { claims.copy(entry, size) }
       return
     }
-    // A list that shares its place with another one is made once.
+    // If two lists share a location, the list is built once.
     claims.make(littleEndian(UInt32(kept.count)), at: range.offset)
     var entries: [UInt8] = []
     entries.reserveCapacity(kept.count * size)
@@ -38,9 +38,9 @@ extension MinidumpRedactor {
     claims.claim(ByteRange(offset: start, count: range.end - start), .removed)
   }
 
-  /// Returns whether anything of it stays, or the file has to keep its place.
+  /// Returns whether any part of the range stays, or its place in the file must be kept.
   private mutating func claimMemory(_ range: ByteRange, at address: UInt64, mayGo: Bool) -> Bool {
-    // Many ranges may have all stacks inside of them.
+    // Many ranges may contain all stacks.
     guard policy.memory == .all || look(at: 1 + stacks.count(in: range, at: address)) else {
       claims.claim(range, mayGo ? .removed : .blank)
       removals.add(.memory, byteCount: range.count)
@@ -68,7 +68,7 @@ extension MinidumpRedactor {
     }
   }
 
-  /// Its ranges follow one another in the file, so none of them can go.
+  /// The ranges are adjacent in the file, so none can be removed.
   mutating func claimMemory64List(_ range: ByteRange, _ bytes: RawSpan) {
     guard range.count >= 16 else { return }
     claims.copy(range.offset, 16)
@@ -87,7 +87,7 @@ extension MinidumpRedactor {
 
   mutating func claimMemoryInfo(_ range: ByteRange, _ bytes: RawSpan) {
     for entry in extendedEntries(of: range, minimumSize: 48, countBytes: 8, bytes) {
-      // MINIDUMP_MEMORY_INFO without its padding
+      // MINIDUMP_MEMORY_INFO without its padding.
       claims.copy(entry, 20)
       claims.copy(entry + 24, 20)
     }

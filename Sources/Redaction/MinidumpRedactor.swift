@@ -2,33 +2,33 @@ internal import BinaryFormat
 internal import Minidump
 internal import Snapshot
 
-/// Claims what is known and allowed of a minidump. All places stay, so that offsets in the file stay true; lists become
-/// shorter where entries go.
+/// Claims the known and allowed parts of a minidump. All structures keep their positions, so that file offsets stay
+/// valid; lists shrink if entries are removed.
 struct MinidumpRedactor {
   let policy: RedactionPolicy
   let text: TextRedactor
   let snapshot: ProcessSnapshot
-  /// Of the whole file.
+  /// The size of the whole file.
   let size: Int
   var claims: Claims
   var removals = RemovalCounter()
   var rule: PointerRule
   /// The memory that is treated as a stack.
   let stacks: StackRanges
-  /// Strings that were claimed already, by their offsets.
+  /// The offsets of strings that are claimed already.
   var knownStrings: Set<Int> = []
   var knownWideStrings: Set<Int> = []
-  /// Other places that several entries may share.
+  /// The offsets of other structures that several entries may share.
   var knownPlaces: Set<Int> = []
   var knownMemory: Set<Int> = []
-  /// Bytes of strings that may still be looked at.
+  /// The number of string bytes that may still be read.
   var textBudget: Int
-  /// Entries of lists that may still be looked at. In a file that is whole each has four bytes of its own at least; lists of a
-  /// damaged one may all run on to its end, and then nobody could wait for the last of them.
+  /// The number of list entries that may still be read. In an intact file each entry has at least four bytes of its
+  /// own. In a damaged file all lists may extend to the end of the file, and reading them all would take forever.
   private var entryBudget: Int
-  /// The entries of the directory that should stay, by the types of their streams.
+  /// The directory entries that should stay, by stream type.
   private var directory: [MinidumpStreamType: Int] = [:]
-  /// New sizes of streams, by their types.
+  /// The new sizes of streams, by stream type.
   var newSizes: [MinidumpStreamType: Int] = [:]
 
   static func plan(
@@ -51,8 +51,8 @@ struct MinidumpRedactor {
     return plan
   }
 
-  /// Whether at least one entry of the directory stays, if there are some that should. A damaged directory may have a stream
-  /// that goes on top of everything; a header without streams would pass for a dump, and tell nobody anything.
+  /// Whether at least one directory entry stays, if any should. In a damaged file, a removed stream may overlap the
+  /// whole directory. A header without streams would pass for a dump but be useless.
   private func isMinidump(_ plan: RedactionPlan) -> Bool {
     plan.byteCount >= MinidumpFormat.headerSize
       && (directory.isEmpty || directory.values.contains { plan.keeps(ByteRange(offset: $0, count: 12)) })
@@ -66,7 +66,7 @@ struct MinidumpRedactor {
     self.size = size
     text = TextRedactor(policy: policy, collector: collector)
     claims = Claims(size: size)
-    // Names of annotations are looked at twice.
+    // The names of annotations are read twice.
     textBudget = 2 * size + 8 << 20
     entryBudget = size / 2
     stacks = StackRanges(snapshot, bytes)
@@ -78,7 +78,7 @@ struct MinidumpRedactor {
       stacks: stacks.addresses, addressMask: snapshot.system.addressMask, keepsSmallNumbers: policy.keepsSmallNumbers)
   }
 
-  /// Takes entries off the budget. Returns false if there are too many; then there are none for others either.
+  /// Takes entries off the budget. Returns false if it is spent; then all later calls fail too.
   mutating func look(at count: Int) -> Bool {
     entryBudget -= count
     return entryBudget >= 0
@@ -89,7 +89,7 @@ struct MinidumpRedactor {
   private mutating func claimStreams(_ streams: [MinidumpReader.Stream], _ bytes: RawSpan) {
     var first: [MinidumpStreamType: ByteRange] = [:]
     for stream in streams where first[stream.type] == nil { first[stream.type] = stream.range }
-    // First, so that the budget is there for it.
+    // The header comes first, while there is budget for it.
     claimHeader(first, bytes)
     for (type, range) in first.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { claim(type, range, bytes) }
     for region in stacks.ranges where policy.memory != .all { claims.words(region.range, at: region.address) }
@@ -98,9 +98,9 @@ struct MinidumpRedactor {
     }
   }
 
-  /// Header and directory. Of streams that go, the entry becomes unused.
+  /// Claims header and directory. The entries of removed streams become unused.
   private mutating func claimHeader(_ first: [MinidumpStreamType: ByteRange], _ bytes: RawSpan) {
-    // Not the checksum, which nobody makes.
+    // The checksum is not copied, because no writer sets it.
     claims.claim(ByteRange(offset: 0, count: 16), .header)
     claims.claim(ByteRange(offset: 20, count: 12), .header)
     claims.claim(ByteRange(offset: 16, count: 4), .blank)
@@ -120,7 +120,7 @@ struct MinidumpRedactor {
       claims.claim(ByteRange(offset: entry, count: MinidumpFormat.directoryEntrySize), .blank)
       if type == .unused { continue }
       removals.add(.stream, type.name, byteCount: place.end <= size ? place.count : 0)
-      // What is known stays where a damaged directory has another stream on top of it.
+      // If a damaged directory puts two streams in one place, the known stream stays.
       if place.end <= size, first[type] == place, type != .unused { claims.claim(place, .removed) }
     }
   }
@@ -160,7 +160,7 @@ struct MinidumpRedactor {
 
   private mutating func claim(_ type: MinidumpStreamType, _ range: ByteRange, _ bytes: RawSpan) {
     guard let kind = Self.kind(of: type) else { return }
-    // What of it is not claimed below stays in the file as zeros.
+    // The bytes that are not claimed below stay in the file as zeros.
     claims.hold(range)
     switch kind {
     case .systemInfo: claimSystemInfo(range, bytes)
@@ -193,7 +193,7 @@ func littleEndian(_ value: UInt64) -> [UInt8] {
 }
 
 extension RawSpan {
-  /// How many bytes of `range` are not zero.
+  /// The number of bytes in `range` that are not zero.
   func nonzeroCount(in range: ByteRange) -> Int {
     var offset = range.offset
     var count = 0

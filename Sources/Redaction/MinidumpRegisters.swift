@@ -2,19 +2,19 @@ internal import BinaryFormat
 internal import Minidump
 internal import Snapshot
 
-/// Registers.
+/// Register contexts.
 extension MinidumpRedactor {
-  /// Which members of a register record are what.
+  /// The parts of a register context.
   private struct Layout {
-    /// Flags, and the registers that are numbers: segments, the status word.
+    /// The flags, and registers that are plain numbers: segments, the status word.
     var plain: [ByteRange]
-    /// The program counter and the stack pointer, which always stay.
+    /// The offsets of the program counter and the stack pointer, which always stay.
     var pointers: [Int]
-    /// The link register, if there is one.
+    /// The offset of the link register, if there is one.
     var link: Int?
-    /// The other registers: offset of the first, how many.
+    /// The other general-purpose registers: offset of the first, and count.
     var general: [(offset: Int, count: Int)]
-    /// Vectors, floating point, debug registers.
+    /// Vector, floating-point and debug registers.
     var others: [ByteRange]
   }
 
@@ -38,7 +38,7 @@ extension MinidumpRedactor {
     general: [(4, 13)], others: [])
 
   private func layout(_ range: ByteRange, _ bytes: RawSpan) -> Layout? {
-    /// Whether the record is that large, and one of its flags tells its architecture.
+    /// Whether the context has this size, and a flag for its architecture.
     func has(_ flags: UInt32, at offset: Int, _ size: Int) -> Bool {
       range.count >= size && bytes.uint32(at: range.offset + offset) & flags != 0
     }
@@ -52,7 +52,7 @@ extension MinidumpRedactor {
     }
   }
 
-  /// Registers of an unknown form become zero.
+  /// Registers in an unknown layout become zero.
   mutating func claimContext(at field: Int, _ bytes: RawSpan) {
     guard let range = place(at: field, bytes), knownPlaces.insert(range.offset).inserted else { return }
     claims.hold(range)

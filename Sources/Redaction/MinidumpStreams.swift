@@ -2,10 +2,10 @@ internal import BinaryFormat
 internal import Minidump
 internal import Snapshot
 
-/// The streams, apart from Crashpad's own, memory and registers.
+/// The streams other than Crashpad's own, memory and registers.
 ///
-/// A damaged directory may lead anywhere, to text for example. So a record is copied only if those of its members that can
-/// be wrong are not: above all the places in it have to lie in the file.
+/// A damaged directory may refer to anything, such as text. So a record is copied only if its checkable members are
+/// valid; above all, its locations have to lie in the file.
 extension MinidumpRedactor {
   mutating func claimSystemInfo(_ range: ByteRange, _ bytes: RawSpan) {
     guard snapshot.system.architecture != .unknown, snapshot.system.operatingSystem != .unknown else { return }
@@ -18,7 +18,7 @@ extension MinidumpRedactor {
     let offset = range.offset
     let name = "MiscInfo"
     guard range.count >= 24, (24...2048).contains(bytes.uint32(at: offset)) else { return }
-    // Numbers; then TIME_ZONE_INFORMATION, which begins with one.
+    // Plain numbers up to the start of TIME_ZONE_INFORMATION, which begins with one.
     claims.copy(offset, min(range.count, 64))
     guard range.count >= 232 else { return }
     claimFixedWideText(ByteRange(offset: offset + 64, count: 64), name, bytes)
@@ -37,7 +37,7 @@ extension MinidumpRedactor {
       if hasStack, hasContext {
         claims.copy(entry, MinidumpFormat.threadSize)
       } else {
-        // Of a dump that was cut off: the id, and what is there.
+        // The dump is truncated: keep the id and the parts that lie in the file.
         claims.copy(entry, 4)
         if hasStack { claims.copy(entry + 24, 16) }
         if hasContext { claims.copy(entry + 40, 8) }
@@ -60,7 +60,8 @@ extension MinidumpRedactor {
   mutating func claimException(_ range: ByteRange, _ bytes: RawSpan) {
     guard range.count >= MinidumpFormat.exceptionStreamSize else { return }
     let offset = range.offset
-    // MINIDUMP_EXCEPTION_STREAM up to the parameters, of which those that are counted, and the registers' place
+    // MINIDUMP_EXCEPTION_STREAM up to the parameters, as many parameters as are counted,
+    // and the location of the registers.
     let count = Int(bytes.uint32(at: offset + 32))
     guard count <= 64, isPlausible(at: offset + 160, upTo: 64 * 1024, bytes) else { return }
     claims.copy(offset, 36)
@@ -76,11 +77,12 @@ extension MinidumpRedactor {
       guard isPlausible(at: entry + 76, upTo: 64 * 1024, bytes),
         isPlausibleString(at: Int(bytes.uint32(at: entry + 20)), bytes)
       else {
-        // Of a dump that was cut off, so that addresses of its code stay: address and size.
+        // The dump is truncated: keep address and size, so that addresses of this module's code stay.
         if bytes.uint64(at: entry) % 4096 == 0, bytes.uint64(at: entry) >> 48 == 0 { claims.copy(entry, 12) }
         continue
       }
-      // Up to the place of the CodeView record; not that of other debug information, which is no more there.
+      // Copies up to the location of the CodeView record. The location of other debug information becomes zero,
+      // because that information is removed.
       claims.copy(entry, 84)
       claims.claim(ByteRange(offset: entry + 84, count: 24), .blank)
       claimWideString(at: Int(bytes.uint32(at: entry + 20)), "ModuleList", bytes)
@@ -104,7 +106,7 @@ extension MinidumpRedactor {
       claims.copy(record.offset, 16)
       claimName(from: 16)
     case MinidumpFormat.codeViewELFBuildID:
-      // A build id has at most 64 bytes, a SHA-512.
+      // A build ID has at most 64 bytes, the size of a SHA-512.
       claims.copy(record.offset, min(record.count, 4 + 64))
     default: break
     }
@@ -129,12 +131,12 @@ extension MinidumpRedactor {
     Set(snapshot.modules.compactMap { $0.name.map { snapshot.bytes(of: $0, in: bytes) } })
   }
 
-  /// Pairs of type and value: numbers, and addresses.
+  /// Claims pairs of type and value, which are numbers and addresses.
   mutating func claimAuxiliaryVector(_ range: ByteRange, _ bytes: RawSpan) {
     let pair = 2 * rule.wordSize
     for index in 0..<min(range.count / pair, 64) {
       let entry = range.offset + index * pair
-      // Types of asm/auxvec.h and linux/auxvec.h
+      // The types in asm/auxvec.h and linux/auxvec.h.
       if rule.word(at: entry, bytes) < 64 { claims.copy(entry, pair) }
     }
   }

@@ -2,21 +2,21 @@ internal import BinaryFormat
 internal import Minidump
 internal import Snapshot
 
-/// What the structures of minidumps share: places, lists, strings.
+/// The shared building blocks of minidumps: locations, lists, strings.
 extension MinidumpRedactor {
-  /// A location descriptor's place, if it lies in the file.
+  /// The range of the location descriptor at `field`; nil if it is empty or not in the file.
   func place(at field: Int, _ bytes: RawSpan) -> ByteRange? {
     let place = ByteRange(offset: Int(bytes.uint32(at: field + 4)), count: Int(bytes.uint32(at: field)))
     return place.count > 0 && place.end <= size ? place : nil
   }
 
-  /// Whether a location descriptor is empty, or has a place in the file, of no more bytes than that.
+  /// Whether a location descriptor is empty, or its range lies in the file and has at most `limit` bytes.
   func isPlausible(at field: Int, upTo limit: Int = .max, _ bytes: RawSpan) -> Bool {
     let count = Int(bytes.uint32(at: field))
     return count == 0 || (count <= limit && Int(bytes.uint32(at: field + 4)) <= size - count)
   }
 
-  /// Whether there is none, or one that lies in the file.
+  /// Whether there is no string, or the string lies in the file.
   func isPlausibleString(at rva: Int, _ bytes: RawSpan) -> Bool {
     guard rva != 0 else { return true }
     guard rva <= size - 4 else { return false }
@@ -24,7 +24,7 @@ extension MinidumpRedactor {
     return count <= 2 * TextRedactor.maximumLength && count <= size - rva - 4
   }
 
-  /// Claims the count of a list and gives the offsets of its entries, as many as there is room for.
+  /// Claims the count of a list and returns the offsets of its entries, as many as fit.
   mutating func entries(of range: ByteRange, size: Int, mayBePadded: Bool = false, _ bytes: RawSpan) -> [Int] {
     guard range.count >= 4 else { return [] }
     let count = Int(bytes.uint32(at: range.offset))
@@ -38,7 +38,7 @@ extension MinidumpRedactor {
     return (0..<min(count, (end - start) / size)).map { start + size * $0 }
   }
 
-  /// The entries of a list whose header has its own size, the entries' size and a count, with that size.
+  /// Claims a list whose header holds the size of the header, the size of an entry, and a count. Returns the entries.
   mutating func extendedEntries(of range: ByteRange, minimumSize: Int, countBytes: Int, _ bytes: RawSpan) -> [Int] {
     guard range.count >= 8 + countBytes else { return [] }
     let header = Int(bytes.uint32(at: range.offset))
@@ -52,13 +52,13 @@ extension MinidumpRedactor {
 
   // MARK: Text
 
-  /// Takes the bytes of a text off the budget; without it, what shares bytes could take for ever.
+  /// Takes the bytes of a text off the budget. Without a budget, texts that share bytes could take forever.
   mutating func spend(_ range: ByteRange) -> Bool {
     textBudget -= range.count
     return textBudget >= 0
   }
 
-  /// UTF-8 whose length stands elsewhere.
+  /// Claims UTF-8 text whose length is stored elsewhere.
   mutating func claimText(_ range: ByteRange, _ place: String, _ bytes: RawSpan) {
     guard spend(range) else {
       claims.stars(range)
@@ -77,7 +77,7 @@ extension MinidumpRedactor {
     if let place, !piece.isStars(bytes, wide: false) { removals.add(.text, place, byteCount: piece.range.count) }
   }
 
-  /// UTF-16 whose length stands elsewhere.
+  /// Claims UTF-16 text whose length is stored elsewhere.
   mutating func claimWideText(
     _ range: ByteRange, _ place: String, _ bytes: RawSpan, limit: Int = TextRedactor.maximumNameLength
   ) {
@@ -96,7 +96,7 @@ extension MinidumpRedactor {
     }
   }
 
-  /// A MINIDUMP_STRING.
+  /// Claims a MINIDUMP_STRING.
   mutating func claimWideString(
     at rva: Int, _ place: String, _ bytes: RawSpan, limit: Int = TextRedactor.maximumNameLength
   ) {
@@ -108,14 +108,14 @@ extension MinidumpRedactor {
     if rva + 6 + count <= size { claims.claim(ByteRange(offset: rva + 4 + count, count: 2), .hold) }
   }
 
-  /// The bytes of Crashpad's strings and byte arrays, if they lie in the file.
+  /// The bytes of a string or byte array of Crashpad; nil if it does not lie in the file.
   func byteArray(at rva: Int, _ bytes: RawSpan) -> ByteRange? {
     guard rva <= size - 4 else { return nil }
     let count = Int(bytes.uint32(at: rva))
     return count <= size - rva - 4 ? ByteRange(offset: rva + 4, count: count) : nil
   }
 
-  /// Crashpad's string at `rva`, its NUL too.
+  /// Claims the Crashpad string at `rva`, including its NUL.
   mutating func claimString(at rva: Int, _ place: String, _ bytes: RawSpan) {
     guard let range = byteArray(at: rva, bytes), knownStrings.insert(rva).inserted else { return }
     claims.copy(rva, 4)
@@ -123,13 +123,13 @@ extension MinidumpRedactor {
     if range.end < size { claims.hold(ByteRange(offset: range.end, count: 1)) }
   }
 
-  /// Text up to the first NUL; what is behind it becomes zero.
+  /// Claims text up to the first NUL; bytes after it become zero.
   mutating func claimFixedText(_ range: ByteRange, _ place: String, _ bytes: RawSpan) {
     let end = bytes.firstZero(in: range)
     claimText(ByteRange(offset: range.offset, count: end - range.offset), place, bytes)
   }
 
-  /// UTF-16 up to the first NUL.
+  /// Claims UTF-16 text up to the first NUL.
   mutating func claimFixedWideText(_ range: ByteRange, _ place: String, _ bytes: RawSpan) {
     var count = 0
     while count + 2 <= range.count, bytes.uint16(at: range.offset + count) != 0 { count += 2 }

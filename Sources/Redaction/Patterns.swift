@@ -4,7 +4,7 @@ public struct NamePattern: Sendable, Hashable {
 
   public init(_ pattern: String) { bytes = Array(pattern.utf8) }
 
-  /// Takes at most the product of both lengths in steps. Of a name that is not ASCII, `?` stands for one byte.
+  /// Takes at most as many steps as the product of both lengths. In a name that is not ASCII, `?` matches one byte.
   func matches(_ name: [UInt8], ignoringCase: Bool) -> Bool {
     var index = 0
     var place = 0
@@ -33,10 +33,10 @@ public struct NamePattern: Sendable, Hashable {
   }
 }
 
-/// A pattern for parts of text, whatever the case of ASCII letters: `*` stands for any number of characters that are neither
-/// blank nor a quotation mark, `?` for one of them.
+/// A pattern for parts of text, ignoring the case of ASCII letters. `*` stands for any number of characters that are
+/// neither blanks nor quotation marks, `?` for one such character.
 ///
-/// Searching takes time in proportion to the text's length times the pattern's, whatever both hold.
+/// A search takes time proportional to the length of the text times the length of the pattern, for any content.
 public struct TextPattern: Sendable, Hashable {
   fileprivate enum Element: Hashable {
     case literal(UInt16)
@@ -47,7 +47,7 @@ public struct TextPattern: Sendable, Hashable {
   private let utf8: [Element]
   private let utf16: [Element]
 
-  /// Nil if the pattern would match text of no length, as `*` alone does.
+  /// Nil if the pattern would match empty text, as `*` alone does.
   public init?(_ pattern: String) {
     guard pattern.contains(where: { $0 != "*" }) else { return nil }
     utf8 = pattern.utf8.map { Self.element(UInt16($0)) }
@@ -62,12 +62,11 @@ public struct TextPattern: Sendable, Hashable {
     }
   }
 
-  /// Marks everything in `text` that matches. What is overwritten already (`*`) matches nothing, so that what is
-  /// left matches nothing either.
+  /// Marks all matches in `text`. Overwritten text (`*`) never matches, so a second redaction finds no match either.
   func mark(_ text: [UInt16], isUTF16: Bool, _ marks: inout Marks) {
     let elements = isUTF16 ? utf16 : utf8
     let none = Int.max
-    // For each state, where the earliest text begins that has led to it.
+    // For each state, the earliest start of a match that has reached it.
     var starts = [Int](repeating: none, count: elements.count + 1)
     var next = starts
     for index in 0...text.count {
@@ -100,7 +99,7 @@ public struct TextPattern: Sendable, Hashable {
   }
 }
 
-/// Characters as units of UTF-8 or UTF-16.
+/// Characters as UTF-8 or UTF-16 code units.
 enum Unit {
   static let star = UInt16(UInt8(ascii: "*"))
   static let quote = UInt16(UInt8(ascii: "\""))
@@ -109,12 +108,12 @@ enum Unit {
   static let backslash = UInt16(UInt8(ascii: "\\"))
 }
 
-/// Of an ASCII letter the small one.
+/// Lowercases an ASCII letter.
 func lowercase(_ unit: UInt16) -> UInt16 { (0x41...0x5a).contains(unit) ? unit | 0x20 : unit }
 
-/// Which units of a text are to be overwritten.
+/// The units of a text to overwrite.
 struct Marks {
-  /// How many marked ranges begin at a unit, less how many end there.
+  /// The number of marked ranges that begin at a unit minus the number that end there.
   private var edges: [Int]
   private(set) var isEmpty = true
 
@@ -127,7 +126,7 @@ struct Marks {
     edges[range.upperBound] -= 1
   }
 
-  /// The marked ranges, in order, none touching another.
+  /// The marked ranges in order; adjacent ranges are merged.
   var ranges: [Range<Int>] {
     if isEmpty { return [] }
     var ranges: [Range<Int>] = []

@@ -1,27 +1,27 @@
 internal import BinaryFormat
 internal import Snapshot
 
-/// Which words of memory and registers stay: zero, addresses of code, aligned addresses of stacks.
+/// Decides which words of memory and registers stay: zero, code addresses, and aligned stack addresses.
 ///
-/// Compare Crashpad's `snapshot/sanitized/memory_snapshot_sanitized.cc`, which keeps small numbers too.
+/// Compare Crashpad's `snapshot/sanitized/memory_snapshot_sanitized.cc`, which also keeps small numbers.
 struct PointerRule: Sendable {
-  /// What other words become: neither an address nor a multiple of anything.
+  /// The value that replaces other words: not an address, and not a multiple of anything.
   static let defaced: UInt64 = 0x0def_aced_0def_aced
   private static let greatestSmallNumber: UInt64 = 4096
 
-  /// Modules above that size or address are not believed: they would make everything an address.
+  /// Modules above this size or address are ignored: they would turn every word into an address.
   private static let maximumModuleSize: UInt64 = 1 << 32
   private static let addressLimit: UInt64 = 1 << 48
 
-  /// Bytes: 8, or 4 on 32-bit machines.
+  /// The size of a word in bytes: 8, or 4 on 32-bit machines.
   let wordSize: Int
   var wordMask: UInt64 { wordSize == 8 ? .max : 0xffff_ffff }
   private let code: AddressRanges
   private let stacks: AddressRanges
-  /// Bits that may not be part of a return address.
+  /// The bits of a return address that are not part of the address.
   private let masks: [UInt64]
   private let keepsSmallNumbers: Bool
-  /// Swift marks the frames of asynchronous functions in their saved frame pointers.
+  /// The bit with which Swift marks the frames of asynchronous functions in their saved frame pointers.
   private static let asynchronousFrame: UInt64 = 1 << 60
 
   init(
@@ -29,7 +29,8 @@ struct PointerRule: Sendable {
     stacks: [(address: UInt64, size: UInt64)], addressMask: UInt64?, keepsSmallNumbers: Bool
   ) {
     wordSize = [.x86, .arm].contains(architecture) ? 4 : 8
-    // An address just behind the last byte counts: a call may be a function's last instruction, a stack end there.
+    // The address just after the last byte counts: a call may be the last instruction of a
+    // function, and a stack may end there.
     func ranges(_ list: [(address: UInt64, size: UInt64)]) -> AddressRanges {
       AddressRanges(
         list.filter { $0.size > 0 && $0.size <= Self.maximumModuleSize && $0.address < Self.addressLimit }
@@ -39,7 +40,7 @@ struct PointerRule: Sendable {
     self.stacks = ranges(stacks)
     var masks: [UInt64] = []
     if architecture == .arm64 {
-      // Of Linux, and of iOS.
+      // The masks of Linux and iOS.
       masks = [~0 << 48, ~0 << 39]
       let bits = addressMask?.leadingOnes ?? 0
       if let addressMask, (8...32).contains(bits), addressMask << bits == 0 { masks.append(addressMask) }
@@ -53,12 +54,12 @@ struct PointerRule: Sendable {
     return address % UInt64(wordSize) == 0 && stacks.contains(address)
   }
 
-  /// Whether it is an address of code, with or without an authentication code.
+  /// Whether the word is a code address, with or without a pointer authentication code.
   func isSignedCodeAddress(_ word: UInt64) -> Bool {
     code.contains(word) || masks.contains { code.contains(word & ~$0) }
   }
 
-  /// Whether `word` stays wherever it stands.
+  /// Whether `word` stays anywhere.
   func keeps(_ word: UInt64) -> Bool {
     if word == 0 || code.contains(word) || isStackAddress(word) { return true }
     guard keepsSmallNumbers else { return false }
@@ -71,8 +72,8 @@ struct PointerRule: Sendable {
     wordSize == 8 ? bytes.uint64(at: offset) : UInt64(bytes.uint32(at: offset))
   }
 
-  /// Calls `body` with each whole word of the memory that begins at `address`, and whether it stays.
-  /// - Returns: how many bytes are before the first word.
+  /// Calls `body` with each whole word of the memory that begins at `address`, and whether the word stays.
+  /// - Returns: the number of bytes before the first word.
   @discardableResult
   func forEachWord(
     of range: ByteRange, at address: UInt64, _ bytes: RawSpan, _ body: (_ word: UInt64, _ stays: Bool) -> Void
@@ -80,7 +81,8 @@ struct PointerRule: Sendable {
     let size = UInt64(wordSize)
     let lead = min(range.count, Int((size - address % size) % size))
     var offset = range.offset + lead
-    // An authentication code is data of any value, so it is believed only where a frame's record has one.
+    // A pointer authentication code may have any value, so one is accepted only in a frame
+    // record, after the frame pointer.
     var followsFramePointer = false
     var place = address &+ UInt64(lead)
     while offset + wordSize <= range.end {
@@ -99,7 +101,7 @@ extension UInt64 {
   fileprivate var leadingOnes: Int { (~self).leadingZeroBitCount }
 }
 
-/// Ranges of addresses, both ends included.
+/// Ranges of addresses, including both ends.
 struct AddressRanges: Sendable {
   private var ranges: [(start: UInt64, end: UInt64)] = []
 

@@ -3,26 +3,26 @@ package import BinaryFormat
 package import FileSystem
 public import SystemPackage
 
-/// Takes out of dumps what says something about people: makes one of the same kind that unwinds to the same frames.
+/// Removes personal data from dumps. The output is a dump of the same format that unwinds to the same frames.
 ///
-/// The output is made of what is understood and allowed, and of nothing else: bytes that nobody can account for, as a damaged
-/// dump has them, do not get into it. The input is never changed.
+/// The output holds only content that is understood and allowed. Unknown bytes, as in a damaged dump, are not
+/// copied. The input is never changed.
 public struct Redaction: Sendable {
   public let policy: RedactionPolicy
 
-  /// The input is neither an intermediate dump nor a minidump nor a crash report.
+  /// The input is not an intermediate dump, a minidump or a crash report.
   public struct NotADump: Error {
     public init() {}
   }
 
   public init(_ policy: RedactionPolicy = RedactionPolicy()) { self.policy = policy }
 
-  /// Decides what becomes of a dump, and says so without writing anything. Throws `NotADump`.
+  /// Plans the redaction without writing anything. Throws `NotADump`.
   package func plan(_ bytes: RawSpan) throws(NotADump) -> RedactionPlan {
     let collector = UserNameCollector()
     let plan = try plan(bytes, policy, collector)
     if collector.names.isEmpty { return plan }
-    // A text may come before the path that has the name, so a second pass hides the names everywhere.
+    // A name may occur in a text before the path that reveals it, so a second pass hides the names everywhere.
     var policy = policy
     policy.userNames = collector.names.sorted().map(UserName.init)
     return try self.plan(bytes, policy, collector)
@@ -39,13 +39,13 @@ public struct Redaction: Sendable {
     return plan
   }
 
-  /// Decides what becomes of a dump, and says so without writing anything. Throws `NotADump`.
+  /// Plans the redaction without writing anything. Throws `NotADump`.
   package func plan(_ input: InputFile) throws -> RedactionPlan {
     try input.checkingReading { try input.withBytes { try plan($0) } }
   }
 
-  /// Writes the redacted dump of the file `input` into the file `output`, which appears whole or not at all, and says what is
-  /// missing in it. Throws `NotADump`, `Errno`, or `InputFile.NotReadable` if the input became shorter meanwhile.
+  /// Writes the redacted copy of `input` to the file `output`, which appears complete or not at all, and reports the
+  /// removals. Throws `NotADump`, `Errno`, or `InputFile.NotReadable` if the input became shorter meanwhile.
   public func redact(_ input: FilePath, to output: FilePath) throws -> RedactionReport {
     let file = try InputFile(input)
     let written = RedactedFile(try OutputFile(output, permissions: file.outputPermissions))
@@ -54,8 +54,8 @@ public struct Redaction: Sendable {
     return report
   }
 
-  /// Writes the redacted dump to `output` and says what is missing in it. Throws `NotADump`,
-  /// `InputFile.NotReadable` if the input became shorter meanwhile, or what `output` throws; what was written then is void.
+  /// Writes the redacted dump to `output` and reports the removals. Throws `NotADump`, `InputFile.NotReadable` if the
+  /// input became shorter meanwhile, or the error of `output`. After an error, the written bytes are invalid.
   package func redact(_ input: InputFile, to output: any ByteOutput) throws -> RedactionReport {
     try input.checkingReading {
       try input.withBytes { bytes in

@@ -1,28 +1,28 @@
 package import BinaryFormat
 
-/// What one dump becomes: every byte of the output is copied, made up or zero by a decision that was made before the first
-/// one is written.
+/// The plan for redacting one dump: every byte of the output is copied, generated or zero, as decided
+/// before the first byte is written.
 package struct RedactionPlan: Sendable {
-  /// What is removed.
+  /// The removals.
   package internal(set) var report: RedactionReport
 
-  /// Bytes of the output.
+  /// The number of bytes in the output.
   package internal(set) var byteCount = 0
 
   enum Segment: Sendable {
     case copy(ByteRange)
     case zeros(Int)
     case stars(Int)
-    /// UTF-16; `phase` is 1 if it begins within a unit.
+    /// Asterisks in UTF-16; `phase` is 1 if the range begins inside a unit.
     case wideStars(Int, phase: Int)
     /// A range of `made`.
     case made(ByteRange)
-    /// Memory that begins at that address, of which the rule keeps words.
+    /// Memory that begins at `address`; the pointer rule decides which words stay.
     case words(ByteRange, address: UInt64)
   }
 
   var segments: [Segment] = []
-  /// Bytes that are not in the input.
+  /// Bytes of the output that are not in the input.
   var made: [UInt8] = []
   var rule: PointerRule
 
@@ -54,7 +54,7 @@ package struct RedactionPlan: Sendable {
     made += bytes
   }
 
-  /// Whether the output has all bytes of `range`, which is one of the output, from the input or from `made`.
+  /// Whether all bytes of `range`, a range of the output, come from the input or from `made`.
   func keeps(_ range: ByteRange) -> Bool {
     var place = 0
     for segment in segments {
@@ -74,7 +74,7 @@ package struct RedactionPlan: Sendable {
     return place >= range.end
   }
 
-  /// Counts the words that stay and those that go.
+  /// Counts the words that stay and the words that are removed.
   mutating func countWords(_ bytes: RawSpan, _ removals: inout RemovalCounter) {
     var kept = 0
     var removed = 0
@@ -87,7 +87,7 @@ package struct RedactionPlan: Sendable {
     removals.add(.word, count: removed, byteCount: removed * rule.wordSize)
   }
 
-  /// Writes the output. `bytes` are those that the plan was made for. Throws what `output` throws.
+  /// Writes the output. `bytes` must be the bytes that the plan was made for. Throws the errors of `output`.
   package func write(_ bytes: RawSpan, to output: any ByteOutput) throws {
     var writer = ByteWriter(to: output)
     for segment in segments {
@@ -105,7 +105,7 @@ package struct RedactionPlan: Sendable {
     try writer.finish()
   }
 
-  /// Words that are cut off at either end become zero.
+  /// Partial words at either end become zero.
   private func write(_ range: ByteRange, at address: UInt64, _ bytes: RawSpan, to writer: inout ByteWriter) {
     let size = UInt64(rule.wordSize)
     let lead = min(range.count, Int((size - address % size) % size))

@@ -1,39 +1,39 @@
-/// What of a dump or minidump stays as it is. Everything that is neither listed here nor understood is overwritten.
+/// The parts of a dump that stay. All parts that are not understood or not allowed here are overwritten.
 public struct RedactionPolicy: Sendable {
-  /// What becomes of captured memory.
+  /// The treatment of captured memory.
   public enum Memory: String, Sendable, CaseIterable {
-    /// Stacks keep return addresses and frame pointers; other memory goes.
+    /// Stacks keep return addresses and frame pointers; other memory is removed.
     case stacks
-    /// All memory is treated as stacks are.
+    /// All memory is treated like stacks.
     case pointers
-    /// All memory stays as it is.
+    /// All memory stays.
     case all
   }
 
-  /// If there are any, only the annotations stay whose name one of these matches.
+  /// If not empty, only annotations whose name matches one of these patterns stay.
   public var keptAnnotations: [NamePattern] = []
-  /// Annotations whose name one of these matches go, whatever `keptAnnotations` says.
+  /// Annotations whose name matches one of these patterns are removed, even if `keptAnnotations` allows them.
   public var removedAnnotations: [NamePattern] = []
-  /// Text that is overwritten wherever text stays.
+  /// Text to overwrite in all texts that stay.
   public var hiddenText: [TextPattern] = []
   /// Whether the part of a path that names a user is overwritten.
   public var hidesUserNames = true
   /// Whether user info and query values of URLs, e-mail addresses and long random words are overwritten.
   public var hidesSecrets = true
   public var memory = Memory.stacks
-  /// Whether general-purpose and vector registers stay that hold neither zero nor an address of code or of a stack.
+  /// Whether general-purpose and vector registers stay that are neither zero nor a code or stack address.
   public var keepsRegisters = false
-  /// Whether words of stacks and registers stay whose magnitude is at most 4096.
+  /// Whether words in stacks and registers stay if their magnitude is at most 4096.
   public var keepsSmallNumbers = false
   /// Environment variables whose values stay.
   public var keptVariables: [NamePattern] = []
-  /// Whether the arguments behind the program's name stay.
+  /// Whether the arguments after the program's name stay.
   public var keepsArguments = false
 
-  /// The name under which messages are matched that have none: those of `__crash_info`, of the dynamic loader, of lists.
+  /// The name used for messages without a name: those of `__crash_info`, of the dynamic loader, and in lists.
   public static let messageName = "message"
 
-  /// Names of users that paths of the dump contain; they are overwritten in all texts.
+  /// User names found in paths of the dump; they are overwritten in all texts.
   var userNames: [UserName] = []
 
   public init() {}
@@ -44,6 +44,6 @@ public struct RedactionPolicy: Sendable {
     return keptAnnotations.isEmpty || names(name)
   }
 
-  /// Whether the owner has asked for it by its name.
+  /// Whether `keptAnnotations` matches this name.
   func names(_ name: [UInt8]) -> Bool { keptAnnotations.contains { $0.matches(name, ignoringCase: false) } }
 }

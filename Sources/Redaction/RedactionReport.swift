@@ -1,41 +1,41 @@
-/// What was removed from a dump: how much, and under which names; never what it was.
+/// The removals from a dump, with counts and names but without the removed content.
 public struct RedactionReport: Sendable {
   public enum Format: String, Sendable {
     case intermediateDump = "intermediate-dump"
     case minidump
-    /// A crash report with names and stacks in place of memory; the output is the body of an `.ips`.
+    /// A crash report with names and stacks instead of memory; the output is the body of an `.ips`.
     case report
   }
 
-  /// What kind of thing was removed. The texts are those of JSON.
+  /// The kinds of removed content. The texts are used in JSON.
   public enum Kind: String, Sendable, CaseIterable {
-    /// Annotations that the policy does not let through; by name.
+    /// Annotations that the policy does not allow, by name.
     case annotation
-    /// Values of annotations that are no text; by name.
+    /// Values of annotations that are not text, by name.
     case value
-    /// Parts of text: user names, hidden text; by where they stood.
+    /// Parts of text, such as user names and hidden text, by place.
     case text
-    /// Values of environment variables; by name.
+    /// Values of environment variables, by name.
     case variable
-    /// Arguments of the command line.
+    /// Command-line arguments.
     case argument
-    /// Words of stacks, and of memory that is treated as they are.
+    /// Words of stacks, and of memory that is treated like stacks.
     case word
     /// Ranges of memory.
     case memory
     /// Registers.
     case register
-    /// Streams of a minidump that nobody knows, or that hold too much; by name.
+    /// Unknown minidump streams, or ones that hold too much, by name.
     case stream
-    /// Keys of an intermediate dump that nobody knows, or that hold too much; by name.
+    /// Unknown keys of an intermediate dump, or ones that hold too much, by name.
     case key
-    /// Bytes that belong to nothing that could be read.
+    /// Bytes that belong to no readable structure.
     case unread
   }
 
   public struct Removal: Sendable, Hashable {
     public let kind: Kind
-    /// Empty where the kind has no names. Names come from the dump, so they may hold anything.
+    /// Empty if the kind has no names. Names come from the dump and may hold anything.
     public let name: String
     public internal(set) var count: Int
     public internal(set) var byteCount: Int
@@ -44,9 +44,9 @@ public struct RedactionReport: Sendable {
   public let format: Format
   public internal(set) var inputByteCount: Int
   public internal(set) var outputByteCount = 0
-  /// By kind, in the order of `Kind`, and by name.
+  /// Sorted by kind, in the order of `Kind`, then by name.
   public internal(set) var removals: [Removal] = []
-  /// How many words of memory stayed.
+  /// The number of memory words that stayed.
   public internal(set) var keptWords = 0
 
   init(_ format: Format, inputByteCount: Int) {
@@ -54,7 +54,7 @@ public struct RedactionReport: Sendable {
     self.inputByteCount = inputByteCount
   }
 
-  /// How many things of that kind were removed.
+  /// The number of removals of this kind.
   public func count(of kind: Kind) -> Int {
     removals.reduce(0) { $0 + ($1.kind == kind ? $1.count : 0) }
   }
@@ -68,9 +68,9 @@ struct RemovalCounter {
   }
 
   private var removals: [Key: (count: Int, byteCount: Int)] = [:]
-  /// Further names are counted together, under none.
+  /// Further names are counted together under an empty name.
   private static let maximumNames = 1000
-  /// Names are cut there.
+  /// Longer names are truncated.
   private static let maximumNameLength = 256
 
   mutating func add(_ kind: RedactionReport.Kind, _ name: String = "", count: Int = 1, byteCount: Int) {

@@ -3,17 +3,17 @@ internal import BinaryFormat
 internal import JSONFormat
 internal import Snapshot
 
-/// Makes of a crash report the body of an `.ips` with what is allowed, and nothing else.
+/// Turns a crash report into the body of an `.ips` that holds only allowed content.
 ///
-/// Names of functions, images and threads stay as text does; ids of the device, of the user and of the installation go, as
-/// do registers that hold neither zero nor an address of code.
+/// Names of functions, images and threads stay under the rules for text. The ids of the device, the user and the
+/// installation are removed, as are registers that are neither zero nor a code address.
 struct ReportRedactor {
   private let text: TextRedactor
   private var removals = RemovalCounter()
   private var rule: PointerRule
   private let policy: RedactionPolicy
 
-  /// Fields of the head that say nothing about a person.
+  /// Header fields without personal data.
   private static let keptFields: Set<String> = [
     "Release Type", "AppVariant", "Time Awake Since Boot", "Time Since Wake", "System Integrity Protection", "Locked",
     "Developer Mode", "Lockdown Mode", "Dyld Error", "Logical CPU", "Error Code", "Trap Number", "Event",

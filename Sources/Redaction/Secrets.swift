@@ -1,8 +1,10 @@
-/// The parts of texts that identify a person or grant access: user info and query values of URLs, e-mail addresses, tokens.
+/// The parts of texts that identify a person or grant access: user info and query values of
+/// URLs, e-mail addresses, tokens.
 enum Secrets {
-  /// Marks what one step finds and replaces it by stars, so that later steps and a second redaction see the same text.
+  /// Marks the findings of each step and replaces them with asterisks, so that later steps and a
+  /// second redaction see the same text.
   static func mark(_ text: inout [UInt16], _ marks: inout Marks) {
-    // URLs first: the host behind a password is no part of an e-mail address.
+    // URLs come first: the host after a password is not part of an e-mail address.
     for step in [markURLs, markAddresses, markTokens] {
       var found = Marks(count: text.count)
       step(text, &found)
@@ -18,7 +20,7 @@ enum Secrets {
   private static func markURLs(_ text: [UInt16], _ marks: inout Marks) {
     let at = UInt16(UInt8(ascii: "@"))
     let colon = UInt16(UInt8(ascii: ":"))
-    // Where the URL ends that has the index; its query may be one without a name.
+    // The end of the URL that contains `index`; the query of a URL may be a value without a name.
     var urlEnd = 0
     var index = 0
     while index < text.count {
@@ -26,7 +28,7 @@ enum Secrets {
         text[index + 1] == Unit.slash, text[index + 2] == Unit.slash
       {
         let start = index + 3
-        // Searched once for all URLs without a blank between them: more often would take quadratic time.
+        // Searched once for all URLs without a blank between them; searching for each URL would take quadratic time.
         if index >= urlEnd { urlEnd = text[start...].firstIndex(where: endsURL) ?? text.count }
         let end = text[start...].firstIndex(where: endsAuthority) ?? text.count
         if let userEnd = text[start..<end].lastIndex(of: at) {
@@ -43,7 +45,8 @@ enum Secrets {
     }
   }
 
-  /// Marks the values behind a question mark or number sign: `?key=VALUE&key=VALUE`. Returns where to go on.
+  /// Marks the values after a question mark or number sign: `?key=VALUE&key=VALUE`.
+  /// Returns the index to continue from.
   private static func markValues(_ text: [UInt16], from mark: Int, isURL: Bool, _ marks: inout Marks) -> Int {
     var start = mark + 1
     while start < text.count {
@@ -91,20 +94,21 @@ enum Secrets {
       var end = index + 1
       while end < text.count, isDomain(text[end]) { end += 1 }
       place = index + 1
-      // A full stop behind an address ends the sentence.
+      // A full stop after an address ends the sentence.
       while end > place, !isLetterOrDigit(text[end - 1]) { end -= 1 }
       if start < index, isDomainName(text[place..<end]) { marks.mark(start..<end) }
     }
   }
 
-  /// Whether the last label is letters alone, which versions (`name@1.2.3`) and symbol versions (`name@LIB_1.2`) do not have.
+  /// Whether the last label consists of letters only. Versions (`name@1.2.3`) and symbol versions
+  /// (`name@LIB_1.2`) have other labels.
   private static func isDomainName(_ domain: ArraySlice<UInt16>) -> Bool {
     guard let dot = domain.lastIndex(of: 0x2e), dot > domain.startIndex else { return false }
     let label = domain[(dot + 1)...]
     return label.count >= 2 && label.allSatisfy { isLetter($0) || $0 >= 0x80 } && !unitSuffixes.contains(Array(label))
   }
 
-  /// systemd's units have names like addresses: `getty@tty1.service`.
+  /// Names of systemd units look like addresses: `getty@tty1.service`.
   private static let unitSuffixes: Set<[UInt16]> = Set(["service", "slice", "scope", "so"].map { Array($0.utf16) })
 
   /// Letters, digits and `_-.%+`
@@ -118,14 +122,14 @@ enum Secrets {
 
   // MARK: Tokens
 
-  /// Fewer characters are no token, but for those with a known beginning.
+  /// The minimum length of a token without a known prefix.
   private static let minimumToken = 20
   private static let minimumBase64 = 32
-  /// Beginnings of tokens, and how many characters follow at least.
+  /// Prefixes of tokens, and the minimum number of characters after them.
   private static let prefixes: [(text: [UInt16], count: Int)] =
     ["eyJ", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "sk-", "sk_live_", "AKIA", "AIza"]
     .map { (Array($0.utf16), 12) }
-  /// Beginnings of mangled names, which look random.
+  /// Prefixes of mangled names, which look random.
   private static let mangled = ["_Z", "__Z", "$s", "$S", "_$s", "_R"].map { Array($0.utf16) }
 
   private static func markTokens(_ text: [UInt16], _ marks: inout Marks) {
@@ -141,14 +145,14 @@ enum Secrets {
     }
   }
 
-  /// Paths are no tokens, but parts of URLs may be.
+  /// Marks tokens in a word. Paths are not tokens, but parts of URLs may be.
   private static func markToken(_ text: [UInt16], _ range: Range<Int>, _ marks: inout Marks) {
     let start = range.lowerBound
     let first = text[range].firstIndex { $0 != dot } ?? start
     let isPath = text[first] == Unit.slash
     let isURL = isPath && first + 1 < range.upperBound && text[first + 1] == Unit.slash
     if isPath, !isURL { return }
-    // A Windows path, or a name in code
+    // A Windows path, or a name in code.
     if start > 0, text[start - 1] == Unit.backslash { return }
     if start > 0, text[start - 1] == UInt16(UInt8(ascii: "$")), mangled.contains([0x24, text[start]]) { return }
     let parts = text[range].split { $0 == dot || (isURL && $0 == Unit.slash) }
@@ -167,19 +171,19 @@ enum Secrets {
       return true
     }
     if word.split(whereSeparator: { !isAlphanumeric($0) }).contains(where: isRandom) { return true }
-    // Base64 has slashes, as relative paths have.
+    // Base64 may contain slashes, like relative paths.
     let joined = word.filter(isAlphanumeric)
     return joined.count >= minimumBase64 && 3 * changes(joined[...]) >= joined.count && joined.contains(where: isDigit)
   }
 
-  /// Whether letters and digits change as often as in random text. Words and numbers of text do not.
+  /// Whether letters and digits alternate as often as in random text. They do so less in words and numbers.
   private static func isRandom(_ part: ArraySlice<UInt16>) -> Bool {
     guard part.count >= minimumToken else { return false }
     let digits = part.count(where: isDigit)
     return digits >= 2 && digits < part.count && 4 * changes(part) >= part.count
   }
 
-  /// How often a number or a capitalized word begins, or a number ends.
+  /// The number of places where a number or a capitalized word begins, or a number ends.
   private static func changes(_ part: ArraySlice<UInt16>) -> Int {
     part.indices.dropFirst().count { index in
       let last = part[index - 1]
@@ -187,7 +191,7 @@ enum Secrets {
     }
   }
 
-  /// 8-4-4-4-12 hexadecimal digits: ids of reports, clients and builds.
+  /// 8-4-4-4-12 hexadecimal digits, as in the ids of reports, clients and builds.
   private static func isUUID(_ word: ArraySlice<UInt16>) -> Bool {
     word.split(separator: 0x2d, omittingEmptySubsequences: false).map(\.count) == [8, 4, 4, 4, 12]
       && word.allSatisfy { isDigit($0) || (0x61...0x66).contains(lowercase($0)) || $0 == 0x2d }
@@ -204,7 +208,7 @@ enum Secrets {
   private static func isCapital(_ unit: UInt16) -> Bool { (0x41...0x5a).contains(unit) }
   private static func isLetter(_ unit: UInt16) -> Bool { (0x61...0x7a).contains(lowercase(unit)) }
   static func isAlphanumeric(_ unit: UInt16) -> Bool { isLetter(unit) || isDigit(unit) }
-  /// Of any script.
+  /// Whether the unit is a letter or digit of any script.
   static func isLetterOrDigit(_ unit: UInt16) -> Bool { isAlphanumeric(unit) || unit >= 0x80 }
   private static func isWord(_ unit: UInt16) -> Bool { isAlphanumeric(unit) || unit == 0x5f || unit == 0x2d }
 }

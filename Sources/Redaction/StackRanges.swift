@@ -2,23 +2,23 @@ internal import BinaryFormat
 internal import Minidump
 internal import Snapshot
 
-/// The parts of a minidump that hold stacks: those of the thread list, and where that does not have them, the memory that a
-/// stack pointer or a frame pointer leads to.
+/// The parts of a minidump that hold stacks: those in the thread list, and for threads without one, the memory that
+/// the stack pointer or frame pointer refers to.
 struct StackRanges: Sendable {
   struct Stack: Sendable {
-    /// In the file.
+    /// The range in the file.
     var range: ByteRange
     var address: UInt64
-    /// What is to be added to an offset to get an address.
+    /// The number to add to an offset to get an address.
     var shift: UInt64 { address &- UInt64(range.offset) }
   }
 
-  /// By shift, then by offset; those of one shift do not overlap.
+  /// Sorted by shift, then by offset; ranges with the same shift do not overlap.
   private(set) var ranges: [Stack] = []
 
-  /// Below the stack pointer a leaf function may use 128 bytes.
+  /// A leaf function may use 128 bytes below the stack pointer.
   private static let redZone: UInt64 = 128
-  /// A stack pointer that is wrong may lead into memory of any size.
+  /// A wrong stack pointer may refer to memory of any size.
   private static let maximumSize: UInt64 = 16 << 20
 
   var addresses: [(address: UInt64, size: UInt64)] { ranges.map { ($0.address, UInt64($0.range.count)) } }
@@ -47,7 +47,7 @@ struct StackRanges: Sendable {
     ranges = Self.merged(stacks)
   }
 
-  /// Stack pointers, and frame pointers: where a stack overflowed, only those lead to captured memory.
+  /// Stack pointers and frame pointers: after a stack overflow, only frame pointers lead to captured memory.
   private static func stackPointers(_ snapshot: ProcessSnapshot) -> [UInt64] {
     let contexts = (snapshot.threads.map(\.context) + [snapshot.exception?.context]).compactMap(\.self)
     return Set(contexts.map(\.stackPointer) + contexts.compactMap(\.framePointer)).sorted()
@@ -86,14 +86,14 @@ struct StackRanges: Sendable {
     return merged
   }
 
-  /// The stacks that share bytes with `range`, memory that begins at `address`, at these addresses.
+  /// The stacks at these addresses that share bytes with `range`, memory that begins at `address`.
   private func indices(in range: ByteRange, at address: UInt64) -> Range<Int> {
     let shift = address &- UInt64(range.offset)
     let first = partition { ($0.shift, $0.range.end) > (shift, range.offset) }
     return first..<max(first, partition { ($0.shift, $0.range.offset) >= (shift, range.end) })
   }
 
-  /// The index of the first stack for which `isBehind` is true, as it is for all that follow.
+  /// The index of the first stack for which `isBehind` is true. It must also be true for all later stacks.
   private func partition(_ isBehind: (Stack) -> Bool) -> Int {
     var low = 0
     var high = ranges.count
@@ -104,10 +104,10 @@ struct StackRanges: Sendable {
     return low
   }
 
-  /// How many stacks share bytes with `range`.
+  /// The number of stacks that share bytes with `range`.
   func count(in range: ByteRange, at address: UInt64) -> Int { indices(in: range, at: address).count }
 
-  /// The parts of `range`, memory that begins at `address`, that are no stack of these addresses.
+  /// The parts of `range`, memory that begins at `address`, that are not stacks at these addresses.
   func others(of range: ByteRange, at address: UInt64) -> [ByteRange] {
     var others: [ByteRange] = []
     var place = range.offset

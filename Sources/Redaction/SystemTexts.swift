@@ -1,7 +1,6 @@
 internal import BinaryFormat
 
-/// Texts that Linux dumps carry as the system gives them. Of each, only what has the form that it should have stays: a
-/// damaged dump may point anywhere.
+/// System texts in Linux dumps. Only entries in the expected form stay, because a damaged dump may refer to anything.
 enum SystemText: String, Sendable {
   /// /proc/PID/maps
   case maps
@@ -11,18 +10,18 @@ enum SystemText: String, Sendable {
   case processors
   /// /etc/os-release or /etc/lsb-release
   case release
-  /// Each argument ended by NUL.
+  /// Arguments, each ended by NUL.
   case commandLine
-  /// NAME=VALUE, each ended by NUL.
+  /// NAME=VALUE entries, each ended by NUL.
   case environment
 }
 
-/// Splits system texts into what stays and what does not, entry by entry.
+/// Splits system texts into visible and hidden pieces, entry by entry.
 struct SystemTextRedactor {
   let text: TextRedactor
-  /// Paths of modules, as UTF-8: those that stay in maps.
+  /// The paths of modules in UTF-8; these stay in maps.
   private let modulePaths: Set<[UInt8]>
-  /// Their last components: one of them is the program's name.
+  /// The last components of `modulePaths`; one of them is the program's name.
   private let moduleNames: Set<[UInt8]>
 
   init(text: TextRedactor, modulePaths: Set<[UInt8]>) {
@@ -37,7 +36,7 @@ struct SystemTextRedactor {
 
   private static let maximumEntry = 64 * 1024
 
-  /// All parts of `range`, in order.
+  /// The pieces of `range`, in order.
   func pieces(
     of range: ByteRange, as kind: SystemText, _ bytes: RawSpan, _ removals: inout RemovalCounter
   ) -> [TextRedactor.Piece] {
@@ -64,11 +63,12 @@ struct SystemTextRedactor {
   /// A part of an entry that may stay.
   private struct Part {
     let range: ByteRange
-    /// Whether it is free text, and not what makes the entry one of its kind.
+    /// Whether the part is free text, and not part of the entry's fixed format.
     let isText: Bool
   }
 
-  /// What of `shown`, which is in order, the rules for texts leave stays; the rest of the entry does not.
+  /// Adds the pieces of an entry. The parts in `shown`, which are in order, are subject to the text rules;
+  /// the rest of the entry is hidden.
   private func add(
     _ entry: ByteRange, _ shown: [Part], _ kind: SystemText, _ bytes: RawSpan, _ removals: inout RemovalCounter,
     to all: inout [TextRedactor.Piece]
@@ -77,7 +77,7 @@ struct SystemTextRedactor {
     func hide(upTo end: Int) {
       guard end > place else { return }
       let piece = TextRedactor.Piece(range: ByteRange(offset: place, count: end - place), isHidden: true)
-      // Arguments and variables have been counted by their kinds.
+      // Arguments and variables are counted under their own kinds.
       if kind != .commandLine, kind != .environment, !piece.isStars(bytes, wide: false) {
         removals.add(.text, kind.rawValue, byteCount: piece.range.count)
       }
@@ -106,7 +106,7 @@ struct SystemTextRedactor {
   ) -> [Part] {
     if entry.count == 0 { return [] }
     let line = bytes.array(in: entry)
-    /// The first `count` bytes as they are, and perhaps the others as text.
+    /// The first `count` bytes unchanged, and optionally the others as text.
     func parts(_ count: Int, andText: Bool) -> [Part] {
       let start = Part(range: ByteRange(offset: entry.offset, count: count), isText: false)
       let rest = ByteRange(offset: entry.offset + count, count: entry.count - count)
@@ -164,8 +164,8 @@ struct SystemTextRedactor {
     text.pieces(of: ByteRange(offset: offset, count: count), bytes).contains(where: \.isHidden)
   }
 
-  /// Where the path begins in a line of maps, or the line's end; nil if it is none:
-  /// `7f0c5a000000-7f0c5a021000 rw-p 00000000 00:00 0      [heap]`
+  /// The index of the path in a line of maps, or the line's end if it has no path; nil if the line is not of the form
+  /// `7f0c5a000000-7f0c5a021000 rw-p 00000000 00:00 0      [heap]`.
   private static func mapFields(_ line: [UInt8]) -> Int? {
     var index = 0
     func skip(_ isPart: (UInt8) -> Bool, _ counts: ClosedRange<Int>) -> Bool {
@@ -184,10 +184,10 @@ struct SystemTextRedactor {
     return index == end && index < line.count ? nil : index
   }
 
-  /// Whether the kernel gives that name to a mapping that has no file. Programs may give others, of any text, with
-  /// PR_SET_VMA_ANON_NAME.
+  /// Whether the kernel gives this name to a mapping without a file. Programs may set any other
+  /// name with PR_SET_VMA_ANON_NAME.
   private static func isMappingName(_ name: [UInt8]) -> Bool {
-    // Before Linux 4.5 a stack had the id of its thread.
+    // Before Linux 4.5, a stack's name had the id of its thread.
     let stack = Array("[stack:".utf8)
     if name.starts(with: stack), name.count <= stack.count + 11, name.last == UInt8(ascii: "]") {
       let digits = name.dropFirst(stack.count).dropLast()
@@ -196,7 +196,7 @@ struct SystemTextRedactor {
     return mappingNames.contains(String(decoding: name, as: UTF8.self))
   }
 
-  /// How many bytes stay of the beginning of a name in brackets that a program gave: what says that it did.
+  /// The number of bytes to keep at the start of a bracketed name set by a program: the prefix that marks it as such.
   private static func openingCount(_ name: [UInt8]) -> Int {
     for opening in ["[anon:", "[anon_shmem:"] where name.starts(with: opening.utf8) { return opening.utf8.count }
     return 1
@@ -241,7 +241,7 @@ struct SystemTextRedactor {
 }
 
 extension String {
-  /// Without the blanks at either end.
+  /// The text without blanks at either end.
   fileprivate var trimmed: String {
     var view = self[...]
     while view.last == " " || view.last == "\t" { view.removeLast() }

@@ -2,31 +2,31 @@ internal import BinaryFormat
 
 /// Decides which parts of texts are overwritten. Texts keep their lengths.
 struct TextRedactor {
-  /// Units of text above which a text is overwritten as a whole: annotations are shorter.
+  /// Longer texts, in code units, are overwritten as a whole. Annotations are shorter.
   static let maximumLength = 64 * 1024
-  /// The same for names and paths.
+  /// The same limit for names and paths.
   static let maximumNameLength = 4096
-  /// The same for names of threads.
+  /// The same limit for thread names.
   static let maximumThreadNameLength = 256
 
   let policy: RedactionPolicy
-  /// Gets the names of users in paths. Names that are known already stand in `policy`.
+  /// Collects user names in paths. User names that are known already are in `policy`.
   let collector: UserNameCollector
 
-  /// A part of a text, all of it kept or all of it overwritten.
+  /// A part of a text that is kept or overwritten as a whole.
   struct Piece {
     let range: ByteRange
     let isHidden: Bool
   }
 
-  /// The parts of UTF-8 text (or of bytes that are meant to be), in order.
+  /// The pieces of UTF-8 text (or bytes that should be), in order.
   func pieces(of range: ByteRange, _ bytes: RawSpan, limit: Int = maximumLength) -> [Piece] {
     if range.count > limit { return [Piece(range: range, isHidden: true)] }
     if range.count == 0 { return [] }
     let units = bytes.array(in: range).map(UInt16.init)
     guard units.allSatisfy(Self.isText) else { return [Piece(range: range, isHidden: true)] }
     let hidden = hiddenRanges(units, isUTF16: false).map { part in
-      // A pattern's ? may have met one byte of several.
+      // The `?` of a pattern may match one byte of a multibyte character.
       var start = part.lowerBound
       var end = part.upperBound
       while start > 0, units[start] & 0xc0 == 0x80 { start -= 1 }
@@ -36,7 +36,7 @@ struct TextRedactor {
     return Self.pieces(hidden, of: range, unitSize: 1)
   }
 
-  /// The parts of UTF-16 text; an odd byte at its end is hidden.
+  /// The pieces of UTF-16 text; an odd byte at its end is hidden.
   func widePieces(of range: ByteRange, _ bytes: RawSpan, limit: Int = maximumLength) -> [Piece] {
     if range.count / 2 > limit { return [Piece(range: range, isHidden: true)] }
     let units = (0..<range.count / 2).map { bytes.uint16(at: range.offset + 2 * $0) }
@@ -48,21 +48,21 @@ struct TextRedactor {
     return pieces
   }
 
-  /// Control characters are no text: where a damaged dump takes memory for a name, there are some.
+  /// Whether the unit is not a control character. If a damaged dump refers to memory as a name, the memory has some.
   private static func isText(_ unit: UInt16) -> Bool { unit >= 0x20 && unit != 0x7f || (0x09...0x0d).contains(unit) }
 
-  /// Collects the names of users in the paths of text that does not stay.
+  /// Collects user names in the paths of text that is removed.
   func learn(_ bytes: [UInt8]) {
     if policy.hidesUserNames, bytes.count <= Self.maximumLength {
       collector.collect(bytes.map(UInt16.init), isUTF16: false)
     }
   }
 
-  /// Rounds until a text has nothing more to hide.
+  /// The maximum number of rounds until a text has nothing more to hide.
   private static let maximumRounds = 8
 
-  /// What is overwritten may end what stands beside it, so the rules are applied until nothing more is found: a second
-  /// redaction finds nothing either.
+  /// Overwriting a part may end the word beside it, so the rules are repeated until they find nothing more. A second
+  /// redaction then finds nothing either.
   private func hiddenRanges(_ units: [UInt16], isUTF16: Bool) -> [Range<Int>] {
     var units = units
     if policy.hidesUserNames { collector.collect(units, isUTF16: isUTF16) }
@@ -75,7 +75,8 @@ struct TextRedactor {
     return all.ranges
   }
 
-  /// Hidden text first: what is overwritten then is no part of a match, and only adds to user names.
+  /// Applies hidden text first: text overwritten here can't match later rules, except that it
+  /// may become part of a user name.
   private func hide(_ units: inout [UInt16], isUTF16: Bool, _ all: inout Marks) {
     func hide(_ marks: Marks) {
       for range in marks.ranges {
@@ -114,7 +115,7 @@ struct TextRedactor {
 }
 
 extension TextRedactor.Piece {
-  /// Whether overwriting it would change nothing.
+  /// Whether the piece consists of asterisks already.
   func isStars(_ bytes: RawSpan, wide: Bool) -> Bool {
     for index in 0..<range.count {
       let wanted = wide && index % 2 != 0 ? 0 : UInt8(ascii: "*")

@@ -1,13 +1,13 @@
 /// The parts of paths that name users, and these names in other texts.
 enum UserNames {
-  /// Folders before a name, between separators, in small letters. A number may follow `home`.
+  /// The folders before a name, in lowercase. A number may follow `home`.
   private static let folders = ["home", "homes", "users", "media", "documents and settings"].map { Array($0.utf16) }
   /// Names of folders that belong to no user.
   private static let shared = ["shared", "public", "default"].map { Array($0.utf16) }
 
-  /// Marks the component behind `/home/`, `/Users/`, `/media/`, `C:\Users\` and the like, up to the next separator, and
-  /// the name in `~name`. Names may contain blanks, so only characters that end a path end a name: more is marked rather
-  /// than less.
+  /// Marks the component after `/home/`, `/Users/`, `/media/`, `C:\Users\` and the like, up to the next separator,
+  /// and the name in `~name`. Names may contain blanks, so only characters that end a path end a name: this marks
+  /// too much rather than too little.
   static func mark(_ text: [UInt16], _ marks: inout Marks) {
     forEach(text) { marks.mark($0) }
   }
@@ -33,18 +33,18 @@ enum UserNames {
       var end = start
       while end < text.count, separator(text, end) == 0, !endsPath(text[end]) { end += 1 }
       if !isShared(text[start..<end]), !text[start..<end].allSatisfy({ $0 == dot }) { body(start..<end) }
-      // The name may itself be that of such a folder: go on with the separator before it.
+      // The name may itself be one of these folders, so continue with the separator before it.
       index = start - 1
       while separator(text, index) == 0 { index -= 1 }
     }
   }
 
-  /// Where the name of a home folder ends that begins at `index`; nil if there is none.
+  /// The end of the home folder's name that begins at `index`; nil if there is none.
   private static func folderEnd(_ text: [UInt16], _ index: Int, isStart: Bool) -> Int? {
     var end = index
     while end < text.count, separator(text, end) == 0, !endsPath(text[end]) { end += 1 }
     let name = text[index..<end].map(lowercase)
-    // `/u/` is one only at the start of a path: elsewhere it is a name like others.
+    // `/u/` is a home folder only at the start of a path; elsewhere it is an ordinary name.
     if folders.contains(name) || (isStart && name == [0x75]) { return end }
     let home = folders[0]
     let isNumbered =
@@ -63,7 +63,8 @@ enum UserNames {
     return index + 1..<end
   }
 
-  /// Blanks, quotation marks, `=`, `(`, `,`, and a colon that is not that of `Class::~Class`.
+  /// Whether a path may start after the previous unit: a blank, quotation mark, `=`, `(`, `,`, or a colon
+  /// other than in `Class::~Class`.
   private static func startsPath(_ text: [UInt16], _ index: Int) -> Bool {
     switch text[index - 1] {
     case 0...0x20, Unit.quote, Unit.apostrophe, 0x3d, 0x28, 0x2c: true
@@ -91,7 +92,7 @@ enum UserNames {
     }
   }
 
-  /// How many units of `text` are a separator at `index`, also one that URLs encode: `%2F`, `%252F`.
+  /// The number of units in the separator at `index`, including separators encoded in URLs: `%2F`, `%252F`.
   private static func separator(_ text: [UInt16], _ index: Int) -> Int {
     guard index < text.count else { return 0 }
     if text[index] == Unit.slash || text[index] == Unit.backslash { return 1 }
@@ -103,7 +104,7 @@ enum UserNames {
     return code == (0x32, 0x66) || code == (0x35, 0x63) ? end + 2 - index : 0
   }
 
-  /// Line ends, NUL, and what stands between the paths of a list or around a path.
+  /// Whether the unit ends a path: line ends, NUL, and characters between the paths of a list or around a path.
   private static func endsPath(_ unit: UInt16) -> Bool {
     switch unit {
     case 0..<0x20, Unit.quote, 0x3a, 0x3b, 0x3c, 0x3e, 0x7c: true
@@ -113,7 +114,7 @@ enum UserNames {
 
   // MARK: Names in other texts
 
-  /// Accounts of systems and of builds: words that say nothing of a person.
+  /// Common account names, which identify no person.
   private static let common: Set<String> = [
     "admin", "administrator", "android", "app", "build", "builder", "debian", "default", "example", "guest", "home",
     "linux", "public", "root", "runner", "service", "shared", "system", "test", "ubuntu", "user", "users",
@@ -121,12 +122,13 @@ enum UserNames {
   ]
   private static let lengths = 3...64
 
-  /// The names in the paths of `text`, in small letters, that are to be hidden elsewhere too. In UTF-8 each unit is a byte.
+  /// The names in the paths of `text`, in lowercase, that have to be hidden elsewhere
+  /// too. In UTF-8 each unit is a byte.
   static func names(in text: [UInt16], isUTF16: Bool) -> [String] {
     var names: [String] = []
     forEach(text) { range in
       var name = text[range]
-      // Without a separator behind it, the rest of the line may follow the name.
+      // If no separator follows the name, it may run into the rest of the line.
       if separator(text, range.upperBound) == 0 || !name.allSatisfy({ isName($0) || $0 == 0x20 }) {
         name = name.prefix { isName($0) }
       }
@@ -141,18 +143,18 @@ enum UserNames {
   }
 }
 
-/// A user's name, as it may stand in any text.
+/// A user's name to hide in any text.
 struct UserName: Sendable, Hashable {
   private let utf8: [UInt16]
   private let utf16: [UInt16]
 
-  /// - Parameter name: in small letters.
+  /// - Parameter name: the name in lowercase.
   init(_ name: String) {
     utf8 = name.utf8.map(UInt16.init)
     utf16 = Array(name.utf16)
   }
 
-  /// Marks the name where it is a word of its own.
+  /// Marks the name where it occurs as a whole word.
   func mark(_ text: [UInt16], isUTF16: Bool, _ marks: inout Marks) {
     let name = isUTF16 ? utf16 : utf8
     guard let first = name.first, text.count >= name.count else { return }
@@ -167,9 +169,9 @@ struct UserName: Sendable, Hashable {
   }
 }
 
-/// Collects the names of users that the paths of a dump contain.
+/// Collects the user names in the paths of a dump.
 final class UserNameCollector {
-  /// More names would make a damaged dump slow.
+  /// The maximum number of names; more would make redacting a damaged dump slow.
   private static let maximumCount = 64
   private(set) var names: Set<String> = []
 

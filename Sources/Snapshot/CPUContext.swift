@@ -2,7 +2,7 @@
 public enum CPUContext: Sendable {
   case arm64(ARM64Context)
   case x86_64(X86_64Context)
-  /// An architecture whose registers are only shown, in the order of its own context record.
+  /// An architecture whose registers are only displayed, in the order of its context record.
   case named(CPUArchitecture, registers: [NamedRegister], instructionPointer: UInt64, stackPointer: UInt64)
 
   public struct NamedRegister: Sendable, Hashable {
@@ -38,7 +38,7 @@ public enum CPUContext: Sendable {
     }
   }
 
-  /// The general registers in the order in which debuggers print them.
+  /// The general-purpose registers in the order in which debuggers print them.
   public var generalRegisters: [NamedRegister] {
     switch self {
     case .arm64(let context): context.generalRegisters
@@ -57,7 +57,7 @@ public struct ARM64Context: Sendable {
   package var cpsr: UInt32 = 0
   package var fpsr: UInt32 = 0
   package var fpcr: UInt32 = 0
-  /// v0 to v31, 16 bytes each, little endian: 512 bytes, or nothing if all are zero.
+  /// v0 to v31 as 16 bytes each, little-endian: 512 bytes, or empty if all are zero.
   package var vectors: Content = .empty
 
   package init() {}
@@ -80,16 +80,16 @@ public struct X86_64Context: Sendable {
   package var rsi: UInt64 = 0
   package var rbp: UInt64 = 0
   package var rsp: UInt64 = 0
-  /// r8 to r15
+  /// r8 to r15.
   package var r = InlineArray<8, UInt64>(repeating: 0)
   package var rip: UInt64 = 0
   package var rflags: UInt64 = 0
   package var cs: UInt64 = 0
   package var fs: UInt64 = 0
   package var gs: UInt64 = 0
-  /// dr0 to dr7
+  /// dr0 to dr7.
   package var dr = InlineArray<8, UInt64>(repeating: 0)
-  /// The image that the FXSAVE instruction writes: 512 bytes, or nothing if all are zero.
+  /// The image that the FXSAVE instruction writes: 512 bytes, or empty if all are zero.
   package var fxsave: Content = .empty
 
   package init() {}

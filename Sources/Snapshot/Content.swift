@@ -1,11 +1,11 @@
-/// Some bytes of a snapshot: a range of the input that it was read from, or of the snapshot's own `arena`.
+/// Some bytes of a snapshot: a range of its input, or of its own `arena`.
 ///
-/// Nothing is copied out of an input while it is interpreted; the arena holds only what had to be made (a stack made
-/// from exception frames, a name translated from UTF-16).
+/// No bytes are copied out of an input while it is interpreted. The arena holds only bytes that had to be created,
+/// such as a stack built from exception frames or a name converted from UTF-16.
 @frozen
 public struct Content: Sendable, Hashable {
   @usableFromInline let rawOffset: UInt64
-  /// Bytes.
+  /// The number of bytes.
   public let count: Int
 
   @usableFromInline static let arenaBit: UInt64 = 1 << 63
@@ -31,7 +31,7 @@ public struct Content: Sendable, Hashable {
   /// The first `count` bytes.
   public func prefix(_ count: Int) -> Content { part(at: 0, count: count) }
 
-  /// `count` bytes from `start` on, which must lie inside.
+  /// `count` bytes from `start` on. The range must lie inside.
   public func part(at start: Int, count: Int) -> Content {
     precondition(start >= 0 && count >= 0 && start + count <= self.count)
     return isInArena
@@ -40,7 +40,7 @@ public struct Content: Sendable, Hashable {
 }
 
 extension ProcessSnapshot {
-  /// Calls `body` with the bytes of `content`. `input` is what the snapshot was read from.
+  /// Calls `body` with the bytes of `content`. `input` is the input of the snapshot.
   @inlinable @inline(__always)
   public func withBytes<Result>(of content: Content, in input: RawSpan, _ body: (RawSpan) throws -> Result) rethrows
     -> Result
@@ -60,12 +60,13 @@ extension ProcessSnapshot {
     }
   }
 
-  /// The bytes as text; every maximal ill-formed part becomes one U+FFFD. For display, not for round trips.
+  /// The bytes as text; every maximal ill-formed sequence becomes one U+FFFD. For display only,
+  /// because the original bytes are lost.
   public func text(_ content: Content, in input: RawSpan) -> String {
     String(decoding: bytes(of: content, in: input), as: UTF8.self)
   }
 
-  /// Puts bytes into the arena.
+  /// Appends bytes to the arena.
   public mutating func store(_ bytes: some Sequence<UInt8>) -> Content {
     let start = arena.count
     arena.append(contentsOf: bytes)

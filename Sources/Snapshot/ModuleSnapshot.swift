@@ -7,35 +7,35 @@ public struct ModuleSnapshot: Sendable {
     case other
   }
 
-  /// The path that the module was loaded from.
+  /// The path from which the module was loaded.
   public var name: Content?
   public var address: UInt64?
-  /// Bytes; of a Mach-O module the size of `__TEXT`.
+  /// The size in bytes; for a Mach-O module the size of `__TEXT`.
   public var size: UInt64?
   public var fileType: FileType?
-  /// Modification time, seconds since 1970.
+  /// The modification time in seconds since 1970.
   public var timestamp: UInt64?
   /// The Mach-O `current_version` of a dylib: major 16 bits, minor 8, patch 8.
   public var dylibVersion: UInt32?
   /// The Mach-O source version as four 16-bit parts.
   public var sourceVersion: UInt64?
   public var identity: Identity?
-  /// The name under which debug information is looked for.
+  /// The name by which debug information is searched.
   public var debugName: Content?
 
   public var simpleAnnotations: [Annotation] = []
   public var annotationObjects: [AnnotationObject] = []
-  /// Messages: `__crash_info`, the dynamic loader's error.
+  /// Messages in the module, such as `__crash_info` or the dynamic loader's error.
   public var messages: [Content] = []
-  /// CFBundleIdentifier and CFBundleShortVersionString, where a report has them.
+  /// CFBundleIdentifier and CFBundleShortVersionString, if a report has them.
   package var bundleID: String?
   package var bundleVersion: String?
-  /// "arm64e", where a report says it of the module rather than of the process.
+  /// Such as "arm64e", if a report states it for the module and not only for the process.
   package var architecture: String?
 
-  /// What tells this build of the module from every other.
+  /// The identity of the module's build.
   public enum Identity: Sendable, Hashable {
-    /// A Mach-O UUID, or a PDB's GUID; the age counts a PDB's rewrites.
+    /// A Mach-O UUID, or the GUID of a PDB; the age counts the rewrites of a PDB.
     case uuid(UUIDBytes, age: UInt32)
     /// The ELF note NT_GNU_BUILD_ID.
     case buildID(Content)

@@ -1,19 +1,20 @@
-/// What was true of a process when it crashed. Every reader fills it, every writer drains it; it knows no file format.
+/// The state of a process when it crashed. Every reader creates one and every writer takes one; it
+/// is independent of file formats.
 ///
-/// A member that is nil was not recorded. Text is kept as the recorded bytes (`Content`), which need not be valid UTF-8.
+/// A nil member was not recorded. Text is kept as the recorded bytes (`Content`), which may be invalid UTF-8.
 public struct ProcessSnapshot: Sendable {
-  /// Bytes that are not in the input: see `Content`.
+  /// Bytes that are not in the input; see `Content`.
   public var arena: [UInt8] = []
 
-  /// False if the input broke off, so that threads, modules or memory may be missing.
+  /// False if the input is truncated, so that threads, modules or memory may be missing.
   public var isComplete = true
 
   public var processID: Int32?
   public var parentProcessID: Int32?
   public var startTime: Timestamp?
-  /// When the process was captured.
+  /// The time at which the process was captured.
   public var snapshotTime: Timestamp?
-  /// CPU time in user and in system mode.
+  /// The CPU time in user mode and in system mode.
   public var userTime: Timestamp?
   public var systemTime: Timestamp?
 
@@ -23,30 +24,39 @@ public struct ProcessSnapshot: Sendable {
   public var unloadedModules: [UnloadedModuleSnapshot] = []
   public var exception: ExceptionSnapshot?
 
-  /// Memory apart from the threads' stacks, in the order in which it was recorded; ranges may overlap.
+  /// Memory other than the threads' stacks, in recorded order; ranges may overlap.
   public var extraMemory: [MemoryRegion] = []
-  /// Memory that only the intermediate dump is meant to carry (`kModuleIntermediateDumpExtraMemoryRegions`).
+  /// Memory meant only for the intermediate dump (`kModuleIntermediateDumpExtraMemoryRegions`).
   public var intermediateDumpExtraMemory: [MemoryRegion] = []
   public var memoryMap: [MemoryMapRegion] = []
 
   /// Process annotations, sorted by the bytes of their names, each name once.
   public var annotations: [Annotation] = []
 
-  /// Identifies this report; zero if it was not made a report yet.
+  /// The id of the report; zero if the dump is not a report in a database yet.
   public var reportID = UUIDBytes.zero
-  /// Identifies the installation that it came from.
+  /// The id of the installation that wrote the report.
   public var clientID = UUIDBytes.zero
 
-  /// Text that a Linux minidump carries as it was read from the system.
+  /// System files that a Linux minidump contains as text.
   public var linux: LinuxSnapshot?
 
-  /// What a report says beside; nil of a dump.
+  /// The additional facts in a crash report; nil for a dump.
   package var report: ReportSnapshot?
 
   package init(system: SystemSnapshot) { self.system = system }
+
+  /// The index of the program's own module; nil if the input does not show which one it is.
+  ///
+  /// Windows lists it first, and its libraries have the type of an executable too. Other dumps without types list it first.
+  package var executableIndex: Int? {
+    if system.operatingSystem == .windows { return modules.isEmpty ? nil : 0 }
+    if let index = modules.firstIndex(where: { $0.fileType == .executable }) { return index }
+    return report == nil && !modules.isEmpty && modules.allSatisfy { $0.fileType == nil } ? 0 : nil
+  }
 }
 
-/// Seconds since 1970, or a duration; microseconds are added and may be out of range in a damaged input.
+/// Seconds since 1970, or a duration, plus microseconds, which may be out of range in a damaged input.
 public struct Timestamp: Sendable, Hashable {
   public var seconds: Int64
   public var microseconds: Int32
@@ -57,30 +67,30 @@ public struct Timestamp: Sendable, Hashable {
   }
 }
 
-/// The 16 bytes of a UUID in the order in which they are written as text.
+/// The 16 bytes of a UUID in the order of its text form.
 public struct UUIDBytes: Sendable, Hashable {
   public let high: UInt64
   public let low: UInt64
 
   public static let zero = UUIDBytes(high: 0, low: 0)
 
-  /// Big-endian halves.
+  /// The halves are big-endian.
   package init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
 
-  /// A random one: version 4 of RFC 9562.
+  /// A random UUID: version 4 in RFC 9562.
   package static func random() -> UUIDBytes {
     UUIDBytes(high: .random(in: .min ... .max), low: .random(in: .min ... .max)).withVersion(4)
   }
 
-  /// With the bits of RFC 9562 that say how it was made; the others stay.
+  /// The UUID with the version and variant bits of RFC 9562; the other bits stay.
   package func withVersion(_ version: UInt64) -> UUIDBytes {
     UUIDBytes(high: high & ~0xf000 | version << 12, low: low & ~(0b11 << 62) | 0b10 << 62)
   }
 
-  /// Takes 32 hexadecimal digits with or without the four hyphens.
+  /// Parses 32 hexadecimal digits, with or without the four hyphens.
   package init?(text: String) {
     let utf8 = Array(text.utf8)
     var digits: [UInt8] = []
@@ -104,7 +114,7 @@ public struct UUIDBytes: Sendable, Hashable {
     self.init(high: halves[0], low: halves[1])
   }
 
-  /// Lower case, with hyphens.
+  /// Lowercase text with hyphens.
   public var text: String {
     let digits = hexadecimal(high, width: 16) + hexadecimal(low, width: 16)
     var text = ""
@@ -113,21 +123,6 @@ public struct UUIDBytes: Sendable, Hashable {
       text.append(digit)
     }
     return text
-  }
-}
-
-/// Lower-case hexadecimal digits, filled with zeros up to `width`.
-package func hexadecimal(_ value: UInt64, width: Int = 0) -> String {
-  let digits = max(1, (67 - value.leadingZeroBitCount) / 4)
-  let count = max(digits, width)
-  return unsafe String(unsafeUninitializedCapacity: count) { buffer in
-    var rest = value
-    for index in stride(from: count - 1, through: 0, by: -1) {
-      let digit = UInt8(truncatingIfNeeded: rest & 0xf)
-      unsafe buffer.initializeElement(at: index, to: digit < 10 ? 0x30 + digit : 0x57 + digit)
-      rest >>= 4
-    }
-    return count
   }
 }
 
@@ -142,7 +137,7 @@ public struct Annotation: Sendable, Hashable {
   }
 }
 
-/// A typed annotation. Crashpad defines type 1, a string; 0x8000 and up belong to the application.
+/// A typed annotation. Crashpad defines type 1, a string; types from 0x8000 on belong to the application.
 public struct AnnotationObject: Sendable, Hashable {
   public var name: Content
   public var type: UInt16
@@ -155,7 +150,7 @@ public struct AnnotationObject: Sendable, Hashable {
   }
 }
 
-/// A run of captured memory.
+/// A contiguous range of captured memory.
 @frozen
 public struct MemoryRegion: Sendable, Hashable {
   public var address: UInt64
@@ -167,7 +162,7 @@ public struct MemoryRegion: Sendable, Hashable {
     self.content = content
   }
 
-  /// The address just behind the last byte, or nil where that is 2^64 or more.
+  /// The address after the last byte; nil if it is 2^64 or more.
   @inlinable
   public var end: UInt64? {
     let (end, overflow) = address.addingReportingOverflow(UInt64(content.count))
@@ -175,13 +170,13 @@ public struct MemoryRegion: Sendable, Hashable {
   }
 }
 
-/// One range of the address space with its state, as Windows' and Breakpad's memory info lists have it.
+/// A range of the address space with its state, as in the memory info lists of Windows and Breakpad.
 public struct MemoryMapRegion: Sendable, Hashable {
   package var address: UInt64
   package var size: UInt64
-  /// Windows' MEM_COMMIT 0x1000, MEM_FREE 0x10000, MEM_RESERVE 0x2000.
+  /// The state as on Windows: MEM_COMMIT 0x1000, MEM_FREE 0x10000, MEM_RESERVE 0x2000.
   package var state: UInt32
-  /// Windows' PAGE_* bits.
+  /// The PAGE_* bits as on Windows.
   package var protection: UInt32
 
   package init(address: UInt64, size: UInt64, state: UInt32, protection: UInt32) {

@@ -1,33 +1,33 @@
-/// What a crash report says beside threads, modules and registers: who the process was, what ended it, and what the system
-/// noted. Dumps of memory have none of it.
+/// The facts in a crash report other than threads, modules and registers: the identity of the process, the reason for
+/// its end, and notes of the system. Memory dumps have none of these.
 ///
-/// Apple's `.ips` and `.crash` reports, MetricKit's diagnostics and the reports of KSCrash and swift-backtrace fill it. Text
-/// is decoded already: every ill-formed part of the input became one U+FFFD.
+/// It is filled from Apple's `.ips` and `.crash` reports, MetricKit's diagnostics, and the reports of KSCrash and
+/// swift-backtrace. Text is decoded already: every ill-formed sequence in the input became one U+FFFD.
 package struct ReportSnapshot: Sendable {
-  /// What kind of event the report is of.
+  /// The kind of event in the report.
   package enum Kind: String, Sendable, CaseIterable {
     case crash
-    /// A fault of a system service that went on running (bug type 308).
+    /// A fault in a system service that kept running (bug type 308).
     case osFault = "os-fault"
-    /// More CPU, memory, wakeups, writes or threads than the system allows; often the process went on.
+    /// More CPU, memory, wakeups, writes or threads than the system allows; often the process kept running.
     case resource
     case hang
-    /// The system ran short of memory; a list of processes.
+    /// The system ran out of memory; the report lists the processes.
     case jetsam
-    /// The stacks of every process; no crash.
+    /// The stacks of all processes, without a crash.
     case stackshot
   }
 
-  /// Who ended the process, as the kernel's `os_reason` has it.
+  /// The termination of the process, as in the kernel's `os_reason`.
   package struct Termination: Sendable, Hashable {
-    /// "SPRINGBOARD"; as the report spells it.
+    /// Such as "SPRINGBOARD", spelled as in the report.
     package var namespace: String?
     package var code: UInt64?
-    /// OS_REASON_FLAG_* of XNU's bsd/sys/reason.h.
+    /// The OS_REASON_FLAG_* bits in XNU's bsd/sys/reason.h.
     package var flags: UInt64?
-    /// "Segmentation fault: 11"
+    /// Such as "Segmentation fault: 11".
     package var indicator: String?
-    /// Lines, in the report's order: dyld's "Library not loaded: …", the description of a watchdog.
+    /// Lines in the report's order, such as dyld's "Library not loaded: …" or the description of a watchdog.
     package var reasons: [String] = []
     package var details: [String] = []
     package var byProcess: String?
@@ -36,25 +36,25 @@ package struct ReportSnapshot: Sendable {
     package init() {}
   }
 
-  /// One process of a JetsamEvent.
+  /// One process in a JetsamEvent.
   package struct JetsamProcess: Sendable {
     package var name: String
     package var processID: Int64?
     package var uuid: UUIDBytes?
-    /// "frontmost", "suspended" …
+    /// Such as "frontmost" or "suspended".
     package var states: [String] = []
     package var priority: Int64?
-    /// Resident pages, of `Jetsam.pageSize` bytes each.
+    /// The number of resident pages, each of `Jetsam.pageSize` bytes.
     package var residentPages: UInt64?
     package var lifetimeMaximumPages: UInt64?
-    /// "per-process-limit"; only of a process that was killed.
+    /// Such as "per-process-limit"; only for a process that was killed.
     package var reason: String?
 
     package init(name: String) { self.name = name }
   }
 
   package struct Jetsam: Sendable {
-    /// Bytes.
+    /// The size of a page in bytes.
     package var pageSize: UInt64?
     package var freePages: UInt64?
     package var largestProcess: String?
@@ -63,9 +63,9 @@ package struct ReportSnapshot: Sendable {
     package init() {}
   }
 
-  /// Messages that the code of one image left for the report (`asi`).
+  /// Messages that the code in one image left for the report (`asi`).
   package struct Message: Sendable, Hashable {
-    /// "libswiftCore.dylib"; nil in `.crash` texts, which do not say it.
+    /// Such as "libswiftCore.dylib"; nil for `.crash` texts, which do not state it.
     package var image: String?
     package var text: String
 
@@ -75,7 +75,7 @@ package struct ReportSnapshot: Sendable {
     }
   }
 
-  /// A line of the report's head that has no member here, in the report's own words and order.
+  /// A line in the report's header without a member here, in the report's wording and order.
   package struct Field: Sendable, Hashable {
     package var name: String
     package var value: String
@@ -87,7 +87,7 @@ package struct ReportSnapshot: Sendable {
   }
 
   package var kind: Kind
-  /// Apple's number of the report's type, "309"; nil where the input has none.
+  /// Apple's number for the type of the report, such as "309"; nil if the input has none.
   package var bugType: String?
 
   package var processName: String?
@@ -98,53 +98,56 @@ package struct ReportSnapshot: Sendable {
   package var build: String?
   package var incident: String?
   package var reporterKey: String?
-  /// "Foreground"
+  /// Such as "Foreground".
   package var role: String?
-  /// "ARM-64", "X86-64 (Translated)"; as the report spells it.
+  /// Such as "ARM-64" or "X86-64 (Translated)", spelled as in the report.
   package var codeType: String?
-  /// Whether Rosetta ran it.
+  /// Whether the process ran under Rosetta.
   package var isTranslated = false
   package var parentName: String?
   package var responsibleName: String?
   package var coalition: String?
-  /// "iPhone OS 15.4 (19E5241a)"
+  /// Such as "iPhone OS 15.4 (19E5241a)".
   package var osText: String?
-  /// As the report spells them, with the time zone.
+  /// The times as spelled in the report, with the time zone.
   package var captureTime: String?
   package var launchTime: String?
+  /// Since when the process may have ended, if the report names a period, which the snapshot's time is the end of.
+  package var periodStart: Timestamp?
 
-  /// "EXC_CRASH", "SIGBUS"; as the report spells it.
+  /// Such as "EXC_CRASH" or "SIGBUS", spelled as in the report.
   package var exceptionType: String?
-  /// "SIGABRT"
+  /// Such as "SIGABRT".
   package var exceptionSignal: String?
-  /// "KERN_INVALID_ADDRESS at 0x0000000000000010", a guard's "GUARD_TYPE_FD …"
+  /// Such as "KERN_INVALID_ADDRESS at 0x0000000000000010", or "GUARD_TYPE_FD …" for a guard.
   package var exceptionSubtype: String?
   package var exceptionMessage: String?
-  /// "0x0000000000000001, 0x0000000000000010", or the older reports' single code.
+  /// Such as "0x0000000000000001, 0x0000000000000010", or the single code in older reports.
   package var exceptionCodes: String?
-  /// "EXC_CORPSE_NOTIFY", "NON-FATAL CONDITION (this is NOT a crash)"
+  /// Such as "EXC_CORPSE_NOTIFY" or "NON-FATAL CONDITION (this is NOT a crash)".
   package var exceptionNotes: [String] = []
-  /// The process went on.
+  /// Whether the process kept running.
   package var isNonFatal = false
   package var isSimulated = false
   package var termination: Termination?
 
-  /// Index of the thread that the report names, in the snapshot's threads. Not always a culprit: see `termination.flags`.
+  /// The index of the thread that the report names, in the snapshot's threads. It is not always the
+  /// cause: see `termination.flags`.
   package var faultingThread: Int?
   package var messages: [Message] = []
   /// The stack of the uncaught Objective-C exception or Swift error that led to the crash.
   package var lastException: [RecordedFrame] = []
-  /// Lines of `ktriageinfo`.
+  /// The lines of `ktriageinfo`.
   package var kernelTriage: [String] = []
   package var vmRegionInfo: String?
-  /// What the reporter says of the report itself, "Sampled after exit".
+  /// Notes about the report itself, such as "Sampled after exit".
   package var notes: [String] = []
-  /// The far and esr registers of arm64, cr2, err and trap of x86_64.
+  /// The registers far and esr of arm64, or cr2, err and trap of x86_64.
   package var faultAddress: UInt64?
   package var syndrome: UInt64?
-  /// "(Data Abort) byte read Translation fault"
+  /// Such as "(Data Abort) byte read Translation fault".
   package var syndromeText: String?
-  /// Code before the instruction that faulted and from it on.
+  /// The code before the faulting instruction, and from it on.
   package var codeBefore: [UInt8] = []
   package var codeAt: [UInt8] = []
   package var jetsam: Jetsam?
@@ -153,32 +156,34 @@ package struct ReportSnapshot: Sendable {
   package init(kind: Kind) { self.kind = kind }
 }
 
-/// A frame of a stack that the input lists, with what the input names there.
+/// A stack frame listed in the input, with the names that the input gives.
 package struct RecordedFrame: Sendable, Hashable {
-  /// Of the first frame the next instruction, of a caller the one behind its call.
+  /// The next instruction in the first frame; the return address in its callers.
   package var address: UInt64
-  /// Index in the snapshot's modules, and the offset in that module.
+  /// The index in the snapshot's modules, and the offset in that module.
   package var module: Int?
   package var moduleOffset: UInt64?
-  /// As the input has it, demangled or not.
+  /// The name as in the input, demangled or not.
   package var function: String?
-  /// Bytes from the function's start to `address`.
+  /// The offset of `address` in the function, in bytes.
   package var functionOffset: UInt64?
   package var file: String?
   package var line: UInt32?
-  /// An inlined call: the next frame is the function that it was compiled into, or the next outer inlined call.
+  /// Whether this is an inlined call. The next frame is then the function that contains it,
+  /// or the next outer inlined call.
   package var isInlined = false
 
   package init(address: UInt64) { self.address = address }
 }
 
 extension ModuleSnapshot {
-  /// Apple's reports list addresses in no image as those of an image at 0, without a size or a UUID.
+  /// Whether this is the pseudo image at 0, without size and UUID, under which Apple's reports
+  /// list addresses outside all images.
   package var isAbsolute: Bool { address == 0 && size == 0 && identity == nil }
 }
 
 extension ProcessSnapshot {
-  /// Index of the thread that crashed in `threads`; nil if none did or the list lacks it.
+  /// The index in `threads` of the thread that crashed; nil if none crashed or the list does not contain it.
   package var crashedThread: Int? {
     if let index = report?.faultingThread { return threads.indices.contains(index) ? index : nil }
     return exception.flatMap { exception in threads.firstIndex { $0.id == exception.threadID } }

@@ -1,4 +1,4 @@
-/// Processor architectures that dumps come from. The texts are those of `--arch` and of JSON.
+/// The processor architectures of dumps. The texts are used by `--arch` and in JSON.
 public enum CPUArchitecture: String, Sendable, CaseIterable {
   case arm64
   case x86_64
@@ -24,16 +24,16 @@ public struct SystemSnapshot: Sendable {
   public var osMajor: Int32?
   public var osMinor: Int32?
   public var osBugfix: Int32?
-  /// "21E236"; on Windows the service pack.
+  /// Such as "21E236"; on Windows the service pack.
   public var osBuild: Content?
-  /// "iPhone14,2"
+  /// Such as "iPhone14,2".
   public var machine: Content?
   public var cpuVendor: Content?
   public var cpuCount: Int32?
   public var pageSize: UInt64?
-  /// Bits of a pointer that are not part of the address (pointer authentication, tags).
+  /// The bits of a pointer that are not part of the address, such as pointer authentication codes and tags.
   public var addressMask: UInt64?
-  /// Time since the handler was started, in nanoseconds.
+  /// The time since the handler started, in nanoseconds.
   public var crashpadUptime: UInt64?
   public var timeZone = TimeZoneSnapshot()
   public var memory: SystemMemory?
@@ -67,7 +67,7 @@ public struct TimeZoneSnapshot: Sendable {
   }
 
   package var daylightSaving: DaylightSaving?
-  /// Seconds east of UTC.
+  /// The offsets in seconds east of UTC.
   package var standardOffset: Int32?
   package var daylightOffset: Int32?
   package var standardName: Content?
@@ -78,7 +78,7 @@ public struct TimeZoneSnapshot: Sendable {
 
 /// Text files of a Linux system that Breakpad's writer copies into a minidump.
 public struct LinuxSnapshot: Sendable {
-  /// /proc/cpuinfo, or that part of it which is known.
+  /// /proc/cpuinfo, or the known part of it.
   package var cpuInfo: Content?
   package var processStatus: Content?
   package var release: Content?

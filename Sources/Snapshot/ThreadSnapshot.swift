@@ -3,33 +3,34 @@ public struct ThreadSnapshot: Sendable {
   public var name: Content?
   public var suspendCount: Int32?
   public var priority: Int32?
-  /// Address of the thread's own data (TSD, TLS or TEB).
+  /// The address of thread-local data (TSD, TLS or TEB).
   public var dataAddress: UInt64?
   public var context: CPUContext?
   public var stack: Stack?
-  /// How its registers were got, if a handler within the process wrote the dump and says so.
+  /// The way in which the registers were captured, if an in-process handler wrote the dump and recorded it.
   public var capture: Capture?
-  /// The stack where the input lists its frames, the innermost first; nil where it has to be walked.
+  /// The stack, the innermost frame first, if the input lists the frames; nil if the stack has to be walked.
   package var frames: [RecordedFrame]?
-  /// Label of the dispatch queue that it ran.
+  /// The label of the dispatch queue that the thread ran.
   package var queue: Content?
 
-  /// The ways of a handler within a Linux process, by their numbers in its dump.
+  /// The capture methods of an in-process Linux handler; the raw values are those in its dump.
   public enum Capture: UInt32, Sendable {
-    /// The thread crashed, or asked for the dump.
+    /// The thread crashed, or requested the dump.
     case own = 1
     case signal = 2
     case ptrace = 3
-    /// Only the stack pointer and the instruction pointer, as /proc has them; other registers are zero.
+    /// Only the stack pointer and the instruction pointer, as in /proc; other registers are zero.
     case proc = 4
-    /// It went on; no registers.
+    /// The thread kept running; no registers were captured.
     case notStopped = 5
   }
 
-  /// A stack, and where it came from.
+  /// A stack and its origin.
   public struct Stack: Sendable {
     public var region: MemoryRegion
-    /// Made from the return addresses of an uncaught NSException, not captured. Its address is 0.
+    /// Whether the stack was built from the return addresses of an uncaught NSException and not
+    /// captured. Its address is then 0.
     public var isSynthetic: Bool
 
     package init(region: MemoryRegion, isSynthetic: Bool = false) {
@@ -42,15 +43,15 @@ public struct ThreadSnapshot: Sendable {
 }
 
 public struct ExceptionSnapshot: Sendable {
-  /// Who reported the crash. It decides how `code`, `info` and `codes` read.
+  /// The reporter of the crash, which determines the meaning of `code`, `info` and `codes`.
   public enum Kind: Sendable {
-    /// A Mach exception: `code` is its type (EXC_*), `codes` the type and then the codes of the kernel.
+    /// A Mach exception: `code` is its type (EXC_*), `codes` the type followed by the kernel's codes.
     case mach
     /// A POSIX signal in Crashpad's form: `code` is EXC_SOFT_SIGNAL 0x10003, `info` the signal, codes[2] si_code.
     case softSignal
     /// An uncaught NSException: `code` is 0x43506e78, "CPnx".
     case nsException
-    /// A signal as Linux minidumps carry it: `code` is the signal, `info` si_code.
+    /// A signal as in Linux minidumps: `code` is the signal, `info` is si_code.
     case linuxSignal
     /// A Windows exception code.
     case windows
@@ -63,8 +64,22 @@ public struct ExceptionSnapshot: Sendable {
   public var address: UInt64
   public var codes: [UInt64]
   public var context: CPUContext?
-  /// The signal that the system made of it, by Darwin's number, if the input says so.
+  /// The resulting signal, by Darwin's number, if the input states it.
   package var signal: UInt32?
+
+  /// Whether a program requested the dump without a crash.
+  ///
+  /// Source: Crashpad, `kMachExceptionSimulated`, `Signals::kSimulatedSigno`, and 0x517a7ed in
+  /// client/crashpad_client_win.cc.
+  package var isSimulated: Bool {
+    switch kind {
+    case .mach: code == 0x4350_7378
+    case .linuxSignal: code == .max
+    case .softSignal: info == .max
+    case .windows: code == 0x0517_a7ed
+    case .nsException: false
+    }
+  }
 
   package init(kind: Kind, threadID: UInt64, code: UInt32) {
     self.kind = kind

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A filter of system calls (seccomp) that this process is under.
+/// The filter of system calls (seccomp) of this process.
 package struct CallFilter: Sendable {
   package enum Answer: Sendable {
     /// The call fails.
@@ -12,16 +12,16 @@ package struct CallFilter: Sendable {
     case killed
   }
 
-  /// Calls that the crash handler makes and that the filter does not let through.
+  /// Calls of the crash handler that the filter does not allow.
   package let calls: [(name: String, answer: Answer)]
-  /// The same of the two by which another process, or memory that may not be there, is read. The handler does not make
-  /// them under a filter.
+  /// The answers to the two calls that read another process, or memory that may not be mapped. The handler does not
+  /// make them under a filter.
   package let ptrace: Answer?
   package let memoryReading: Answer?
 
   /// Tries each call in a child, as it may end this process. Nil without a filter.
   package init?() {
-    // Strict mode is none that a program of this size could start in.
+    // In strict mode a program of this size could not start.
     guard linux_prctl(LINUX_PR_GET_SECCOMP, 0) != 0 else { return nil }
     var calls: [(name: String, answer: Answer)] = []
     for index in 0... {
@@ -44,14 +44,14 @@ package struct CallFilter: Sendable {
     }
   }
 
-  /// The calls that are answered so.
+  /// The names of the calls with this answer.
   package func names(_ answer: Answer) -> [String] { calls.filter { $0.answer == answer }.map(\.name) }
 }
 
 /// Runs the rest of a command in a child, and waits for it.
 package enum SafeChild {
   package enum Role: Sendable {
-    /// This process is the child, or there is none.
+    /// This process is the child, or fork(2) failed.
     case child
     /// The child exited with this status.
     case exited(Int32)

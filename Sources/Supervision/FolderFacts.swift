@@ -3,29 +3,29 @@ package import FileSystem
 internal import Glibc
 package import SystemPackage
 
-/// What a directory, in which dumps are to lie, lets the handler do.
+/// The abilities of a directory for dumps, as far as the handler needs them.
 package struct FolderFacts: Sendable {
   package struct FileSystem: Sendable {
-    /// "ext4"; of one that is not known its number.
+    /// "ext4"; the number of an unknown file system.
     package let name: String
     package let isReadOnly: Bool
-    /// For the caller, in bytes.
+    /// The free space for the caller, in bytes.
     package let free: UInt64
-    /// How many files may be made; nil where there is no such limit.
+    /// The number of files that can be made; nil if there is no such limit.
     package let freeFiles: UInt64?
   }
 
   package let fileSystem: FileSystem?
   /// Whether a living process can mark its file as its own; nil if no file could be made.
   package let hasOwnerLocks: Bool?
-  /// Whether a file can be renamed so that nothing is replaced; nil if no file could be made.
+  /// Whether a file can be renamed without replacing another; nil if no file could be made.
   package let hasExclusiveRenaming: Bool?
-  /// Why no file could be made.
+  /// The reason why no file could be made.
   package let failure: Errno?
 
-  /// Asks about a directory by making two files in it, and takes them away.
+  /// Tests a directory by making two files in it, which are removed again.
   ///
-  /// - Parameter renames: whether renaming is tried; a filter of system calls may end the process for it.
+  /// - Parameter renames: whether to test renaming; a filter of system calls may end the process for it.
   package init(probing folder: Folder, renames: Bool = true) {
     fileSystem = Self.fileSystem(folder.path)
     let (first, second) = (FileName(literal: "probe"), FileName(literal: "probe-2"))
@@ -53,7 +53,7 @@ package struct FolderFacts: Sendable {
     }
   }
 
-  /// Nil if it can't be asked.
+  /// The file system of a path; nil if that can't be read.
   package static func fileSystem(_ path: FilePath) -> FileSystem? {
     var facts = statfs()
     guard unsafe path.withPlatformString({ unsafe statfs($0, &facts) }) == 0 else { return nil }
@@ -73,13 +73,13 @@ package struct FolderFacts: Sendable {
   ]
 }
 
-/// A directory for a while: made where there is one already, and taken away with all that is in it.
+/// A temporary directory: made in an existing one, and removed with its contents.
 package final class TrialFolder {
   package let folder: Folder
   private let parent: Folder
   private let name: FileName
 
-  /// Makes it in the first of `places` that is there and lets it be made; nil if none does.
+  /// Makes the directory in the first of `places` that exists and allows it; nil if none does.
   package init?(in places: [FilePath]) {
     guard let name = FileName(".crashpadctl-\(String(UInt64.random(in: .min ... .max), radix: 36))") else { return nil }
     for place in places {
@@ -93,7 +93,7 @@ package final class TrialFolder {
     return nil
   }
 
-  /// The directory that it was made in.
+  /// The directory that contains it.
   package var place: FilePath { parent.path }
 
   deinit {

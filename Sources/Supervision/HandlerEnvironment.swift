@@ -2,26 +2,26 @@ internal import Glibc
 package import Snapshot
 package import SystemPackage
 
-/// What a program's environment says to the handler's library that is preloaded into it.
+/// The settings of the preloaded handler library, which a program gets through its environment.
 package struct HandlerEnvironment: Sendable {
-  /// Absolute.
+  /// An absolute path.
   package var library: FilePath
-  /// Absolute.
+  /// An absolute path.
   package var database: FilePath
   /// Nil for the base name of each executable.
   package var programID: String?
-  /// The first twelve bytes of the uuid of each dump are these.
+  /// The first twelve bytes of the UUID of each dump.
   package var run: UUIDBytes
-  /// Neither names nor values have a line feed, and names no `=`.
+  /// Neither names nor values contain a line feed, and names contain no `=`.
   package var annotations: [(name: String, value: String)] = []
-  /// The most bytes of each stack that are kept, and of the one that crashed; nil for what the handler takes.
+  /// The most bytes of each stack, and of the stack that crashed; nil for the handler's defaults.
   package var stack: UInt32?
   package var crashedStack: UInt32?
-  /// How long threads may take to stop, in milliseconds; nil for what the handler takes.
+  /// The time in which threads have to stop, in milliseconds; nil for the handler's default.
   package var timeout: UInt32?
-  /// Names of variables that dumps may have beside the usual ones.
+  /// Names of variables that dumps contain besides the usual ones.
   package var variables: [String] = []
-  /// Whether the children of the program have the handler too.
+  /// Whether the handler is also preloaded into the children of the program.
   package var reachesChildren = true
   package var isQuiet = false
 
@@ -31,14 +31,14 @@ package struct HandlerEnvironment: Sendable {
     self.run = run
   }
 
-  /// Whether a dump with this uuid is of this run.
+  /// Whether a dump with this UUID belongs to this run.
   package func owns(_ dump: UUIDBytes) -> Bool { dump.high == run.high && dump.low >> 32 == run.low >> 32 }
 
-  /// The process that left a dump of this run, in its own process id namespace.
+  /// The id of the process that left a dump of this run, in its own process id namespace.
   package static func processID(of dump: UUIDBytes) -> UInt32 { UInt32(truncatingIfNeeded: dump.low) }
 
-  /// An environment, `NAME=VALUE` each, with what the library needs, for a program that this process starts itself. What
-  /// another run left of its own is taken out.
+  /// Adds the library's settings to an environment, `NAME=VALUE` each, of a program that this process starts itself.
+  /// Removes settings of another run.
   package func applied(to environment: [[UInt8]]) -> [[UInt8]] {
     let preload = Array("LD_PRELOAD=".utf8)
     let own = Array("CRASHPAD_HANDLER_".utf8)
@@ -59,7 +59,7 @@ package struct HandlerEnvironment: Sendable {
     func add(_ name: String, _ value: [UInt8]) { result.append(own + Array("\(name)=".utf8) + value) }
     add("DATABASE", Self.bytes(database))
     add("RUN", Array(run.text.utf8))
-    // By it the program that this process starts is known from those that it starts in its turn.
+    // Distinguishes the program that this process starts from that program's own children.
     add("PARENT", Array("\(getpid())".utf8))
     if let zone = Self.timeZone() { add("TIME_ZONE", zone) }
     if let programID { add("PROGRAM_ID", Array(programID.utf8)) }
@@ -70,17 +70,18 @@ package struct HandlerEnvironment: Sendable {
     return result
   }
 
-  /// The time zone as the handler's library takes it, so that not each program has to ask libc; nil if it has none.
+  /// The time zone in the form for the handler's library, so that each program need not ask libc; nil if it can't be
+  /// expressed.
   ///
-  /// Offsets east of Greenwich in seconds, standard and summer time; whether there is summer time, and whether it is now;
-  /// their names; the variable TZ, for which this holds.
+  /// Offsets east of Greenwich in seconds, standard and summer time; whether there is summer time, and whether it is
+  /// now; their names; the value of TZ to which this applies.
   private static func timeZone() -> [UInt8]? {
     var now = time(nil)
     var today = unsafe tm()
     guard unsafe localtime_r(&now, &today) != nil else { return nil }
     var standard = unsafe (offset: today.tm_gmtoff, name: "")
     var summer: (offset: Int, name: String)?
-    // January and July tell which of them is summer time, on either half of the earth.
+    // Comparing January and July shows which is summer time, on either hemisphere.
     for month in [Int32(0), 6] {
       var day = unsafe tm()
       unsafe (day.tm_year, day.tm_mon, day.tm_mday, day.tm_hour, day.tm_isdst) = (today.tm_year, month, 15, 12, -1)

@@ -1,31 +1,31 @@
 internal import Glibc
 package import SystemPackage
 
-/// Where the handler's library, which is preloaded into programs, lies.
+/// Finds the handler's library, which is preloaded into programs.
 package enum HandlerLibrary {
   package static let fileName = "libcrashpad_handler.so"
-  /// Names the library's file.
+  /// The environment variable with the path of the library.
   package static let variable = "CRASHPADCTL_HANDLER_LIBRARY"
 
   package enum Search: Sendable {
     /// The absolute path.
     case found(FilePath)
-    /// The places where it was looked for.
+    /// The places that were searched.
     case missing([FilePath])
-    /// The loader takes no path with a blank or a colon in it.
+    /// The loader accepts no path that contains a blank or a colon.
     case unusablePath(FilePath)
   }
 
   /// - Parameters:
-  ///   - named: the only place, if somebody named one.
-  ///   - variable: the environment's; the only place if there is no `named` one.
+  ///   - named: the only place, if it is given.
+  ///   - variable: the value of the environment variable; the only place if `named` is nil.
   package static func search(named: FilePath?, variable: FilePath?) -> Search {
     let places = (named ?? variable).map { [absolute($0)] } ?? self.places
     guard let place = places.first(where: isFile) else { return .missing(places) }
     return place.string.contains { " :\t\n".contains($0) } ? .unusablePath(place) : .found(place)
   }
 
-  /// Beside the tool, as it is installed, and as it is built.
+  /// Beside the tool, in the layouts of an installation and of a build.
   private static var places: [FilePath] {
     guard let tool = ProgramFile.ownPath else { return [] }
     let folder = tool.removingLastComponent()
@@ -39,7 +39,7 @@ package enum HandlerLibrary {
     return unsafe path.withPlatformString { unsafe stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// The same path from any directory.
+  /// Makes a path independent of the working directory.
   package static func absolute(_ path: FilePath) -> FilePath {
     if path.isAbsolute { return path }
     guard let folder = unsafe getcwd(nil, 0) else { return path }

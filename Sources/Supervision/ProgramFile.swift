@@ -3,35 +3,35 @@ internal import FileSystem
 internal import Glibc
 package import SystemPackage
 
-/// The file of a program, and what keeps a library from being preloaded into it, as far as its first bytes and its mode
-/// tell.
+/// The file of a program, and reasons why a library can't be preloaded into it, as far as its first bytes and its mode
+/// show.
 package struct ProgramFile: Sendable {
-  /// What stands against the handler in a program.
+  /// A reason why the handler can't be preloaded into a program.
   package enum Obstacle: Sendable, Hashable {
-    /// No loader takes part, so nothing is preloaded.
+    /// The program has no loader, so nothing is preloaded.
     case isStatic
-    /// For another processor or of another size than this tool, and so than the library; its number in ELF.
+    /// For another processor or word size than this tool, and therefore the library; its number in ELF.
     case otherMachine(UInt16)
-    /// Of another C library, by its loader, which does not take the handler's library: neither this tool's nor musl.
+    /// For another C library, by its loader, which can't load the handler's library: neither this tool's nor musl.
     case otherLoader(String)
     case missingLoader(String)
-    /// It gets rights by being started (set user or group id, or file capabilities), and the loader then preloads nothing.
+    /// Starting it gives it rights (set user or group id, or file capabilities), and then the loader preloads nothing.
     case getsRights
   }
 
-  /// The file that is executed in the end: of a script, its interpreter.
+  /// The file that is executed in the end: for a script, its interpreter.
   package let path: FilePath
-  /// Of a script, the one that was asked about.
+  /// The script, if the given path is one.
   package let script: FilePath?
   package let obstacles: [Obstacle]
 
   /// - Parameters:
-  ///   - path: what is to be executed.
-  ///   - search: the directories in which `env` of a script looks.
+  ///   - path: the file to execute.
+  ///   - search: the directories that the `env` of a script searches.
   package init(_ path: FilePath, search: ProgramSearch) {
     var target = path
     var start = Self.start(of: path)
-    // The kernel takes a script's interpreter that is a script too, four times.
+    // The kernel accepts an interpreter that is a script itself, up to four times.
     for _ in 0..<5 {
       guard let next = Self.interpreter(start, search) else { break }
       target = next
@@ -45,7 +45,7 @@ package struct ProgramFile: Sendable {
     self.obstacles = obstacles
   }
 
-  /// The path of this tool itself; without /proc, the one that the kernel started it by.
+  /// The path of this tool itself; without /proc, the path by which the kernel started it.
   package static let ownPath: FilePath? = {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
     let count = unsafe readlink("/proc/self/exe", &buffer, Int(PATH_MAX))
@@ -57,14 +57,14 @@ package struct ProgramFile: Sendable {
     return unsafe buffer.withUnsafeBufferPointer { unsafe $0.baseAddress.map { unsafe FilePath(platformString: $0) } }
   }()
 
-  /// This tool's; the library that is beside it is made for the same.
+  /// The header of this tool; the library beside it is built for the same machine.
   private static let own: ElfHeader? = ownPath.flatMap { ElfHeader(start(of: $0)) }
 
-  /// The loader that this tool, and what has the library preloaded, are run by.
+  /// The loader of this tool, and of programs that can preload the library.
   package static var ownLoader: String? { own?.loader }
 
   private static func start(of path: FilePath) -> [UInt8] {
-    // What may be executed need not be readable; then nothing is known of it.
+    // An executable file may be unreadable; then nothing is known about it.
     (try? InputFile.prefix(of: path, count: 16 << 10)) ?? []
   }
 
@@ -91,7 +91,7 @@ package struct ProgramFile: Sendable {
     return geteuid() != 0 && capabilities > 0
   }
 
-  /// What `#!` names; through env(1) the program that it will run.
+  /// The path after `#!`; for env(1), the program that it will run.
   private static func interpreter(_ start: [UInt8], _ search: ProgramSearch) -> FilePath? {
     guard start.starts(with: Array("#!".utf8)) else { return nil }
     let line = String(decoding: start.dropFirst(2).prefix { $0 != 0x0a }.prefix(253), as: UTF8.self)
@@ -110,7 +110,7 @@ struct ElfHeader {
   let is64Bit: Bool
   /// The path of the program's loader; nil if it has none.
   private(set) var loader: String?
-  /// False if the bytes that tell are not among the file's first.
+  /// False if the needed bytes are beyond the part of the file that was read.
   private(set) var knowsLoader = false
 
   init?(_ bytes: [UInt8]) {
@@ -126,7 +126,7 @@ struct ElfHeader {
     knowsLoader = true
     for index in 0..<count where number(table + index * size, 4) == 3 {
       let entry = table + index * size
-      // Offsets and sizes of a file of this machine; those of a damaged one are too large.
+      // Offsets and sizes of 7 bytes at most; those of a damaged file are larger.
       guard bytes[entry + 15] == 0, bytes[entry + 39] == 0 else { break }
       let (offset, length) = (number(entry + 8, 7), number(entry + 32, 7))
       guard offset <= bytes.count, length <= bytes.count - offset else {

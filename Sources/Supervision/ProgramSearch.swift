@@ -1,23 +1,23 @@
 internal import Glibc
 package import SystemPackage
 
-/// The directories in which programs are looked for.
+/// The directories that are searched for programs.
 package struct ProgramSearch: Sendable {
   private let folders: [[UInt8]]
 
-  /// The environment's PATH, or what execvp(3) takes without one.
+  /// The environment's PATH, or the default of execvp(3) without one.
   package init() {
     let text = unsafe getenv("PATH").map { unsafe Array(UnsafeBufferPointer(start: $0, count: strlen($0))) }
     let bytes = text.map { $0.map { UInt8(bitPattern: $0) } } ?? Array("/bin:/usr/bin".utf8)
     folders = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map(Array.init)
   }
 
-  /// Where a program may be.
+  /// The possible paths of a program.
   package struct Candidates: Sendable {
-    /// Each as it is executed, without NUL; in order.
+    /// The paths to execute, without NUL; in order.
     let paths: [[UInt8]]
 
-    /// The first that is a file which the caller may execute.
+    /// The first path to a file that the caller may execute.
     package var executable: FilePath? {
       for path in paths {
         let text = path.map { CChar(bitPattern: $0) } + [0]

@@ -2,21 +2,21 @@ internal import CLinux
 internal import Glibc
 package import SystemPackage
 
-/// A program that is to be started as a child.
+/// The start of a program as a child.
 package struct ProgramStart: Sendable {
-  /// As the program gets them, its own name first; without NULs.
+  /// As the program receives them, its own name first; without NULs.
   package var arguments: [[UInt8]]
-  /// `NAME=VALUE` each.
+  /// Each in the form `NAME=VALUE`.
   package var environment: [[UInt8]]
-  /// Where it is looked for.
+  /// The paths at which the program may be.
   package var candidates: ProgramSearch.Candidates
-  /// Standard streams that this tool opened because they were closed; the program has them closed.
+  /// Standard streams that this tool opened because they were closed; they are closed again for the program.
   package var closedStreams: [Int32] = []
   /// Signals whose action this tool changed.
   package var changedSignals: [Int32] = []
-  /// Those among them that the program shall ignore, as this tool was started so.
+  /// The changed signals that the program has to ignore, because this tool was started with them ignored.
   package var ignoredSignals: [Int32] = []
-  /// Another standard error; nil for the own.
+  /// Another standard error; nil for this tool's own.
   package var standardError: FileDescriptor?
 
   package init(_ arguments: [[UInt8]], environment: [[UInt8]], candidates: ProgramSearch.Candidates) {
@@ -36,7 +36,7 @@ package struct ProgramStart: Sendable {
     return result
   }
 
-  /// Starts it, with `mask` as the signals that it blocks. Returns the process id.
+  /// Starts the program, with `mask` as its blocked signals. Returns the process id.
   func start(mask: sigset_t) throws(Errno) -> pid_t {
     let paths = CStrings(candidates.paths)
     let arguments = CStrings(arguments)
@@ -54,7 +54,7 @@ package struct ProgramStart: Sendable {
   }
 }
 
-/// Texts as C has them, in an array that ends with NULL.
+/// Texts for C, in an array that ends with NULL.
 @safe
 private struct CStrings {
   let start: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>

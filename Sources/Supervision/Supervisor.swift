@@ -2,32 +2,32 @@ internal import CLinux
 internal import Glibc
 package import SystemPackage
 
-/// Starts a program and stays beside it until it ends, so that neither it nor whoever started this tool notices: signals
-/// are passed on, a stop of the program is a stop of the tool, and as process 1 what other processes left is taken up.
+/// Starts a program and supervises it until it ends, transparently for the program and for the caller of this tool:
+/// signals are forwarded, a stop of the program stops the tool, and as process 1 it reaps orphaned processes.
 ///
-/// The program stays in the tool's process group. So it has the terminal when the tool has it, and what the terminal sends
-/// (Ctrl-C, Ctrl-Z, a new size) reaches it without the tool.
+/// The program stays in the tool's process group. So it has the terminal when the tool has it, and signals of the
+/// terminal (Ctrl-C, Ctrl-Z, a new size) reach it directly.
 package struct Supervisor: ~Copyable {
   package enum End: Sendable, Equatable {
     case exited(Int32)
     case killed(signal: Int32)
   }
 
-  /// The program's.
+  /// The process id of the program.
   package let processID: Int32
   private let oldMask: sigset_t
-  /// Whether the tool was stopped with the program, and the SIGCONT that ended this was not taken yet.
+  /// Whether the tool was stopped with the program, and the SIGCONT that ended this is still pending.
   private var isContinued = false
   private let oldChildAction: sigaction
 
-  /// Starts the program. From then on all signals wait, until `wait` has ended.
+  /// Starts the program. From then on all signals wait until `wait` has ended.
   package init(_ program: ProgramStart) throws(Errno) {
     var program = program
     var mask = sigset_t()
     var all = sigset_t()
     unsafe sigfillset(&all)
     unsafe sigprocmask(SIG_BLOCK, &all, &mask)
-    // Whoever ignores the ends of children gets no status of them.
+    // A process that ignores SIGCHLD gets no exit status of its children.
     var action = sigaction()
     var old = sigaction()
     unsafe sigaction(SIGCHLD, &action, &old)
@@ -43,23 +43,23 @@ package struct Supervisor: ~Copyable {
     oldChildAction = old
   }
 
-  /// Whether a signal's action is to be ignored.
+  /// Whether the action ignores the signal.
   static func isIgnored(_ action: sigaction) -> Bool {
     let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Whether this process has a signal ignored.
+  /// Whether this process ignores a signal.
   package static func ignores(_ signal: Int32) -> Bool {
     var action = sigaction()
     unsafe sigaction(signal, nil, &action)
     return isIgnored(action)
   }
 
-  /// Waits for the program's end, and passes on until then.
+  /// Waits for the program's end, and forwards signals until then.
   package consuming func wait() -> End { wait(until: nil) ?? .exited(0) }
 
-  /// The same for so many seconds at most. Then kills the program, and returns nil.
+  /// Waits for at most this many seconds. Then kills the program, and returns nil.
   package consuming func wait(seconds: Int) -> End? {
     wait(until: ContinuousClock.now.advanced(by: .seconds(seconds)))
   }
@@ -80,7 +80,7 @@ package struct Supervisor: ~Copyable {
       guard signal > 0 else { continue }
       if unsafe info.si_signo == SIGCHLD { end = reap() } else { unsafe pass(info) }
     }
-    // What came together with the end was meant for the program.
+    // Signals that arrived together with the end were meant for the program.
     var none = timespec()
     var info = unsafe siginfo_t()
     while unsafe sigtimedwait(&all, &info, &none) > 0 {}
@@ -91,7 +91,7 @@ package struct Supervisor: ~Copyable {
     return isLate ? nil : end
   }
 
-  /// Takes up every process that changed its state; returns the program's end.
+  /// Reaps every process that changed its state; returns the program's end.
   private mutating func reap() -> End? {
     var end: End?
     while true {
@@ -107,7 +107,7 @@ package struct Supervisor: ~Copyable {
     }
   }
 
-  /// The program was stopped as a job. So is this tool then, until the shell lets it go on.
+  /// The program was stopped by job control. Stops this tool too, until the shell resumes it.
   private mutating func stop(by signal: Int32) {
     guard [SIGTSTP, SIGTTIN, SIGTTOU].contains(signal), getpid() != 1 else { return }
     var action = sigaction()
@@ -116,7 +116,7 @@ package struct Supervisor: ~Copyable {
     var set = signalSet([signal])
     raise(signal)
     unsafe sigprocmask(SIG_UNBLOCK, &set, nil)
-    // Stopped here.
+    // The tool is stopped here.
     isContinued = true
     unsafe sigprocmask(SIG_BLOCK, &set, nil)
     unsafe sigaction(signal, &old, nil)
@@ -127,17 +127,17 @@ package struct Supervisor: ~Copyable {
     let (fromKernel, queued): (Int32, Int32) = (0x80, -1)
     if signal == SIGCONT, isContinued {
       isContinued = false
-      // The shell lets the whole group go on; whoever woke the tool alone meant the program.
+      // The shell resumes the whole group; a SIGCONT to the tool alone was meant for the program.
       var state = unsafe siginfo_t()
       let result = unsafe waitid(P_PID, id_t(processID), &state, WCONTINUED | WNOHANG)
       if unsafe result == 0 && state.si_signo == SIGCHLD { return }
     }
     switch unsafe info.si_code {
     case fromKernel where [SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH, SIGCONT].contains(signal):
-      // The terminal's, to the whole group.
+      // The terminal sent it to the whole group.
       return
     case fromKernel where signal == SIGHUP && getsid(0) != getpid():
-      // A terminal that is gone tells the session's leader alone; what is in the group was told too.
+      // A hang-up of the terminal signals only the session's leader; the foreground group gets its own signal.
       return
     case queued:
       if unsafe sigqueue(processID, signal, info._sifields._rt.si_sigval) == 0 { return }
@@ -147,8 +147,8 @@ package struct Supervisor: ~Copyable {
     }
   }
 
-  /// Ends this process by a signal, as the program ended, without a core file of its own; where a signal does not end it, with
-  /// the status that shells have for it.
+  /// Ends this process by the same signal as the program, without a core file of its own; if the signal does not end
+  /// it, with the exit status that shells use for it.
   package static func die(by signal: Int32) -> Never {
     _ = linux_prctl(LINUX_PR_SET_DUMPABLE, 0)
     var limit = rlimit()

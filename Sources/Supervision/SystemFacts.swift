@@ -3,34 +3,35 @@ internal import FileSystem
 internal import Glibc
 package import SystemPackage
 
-/// What this system and this process's limits let the handler do. Nothing is changed by asking.
+/// The abilities of this system, and the limits of this process, as far as the handler needs them. Changes nothing.
 package struct SystemFacts: Sendable {
-  /// A limit of setrlimit(2): the soft one; nil is none.
+  /// The soft limit of setrlimit(2); nil for no limit.
   package typealias ResourceLimit = UInt64?
 
-  /// uname -r and -m.
+  /// The output of uname -r and -m.
   package let kernelRelease: String
   package let machine: String
-  /// "glibc 2.36"; nil of a C library that does not say.
+  /// "glibc 2.36"; nil if the C library does not report it.
   package let libc: String?
-  /// Whether /proc/self has what the handler reads there.
+  /// Whether /proc/self has the files that the handler reads.
   package let isProcMounted: Bool
-  /// Whether a process may read memory by process_vm_readv(2), asked of this one; the failure if not.
+  /// The failure of process_vm_readv(2), tried on this process; nil if it works.
   package let memoryReading: Errno?
-  /// Why no process may trace another at all: a seccomp filter; nil if none is in the way.
+  /// The reason why no process may trace another at all: a seccomp filter; nil if there is none.
   package let ptraceRefusal: Errno?
-  /// Of the Yama security module; nil without it.
+  /// The scope of the Yama security module; nil without it.
   package let ptraceScope: Int?
   /// Whether this process has the capability to trace any other.
   package let mayTraceAll: Bool
   /// 0 none, 1 strict, 2 a filter; nil if it is not known.
   package let seccompMode: Int?
   package let hasNoNewPrivileges: Bool
-  /// Whether this process's memory and /proc files are its owner's.
+  /// Whether this process's memory and /proc files belong to its user.
   package let isDumpable: Bool
-  /// How many bytes of an alternate stack the kernel writes by itself (AT_MINSIGSTKSZ); nil of a kernel that does not say.
+  /// The bytes of an alternate stack that the kernel itself writes (AT_MINSIGSTKSZ); nil if the kernel does not report
+  /// it.
   package let signalFrameSize: UInt?
-  /// Signals of the handler that this process was started with ignored, and with blocked.
+  /// Signals of the handler that were ignored, and blocked, when this process was started.
   package let ignoredSignals: [Int32]
   package let blockedSignals: [Int32]
   package let corePattern: String?
@@ -38,21 +39,21 @@ package struct SystemFacts: Sendable {
   package let processLimit: ResourceLimit
   package let fileLimit: ResourceLimit
   package let fileSizeLimit: ResourceLimit
-  /// Of the control group: its limit, and what of it is used, in bytes. Nil without a limit.
+  /// The limit of the control group and its use, in bytes. Nil without a limit.
   package let memoryLimit: UInt64?
   package let memoryUse: UInt64?
   package let isProcessOne: Bool
-  /// Whether users have the numbers that they have outside.
+  /// Whether this process is in a user namespace that maps user ids.
   package let isInUserNamespace: Bool
   package let isRootReadOnly: Bool
 
-  /// The signals whose action is the handler's, and the one by which it stops threads.
+  /// The signals that the handler handles, and the one by which it stops threads.
   package static let handlerSignals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS, SIGPROF]
 
   /// - Parameters:
   ///   - changed: signals whose action this tool changed.
-  ///   - ignored: those among them that were ignored before.
-  ///   - filter: what it does not let through is not tried.
+  ///   - ignored: the changed signals that were ignored before.
+  ///   - filter: calls that it does not allow are not tried.
   package init(changed: [Int32], ignored: [Int32], filter: CallFilter? = nil) {
     var name = utsname()
     unsafe uname(&name)
@@ -97,7 +98,7 @@ package struct SystemFacts: Sendable {
     unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
   }
 
-  /// A small file of /proc or /sys, without the line feed at its end.
+  /// The content of a small file of /proc or /sys, without the line feed at its end.
   private static func text(_ path: String) -> String? {
     guard var bytes = try? InputFile.prefix(of: FilePath(path), count: 4096) else { return nil }
     if bytes.last == 0x0a { bytes.removeLast() }
@@ -140,7 +141,7 @@ package struct SystemFacts: Sendable {
       ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
     ] {
       guard let text = text("\(folder)/\(limit)") else { continue }
-      // Of the first version, almost 2^63 is none.
+      // In control groups of version 1, a number close to 2^63 means no limit.
       guard let number = UInt64(text), number < 1 << 60 else { return (nil, nil) }
       return (number, self.text("\(folder)/\(use)").flatMap { UInt64($0) })
     }

@@ -48,6 +48,8 @@ struct Bench {
       case .growth: try growth()
       case .database: try database()
       case .symbols: try symbols()
+      case .pages: try pages()
+      case .appleReports: try appleReports()
       case .capture: try capture()
       case .upload: try upload()
       }

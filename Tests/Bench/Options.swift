@@ -1,7 +1,7 @@
 /// What the command line asks for.
 struct Options {
   enum Question: String, CaseIterable {
-    case large, directory, startup, instructions, growth, database, symbols, capture, upload
+    case large, directory, startup, instructions, growth, database, symbols, pages, appleReports, capture, upload
   }
 
   static let usage = """

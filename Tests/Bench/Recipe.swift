@@ -20,6 +20,10 @@ enum Recipe: String {
   case hugeUpload
   /// Functions: a symbol file in Breakpad's format, and a dump whose stacks go through its functions.
   case symbolFile, symbolDump
+  /// Bytes, about: one `.ips` with ten frames in each of its threads.
+  case appleReport
+  /// `.ips` files of about 30 KB in a directory.
+  case appleReports
   /// Threads, each with a stack that frame pointers lead through.
   case manyStacks
   /// The shapes of small_mach.arm64, medium.x86_64 and modules_heavy.arm64 of the corpus; the number is nothing.
@@ -37,6 +41,9 @@ enum Recipe: String {
         let (bytes, name) = Self.pending(index)
         try writeFile("\(path)/\(name)", bytes)
       }
+    } else if self == .appleReports {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      for index in 0..<number { try writeFile("\(path)/Demo-\(index).ips", Self.appleReport(28_000 + index % 4000)) }
     } else if self == .reports {
       try FileManager.default.createDirectory(atPath: "\(path)/pending", withIntermediateDirectories: true)
       for index in 0..<number { try Self.writeReport(index, to: "\(path)/pending") }
@@ -98,11 +105,28 @@ enum Recipe: String {
     return (SynthDump(parameters.scaled(to: random.between(30_000, 90_000))).bytes, "com.example.app@\(uuid)")
   }
 
+  /// An `.ips` of at least this many bytes.
+  private static func appleReport(_ size: Int) -> [UInt8] {
+    var report = SynthReport()
+    let stack = (0..<10).map { frame in
+      SynthReport.Frame(
+        frame % 3 + 1, UInt64(0x1000 + frame * 0x340), "function_\(frame)_of_an_invented_library",
+        plus: UInt64(frame * 4))
+    }
+    report.threads.append(SynthReport.Thread(name: "com.example.worker", stack))
+    let two = report.bytes.count
+    report.threads.append(SynthReport.Thread(name: "com.example.worker", stack))
+    let one = report.bytes.count - two
+    for _ in 0..<max(0, (size - two) / one) { report.threads.append(report.threads[4]) }
+    return report.bytes
+  }
+
   private func bytes(_ number: Int) -> [UInt8] {
     switch self {
     case .shuffledRegions: return Self.shuffled(number)
     case .symbolFile: return SymbolRecipe(functions: number).symbolFile()
     case .symbolDump: return SymbolRecipe(functions: number).dump(threads: 40, frames: 60)
+    case .appleReport: return Self.appleReport(number)
     default: break
     }
     return SynthDump(parameters(number)).bytes
@@ -163,7 +187,9 @@ enum Recipe: String {
       parameters = SynthParameters()
       parameters.threadCount = number
       parameters.moduleCount = 400
-    case .directory, .reports, .uploads, .hugeUpload, .shuffledRegions, .symbolFile, .symbolDump: break
+    case .directory, .reports, .uploads, .hugeUpload, .shuffledRegions, .symbolFile, .symbolDump, .appleReport,
+      .appleReports:
+      break
     }
     return parameters
   }

@@ -44,7 +44,7 @@ struct CProgramTests {
     #expect(next.status == 0)
     #expect(
       next.outputLines.map(String.init) == ["again 1", "crashed last run: 1, start crashes: 1"] + common
-        + ["process 0", "dump 0", "pending 0", "allowed 0 0 1", ""])
+        + ["events 1 1 1 0 1 2 1 0 1 2 1", "process 0", "dump 0", "pending 0", "allowed 0 0 1", ""])
     #expect(try program.reports(in: "pending").count == 2)
   }
 

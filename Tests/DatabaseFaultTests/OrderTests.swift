@@ -12,11 +12,15 @@ struct OrderTests {
     var areNamesSynced = false
     var published: Set<String> = []
     var removed = 0
+    var areRemovalsSynced = true
     for call in stage.calls {
       switch call.name {
       case "write", "pwrite": unsynced.insert(call.path)
       case "syncfs": unsynced = []
       case "fsync" where call.path == "pending": areNamesSynced = true
+      case "fsync" where call.path == "pending-serialized-ios-dump": areRemovalsSynced = true
+      case "unlinkat" where call.path.hasSuffix(".journal"):
+        #expect(areRemovalsSynced, "a dump that is back after a power failure would have no journal")
       case "fsync": unsynced.remove(call.path)
       case "renameat":
         let target = try #require(call.newPath)
@@ -29,6 +33,7 @@ struct OrderTests {
         areNamesSynced = false
       case "unlinkat" where call.path.hasPrefix("pending-serialized-ios-dump/"):
         removed += 1
+        areRemovalsSynced = false
         #expect(areNamesSynced, "\(call.path) goes before its report's name is on the disk")
         #expect(published.contains("pending/\(call.path.suffix(36)).dmp"), "\(call.path) goes before its report comes")
       case "unlinkat" where call.path.hasSuffix(".lock"):
@@ -41,7 +46,31 @@ struct OrderTests {
       }
     }
     #expect(removed == count)
+    #expect(areRemovalsSynced)
     #expect(published.count == 2 * count)
+  }
+
+  @Test(
+    "What was deleted stays deleted when the power fails right after the command",
+    arguments: [
+      "database delete --database db \(DatabasePlan.id(51)) \(DatabasePlan.id(61))",
+      "prune --database db --pending --max-reports 3 --now \(DatabasePlan.now)",
+    ])
+  func deletedForGood(_ command: String) throws {
+    let stage = try Stage(Scenario("delete", .reports, command))
+    var unsynced: Set<Substring> = []
+    var removed = 0
+    for call in stage.calls {
+      let folder = call.path.prefix { $0 != "/" }
+      if call.name == "unlinkat", call.path.hasSuffix(".dmp") {
+        unsynced.insert(folder)
+        removed += 1
+      } else if call.name == "fsync" {
+        unsynced.remove(folder)
+      }
+    }
+    #expect(removed > 1, "\(stage.calls)")
+    #expect(unsynced.isEmpty, "removed, and not on the disk: \(unsynced)")
   }
 
   @Test("A report that is deleted goes before its metadata and attachments, so that no moment has it without them")

@@ -34,7 +34,7 @@ struct CodeTableTests {
     .guardViolation: "VIOLATIONS OF EXC_GUARD", .signal: "SIGNALS", .signalCode: "CODES OF SIGNALS",
     .windows: "EXCEPTION CODES OF WINDOWS", .syndrome: "CLASSES OF ESR", .faultStatus: "FAULT STATUSES OF ESR",
     .trap: "IMMEDIATES OF BRK", .address: "PATTERNS OF ADDRESSES", .kernelTriage: "LINES OF KTRIAGEINFO",
-    .message: "MESSAGES OF RUNTIMES",
+    .message: "MESSAGES OF RUNTIMES", .function: "FUNCTIONS ON STACKS",
   ]
 
   private static func paragraph(_ row: CodeMeaning) -> String {

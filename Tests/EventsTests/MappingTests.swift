@@ -99,7 +99,11 @@ struct MappingTests {
   private static let python: String? = {
     let variable = ProcessInfo.processInfo.environment["OPENTELEMETRY_PYTHON"]
     let module = "opentelemetry.proto.collector.logs.v1.logs_service_pb2"
-    return [variable ?? "python3"].first { python in
+    // `scripts/dependencies peers` puts one there.
+    let root = (0..<3).reduce(URL(fileURLWithPath: #filePath)) { path, _ in path.deletingLastPathComponent() }
+    // No link is followed: a Python finds its packages by the path that it was called by.
+    let peers = root.appending(path: ".build/peers/bin/python3").path
+    return (variable.map { [$0] } ?? [peers, "python3"]).first { python in
       guard let folder = try? TemporaryFolder() else { return false }
       let command = "\(python) -c 'import google.protobuf.json_format, \(module)'"
       return (try? Tool.shell(command, in: folder).status) == 0
@@ -107,7 +111,7 @@ struct MappingTests {
   }()
 
   @Test(
-    .enabled(if: python != nil, "no python3 that can import opentelemetry-proto: pip install opentelemetry-proto"))
+    .enabled(if: python != nil, "no python3 that can import opentelemetry-proto: scripts/dependencies peers"))
   func `OpenTelemetry's requests are those of its proto`() throws {
     let folder = try TemporaryFolder()
     var text = ""
@@ -133,6 +137,17 @@ struct MappingTests {
         app.crash 1700000012345000000 21 True
 
         """)
+    // The parser takes no member that is not in the proto, and no value of another type.
+    for (name, other) in [
+      ("\"timeUnixNano\"", "\"timeUnixNanos\""), ("\"eventName\"", "\"event\""), ("\"stringValue\"", "\"textValue\""),
+      ("\"severityNumber\":21", "\"severityNumber\":\"fatal\""),
+    ] {
+      #expect(text.contains(name))
+      try folder.write(Array(text.replacing(name, with: other).utf8), to: "events.json")
+      let result = try Tool.shell("\(Self.python ?? "") parse.py", in: folder)
+      #expect(result.status == 1, "\(other)")
+      #expect(result.errorText.contains("ParseError"), "\(other): \(result.errorText)")
+    }
   }
 
   // MARK: Elastic

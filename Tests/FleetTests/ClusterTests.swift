@@ -7,6 +7,7 @@ struct ClusterTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../..")
     .standardizedFileURL.path
   private static let python = "\(root)/.build/fleet/bin/python"
+  private static let handler = "\(root)/.build/handler/libcrashpad_handler.so"
   private static let count = ProcessInfo.processInfo.environment["CRASHPADCTL_CLUSTER"].flatMap { Int($0) }
 
   /// What the cluster does, and when its tables are equal, is in Cluster/cluster.py.
@@ -28,6 +29,23 @@ struct ClusterTests {
     #expect(result.outputLines.contains("all tables are equal"))
   }
 
+  /// What crashes, and which symbols there are of it, is in Cluster/symbols.py.
+  @Test(
+    .enabled(
+      if: count != nil && FileManager.default.isExecutableFile(atPath: python)
+        && FileManager.default.fileExists(atPath: handler),
+      "takes minutes; CRASHPADCTL_CLUSTER=600 runs it where scripts/dependencies fleet installed Spark"))
+  func `Spark looks symbols up once for each key, and gives the names that group gives`() throws {
+    let folder = try TemporaryFolder()
+    let result = try Tool.shell(
+      """
+      \(Self.python) \(Self.root)/Tests/FleetTests/Cluster/symbols.py --tool '\(Tool.path)' --handler '\(Self.handler)' \
+        --work "$PWD/symbols" --repeats 2
+      """, in: folder, limit: 3600)
+    #expect(result.status == 0, "\(result.text)\(result.errorText)")
+    #expect(result.outputLines.contains("all tables are equal"))
+  }
+
   @Test(
     .enabled(
       if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"),
@@ -41,22 +59,6 @@ struct ClusterTests {
         /usr/bin/python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' \(Self.root)/scripts/fleet/$script || exit 1
       done
       sh -n \(Self.root)/scripts/fleet/slurm.sh
-      """, in: folder)
-    #expect(result.status == 0, "\(result.errorText)")
-  }
-
-  @Test func `The parts of a job array give what one run gives`() throws {
-    let folder = try TemporaryFolder()
-    try WorkerTests.writeDumps(6, to: folder)
-    let result = try Tool.shell(
-      """
-      mkdir parts; export PATH SLURM_ARRAY_TASK_COUNT=3
-      for id in 1 2 3 2; do
-        SLURM_ARRAY_TASK_ID=$id sh \(Self.root)/scripts/fleet/slurm.sh dumps parts || exit 9
-      done
-      crashpadctl group --merge --format json parts/part-*.json > merged.json
-      crashpadctl group --no-system --format json dumps > whole.json
-      cmp merged.json whole.json
       """, in: folder)
     #expect(result.status == 0, "\(result.errorText)")
   }

@@ -17,6 +17,17 @@ struct HostileFrameTests {
     (#"{"id":"x","op":"convert","to":"pdf"}"#, "to takes one of"),
     (#"{"id":"x","op":"redact","hide":["*"]}"#, "hide takes"),
     (#"{"id":"x","op":"validate","strict":1}"#, "strict takes"),
+    (#"{"id":null,"op":"raw"}"#, "the head has no id"), (#"{"id":{"id":"y"},"op":"raw"}"#, "the head has no id"),
+    (#"{"id":1.5,"op":"raw"}"#, "the head has no id"), (#"{"id":"x","op":["raw"]}"#, "the head has no op"),
+    (#"{"id":"x","op":"raw","op":"redact"}"#, "the head has op twice"),
+    (#"{"id":"x","op":"redact","hide":["a"],"hide":[]}"#, "the head has hide twice"),
+    (#"{"id":"x","op":"redact","keep_memory":[]}"#, "keep_memory takes"),
+    (#"{"id":"x","op":"convert","annotations":["a"]}"#, "annotations takes"),
+    (#"{"id":"x","op":"convert","annotations":{"a":1}}"#, "annotations takes"),
+    (#"{"id":"x","op":"convert","report_id":"1"}"#, "report_id takes"),
+    (#"{"id":"x","op":"events","received":1e99}"#, "received takes"),
+    (#"{"id":"x","op":"symbolize","threads":{}}"#, "threads takes"),
+    (#"{"id":"x","op":"raw","input":5}"#, "input takes"), (#"{"id":"x","op":"raw","arch":1}"#, "arch takes"),
   ])
   func `A head that asks for nothing that there is gets an answer, and the next request too`(
     head: String, error: String
@@ -29,6 +40,76 @@ struct HostileFrameTests {
     #expect(result.answers[0].json["error"].string?.contains(error) == true)
     #expect(result.answers[0].id == (head.contains(#""id":"x""#) ? "x" : nil))
     #expect(result.answers[1].status == "done")
+  }
+
+  @Test(arguments: ["[", #"{"id":"#])
+  func `A head that is nested as deep as it may be long is refused`(part: String) throws {
+    let folder = try TemporaryFolder()
+    let head = String(repeating: part, count: (1 << 20) / part.utf8.count)
+    let result = try WorkerClient.run("", in: folder, WorkerClient.request(head, Data()) + Self.good)
+    #expect(result.status == 0)
+    #expect(result.answers.map(\.status) == ["refused", "done"])
+  }
+
+  @Test func `A head may have 1 MiB, and no byte more`() throws {
+    let folder = try TemporaryFolder()
+    let head = #"{"id":"x","op":"version"}"#
+    let longest = head + String(repeating: " ", count: (1 << 20) - head.utf8.count)
+    let result = try WorkerClient.run("", in: folder, WorkerClient.request(longest, Data()) + Self.good)
+    #expect(result.status == 0 && result.answers.map(\.status) == ["done", "done"])
+    let longer = try WorkerClient.run(
+      "", in: folder, Self.good + WorkerClient.request(longest + " ", Data()) + Self.good)
+    #expect(longer.status == 65 && longer.answers.map(\.status) == ["done", "refused"])
+  }
+
+  @Test func `An id that comes again has an answer of its own`() throws {
+    let folder = try TemporaryFolder()
+    let dump = Data(SynthDump(SynthParameters()).bytes)
+    let requests = ["raw", "version", "raw"].map { WorkerClient.request("x", $0, dump) }.reduce(Data(), +)
+    for options in ["", "--jobs 3", "--jobs 3 --any-order"] {
+      let result = try WorkerClient.run(options, in: folder, requests)
+      #expect(result.status == 0 && result.answers.map(\.id) == ["x", "x", "x"])
+      #expect(result.answers.compactMap { $0.json["op"].string }.sorted() == ["raw", "raw", "version"])
+    }
+  }
+
+  // MARK: Standard streams and options
+
+  @Test(arguments: [
+    ("< requests >&-", 74, "standard output"), ("< requests > /dev/full", 74, "standard output"),
+    ("< requests | head -c 3 > /dev/null", 0, ""), ("--jobs 4 --any-order < requests | true", 0, ""),
+    ("<&-", 74, "standard input"), ("< .", 74, "standard input"), ("< /dev/null", 0, ""),
+    ("--dump-timeout 0 < requests", 64, "--dump-timeout takes"),
+    ("--memory-limit 0 < requests", 64, "--memory-limit takes"),
+    ("--jobs=-1 < requests", 64, "--jobs takes"), ("--jobs=1.5 < requests", 64, "--jobs"),
+  ])
+  func `A stream that is closed, or an option that is wrong, ends the worker`(
+    rest: String, status: Int, error: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    let dump = Data(SynthDump(SynthParameters()).bytes)
+    let request = WorkerClient.request("x", "symbolize", dump)
+    try (0..<50).reduce(Data()) { data, _ in data + request }.write(to: folder.url("requests"))
+    let result = try Tool.shell(
+      "{ crashpadctl worker --no-system \(rest.split(separator: "|", maxSplits: 1)[0]); echo $? > status; }"
+        + (rest.contains("|") ? " |" + rest.split(separator: "|", maxSplits: 1)[1] : ""), in: folder, limit: 60)
+    #expect(try String(contentsOf: folder.url("status"), encoding: .utf8) == "\(status)\n")
+    #expect(error.isEmpty ? result.errorText.isEmpty : result.errorText.contains(error))
+  }
+
+  @Test func `A limit of 0 bytes passes over each dump`() throws {
+    let folder = try TemporaryFolder()
+    let result = try WorkerClient.run(
+      "--pipe-limit 0", in: folder, WorkerClient.request("x", "raw", Data([1])) + Self.good)
+    #expect(result.status == 0 && result.answers.map(\.status) == ["failed", "done"])
+  }
+
+  @Test func `Answers that are read late are whole`() throws {
+    let folder = try TemporaryFolder()
+    let request = WorkerClient.request("x", "symbolize", Data(SynthDump(SynthParameters()).bytes))
+    let input = (0..<400).reduce(Data()) { data, _ in data + request }
+    let result = try WorkerClient.run("--jobs 2", in: folder, input, reader: "{ sleep 1; cat; }")
+    #expect(result.answers.count == 400 && result.rest.isEmpty)
   }
 
   @Test func `A length of 4 GiB takes no memory, and ends the worker`() throws {

@@ -38,11 +38,14 @@ struct WorkerClient {
   }
 
   /// Runs a worker on `input`; a shell stands before it, with `setting` as its variables.
-  static func run(_ options: String, setting: String = "", in folder: TemporaryFolder, _ input: Data) throws -> Result {
+  static func run(
+    _ options: String, setting: String = "", in folder: TemporaryFolder, _ input: Data, reader: String = "cat"
+  ) throws -> Result {
     try input.write(to: folder.url("requests"))
     // The output goes through a pipe, as limits of files would count for it; the shell has no variable for its first status.
     let result = try Tool.shell(
-      "{ ( \(setting) crashpadctl worker --no-system \(options) < requests ); echo $? > status; } | cat", in: folder)
+      "{ ( \(setting) crashpadctl worker --no-system \(options) < requests ); echo $? > status; } | \(reader)",
+      in: folder)
     let status = try String(contentsOf: folder.url("status"), encoding: .utf8)
     var rest = result.output
     var answers: [Answer] = []

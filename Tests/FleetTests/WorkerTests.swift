@@ -126,7 +126,9 @@ struct WorkerTests {
       #expect(document["schema"].string == "crashpadctl-signature/1")
       for member in ["id", "text", "raw"] { #expect(document["signature"][member].string == expected[member].string) }
       #expect((document["key"].string?.count == 32) == (index % 2 == 0))
-      #expect(document["crash"]["seconds"].int != nil)
+      #expect(document["crash"]["seconds"].int != nil && document["crash"]["pid"].int != nil)
+      #expect(document["crash"]["role"].string == "captured" && document["crash"]["process"].string != nil)
+      #expect(document["crash"]["debug_id"].string?.count == 33)
     }
     let keys = Set(answers.compactMap { $0.json["document"]["key"].string })
     #expect(keys.count == 6)

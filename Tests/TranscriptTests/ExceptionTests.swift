@@ -97,23 +97,25 @@ struct ExceptionTests {
     for (index, entry) in cases.enumerated() { try folder.write(entry.bytes, to: "\(index)") }
     let result = try Tool.run(["inspect"] + cases.indices.map { "\($0)" }, in: folder)
     #expect(result.status == 0 && result.errorText.isEmpty, "\(result.errorText)")
-    // Each dump has one line with the name, and below it one with the meaning, if there is any.
-    var words: [String] = []
+    // Each dump has a summary and a line with the name; the meaning stands in the summary, or below the name.
+    var words: [(name: String, meaning: String)] = []
+    var summary = ""
     var isTitle = false
     for line in result.outputLines {
-      let text = line.drop { $0 == " " }
-      if line.hasPrefix("Crash ") {
-        words.append(line.dropFirst(5).drop { $0 == " " } + "")
-        isTitle = true
-      } else if isTitle {
-        if line.hasPrefix("  ") { words[words.count - 1] += " — " + text }
-        isTitle = false
+      let text = String(line.drop { $0 != " " }.drop { $0 == " " })
+      if line.hasPrefix("Summary ") {
+        summary = text
+      } else if line.hasPrefix("Crash ") {
+        words.append((text, String(summary.trimmingPrefix(text + ": ").dropLast())))
+      } else if isTitle, line.hasPrefix("  ") {
+        words[words.count - 1].meaning = text
       }
+      isTitle = line.hasPrefix("Crash ")
     }
     try #require(words.count == cases.count)
     let width = cases.map(\.label.count).max() ?? 0
-    return zip(cases, words).map { entry, text in
-      entry.label.padding(toLength: width, withPad: " ", startingAt: 0) + "  " + text + "\n"
+    return zip(cases, words).map { entry, words in
+      entry.label.padding(toLength: width, withPad: " ", startingAt: 0) + "  \(words.name) — \(words.meaning)\n"
     }.joined()
   }
 

@@ -88,6 +88,31 @@ struct FileNameTests {
     #expect(others.text == "")
   }
 
+  /// Options that take text, which is UTF-8 in every document; with a line of their command.
+  private static let textOptions = [
+    ("report", "--title"), ("report", "--in-app"), ("group", "--in-app"), ("worker", "--in-app"),
+    ("symbols dump", "--name"), ("symbols check", "--module"), ("convert", "--annotation"), ("process", "--annotation"),
+    ("run", "--annotation"), ("upload", "--field"), ("upload", "--url"), ("redact", "--hide"),
+    ("redact", "--keep-annotation"), ("redact", "--remove-annotation"), ("redact", "--keep-variable"),
+  ]
+
+  @Test(
+    "Text that is not UTF-8 is refused with a sentence that says so, and nothing is made", arguments: Self.textOptions)
+  func textsAreUnicode(_ command: String, _ option: String) throws {
+    let (folder, before) = try folder("n")
+    let all = try #require(Self.lines.first { $0.0 == command }?.1)
+    let line = all.components(separatedBy: " && ")[0].components(separatedBy: "; ")[0]
+    let names = try Tool.shell("ls", in: folder).text
+    let given = #"\#(option) "$(printf 'k\351=v\377')""#
+    // Of an option that is there twice, the last one counts; behind -- the program's arguments begin.
+    let words = command == "run" ? line.replacing("run", with: "run \(given)", maxReplacements: 1) : "\(line) \(given)"
+    let result = try Tool.shell(before + "crashpadctl " + words, in: folder)
+    #expect(result.status == 64, "\(result.errorText)")
+    #expect(result.errorText.contains("UTF-8"), "\(result.errorText)")
+    #expect(result.errorText.contains("k\\xe9=v\\xff"), "\(result.errorText)")
+    #expect(try Tool.shell("ls", in: folder).text == names)
+  }
+
   @Test("JSON has the bytes of a name that is not all there as text")
   func json() throws {
     let (folder, before) = try folder(#"n\351\033"#)

@@ -132,15 +132,13 @@ class Worker:
         self.process = None
 
 
-# Of each Python worker, which Spark uses for many tasks.
-_workers = {}
-
-
 def worker(options):
+    # Spark sends the functions of this file anew with each task, and their variables: what stays is the interpreter's.
+    workers = sys.__dict__.setdefault("crashpadctl_workers", {})
     key = tuple(options["command"])
-    if key not in _workers:
-        _workers[key] = Worker(options["command"], options["patience"])
-    return _workers[key]
+    if key not in workers:
+        workers[key] = Worker(options["command"], options["patience"])
+    return workers[key]
 
 
 # MARK: Packs
@@ -260,13 +258,18 @@ SIGNATURE = [
     ("key", pa.string()), ("signature", pa.string()), ("text", pa.string()), ("raw", pa.string()), ("named", pa.bool_()),
     ("flags", pa.list_(pa.string()))]
 FACTS = [
-    ("crash_id", pa.string()), ("seconds", pa.int64()), ("version", pa.string()), ("device", pa.string()),
-    ("system", pa.string()), ("client", pa.string()), ("quick", pa.bool_()), ("thread_count", pa.int64())]
+    ("crash_id", pa.string()), ("seconds", pa.int64()), ("program", pa.string()), ("version", pa.string()),
+    ("debug_id", pa.string()), ("device", pa.string()), ("system", pa.string()), ("client", pa.string()),
+    ("quick", pa.bool_()), ("thread_count", pa.int64()), ("report", pa.string()), ("role", pa.string()),
+    ("pid", pa.int64()), ("process", pa.string()), ("since", pa.int64())]
 PLACE = [
     ("day", pa.string()), ("id", pa.string()), ("received", pa.timestamp("us", "UTC")), ("size", pa.int64()),
     ("kind", pa.string()), ("pack", pa.string()), ("row_group", pa.int32()), ("row", pa.int32())]
 STATUS = [("status", pa.string()), ("exit_status", pa.int32()), ("signal", pa.int32()), ("error", pa.string())]
 DUMPS = pa.schema(PLACE + STATUS + SIGNATURE + FACTS)
+# The dump of a key that is looked at with symbols; a large one has only its place.
+CHOSEN = pa.schema([("key", pa.string()), ("share", pa.int32()), ("id", pa.string()), ("dump", pa.binary()),
+                    ("pack", pa.string()), ("row_group", pa.int32()), ("row", pa.int32())])
 NAMES = pa.schema([("key", pa.string()), ("names_status", pa.string())] + [("n_" + n, t) for n, t in SIGNATURE[1:]])
 
 
@@ -316,21 +319,51 @@ def first_pass(options):
     return run
 
 
+# Larger dumps do not go through Spark's own memory, and so many others are in a batch.
+LARGEST_CARRIED, BATCH = 4 << 20, 16
+# So many keys of a build are one worker's.
+SHARE = 1000
+
+
+def chosen_dumps(batches):
+    """Makes of tasks, which name one dump for each key, these dumps."""
+    for batch in batches:
+        for task in batch.column("task").to_pylist():
+            for uri, group, wanted in json.loads(task):
+                keys = {row: (key, share) for row, key, share in wanted}
+                for block in rows_of(uri, group, keys):
+                    for row in block:
+                        key, share = keys[row[0]]
+                        is_carried = row[5] is not None and len(row[5]) <= LARGEST_CARRIED
+                        cells = {"key": key, "share": share, "id": row[1],
+                                 "dump": bytes(row[5]) if is_carried else None,
+                                 "pack": uri, "row_group": group, "row": row[0]}
+                        yield pa.RecordBatch.from_pylist([cells], CHOSEN)
+
+
 def second_pass(options):
-    """Makes of tasks, which name one dump for each key, the signatures with symbols."""
+    """Makes of the dumps that were chosen the signatures with symbols."""
+    def dump_of(cells):
+        blocks = rows_of(cells["pack"], cells["row_group"], {cells["row"]})
+        return next((row[5] for block in blocks for row in block), None) or b""
+
+    def answered(chosen, dumps):
+        rows = []
+        answers = worker(options).ask("signature", [(cells["id"], dump) for cells, dump in zip(chosen, dumps)])
+        for cells, answer in zip(chosen, answers):
+            made = signature_of(answer)
+            rows.append({"key": cells["key"], "names_status": answer["status"],
+                         **{"n_" + name: made[name] for name, _ in SIGNATURE[1:]}})
+        return pa.RecordBatch.from_pylist(rows, NAMES)
+
     def run(batches):
         for batch in batches:
-            for task in batch.column("task").to_pylist():
-                for uri, group, wanted in json.loads(task):
-                    keys = {row: key for row, key in wanted}
-                    for block in rows_of(uri, group, keys):
-                        answers = worker(options).ask("signature", [(row[1], row[5] or b"") for row in block])
-                        rows = []
-                        for row, answer in zip(block, answers):
-                            made = signature_of(answer)
-                            rows.append({"key": keys[row[0]], "names_status": answer["status"],
-                                         **{"n_" + name: made[name] for name, _ in SIGNATURE[1:]}})
-                        yield pa.RecordBatch.from_pylist(rows, NAMES)
+            carried, large = [], []
+            for cells in batch.to_pylist():
+                (large if cells["dump"] is None else carried).append(cells)
+            yield answered(carried, [cells["dump"] for cells in carried])
+            for cells in large:
+                yield answered([cells], [dump_of(cells)])
 
     return run
 
@@ -351,20 +384,29 @@ def of_tasks(spark, found, function, schema):
 
 
 def named(spark, rows, options, task_count):
-    """Rows with the signatures that symbols give: one dump of each key is looked at."""
+    """Rows with the signatures that symbols give: one dump of each key is looked at.
+
+    A pack is read once, and the dumps of one build go to one worker: no other has to load its symbols.
+    """
     from pyspark.sql import functions as f
     chosen = rows.where(f.col("key").isNotNull()).groupBy("key").agg(
-        f.min(f.struct("id", "pack", "row_group", "row")).alias("one"))
-    places = chosen.select("key", "one.*").orderBy("pack", "row_group", "row").collect()
-    groups = {}
+        f.min(f.struct("id", "pack", "row_group", "row", "program", "debug_id")).alias("one"))
+    places = chosen.select("key", "one.*").orderBy("debug_id", "program", "key").collect()
+    groups, share, build, size = {}, 0, None, 0
     for place in places:
-        groups.setdefault((place["pack"], place["row_group"]), []).append((place["row"], place["key"]))
-    # Dumps with the same program lie beside one another as often as not, and share its symbols.
+        if build != (place["debug_id"], place["program"]) or size == SHARE:
+            share, build, size = share + 1, (place["debug_id"], place["program"]), 0
+        size += 1
+        groups.setdefault((place["pack"], place["row_group"]), []).append((place["row"], place["key"], share))
     count = max(1, -(-len(groups) // task_count))
     parts = [(uri, group, wanted) for (uri, group), wanted in sorted(groups.items())]
     found = [parts[i:i + count] for i in range(0, len(parts), count)]
-    names = of_tasks(spark, found, second_pass(options), NAMES) if found else spark.createDataFrame(
-        [], spark_schema(NAMES))
+    if found:
+        dumps = of_tasks(spark, found, chosen_dumps, CHOSEN)
+        names = dumps.repartition(task_count, "share").sortWithinPartitions("share", "key").mapInArrow(
+            second_pass(options), spark_schema(NAMES))
+    else:
+        names = spark.createDataFrame([], spark_schema(NAMES))
     joined = rows.join(f.broadcast(names) if len(places) < 100_000 else names, "key", "left")
     for name, _ in SIGNATURE[1:]:
         # A dump that ends the worker with symbols alone keeps the signature that it has without.
@@ -373,45 +415,85 @@ def named(spark, rows, options, task_count):
     return joined.drop(*["n_" + name for name, _ in SIGNATURE[1:]]), len(places)
 
 
+CELL = ["signature", "text", "raw", "named", "flags"]
+
+
 def signatures(rows):
     """A row for each signature of a day, with what groups count."""
     from pyspark.sql import functions as f
-    cell = ["day", "signature", "text", "raw", "named", "flags"]
-    crashes = rows.where(f.col("signature").isNotNull())
+    cell = ["day", *CELL]
+    crashes = rows.where(f.col("signature").isNotNull()).withColumn("date", f.floor(f.col("seconds") / 86400))
     quick = f.col("quick") & f.col("client").isNotNull() & f.col("seconds").isNotNull()
-    parts = crashes.groupBy(*cell, "version", "device", "system").agg(
+    parts = crashes.groupBy(*cell, "program", "version", "device", "system", "date").agg(
         f.count(f.lit(1)).alias("n"), f.min("seconds").alias("first"), f.max("seconds").alias("last"),
         f.min(f.struct(f.col("crash_id").alias("id"), f.col("id").alias("input"))).alias("example"),
         f.collect_list(f.when(quick, f.struct("client", "seconds"))).alias("quick"))
+    # From 1990 to 2100, as in groups.
+    is_known = (f.col("date") >= 7305) & (f.col("date") < 47482)
+
+    def counted(condition, name, alias):
+        return f.collect_list(f.when(condition, f.struct(name.alias("name"), "n"))).alias(alias)
+
+    program = f.coalesce("program", f.lit("")).alias("program")
     whole = parts.groupBy(*cell).agg(
         f.sum("n").alias("count"), f.min("first").alias("first"), f.max("last").alias("last"),
         f.min("example").alias("example"), f.sort_array(f.flatten(f.collect_list("quick"))).alias("quick"),
-        *[f.collect_list(f.struct(f.col(n).alias("name"), f.col("n"))).alias(n + "s")
-          for n in ("version", "device", "system")])
-    for name in ("versions", "devices", "systems"):
+        counted(f.col("version").isNotNull(), f.struct(program, "version"), "releases"),
+        counted(is_known, f.struct(f.col("date").alias("day"), "version"), "days"),
+        *[counted(f.col(name).isNotNull(), f.col(name), name + "s") for name in ("version", "device", "system")])
+    fields = {"releases": "x.program AS program, x.version AS version", "days": "x.day AS day, x.version AS version"}
+    for name in ("versions", "releases", "days", "devices", "systems"):
         whole = whole.withColumn(name, f.expr(
-            f"transform(array_sort(array_distinct(filter({name}.name, x -> x is not null))), x -> named_struct('name', x,"
-            f" 'count', aggregate(filter({name}, y -> y.name = x), 0L, (sum, y) -> sum + y.n)))"))
+            f"transform(array_sort(array_distinct({name}.name)), x -> struct({fields.get(name, 'x AS name')},"
+            f" aggregate(filter({name}, y -> y.name <=> x), 0L, (sum, y) -> sum + y.n) AS count))"))
     return whole
+
+
+def cells(rows, f):
+    """What a part has of a day: crashes, and reports that may be of a crash in another part. Which of them are is known when
+    all parts are put together.
+    """
+    is_account = f.col("role").isNotNull() & f.col("pid").isNotNull() & f.col("seconds").isNotNull()
+    is_waiting = is_account & (f.col("role") != "captured")
+    made = {}
+
+    def cell(row):
+        key = (row["signature"], row["raw"], row["text"], row["named"], tuple(row["flags"]))
+        return made.setdefault(key, {
+            "id": row["signature"], "text": row["text"], "raw": row["raw"], "named": row["named"], "flags": row["flags"],
+            "count": 0})
+
+    def counts(values):
+        return {value["name"]: value["count"] for value in values}
+
+    for row in signatures(rows.where(~f.coalesce(is_waiting, f.lit(False)))).toLocalIterator():
+        quick, releases = {}, {}
+        for entry in row["quick"]:
+            quick.setdefault(entry["client"], []).append(entry["seconds"])
+        for release in row["releases"]:
+            releases.setdefault(release["program"], {})[release["version"]] = release["count"]
+        cell(row).update({
+            "count": row["count"], "first": row["first"], "last": row["last"], "versions": counts(row["versions"]),
+            "devices": counts(row["devices"]), "systems": counts(row["systems"]), "releases": releases,
+            "days": [day.asDict() for day in row["days"]], "quick": quick,
+            "example": {"id": row["example"]["id"], "input": row["example"]["input"]}})
+    names = ["report", "role", "since", "pid", "process", "program", "version", "device", "system", "client", "quick"]
+    others = rows.where(f.col("signature").isNotNull() & is_account).select(*CELL, "crash_id", "id", "seconds", *names)
+    for row in others.orderBy("seconds", "pid", "crash_id", "id").toLocalIterator():
+        if row["role"] == "captured":
+            cell(row).setdefault("accounts", []).append({
+                "time": row["seconds"], **{name: row[name] for name in ("pid", "process", "device", "version")}})
+        else:
+            cell(row).setdefault("waiting", []).append({
+                "reports": 1, "id": row["crash_id"], "input": row["id"], "time": row["seconds"],
+                **{name: row[name] for name in names}})
+    return [made[key] for key in sorted(made)]
 
 
 def write_part(path, day, cells, failed, rules):
     """The partial result of a day, which `crashpadctl group --merge` reads."""
-    def counts(values):
-        return {value["name"]: value["count"] for value in values}
-    made = []
-    for cell in cells:
-        quick = {}
-        for entry in cell["quick"]:
-            quick.setdefault(entry["client"], []).append(entry["seconds"])
-        made.append({
-            "id": cell["signature"], "text": cell["text"], "raw": cell["raw"], "named": cell["named"],
-            "flags": cell["flags"], "count": cell["count"], "first": cell["first"], "last": cell["last"],
-            "versions": counts(cell["versions"]), "devices": counts(cell["devices"]),
-            "systems": counts(cell["systems"]), "quick": quick,
-            "example": {"id": cell["example"]["id"], "input": cell["example"]["input"]}})
     part = {"schema": "crashpadctl-group-part/1", "rules": rules,
-            "shards": [{"run": f"day={day}", "number": 1, "total": 1, "failed": failed, "cells": made}]}
+            "shards": [{"run": f"day={day}", "number": 1, "total": 1, "failed": failed, "cells": cells}]}
     replace(path, json.dumps(part, ensure_ascii=False))
 
 
@@ -464,6 +546,7 @@ def main():
         "spark.sql.parquet.compression.codec", "zstd").config(
         "spark.sql.sources.partitionOverwriteMode", "dynamic").config(
         "spark.sql.session.timeZone", "UTC").config(
+        "spark.sql.execution.arrow.maxRecordsPerBatch", str(BATCH)).config(
         # A Python worker is kept for its worker process.
         "spark.python.worker.reuse", "true").getOrCreate()
     context = spark.sparkContext
@@ -519,10 +602,10 @@ def write(spark, rows, options, changed, rules, f):
         if day not in failed:
             shutil.rmtree(os.path.join(options.out, "failures", f"day={day}"), ignore_errors=True)
     # From the table, so that days are written one after the other from few rows.
-    made = spark.read.parquet(os.path.join(options.out, "signatures"))
+    made = spark.read.parquet(os.path.join(options.out, "dumps"))
     for day in changed:
-        cells = [row.asDict(recursive=True) for row in made.where(f.col("day").cast("string") == day).collect()]
-        write_part(os.path.join(options.out, "parts", f"{day}.json"), day, cells, failed.get(day, 0), rules)
+        found = cells(made.where(f.col("day").cast("string") == day), f)
+        write_part(os.path.join(options.out, "parts", f"{day}.json"), day, found, failed.get(day, 0), rules)
 
 
 def merge(options):

@@ -5,6 +5,10 @@
 #   sbatch --array=1-64 slurm.sh /dumps /results [options of group]
 #   crashpadctl group --merge /results/part-*.json
 #
+# Parts that failed, again, with the number of all parts:
+#
+#   PARTS=64 sbatch --array=5,17 slurm.sh /dumps /results [options of group]
+#
 #SBATCH --job-name=crashpadctl-group
 #SBATCH --cpus-per-task=1
 #SBATCH --mem=2G
@@ -18,8 +22,8 @@ dumps=$1
 results=$2
 shift 2
 part=$SLURM_ARRAY_TASK_ID
-crashpadctl group --no-system --jobs 1 --shard "$part/$SLURM_ARRAY_TASK_COUNT" \
-  --partial "$results/part-$part.json" "$@" "$dumps"
+parts=${PARTS:-$SLURM_ARRAY_TASK_COUNT}
+crashpadctl group --no-system --jobs 1 --shard "$part/$parts" --partial "$results/part-$part.json" "$@" "$dumps"
 status=$?
 # 1: some dumps could not be read; the partial result counts them.
 [ "$status" -le 1 ] || exit "$status"

@@ -1,6 +1,6 @@
-// What is used of zlib, libzstd and liblzma, declared here: a release build links them in where it finds their archives,
-// and other builds load them when they are needed. The functions are part of the libraries' stable binary interfaces
-// (zlib.h, zstd.h, lzma/container.h).
+// The functions of zlib, libzstd and liblzma that are used, declared here: a release build links them statically if it
+// finds the archives, and other builds load the libraries on demand. The functions are part of the libraries' stable
+// binary interfaces (zlib.h, zstd.h, lzma/container.h).
 #ifndef CRASHPADCTL_CUNPACK_H
 #define CRASHPADCTL_CUNPACK_H
 
@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Returns 0 (Z_OK) for success; the size becomes the count of bytes written.
+// Returns 0 (Z_OK) for success; the size becomes the number of bytes written.
 typedef int (*zlib_uncompress_function)(void *_Nonnull target, unsigned long *_Nonnull size,
                                         const void *_Nonnull source, unsigned long count);
 
-// Returns the count of bytes written; an error is a number above any size.
+// Returns the number of bytes written, or an error: a number above any size.
 typedef size_t (*zstd_decompress_function)(void *_Nonnull target, size_t capacity, const void *_Nonnull source,
                                            size_t count);
 
@@ -33,7 +33,7 @@ static inline zlib_uncompress_function _Nullable zlib_linked(void) { return unco
 static inline zstd_decompress_function _Nullable zstd_linked(void) { return ZSTD_decompress; }
 static inline lzma_decode_function _Nullable lzma_linked(void) { return lzma_stream_buffer_decode; }
 
-// One stream of compressed bytes, undone piece by piece.
+// Decompresses one stream piece by piece.
 
 enum unpack_form {
   UNPACK_GZIP,     // RFC 1952
@@ -45,15 +45,15 @@ enum unpack_form {
 enum unpack_result {
   UNPACK_MORE,     // room in the target or bytes of the source are needed
   UNPACK_END,      // the end of the stream; more may follow it
-  UNPACK_DAMAGED,  // the source is no such stream, or takes more memory than is allowed
+  UNPACK_DAMAGED,  // the source is not a valid stream, or needs more memory than is allowed
 };
 
 struct unpack;
 
-// NULL if the library is not there, or there is no memory.
+// Returns NULL if the library is missing or memory is exhausted.
 struct unpack *_Nullable unpack_begin(enum unpack_form form);
 
-// Takes bytes of the source and fills bytes of the target; says how many of both.
+// Consumes bytes of the source and fills bytes of the target; sets `taken` and `filled` to their numbers.
 enum unpack_result unpack_step(struct unpack *_Nonnull stream, const uint8_t *_Nullable source, size_t count,
                                size_t *_Nonnull taken, uint8_t *_Nonnull target, size_t capacity,
                                size_t *_Nonnull filled);

@@ -2,11 +2,11 @@ internal import CGzip
 internal import FileSystem
 internal import Glibc
 
-/// zlib, as the system has it, loaded when the first report is compressed.
+/// The system's zlib, loaded when the first report is compressed.
 @safe
 private struct GzipLibrary: Sendable {
   static let fileName = "libz.so.1"
-  /// Nil if the system has none. Like its streams, it stays for as long as the process.
+  /// Nil if the system has no zlib. The library is never unloaded, and neither are its streams.
   static let shared = GzipLibrary()
 
   let begin: gzip_begin_function
@@ -26,15 +26,15 @@ private struct GzipLibrary: Sendable {
   }
 }
 
-/// Compresses bodies, one after the other, in the form of gzip (RFC 1952).
+/// Compresses bodies one after the other in the gzip format (RFC 1952).
 ///
-/// Its 260 KiB of tables are made once for all of them.
+/// Its tables of 260 KiB are allocated once for all bodies.
 @safe
 final class GzipCompressor {
   private let library: GzipLibrary
   private let stream: UnsafeMutablePointer<gzip_stream>
 
-  /// Nil if the system has no zlib, or no memory for its tables: bodies are then sent as they are.
+  /// Nil if the system has no zlib or no memory for its tables; bodies are then sent uncompressed.
   init?() {
     guard let library = GzipLibrary.shared else { return nil }
     self.library = library
@@ -53,9 +53,9 @@ final class GzipCompressor {
 
   func reset() { unsafe _ = library.reset(stream) }
 
-  /// Compresses from `input` on into `output`.
+  /// Compresses `input` into `output`.
   ///
-  /// - Returns: how many bytes of the input were taken and of the output filled, and whether it is the end.
+  /// - Returns: the number of input bytes consumed, the number of output bytes written, and whether the stream ended.
   func compress(_ input: RawSpan, isLast: Bool, into output: inout MutableRawSpan) -> (
     taken: Int, filled: Int, end: Bool
   ) {
@@ -75,7 +75,7 @@ final class GzipCompressor {
   }
 }
 
-/// A body that is compressed while it is read. How long it gets, nobody knows before.
+/// A body that is compressed while it is read. Its length is not known in advance.
 @safe
 final class GzipBody: RequestBody {
   private let source: any RequestBody

@@ -1,7 +1,8 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// multipart/form-data (RFC 7578) as Crashpad writes it: fields, then files, each part's name escaped as browsers do.
+/// multipart/form-data (RFC 7578) as Crashpad writes it: fields, then files. The names of the parts are escaped as
+/// browsers do.
 ///
 /// Files are read while they are sent. Source: `util/net/http_multipart_builder.cc`.
 final class MultipartBody: RequestBody {
@@ -9,7 +10,7 @@ final class MultipartBody: RequestBody {
     let name: [UInt8]
     let fileName: [UInt8]
     let file: OpenFile
-    /// Bytes of it that are sent: what it had when it was opened.
+    /// The number of bytes that are sent: the size of the file when it was opened.
     let size: Int
   }
 
@@ -29,10 +30,10 @@ final class MultipartBody: RequestBody {
   private let pieces: [Piece]
   private let total: Int
   private var piece = 0
-  /// In the piece.
+  /// The offset in the current piece.
   private var offset = 0
 
-  /// Both are sent in the order in which they are given.
+  /// Fields and files are sent in the given order.
   init(fields: [UploadField], files: [File], boundary: String) {
     self.boundary = boundary
     var pieces: [Piece] = []
@@ -51,7 +52,7 @@ final class MultipartBody: RequestBody {
     pieces.append(.bytes(text))
     self.pieces = pieces
     total = pieces.reduce(0) { total, piece in
-      // Sparse files may claim any size.
+      // Sparse files may have any size.
       let (sum, overflow) = total.addingReportingOverflow(piece.count)
       return overflow ? .max : sum
     }
@@ -78,7 +79,7 @@ final class MultipartBody: RequestBody {
         }
       case .file(let file, _):
         var part = bytes._mutatingExtracting(first: room)
-        // A file that was cut meanwhile has no bytes for the length that was announced.
+        // A file that was truncated meanwhile can't fill the announced length.
         guard try file.read(at: offset, into: &part) == room else { throw FileFailure(file.path, .ioError) }
       }
       offset += room
@@ -93,7 +94,7 @@ final class MultipartBody: RequestBody {
     "--\(boundary)\r\nContent-Disposition: form-data; name=\"".utf8 + escaped(name) + "\"".utf8
   }
 
-  /// Quotes, line ends and the percent sign that escapes them. A name ends at its first NUL, as Crashpad's does.
+  /// Escapes quotes, line ends and the percent sign. As in Crashpad, a name ends at its first NUL.
   static func escaped(_ name: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     for byte in name.prefix(while: { $0 != 0 }) {
@@ -108,12 +109,12 @@ final class MultipartBody: RequestBody {
     return result
   }
 
-  /// 56 characters with 190 bits of chance, of the form that Crashpad's have.
+  /// 56 characters with 190 bits of randomness, in the form that Crashpad uses.
   static func makeBoundary() -> String {
     let characters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
     var generator = SystemRandomNumberGenerator()
     var random: [UInt8] = []
-    // Eight characters of each number: every number is a system call.
+    // Each number gives eight characters, because each number costs a system call.
     for _ in 0..<4 {
       var number: UInt64 = generator.next()
       for _ in 0..<8 {

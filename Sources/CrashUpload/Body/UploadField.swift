@@ -3,7 +3,7 @@ package import FileSystem
 internal import Minidump
 internal import Snapshot
 
-/// A field of the form that a report is sent in: bytes, as an annotation has them.
+/// A field of the form in which a report is sent. Name and value are bytes, as in annotations.
 public struct UploadField: Sendable, Hashable {
   package let name: [UInt8]
   package let value: [UInt8]
@@ -16,23 +16,25 @@ public struct UploadField: Sendable, Hashable {
   package init(_ name: String, _ value: String) { self.init(name: Array(name.utf8), value: Array(value.utf8)) }
 }
 
-/// The form's fields of one report: its annotations, sorted by their names' bytes, each name once.
+/// The form fields for one report: its annotations, sorted by the bytes of their names, each name once.
 ///
-/// Source: `handler/minidump_to_upload_parameters.cc`. Process annotations win over those of modules, and these win in the
-/// modules' order, simple ones before typed ones; `list_annotations` and `guid` win over all.
+/// Source: `handler/minidump_to_upload_parameters.cc`. Process annotations override those of modules. Earlier modules
+/// override later ones, and in a module simple annotations override typed ones.
+/// `list_annotations` and `guid` override all.
 public struct UploadFields: Sendable, Hashable {
   package private(set) var fields: [UploadField] = []
 
-  /// The part that has the minidump; no field has its name.
+  /// The name of the part with the minidump; no field has this name.
   package static let minidumpName = "upload_file_minidump"
 
-  /// A report without a byte of a minidump has none.
+  /// A report that is not a readable minidump has no fields.
   package init(minidump: InputFile) {
     minidump.withBytes { bytes in
       let result = MinidumpReader.read(bytes)
       guard let snapshot = result.snapshot else { return }
       self = UploadFields(snapshot, bytes)
-      // Zeros would make one client of all that Crashpad did not write. It sends no field of such a minidump.
+      // Crashpad sends no field for such a minidump. A guid of zeros would merge all reports not written by Crashpad
+      // into one client.
       let streams = result.streams.map(\.type)
       if streams.contains(.moduleList), !streams.contains(.crashpadInfo) { remove("guid") }
     }
@@ -47,7 +49,7 @@ public struct UploadFields: Sendable, Hashable {
       if values[name] == nil { values[name] = snapshot.bytes(of: value, in: bytes) }
     }
     for annotation in snapshot.annotations {
-      // Of two with one name, the last: Crashpad reads them into a map.
+      // If two have the same name, the last wins: Crashpad reads them into a map.
       values[snapshot.bytes(of: annotation.name, in: bytes)] = snapshot.bytes(of: annotation.value, in: bytes)
     }
     var messages: [[UInt8]] = []
@@ -63,16 +65,16 @@ public struct UploadFields: Sendable, Hashable {
     sort()
   }
 
-  /// The type of an annotation object that is a string; the others are their application's.
+  /// The type of string annotations; the meaning of all other types is up to the application.
   private static let string: UInt16 = 1
 
-  /// The value of a field; nil if there is none of that name.
+  /// The value of the field with this name; nil if there is none.
   package subscript(name: String) -> [UInt8]? {
     let name = Array(name.utf8)
     return fields.first { $0.name == name }?.value
   }
 
-  /// Puts a field in the place of what has its name.
+  /// Adds a field, replacing any field with its name.
   package mutating func set(_ field: UploadField) {
     fields.removeAll { $0.name == field.name }
     fields.append(field)

@@ -1,29 +1,29 @@
-/// Why a preset names no destination. Nothing of its text is in it, as that may be a secret.
+/// Why a preset is invalid. The failure holds no text of the preset, which may contain a secret.
 public enum UploadDestinationFailure: Error, Sendable, Hashable {
-  /// No server has the name in front of the `=`.
+  /// The name before the `=` is not a known server.
   case unknownServer
-  /// Nothing is behind the server's name.
+  /// The value after the server's name is missing.
   case noValue(UploadServer)
-  /// The URL of the preset is none.
+  /// The URL in the preset is invalid.
   case address(UploadServer, WebAddressFailure)
-  /// A Sentry DSN without a key in front of its host.
+  /// The Sentry DSN has no key in front of its host.
   case noSentryKey
-  /// A key with other characters than letters, digits, `-`, `_` and `.`.
+  /// The key has characters other than letters, digits, `-`, `_` and `.`.
   case badSentryKey
-  /// A Sentry DSN whose path does not end in a project's number.
+  /// The path of the Sentry DSN does not end in a project number.
   case noSentryProject
-  /// A DSN has no parameters.
+  /// The DSN has a query, which DSNs do not allow.
   case sentryParameters
-  /// Letters, digits, `-` and `_`, at most 63.
+  /// The database name is not 1 to 63 letters, digits, `-` and `_`.
   case badDatabase
-  /// Not two words with a slash between.
+  /// The value is not of the form `UNIVERSE/TOKEN`.
   case badBacktrace
-  /// A submission URL of Backtrace without a token.
+  /// The Backtrace submission URL has no token.
   case noBacktraceToken
-  /// A submission URL of Backtrace for something else than minidumps.
+  /// The Backtrace submission URL is not for minidumps.
   case notForMinidumps
 
-  /// What is wrong, as a sentence without its full stop.
+  /// The problem as a sentence without its full stop.
   public var explanation: String {
     switch self {
     case .unknownServer:
@@ -46,24 +46,24 @@ public enum UploadDestinationFailure: Error, Sendable, Hashable {
 }
 
 extension UploadDestination {
-  /// Takes `NAME=VALUE` apart; the value is nil without a `=`.
+  /// Splits `NAME=VALUE`; the value is nil without a `=`.
   package static func split(preset: String) throws(UploadDestinationFailure) -> (server: UploadServer, value: String?) {
     let words = preset.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard let server = words.first.flatMap({ UploadServer(rawValue: String($0)) }) else { throw .unknownServer }
     return (server, words.count > 1 ? String(words[1]) : nil)
   }
 
-  /// `sentry=DSN`, `bugsplat=DATABASE`, `backtrace=UNIVERSE/TOKEN`, `breakpad=URL` or `crashpad=URL`.
+  /// Parses `sentry=DSN`, `bugsplat=DATABASE`, `backtrace=UNIVERSE/TOKEN`, `breakpad=URL` or `crashpad=URL`.
   ///
   /// - Parameters:
   ///   - preset: the text.
-  ///   - sentryDSN: the DSN for `sentry` alone, which SDKs take from the environment variable `SENTRY_DSN`.
+  ///   - sentryDSN: the DSN for `sentry` without a value, which SDKs take from the environment variable `SENTRY_DSN`.
   public init(preset: String, sentryDSN: String? = nil) throws(UploadDestinationFailure) {
     let (server, value) = try Self.split(preset: preset)
     try self.init(server, value: value ?? (server == .sentry ? sentryDSN : nil) ?? "")
   }
 
-  /// The destination that `value` is of a server.
+  /// The destination for a server and the value of its preset.
   package init(_ server: UploadServer, value: String) throws(UploadDestinationFailure) {
     guard !value.isEmpty else { throw .noValue(server) }
     switch server {
@@ -85,15 +85,15 @@ extension UploadDestination {
     do { return try WebAddress(text) } catch { throw .address(server, error) }
   }
 
-  /// A host's label.
+  /// Whether the text is a host label.
   private static func isName(_ text: some StringProtocol) -> Bool {
     (1...63).contains(text.utf8.count) && text.first != "-" && text.last != "-"
       && text.utf8.allSatisfy { $0.isLetterOrDigit || "-_".utf8.contains($0) }
   }
 
-  /// `https://KEY@HOST[:PORT]/[PATH/]PROJECT`, or what Sentry calls the minidump endpoint.
+  /// Parses `https://KEY@HOST[:PORT]/[PATH/]PROJECT`, or the URL of Sentry's minidump endpoint.
   ///
-  /// Older DSNs have `KEY:SECRET`; servers do not ask for the secret any more, and do not get it.
+  /// Older DSNs have `KEY:SECRET`; servers no longer ask for the secret, and it is not sent.
   /// Sources: develop.sentry.dev, "Parsing the DSN"; `sentry__dsn_get_minidump_url` in getsentry/sentry-native.
   private static func sentry(_ text: String) throws(UploadDestinationFailure) -> WebAddress {
     let address = try address(.sentry, text)
@@ -115,8 +115,8 @@ extension UploadDestination {
 
   private static func isNumber(_ text: Substring) -> Bool { !text.isEmpty && text.utf8.allSatisfy(\.isDigit) }
 
-  /// Sources: docs.saucelabs.com/error-reporting, "HTTP Submission for Minidump"; "Error Reporting API Endpoints" for the
-  /// URLs of installations of one's own.
+  /// Sources: docs.saucelabs.com/error-reporting, "HTTP Submission for Minidump"; "Error Reporting API Endpoints" for
+  /// the URLs of self-hosted installations.
   private static func backtrace(_ text: String) throws(UploadDestinationFailure) -> WebAddress {
     let host = "submit.backtrace.io"
     guard text.contains("://") else {

@@ -1,18 +1,18 @@
-/// Where reports are sent, and in which form that server has them.
+/// The server for reports, and the form in which that server expects them.
 ///
-/// Nothing but `displayName` is fit to be told: the rest may have keys and tokens.
+/// Print only `displayName`: the other properties may contain keys and tokens.
 public struct UploadDestination: Sendable {
   package let server: UploadServer
   package let address: WebAddress
-  /// Fields that every report gets, unless it has one of that name.
+  /// Fields added to every report that does not have them.
   package let constantFields: [UploadField]
-  /// Header fields that every request gets.
+  /// Header fields added to every request.
   package let headers: [HTTPHeader]
-  /// The name of the part that has the minidump.
+  /// The name of the part with the minidump.
   package let minidumpName: String
-  /// Whether bodies are compressed unless somebody says otherwise. They are then sent in chunks.
+  /// Whether bodies are compressed by default. Compressed bodies are sent in chunks.
   package let usesGzip: Bool
-  /// Whether product, version and client id go into the URL.
+  /// Whether product, version and client id are added to the URL.
   package let identifiesClients: Bool
 
   init(_ server: UploadServer, _ address: WebAddress, constantFields: [UploadField] = []) {
@@ -25,24 +25,24 @@ public struct UploadDestination: Sendable {
     identifiesClients = server.identifiesClients
   }
 
-  /// A server that takes what Crashpad sends.
+  /// A server that accepts Crashpad's uploads.
   public init(url: String) throws(WebAddressFailure) { self.init(.crashpad, try WebAddress(url)) }
 
   /// Scheme, host and port.
   public var displayName: String { address.displayName }
 
-  /// The fields that a report gets for this server. None of them is in the place of one that the report has.
+  /// The fields that this server adds to a report. They never replace a field of the report.
   package func addedFields(to report: UploadFields) -> [UploadField] {
     (constantFields + server.copies.compactMap { $0.field(of: report) }).filter { field in
       !report.fields.contains { $0.name == field.name }
     }
   }
 
-  /// Whether the server refuses a report that has a field of that name.
+  /// Whether the server rejects reports with a field of this name.
   package func refuses(field name: [UInt8]) -> Bool { server.refusedFields.contains { name == Array($0.utf8) } }
 
-  /// The fields of a report as this server has them. What the report has stays as it is, unless the server refuses the
-  /// report for it.
+  /// The fields of a report for this server. The fields of the report are kept, except those for which the server
+  /// would reject the report.
   package func fields(of report: UploadFields) -> UploadFields {
     var fields = report
     if report.fields.contains(where: { refuses(field: $0.name) }) {
@@ -65,7 +65,8 @@ public struct UploadDestination: Sendable {
     return address
   }
 
-  /// Whether an answer with status 200 says that the server threw the report away; then what it says of why.
+  /// If the answer, which has status 200, states that the server discarded the report:
+  /// the server's reason. Otherwise nil.
   package func rejection(in body: [UInt8]) -> String? {
     guard let prefix = server.rejection, body.starts(with: prefix.utf8) else { return nil }
     let reason = body.dropFirst(prefix.utf8.count).prefix { $0 > 0x20 && $0 < 0x7f }

@@ -1,14 +1,14 @@
-/// The kinds of servers that reports are uploaded to; their names are the presets' names.
+/// The kinds of servers that accept uploads. Their names are the names of the presets.
 public enum UploadServer: String, Sendable, CaseIterable {
-  /// What takes Crashpad's own uploads.
+  /// Any server that accepts Crashpad's own uploads.
   case crashpad
-  /// Mozilla's Socorro, with its collector Antenna, and others that take Breakpad's uploads in its form.
+  /// Mozilla's Socorro with its collector Antenna, and others that accept Breakpad's uploads.
   case breakpad
   case sentry
   case bugsplat
   case backtrace
 
-  /// What is behind the `=` of a preset.
+  /// The placeholder for the value of the preset, as in `NAME=VALUE`.
   package var placeholder: String {
     switch self {
     case .crashpad, .breakpad: "URL"
@@ -18,7 +18,7 @@ public enum UploadServer: String, Sendable, CaseIterable {
     }
   }
 
-  /// The fields that its reports get. They never take the place of a field that the report has.
+  /// The fields that are added to reports. They never replace a field of the report.
   var copies: [FieldCopy] {
     switch self {
     case .crashpad: []
@@ -37,62 +37,62 @@ public enum UploadServer: String, Sendable, CaseIterable {
         FieldCopy(["channel"], "sentry[environment]", isAllowed: Self.isSentryEnvironment),
         FieldCopy(["guid"], "sentry[user][id]", isAllowed: Self.isID),
       ]
-    // docs.bugsplat.com, "Crash Post Endpoints", Crashpad: product and version have to be there.
+    // docs.bugsplat.com, "Crash Post Endpoints", Crashpad: product and version are required.
     case .bugsplat: [FieldCopy(["prod"], "product"), FieldCopy(["ver"], "version")]
-    // docs.saucelabs.com/error-reporting: `application.version` is in "Stability Metrics Configuration"; `application` is
-    // what Backtrace's own SDKs set. That the attributes of minidumps have these names too is not documented.
+    // docs.saucelabs.com/error-reporting: `application.version` is in "Stability Metrics Configuration"; Backtrace's
+    // own SDKs set `application`. No document states that attributes of minidumps have these names too.
     case .backtrace: [FieldCopy(["prod"], "application"), FieldCopy(["ver"], "application.version")]
     }
   }
 
-  /// Fields that make it refuse a report.
+  /// Fields for which the server rejects a report.
   ///
-  /// Antenna answers 401 to a `uuid` that comes from anybody but Mozilla's own stage submitter
+  /// Antenna answers 401 to a `uuid` unless it comes from Mozilla's own stage submitter
   /// (antenna/breakpad_resource.py).
   var refusedFields: [String] { self == .breakpad ? ["uuid"] : [] }
 
-  /// How the body of an answer begins that says 200, and that the report was thrown away.
+  /// The start of an answer that has status 200 but states that the report was discarded.
   ///
   /// Socorro, docs/spec_crashreport.rst, "Collector response".
   var rejection: String? { self == .breakpad ? "Discarded=" : nil }
 
-  /// Whether it takes bodies that are compressed while they are sent, and so without `Content-Length`.
+  /// Whether the server accepts bodies that are compressed while they are sent, and so have no `Content-Length`.
   ///
-  /// Antenna takes a body without that header for an empty one (antenna/breakpad_resource.py). Crashpad compresses its
-  /// uploads, and the others document Crashpad's own handler as their client.
+  /// Antenna treats a body without that header as empty (antenna/breakpad_resource.py). Crashpad compresses its
+  /// uploads, and the other servers document Crashpad's own handler as their client.
   var takesGzip: Bool { self != .breakpad }
 
-  /// Whether product, version and client id are put into the URL too, as Crashpad does it.
+  /// Whether product, version and client id are also added to the URL, as Crashpad does.
   ///
-  /// Backtrace makes attributes of them ("HTTP Submission for Minidump"). Sentry's and Socorro's servers read them nowhere,
-  /// and a client id in a URL ends in logs.
+  /// Backtrace turns them into attributes ("HTTP Submission for Minidump"). The servers of Sentry and Socorro do not
+  /// read them, and a client id in a URL ends up in logs.
   var identifiesClients: Bool { self != .breakpad && self != .sentry }
 
-  /// Whether it is asked before a large report is sent (`Expect: 100-continue`).
+  /// Whether the client waits for the server's consent before a large report (`Expect: 100-continue`).
   ///
-  /// Backtrace: docs.saucelabs.com/error-reporting, "Integrating Crashpad", says that this "can cause issues when uploading
-  /// to Backtrace".
+  /// Backtrace: docs.saucelabs.com/error-reporting, "Integrating Crashpad", warns that this "can cause issues when
+  /// uploading to Backtrace".
   var asksFirst: Bool { self != .backtrace }
 
   // MARK: What Sentry takes
 
-  /// "Naming Releases": at most 200 characters, no line ends, tabs and slashes; some names are taken.
+  /// "Naming Releases": at most 200 characters without line ends, tabs and slashes; some names are reserved.
   private static func isSentryRelease(_ text: String) -> Bool {
     text.count <= 200 && !text.unicodeScalars.contains { "\n\r\t/\\".unicodeScalars.contains($0) }
       && !text.hasPrefix("@") && !text.hasSuffix("@")
   }
 
-  /// "Environments": at most 64 characters, no line ends, spaces and slashes, and not the word None.
+  /// "Environments": at most 64 characters without line ends, spaces and slashes, and not the word None.
   private static func isSentryEnvironment(_ text: String) -> Bool {
     !text.isEmpty && text.count <= 64 && text != "None"
       && !text.unicodeScalars.contains { "\n\r\t /".unicodeScalars.contains($0) }
   }
 
-  /// An id that says something: zeros stand for none.
+  /// Whether the id has a digit other than 0; an id of zeros means that there is none.
   private static func isID(_ text: String) -> Bool { text.contains { $0 != "0" && $0 != "-" } }
 }
 
-/// A field that is made of the values of others.
+/// A field that is built from the values of other fields.
 struct FieldCopy: Sendable {
   let sources: [String]
   let name: String
@@ -109,7 +109,7 @@ struct FieldCopy: Sendable {
     self.isAllowed = isAllowed
   }
 
-  /// Nil if a source is missing, or the server does not take the value.
+  /// Nil if a source field is missing or the server does not accept the value.
   func field(of fields: UploadFields) -> UploadField? {
     var values: [[UInt8]] = []
     for source in sources {

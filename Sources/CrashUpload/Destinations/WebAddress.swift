@@ -1,6 +1,6 @@
 /// A URL with the scheme http or https (RFC 3986), in its parts.
 ///
-/// What it may hold is told nowhere: user info, path and query can be secrets. People see `displayName`.
+/// User info, path and query may contain secrets and are never printed. Messages use `displayName`.
 package struct WebAddress: Sendable, Hashable {
   package enum Scheme: String, Sendable {
     case http
@@ -10,25 +10,24 @@ package struct WebAddress: Sendable, Hashable {
   }
 
   package let scheme: Scheme
-  /// What is in front of the `@`, escaped as in the URL; nil if there is none.
+  /// The text before the `@`, escaped as in the URL; nil if there is none.
   package let userInfo: String?
   /// A name or an IPv4 address, in lowercase, or an IPv6 address in brackets.
   package let host: String
-  /// Nil for the scheme's own.
+  /// Nil for the default port of the scheme.
   package let port: UInt16?
-  /// Empty, or from a slash on, escaped as in the URL.
+  /// Empty, or starts with a slash; escaped as in the URL.
   package var path: String { String(decoding: pathBytes, as: UTF8.self) }
-  /// What is behind the `?`, escaped as in the URL; nil if there is none.
+  /// The text after the `?`, escaped as in the URL; nil if there is none.
   package var query: String? { queryBytes.map { String(decoding: $0, as: UTF8.self) } }
 
   private let pathBytes: [UInt8]
   private let queryBytes: [UInt8]?
 
-  /// URLs end at 8 KiB, as they do in many servers.
+  /// The maximum length of a URL in bytes: 8 KiB, as in many servers.
   package static let maximumLength = 8192
 
-  /// Takes a URL that is written as RFC 3986 has it: all else is refused, so that what is checked here is what libcurl
-  /// reads.
+  /// Parses a URL that follows RFC 3986 strictly, so that libcurl reads the same URL that is checked here.
   package init(_ text: String) throws(WebAddressFailure) {
     let bytes = Array(text.utf8)
     try WebAddressParts.checkCharacters(bytes)
@@ -50,7 +49,7 @@ package struct WebAddress: Sendable, Hashable {
     queryBytes = query
   }
 
-  /// The URL. It may have secrets.
+  /// The URL, including any secrets.
   package var text: String {
     var text = "\(scheme.rawValue)://"
     if let userInfo { text += userInfo + "@" }
@@ -61,24 +60,24 @@ package struct WebAddress: Sendable, Hashable {
     return text
   }
 
-  /// Scheme, host and port, which is all of it that is no secret, and names the server.
+  /// Scheme, host and port. They name the server and contain no secrets.
   package var displayName: String { "\(scheme.rawValue)://\(host)" + (port.map { ":\($0)" } ?? "") }
 
-  /// The address with another parameter behind the others: `name=value`, both escaped.
+  /// The address with another parameter added at the end: `name=value`, both escaped.
   ///
-  /// Only letters, digits and `-_.~` are not, as in Crashpad's `util/net/url.cc`.
+  /// All bytes except letters, digits and `-_.~` are escaped, as in Crashpad's `util/net/url.cc`.
   package func adding(_ name: String, _ value: some Sequence<UInt8>) -> WebAddress {
     let item = Self.escaped(name.utf8) + [UInt8(ascii: "=")] + Self.escaped(value)
     let others = queryBytes.map { $0.isEmpty ? [] : $0 + [UInt8(ascii: "&")] } ?? []
     return WebAddress(self, userInfo: userInfo, path: pathBytes, query: others + item)
   }
 
-  /// The same server without user info, with another path, escaped already, and no query.
+  /// The same server with another path, which must be escaped already, without user info and query.
   func replacing(path: String) -> WebAddress {
     WebAddress(self, userInfo: nil, path: Array(path.utf8), query: nil)
   }
 
-  /// Whether the query has a parameter of that name with a value.
+  /// Whether the query has a parameter of this name with a value.
   func hasParameter(_ name: String) -> Bool {
     let prefix = Array(name.utf8) + [UInt8(ascii: "=")]
     return queryBytes?.split(separator: UInt8(ascii: "&"))
@@ -99,7 +98,7 @@ package struct WebAddress: Sendable, Hashable {
   }
 }
 
-/// What is wrong with a URL, and where: offsets count its bytes. Nothing of the URL itself is in it.
+/// The error in a URL and its byte offset. The failure holds no text of the URL.
 public enum WebAddressFailure: Error, Sendable, Hashable {
   case empty
   /// Longer than `WebAddress.maximumLength`.
@@ -107,7 +106,7 @@ public enum WebAddressFailure: Error, Sendable, Hashable {
   case controlCharacter(at: Int)
   case space(at: Int)
   case beyondASCII(at: Int)
-  /// A character that URLs only have escaped.
+  /// A character that must be escaped in URLs.
   case unescaped(at: Int)
   /// A percent sign without two hexadecimal digits.
   case badEscape(at: Int)
@@ -115,17 +114,17 @@ public enum WebAddressFailure: Error, Sendable, Hashable {
   case badScheme
   case noHost
   case badHost(at: Int)
-  /// A host that ends like an IPv4 address and is none.
+  /// The host ends like an IPv4 address but is not a valid one.
   case badIPv4(at: Int)
   case badIPv6(at: Int)
-  /// No number from 1 to 65535.
+  /// Not a number from 1 to 65535.
   case badPort(at: Int)
-  /// An `@` with nothing in front, or a second one.
+  /// The user info is empty, or the URL has a second `@`.
   case badUserInfo(at: Int)
-  /// A part behind `#`, which is never sent.
+  /// The URL has a fragment (`#`), which is never sent.
   case fragment(at: Int)
 
-  /// What is wrong, as the rest of a sentence; places count from 1.
+  /// The error as the rest of a sentence; positions count from 1.
   public var explanation: String {
     switch self {
     case .empty: "it is empty"

@@ -7,7 +7,7 @@ struct WebAddressParts {
   let path: ArraySlice<UInt8>
   let query: ArraySlice<UInt8>?
 
-  /// Takes bytes that `checkCharacters` let through.
+  /// Parses bytes that passed `checkCharacters`.
   init(_ bytes: [UInt8]) throws(WebAddressFailure) {
     guard let (scheme, start) = Self.scheme(of: bytes) else { throw .badScheme }
     self.scheme = scheme
@@ -39,7 +39,7 @@ struct WebAddressParts {
     return nil
   }
 
-  /// Everything that a URL has nowhere.
+  /// Throws if there is a character that no URL may contain.
   static func checkCharacters(_ bytes: [UInt8]) throws(WebAddressFailure) {
     if bytes.isEmpty { throw .empty }
     if bytes.count > WebAddress.maximumLength { throw .tooLong }
@@ -58,7 +58,7 @@ struct WebAddressParts {
     }
   }
 
-  /// What is behind the host's colon; those of IPv6 are in brackets.
+  /// Takes the port after the colon off the host. Colons in an IPv6 address are inside brackets.
   private mutating func takePort() throws(WebAddressFailure) {
     let bracket = host.lastIndex(of: UInt8(ascii: "]"))
     if bracket == nil, host.first == UInt8(ascii: "[") { throw .badIPv6(at: host.startIndex) }
@@ -81,7 +81,7 @@ struct WebAddressParts {
       return
     }
     var labels = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    // A dot at the end says that the name is whole.
+    // A trailing dot marks a fully qualified name.
     if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
     guard host.count <= 253, labels.allSatisfy(Self.isLabel) else { throw .badHost(at: host.startIndex) }
     guard let last = labels.last, last.allSatisfy(\.isDigit) || Self.isHexNumber(last) else { return }
@@ -90,7 +90,7 @@ struct WebAddressParts {
     }
   }
 
-  /// Underscores are in names that people use, though not in those of RFC 1123.
+  /// Underscores are in use in host names, although RFC 1123 does not allow them.
   private static func isLabel(_ label: ArraySlice<UInt8>) -> Bool {
     (1...63).contains(label.count) && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
       && label.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
@@ -101,13 +101,13 @@ struct WebAddressParts {
       && label.dropFirst(2).allSatisfy(\.isHexDigit)
   }
 
-  /// Decimal: a zero in front makes an octal number of it elsewhere.
+  /// Decimal without leading zeros, which other programs read as octal.
   private static func isIPv4Number(_ label: ArraySlice<UInt8>) -> Bool {
     label.allSatisfy(\.isDigit) && (label.count == 1 || label.first != UInt8(ascii: "0"))
       && UInt8(String(decoding: label, as: UTF8.self)) != nil
   }
 
-  /// Eight groups of up to four digits, of which `::` stands for one or more; the last two may be an IPv4 address.
+  /// Eight groups of up to four digits; `::` stands for one or more groups, and the last two may be an IPv4 address.
   private static func isIPv6(_ text: ArraySlice<UInt8>) -> Bool {
     let colon = UInt8(ascii: ":")
     var groups = 0
@@ -149,7 +149,7 @@ extension UInt8 {
   var lowercased: UInt8 { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self + 32 : self }
   var isLetterOrDigit: Bool { isDigit || (lowercased >= UInt8(ascii: "a") && lowercased <= UInt8(ascii: "z")) }
   var isHexDigit: Bool { isDigit || (lowercased >= UInt8(ascii: "a") && lowercased <= UInt8(ascii: "f")) }
-  /// What RFC 3986 never has escaped.
+  /// The characters that RFC 3986 never escapes.
   var isUnreserved: Bool { isLetterOrDigit || "-_.~".utf8.contains(self) }
   fileprivate var isBracket: Bool { self == UInt8(ascii: "[") || self == UInt8(ascii: "]") }
 }

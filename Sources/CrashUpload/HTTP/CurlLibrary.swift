@@ -2,14 +2,14 @@ internal import CCurl
 internal import Glibc
 package import SystemPackage
 
-/// libcurl, as the system has it. It is loaded when something is uploaded: linked, it would cost every other start of a
-/// program some milliseconds and 6 MB, with the two dozen libraries that it needs itself.
+/// The system's libcurl, loaded at the first upload. If it were linked, every start of a program would cost some
+/// milliseconds and 6 MB for the two dozen libraries that libcurl needs.
 @safe
 final class CurlLibrary: Sendable {
-  /// The interface is the same for all of them; they differ in who does their TLS.
+  /// All variants have the same interface; they differ in their TLS library.
   static let names = ["libcurl.so.4", "libcurl-gnutls.so.4", "libcurl-nss.so.4"]
 
-  /// Loaded once. Like its handles, it stays for as long as the process.
+  /// Loaded once and never unloaded, and neither are its handles.
   static let shared: Result<CurlLibrary, UploadFailure> = Result { () throws(UploadFailure) in try CurlLibrary() }
 
   let easyInit: curl_easy_init_function
@@ -19,7 +19,7 @@ final class CurlLibrary: Sendable {
   let easyErrorText: curl_easy_strerror_function
   let listAppend: curl_slist_append_function
   let listFree: curl_slist_free_all_function
-  // Addresses of functions of a library that stays.
+  // Addresses of functions in a library that is never unloaded.
   nonisolated(unsafe) let setOption: curl_setopt
   nonisolated(unsafe) let getInfo: curl_getinfo
   /// "libcurl/7.88.1 OpenSSL/3.0.17 …"
@@ -29,7 +29,7 @@ final class CurlLibrary: Sendable {
     var reason = ""
     for name in Self.names {
       guard let library = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
-        // The first is the one that people should install.
+        // The first library is the one to recommend to users.
         if reason.isEmpty { reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "" }
         continue
       }
@@ -60,14 +60,13 @@ final class CurlLibrary: Sendable {
   }
 }
 
-/// What uploads are done with.
+/// The HTTP library used for uploads.
 package enum HTTPLibrary {
-  /// "libcurl/7.88.1 OpenSSL/3.0.17 …". Throws `UploadFailure` if there is none.
+  /// The version, such as "libcurl/7.88.1 OpenSSL/3.0.17 …". Throws `UploadFailure` if there is no libcurl.
   package static func version() throws(UploadFailure) -> String { try CurlLibrary.shared.get().version }
 
-  /// The file with the certificates of the authorities that servers are trusted by, if no other is asked for: that of
-  /// `$SSL_CERT_FILE`, or libcurl's own; nil if it has none, or is older than 7.84 and can't tell. Throws `UploadFailure` if
-  /// there is no libcurl.
+  /// The default file of trusted certificate authorities: `$SSL_CERT_FILE`, or libcurl's own. Nil if libcurl has
+  /// none, or is older than 7.84 and can't report it. Throws `UploadFailure` if there is no libcurl.
   package static func certificateFile() throws(UploadFailure) -> FilePath? {
     let library = try CurlLibrary.shared.get()
     if let file = Environment.path("SSL_CERT_FILE") { return file }

@@ -3,13 +3,13 @@ internal import FileSystem
 internal import Glibc
 internal import SystemPackage
 
-/// A connection to a server, which is kept for the next request. One thread has it.
+/// A connection to a server, kept open for the next request. Used by one thread only.
 @safe
 final class HTTPConnection {
   private let curl: CurlLibrary
   private let handle: curl_handle
   private let options: HTTPOptions
-  /// The last connection's, which libcurl tells when it makes it and not while it is used.
+  /// The socket of the last connection. libcurl passes it when it connects, but not for later requests.
   private var socket: Int32 = -1
 
   /// Throws `UploadFailure` if there is no libcurl.
@@ -24,24 +24,25 @@ final class HTTPConnection {
 
   deinit { unsafe curl.easyCleanup(handle) }
 
-  /// Sends the request and waits for the answer. Redirections are answers.
+  /// Sends the request and waits for the answer. Redirects are returned, not followed.
   func post(_ request: HTTPRequest) throws(TransferFailure) -> HTTPResponse {
-    // A second's wait for servers that do not know it. For large reports it is worth that: they may be refused before.
+    // A server that does not support `Expect` costs a second. That is worth it for large reports, which may be
+    // rejected first.
     let expects = request.asksFirst && request.body.isLarge && !options.headers.contains { $0.isExpect }
     let response = try post(request, expects: expects)
     guard response.status == 417, expects else { return response }
-    // It is the question that this server does not like.
+    // This server rejects the `Expect` header.
     request.body.rewind()
     return try post(request, expects: false)
   }
 
   private func post(_ request: HTTPRequest, expects: Bool) throws(TransferFailure) -> HTTPResponse {
-    // Connections, and what was found out about names, stay.
+    // Connections and resolved names are kept.
     unsafe curl.easyReset(handle)
     let transfer = Transfer(request.body, timeout: options.timeout)
     var headers = HeaderList(curl)
     for header in request.headers + options.headers where !header.isExpect {
-      // libcurl takes a colon without a value for the wish to drop a header.
+      // libcurl interprets a colon without a value as a request to remove the header.
       headers.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
     }
     if !expects { headers.append("Expect:") }
@@ -56,9 +57,9 @@ final class HTTPConnection {
     headers.free()
     var status = 0
     unsafe _ = curl_get_number(curl.getInfo, handle, CURL_INFO_RESPONSE_CODE, &status)
-    // What the server says in full counts, even if it did not want to read everything.
+    // A complete answer counts, even if the server did not read the whole request.
     if code == 0 || (transfer.isAnswered && status >= 400) {
-      // That is no collector's answer, but a proxy's, or that of a network that wants a login.
+      // This answer comes from a proxy, or from a network that requires a login, not from the collector.
       if status == 407 || status == 511 {
         throw TransferFailure(
           kind: status == 407 ? .proxyRefused : .noConnection,
@@ -66,7 +67,7 @@ final class HTTPConnection {
           wasSent: false)
       }
       transfer.response.status = status
-      // Whoever does not wait for all of a report has not got it, whatever is said.
+      // A server that answers before it has read the whole report can't have it, even if it reports success.
       if 200..<300 ~= status, !transfer.wasSent, !transfer.response.isWebPage {
         throw TransferFailure(
           kind: .interrupted, message: "the server answered \(status) before it had everything", wasSent: false)
@@ -77,14 +78,14 @@ final class HTTPConnection {
     var proxyStatus = 0
     unsafe _ = curl_get_number(curl.getInfo, handle, CURL_INFO_HTTP_CONNECTCODE, &proxyStatus)
     if status == 0, proxyStatus >= 300 {
-      // With 5xx it did not reach the server.
+      // With 5xx, the proxy did not reach the server.
       let kind: TransferFailure.Kind = proxyStatus < 500 && proxyStatus != 429 ? .proxyRefused : .noConnection
       throw TransferFailure(kind: kind, message: "the proxy answered \(proxyStatus)", wasSent: false)
     }
     throw transfer.failure(code, text)
   }
 
-  /// How many bytes the kernel has that the other end did not acknowledge; nil if nobody knows.
+  /// The number of bytes in the kernel that the other end has not acknowledged; nil if unknown.
   private var unsentCount: Int? {
     var count: Int32 = 0
     guard socket >= 0, unsafe ioctl(socket, UInt(TIOCOUTQ), &count) == 0 else { return nil }
@@ -105,7 +106,7 @@ final class HTTPConnection {
     set(CURL_OPTION_UPLOAD_BUFFERSIZE, 64 * 1024)
     if let proxy = options.proxy {
       set(CURL_OPTION_PROXY, proxy)
-      // The exceptions of the environment are for its own proxies.
+      // The exceptions in `no_proxy` apply only to the proxies of the environment.
       set(CURL_OPTION_NOPROXY, "")
     }
     configureTrust()
@@ -149,13 +150,13 @@ final class HTTPConnection {
     unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_XFERINFODATA, object)
   }
 
-  /// Whose certificates are believed, of servers and of proxies.
+  /// Sets the trusted certificate authorities, for servers and proxies.
   private func configureTrust() {
-    // libcurl knows of the variables nothing, only its tool does.
+    // libcurl ignores these variables; only the curl tool reads them.
     let file = options.certificateFile ?? Environment.path("SSL_CERT_FILE")
     let folder = options.certificateFile == nil ? Environment.path("SSL_CERT_DIR") : nil
     if file == nil, folder == nil { return }
-    // What was not named must go: libcurl believes both its file and its directory.
+    // Options that were not named must be cleared, because libcurl trusts both its file and its directory.
     for option in [CURL_OPTION_CAINFO, CURL_OPTION_PROXY_CAINFO] { set(option, file) }
     for option in [CURL_OPTION_CAPATH, CURL_OPTION_PROXY_CAPATH] { set(option, folder) }
   }
@@ -164,7 +165,7 @@ final class HTTPConnection {
     unsafe _ = curl_set_number(curl.setOption, handle, option, value)
   }
 
-  /// libcurl makes a copy of the text.
+  /// libcurl copies the text.
   private func set(_ option: curl_option, _ value: String?) {
     unsafe _ = curl_set_text(curl.setOption, handle, option, value)
   }
@@ -184,14 +185,14 @@ private struct HeaderList {
   init(_ curl: CurlLibrary) { self.curl = curl }
 
   mutating func append(_ line: String) {
-    // Without memory the list stays as it was.
+    // If memory runs out, the list stays as it was.
     if let longer = unsafe curl.listAppend(list, line) { unsafe list = longer }
   }
 
   func free() { unsafe curl.listFree(list) }
 }
 
-/// Where libcurl says in words what went wrong.
+/// The buffer for libcurl's error message.
 @safe
 private final class ErrorText {
   let buffer: UnsafeMutablePointer<CChar>
@@ -208,7 +209,7 @@ private final class ErrorText {
     return text.isEmpty ? nil : text
   }
 
-  /// Nil if it is not set, or empty.
+  /// Nil if the variable is not set or empty.
   static func path(_ name: String) -> FilePath? {
     guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
     return unsafe FilePath(platformString: value)
@@ -216,14 +217,14 @@ private final class ErrorText {
 }
 
 enum Environment {
-  /// Nil if it is not set, or empty.
+  /// Nil if the variable is not set or empty.
   static func value(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
     return text.isEmpty ? nil : text
   }
 
-  /// Nil if it is not set, or empty.
+  /// Nil if the variable is not set or empty.
   static func path(_ name: String) -> FilePath? {
     guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
     return unsafe FilePath(platformString: value)

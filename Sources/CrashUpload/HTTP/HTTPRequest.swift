@@ -1,21 +1,21 @@
 public import FileSystem
 package import SystemPackage
 
-/// One POST, and the bounds of it.
+/// One POST request.
 struct HTTPRequest {
   var url: String
   var headers: [HTTPHeader] = []
   var body: any RequestBody
-  /// Whether the server is asked before a large body is sent (`Expect: 100-continue`).
+  /// Whether to wait for the server's consent before a large body (`Expect: 100-continue`).
   var asksFirst = true
 }
 
-/// A header field. Secrets are often in one, so values are never told.
+/// A header field. Its value may be a secret and is never printed.
 public struct HTTPHeader: Sendable, Hashable {
   public let name: String
   public let value: String
 
-  /// Nil if HTTP has no such field: a name is a token, and a value has no control characters.
+  /// Nil if HTTP does not allow the field: a name must be a token, and a value has no control characters.
   public init?(name: String, value: String) {
     let value = String(value.drop { $0 == " " || $0 == "\t" })
     func isToken(_ byte: UInt8) -> Bool {
@@ -32,7 +32,7 @@ public struct HTTPHeader: Sendable, Hashable {
     self.value = value
   }
 
-  /// `Name: value`; nil as with `init(name:value:)`.
+  /// Parses `Name: value`; nil under the same conditions as `init(name:value:)`.
   package init?(line: String) {
     guard let colon = line.firstIndex(of: ":") else { return nil }
     self.init(name: String(line[..<colon]), value: String(line[line.index(after: colon)...]))
@@ -40,72 +40,73 @@ public struct HTTPHeader: Sendable, Hashable {
 
   static let contentType = "Content-Type"
 
-  /// Whether it describes the body, as each request's own fields do: two of them would contradict each other.
+  /// Whether the field describes the body. Each request sets these fields itself; a second one would contradict it.
   package var isOfBody: Bool {
     if isExpect { return !value.isEmpty }
     return ["content-type", "content-length", "content-encoding", "transfer-encoding"].contains(name.lowercased())
   }
 
-  /// Without a value it keeps large requests from waiting for the server's consent, as with curl(1).
+  /// An `Expect` field without a value stops large requests from waiting for the server's consent, as with curl(1).
   var isExpect: Bool { name.lowercased() == "expect" }
 }
 
-/// How a server is reached.
+/// The settings for reaching a server.
 public struct HTTPOptions: Sendable {
   /// Sent with every request.
   package var headers: [HTTPHeader] = []
-  /// A file with certificates to trust, in PEM's form, in place of the system's; nil for `$SSL_CERT_FILE`, or the system's.
+  /// A PEM file with the certificates to trust, in place of the system's; nil for `$SSL_CERT_FILE` or the system's.
   package var certificateFile: FilePath?
-  /// In place of those that the environment names (`https_proxy` and so on); empty for none.
+  /// The proxy to use in place of those in the environment (`https_proxy` and so on); empty for none.
   package var proxy: String?
-  /// Milliseconds for finding the server, connecting and TLS.
+  /// The limit for name resolution, connecting and TLS together, in milliseconds.
   package var connectTimeout: Int64 = 30_000
-  /// Milliseconds in which something has to move, and the answer has to come once everything is sent.
+  /// The longest time without progress, and the longest wait for the answer after
+  /// everything is sent, in milliseconds.
   public var timeout: Int64 = 60_000
-  /// What the client is called.
+  /// The value of the `User-Agent` header.
   package var userAgent = "crashpadctl"
 
   package init() {}
 }
 
-/// The bytes of a request, read once from the beginning to the end, or again after `rewind`.
+/// The bytes of a request, read once from beginning to end, and again after `rewind`.
 protocol RequestBody: AnyObject {
-  /// Bytes of the whole; nil if nobody knows before the end.
+  /// The total number of bytes; nil if it is not known before the end.
   var byteCount: Int? { get }
-  /// Whether there are megabytes of it.
+  /// Whether the body has megabytes.
   var isLarge: Bool { get }
   /// Fills the beginning of `bytes`.
   ///
-  /// - Returns: how many bytes there were; 0 at the end.
+  /// - Returns: the number of bytes read; 0 at the end.
   func read(into bytes: inout MutableRawSpan) throws(FileFailure) -> Int
-  /// Begins anew.
+  /// Starts again at the beginning.
   func rewind()
 }
 
-/// What the server said.
+/// The server's answer.
 struct HTTPResponse {
-  /// "200"
+  /// The HTTP status, such as 200.
   var status = 0
-  /// Its beginning: at most `maximumBody` bytes.
+  /// The beginning of the body: at most `maximumBody` bytes.
   var body: [UInt8] = []
   /// The value of `Retry-After`.
   var retryAfter: String?
   /// The value of `Location`.
   var location: String?
-  /// Whether a proxy had a hand in the answer, by its own header fields.
+  /// Whether header fields of the answer show that it passed through a proxy.
   var isThroughProxy = false
 
-  /// An id takes some ten bytes, an error's page some thousand.
+  /// An id takes some ten bytes, an error page some thousand.
   static let maximumBody = 64 * 1024
 
-  /// Whether the body begins as HTML does.
+  /// Whether the body begins like HTML.
   var isWebPage: Bool {
     let start = body.prefix(1024).drop { [0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf].contains($0) }
     let text = String(decoding: start.prefix(16), as: UTF8.self).lowercased()
     return text.hasPrefix("<!doctype html") || text.hasPrefix("<html")
   }
 
-  /// Whether the body says that TLS was expected on this port, as Go's and Apache's servers do.
+  /// Whether the body states that the port expects TLS, as the servers of Go and Apache do.
   var isTLSHint: Bool {
     let text = String(decoding: body.prefix(1024), as: UTF8.self).lowercased()
     return ["https server", "https port", "ssl-enabled server"].contains { text.contains($0) }
@@ -115,19 +116,19 @@ struct HTTPResponse {
 /// Why there is no answer.
 public struct TransferFailure: Error, Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
-    /// The address is none, or of a scheme that libcurl was built without.
+    /// The address is invalid, or libcurl was built without its scheme.
     case badAddress
     /// The name of the server or of the proxy is unknown.
     case unknownHost
-    /// Nobody answers at that address.
+    /// No server answers at the address.
     case noConnection
-    /// A proxy is there, and refuses to pass anything on: it wants a login, mostly.
+    /// The proxy refuses to forward the request, mostly because it requires a login.
     case proxyRefused
-    /// TLS could not be agreed on.
+    /// TLS negotiation failed.
     case insecure
-    /// The server's certificate is not to be trusted, or the file with those to trust has none.
+    /// The server's certificate is not trusted, or the file of trusted certificates holds none.
     case untrusted
-    /// Nothing moved for so many seconds, or too little.
+    /// No or too little progress within the time limit.
     case timeout
     /// The connection ended before the answer did.
     case interrupted
@@ -136,8 +137,8 @@ public struct TransferFailure: Error, Sendable, Equatable {
     case other
   }
   public let kind: Kind
-  /// What libcurl says.
+  /// libcurl's message.
   public let message: String
-  /// Whether the server had got everything, so that it may have the report.
+  /// Whether the whole request was sent, in which case the server may have the report.
   public let wasSent: Bool
 }

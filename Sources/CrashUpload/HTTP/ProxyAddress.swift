@@ -1,15 +1,15 @@
-/// The address of a proxy, of the command line or the environment.
+/// The address of a proxy from the command line or the environment.
 package enum ProxyAddress {
-  /// The environment's, for addresses with that scheme, in the order in which libcurl looks at them.
+  /// The environment variables for addresses with this scheme, in libcurl's order.
   package static func variables(for scheme: WebAddress.Scheme) -> [String] {
-    // CGI programs get the request's header Proxy as $HTTP_PROXY, so nobody takes that.
+    // CGI programs receive the request header Proxy as $HTTP_PROXY, so no client reads that variable.
     (scheme == .http ? ["http_proxy"] : ["https_proxy", "HTTPS_PROXY"]) + ["all_proxy", "ALL_PROXY"]
   }
 
   private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
-  /// Whether libcurl reads it as it was meant: what it can't read it tells with the password, and where user info has an
-  /// escaped control character it goes without the proxy.
+  /// Whether libcurl reads the address as intended. libcurl prints an address that it can't read together with its
+  /// password, and ignores the proxy if its user info has an escaped control character.
   package static func isValid(_ text: String) -> Bool {
     var rest = text[...]
     if let separator = text.firstRange(of: "://") {

@@ -2,7 +2,7 @@ internal import CCurl
 internal import FileSystem
 internal import Glibc
 
-/// One request under way: what libcurl's callbacks are about.
+/// The state of one request in progress, shared with libcurl's callbacks.
 @safe
 final class Transfer {
   private let body: any RequestBody
@@ -13,21 +13,22 @@ final class Transfer {
   private var bodyFailure: FileFailure?
   private var stall: String?
 
-  /// When the last byte of the request was read, in milliseconds, or when the last of what was read left the system.
+  /// The time at which the last byte of the request was read, or the kernel's send
+  /// queue last shrank, in milliseconds.
   private var sentAt: Int64?
-  /// Bytes that wait in the system, as of the last look.
+  /// The bytes in the kernel's send queue when last checked.
   private var waiting = Int.max
-  /// Asked for them; nil if nobody knows.
+  /// Returns the bytes in the kernel's send queue; nil if unknown.
   var unsentCount: (() -> Int?)?
-  /// Bytes of the request that were read.
+  /// The number of bytes of the request read so far.
   private var readCount = 0
   var wasSent: Bool { sentAt != nil }
-  /// Whether anything of the request was read: there is a connection.
+  /// Whether anything of the request was read, which means that there is a connection.
   private var isConnected = false
-  /// The beginning of the time that is looked at, and how much had been sent then.
+  /// The start of the current measuring window, and the bytes sent up to then.
   private var window: (start: Int64, sent: Int64)
 
-  /// Bytes that have to move in a second for a connection that counts as alive. A modem is a hundred times faster.
+  /// The slowest rate of a live connection, in bytes per second. A modem is a hundred times faster.
   private static let slowest: Int64 = 30
 
   init(_ body: any RequestBody, timeout: Int64) {
@@ -50,7 +51,7 @@ final class Transfer {
     do throws(FileFailure) {
       let count = try body.read(into: &span)
       readCount += count
-      // Nobody asks for more than a length that is known.
+      // If the length is known, libcurl does not read past it.
       if count == 0 || readCount == body.byteCount { sentAt = Self.milliseconds() }
       return count
     } catch {
@@ -59,7 +60,7 @@ final class Transfer {
     }
   }
 
-  /// A connection that the server had closed meanwhile is replaced by a new one, and everything is sent again.
+  /// If the server had closed the connection meanwhile, libcurl opens a new one and sends everything again.
   func seek(_ offset: Int64, _ origin: Int32) -> Int32 {
     guard offset == 0, origin == SEEK_SET else { return CURL_SEEK_FAIL }
     body.rewind()
@@ -72,7 +73,7 @@ final class Transfer {
 
   func answer(_ bytes: UnsafeRawBufferPointer) -> Int {
     let room = HTTPResponse.maximumBody - response.body.count
-    // The rest is read, and forgotten.
+    // The rest is read and discarded.
     unsafe response.body.append(contentsOf: bytes.prefix(max(0, room)))
     return bytes.count
   }
@@ -80,7 +81,7 @@ final class Transfer {
   func header(_ bytes: UnsafeRawBufferPointer) -> Int {
     let line = unsafe String(decoding: bytes, as: UTF8.self)
     if line.hasPrefix("HTTP/") {
-      // Of several answers, as "100 Continue" or that of a proxy, the last is the one.
+      // If there are several answers, such as "100 Continue" or a proxy's, the last one counts.
       response = HTTPResponse()
       isAnswered = false
     } else if line == "\r\n" || line == "\n" {
@@ -100,14 +101,14 @@ final class Transfer {
     return bytes.count
   }
 
-  /// Asked some times a second. `sent` is how many bytes of the request went into the system. What the server says meanwhile
-  /// does not count, or it could go on without an end.
+  /// Whether the transfer has stalled. Called a few times per second. `sent` is the number of request bytes passed to
+  /// the kernel. Received bytes do not count as progress, because a server could send them forever.
   func isStuck(sent: Int64) -> Bool {
     let now = Self.milliseconds()
-    // Until then another clock runs, and once everything was read, this one.
+    // Before the connection exists, the connect timeout applies; after everything was read, this check does.
     guard isConnected || isAnswered else { return false }
     if let sentAt {
-      // Over a slow line, megabytes may be under way yet.
+      // Over a slow line, megabytes may still be in transit.
       let waiting = unsentCount?() ?? 0
       defer { self.waiting = waiting }
       if waiting < self.waiting, self.waiting != .max {
@@ -141,7 +142,7 @@ final class Transfer {
       kind = bodyFailure.map { .unreadable($0) } ?? .other
     case CURL_UNSUPPORTED_PROTOCOL, CURL_URL_MALFORMAT: kind = .badAddress
     case CURL_COULDNT_RESOLVE_HOST, CURL_COULDNT_RESOLVE_PROXY: kind = .unknownHost
-    // The only time that libcurl itself looks at is that for connecting.
+    // The only time limit that libcurl itself enforces is the one for connecting.
     case CURL_COULDNT_CONNECT, CURL_OPERATION_TIMEDOUT, CURL_PROXY: kind = .noConnection
     case CURL_SSL_CONNECT_ERROR: kind = .insecure
     case CURL_PEER_FAILED_VERIFICATION, CURL_SSL_CERTPROBLEM, CURL_SSL_CACERT_BADFILE: kind = .untrusted
@@ -151,7 +152,7 @@ final class Transfer {
     return TransferFailure(kind: kind, message: Self.withoutSecrets(message), wasSent: wasSent)
   }
 
-  /// libcurl tells addresses that it can't use, with the password.
+  /// libcurl's messages quote addresses that it can't use, including the password.
   private static func withoutSecrets(_ text: String) -> String {
     guard let end = text.lastIndex(of: "@") else { return text }
     let start = text.firstRange(of: "://")?.upperBound ?? text.firstIndex(of: "'").map { text.index(after: $0) }

@@ -13,25 +13,25 @@ public struct StringAnnotation: Sendable {
   private let storage: AnnotationStorage
 
   /// - Parameters:
-  ///   - name: its name in dumps; at most 256 bytes of it.
-  ///   - maximumLength: bytes of a value, at most 20,479; the rest of a longer one is cut off, between characters of Unicode.
+  ///   - name: its name in dumps; only the first 256 bytes are used.
+  ///   - maximumLength: the most bytes of a value, at most 20,479; a longer one is cut, between characters of Unicode.
   public init(_ name: String, maximumLength: Int = 256) {
     storage = AnnotationStorage(name: name, capacity: maximumLength)
   }
 
   public var maximumLength: Int { storage.capacity }
 
-  /// Sets the value, up to a NUL if it has one. An empty text is as good as none.
+  /// Sets the value, up to a NUL if it has one. An empty text is the same as none.
   public func set(_ value: String) {
     var value = value
-    // Does not copy: a string of Swift's own has its bytes in one piece.
+    // Does not copy: a native Swift string has its bytes in one piece.
     value.withUTF8 { bytes in
       let count = unsafe StringAnnotation.cut(bytes, to: storage.capacity)
       unsafe storage.set(UnsafeRawBufferPointer(bytes).bytes.extracting(first: count))
     }
   }
 
-  /// Sets the value to UTF-8 that is somewhere in memory.
+  /// Sets the value to UTF-8 from memory.
   func set(_ value: RawSpan) {
     unsafe value.withUnsafeBytes { bytes in
       let count = unsafe StringAnnotation.cut(bytes.assumingMemoryBound(to: UInt8.self), to: storage.capacity)
@@ -39,13 +39,14 @@ public struct StringAnnotation: Sendable {
     }
   }
 
-  /// Dumps do not have it until it is set again.
+  /// Removes the value from dumps until it is set again.
   public func clear() { storage.clear() }
 
-  /// What a dump would have now; nil if it is not set. For tests: another thread may write over it while it is read.
+  /// The value that a dump would contain now; nil if it is not set. For tests: another thread may overwrite it during
+  /// the read.
   public var value: String? { storage.current }
 
-  /// How many bytes of `text` there is room for without cutting a character of Unicode in two.
+  /// The number of bytes of `text` that fit without cutting a character of Unicode.
   private static func cut(_ text: UnsafeBufferPointer<UInt8>, to capacity: Int) -> Int {
     guard text.count > capacity else { return text.count }
     var count = capacity

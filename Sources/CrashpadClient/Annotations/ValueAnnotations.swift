@@ -1,14 +1,14 @@
 internal import CrashCapture
 
-/// A number that dumps have as a decimal text. Setting it is like setting a ``StringAnnotation``.
+/// A number that dumps contain as a decimal text. Setting it is like setting a ``StringAnnotation``.
 public struct NumberAnnotation: Sendable {
   private let storage: AnnotationStorage
 
-  /// - Parameter name: its name in dumps; at most 256 bytes of it.
+  /// - Parameter name: its name in dumps; only the first 256 bytes are used.
   public init(_ name: String) { storage = AnnotationStorage(name: name, capacity: 20) }
 
   public func set(_ value: Int) {
-    // Twenty digits at most, made here: a String would allocate.
+    // Twenty digits at most, formatted here: a String would allocate.
     var digits = InlineArray<20, UInt8>(repeating: 0)
     var start = 20
     var rest = value.magnitude
@@ -24,18 +24,18 @@ public struct NumberAnnotation: Sendable {
     storage.set(unsafe digits.span.bytes.extracting(start...))
   }
 
-  /// Dumps do not have it until it is set again.
+  /// Removes the value from dumps until it is set again.
   public func clear() { storage.clear() }
 
-  /// What a dump would have now; nil if it is not set.
+  /// The value that a dump would contain now; nil if it is not set.
   public var value: Int? { storage.current.flatMap { Int($0) } }
 }
 
-/// A truth value that dumps have as "true" or "false". Setting it is like setting a ``StringAnnotation``.
+/// A Boolean that dumps contain as "true" or "false". Setting it is like setting a ``StringAnnotation``.
 public struct BoolAnnotation: Sendable {
   private let storage: AnnotationStorage
 
-  /// - Parameter name: its name in dumps; at most 256 bytes of it.
+  /// - Parameter name: its name in dumps; only the first 256 bytes are used.
   public init(_ name: String) { storage = AnnotationStorage(name: name, capacity: 5) }
 
   public func set(_ value: Bool) {
@@ -43,9 +43,9 @@ public struct BoolAnnotation: Sendable {
     text.withUTF8Buffer { bytes in _ = unsafe storage.set(UnsafeRawBufferPointer(bytes).bytes) }
   }
 
-  /// Dumps do not have it until it is set again.
+  /// Removes the value from dumps until it is set again.
   public func clear() { storage.clear() }
 
-  /// What a dump would have now; nil if it is not set.
+  /// The value that a dump would contain now; nil if it is not set.
   public var value: Bool? { storage.current.map { $0 == "true" } }
 }

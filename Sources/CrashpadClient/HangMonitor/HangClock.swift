@@ -1,15 +1,15 @@
-/// How long watched threads had the chance to answer.
+/// Counts the time in which watched threads could respond.
 ///
-/// The monitor looks every interval. If it comes much later, it did not run itself: the process was stopped, the machine slept
-/// or had no time for it. Nobody else ran either then, so that time does not count.
+/// The monitor checks at every interval. If a check comes much later, the monitor itself did not run: the process was
+/// stopped, the machine slept or was too busy. The watched threads did not run either, so that time does not count.
 struct HangClock: Sendable {
-  /// Nanoseconds.
+  /// In nanoseconds.
   let interval: UInt64
   private var last: UInt64?
 
   init(interval: UInt64) { self.interval = interval }
 
-  /// What a look at `now`, in nanoseconds of a monotonic clock, adds to the time that counts, and what is lost.
+  /// The time that a check at `now`, in nanoseconds of a monotonic clock, adds to the counted time, and the lost time.
   mutating func tick(_ now: UInt64) -> (counted: UInt64, lost: UInt64) {
     defer { last = now }
     guard let last, now > last else { return (0, 0) }
@@ -19,28 +19,28 @@ struct HangClock: Sendable {
   }
 }
 
-/// What is watched and how it stands: answers, hangs and is dumped, hangs and the dump is kept.
+/// The state of a watch: responds, hangs with a dump, hangs with a kept dump.
 struct HangState: Sendable {
   enum Stage: Sendable, Equatable { case answers, dumped, kept }
 
   enum Step: Sendable, Equatable {
-    /// It reached the first threshold.
+    /// The hang reached the first threshold.
     case dump
-    /// It reached the second one.
+    /// The hang reached the second threshold.
     case keep
-    /// It answers again, after so many nanoseconds; its dump is thrown away unless it was kept.
+    /// It responds again, after this many nanoseconds; its dump is discarded unless it was kept.
     case end(after: UInt64, wasKept: Bool)
   }
 
   private(set) var stage = Stage.answers
-  /// Nanoseconds without an answer.
+  /// Nanoseconds without a response.
   private(set) var hung: UInt64 = 0
 
   /// - Parameters:
-  ///   - answered: whether it answered since the last look.
-  ///   - counted: nanoseconds since the last look.
+  ///   - answered: whether it responded since the last check.
+  ///   - counted: nanoseconds since the last check.
   ///   - first: the first threshold, in nanoseconds.
-  ///   - second: the second one.
+  ///   - second: the second threshold, in nanoseconds.
   mutating func look(answered: Bool, counted: UInt64, first: UInt64, second: UInt64) -> Step? {
     if answered {
       defer {

@@ -3,16 +3,16 @@ internal import FileSystem
 internal import Snapshot
 internal import SystemPackage
 
-/// The dump of a hang that goes on: a pending dump whose name ends with `.locked`, held by this process's open-file-description
-/// lock. Nobody takes such a one for dead while the process lives; when it dies, the kernel lets go of it, and the next start of
-/// the program, or whoever processes the database a day later, makes it pending.
+/// The dump of a current hang: a pending dump whose name ends with `.locked`, held by this process's open-file-description
+/// lock. No program treats it as abandoned while the process lives; when it dies, the kernel releases the lock, and the next
+/// start of the program, or any program that processes the database a day later, makes it pending.
 struct HangDump: Sendable {
   let path: FilePath
   private let folder: Folder
   private let name: FileName
   private let file: OpenFile
 
-  /// Writes it, under a name that nobody looks at, takes the lock, and gives it its name.
+  /// Writes the dump under a hidden name, takes the lock, and then renames it.
   static func write(_ running: CrashpadClient.Running) throws -> HangDump {
     let folder = running.pendingDumps
     let text = "\(running.programID)@\(UUIDBytes.random().text)"
@@ -26,13 +26,14 @@ struct HangDump: Sendable {
     return HangDump(path: folder.path.appending(name), folder: folder, name: name, file: file)
   }
 
-  /// The hang is over. Where the file system keeps no locks, somebody may have made it pending: then it stays.
+  /// Removes the dump at the end of the hang. On a file system without locks, another program may have made it pending:
+  /// then it stays.
   func discard() {
     guard isCurrent else { return }
     _ = try? folder.remove(name)
   }
 
-  /// The hang is worth a report.
+  /// Makes the dump pending.
   ///
   /// - Returns: the path of the pending dump.
   func keep() throws(FileFailure) -> FilePath {

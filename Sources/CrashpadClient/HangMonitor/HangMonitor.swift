@@ -5,45 +5,46 @@ internal import Glibc
 internal import Synchronization
 public import SystemPackage
 
-/// Watches that the main thread, queues, actors and loops answer.
+/// Checks that the main thread, queues, actors and loops respond.
 ///
-/// What does not answer within the first threshold gets a dump of the whole process, which is thrown away if it answers again
-/// and becomes a pending one if it does not within the second threshold, or if the process dies meanwhile: see <doc:Hangs>.
-/// A thread of its own asks at each interval; in between nothing costs anything.
+/// If one does not respond within the first threshold, the whole process is dumped. The dump is discarded if it
+/// responds again; it becomes a pending one if it does not respond within the second threshold, or if the process dies
+/// meanwhile: see <doc:Hangs>. A thread of the monitor's own checks at each interval; in between there is no cost.
 public final class HangMonitor: Sendable {
   public struct Options: Sendable {
-    /// How often is asked.
+    /// The interval between checks.
     public var interval: Duration = .milliseconds(500)
-    /// Without an answer for so long, a dump is written.
+    /// The time without a response after which a dump is written.
     public var firstThreshold: Duration = .seconds(2)
-    /// Without an answer for so long, the dump is kept.
+    /// The time without a response after which the dump is kept.
     public var secondThreshold: Duration = .seconds(10)
-    /// So many tasks may be unfinished at once; at most 64.
+    /// The most unfinished tasks at once; at most 64.
     public var taskLimit = 32
-    /// So many dumps are kept while the process lives; later hangs leave none.
+    /// The most dumps that are kept while the process lives; later hangs leave none.
     public var dumpLimit = 8
-    /// Told of what happens, on the monitor's thread. While it does not return nothing is watched.
+    /// Called for each event, on the monitor's thread. Nothing is checked until it returns.
     public var onEvent: (@Sendable (Event) -> Void)?
 
     public init() {}
   }
 
-  /// What the monitor saw or did.
+  /// An event of the monitor.
   public enum Event: Sendable, Equatable {
-    /// The name did not answer within the first threshold; the dump is at the path, nil if it could not be written.
+    /// The named watch did not respond within the first threshold; the dump is at the path, nil if it could not be
+    /// written.
     case hangs(String, dump: FilePath?)
     /// The hang passed the second threshold; the dump is pending at the path, nil if there is none.
     case kept(String, dump: FilePath?)
-    /// The name answers again, after about so long.
+    /// The named watch responds again, after about this time.
     case answers(String, after: Duration)
-    /// The monitor itself did not run for so long: the process was stopped, or the machine had no time for it.
+    /// The monitor itself did not run for this time: the process was stopped, or the machine was too busy.
     case suspended(Duration)
     /// The task was not ended in time; its handler is called.
     case expired(String)
   }
 
   public enum StartFailure: Error, Sendable, Equatable {
-    /// The handler has to be started before.
+    /// The handler has to be started first.
     case clientNotStarted
     case alreadyStarted
     case noThread(Errno)
@@ -58,7 +59,7 @@ public final class HangMonitor: Sendable {
   private let running: CrashpadClient.Running
   private let watches = Mutex<[Watched]>([])
   private let end = DispatchSemaphore(value: 0)
-  /// Nanoseconds of the time that counts, as of the last look.
+  /// The counted time in nanoseconds, at the last check.
   private let time = Atomic<UInt64>(0)
 
   private static let current = Mutex<HangMonitor?>(nil)
@@ -89,7 +90,7 @@ public final class HangMonitor: Sendable {
     }
   }
 
-  /// Stops the monitor. The dump of a hang that goes on is thrown away.
+  /// Stops the monitor. The dump of a current hang is discarded.
   public func stop() {
     HangMonitor.current.withLock { current in
       guard current === self else { return }
@@ -100,20 +101,21 @@ public final class HangMonitor: Sendable {
 
   // MARK: What is watched
 
-  /// Watches the main thread by the main queue, which it has to serve: with dispatchMain(), a run loop or Swift's
-  /// `@MainActor`. Counts from its first answer on, so that a main thread which never serves the queue is not taken for hung.
+  /// Watches the main thread through the main queue, which it has to serve: with dispatchMain(), a run loop or Swift's
+  /// `@MainActor`. Counts from its first response on, so that a main thread that never serves the queue is not
+  /// reported.
   public func watchMainThread() { watch(.main, name: "main thread") }
 
   /// Watches a queue.
   ///
   /// - Parameters:
-  ///   - queue: asked with high frequency, so not one whose items take longer than the first threshold in good times.
-  ///   - name: what events and dumps call it; nil for its label.
+  ///   - queue: checked often, so its items should normally take less than the first threshold.
+  ///   - name: its name in events and dumps; nil for its label.
   public func watch(_ queue: DispatchQueue, name: String? = nil) {
     watch(name ?? queue.label) { answer in queue.async { answer() } }
   }
 
-  /// Watches an actor: whether it comes to new work.
+  /// Watches an actor: whether it executes new work.
   public func watch(_ actor: some Actor, name: String) {
     watch(name) { [weak actor] answer in
       guard let actor else { return answer() }
@@ -131,20 +133,20 @@ public final class HangMonitor: Sendable {
     watch(name) { answer in Task.detached(executorPreference: executor) { answer() } }
   }
 
-  /// Watches whatever can be asked.
+  /// Watches anything that can execute a closure.
   ///
   /// - Parameters:
-  ///   - name: what events and dumps call it.
-  ///   - countsFromStart: whether a hang before the first answer is one too.
-  ///   - ping: has to see to it that the closure that it gets is called from what is watched, and return at once. It is not
-  ///     called again before that.
+  ///   - name: its name in events and dumps.
+  ///   - countsFromStart: whether the time before the first response counts as a hang too.
+  ///   - ping: arranges for its closure to be called by the watched object, and returns at once. It is not called again
+  ///     before that call.
   public func watch(
     _ name: String, countsFromStart: Bool = false, ping: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
   ) {
     add(Watch(name: name, ping: ping), countsFromStart)
   }
 
-  /// Watches a loop that tells when it works.
+  /// Watches a loop that reports when it works.
   public func watchLoop(_ name: String) -> WatchedLoop {
     let watch = Watch(name: name, ping: nil)
     add(watch, true)
@@ -155,18 +157,18 @@ public final class HangMonitor: Sendable {
     watches.withLock { $0.append(Watched(watch: watch, countsFromStart: countsFromStart)) }
   }
 
-  /// Ends watching all that was registered under the name.
+  /// Ends all watches with this name.
   public func stopWatching(_ name: String) { watches.withLock { $0.removeAll { $0.watch.name == name } } }
 
   // MARK: Tasks
 
-  /// Begins a task that has to be ended: every dump until then has its name.
+  /// Begins a task that has to be ended: every dump until then contains its name.
   ///
   /// - Parameters:
-  ///   - name: at most 96 bytes of it are used.
-  ///   - expiry: within this time the task has to be ended; nil for no such time. Looked at once in an interval.
-  ///   - onExpiry: called once if it is not, on a queue of its own.
-  /// - Returns: what ``endTask(_:)`` takes; nil if there are too many tasks.
+  ///   - name: only its first 96 bytes are used.
+  ///   - expiry: the time within which the task has to be ended; nil for no limit. Checked once per interval.
+  ///   - onExpiry: called once if the task expires, on a separate queue.
+  /// - Returns: the argument for ``endTask(_:)``; nil if there are too many tasks.
   public func beginTask(
     _ name: String, expiry: Duration? = nil, onExpiry: @escaping @Sendable () -> Void = {}
   ) -> MonitoredTask? {
@@ -179,7 +181,7 @@ public final class HangMonitor: Sendable {
     return task
   }
 
-  /// Ends a task. One that was ended already is left alone.
+  /// Ends a task. A task that was ended already is left alone.
   public func endTask(_ task: MonitoredTask) { UnfinishedTasks.shared.end(task) }
 
   /// The names of the tasks that were begun and not ended.
@@ -188,7 +190,7 @@ public final class HangMonitor: Sendable {
   // MARK: The thread
 
   private func startThread() -> Int32 {
-    // No application's signal shall be handled by this thread; those of crashes, and the one that stops threads, are.
+    // This thread handles no signals of the application, only those of crashes and the one that stops threads.
     var all = sigset_t()
     var old = sigset_t()
     unsafe sigfillset(&all)
@@ -215,7 +217,7 @@ public final class HangMonitor: Sendable {
     return 0
   }
 
-  /// What is known of a watch that was looked at.
+  /// The state of a watch.
   private struct Case {
     var state = HangState()
     var dump: HangDump?
@@ -228,7 +230,7 @@ public final class HangMonitor: Sendable {
     _ = clock.tick(Self.monotonicTime())
     var cases: [ObjectIdentifier: Case] = [:]
     var kept = 0
-    /// Names of what hangs now.
+    /// The names of current hangs.
     var hanging: [String] = []
     while end.wait(timeout: .now() + .nanoseconds(Int(interval))) == .timedOut {
       let (counted, lost) = clock.tick(Self.monotonicTime())
@@ -276,7 +278,7 @@ public final class HangMonitor: Sendable {
     }
   }
 
-  /// Of what is not watched any more, the dumps go.
+  /// Discards the dumps of ended watches.
   private func forget(_ cases: inout [ObjectIdentifier: Case], but watches: [Watched]) {
     let ids = Set(watches.map { ObjectIdentifier($0.watch) })
     for (id, known) in cases where !ids.contains(id) {
@@ -297,7 +299,7 @@ public final class HangMonitor: Sendable {
 extension Duration {
   fileprivate static func nanoseconds(_ count: UInt64) -> Duration { .nanoseconds(Int64(clamping: count)) }
 
-  /// Of no less than nothing.
+  /// In nanoseconds; 0 for a negative duration.
   fileprivate var nanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,27 +1,28 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Something with a name that was begun and has to be ended.
+/// A named task that was begun and has to be ended.
 public struct MonitoredTask: Sendable, Hashable {
   let index: Int
   let generation: UInt64
 }
 
-/// The tasks that were begun and not ended. Every dump has their names, as annotations `unfinished-task-1` and so on.
+/// The tasks that were begun and not ended. Every dump contains their names, as annotations `unfinished-task-1` and so
+/// on.
 ///
-/// To begin a task without expiry, and to end it, costs a copy of its name and some atomic operations.
+/// Beginning and ending a task without expiry costs a copy of its name and some atomic operations.
 final class UnfinishedTasks: Sendable {
-  /// Never freed, as its annotations are not.
+  /// Never freed, because its annotations are not.
   static let shared = UnfinishedTasks()
-  /// So many at once at most.
+  /// The most tasks at once.
   static let limit = 64
   static let nameLength = 96
 
   private let names: [StringAnnotation]
   private let refused = NumberAnnotation("unfinished-tasks-refused")
-  /// A bit for each place that is free.
+  /// One bit for each free place.
   private let free = Atomic<UInt64>(.max)
-  /// Odd while a place has a task: the number that this task has.
+  /// Odd while a place has a task; then it is the number of this task.
   private let generations: [Generation]
   private let refusals = Atomic<Int>(0)
   private let expiries = Mutex<[MonitoredTask: Expiry]>([:])
@@ -32,7 +33,7 @@ final class UnfinishedTasks: Sendable {
 
   private struct Expiry: Sendable {
     let name: String
-    /// Nanoseconds of the monitor's time.
+    /// In nanoseconds of the monitor's time.
     let deadline: UInt64
     let handler: @Sendable () -> Void
   }
@@ -42,9 +43,9 @@ final class UnfinishedTasks: Sendable {
     generations = (1...Self.limit).map { _ in Generation() }
   }
 
-  /// Nil if there are too many.
+  /// Returns nil if there are too many tasks.
   func begin(_ name: String, limit: Int) -> MonitoredTask? {
-    // The places beyond the limit are never given away.
+    // The places beyond the limit are never used.
     let allowed: UInt64 = limit >= Self.limit ? .max : (1 << UInt64(limit)) - 1
     while true {
       let bits = free.load(ordering: .relaxed)
@@ -81,7 +82,7 @@ final class UnfinishedTasks: Sendable {
     _ = free.bitwiseOr(1 << UInt64(task.index), ordering: .releasing)
   }
 
-  /// Calls the handlers of the tasks whose time is over, each once.
+  /// Calls the handlers of expired tasks, each once.
   ///
   /// - Returns: the names of these tasks.
   func expire(_ now: UInt64) -> [String] {
@@ -89,7 +90,7 @@ final class UnfinishedTasks: Sendable {
     let due = expiries.withLock { expiries in
       let due = expiries.filter { $0.value.deadline <= now }
       for task in due.keys { expiries[task] = nil }
-      // From here on its name says it; under the lock, so that a task that is ended meanwhile stays ended.
+      // The annotation now shows the expiry; set under the lock, so that a task that is ended meanwhile stays ended.
       for (task, expiry) in due { names[task.index].set(expiry.name.utf8Prefix(Self.nameLength - 10) + " (expired)") }
       return due
     }
@@ -97,12 +98,12 @@ final class UnfinishedTasks: Sendable {
     return due.values.map(\.name).sorted()
   }
 
-  /// The names that dumps would have now.
+  /// The names that dumps would contain now.
   var current: [String] { names.compactMap(\.value) }
 }
 
 extension String {
-  /// The beginning that fits into `count` bytes of UTF-8.
+  /// The longest prefix that fits into `count` bytes of UTF-8.
   fileprivate func utf8Prefix(_ count: Int) -> String {
     if utf8.count <= count { return self }
     var index = utf8.index(utf8.startIndex, offsetBy: count)

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Something that has to answer.
+/// An object that has to respond.
 final class Watch: Sendable {
   let name: String
-  /// Asks for an answer; nil for a loop, which tells by itself.
+  /// Requests a response; nil for a loop, which reports by itself.
   private let ping: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
-  /// The last ping that was answered; of a loop, how often it began and ended something.
+  /// The last ping that was answered; for a loop, the number of its begin and end calls.
   private let answered = Atomic<UInt64>(0)
   private let asked = Atomic<UInt64>(0)
 
@@ -14,11 +14,11 @@ final class Watch: Sendable {
     self.ping = ping
   }
 
-  /// Whether there was an answer since the last call; if so, asks again. Only the monitor calls this.
+  /// Whether there was a response since the last call; if so, sends the next ping. Only the monitor calls this.
   func look() -> Bool {
     let answer = answered.load(ordering: .acquiring)
     guard let ping else {
-      // An even number: it waits for something to do.
+      // An even number means that the loop waits for work.
       defer { asked.store(answer, ordering: .relaxed) }
       return answer & 1 == 0 || answer != asked.load(ordering: .relaxed)
     }
@@ -29,10 +29,10 @@ final class Watch: Sendable {
     return true
   }
 
-  /// Whether it ever answered.
+  /// Whether it has ever responded.
   var hasAnswered: Bool { answered.load(ordering: .relaxed) > 0 }
 
-  /// One thread at a time has a loop, so a load and a store do.
+  /// Only one thread at a time runs the loop, so a load and a store suffice.
   func begin() {
     let count = answered.load(ordering: .relaxed)
     answered.store(count + (count & 1 == 0 ? 1 : 2), ordering: .releasing)
@@ -44,13 +44,13 @@ final class Watch: Sendable {
   }
 }
 
-/// A loop that tells the hang monitor by itself when it works, by one store each time: for event loops that no ping can reach.
+/// A loop that reports its own work to the hang monitor, by one store each time: for event loops that can't be pinged.
 public struct WatchedLoop: Sendable {
   let watch: Watch
 
-  /// The loop begins to work on something. It hangs if it neither ends that nor begins something else in time.
+  /// The loop begins to work on an item. It hangs if it neither ends this item nor begins another one in time.
   public func begin() { watch.begin() }
 
-  /// The loop waits for something to do, as long as it likes.
+  /// The loop waits for work, without a time limit.
   public func end() { watch.end() }
 }

@@ -210,7 +210,12 @@ package final class EventCursor: Sendable {
   /// The cursor, held against other runs until the object goes. Another run may have put a new file in its place meanwhile.
   private func locked() throws -> AppendedFile {
     for _ in 0..<100 {
-      guard let file = try AppendedFile(path, permissions: permissions) else { throw Failure.noRegularFile(path) }
+      let file: AppendedFile?
+      // The caller would name the output.
+      do { file = try AppendedFile(path, permissions: permissions) } catch let errno as Errno {
+        throw FileFailure(path, errno)
+      }
+      guard let file else { throw Failure.noRegularFile(path) }
       try file.file.lock(exclusive: true, waiting: Self.lockWait)
       if try file.isCurrent() { return file }
     }

@@ -1,3 +1,5 @@
+internal import Snapshot
+
 /// The forms in which events are written. Each is a list of JSON values, one a line.
 package enum EventMapping: String, Sendable, CaseIterable {
   /// `$AppCrashed` and `$AppEnd` of a small analytics SDK, with the properties that every event of an app has.
@@ -50,26 +52,10 @@ enum EventTime {
   /// "2026-03-14T14:09:26.500Z"; years that have no four digits give the nearest that has.
   static func rfc3339(milliseconds: Int64) -> String {
     let time = min(max(milliseconds, 0), 253_402_300_799_999)
-    let days = time / 86_400_000
-    let rest = time % 86_400_000
-    // Eras of 400 years that begin in March, as the leap day is their last.
-    let shifted = days + 719_468
-    let era = shifted / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let month = (5 * dayOfYear + 2) / 153
-    let day = dayOfYear - (153 * month + 2) / 5 + 1
-    let civilMonth = month < 10 ? month + 3 : month - 9
-    let year = yearOfEra + era * 400 + (civilMonth <= 2 ? 1 : 0)
-    let clock = [(rest / 3_600_000), (rest / 60_000 % 60), (rest / 1000 % 60)].map { padded($0, 2) }
-    return
-      "\(padded(year, 4))-\(padded(civilMonth, 2))-\(padded(day, 2))T\(clock.joined(separator: ":")).\(padded(rest % 1000, 3))Z"
-  }
-
-  private static func padded(_ value: Int64, _ width: Int) -> String {
-    let text = String(value)
-    return String(repeating: "0", count: max(0, width - text.count)) + text
+    let rest = Int(time % 86_400_000)
+    let clock = [rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60].map { decimal($0, width: 2) }
+    let day = CivilDate(daysSince1970: Int(time / 86_400_000)).text
+    return "\(day)T\(clock.joined(separator: ":")).\(decimal(rest % 1000, width: 3))Z"
   }
 
   static func nanoseconds(milliseconds: Int64) -> Int64 {

@@ -5,11 +5,26 @@
 
 #include "crashpad_client.h"
 
+static int refuse(const char *lines, size_t size, void *context) {
+  (void)lines, (void)size, (void)context;
+  return EBUSY;
+}
+
+/* Counts crashes, their lines, and those that are events of the default form. */
+static int count_events(const char *lines, size_t size, void *context) {
+  int *counts = context;
+  const char *line = lines;
+  counts[0] += 1;
+  counts[2] += lines[size] == 0 && size == strlen(lines) && strstr(lines, "$AppCrashed") != NULL;
+  while ((line = strchr(line, '\n')) != NULL) counts[1] += 1, line += 1;
+  return 0;
+}
+
 int main(int count, char **arguments) {
   const char *annotations[] = {"version", "1.2.3", "channel", "test", NULL};
   char message[256] = "";
   static char memory[64] = "extra memory of a program in C";
-  int error;
+  int error, round, events[3] = {0, 0, 0};
   void *path, *log;
   if (count < 3) return 64;
   error = crashpad_start(arguments[1], NULL, "c-example", annotations, message, sizeof message);
@@ -32,6 +47,14 @@ int main(int count, char **arguments) {
   printf("thread %d\n", crashpad_prepare_thread());
   fflush(stdout);
   if (strcmp(arguments[2], "crash") == 0) *(volatile int *)(size_t)(count - 3) = 1;
+  printf("events %d", crashpad_send_crash_events("none", count_events, events) == EINVAL);
+  printf(" %d", crashpad_send_crash_events(NULL, NULL, NULL) == EINVAL);
+  printf(" %d", crashpad_send_crash_events("otel", refuse, NULL) == EBUSY);
+  for (round = 0; round < 2; ++round) {
+    printf(" %d", crashpad_send_crash_events(NULL, count_events, events));
+    printf(" %d %d %d", events[0], events[1], events[2]);
+  }
+  printf("\n");
   printf("process %d\n", crashpad_process_intermediate_dumps(annotations));
   printf("dump %d\n", crashpad_dump_without_crash());
   printf("pending %d\n", crashpad_start_processing_pending_reports());

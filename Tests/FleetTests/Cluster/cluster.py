@@ -10,6 +10,7 @@ import argparse
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -64,7 +65,12 @@ def descendants(roots):
 
 
 class Cluster:
-    def __init__(self, work):
+    """A master and two workers of Spark, and an object store.
+
+    A worker that is pinned has one CPU for its executor, Python, and crashpadctl.
+    """
+
+    def __init__(self, work, pinned=False):
         self.work = work
         self.environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1",
                             "SPARK_WORKER_DIR": os.path.join(work, "spark"),
@@ -77,8 +83,9 @@ class Cluster:
         wait_for(lambda: accepts(port), "the master")
         self.workers = [
             self.start(f"worker{i}", [
-                f"{BIN}/spark-class", "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", "1",
-                "--memory", "1g", "--webui-port", "0", self.master]) for i in (1, 2)]
+                *(["taskset", "-c", str(i - 1)] if pinned else []), f"{BIN}/spark-class",
+                "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g",
+                "--webui-port", "0", self.master]) for i in (1, 2)]
         for i in (1, 2):
             wait_for(lambda: "registered with master" in self.log(f"worker{i}"), f"worker {i}")
         self.s3 = free_port()
@@ -150,6 +157,31 @@ def rows(out, table):
     return sorted(found, key=lambda row: (str(row["day"]), row.get("id") or row["signature"], row.get("raw") or ""))
 
 
+def pack_failures(pack):
+    """Manifests with rows that can't be packed: a dump that is gone, with and without its time, a row without a name, one with
+    a wrong time, no manifest. The other rows are packed.
+    """
+    good = next(os.path.join(path, name) for path, _, names in os.walk("dumps") for name in names)
+    wrong = []
+    for text, error, count in [
+            (f"uri\n{good}\ngone.dmp\n", "gone.dmp: no such file", 1),
+            (f"uri,received,size\n{good},2026-11-22T10:00:00Z,5\ngone.dmp,2026-11-22T10:00:00Z,5\n", "could not be read", 1),
+            ("id\n1\n", "row 1 has no uri", 0), ("uri,received,size\ngone.dmp,yesterday,5\n", "no time or size", 0),
+            (None, "no such file", 0)]:
+        shutil.rmtree("packs-of-manifest", ignore_errors=True)
+        if text is None:
+            os.remove("manifest.csv")
+        else:
+            with open("manifest.csv", "w", encoding="utf-8") as file:
+                file.write(text)
+        result = subprocess.run([*pack, "--out", "packs-of-manifest", "--manifest", "manifest.csv"], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        made = sum(len(names) for _, _, names in os.walk("packs-of-manifest"))
+        if result.returncode != 1 or error not in result.stderr or "Traceback" in result.stderr or made != count:
+            wrong.append(f"manifest {text!r}: {result.returncode} {result.stderr}")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ("tool", "synth", "poison", "work"):
@@ -180,6 +212,7 @@ def main():
         store.create_dir("crashes")
         subprocess.run([*pack, "--out", cluster.url("crashes/packs"), "dumps"], check=True, stdout=subprocess.DEVNULL,
                        env=cluster.environment)
+        failures += pack_failures(pack)
         local, remote = [os.path.join(options.work, "packs")], [cluster.url("crashes/packs")]
         speculation = {"spark.speculation": "true", "spark.speculation.multiplier": "1.01",
                        "spark.speculation.quantile": "0.1", "spark.speculation.minTaskRuntime": "10ms"}

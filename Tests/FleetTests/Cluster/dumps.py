@@ -11,6 +11,7 @@ SYNTH = [
     ("idump", "--exception", "nsexception"), ("idump", "--exception", "simulated"), ("linux", "--arch", "x86_64"),
     ("minidump", "--os", "linux"), ("minidump", "--os", "windows"), ("minidump", "--os", "ios")]
 SEEDS = 12
+FORMS = 12
 DAYS = 5
 
 
@@ -24,14 +25,20 @@ def poison(kind):
 
 def report(number):
     app = "/private/var/containers/Bundle/Application/X/Shop.app/Shop"
-    time, version = f"2026-11-{1 + number % 20:02} 10:00:00.00 +0000", f"2.{number % 3}"
+    variant = number // FORMS
+    # The system killed the process of the report before, and says so too: a crash that counts once.
+    is_twin = variant % 6 == 5
+    of = number - FORMS if is_twin else number
+    time = f"2026-11-{1 + of % 20:02} 10:00:00.00 +0000"
+    # A third of the faults is in each version, others only in the newest or in an old one.
+    version = f"2.{(variant // SEEDS % 3, 2, 0)[variant % 3]}"
     incident = f"00000000-0000-4000-8000-{number:012}"
     head = {"app_name": "Shop", "timestamp": time, "app_version": version, "bug_type": "309",
             "os_version": "iPhone OS 18.4 (22E240)", "incident_id": incident}
-    frames = [{"imageOffset": 4096 * (1 + number % SEEDS), "symbol": f"Cart.total({number % SEEDS})", "symbolLocation": 4,
+    frames = [{"imageOffset": 4096 * (1 + variant % SEEDS), "symbol": f"Cart{variant % SEEDS}.total()", "symbolLocation": 4,
                "imageIndex": 0}, {"imageOffset": 99999, "imageIndex": 1}]
     body = {
-        "procName": "Shop", "procPath": app, "captureTime": time, "cpuType": "ARM-64", "incident": incident,
+        "pid": of % 10000, "procName": "Shop", "procPath": app, "captureTime": time, "cpuType": "ARM-64", "incident": incident,
         "crashReporterKey": f"client{number % 5}", "modelCode": "iPhone17,1", "faultingThread": 0,
         "exception": {"type": "EXC_BAD_ACCESS", "signal": "SIGSEGV", "subtype": "KERN_INVALID_ADDRESS at 0x10",
                       "codes": "0x0000000000000001, 0x0000000000000010"},
@@ -43,6 +50,9 @@ def report(number):
              "name": "Kit", "uuid": "7a3c5e10-0000-4000-8000-000000000002"}],
         "osVersion": {"train": "iPhone OS 18.4", "build": "22E240"},
         "bundleInfo": {"CFBundleShortVersionString": version, "CFBundleVersion": "7"}}
+    if is_twin:
+        body["exception"] = {"type": "EXC_CRASH", "signal": "SIGKILL", "codes": "0x0000000000000000, 0x0000000000000000"}
+        body["termination"] = {"namespace": "FRONTBOARD", "code": 2343432205}
     return (json.dumps(head) + "\n" + json.dumps(body)).encode()
 
 
@@ -65,7 +75,7 @@ def write(count, folder, tool, synth):
              for words in SYNTH]
     forms.append([(gzip.compress(dump, mtime=0), ".idump.gz") for dump, _ in forms[0]])
     forms.append([(b"", ".ips")] * SEEDS)
-    forms.append([(as_text(number), ".crash") for number in range(SEEDS)])
+    forms.append([(as_text(FORMS * seed), ".crash") for seed in range(SEEDS)])
     for number in range(count):
         dump, end = forms[number % len(forms)][number // len(forms) % SEEDS]
         if end == ".ips":
