@@ -150,4 +150,10 @@ struct WorkerTests {
     let announced = try WorkerClient.run("--started", in: folder, requests[0] + requests[1])
     #expect(announced.answers.map(\.status) == ["started", "done", "started", "done"])
   }
+
+  @Test func `A limit that is no duration is answered by durations`() throws {
+    let result = try Tool.shell("crashpadctl worker --dump-timeout 1x < /dev/null", in: TemporaryFolder())
+    #expect(result.status == 64)
+    #expect(result.errorText.contains("Please provide a duration such as 500ms"), "\(result.errorText)")
+  }
 }

@@ -22,17 +22,22 @@ import json
 import os
 import re
 import selectors
-import shutil
 import struct
 import subprocess
 import sys
 import threading
+import uuid
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.fs
 import pyarrow.parquet as pq
 
 # MARK: The worker
+
+
+class FleetError(Exception):
+    """What a person can mend: a path or an option."""
 
 
 class Worker:
@@ -43,6 +48,30 @@ class Worker:
     """
 
     TRIES = 3
+
+    @classmethod
+    def check(cls, command):
+        """What `version` answers, or an error that says why there is no such worker: of a wrong path or option."""
+        for _ in range(cls.TRIES):
+            try:
+                done = subprocess.run(command, input=cls.request("version", "version", 0), stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, timeout=60)
+            except OSError as error:
+                raise FleetError(f"{command[0]}: {error.strerror}; give its path with --tool") from None
+            except subprocess.TimeoutExpired:
+                break
+            if done.returncode == 0 and done.stdout:
+                return json.loads(done.stdout[4:])["document"]
+            if done.returncode > 0:
+                text = done.stderr.decode(errors="replace").strip().split("\n")[0]
+                raise FleetError(text.removeprefix("crashpadctl: error: ").replace(": error: ", ": ", 1))
+        raise FleetError(f"{command[0]}: no answer from `worker`; is it crashpadctl?")
+
+    @staticmethod
+    def request(name, operation, size):
+        """What stands before a dump of so many bytes."""
+        head = json.dumps({"id": name, "op": operation}).encode()
+        return struct.pack("<I", len(head)) + head + struct.pack("<I", size)
 
     def __init__(self, command, patience):
         self.command, self.patience, self.process = command, patience, None
@@ -94,8 +123,7 @@ class Worker:
     def _write(stream, operation, dumps):
         try:
             for name, dump in dumps:
-                head = json.dumps({"id": name, "op": operation}).encode()
-                stream.write(struct.pack("<I", len(head)) + head + struct.pack("<I", len(dump)))
+                stream.write(Worker.request(name, operation, len(dump)))
                 view = memoryview(dump)
                 while view:
                     view = view[stream.write(view):]
@@ -137,6 +165,7 @@ def worker(options):
     workers = sys.__dict__.setdefault("crashpadctl_workers", {})
     key = tuple(options["command"])
     if key not in workers:
+        Worker.check(options["command"])
         workers[key] = Worker(options["command"], options["patience"])
     return workers[key]
 
@@ -169,13 +198,18 @@ def packs(uris):
     """For each day its packs: (URI, size)."""
     days = {}
     for uri in uris:
-        system, path = filesystem(uri)
-        info = system.get_file_info([path.rstrip("/")])[0]
-        if info.type == pa.fs.FileType.NotFound:
-            sys.exit(f"fleet_spark: error: {uri}: no such file or directory")
-        files = [info] if info.type == pa.fs.FileType.File else [
-            f for f in system.get_file_info(pa.fs.FileSelector(path.rstrip("/"), recursive=True))
-            if f.type == pa.fs.FileType.File and f.path.endswith(".parquet")]
+        try:
+            system, path = filesystem(uri)
+            info = system.get_file_info([path.rstrip("/") or path])[0]
+            files = [info] if info.type == pa.fs.FileType.File else [
+                f for f in system.get_file_info(pa.fs.FileSelector(path.rstrip("/") or path, recursive=True))
+                if f.type == pa.fs.FileType.File and f.path.endswith(".parquet")]
+        except FileNotFoundError:
+            raise FleetError(f"{uri}: no such file or directory") from None
+        except (OSError, pa.ArrowException) as error:
+            raise FleetError(f"{uri}: {error}") from None
+        if not files:
+            raise FleetError(f"{uri}: no packs; scripts/fleet/pack makes them of dumps")
         for file in files:
             days.setdefault(day_of(file.path), []).append((with_path(uri, file.path), file.size))
     return {day: sorted(files) for day, files in days.items()}
@@ -183,17 +217,24 @@ def packs(uris):
 
 def splits(uri):
     """(URI, row group, bytes) of each row group."""
-    system, path = filesystem(uri)
-    with system.open_input_file(path) as file:
-        metadata = pq.ParquetFile(file).metadata
-        return [(uri, index, metadata.row_group(index).total_byte_size) for index in range(metadata.num_row_groups)]
+    try:
+        system, path = filesystem(uri)
+        with system.open_input_file(path) as file:
+            pack = pq.ParquetFile(file)
+            names = pack.schema_arrow.names
+            if "id" not in names or not {"dump", "uri"} & set(names):
+                raise FleetError(f"{uri}: not a pack: it needs the columns id and dump, or id and uri")
+            metadata = pack.metadata
+            return [(uri, index, metadata.row_group(index).total_byte_size) for index in range(metadata.num_row_groups)]
+    except (OSError, pa.ArrowException) as error:
+        raise FleetError(f"{uri}: {error}") from None
 
 
 def tasks(parts, size):
-    """Row groups put together by bytes: a task with one large dump has no others."""
+    """Row groups of one day put together by bytes: a task with one large dump has no others, and writes one file."""
     task, total = [], 0
-    for part in sorted(parts, key=lambda p: -p[2]):
-        if task and total + part[2] > size:
+    for part in sorted(parts, key=lambda p: (day_of(p[0]), -p[2])):
+        if task and (total + part[2] > size or day_of(task[0][0]) != day_of(part[0])):
             yield task
             task, total = [], 0
         task.append(part[:2])
@@ -377,7 +418,7 @@ def spark_schema(schema):
 
 
 def of_tasks(spark, found, function, schema):
-    texts = [json.dumps(task) for task in found]
+    texts = [task if isinstance(task, str) else json.dumps(task) for task in found]
     frame = spark.createDataFrame(
         spark.sparkContext.parallelize([(text,) for text in texts], max(1, len(texts))), "task string")
     return frame.mapInArrow(function, spark_schema(schema))
@@ -391,7 +432,8 @@ def named(spark, rows, options, task_count):
     from pyspark.sql import functions as f
     chosen = rows.where(f.col("key").isNotNull()).groupBy("key").agg(
         f.min(f.struct("id", "pack", "row_group", "row", "program", "debug_id")).alias("one"))
-    places = chosen.select("key", "one.*").orderBy("debug_id", "program", "key").collect()
+    places = sorted(chosen.select("key", "one.*").collect(), key=lambda p: (
+        p["debug_id"] or "", p["program"] or "", p["key"]))
     groups, share, build, size = {}, 0, None, 0
     for place in places:
         if build != (place["debug_id"], place["program"]) or size == SHARE:
@@ -407,7 +449,11 @@ def named(spark, rows, options, task_count):
             second_pass(options), spark_schema(NAMES))
     else:
         names = spark.createDataFrame([], spark_schema(NAMES))
-    joined = rows.join(f.broadcast(names) if len(places) < 100_000 else names, "key", "left")
+    if len(places) < 100_000:
+        joined = rows.join(f.broadcast(names), "key", "left")
+    else:
+        # Each partition of this join has rows of each day.
+        joined = rows.join(names, "key", "left").repartition("day", f.pmod(f.hash("id"), f.lit(16)))
     for name, _ in SIGNATURE[1:]:
         # A dump that ends the worker with symbols alone keeps the signature that it has without.
         has = f.col("n_signature").isNotNull()
@@ -415,46 +461,135 @@ def named(spark, rows, options, task_count):
     return joined.drop(*["n_" + name for name, _ in SIGNATURE[1:]]), len(places)
 
 
+# MARK: The tables of a day
+
 CELL = ["signature", "text", "raw", "named", "flags"]
+COUNTED = ["program", "version", "device", "system"]
+ACCOUNT = ["report", "role", "since", "pid", "process", "program", "version", "device", "system", "client", "quick"]
+FAILURES = pa.schema([field for field in PLACE[:5] + STATUS if field[0] != "day"])
 
 
-def signatures(rows):
-    """A row for each signature of a day, with what groups count."""
-    from pyspark.sql import functions as f
-    cell = ["day", *CELL]
-    crashes = rows.where(f.col("signature").isNotNull()).withColumn("date", f.floor(f.col("seconds") / 86400))
-    quick = f.col("quick") & f.col("client").isNotNull() & f.col("seconds").isNotNull()
-    parts = crashes.groupBy(*cell, "program", "version", "device", "system", "date").agg(
-        f.count(f.lit(1)).alias("n"), f.min("seconds").alias("first"), f.max("seconds").alias("last"),
-        f.min(f.struct(f.col("crash_id").alias("id"), f.col("id").alias("input"))).alias("example"),
-        f.collect_list(f.when(quick, f.struct("client", "seconds"))).alias("quick"))
+def list_of(**fields):
+    return pa.list_(pa.struct(list(fields.items())))
+
+
+SIGNATURES = pa.schema([
+    *SIGNATURE[1:], ("count", pa.int64()), ("first", pa.int64()), ("last", pa.int64()),
+    ("example", pa.struct([("id", pa.string()), ("input", pa.string())])),
+    ("quick", list_of(client=pa.string(), seconds=pa.int64())),
+    *[(name + "s", list_of(name=pa.string(), count=pa.int64())) for name in COUNTED[1:]],
+    ("releases", list_of(program=pa.string(), version=pa.string(), count=pa.int64())),
+    ("days", list_of(day=pa.int64(), version=pa.string(), count=pa.int64()))])
+DONE = pa.schema([("day", pa.string()), ("failed", pa.int64())])
+
+
+def day_tables(out, rules):
+    """Makes of days, whose dumps are written, their other tables and partial results."""
+    def run(batches):
+        for batch in batches:
+            for day in batch.column("task").to_pylist():
+                yield pa.RecordBatch.from_pylist([{"day": day, "failed": write_day(out, day, rules)}], DONE)
+
+    return run
+
+
+def write_day(out, day, rules):
+    """Reads the rows of a day once, some thousand at a time. Returns how many are failures."""
+    whole, crashes, others, failures = {}, {}, [], []
+    for rows in rows_of_day(os.path.join(out, "dumps", f"day={day}")):
+        failures += rows.filter(pc.not_equal(rows["exit_status"], 0)).select(FAILURES.names).to_pylist()
+        rows = rows.filter(pc.is_valid(rows["signature"]))
+        is_account = pc.and_(pc.and_(pc.is_valid(rows["role"]), pc.is_valid(rows["pid"])), pc.is_valid(rows["seconds"]))
+        is_waiting = pc.and_(is_account, pc.fill_null(pc.not_equal(rows["role"], "captured"), False))
+        count(rows, whole)
+        count(rows.filter(pc.invert(is_waiting)), crashes)
+        others += rows.filter(is_account).select([*CELL, "crash_id", "id", "seconds", *ACCOUNT]).to_pylist()
+    made = [signature_row(cell, sums) for cell, sums in whole.items()]
+    made.sort(key=lambda row: [(row[name] is not None, row[name]) for name in CELL])
+    write_table(os.path.join(out, "signatures", f"day={day}"), made, SIGNATURES)
+    failures.sort(key=lambda row: (row["id"] or "", row["size"] or 0))
+    write_table(os.path.join(out, "failures", f"day={day}"), failures, FAILURES)
+    write_part(os.path.join(out, "parts", f"{day}.json"), day, cells(crashes, others), len(failures), rules)
+    return len(failures)
+
+
+def rows_of_day(folder):
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        if name.endswith(".parquet"):
+            columns = [*FAILURES.names, *CELL, *(name for name, _ in FACTS)]
+            for batch in pq.ParquetFile(os.path.join(folder, name)).iter_batches(columns=columns):
+                yield pa.Table.from_batches([batch])
+
+
+class Sums:
+    """What is counted of the crashes of one signature."""
+
+    def __init__(self):
+        self.count, self.first, self.last, self.example, self.quick, self.of = 0, None, None, None, [], {}
+
+
+def count(rows, sums):
+    """Adds rows to the sums of their signatures. Rows that have all counted columns in common are put together by pyarrow."""
+    if not len(rows):
+        return
+    date = pc.floor(pc.divide(rows["seconds"].cast(pa.float64()), 86400.0)).cast(pa.int64())
+    # A list can't be a key.
+    flags = pc.binary_join(rows["flags"], "\n")
+    table = rows.select([*CELL[:-1], *COUNTED, "seconds", "id"]).append_column("flags", flags).append_column(
+        "date", date).append_column("crash_id", pc.fill_null(rows["crash_id"], "")).sort_by(
+        [("crash_id", "ascending"), ("id", "ascending")])
+    keys = [*CELL, *COUNTED, "date"]
+    found = table.group_by(keys, use_threads=False).aggregate(
+        [([], "count_all"), ("seconds", "min"), ("seconds", "max"), ("crash_id", "first"), ("id", "first")])
+    for row in found.to_pylist():
+        made = sums.setdefault(tuple(row[name] for name in CELL), Sums())
+        made.count += row["count_all"]
+        made.first = min((time for time in (made.first, row["seconds_min"]) if time is not None), default=None)
+        made.last = max((time for time in (made.last, row["seconds_max"]) if time is not None), default=None)
+        example = (row["crash_id_first"], row["id_first"])
+        made.example = example if made.example is None else min(made.example, example)
+        of = tuple(row[name] for name in [*COUNTED, "date"])
+        made.of[of] = made.of.get(of, 0) + row["count_all"]
+    is_quick = pc.and_(pc.fill_null(rows["quick"], False), pc.and_(
+        pc.is_valid(rows["client"]), pc.is_valid(rows["seconds"])))
+    quick = rows.append_column("joined", flags).filter(is_quick)
+    for row in quick.select([*CELL[:-1], "joined", "client", "seconds"]).to_pylist():
+        sums[tuple(row[name] for name in [*CELL[:-1], "joined"])].quick.append((row["client"], row["seconds"]))
+
+
+def counts(sums, of):
+    """For each value of a function, which is None for rows that do not count, how many crashes have it; sorted."""
+    made = {}
+    for (program, version, device, system, date), number in sums.of.items():
+        value = of(program or "", version, device, system, date)
+        if value is not None:
+            made[value] = made.get(value, 0) + number
+    return sorted(made.items(), key=lambda item: [(part is not None, part) for part in item[0]])
+
+
+def signature_row(cell, sums):
+    def names(index):
+        return [{"name": name, "count": number} for (name,), number in counts(
+            sums, lambda *row: None if row[index] is None else (row[index],))]
+
+    releases = counts(sums, lambda program, version, *_: None if version is None else (program, version))
     # From 1990 to 2100, as in groups.
-    is_known = (f.col("date") >= 7305) & (f.col("date") < 47482)
-
-    def counted(condition, name, alias):
-        return f.collect_list(f.when(condition, f.struct(name.alias("name"), "n"))).alias(alias)
-
-    program = f.coalesce("program", f.lit("")).alias("program")
-    whole = parts.groupBy(*cell).agg(
-        f.sum("n").alias("count"), f.min("first").alias("first"), f.max("last").alias("last"),
-        f.min("example").alias("example"), f.sort_array(f.flatten(f.collect_list("quick"))).alias("quick"),
-        counted(f.col("version").isNotNull(), f.struct(program, "version"), "releases"),
-        counted(is_known, f.struct(f.col("date").alias("day"), "version"), "days"),
-        *[counted(f.col(name).isNotNull(), f.col(name), name + "s") for name in ("version", "device", "system")])
-    fields = {"releases": "x.program AS program, x.version AS version", "days": "x.day AS day, x.version AS version"}
-    for name in ("versions", "releases", "days", "devices", "systems"):
-        whole = whole.withColumn(name, f.expr(
-            f"transform(array_sort(array_distinct({name}.name)), x -> struct({fields.get(name, 'x AS name')},"
-            f" aggregate(filter({name}, y -> y.name <=> x), 0L, (sum, y) -> sum + y.n) AS count))"))
-    return whole
+    days = counts(sums, lambda _, version, device, system, date:
+                  (date, version) if date is not None and 7305 <= date < 47482 else None)
+    return {
+        **dict(zip(CELL, cell)), "flags": cell[4].split("\n") if cell[4] else [],
+        "count": sums.count, "first": sums.first, "last": sums.last,
+        "example": {"id": sums.example[0] or None, "input": sums.example[1]},
+        "quick": [{"client": client, "seconds": seconds} for client, seconds in sorted(sums.quick)],
+        "versions": names(1), "devices": names(2), "systems": names(3),
+        "releases": [{"program": key[0], "version": key[1], "count": number} for key, number in releases],
+        "days": [{"day": key[0], "version": key[1], "count": number} for key, number in days]}
 
 
-def cells(rows, f):
+def cells(crashes, others):
     """What a part has of a day: crashes, and reports that may be of a crash in another part. Which of them are is known when
     all parts are put together.
     """
-    is_account = f.col("role").isNotNull() & f.col("pid").isNotNull() & f.col("seconds").isNotNull()
-    is_waiting = is_account & (f.col("role") != "captured")
     made = {}
 
     def cell(row):
@@ -463,31 +598,36 @@ def cells(rows, f):
             "id": row["signature"], "text": row["text"], "raw": row["raw"], "named": row["named"], "flags": row["flags"],
             "count": 0})
 
-    def counts(values):
+    def by_name(values):
         return {value["name"]: value["count"] for value in values}
 
-    for row in signatures(rows.where(~f.coalesce(is_waiting, f.lit(False)))).toLocalIterator():
+    for row in (signature_row(key, sums) for key, sums in crashes.items()):
         quick, releases = {}, {}
         for entry in row["quick"]:
             quick.setdefault(entry["client"], []).append(entry["seconds"])
         for release in row["releases"]:
             releases.setdefault(release["program"], {})[release["version"]] = release["count"]
         cell(row).update({
-            "count": row["count"], "first": row["first"], "last": row["last"], "versions": counts(row["versions"]),
-            "devices": counts(row["devices"]), "systems": counts(row["systems"]), "releases": releases,
-            "days": [day.asDict() for day in row["days"]], "quick": quick,
-            "example": {"id": row["example"]["id"], "input": row["example"]["input"]}})
-    names = ["report", "role", "since", "pid", "process", "program", "version", "device", "system", "client", "quick"]
-    others = rows.where(f.col("signature").isNotNull() & is_account).select(*CELL, "crash_id", "id", "seconds", *names)
-    for row in others.orderBy("seconds", "pid", "crash_id", "id").toLocalIterator():
+            "count": row["count"], "first": row["first"], "last": row["last"], "versions": by_name(row["versions"]),
+            "devices": by_name(row["devices"]), "systems": by_name(row["systems"]), "releases": releases,
+            "days": row["days"], "quick": quick, "example": row["example"]})
+    for row in sorted(others, key=lambda row: (row["seconds"], row["pid"], row["crash_id"] or "", row["id"])):
         if row["role"] == "captured":
             cell(row).setdefault("accounts", []).append({
                 "time": row["seconds"], **{name: row[name] for name in ("pid", "process", "device", "version")}})
         else:
             cell(row).setdefault("waiting", []).append({
                 "reports": 1, "id": row["crash_id"], "input": row["id"], "time": row["seconds"],
-                **{name: row[name] for name in names}})
+                **{name: row[name] for name in ACCOUNT}})
     return [made[key] for key in sorted(made)]
+
+
+def write_table(folder, rows, schema):
+    """The file of a table. It appears whole: a task that runs twice writes the same one twice."""
+    os.makedirs(folder, exist_ok=True)
+    path, new = os.path.join(folder, "part-0.parquet"), os.path.join(folder, f".{uuid.uuid4()}.new")
+    pq.write_table(pa.Table.from_pylist(rows, schema), new, compression="zstd")
+    os.rename(new, path)
 
 
 def write_part(path, day, cells, failed, rules):
@@ -499,9 +639,10 @@ def write_part(path, day, cells, failed, rules):
 
 def replace(path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path + ".new", "w", encoding="utf-8") as file:
+    new = os.path.join(os.path.dirname(path), f".{uuid.uuid4()}.new")
+    with open(new, "w", encoding="utf-8") as file:
         file.write(text)
-    os.rename(path + ".new", path)
+    os.rename(new, path)
 
 
 def digest_of(files):
@@ -532,13 +673,44 @@ def parse(arguments):
                         help="kill a worker that gives no answer for so long: 300")
     parser.add_argument("--passes", type=int, choices=[1, 2], default=2,
                         help="2: look up symbols for one dump of each key; 1: for each dump")
-    parser.add_argument("--task-size", type=int, default=128, metavar="MB", help="dumps of a task: 128")
+    parser.add_argument("--task-size", type=int, default=1024, metavar="MB", help="dumps of a task: 1024")
     parser.add_argument("--again", action="store_true", help="read all days, not only those that changed")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if "://" in options.out:
+        parser.error(f"argument --out: {options.out} is a URI; give a directory that all executors share")
+    # Executors have another working directory.
+    options.out = os.path.abspath(options.out)
+    options.packs = [path if "://" in path else os.path.abspath(path) for path in options.packs]
+    options.symbols = [os.path.abspath(path) for path in options.symbols]
+    if "/" in options.tool:
+        options.tool = os.path.abspath(options.tool)
+    return options
 
 
 def main():
     options = parse(sys.argv[1:])
+    try:
+        run(options)
+    except FleetError as error:
+        sys.exit(f"fleet_spark: error: {error}")
+    except OSError as error:
+        sys.exit(f"fleet_spark: error: {error.filename or options.out}: {error.strerror or error}")
+    except Exception as error:
+        # Of an error on an executor Spark has the traceback as text, and its own above it.
+        found = re.search(r"(?:FleetError|OSError|PermissionError|IOException): (.*)", str(error))
+        if not found:
+            raise
+        where = f", in {options.out} or in Spark's local directories" if "No space" in found.group(1) else ""
+        sys.exit(f"fleet_spark: error: {found.group(1)}{where}")
+
+
+def run(options):
+    command = [options.tool, "worker", "--no-system", "--dump-timeout", options.dump_timeout, "--memory-limit",
+               options.memory_limit]
+    version = Worker.check(command)
+    days = packs(options.packs)
+    state = os.path.join(options.out, "_days")
+    os.makedirs(state, exist_ok=True)
     from pyspark import StorageLevel
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as f
@@ -546,20 +718,18 @@ def main():
         "spark.sql.parquet.compression.codec", "zstd").config(
         "spark.sql.sources.partitionOverwriteMode", "dynamic").config(
         "spark.sql.session.timeZone", "UTC").config(
+        "spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS").config(
         "spark.sql.execution.arrow.maxRecordsPerBatch", str(BATCH)).config(
         # A Python worker is kept for its worker process.
         "spark.python.worker.reuse", "true").getOrCreate()
     context = spark.sparkContext
-    state = os.path.join(options.out, "_days")
-    days = packs(options.packs)
     changed = [day for day in sorted(days) if options.again or is_changed(state, day, days[day])]
-    command = [options.tool, "worker", "--no-system", "--dump-timeout", options.dump_timeout, "--memory-limit",
-               options.memory_limit]
     command += [word for path in options.symbols for word in ("--symbols", path)]
     command += [word for glob in options.in_app for word in ("--in-app", glob)]
+    # Without symbols, the second pass would find what the first one did.
+    has_names = options.passes == 2 and bool(options.symbols)
     asked = {"command": command, "patience": options.patience,
              "operation": "raw" if options.passes == 2 else "signature"}
-    version = next(Worker([options.tool, "worker"], 60).ask("version", [("version", b"")]))["document"]
     uris = [uri for day in changed for uri, _ in days[day]]
     if uris:
         with concurrent.futures.ThreadPoolExecutor(32) as pool:
@@ -567,45 +737,34 @@ def main():
         total = sum(part[2] for part in parts)
         # Enough tasks for all cores to end at about the same time, and none larger than it has to be.
         size = max(1 << 20, min(options.task_size << 20, total // (context.defaultParallelism * 4) + 1))
-        rows = of_tasks(spark, list(tasks(parts, size)), first_pass(asked), DUMPS).persist(StorageLevel.DISK_ONLY)
-        represented = None
-        if options.passes == 2:
+        rows = of_tasks(spark, list(tasks(parts, size)), first_pass(asked), DUMPS)
+        if has_names:
+            # It is read twice: for the keys, and for the table.
+            rows = rows.persist(StorageLevel.DISK_ONLY)
             rows, represented = named(spark, rows, asked, context.defaultParallelism * 4)
         else:
             rows = rows.withColumn("names_status", f.col("status"))
-        rows = rows.persist(StorageLevel.DISK_ONLY)
-        write(spark, rows, options, changed, version["rules"], f)
+        rows.drop("pack", "row_group", "row").sortWithinPartitions("day", "id").write.mode("overwrite").partitionBy(
+            "day").parquet(os.path.join(options.out, "dumps"))
+        of_tasks(spark, changed, day_tables(options.out, version["rules"]), DONE).collect()
         for day in changed:
             replace(os.path.join(state, f"{day}.digest"), digest_of(days[day]))
+        remove_leftovers(options.out, changed)
         print(f"fleet_spark: {len(changed)} of {len(days)} days read"
-              + (f", symbols for {represented} dumps looked up" if represented is not None else ""))
+              + (f", symbols for {represented} dumps looked up" if has_names else ""))
     else:
         print(f"fleet_spark: nothing new in {len(days)} days")
     merge(options)
     spark.stop()
 
 
-def write(spark, rows, options, changed, rules, f):
-    def table(frame, name, files):
-        frame.repartition(files, "day").sortWithinPartitions("day", "id" if name != "signatures" else "signature") \
-            .write.mode("overwrite").partitionBy("day").parquet(os.path.join(options.out, name))
-
-    count = min(200, max(1, len(changed)))
-    table(rows.drop("pack", "row_group", "row"), "dumps", count)
-    failures = rows.where(f.col("exit_status") != 0).select(
-        "day", "id", "received", "size", "kind", "status", "exit_status", "signal", "error")
-    table(failures, "failures", count)
-    table(signatures(rows), "signatures", count)
-    failed = {row["day"]: row["count"] for row in failures.groupBy("day").count().collect()}
-    for day in changed:
-        # Spark leaves a partition that has no rows any more as it was.
-        if day not in failed:
-            shutil.rmtree(os.path.join(options.out, "failures", f"day={day}"), ignore_errors=True)
-    # From the table, so that days are written one after the other from few rows.
-    made = spark.read.parquet(os.path.join(options.out, "dumps"))
-    for day in changed:
-        found = cells(made.where(f.col("day").cast("string") == day), f)
-        write_part(os.path.join(options.out, "parts", f"{day}.json"), day, found, failed.get(day, 0), rules)
+def remove_leftovers(out, days):
+    """Files that a task did not end, as it was killed."""
+    for folder in ["parts", "_days", *(f"{table}/day={day}" for table in ("signatures", "failures") for day in days)]:
+        folder = os.path.join(out, folder)
+        for name in os.listdir(folder) if os.path.isdir(folder) else []:
+            if name.startswith(".") and name.endswith(".new"):
+                os.remove(os.path.join(folder, name))
 
 
 def merge(options):
@@ -613,7 +772,7 @@ def merge(options):
     parts = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".json"))
     result = subprocess.run([options.tool, "group", "--merge", "--format", "json", *parts], stdout=subprocess.PIPE)
     if result.returncode not in (0, 1):
-        sys.exit(result.returncode)
+        raise FleetError(f"group --merge ended with status {result.returncode}")
     replace(os.path.join(options.out, "groups.json"), result.stdout.decode())
 
 

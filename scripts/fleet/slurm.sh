@@ -18,6 +18,10 @@ set -u
   echo "usage: sbatch --array=1-N slurm.sh DUMPS RESULTS [options of group]" >&2
   exit 64
 }
+[ -n "${SLURM_ARRAY_TASK_ID:-}" ] || {
+  echo "slurm.sh: error: not a task of an array; run it with sbatch --array=1-N" >&2
+  exit 64
+}
 dumps=$1
 results=$2
 shift 2

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the CPU time that a cluster's worker processes take for signatures with symbols, in one pass and in two.
 
-usage: passes.py --tool PATH --synth PATH --work DIRECTORY [--builds N] [--dumps N] [--megabytes N]
+usage: passes.py --tool PATH --synth PATH --work DIRECTORY [--builds N] [--dumps N] [--megabytes N] [--workers N,...]
 
 Each build has one key with so many dumps, and symbols of so many megabytes. Dumps go to the workers in turn, as engines give
 them out: with one pass each worker loads the symbols of all builds. Two passes ask for keys first, and then one worker for each
@@ -79,6 +79,7 @@ def main():
         parser.add_argument("--" + name, required=True)
     for name, number in (("builds", 4), ("dumps", 100), ("megabytes", 100)):
         parser.add_argument("--" + name, type=int, default=number)
+    parser.add_argument("--workers", default="1,4,16,64,128")
     options = parser.parse_args()
     os.makedirs(os.path.join(options.work, "symbols"), exist_ok=True)
     options.tool, options.synth = os.path.abspath(options.tool), os.path.abspath(options.synth)
@@ -97,7 +98,7 @@ def main():
         subprocess.run([options.tool, "group", "--no-system", "--symbols", "symbols", f"{number % options.builds}.idump"],
                        stdout=subprocess.DEVNULL)
     print(f"a process for each dump: {(cpu() - start) / 8 * len(dumps):9.3f} s (8 dumps were measured)")
-    for count in (1, 4, 16, 64):
+    for count in map(int, options.workers.split(",")):
         start, workers = cpu(), [fleet.Worker(named, 60) for _ in range(count)]
         signatures = [document["signature"] for document in ask(workers, "signature", dumps)]
         ended(workers)
@@ -120,7 +121,7 @@ def main():
         expected = signatures
         if not all(made["named"] for made in signatures):
             print("passes: a signature has no name", file=sys.stderr)
-        print(f"{count:2} workers: one pass {one:8.3f} s, two passes {two:8.3f} s, {one / two:5.1f} times; {len(first)} keys",
+        print(f"{count:3} workers: one pass {one:8.3f} s, two passes {two:8.3f} s, {one / two:5.1f} times; {len(first)} keys",
               flush=True)
 
 
