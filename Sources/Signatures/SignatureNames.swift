@@ -24,7 +24,9 @@ final class SignatureNames: Sendable {
 
   private func entry(_ frame: Symbolization.Frame, _ modules: inout SignatureModules) -> StackEntry {
     let module = frame.frame.module.flatMap { modules.module($0) }
-    let function = frame.symbol?.isNearest == true ? nil : frame.symbol?.frames.last
+    // Functions in assembly may have no size. Where the line is known, the symbols are whole, and the nearest is the one.
+    let innermost = frame.symbol?.frames.last
+    let function = frame.symbol?.isNearest == true && innermost?.location == nil ? nil : innermost
     let symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
     let value = value(Key(symbol: symbol, module: module?.name))
     return StackEntry(

@@ -41,7 +41,7 @@ extension SignatureRule {
       .entry, "main",
       [
         "main", "App.main", "static App.main", "*.$main", "$main", "wmain", "WinMain", "wWinMain", "__swift_async_main",
-        "async_Main", "async_MainTQ*_",
+        "main.main", "async_Main", "async_MainTQ*_",
       ],
       "the program's first function, taken if no other of the program is in the stack"),
   ]

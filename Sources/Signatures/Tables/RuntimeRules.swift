@@ -114,7 +114,7 @@ extension SignatureRule {
       .runtime, "go-runtime",
       [
         "runtime.*", "runtime/*", "internal/*", "reflect.*", "sync.*", "sync/atomic.*", "syscall.*", "memeqbody",
-        "cmpbody", "_cgo_*", "gogo", "aeshashbody",
+        "cmpbody", "_cgo_*", "x_cgo_*", "crosscall*", "threadentry", "gogo", "aeshashbody",
       ],
       "the runtime of Go"),
     SignatureRule(
