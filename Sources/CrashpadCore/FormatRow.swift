@@ -94,14 +94,20 @@ package struct FormatRow: Sendable {
 
   /// - Parameter name: the last component; "a.dmp.gz" is a minidump.
   package static func named(_ name: String) -> InputFormat? {
-    var parts = name.split(separator: "/").last.map { $0.split(separator: ".", omittingEmptySubsequences: false) } ?? []
-    if let last = parts.last, parts.count > 1, compressionExtensions.contains(String(last)) { parts.removeLast() }
-    if parts == ["core"] { return .core }
-    guard parts.count > 1, let end = parts.last else { return nil }
-    return all.first { $0.extensions.contains(String(end)) }?.format
+    var stem = name.utf8.lastIndex(of: UInt8(ascii: "/")).map { name[name.utf8.index(after: $0)...] } ?? name[...]
+    if let (rest, end) = split(stem), compressionExtensions.contains(end) { stem = rest }
+    if stem == "core" { return .core }
+    return split(stem).flatMap { formats[$0.end] }
   }
 
-  private static let compressionExtensions: Set<String> = ["gz", "xz", "zst", "lz4"]
+  /// The text before the last dot and that behind it; nil without a dot.
+  private static func split(_ name: Substring) -> (rest: Substring, end: Substring)? {
+    name.utf8.lastIndex(of: UInt8(ascii: ".")).map { (name[..<$0], name[name.utf8.index(after: $0)...]) }
+  }
+
+  private static let formats: [Substring: InputFormat] = Dictionary(
+    all.flatMap { row in row.extensions.map { ($0[...], row.format) } }, uniquingKeysWith: { first, _ in first })
+  private static let compressionExtensions: Set<Substring> = ["gz", "xz", "zst", "lz4"]
 }
 
 /// How an input is read.

@@ -1,3 +1,4 @@
+internal import BinaryFormat
 package import Snapshot
 
 /// Tells the modules of the application from those of the system and of language runtimes, by their paths.
@@ -21,10 +22,12 @@ package struct OwnModules: Sendable {
     if additional.contains(where: { $0.matches(path) || $0.matches(name) }) { return true }
     if index == executable { return true }
     if name.utf8.count == path.utf8.count { return false }
-    if Self.systemNames.contains(where: { $0.matches(name) }) { return false }
-    if Self.systemPaths.contains(where: { path.hasPrefix($0) }) || path.contains("/RuntimeRoot/") { return false }
+    let bytes = Array(name.utf8)
+    if Self.systemNames.contains(where: { $0.matches(bytes) }) { return false }
+    if Self.systemPaths.contains(where: { path.utf8.starts(with: $0.utf8) }) { return false }
+    if path.holds("/RuntimeRoot/") { return false }
     switch system {
-    case .ios, .macos: return Self.applePaths.contains { path.contains($0) }
+    case .ios, .macos: return Self.applePaths.contains { path.holds($0) }
     case .windows: return !path.lowercased().contains("\\windows\\")
     default: return path.hasPrefix("/")
     }

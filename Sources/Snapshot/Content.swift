@@ -52,18 +52,15 @@ extension ProcessSnapshot {
 
   /// A copy of the bytes.
   public func bytes(of content: Content, in input: RawSpan) -> [UInt8] {
-    withBytes(of: content, in: input) { span in
-      var copy: [UInt8] = []
-      copy.reserveCapacity(span.byteCount)
-      for index in 0..<span.byteCount { copy.append(unsafe span.unsafeLoad(fromByteOffset: index, as: UInt8.self)) }
-      return copy
-    }
+    withBytes(of: content, in: input) { span in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
   }
 
   /// The bytes as text; every maximal ill-formed sequence becomes one U+FFFD. For display only,
   /// because the original bytes are lost.
   public func text(_ content: Content, in input: RawSpan) -> String {
-    String(decoding: bytes(of: content, in: input), as: UTF8.self)
+    withBytes(of: content, in: input) { span in
+      unsafe span.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
   }
 
   /// Appends bytes to the arena.

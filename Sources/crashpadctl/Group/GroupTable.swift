@@ -10,8 +10,15 @@ struct GroupTable {
   let parts: CrashGroups
   /// The ids of the baseline; nil without one.
   let known: Set<String>?
+  private let total: Int
 
-  private var total: Int { groups.reduce(0) { $0 + $1.cell.count } }
+  init(groups: [CrashGroups.Group], parts: CrashGroups, known: Set<String>?) {
+    self.groups = groups
+    self.parts = parts
+    self.known = known
+    total = groups.reduce(0) { $0 + $1.cell.count }
+  }
+
   private var twins: Int { groups.reduce(0) { $0 + $1.cell.twins } }
   private var failed: Int { parts.parts.values.reduce(0) { $0 + $1.failed } }
 
