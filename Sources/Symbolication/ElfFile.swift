@@ -37,7 +37,11 @@ final class ElfFile: @unchecked Sendable {
   /// Opens the file at `path`, and adds it to `inputs`. Throws `Errno`, `InputFile.NotReadable` or `NotElf`.
   convenience init(_ path: FilePath, _ inputs: SymbolInputs = SymbolInputs()) throws {
     // libelf would map the file itself, where no page that can't be read is handled.
-    let input = try inputs.open(path)
+    try self.init(inputs.open(path), path)
+  }
+
+  /// Reads a file that is open already. Throws `NotElf`.
+  convenience init(_ input: InputFile, _ path: FilePath) throws {
     try unsafe self.init(input.withUnsafeBytes { unsafe Self.begin($0) }, nil, input, path)
   }
 

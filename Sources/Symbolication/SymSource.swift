@@ -33,10 +33,14 @@ package final class SymSource {
   /// - debug: a separate file with the debug information of the same build.
   /// - name: the name of the module; nil for that of the file.
   /// - Throws: `Errno`, `NotElf`, `NotLinked`, `OtherBuild`
-  package init(_ path: FilePath, debug: FilePath? = nil, name: String? = nil) throws {
+  package convenience init(_ path: FilePath, debug: FilePath? = nil, name: String? = nil) throws {
     let places = DebugPlaces()
+    try self.init(Self.open(path, nil, places.inputs), path, debug: debug, name: name, places)
+  }
+
+  /// - Parameter loaded: the file at `path`, one of the inputs of `places`.
+  init(_ loaded: ElfFile, _ path: FilePath, debug: FilePath?, name: String?, _ places: DebugPlaces) throws {
     inputs = places.inputs
-    let loaded = try Self.open(path, nil, inputs)
     self.loaded = loaded
     (machO, companion) = (nil, nil)
     self.debug = try debug.map { try Self.open($0, $0, places.inputs) }
@@ -100,7 +104,11 @@ package final class SymSource {
   ///
   /// - Throws: `Errno`, `NotElf`
   package static func debugFile(of path: FilePath) throws -> FilePath? {
-    let file = try open(path, nil, SymbolInputs())
+    debugFile(of: try open(path, nil, SymbolInputs()), path)
+  }
+
+  /// The same for the file at `path` that is open already.
+  static func debugFile(of file: ElfFile, _ path: FilePath) -> FilePath? {
     guard !file.hasDebugInfo else { return nil }
     if file.buildID.count > 1 {
       let digits = hexadecimalDigits(file.buildID)

@@ -20,13 +20,18 @@ extension SymSource {
     case .regular: break
     default: throw InputFile.NotReadable(reason: .notAFile)
     }
-    let start = try InputFile.prefix(of: path, count: 4)
-    if start == [0x7f, 0x45, 0x4c, 0x46] {
-      return [try SymSource(path, debug: debug ?? debugFile(of: path), name: name)]
+    // Opened once: a file that is cut between two openings looks like one without symbols.
+    let places = DebugPlaces()
+    let inputs = places.inputs
+    let input = try inputs.open(path)
+    if let file = try? ElfFile(input, path) {
+      return [try SymSource(file, path, debug: debug ?? debugFile(of: file, path), name: name, places)]
     }
-    let inputs = SymbolInputs()
-    let slices = try machOFiles(path, inputs)
-    guard !slices.isEmpty else { throw NotElf(path: nil) }
+    let slices = machOFiles(input)
+    guard !slices.isEmpty else {
+      try input.checkReading()
+      throw NotElf(path: nil)
+    }
     let companions = try debug.map { try objects($0, inputs) } ?? objectsBeside(path, inputs)
     let sources = try slices.map { slice in
       let own = slice.hasDwarf ? nil : companions.first { $0.uuid != nil && $0.uuid == slice.uuid }
@@ -36,10 +41,13 @@ extension SymSource {
     return sources
   }
 
-  /// The slices that can be read.
   private static func machOFiles(_ path: FilePath, _ inputs: SymbolInputs) throws -> [MachOFile] {
-    let input = try inputs.open(path)
-    return MachOFile.slices(of: input).slices.compactMap { try? MachOFile(input, in: $0.range) }
+    machOFiles(try inputs.open(path))
+  }
+
+  /// The slices that can be read.
+  private static func machOFiles(_ input: InputFile) -> [MachOFile] {
+    MachOFile.slices(of: input).slices.compactMap { try? MachOFile(input, in: $0.range) }
   }
 
   private static func objects(_ path: FilePath, _ inputs: SymbolInputs) throws -> [MachOFile] {

@@ -48,7 +48,7 @@ struct UnreadableSymbolTests {
 
   @Test(
     "A program with symbols that becomes shorter while it is read is named",
-    arguments: ["symbols info cut.so", "symbols lookup cut.so 0x1000"])
+    arguments: ["symbols info cut.so", "symbols lookup cut.so 0x1000", "symbols dump cut.so -o out.sym"])
   func cutProgram(_ command: String) throws {
     let folder = try TemporaryFolder()
     let result = try Tool.shell(
