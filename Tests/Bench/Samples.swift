@@ -10,6 +10,11 @@ struct Samples {
   }
 
   var minimum: Double { values.min() ?? .nan }
+
+  /// What each run says beside the run of the other in the same round: other work on the machine meets both.
+  func paired(with other: Samples, _ compare: (Double, Double) -> Double) -> Samples {
+    Samples(values: zip(values, other.values).map(compare))
+  }
 }
 
 /// One of the programs that are compared.
