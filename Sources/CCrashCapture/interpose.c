@@ -42,9 +42,11 @@ static struct {
   mask_setter *_Atomic thread_mask;
 } next;
 
-// The program's own handlers, as it set them, for signals for which the kernel has another handler.
+// The program's own handlers, as it set them, for signals for which the kernel has another handler; NULL for the rest.
+static signal_handler *_Atomic given_handlers[kCrashSignalCount];
+
+// What else is known of those handlers.
 static struct given {
-  signal_handler *_Atomic handler;
   _Atomic int flags;
   // The arguments that a handler for one call was called with, and its thread.
   _Atomic int thread;
@@ -83,7 +85,7 @@ CRASH_TIME static bool is_blocked(int number, siginfo_t *information, void *cont
 CRASH_TIME static void call_program(int number, siginfo_t *information, void *context) {
   int place = crash_signal_index(number);
   if (place < 0 || is_blocked(number, information, context)) return;
-  signal_handler *handler = atomic_load(&given[place].handler);
+  signal_handler *handler = atomic_load(&given_handlers[place]);
   if ((uintptr_t)handler == 0) return;
   // A tail call adds no frame to the stack that the program's handler prints.
   TAIL_CALL return handler(number, information, context);
@@ -94,7 +96,7 @@ CRASH_TIME static void call_once(int number, siginfo_t *information, void *conte
   int place = crash_signal_index(number);
   if (place < 0 || is_blocked(number, information, context)) return;
   struct given *one = &given[place];
-  signal_handler *handler = atomic_exchange(&one->handler, NULL);
+  signal_handler *handler = atomic_exchange(&given_handlers[place], NULL);
   // Another thread took the handler first.
   if ((uintptr_t)handler == 0) {
     handle_crash(number, information, context);
@@ -110,6 +112,14 @@ CRASH_TIME static void call_once(int number, siginfo_t *information, void *conte
   atomic_store(&one->thread, current_thread());
   TAIL_CALL return handler(number, information, context);
 }
+
+#if defined(CRASH_HANDLER_LIBRARY)
+// By these names `crashpadctl doctor` finds the program's handlers in another process, in the order of kCrashSignals.
+extern signal_handler *_Atomic crashpad_program_handlers[kCrashSignalCount] EXPORTED
+    __attribute__((alias("given_handlers")));
+extern signal_handler crashpad_call_program EXPORTED __attribute__((alias("call_program")));
+extern signal_handler crashpad_call_once EXPORTED __attribute__((alias("call_once")));
+#endif
 
 CRASH_TIME bool is_own_handler(signal_handler *handler) {
   return handler == handle_crash || handler == handle_go || handler == call_once;
@@ -195,7 +205,7 @@ static int get(int number, int place, struct sigaction *shown) {
   }
   if (set_next_action(number, NULL, shown) != 0) return -1;
   signal_handler *handler = (signal_handler *)shown->sa_sigaction;
-  signal_handler *own = atomic_load(&one->handler);
+  signal_handler *own = atomic_load(&given_handlers[place]);
   if (handler != call_once && handler != call_program) return 0;
   shown->sa_sigaction = (void (*)(int, siginfo_t *, void *))own;
   const int kChanged = SA_SIGINFO | (int)SA_RESETHAND;
@@ -231,7 +241,7 @@ static int set(int number, int place, const struct sigaction *action) {
     return set_own(number, place, action, &own);
   }
   atomic_store(&given[place].flags, action->sa_flags);
-  atomic_store(&given[place].handler, handler);
+  atomic_store(&given_handlers[place], handler);
   struct sigaction changed = *action;
   // The kernel writes the cause of a fault only for handlers that ask for it, and this handler may call ours.
   changed.sa_flags = (action->sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;

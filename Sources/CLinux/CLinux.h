@@ -42,6 +42,9 @@ static const unsigned LINUX_MFD_CLOEXEC = 1;
 ssize_t process_vm_readv(
     pid_t process, const struct iovec *local, unsigned long local_count, const struct iovec *remote,
     unsigned long remote_count, unsigned long flags);
+ssize_t process_vm_writev(
+    pid_t process, const struct iovec *local, unsigned long local_count, const struct iovec *remote,
+    unsigned long remote_count, unsigned long flags);
 ssize_t getxattr(const char *path, const char *name, void *value, size_t size);
 unsigned long getauxval(unsigned long type);
 int prctl(int option, ...);
@@ -168,7 +171,8 @@ struct linux_program {
   sigset_t ignored;
   // Bits of the standard streams that are to be closed.
   unsigned closed;
-  // What standard error shall be; -1 leaves it.
+  // What standard output and standard error shall be; -1 leaves them.
+  int standard_output;
   int standard_error;
 };
 
@@ -178,6 +182,7 @@ __attribute__((noreturn)) static inline void linux_become(const struct linux_pro
     if (sigismember(&program->changed, number) == 1)
       signal(number, sigismember(&program->ignored, number) == 1 ? SIG_IGN : SIG_DFL);
   }
+  if (program->standard_output >= 0) dup2(program->standard_output, 1);
   if (program->standard_error >= 0) dup2(program->standard_error, 2);
   for (int stream = 0; stream < 3; stream++) {
     if (program->closed >> stream & 1) close(stream);

@@ -16,6 +16,8 @@ package struct ProgramStart: Sendable {
   package var changedSignals: [Int32] = []
   /// The changed signals that the program has to ignore, because this tool was started with them ignored.
   package var ignoredSignals: [Int32] = []
+  /// Another standard output; nil for this tool's own.
+  package var standardOutput: FileDescriptor?
   /// Another standard error; nil for this tool's own.
   package var standardError: FileDescriptor?
 
@@ -46,7 +48,8 @@ package struct ProgramStart: Sendable {
     var program = unsafe linux_program(
       paths: paths.start, arguments: arguments.start, shell_arguments: shell.start, environment: environment.start,
       mask: mask, changed: signalSet(changedSignals), ignored: signalSet(ignoredSignals),
-      closed: closedStreams.reduce(0) { $0 | 1 << UInt32($1) }, standard_error: standardError?.rawValue ?? -1)
+      closed: closedStreams.reduce(0) { $0 | 1 << UInt32($1) }, standard_output: standardOutput?.rawValue ?? -1,
+      standard_error: standardError?.rawValue ?? -1)
     var failure: Int32 = 0
     let child = unsafe linux_start(&program, &failure)
     guard child > 0 else { throw Errno(rawValue: failure) }

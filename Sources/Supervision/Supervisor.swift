@@ -64,6 +64,46 @@ package struct Supervisor: ~Copyable {
     wait(until: ContinuousClock.now.advanced(by: .seconds(seconds)))
   }
 
+  /// Lets the program run for this time, and calls `look` with its process id at growing intervals. Then ends it by
+  /// SIGTERM, and two seconds later by SIGKILL. Returns how the program ended, nil if it was ended.
+  package consuming func wait(milliseconds: Int64, look: (Int32) -> Void) -> End? {
+    let clock = ContinuousClock()
+    let deadline = clock.now.advanced(by: .milliseconds(milliseconds))
+    var interval = Duration.milliseconds(50)
+    while clock.now < deadline {
+      let next = min(clock.now.advanced(by: interval), deadline)
+      interval *= 2
+      if let end = handleSignals(until: next) { return finish(end) }
+      look(processID)
+    }
+    for signal in [SIGTERM, SIGKILL] {
+      kill(processID, signal)
+      if let end = handleSignals(until: clock.now.advanced(by: .seconds(2))) {
+        _ = finish(end)
+        break
+      }
+    }
+    return nil
+  }
+
+  /// Forwards signals until then; returns the program's end if that comes first.
+  private mutating func handleSignals(until deadline: ContinuousClock.Instant) -> End? {
+    var all = sigset_t()
+    unsafe sigfillset(&all)
+    while true {
+      let rest = ContinuousClock.now.duration(to: deadline).components
+      guard rest.seconds >= 0, rest.attoseconds >= 0 else { return nil }
+      var time = timespec(tv_sec: Int(rest.seconds), tv_nsec: Int(rest.attoseconds / 1_000_000_000))
+      var info = unsafe siginfo_t()
+      guard unsafe sigtimedwait(&all, &info, &time) > 0 else { continue }
+      if unsafe info.si_signo != SIGCHLD {
+        unsafe pass(info)
+      } else if let end = reap() {
+        return end
+      }
+    }
+  }
+
   private consuming func wait(until deadline: ContinuousClock.Instant?) -> End? {
     var all = sigset_t()
     unsafe sigfillset(&all)
@@ -80,6 +120,14 @@ package struct Supervisor: ~Copyable {
       guard signal > 0 else { continue }
       if unsafe info.si_signo == SIGCHLD { end = reap() } else { unsafe pass(info) }
     }
+    let result = finish(end)
+    return isLate ? nil : result
+  }
+
+  /// Restores this process's signals.
+  private func finish(_ end: End?) -> End? {
+    var all = sigset_t()
+    unsafe sigfillset(&all)
     // Signals that arrived together with the end were meant for the program.
     var none = timespec()
     var info = unsafe siginfo_t()
@@ -88,7 +136,7 @@ package struct Supervisor: ~Copyable {
     var action = oldChildAction
     unsafe sigaction(SIGCHLD, &action, nil)
     unsafe sigprocmask(SIG_SETMASK, &mask, nil)
-    return isLate ? nil : end
+    return end
   }
 
   /// Reaps every process that changed its state; returns the program's end.

@@ -63,6 +63,30 @@ struct ElfSymbolTable {
     }
   }
 
+  /// The address of the first symbol, of code or data, with one of these names.
+  static func address(of names: [String], in file: ElfFile) -> UInt64? {
+    var found: UInt64?
+    file.forEachSection { section in
+      let type = section.header.sh_type
+      guard type == UInt32(SHT_SYMTAB) || type == UInt32(SHT_DYNSYM), section.header.sh_entsize > 0,
+        let data = unsafe elf_getdata(section.handle, nil)
+      else { return true }
+      let count = Int32(clamping: unsafe data.pointee.d_size / Int(clamping: section.header.sh_entsize))
+      for index in 0..<count {
+        var symbol = GElf_Sym()
+        guard unsafe gelf_getsym(data, index, &symbol) != nil else { break }
+        guard symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_value != 0,
+          let name = unsafe elf_strptr(file.elf, Int(section.header.sh_link), Int(symbol.st_name)),
+          names.contains(where: { unsafe strcmp($0, name) == 0 })
+        else { continue }
+        found = symbol.st_value
+        return false
+      }
+      return true
+    }
+    return found
+  }
+
   private mutating func sort() {
     entries.sort { ($0.address, $0.size, $0.number) < ($1.address, $1.size, $1.number) }
     // At each address, keep the last of the largest symbols, like other tools.

@@ -82,6 +82,13 @@ package final class ElfSymbols: Sendable {
     }
   }
 
+  /// The offset from the load address of the first symbol, of code or data, with one of these names.
+  package func offset(ofSymbol names: [String]) -> UInt64? {
+    state.withLock { state in
+      state.loaded.flatMap { ElfSymbolTable.address(of: names, in: $0) }.map { $0 &- imageBase }
+    }
+  }
+
   /// The file is not an ELF file.
   package struct NotElf: Error {}
 

@@ -49,6 +49,7 @@ struct FileNameTests {
     ("worker", #"worker --no-system -s "$N.sym" </dev/null"#),
     ("run", #"run -d "$N.run" -o "$N.txt" -- "./$N.sh" "$N" && test -e "$N.txt""#),
     ("doctor", #"doctor -d "$N" || test $? = 1"#),
+    ("doctor", #"doctor -d "$N" --after 100ms -- "./$N.sh" "$N" || test $? = 1"#),
   ]
 
   /// A folder in which the lines can run, and what goes before each.

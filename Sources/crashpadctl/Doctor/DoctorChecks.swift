@@ -38,8 +38,7 @@ struct DoctorChecks {
     checks.append(Check(name: name, state: .ok, found: found))
   }
 
-  private mutating func add(_ name: String, _ state: State, _ found: String, _ meaning: String, _ advice: String? = nil)
-  {
+  mutating func add(_ name: String, _ state: State, _ found: String, _ meaning: String?, _ advice: String? = nil) {
     checks.append(Check(name: name, state: state, found: found, meaning: meaning, advice: advice))
   }
 
@@ -353,7 +352,7 @@ struct DoctorChecks {
     return text
   }
 
-  func write(database: FilePath, _ trial: CaptureTrial?, to json: inout JSONWriter) {
+  func write(database: FilePath, _ trial: CaptureTrial?, _ program: ProgramHandlers?, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", "crashpadctl-doctor/1")
       json.member("database", path: database)
@@ -369,14 +368,19 @@ struct DoctorChecks {
           }
         }
       }
-      guard let trial else { return }
-      json.object("trial") { json in
-        json.member("whole", trial.fault == nil)
-        json.member("bytes", trial.dumpSize)
-        json.member("threads", trial.threads)
-        json.member("capture_microseconds", trial.captureMicroseconds)
-        json.member("run_microseconds", trial.runMicroseconds)
-        json.array("notes") { json in for note in trial.notes { json.string(note) } }
+      if let trial {
+        json.object("trial") { json in
+          json.member("whole", trial.fault == nil)
+          json.member("bytes", trial.dumpSize)
+          json.member("threads", trial.threads)
+          json.member("capture_microseconds", trial.captureMicroseconds)
+          json.member("run_microseconds", trial.runMicroseconds)
+          json.array("notes") { json in for note in trial.notes { json.string(note) } }
+        }
+      }
+      if let program {
+        json.key("program")
+        program.write(to: &json)
       }
     }
   }

@@ -13,8 +13,14 @@ struct DoctorCommand: ParsableCommand {
       its container, and crashes a small program as a trial. Run it where your
       program runs: in its container, as its user. Leaves nothing behind.
 
+      With a program, or the id of a running one, names the signal handlers that it
+      has of its own, and what becomes of its crashes. Ends the program that it
+      started.
+
       Examples:
         crashpadctl doctor --database DB || echo 'captures are limited here'
+        crashpadctl doctor -- ./server --port 80 || echo 'some crashes leave no dump'
+        crashpadctl doctor --pid 4711 || echo 'some crashes leave no dump'
       """)
 
   @OptionGroup var database: RunDatabaseOption
@@ -23,6 +29,27 @@ struct DoctorCommand: ParsableCommand {
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: ReportFormat = .text
+
+  @Option(
+    name: .customLong("pid"), help: ArgumentHelp("Running program whose signal handlers to name.", valueName: "pid"))
+  var process: Int32?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("How long to let the program run before it is ended, such as 2s.", valueName: "duration"))
+  var after = DurationArgument(seconds: 1)
+
+  @Argument(
+    parsing: .postTerminator,
+    help: ArgumentHelp("Program to start, and its arguments, behind --.", valueName: "program"),
+    completion: .shellCommand("bash -c 'compgen -c'"))
+  var program: [String] = []
+
+  func validate() throws {
+    if process != nil, !program.isEmpty { throw ValidationError("--pid takes no program behind it.") }
+    if let process, process < 1 { throw ValidationError("--pid takes a process id.") }
+    if !(1...600_000).contains(after.milliseconds) { throw ValidationError("--after takes 1ms to 10min.") }
+  }
 
   func run() throws {
     let database = try database.path()
@@ -36,7 +63,7 @@ struct DoctorCommand: ParsableCommand {
         var checks = DoctorChecks()
         checks.addFilter(filter)
         checks.addBrokenOff(signal)
-        print(checks, database, nil)
+        print(checks, database, nil, nil)
         throw ExitCode(ExitStatus.findings.rawValue)
       }
     }
@@ -59,17 +86,43 @@ struct DoctorCommand: ParsableCommand {
     if case .found(let path) = library, let folder, trial?.dumpSize != nil {
       checks.addChangedUser(CaptureTrial.changingUser(path, folder))
     }
+    let handlers = addHandlers(&checks, library, folder)
     // Releases the folder now: ending the tool with an exit status runs no deinitializers.
     folder = nil
-    print(checks, database, trial)
+    print(checks, database, trial, handlers)
     throw ExitCode(checks.isGood ? ExitStatus.success.rawValue : ExitStatus.findings.rawValue)
   }
 
-  private func print(_ checks: DoctorChecks, _ database: FilePath, _ trial: CaptureTrial?) {
+  /// Adds the handlers of the program that was named, if there is one.
+  private func addHandlers(
+    _ checks: inout DoctorChecks, _ library: HandlerLibrary.Search, _ folder: TrialFolder?
+  ) -> ProgramHandlers? {
+    let outcome: ProgramHandlers.Outcome
+    let name: String
+    if let process {
+      name = "process \(process)"
+      do throws(SignalActions.Failure) { outcome = .found(try ProgramHandlers(of: process)) } catch {
+        outcome = .failed(error)
+      }
+    } else if let first = program.first, case .found(let path) = library, let folder {
+      name = Wording.printable(ArgumentText.bytes(first))
+      outcome = ProgramHandlers.starting(
+        program.map { ArgumentText.bytes($0) }, path, folder, milliseconds: after.milliseconds)
+    } else {
+      return nil
+    }
+    checks.addProgram(outcome, name)
+    if case .found(let handlers) = outcome { return handlers }
+    return nil
+  }
+
+  private func print(
+    _ checks: DoctorChecks, _ database: FilePath, _ trial: CaptureTrial?, _ program: ProgramHandlers?
+  ) {
     switch format {
     case .text: Terminal.output(checks.text)
     case .json:
-      JSONWriter.standardOutput(.indented) { json in checks.write(database: database, trial, to: &json) }
+      JSONWriter.standardOutput(.indented) { json in checks.write(database: database, trial, program, to: &json) }
     }
   }
 }

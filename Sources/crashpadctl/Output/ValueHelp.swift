@@ -51,6 +51,7 @@ enum ValueHelp {
   private static let placeholders = [
     "<address>": "a number in decimal, or in hexadecimal with 0x before it", "<bool>": "'yes' or 'no'",
     "<bytes>": number, "<duration>": duration, "<id>": report, "<n>": number,
+    "<pid>": "the id of a running process",
     "<name=path>": "a name and a file, as in log.txt=app.log", "<name=value>": assignment, "<reports>": report,
     "<size>": "a size such as 512KiB or 1.5G, or a number of bytes", "<time>": time,
     "<which>": "'crashed', 'all' or a thread's number",

@@ -70,7 +70,7 @@ struct HandledRun {
 }
 
 extension ProgramFile.Obstacle {
-  fileprivate var isOtherLoader: Bool {
+  var isOtherLoader: Bool {
     if case .otherLoader = self { return true }
     return false
   }

@@ -188,7 +188,8 @@ struct RunReport {
     guard case .killed(let signal) = end.end else { return nil }
     let name = linuxSignalName(signal)
     if [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS].contains(signal) {
-      return "\(run.name) was killed by \(name) and left no dump; \"crashpadctl doctor\" lists possible causes"
+      return
+        "\(run.name) was killed by \(name) and left no dump; \"crashpadctl doctor -- \(run.name)\" lists possible causes"
     }
     return signal == SIGKILL ? "\(run.name) was killed by SIGKILL, which leaves no dump" : nil
   }

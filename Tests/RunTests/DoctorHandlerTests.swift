@@ -1,0 +1,136 @@
+import Foundation
+import Testing
+import ToolRunner
+
+/// Programs with signal handlers of their own, by name.
+@Suite(
+  "crashpadctl doctor names a program's handlers", .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
+struct DoctorHandlerTests {
+  /// Sets a handler as its first argument says, writes "ready", and sleeps; writes what was left of a second's sleep.
+  private static let program = """
+    #define _GNU_SOURCE
+    #include <signal.h>
+    #include <stdio.h>
+    #include <string.h>
+    #include <sys/syscall.h>
+    #include <unistd.h>
+    struct kernel_action { void (*handler)(int); unsigned long flags; void (*restorer)(void); unsigned long mask; };
+    void on_fault(int number) { signal(number, SIG_DFL); raise(number); }
+    void on_unseen_fault(int number) { _exit(number); }
+    int main(int count, char **words) {
+      if (strcmp(words[1], "sigaction") == 0) {
+        struct sigaction action = {.sa_handler = on_fault};
+        sigaction(SIGSEGV, &action, NULL);
+        sigaction(SIGBUS, &action, NULL);
+        signal(SIGFPE, SIG_IGN);
+      }
+      if (strcmp(words[1], "once") == 0) {
+        struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_RESETHAND};
+        sigaction(SIGSEGV, &action, NULL);
+      }
+      if (strcmp(words[1], "raw") == 0) {
+        struct kernel_action action = {on_unseen_fault, 0, 0, 0}, standard = {0, 0, 0, 0};
+        syscall(SYS_rt_sigaction, SIGSEGV, &action, 0, 8);
+        syscall(SYS_rt_sigaction, SIGILL, &standard, 0, 8);
+      }
+      puts("ready");
+      fflush(stdout);
+      printf("%u of 3 s\\n", sleep(3));
+      fflush(stdout);
+      for (;;) pause();
+    }
+    """
+
+  private static func folder() throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(program.utf8), to: "server.c")
+    let compiled = try Tool.shell(
+      "'\(HandlerLibrary.compiler ?? "clang")' -w -g server.c -o server", in: folder, limit: 60)
+    try #require(compiled.status == 0, "\(compiled.errorText)")
+    return folder
+  }
+
+  /// Runs doctor with `words` and returns what it says about the program.
+  private static func doctor(_ script: String, in folder: TemporaryFolder) throws -> JSONDocument {
+    let result = try RunTests.shell(
+      "doctor() { crashpadctl doctor -d db -f json \"$@\" > doctor.json; }\n\(script)", in: folder)
+    #expect(result.status < 2, "\(result.errorText)")
+    return try JSONDocument(Data(contentsOf: folder.url("doctor.json")))
+  }
+
+  private static func owners(_ document: JSONDocument) -> [String: String] {
+    Dictionary(
+      uniqueKeysWithValues: document["program"]["handlers"].array.map { row in
+        let function = row["function"].string.map { " " + $0 } ?? ""
+        return (row["signal"].string ?? "", (row["owner"].string ?? "") + function)
+      })
+  }
+
+  private static func states(_ document: JSONDocument) -> [String: String] {
+    Dictionary(
+      document["checks"].array.map { ($0["name"].string ?? "", $0["state"].string ?? "") },
+      uniquingKeysWith: { a, _ in a })
+  }
+
+  @Test(
+    "A program that doctor starts",
+    arguments: [
+      ("none", [:]), ("once", ["SIGSEGV": "program on_fault"]),
+      ("sigaction", ["SIGSEGV": "program on_fault", "SIGBUS": "program on_fault", "SIGFPE": "ignored"]),
+      ("raw", ["SIGSEGV": "unseen on_unseen_fault", "SIGILL": "unseen"]),
+    ])
+  func started(_ kind: String, _ own: [String: String]) throws {
+    let folder = try Self.folder()
+    let document = try Self.doctor("doctor --after 300ms -- ./server \(kind)", in: folder)
+    let owners = Self.owners(document)
+    #expect(owners.count == 7)
+    #expect(owners.filter { $0.value != "crashpad" } == own)
+    #expect(document["program"]["has_library"].bool == true)
+    let states = Self.states(document)
+    #expect(states["handlers"] == "ok")
+    #expect(states["SIGSEGV"] == (own.isEmpty ? nil : kind == "raw" ? "limited" : "note"))
+    let process = document["program"]["pid"].int ?? 0
+    #expect(kill(pid_t(process), 0) != 0, "the program still runs")
+    #expect(!folder.exists("db"))
+  }
+
+  @Test("A running program, with the handler and without, which goes on", arguments: [true, false])
+  func running(_ isHandled: Bool) throws {
+    let folder = try Self.folder()
+    let document = try Self.doctor(
+      """
+      \(isHandled ? "crashpadctl run -q -d db -- " : "")./server sigaction > said & server=$!
+      until grep -q ready said; do sleep 0.05; done
+      process=$server; \(isHandled ? "process=$(cat /proc/$server/task/$server/children)" : "")
+      for i in 1 2 3; do doctor --pid $process; done
+      until grep -q of said; do sleep 0.05; done
+      kill $process; wait $server; true
+      """, in: folder)
+    #expect(document["program"]["has_library"].bool == isHandled)
+    #expect(
+      Self.owners(document).filter { !["crashpad", "standard"].contains($0.value) }
+        == ["SIGSEGV": "program on_fault", "SIGBUS": "program on_fault", "SIGFPE": "ignored"])
+    #expect(Self.states(document)["handlers"] == (isHandled ? "ok" : "missing"))
+    // The call that it was in was not interrupted.
+    #expect(String(decoding: try folder.bytes(of: "said"), as: UTF8.self) == "ready\n0 of 3 s\n")
+  }
+
+  @Test("What is stopped, has ended, or never was is not looked at")
+  func notLookedAt() throws {
+    let folder = try Self.folder()
+    let stopped = try Self.doctor(
+      """
+      ./server raw > said & server=$!
+      until grep -q ready said; do sleep 0.05; done
+      kill -STOP $server; doctor --pid $server; kill -CONT $server; sleep 0.1; kill $server; wait $server; echo $? > status
+      """, in: folder)
+    let check = try #require(stopped["checks"].array.first { $0["name"].string == "handlers" })
+    #expect(check["found"].string?.hasSuffix("is stopped, and not looked at; it has handlers for SIGSEGV") == true)
+    #expect(try folder.bytes(of: "status") == Array("143\n".utf8))
+    for words in ["--pid 2147483647", "-- true", "-- ./nowhere"] {
+      let document = try Self.doctor("doctor \(words)", in: folder)
+      #expect(document["program"].isNull)
+      #expect(Self.states(document)["handlers"] != nil)
+    }
+  }
+}
