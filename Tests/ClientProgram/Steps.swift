@@ -13,6 +13,8 @@ final class Steps: Sendable {
   private let database: FilePath
   private let events = Mutex<[String]>([])
   private let event = DispatchSemaphore(value: 0)
+  /// The dump of the last hang.
+  private let hangDump = Mutex<String>("")
   private let tasks = Mutex<[String: MonitoredTask]>([:])
 
   private static let text = StringAnnotation("text-object", maximumLength: 16)
@@ -80,6 +82,18 @@ final class Steps: Sendable {
     case "allowed": tell("allowed \(try CrashpadClient.uploadsEnabled())")
     case "pending": try CrashpadClient.startProcessingPendingReports()
     case "monitor": try startMonitor(value)
+    case "watch":
+      guard let monitor = HangMonitor.shared, Watches.watch(value, by: monitor) else {
+        return tell("no watch \(value)")
+      }
+    case "stop-watching": HangMonitor.shared?.stopWatching(value)
+    case "stop-monitor":
+      HangMonitor.shared?.stop()
+      // Its thread discards the dump of a hang.
+      let dump = hangDump.withLock { $0 }
+      while unsafe access(dump, F_OK) == 0 { usleep(10_000) }
+    case "block": Watches.block(value)
+    case "release": Watches.release(value)
     case "begin": begin(value)
     case "end": _ = tasks.withLock { $0[value] }.map { HangMonitor.shared?.endTask($0) }
     case "tell": tell(value)
@@ -124,6 +138,7 @@ final class Steps: Sendable {
     options.onEvent = { event in
       switch event {
       case .hangs(let name, let dump):
+        self.hangDump.withLock { $0 = dump?.string ?? "" }
         self.tell("hangs \(name) \(dump?.string ?? "no dump")")
         self.saw("hangs")
       case .kept(let name, let dump):
@@ -148,6 +163,7 @@ final class Steps: Sendable {
     let task = HangMonitor.shared?.beginTask(parts[0], expiry: expiry) {
       self.tell("handler of \(parts[0])")
       self.saw("handler")
+      self.saw("handler of \(parts[0])")
     }
     guard let task else { return tell("no task \(parts[0])") }
     tasks.withLock { $0[parts[0]] = task }

@@ -25,7 +25,9 @@ struct ClientProgram {
   }
 
   /// Runs the program with these steps to its end.
-  func run(_ steps: String...) throws -> Result {
+  func run(_ steps: String...) throws -> Result { try run(steps) }
+
+  func run(_ steps: [String]) throws -> Result {
     let program = Self.products.appending(path: "client-program").path
     let words = ([program, database.path] + steps).map { "'\($0)'" }.joined(separator: " ")
     let result = try Tool.shell("ulimit -c 0; SWIFT_BACKTRACE=enable=no exec \(words)", in: folder)

@@ -48,6 +48,52 @@ struct HangMonitorTests {
     #expect(try DumpFacts(program.reports(in: "pending")[0]).object("hang") == "main queue")
   }
 
+  /// Tasks that expire say that the monitor went through its watches so often.
+  private static let rounds = (1...3).flatMap { ["begin=\($0),1", "until=handler of \($0)", "end=\($0)"] }
+
+  @Test(
+    "What is watched hangs while it is blocked",
+    arguments: [
+      ("queue", "com.example.queue"), ("actor", "shelf"), ("executor", "executor"), ("loop", "loop"),
+    ])
+  func watched(kind: String, name: String) throws {
+    let program = try ClientProgram()
+    let result = try program.run(
+      ["start=app", "monitor=20,500,\(Self.day)", "watch=\(kind)"] + Self.rounds
+        + ["block=\(kind)", "until=hangs", "release=\(kind)", "until=answers", "tell=on"])
+    let lines = result.lines.filter { !$0.contains("handler of") && !$0.contains("expired") }
+    #expect(lines.count == 3)
+    #expect(lines.first?.hasPrefix("hangs \(name) \(program.pendingDumps.path)/app@") == true, "\(lines)")
+    #expect(Array(lines.dropFirst()) == ["answers \(name)", "on"])
+  }
+
+  @Test("The main thread is watched from its first response on")
+  func mainThread() throws {
+    let program = try ClientProgram()
+    let result = try program.run(
+      ["start=app", "monitor=20,500,\(Self.day)", "stop-watching=main queue", "watch=main"] + Self.rounds
+        + ["hang-until=hangs", "until=answers", "tell=on"])
+    let lines = result.lines.filter { !$0.contains("handler of") && !$0.contains("expired") }
+    #expect(lines.first?.hasPrefix("hangs main thread \(program.pendingDumps.path)/app@") == true, "\(lines)")
+    #expect(Array(lines.dropFirst()) == ["answers main thread", "on"])
+  }
+
+  @Test("What is watched no more does not hang; a monitor that stopped discards the dump of a hang")
+  func stops() throws {
+    let program = try ClientProgram()
+    let unwatched = try program.run(
+      ["start=app", "monitor=20,500,\(Self.day)", "watch=queue", "watch=loop"] + Self.rounds
+        + [
+          "block=queue", "stop-watching=com.example.queue", "block=loop", "until=hangs", "release=loop",
+          "until=answers",
+        ])
+    #expect(!unwatched.lines.contains { $0.contains("com.example.queue") })
+    let stopped = try program.run(
+      ["start=app", "monitor=20,500,\(Self.day)", "watch=loop", "block=loop", "until=hangs", "stop-monitor"])
+    #expect(stopped.lines.count == 1)
+    #expect(try program.dumpNames() == [".app.runs"])
+  }
+
   @Test("While the process lives, nobody takes the dump of its hang")
   func alive() throws {
     let program = try ClientProgram()
