@@ -133,6 +133,8 @@ struct GroupsPageWriter {
     let state: HTML = page.isCompared ? "<td>\(group.state == .known ? "" : group.state?.rawValue ?? "")</td>" : ""
     let loops: HTML =
       group.loops > 0 ? " <strong>crashes at start: \(counted(group.loops, "installation"))</strong>" : ""
+    let twins: HTML =
+      group.twins > 0 ? " <small>\(counted(group.twins, "more report")) of the same crashes</small>" : ""
     let example: HTML =
       group.link.map { "<a href=\"\($0)\">\(texts.place(group.example ?? "example", limit: 80))</a>" }
       ?? (group.crash == nil
@@ -141,7 +143,7 @@ struct GroupsPageWriter {
     return """
       <tr id="g\(group.id)"><td class="number" data-value="\(group.count)">\(grouped(group.count))</td>\
       <td class="number" data-value="\(tenths)">\(tenths / 10).\(tenths % 10)%</td>\(state)\
-      <th scope="row">\(texts.place(group.text))\(loops) <small>\(group.id)</small></th>\
+      <th scope="row">\(texts.place(group.text))\(loops)\(twins) <small>\(group.id)</small></th>\
       <td class="whole">\(group.first ?? "-")</td><td class="whole">\(group.last ?? "-")</td>\
       <td>\(versions.isEmpty ? "-" : texts.place(versions + more, limit: 120))</td>\
       <td>\(example)</td></tr>

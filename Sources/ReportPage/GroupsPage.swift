@@ -41,6 +41,8 @@ package struct GroupsPage: Sendable {
     package var state: State?
     /// Installations that crashed again and again right after their start.
     package var loops = 0
+    /// More reports of the same crashes, which are not in `count`.
+    package var twins = 0
     package var example: String?
     /// A page beside this one with the example; nil without one. Letters, digits, `-`, `.` and `/`.
     package var link: String?

@@ -115,6 +115,8 @@ struct TwinTests {
     }
     let text = try Tool.shell("crashpadctl group --no-system in | tail -n 1", in: folder).text
     #expect(text.contains("of the same crashes") == (twins > 0), "\(text)")
+    let page = try Tool.shell("crashpadctl report --no-system -o page.html in && cat page.html", in: folder).text
+    #expect(page.contains("of the same crashes</small>") == (twins > 0))
     // Each part has one of them.
     let parts = (1...pair.files.count).map {
       "crashpadctl group --no-system --shard \($0)/\(pair.files.count) --partial \($0).json in"

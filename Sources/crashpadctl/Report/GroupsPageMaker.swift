@@ -42,6 +42,7 @@ struct GroupsPageMaker {
     made.devices = Self.counts(group.cell.devices)
     made.systems = Self.counts(group.cell.systems)
     made.loops = group.cell.loopingClients
+    made.twins = group.cell.twins
     made.example = group.cell.example.map { lastPathComponent($0.input) }
     made.days = group.cell.days.map { key, count in
       GroupsPage.Day(day: key.number, version: key.version.map { Wording.printable($0) }, count: count)
