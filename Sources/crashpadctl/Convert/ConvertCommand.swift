@@ -95,7 +95,7 @@ struct ConvertCommand: ParsableCommand {
 
   func validate() throws {
     try checkInputs(dumps)
-    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    try checkJobs(jobs)
     if output == "-", format == .json {
       throw ValidationError("-o - and --format json both go to standard output.")
     }

@@ -67,14 +67,9 @@ struct EventsCommand: ParsableCommand {
   @Flag(name: .long, help: "End the session of an app whose dump does not say whether it was in the foreground.")
   var assumeForeground = false
 
-  @OptionGroup var pipes: PipeOption
+  @OptionGroup var reading: ReadingArguments
 
-  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
-  var arch: ArchitectureArgument = .guess
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
-  var jobs: Int = 0
+  @OptionGroup var parallel: JobsOption
 
   @OptionGroup var clock: ClockOption
 
@@ -82,7 +77,6 @@ struct EventsCommand: ParsableCommand {
 
   func validate() throws {
     try checkInputs(inputs)
-    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
     if cursor == "-" { throw ValidationError("--cursor takes a file; - is none.") }
     guard mapping.mapping == nil, !mapping.text.contains("/"), !mapping.text.contains("."),
       (try? FileKind(at: FilePath(argument: mapping.text), followingLink: true)) == nil

@@ -64,7 +64,7 @@ struct EventsRun {
     var withoutCrash = 0
     let progress = Progress(total: inputs.count, isShown: command.output != nil)
     inOrder(
-      count: inputs.count, jobs: command.jobs, work: { report(inputs[$0], reading) },
+      count: inputs.count, jobs: command.parallel.jobs, work: { report(inputs[$0], reading) },
       report: { index, report in
         progress.clear()
         for message in report.messages { Terminal.error(message) }
@@ -97,7 +97,7 @@ struct EventsRun {
     do {
       let dump = try DumpInput.open(input.argument)
       return try dump.file.checkingReading {
-        let inspection = Inspection(dump, architecture: command.arch.architecture)
+        let inspection = Inspection(dump, architecture: command.reading.architecture)
         try dump.file.checkReading()
         return report(inspection, input, SeenDump(id: inspection.crashID(path), file: file), version, reading)
       }

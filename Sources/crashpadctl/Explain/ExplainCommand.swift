@@ -37,10 +37,7 @@ struct ExplainCommand: ParsableCommand {
     help: ArgumentHelp("Print text, or a JSON document (one per line for several inputs or codes).", valueName: "form"))
   var format: ReportFormat = .text
 
-  @OptionGroup var pipes: PipeOption
-
-  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
-  var arch: ArchitectureArgument = .guess
+  @OptionGroup var reading: ReadingArguments
 
   @OptionGroup var color: ColorOption
 

@@ -80,7 +80,8 @@ struct ExplainRun {
     let explained: ExplainedInput
     do {
       explained = try ExplainedInput(
-        .open(input.argument), architecture: command.arch.architecture, cache, makesSignature: command.format == .json)
+        .open(input.argument), architecture: command.reading.architecture, cache,
+        makesSignature: command.format == .json)
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       Terminal.error("\(input.name): error: \(text)")

@@ -79,12 +79,7 @@ struct GroupCommand: ParsableCommand {
     help: ArgumentHelp("Only crashes at this time or later; an age such as 7d is a time ago.", valueName: "time"))
   var since: TimeOrAge?
 
-  @Option(
-    name: .customLong("in-app"),
-    help: ArgumentHelp(
-      "Modules that belong to the program too: a pattern of paths or file names, such as 'libshop*'. May be repeated.",
-      valueName: "glob"))
-  var inApp: [String] = []
+  @OptionGroup var own: InAppOption
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, one JSON document, or CSV.", valueName: "form"))
   var format: GroupFormat = .text
@@ -118,14 +113,9 @@ struct GroupCommand: ParsableCommand {
 
   @OptionGroup var page: HTMLOption
 
-  @OptionGroup var pipes: PipeOption
+  @OptionGroup var reading: ReadingArguments
 
-  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
-  var arch: ArchitectureArgument = .guess
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
-  var jobs: Int = 0
+  @OptionGroup var parallel: JobsOption
 
   @OptionGroup var clock: ClockOption
 
@@ -133,14 +123,12 @@ struct GroupCommand: ParsableCommand {
 
   func validate() throws {
     try checkInputs(inputs)
-    try checkText("--in-app", inApp)
-    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
     if merge, shard != nil { throw ValidationError("--merge and --shard exclude each other.") }
     if merge, explainSignature {
       throw ValidationError("--merge reads no frames that --explain-signature could print.")
     }
     if merge, since != nil { throw ValidationError("--merge reads no crashes that --since could choose.") }
-    if merge, !inApp.isEmpty || !symbolOptions.symbols.isEmpty {
+    if merge, !own.inApp.isEmpty || !symbolOptions.symbols.isEmpty {
       throw ValidationError("--merge reads no frames; --symbols and --in-app belong to the runs that made the parts.")
     }
     if index != nil, merge || partial != nil || explainSignature {

@@ -68,10 +68,7 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup var page: HTMLOption
 
-  @OptionGroup var pipes: PipeOption
-
-  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
-  var arch: ArchitectureArgument = .guess
+  @OptionGroup var reading: ReadingArguments
 
   @OptionGroup var color: ColorOption
 
@@ -87,7 +84,7 @@ struct InspectCommand: ParsableCommand {
     InspectRun(
       dumps: dumps, threads: threads, modules: modules, annotations: annotations, registers: registers,
       memoryList: memoryList, memory: memory, length: length, tree: tree, hex: hex, format: format, symbols: symbols,
-      architecture: arch.architecture, html: page.html)
+      architecture: reading.architecture, html: page.html)
   }
 
   func run() throws { try inspection.run() }

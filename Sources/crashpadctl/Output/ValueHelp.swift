@@ -36,7 +36,8 @@ enum ValueHelp {
   /// Values by option name, for options whose placeholder has several meanings or is not printed.
   private static let names = [
     "--attempts": number, "--connect-timeout": duration, "--timeout": "a duration such as 500ms or 1m",
-    "--dump-timeout": duration, "--field": assignment, "--since": time + ", or an age such as 1d", "--until": time + ", or an age such as 1d",
+    "--dump-timeout": duration, "--field": assignment, "--since": time + ", or an age such as 1d",
+    "--until": time + ", or an age such as 1d",
     "--last-upload-attempt": time + ", or 'never'", "--frames": "a whole number from 1 on, or 'all'",
     "--max-reports": number + ", or 'none'",
     "--keep-memory": RedactionPolicy.Memory.allCases.map { "'\($0.rawValue)'" }.joined(separator: " or "),

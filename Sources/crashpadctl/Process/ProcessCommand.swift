@@ -79,7 +79,7 @@ struct ProcessCommand: ParsableCommand {
   var verbose = false
 
   func validate() throws {
-    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    try checkJobs(jobs)
     if let limit, limit < 0 { throw ValidationError("--limit takes 0 or more.") }
     if !upload, server.isGiven { throw ValidationError("Options of crashpadctl upload require --upload.") }
     try HTMLOption.check(page.html, [])

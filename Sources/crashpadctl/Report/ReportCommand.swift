@@ -45,39 +45,27 @@ struct ReportCommand: ParsableCommand {
     completion: .file(extensions: ["json"]))
   var baseline: String?
 
-  @Option(
-    name: .customLong("in-app"),
-    help: ArgumentHelp(
-      "Modules that belong to the program too: a pattern of paths or file names, such as 'libshop*'. May be repeated.",
-      valueName: "glob"))
-  var inApp: [String] = []
+  @OptionGroup var own: InAppOption
 
-  @OptionGroup var pipes: PipeOption
+  @OptionGroup var reading: ReadingArguments
 
-  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
-  var arch: ArchitectureArgument = .guess
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
-  var jobs: Int = 0
+  @OptionGroup var parallel: JobsOption
 
   @OptionGroup var color: ColorOption
 
   func validate() throws {
     try checkInputs(inputs)
-    try checkText("--in-app", inApp)
-    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
     if split, output == "-" { throw ValidationError("--split writes files beside the page; -o names its file.") }
   }
 
   func run() throws {
     var options = page.options
     options.symbols = symbolOptions.places
-    options.architecture = arch.architecture
+    options.architecture = reading.architecture
     options.splits = split
     options.baseline = baseline
-    options.inApp = inApp
-    options.jobs = jobs
+    options.inApp = own.inApp
+    options.jobs = parallel.jobs
     let list = InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning)
     let run: PageRun
     do { run = try PageRun(list, to: output, options) } catch let error as PageStatus { Terminal.end(error.status) }

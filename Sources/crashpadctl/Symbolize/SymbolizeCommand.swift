@@ -64,21 +64,15 @@ struct SymbolizeCommand: ParsableCommand {
 
   @OptionGroup var page: HTMLOption
 
-  @OptionGroup var pipes: PipeOption
+  @OptionGroup var reading: ReadingArguments
 
-  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
-  var arch: ArchitectureArgument = .guess
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
-  var jobs: Int = 0
+  @OptionGroup var parallel: JobsOption
 
   @OptionGroup var color: ColorOption
 
   func validate() throws {
     try checkInputs(dumps)
     try HTMLOption.check(page.html, dumps)
-    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
     if modules, missing { throw ValidationError("--modules and --missing exclude each other.") }
     if format == .crash, modules || missing {
       throw ValidationError("--format crash goes with neither --modules nor --missing.")
@@ -93,8 +87,8 @@ struct SymbolizeCommand: ParsableCommand {
     options.symbols = symbolOptions.places
     // Warnings about symbol servers are printed already.
     options.names = names.form(isText: true)
-    options.architecture = arch.architecture
-    options.jobs = jobs
+    options.architecture = reading.architecture
+    options.jobs = parallel.jobs
     Terminal.end(HTMLOption.write(page.html, of: list, options, status: status))
   }
 }

@@ -39,7 +39,7 @@ struct SymbolizeRun {
     var isFirst = true
     let progress = Progress(total: list.inputs.count, isShown: command.format == .text)
     inOrder(
-      count: list.inputs.count, jobs: command.jobs, work: { symbolize(list.inputs[$0]) },
+      count: list.inputs.count, jobs: command.parallel.jobs, work: { symbolize(list.inputs[$0]) },
       report: { _, report in
         progress.clear()
         for message in report.messages { Terminal.error(message) }
@@ -81,7 +81,7 @@ struct SymbolizeRun {
     do {
       let dump = try DumpInput.open(input.argument)
       return try dump.file.checkingReading {
-        let inspection = Inspection(dump, architecture: command.arch.architecture)
+        let inspection = Inspection(dump, architecture: command.reading.architecture)
         try dump.file.checkReading()
         return symbolize(inspection, input)
       }

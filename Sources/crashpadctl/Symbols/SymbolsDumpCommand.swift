@@ -65,7 +65,7 @@ struct SymbolsDumpCommand: ParsableCommand {
 
   func validate() throws {
     try checkText("--name", name.map { [$0] } ?? [])
-    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    try checkJobs(jobs)
     guard files.count > 1 else { return }
     if debug != nil { throw ValidationError("--debug takes one file.") }
     if name != nil { throw ValidationError("--name takes one file.") }

@@ -19,12 +19,7 @@ struct WorkerCommand: ParsableCommand {
 
   @OptionGroup var symbolOptions: SymbolOptions
 
-  @Option(
-    name: .customLong("in-app"),
-    help: ArgumentHelp(
-      "Modules that belong to the program too: a pattern of paths or file names, such as 'libshop*'. May be repeated.",
-      valueName: "glob"))
-  var inApp: [String] = []
+  @OptionGroup var own: InAppOption
 
   @Option(
     name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
@@ -50,15 +45,14 @@ struct WorkerCommand: ParsableCommand {
   @OptionGroup var pipes: PipeOption
 
   func validate() throws {
-    try checkText("--in-app", inApp)
-    if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+    try checkJobs(jobs)
     if let dumpTimeout, dumpTimeout.milliseconds < 1 { throw ValidationError("--dump-timeout takes 1 ms or more.") }
     if let memoryLimit, memoryLimit.bytes < 1 { throw ValidationError("--memory-limit takes 1 byte or more.") }
   }
 
   func run() throws {
     InputFile.usesTemporaryFiles = false
-    let operations = WorkerOperations(search: try symbolOptions.search(), inApp: inApp)
+    let operations = WorkerOperations(search: try symbolOptions.search(), inApp: own.globs)
     Terminal.end(WorkerRun(command: self, operations: operations).run())
   }
 }

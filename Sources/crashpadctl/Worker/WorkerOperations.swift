@@ -22,8 +22,7 @@ struct WorkerOperations: Sendable {
   private let named: SignatureOptions
   private let simplified: SymbolCache
 
-  init(search: SymbolSearch, inApp: [String]) {
-    let globs = inApp.map { Glob($0) }
+  init(search: SymbolSearch, inApp globs: [Glob]) {
     let mangled = SymbolCache(search, names: .mangled)
     signatures = SignatureOptions(mangled, inApp: globs)
     full = SymbolCache(sharing: mangled, names: .full)

@@ -1,0 +1,42 @@
+import ArgumentParser
+import CrashpadCore
+import Signatures
+import Snapshot
+
+/// How dumps are read whose registers may be of any architecture.
+struct ReadingArguments: ParsableArguments {
+  @OptionGroup var pipes: PipeOption
+
+  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
+  var arch: ArchitectureArgument = .guess
+
+  var architecture: CPUArchitecture? { arch.architecture }
+}
+
+/// `--jobs`, for commands that read dumps.
+struct JobsOption: ParsableArguments {
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
+  var jobs: Int = 0
+
+  func validate() throws { try checkJobs(jobs) }
+}
+
+/// Throws a usage error of a negative number.
+func checkJobs(_ jobs: Int) throws {
+  if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+}
+
+/// `--in-app`
+struct InAppOption: ParsableArguments {
+  @Option(
+    name: .customLong("in-app"),
+    help: ArgumentHelp(
+      "Modules that belong to the program too: a pattern of paths or file names, such as 'libshop*'. May be repeated.",
+      valueName: "glob"))
+  var inApp: [String] = []
+
+  func validate() throws { try checkText("--in-app", inApp) }
+
+  var globs: [Glob] { inApp.map { Glob($0) } }
+}
