@@ -14,7 +14,7 @@ package final class JSONTree: Sendable {
     var next: Int
   }
 
-  /// The maximum number of values read, which limits memory to 80 MB for any text.
+  /// The maximum number of values read of a text that anyone may have written, which limits memory to 80 MB.
   package static let maximumValues = 2_000_000
   /// The maximum nesting depth of objects and arrays.
   package static let maximumDepth = 20_000
@@ -29,12 +29,13 @@ package final class JSONTree: Sendable {
   package let end: Int
 
   /// Reads the first value of `input` from `start` on; ignores the text after it.
-  package init(_ input: RawSpan, from start: Int = 0) {
+  /// - Parameter limit: the maximum number of values; each takes 40 bytes.
+  package init(_ input: RawSpan, from start: Int = 0, limit: Int = maximumValues) {
     base = min(start, input.byteCount)
     text = unsafe input.extracting(base..<input.byteCount).withUnsafeBytes { unsafe Array($0) }
-    var parser = JSONTreeParser()
+    var parser = JSONTreeParser(limit: limit)
     var nodes: [Node] = []
-    nodes.reserveCapacity(min(Self.maximumValues, text.count / 12))
+    nodes.reserveCapacity(min(limit, text.count / 12))
     var failure: JSONReader.Failure?
     do { try parser.parse(input.extracting(base..<input.byteCount), into: &nodes) } catch { failure = error }
     for index in parser.open.reversed() {
@@ -194,9 +195,12 @@ package struct JSONValue: Sendable {
 struct JSONTreeParser {
   typealias Node = JSONTree.Node
 
+  let limit: Int
   var offset = 0
   /// The nodes of the open objects and arrays.
   var open: [Int] = []
+
+  init(limit: Int) { self.limit = limit }
 
   mutating func parse(_ text: RawSpan, into nodes: inout [Node]) throws(JSONReader.Failure) {
     try value(text, &nodes)
@@ -253,7 +257,7 @@ struct JSONTreeParser {
 
   private mutating func value(_ text: RawSpan, _ nodes: inout [Node]) throws(JSONReader.Failure) {
     guard let byte = next(text) else { throw failure(.expected("a value")) }
-    guard nodes.count < JSONTree.maximumValues else { throw failure(.tooDeep) }
+    guard nodes.count < limit else { throw failure(.tooDeep) }
     switch byte {
     case UInt8(ascii: "{"), UInt8(ascii: "["):
       guard open.count < JSONTree.maximumDepth else { throw failure(.tooDeep) }

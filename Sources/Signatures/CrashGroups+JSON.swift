@@ -92,10 +92,17 @@ extension CrashGroups {
   /// What is wrong with a file that was to be a part.
   package struct NotAPart: Error { package let reason: String }
 
+  /// A part has some 30 values for each report that another part may be about: enough for a million and a half of them.
+  private static let maximumValues = 50_000_000
+
   package init(_ input: RawSpan) throws(NotAPart) {
     self.init()
-    let tree = JSONTree(input)
-    if let failure = tree.failure { throw NotAPart(reason: "is no JSON from byte \(failure.offset) on") }
+    let tree = JSONTree(input, limit: Self.maximumValues)
+    if let failure = tree.failure {
+      throw NotAPart(
+        reason: failure.reason == .tooDeep
+          ? "has too many values; make parts of fewer dumps" : "is no JSON from byte \(failure.offset) on")
+    }
     guard let root = tree.root, root["schema"]?.string == Self.partSchema else {
       throw NotAPart(reason: "is no \(Self.partSchema); --partial writes one")
     }

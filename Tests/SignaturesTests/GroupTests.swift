@@ -130,6 +130,20 @@ struct GroupTests {
     #expect(throws: CrashGroups.NotAPart.self) { try unsafe CrashGroups(bytes.span.bytes) }
   }
 
+  /// A day of a fleet has as many: 80,000 reports are more values than a dump may have.
+  @Test func `A part with many reports is read in whole`() throws {
+    var part = CrashGroups.Part()
+    for number in 0..<80_000 {
+      var facts = CrashFacts(id: "\(number)", input: "\(number)")
+      (facts.role, facts.processID, facts.time) = (.hang, Int64(number), 1_700_000_000 + Int64(number))
+      part.add(Self.signature(1), facts)
+    }
+    let groups = CrashGroups(CrashGroups.Shard(run: "r", number: 1, total: 1), part)
+    let text = Self.text(groups)
+    let again = try unsafe CrashGroups(text.span.bytes)
+    #expect(Self.text(again) == text)
+  }
+
   @Test func `Groups are new in a version, or gone since one`() throws {
     func facts(_ program: String?, _ version: String?) -> CrashFacts {
       var facts = CrashFacts(id: "x", input: "x")
