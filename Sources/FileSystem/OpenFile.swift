@@ -130,12 +130,13 @@ package final class OpenFile: Sendable {
   /// forever.
   package func lock(exclusive: Bool, waiting milliseconds: Int = longestLockWait) throws(FileFailure) {
     let operation = (exclusive ? LINUX_LOCK_EX : LINUX_LOCK_SH) | LINUX_LOCK_NB
-    let pause = 5
-    for waited in stride(from: 0, through: milliseconds, by: pause) {
+    // On a busy machine each pause takes several times its length, so they are not counted.
+    let deadline = ContinuousClock.now.advanced(by: .milliseconds(milliseconds))
+    repeat {
       if retrying({ flock(descriptor, operation) }) == 0 { return }
       guard errno == EWOULDBLOCK else { throw failure() }
-      if waited + pause <= milliseconds { usleep(UInt32(pause) * 1000) }
-    }
+      usleep(5000)
+    } while ContinuousClock.now < deadline
     throw FileFailure(path, .wouldBlock, lockHolder: lockHolder())
   }
 
