@@ -176,8 +176,10 @@ struct linux_program {
   int standard_error;
 };
 
-// What fork(2), which Swift does not import, is followed by in the child: as execvp(3), with signals as they are to be.
-__attribute__((noreturn)) static inline void linux_become(const struct linux_program *_Nonnull program, int failures) {
+// What vfork(2), which Swift does not import, is followed by in the child: as execvp(3), with signals as they are to be.
+// `*result` is in the parent's memory, which the child shares until then.
+__attribute__((noreturn)) static inline void linux_become(const struct linux_program *_Nonnull program,
+                                                          volatile int *_Nonnull result) {
   for (int number = 1; number < 65; number++) {
     if (sigismember(&program->changed, number) == 1)
       signal(number, sigismember(&program->ignored, number) == 1 ? SIG_IGN : SIG_DFL);
@@ -201,28 +203,23 @@ __attribute__((noreturn)) static inline void linux_become(const struct linux_pro
       break;
     }
   }
-  ssize_t written = write(failures, &failure, sizeof failure);
-  _exit(written == (ssize_t)sizeof failure ? 127 : 126);
+  *result = failure;
+  _exit(127);
 }
 
-// Starts a program. Returns its process id; or -1, and `*failure` is an errno value.
+// Starts a program. Returns its process id; or -1, and `*failure` is an errno value. The caller has blocked all signals:
+// a handler of its own would run in the child, too. Opens no file, of which this process may have no more.
 static inline pid_t linux_start(const struct linux_program *_Nonnull program, int *_Nonnull failure) {
-  int ends[2];
-  *failure = 0;
-  if (pipe2(ends, LINUX_O_CLOEXEC) != 0) {
+  volatile int result = 0;
+  pid_t child = vfork();
+  if (child == 0) linux_become(program, &result);
+  if (child < 0) {
     *failure = errno;
     return -1;
   }
-  pid_t child = fork();
-  if (child == 0) linux_become(program, ends[1]);
-  if (child < 0) *failure = errno;
-  close(ends[1]);
-  ssize_t got;
-  do got = child > 0 ? read(ends[0], failure, sizeof *failure) : 0;
-  while (got < 0 && errno == EINTR);
-  close(ends[0]);
-  if (*failure == 0) return child;
-  if (child > 0) waitpid(child, NULL, 0);
+  *failure = result;
+  if (result == 0) return child;
+  waitpid(child, NULL, 0);
   return -1;
 }
 

@@ -149,7 +149,7 @@ struct FilteredTests {
       "timeout -s KILL 60 ./filter errno rt_sigaction crashpadctl run -d db -- ./crash abort; echo $?", in: folder)
     #expect(result.text == "134\n", "\(result.errorText)")
     #expect(
-      result.errorText.contains("crash was killed by SIGABRT and left no dump; \"crashpadctl doctor\""),
+      result.errorText.contains("crash was killed by SIGABRT and left no dump; \"crashpadctl doctor -- ./crash\""),
       "\(result.errorText)")
     let doctor = try RunTests.shell(
       "timeout -s KILL 60 ./filter errno rt_sigaction crashpadctl doctor -d db; echo $?", in: folder)

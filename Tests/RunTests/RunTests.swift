@@ -40,6 +40,11 @@ struct RunTests {
     )
   }
 
+  @Test("A program that may have four files at once starts")
+  func fewFiles() throws {
+    try Self.checkSame("ulimit -n 4; handled sh -c 'echo started; exit 7'; echo $?")
+  }
+
   @Test("A crash leaves no core file of crashpadctl")
   func noCore() throws {
     let folder = try TemporaryFolder()
