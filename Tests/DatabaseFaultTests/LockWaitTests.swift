@@ -22,7 +22,7 @@ struct LockWaitTests {
       """
       '\(HandlerLibrary.compiler ?? "clang")' -shared -fPIC slow.c -o slow.so && crashpadctl process -q -d db
       crashpadctl database settings -d db --uploads-enabled no > /dev/null
-      flock db/settings.dat sleep 60 & holder=$!
+      flock db/settings.dat sleep 20 > /dev/null 2>&1 & holder=$!
       sleep 0.5
       LD_PRELOAD=./slow.so timeout 15 crashpadctl database info -d db > /dev/null; echo $?
       kill $holder
