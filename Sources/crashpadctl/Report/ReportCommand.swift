@@ -6,6 +6,7 @@ struct ReportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
     abstract: "Write a web page about a crash or many, for people without a terminal.",
+    usage: "crashpadctl report [<options>] <inputs> ... --output <file>",
     discussion: """
       One file that any browser opens. Of one crash: what happened with its evidence,
       the stacks, registers, memory, modules, annotations and findings. Of several,
@@ -28,7 +29,7 @@ struct ReportCommand: ParsableCommand {
   @Option(
     name: .shortAndLong, help: ArgumentHelp("Write the page to this file; - is standard output.", valueName: "file"),
     completion: .file(extensions: ["html"]))
-  var output: String
+  var output: String?
 
   @OptionGroup var symbolOptions: SymbolOptions
 
@@ -55,6 +56,8 @@ struct ReportCommand: ParsableCommand {
 
   func validate() throws {
     try checkInputs(inputs)
+    // The parser would name a missing option before one that is mistyped.
+    if output == nil { throw ValidationError("--output is missing; it names the file of the page.") }
     if split, output == "-" { throw ValidationError("--split writes files beside the page; -o names its file.") }
   }
 
@@ -68,7 +71,7 @@ struct ReportCommand: ParsableCommand {
     options.jobs = parallel.jobs
     let list = InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning)
     let run: PageRun
-    do { run = try PageRun(list, to: output, options) } catch let error as PageStatus { Terminal.end(error.status) }
+    do { run = try PageRun(list, to: output ?? "-", options) } catch let error as PageStatus { Terminal.end(error.status) }
     Terminal.end(run.run())
   }
 }
