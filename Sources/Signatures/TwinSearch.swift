@@ -5,16 +5,63 @@ struct TwinSearch {
     let key: GroupCell.Key
   }
 
-  private var entries: [Int64: [Entry]] = [:]
+  private struct Place: Hashable {
+    let processID: Int64
+    let rank: Int
+  }
+
+  /// The accounts of one rank of processes with one id, by the start of their periods.
+  private struct Bucket {
+    var entries: [Entry] = []
+    /// The longest of their periods, in seconds.
+    var longest: Int64 = 0
+
+    mutating func add(_ entry: Entry) {
+      entries.append(entry)
+      let (length, overflows) = entry.account.end.subtractingReportingOverflow(entry.account.start)
+      longest = max(longest, overflows ? .max : length)
+    }
+
+    /// Those whose periods may be near enough to that of `account`: a fleet has many processes of one id.
+    func near(_ account: CrashAccount) -> ArraySlice<Entry> {
+      let tolerance = CrashAccount.tolerance
+      let first = Self.moved(Self.moved(account.start, by: -tolerance), by: -longest)
+      let last = Self.moved(account.end, by: tolerance)
+      let start = index { $0.account.start >= first }
+      return entries[start..<max(start, index { $0.account.start > last })]
+    }
+
+    /// The first entry of which `isReached` is true; it is false of all before, and true of all behind.
+    private func index(where isReached: (Entry) -> Bool) -> Int {
+      var (low, high) = (0, entries.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if isReached(entries[middle]) { high = middle } else { low = middle + 1 }
+      }
+      return low
+    }
+
+    private static func moved(_ time: Int64, by distance: Int64) -> Int64 {
+      let (moved, overflows) = time.addingReportingOverflow(distance)
+      return overflows ? (distance < 0 ? .min : .max) : moved
+    }
+  }
+
+  private var buckets: [Place: Bucket] = [:]
 
   private init(_ cells: [GroupCell.Key: GroupCell]) {
     for (key, cell) in cells {
-      for account in cell.accounts { entries[account.processID, default: []].append(Entry(account: account, key: key)) }
+      for account in cell.accounts { add(Entry(account: account, key: key)) }
       for facts in cell.waiting.keys {
-        guard let account = CrashAccount(facts) else { continue }
-        entries[account.processID, default: []].append(Entry(account: account, key: key))
+        if let account = CrashAccount(facts) { add(Entry(account: account, key: key)) }
       }
     }
+    for place in buckets.keys { buckets[place]?.entries.sort { $0.account.start < $1.account.start } }
+  }
+
+  private mutating func add(_ entry: Entry) {
+    let place = Place(processID: entry.account.processID, rank: entry.account.role.rank)
+    buckets[place, default: Bucket()].add(entry)
   }
 
   /// The cells in which each crash counts once; of each twin its crash's cell has the number.
@@ -36,9 +83,12 @@ struct TwinSearch {
 
   /// The signature under which the crash counts that `account` is a second account of; nil if there is none.
   private func twin(of account: CrashAccount) -> GroupCell.Key? {
-    let best = entries[account.processID]?.filter { account.isTwin(of: $0.account) }.min {
-      Self.precedes($0, $1, account)
+    let told = (0..<account.role.rank).flatMap { rank in
+      buckets[Place(processID: account.processID, rank: rank)]?.near(account).filter {
+        account.isTwin(of: $0.account)
+      } ?? []
     }
+    let best = told.min { Self.precedes($0, $1, account) }
     // Ranks only fall, so that this ends.
     return best.flatMap { twin(of: $0.account) ?? $0.key }
   }
