@@ -71,7 +71,11 @@ struct ReportCommand: ParsableCommand {
     options.jobs = parallel.jobs
     let list = InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning)
     let run: PageRun
-    do { run = try PageRun(list, to: output ?? "-", options) } catch let error as PageStatus { Terminal.end(error.status) }
+    do {
+      run = try PageRun(list, to: output ?? "-", options)
+    } catch let error as PageStatus {
+      Terminal.end(error.status)
+    }
     Terminal.end(run.run())
   }
 }
