@@ -67,10 +67,10 @@ struct RealCore: Sendable {
     guard pattern.trimmingCharacters(in: .whitespacesAndNewlines) == "core" else { throw NoCore() }
     let folder = try TemporaryFolder()
     try folder.write(Array(source.utf8), to: "crash.c")
-    guard try Tool.shell("cc -g -O1 -pthread crash.c -o crash", in: folder, limit: 60).status == 0 else {
+    guard try Tool.shell("cc -g -O1 -pthread crash.c -o crash", in: folder).status == 0 else {
       throw NoCore()
     }
-    let result = try Tool.shell("./crash 'an argument' another; true", in: folder, limit: 60)
+    let result = try Tool.shell("./crash 'an argument' another; true", in: folder)
     guard let name = try folder.names().first(where: { $0.hasPrefix("core") }) else { throw NoCore() }
     var frames: [UInt64: UInt64] = [:]
     var process: [UInt64] = []

@@ -77,7 +77,7 @@ struct UnreadableSymbolTests {
     ] {
       let run = "as-nobody crashpadctl \(command) -s \(place) a.idump b.idump"
       let result = try Tool.shell(
-        "\(Self.start)chmod -R a+rwX ..; rm -f out.html; \(make); \(run)", in: folder, limit: 60)
+        "\(Self.start)chmod -R a+rwX ..; rm -f out.html; \(make); \(run)", in: folder)
       let module = String(decoding: try folder.bytes(of: "module").prefix { $0 != 9 }, as: UTF8.self)
       check(result, path + (path.hasSuffix("/") ? module : ""), reason, "\(place): \(command)")
     }

@@ -62,7 +62,7 @@ struct UnreadableTests {
     let result = try Tool.shell(
       "exec 9<db/settings.dat; flock --exclusive 9; crashpadctl \(command) --now \(Self.now) 9<&- || exit $?".replacing(
         command.contains(" info") || command.contains(" settings") ? " --now \(Self.now)" : "\u{0}", with: ""),
-      in: folder, limit: 60)
+      in: folder)
     if command.contains("check") {
       #expect(result.status < 2, "\(result.errorText)")
     } else {

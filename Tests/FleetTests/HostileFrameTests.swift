@@ -92,7 +92,7 @@ struct HostileFrameTests {
     try (0..<50).reduce(Data()) { data, _ in data + request }.write(to: folder.url("requests"))
     let result = try Tool.shell(
       "{ crashpadctl worker --no-system \(rest.split(separator: "|", maxSplits: 1)[0]); echo $? > status; }"
-        + (rest.contains("|") ? " |" + rest.split(separator: "|", maxSplits: 1)[1] : ""), in: folder, limit: 60)
+        + (rest.contains("|") ? " |" + rest.split(separator: "|", maxSplits: 1)[1] : ""), in: folder)
     #expect(try String(contentsOf: folder.url("status"), encoding: .utf8) == "\(status)\n")
     #expect(error.isEmpty ? result.errorText.isEmpty : result.errorText.contains(error))
   }

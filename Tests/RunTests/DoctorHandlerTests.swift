@@ -45,7 +45,7 @@ struct DoctorHandlerTests {
     let folder = try TemporaryFolder()
     try folder.write(Array(program.utf8), to: "server.c")
     let compiled = try Tool.shell(
-      "'\(HandlerLibrary.compiler ?? "clang")' -w -g server.c -o server", in: folder, limit: 60)
+      "'\(HandlerLibrary.compiler ?? "clang")' -w -g server.c -o server", in: folder)
     try #require(compiled.status == 0, "\(compiled.errorText)")
     return folder
   }

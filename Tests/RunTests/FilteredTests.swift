@@ -8,7 +8,7 @@ struct FilteredTests {
   private static func compile(_ program: String, _ name: String, in folder: TemporaryFolder) throws {
     try folder.write(Array(program.utf8), to: "\(name).c")
     let result = try Tool.shell(
-      "'\(HandlerLibrary.compiler ?? "clang")' -w \(name).c -o \(name)", in: folder, limit: 60)
+      "'\(HandlerLibrary.compiler ?? "clang")' -w \(name).c -o \(name)", in: folder)
     try #require(result.status == 0, "\(result.errorText)")
   }
 

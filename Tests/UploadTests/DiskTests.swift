@@ -101,7 +101,7 @@ struct DiskTests {
       mkfifo ../attachments/\(id(5))/fifo
       """, in: folder)
     #expect(prepared.status == 0, "\(prepared.errorText)")
-    let result = try Tool.shell("exec \(upload(collector))", in: folder, limit: 60)
+    let result = try Tool.shell("exec \(upload(collector))", in: folder)
     #expect([0, 1].contains(result.status), "\(result.errorText)")
     #expect(result.errorText.contains("\(id(4)): error:"), "\(result.errorText)")
     let requests = try collector.requests

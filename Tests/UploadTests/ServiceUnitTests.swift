@@ -99,7 +99,7 @@ struct ServiceUnitTests {
     let service = try Service()
     let command =
       "chmod -R go+rwX . && chmod go+rx .. && as-nobody prlimit --nproc=1 '\(Tool.path)' process -d db --jobs 4"
-    let result = try Tool.shell(command, in: service.folder, limit: 60)
+    let result = try Tool.shell(command, in: service.folder)
     #expect(result.status == 0, "\(result.errorText)")
     #expect(try service.folder.names(in: service.dumps).isEmpty)
   }
