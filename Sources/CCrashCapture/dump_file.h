@@ -26,8 +26,8 @@ CRASH_TIME long dump_file_make(void);
 
 // Opens the directory of the dumps, if it is not open yet. Returns 0 or an errno value below zero.
 CRASH_TIME long dump_file_reach(void);
-// Makes the file if there is none any more: after a first crash, in a child, in a program that closes descriptors it
-// did not open, or if the file was removed. Returns 0 or an errno value below zero.
+// Makes the file again if it is gone: after a first crash, in a child, in a program that closes descriptors it did not
+// open, or if the file was removed. Returns 0 or an errno value below zero.
 CRASH_TIME long dump_file_prepare(void);
 // Gives the file its final name, and forgets it. Returns 0 or an errno value below zero.
 CRASH_TIME long dump_file_finish(void);

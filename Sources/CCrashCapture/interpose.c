@@ -45,7 +45,7 @@ static struct {
 // The program's own handlers, as it set them, for signals for which the kernel has another handler; NULL for the rest.
 static signal_handler *_Atomic given_handlers[kCrashSignalCount];
 
-// What else is known of those handlers.
+// Flags of those handlers, and the arguments of their calls.
 static struct given {
   _Atomic int flags;
   // The arguments that a handler for one call was called with, and its thread.

@@ -5,7 +5,7 @@
 
 #include "crash_time.h"
 
-// Parses a decimal number at the beginning of a text; below zero if there is none.
+// Parses the decimal number at the beginning of a text. Returns a negative value if the text begins with no digit.
 CRASH_TIME int64_t parse_number(const char *text);
 
 // Reads a whole small file and ends it with NUL; returns its size, at most `size - 1`, or an errno value below zero.
@@ -31,7 +31,8 @@ enum attention {
   kHasEnded,
 };
 
-// How the thread would take a signal that is sent to it. directory: /proc/self/task, open; below zero if there is none.
+// Finds out how the thread would take a signal. directory: a descriptor of /proc/self/task, negative if it can't be
+// opened.
 CRASH_TIME enum attention proc_attention(int directory, int thread, int number);
 
 // Whether the thread made a child that shares its memory (vfork), and waits until the child exits or calls exec.

@@ -20,7 +20,7 @@ enum {
   kMaximumAnnotationValue = 20480,
 };
 
-// A file of ours, with the facts to recognize it: programs close and reuse descriptors that they never opened.
+// A file of the handler, with the facts that identify it: programs close and reuse descriptors that they did not open.
 struct known_file {
   int descriptor;  // 0: none; ours are raised above those of the standard streams
   dev_t device;

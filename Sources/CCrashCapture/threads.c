@@ -223,8 +223,8 @@ CRASH_TIME static void send_stop(int process, struct thread *thread) {
   }
 }
 
-// Sends the stop signal to a thread that is not known yet. Returns whether it is a new thread that lives. directory:
-// /proc/self/task, open; below zero if there is none. listed: its number there.
+// Sends the stop signal to a thread that is not known yet. Returns whether it is a new thread that lives. directory: a
+// descriptor of /proc/self/task, negative if it can't be opened. listed: the thread's number there.
 CRASH_TIME static bool ask(int process, int directory, int id, int listed) {
   if (find(id) != NULL) return false;
   struct thread *thread = add(id, listed);

@@ -171,13 +171,13 @@ struct linux_program {
   sigset_t ignored;
   // Bits of the standard streams that are to be closed.
   unsigned closed;
-  // What standard output and standard error shall be; -1 leaves them.
+  // Descriptors for standard output and standard error; -1 leaves them as they are.
   int standard_output;
   int standard_error;
 };
 
-// What vfork(2), which Swift does not import, is followed by in the child: as execvp(3), with signals as they are to be.
-// `*result` is in the parent's memory, which the child shares until then.
+// Runs in the child of vfork(2): sets the signals and streams, and executes the program as execvp(3) does. `*result`
+// receives an errno value; it is in the parent's memory, which the child shares until then.
 __attribute__((noreturn)) static inline void linux_become(const struct linux_program *_Nonnull program,
                                                           volatile int *_Nonnull result) {
   for (int number = 1; number < 65; number++) {

@@ -27,8 +27,8 @@ struct ElfNotes {
   private(set) var fault: Int?
 
   /// - Parameters:
-  /// - range: the range of the segment in the file.
-  /// - alignment: the alignment of the segment. Notes are aligned to 8 bytes if it is 8, otherwise to 4.
+  ///   - range: the range of the segment in the file.
+  ///   - alignment: the alignment of the segment. Notes are aligned to 8 bytes if it is 8, otherwise to 4.
   init(_ range: ByteRange, alignment: UInt64) {
     self.range = range
     mask = alignment == 8 ? 7 : 3

@@ -92,14 +92,3 @@ extension ProcessSnapshot {
       + extraMemory
   }
 }
-
-/// The last component of a path, for display. Windows' paths have backslashes.
-package func lastPathComponent(_ path: String) -> String {
-  let utf8 = path.utf8
-  let isWindows = path.dropFirst().hasPrefix(":\\") || path.hasPrefix("\\\\")
-  func isSeparator(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || (isWindows && byte == UInt8(ascii: "\\")) }
-  guard let last = utf8.lastIndex(where: { !isSeparator($0) }) else { return path }
-  let end = utf8.index(after: last)
-  let start = utf8[..<end].lastIndex(where: isSeparator).map { utf8.index(after: $0) } ?? utf8.startIndex
-  return start == utf8.startIndex && end == utf8.endIndex ? path : String(path[start..<end])
-}

@@ -34,8 +34,8 @@ public struct NamedCrash: Sendable {
   /// Opens the dump at `path`. Throws the errors of `DumpInput`.
   ///
   /// - Parameters:
-  /// - path: the path of a dump in any format.
-  /// - symbols: files and directories to search for symbols: dSYM bundles, ELF files, Breakpad files. The directories
+  ///   - path: the path of a dump in any format.
+  ///   - symbols: files and directories to search for symbols: dSYM bundles, ELF files, Breakpad files. The directories
   /// in which this system installs debug files are searched too.
   public init(_ path: FilePath, symbols: [FilePath] = []) throws { self.init(try DumpInput(path), symbols: symbols) }
 

@@ -191,7 +191,8 @@ private struct EventFacts {
   var executable: String? { snapshot.report?.processPath ?? text(mainModule?.name) }
 
   var appName: String? {
-    texts["prod", "_productName", "app_name"] ?? snapshot.report?.processName ?? executable.map { lastComponent($0) }
+    texts["prod", "_productName", "app_name"] ?? snapshot.report?.processName
+      ?? executable.map { lastPathComponent($0) }
   }
 
   /// The annotations are those in which Crashpad's clients put the version.

@@ -63,7 +63,9 @@ enum StackForm {
       if let name = frame.name ?? frame.symbol {
         line += " " + name
         if !frame.isInlined { line += " + \(frame.symbolOffset ?? 0)" }
-        if let file = frame.file, let number = frame.line, number > 0 { line += " (\(lastComponent(file)):\(number))" }
+        if let file = frame.file, let number = frame.line, number > 0 {
+          line += " (\(lastPathComponent(file)):\(number))"
+        }
         if frame.isInlined { line += " [inlined]" }
       } else if let offset = frame.imageOffset {
         line += " 0x" + hexadecimal(frame.address &- offset) + " + " + String(offset)
@@ -75,13 +77,6 @@ enum StackForm {
   private static func prefix(_ text: String, _ count: Int) -> String {
     text.utf8.count <= count ? text : String(text.prefix(count))
   }
-}
-
-/// The last component of a path; Windows' have backslashes.
-func lastComponent(_ path: String) -> String {
-  let last = path.utf8.lastIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
-  let name = last.map { String(path[path.utf8.index(after: $0)...]) } ?? path
-  return name.isEmpty ? path : name
 }
 
 extension EventFrame {
@@ -129,7 +124,7 @@ struct ImageNames {
 
   func name(_ index: Int) -> String {
     guard snapshot.modules.indices.contains(index), let name = snapshot.modules[index].name else { return "???" }
-    return lastComponent(file.withBytes { snapshot.text(name, in: $0) })
+    return lastPathComponent(file.withBytes { snapshot.text(name, in: $0) })
   }
 
   func lookup(_ address: UInt64) -> (module: Int, offset: UInt64)? {

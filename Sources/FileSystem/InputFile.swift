@@ -96,8 +96,8 @@ package final class InputFile: Sendable {
   }
 
   /// - Parameters:
-  /// - other: the input from which the file's bytes were made, and whose permissions apply.
-  /// - threshold: the least size in bytes of a file that is mapped.
+  ///   - other: the input from which the file's bytes were made, and whose permissions apply.
+  ///   - threshold: the least size in bytes of a file that is mapped.
   init(
     _ descriptor: FileDescriptor, like other: InputFile? = nil, mappingFrom threshold: Int = InputFile.mappingThreshold
   ) throws {

@@ -55,12 +55,14 @@ package struct CodeMeaning: Sendable, Hashable {
   package let advice: [String]
   /// A common misconception, and its correction.
   package let myth: String?
+  /// What a crash is about that shows this, where that says more than the crash's own code: without its period.
+  package let headline: String?
   package let source: Source
 
   init(
     _ kind: Kind, of context: String? = nil, _ name: String, _ numbers: [Number] = [], aliases: [String] = [],
     _ event: String, endedBy: String = "", causes: [String] = [], advice: [String] = [], myth: String? = nil,
-    _ source: Source
+    headline: String? = nil, _ source: Source
   ) {
     self.kind = kind
     self.context = context
@@ -72,6 +74,7 @@ package struct CodeMeaning: Sendable, Hashable {
     self.causes = causes
     self.advice = advice
     self.myth = myth
+    self.headline = headline
     self.source = source
   }
 

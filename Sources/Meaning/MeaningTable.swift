@@ -78,9 +78,10 @@ package enum MeaningTable {
   package static func message(_ text: String) -> CodeMeaning? { longest(in: text, CodeMeaning.messages) }
 
   /// Returns the row for the functions of a stack, and the index of the innermost function that it names.
-  static func function(in stack: [String]) -> (row: CodeMeaning, index: Int)? {
+  package static func function(in stack: [String]) -> (row: CodeMeaning, index: Int)? {
     for row in CodeMeaning.functions {
-      let index = stack.firstIndex { function in ([row.name] + row.aliases).contains { function.holds($0) } }
+      let names = [row.name] + row.aliases
+      let index = stack.firstIndex { function in names.contains { function.holds(whole: $0) } }
       if let index { return (row, index) }
     }
     return nil

@@ -19,9 +19,9 @@ struct MemoryPlan {
   /// regions.
   ///
   /// - Parameters:
-  /// - regions: all memory except the stacks.
-  /// - threads: the threads whose stacks are written too.
-  /// - touching: whether regions adjacent to a stack are dropped, as Crashpad does. Regions that overlap a stack always
+  ///   - regions: all memory except the stacks.
+  ///   - threads: the threads whose stacks are written too.
+  ///   - touching: whether regions adjacent to a stack are dropped, as Crashpad does. Regions that overlap a stack always
   /// are.
   init(_ regions: consuming [MemoryRegion], beside threads: [ThreadSnapshot], dropping touching: Bool = true) {
     var regions = regions

@@ -19,8 +19,8 @@ extension ProcessSnapshot {
   /// Drops the memory that is not selected.
   ///
   /// - Parameters:
-  /// - selection: the memory to keep.
-  /// - bytes: the input from which the snapshot was read.
+  ///   - selection: the memory to keep.
+  ///   - bytes: the input from which the snapshot was read.
   package mutating func reduceMemory(to selection: MemorySelection, in bytes: RawSpan) {
     guard selection == .stacks else { return }
     extraMemory.sort { $0.address < $1.address }

@@ -149,6 +149,6 @@ private struct KeyText {
       case .buildID(let content): hexadecimalDigits(file.withBytes { snapshot.bytes(of: content, in: $0) })
       case nil: "~" + hexadecimal(module.size ?? 0)
       }
-    return moduleName(ofPath: name) + "@" + identity
+    return lastPathComponent(name) + "@" + identity
   }
 }

@@ -18,7 +18,7 @@ package struct OwnModules: Sendable {
   ///   - index: the module's, in the snapshot.
   ///   - path: the module's; reports may have the name alone.
   package func contains(_ index: Int, path: String) -> Bool {
-    let name = moduleName(ofPath: path)
+    let name = lastPathComponent(path)
     if additional.contains(where: { $0.matches(path) || $0.matches(name) }) { return true }
     if index == executable { return true }
     if name.utf8.count == path.utf8.count { return false }
@@ -45,10 +45,4 @@ package struct OwnModules: Sendable {
     "libBlocksRuntime*", "libdl.so*", "librt.so*", "ld-linux*", "ld-musl*", "linux-vdso*", "libasan*", "libubsan*",
     "libtsan*", "libcrashpad*", "libsystem_*", "libobjc*",
   ]
-}
-
-/// The last component of a path, of Windows too.
-func moduleName(ofPath path: String) -> String {
-  let last = path.utf8.lastIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
-  return last.map { String(path[path.utf8.index(after: $0)...]) } ?? path
 }

@@ -69,7 +69,7 @@ struct SignatureModules {
   }
 
   private static func name(_ path: String) -> String {
-    let name = moduleName(ofPath: path)
+    let name = lastPathComponent(path)
     return name.isEmpty ? "(unnamed module)" : name
   }
 

@@ -57,46 +57,63 @@ package struct Supervisor: ~Copyable {
   }
 
   /// Waits for the program's end, and forwards signals until then.
-  package consuming func wait() -> End { wait(until: nil) ?? .exited(0) }
+  package consuming func wait() -> End {
+    let end = handleSignals(until: nil) ?? .exited(0)
+    restoreSignals()
+    return end
+  }
 
   /// Waits for at most this many seconds. Then kills the program, and returns nil.
   package consuming func wait(seconds: Int) -> End? {
-    wait(until: ContinuousClock.now.advanced(by: .seconds(seconds)))
+    let end = handleSignals(until: ContinuousClock.now.advanced(by: .seconds(seconds)))
+    if end == nil { endProgram(by: [SIGKILL]) }
+    restoreSignals()
+    return end
   }
 
   /// Lets the program run for this time, and calls `look` with its process id at growing intervals. Then ends it by
-  /// SIGTERM, and two seconds later by SIGKILL. Returns how the program ended, nil if it was ended.
+  /// SIGTERM, and two seconds later by SIGKILL. Returns how the program ended by itself; otherwise nil.
   package consuming func wait(milliseconds: Int64, look: (Int32) -> Void) -> End? {
     let clock = ContinuousClock()
     let deadline = clock.now.advanced(by: .milliseconds(milliseconds))
     var interval = Duration.milliseconds(50)
-    while clock.now < deadline {
-      let next = min(clock.now.advanced(by: interval), deadline)
+    var end: End?
+    while end == nil, clock.now < deadline {
+      end = handleSignals(until: min(clock.now.advanced(by: interval), deadline))
       interval *= 2
-      if let end = handleSignals(until: next) { return finish(end) }
-      look(processID)
+      if end == nil { look(processID) }
     }
-    for signal in [SIGTERM, SIGKILL] {
-      kill(processID, signal)
-      if let end = handleSignals(until: clock.now.advanced(by: .seconds(2))) {
-        _ = finish(end)
-        break
-      }
-    }
-    return nil
+    if end == nil { endProgram(by: [SIGTERM, SIGKILL]) }
+    restoreSignals()
+    return end
   }
 
-  /// Forwards signals until then; returns the program's end if that comes first.
-  private mutating func handleSignals(until deadline: ContinuousClock.Instant) -> End? {
+  /// Sends the signals, one every two seconds, until the program has ended. The last one has to end it.
+  private mutating func endProgram(by signals: [Int32]) {
+    for (index, signal) in signals.enumerated() {
+      kill(processID, signal)
+      let isLast = index == signals.count - 1
+      if handleSignals(until: isLast ? nil : ContinuousClock.now.advanced(by: .seconds(2))) != nil { return }
+    }
+  }
+
+  /// Forwards signals until then, or without a limit; returns the program's end if that comes first.
+  private mutating func handleSignals(until deadline: ContinuousClock.Instant?) -> End? {
     var all = sigset_t()
     unsafe sigfillset(&all)
     while true {
-      let rest = ContinuousClock.now.duration(to: deadline).components
-      guard rest.seconds >= 0, rest.attoseconds >= 0 else { return nil }
-      var time = timespec(tv_sec: Int(rest.seconds), tv_nsec: Int(rest.attoseconds / 1_000_000_000))
       var info = unsafe siginfo_t()
-      guard unsafe sigtimedwait(&all, &info, &time) > 0 else { continue }
-      if unsafe info.si_signo != SIGCHLD {
+      let signal: Int32
+      if let deadline {
+        let rest = ContinuousClock.now.duration(to: deadline).components
+        guard rest.seconds >= 0, rest.attoseconds >= 0 else { return nil }
+        var time = timespec(tv_sec: Int(rest.seconds), tv_nsec: Int(rest.attoseconds / 1_000_000_000))
+        signal = unsafe sigtimedwait(&all, &info, &time)
+      } else {
+        signal = unsafe sigwaitinfo(&all, &info)
+      }
+      guard signal > 0 else { continue }
+      if signal != SIGCHLD {
         unsafe pass(info)
       } else if let end = reap() {
         return end
@@ -104,28 +121,8 @@ package struct Supervisor: ~Copyable {
     }
   }
 
-  private consuming func wait(until deadline: ContinuousClock.Instant?) -> End? {
-    var all = sigset_t()
-    unsafe sigfillset(&all)
-    var end: End?
-    var isLate = false
-    while end == nil {
-      var info = unsafe siginfo_t()
-      var second = timespec(tv_sec: 1, tv_nsec: 0)
-      let signal = deadline == nil ? unsafe sigwaitinfo(&all, &info) : unsafe sigtimedwait(&all, &info, &second)
-      if let deadline, !isLate, ContinuousClock.now >= deadline {
-        isLate = true
-        kill(processID, SIGKILL)
-      }
-      guard signal > 0 else { continue }
-      if unsafe info.si_signo == SIGCHLD { end = reap() } else { unsafe pass(info) }
-    }
-    let result = finish(end)
-    return isLate ? nil : result
-  }
-
   /// Restores this process's signals.
-  private func finish(_ end: End?) -> End? {
+  private func restoreSignals() {
     var all = sigset_t()
     unsafe sigfillset(&all)
     // Signals that arrived together with the end were meant for the program.
@@ -136,7 +133,6 @@ package struct Supervisor: ~Copyable {
     var action = oldChildAction
     unsafe sigaction(SIGCHLD, &action, nil)
     unsafe sigprocmask(SIG_SETMASK, &mask, nil)
-    return end
   }
 
   /// Reaps every process that changed its state; returns the program's end.

@@ -23,8 +23,8 @@ package final class AppleSymbols: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  /// - loaded: the file that was loaded, for its symbols and unwind information.
-  /// - companion: the file in a dSYM of the same build.
+  ///   - loaded: the file that was loaded, for its symbols and unwind information.
+  ///   - companion: the file in a dSYM of the same build.
   init(loaded: MachOFile?, companion: MachOFile?) {
     self.loaded = loaded
     self.companion = companion

@@ -23,10 +23,10 @@ struct CfiExpression {
   private static let maximumLength = 1024
 
   /// - Parameters:
-  /// - expression: the range of the expression.
-  /// - bytes: the section that contains it.
-  /// - registers: the names of registers.
-  /// - canonicalAddress: whether the CFA is on the stack at the beginning.
+  ///   - expression: the range of the expression.
+  ///   - bytes: the section that contains it.
+  ///   - registers: the names of registers.
+  ///   - canonicalAddress: whether the CFA is on the stack at the beginning.
   /// - Returns: nil if the expression can't be written in postfix.
   static func postfix(
     _ expression: ByteRange, _ bytes: RawSpan, _ registers: CfiRegisters, canonicalAddress: Bool

@@ -51,11 +51,11 @@ struct CfiProgram {
   /// that can't be read.
   ///
   /// - Parameters:
-  /// - entry: the description.
-  /// - common: its CIE.
-  /// - bytes: the section that contains both.
-  /// - registerCount: the number of registers to keep.
-  /// - body: receives a row.
+  ///   - entry: the description.
+  ///   - common: its CIE.
+  ///   - bytes: the section that contains both.
+  ///   - registerCount: the number of registers to keep.
+  ///   - body: receives a row.
   static func run(
     _ entry: CfiReader.Entry, _ common: CfiReader.Common, _ bytes: RawSpan, registerCount: Int,
     _ body: (UInt64, Row) -> Void
@@ -70,11 +70,11 @@ struct CfiProgram {
   /// The row for `address`; nil if an instruction before it can't be read.
   ///
   /// - Parameters:
-  /// - address: an address in the range of the description.
-  /// - entry: the description.
-  /// - common: its CIE.
-  /// - bytes: the section that contains both.
-  /// - registerCount: the number of registers to keep.
+  ///   - address: an address in the range of the description.
+  ///   - entry: the description.
+  ///   - common: its CIE.
+  ///   - bytes: the section that contains both.
+  ///   - registerCount: the number of registers to keep.
   static func row(
     at address: UInt64, _ entry: CfiReader.Entry, _ common: CfiReader.Common, _ bytes: RawSpan, registerCount: Int
   ) -> Row? {

@@ -40,10 +40,10 @@ struct CfiReader {
   private var numbers: [Int: Int?] = [:]
 
   /// - Parameters:
-  /// - bytes: the section.
-  /// - address: the address at which the section is loaded.
-  /// - isExceptionFrame: whether it is `.eh_frame`, in which some fields differ.
-  /// - addressSize: the size of an address in bytes, 4 or 8.
+  ///   - bytes: the section.
+  ///   - address: the address at which the section is loaded.
+  ///   - isExceptionFrame: whether it is `.eh_frame`, in which some fields differ.
+  ///   - addressSize: the size of an address in bytes, 4 or 8.
   init(_ bytes: RawSpan, address: UInt64, isExceptionFrame: Bool, addressSize: Int) {
     self.isExceptionFrame = isExceptionFrame
     self.address = address

@@ -56,16 +56,7 @@ package struct ModuleIdentity: Sendable, Hashable {
     self.mayBeLocal = mayBeLocal
     self.debugID = debugID
     self.buildID = buildID
-    self.debugName = Self.lastComponent(debugName ?? path)
-  }
-
-  /// Without separators at its end, unless it has nothing else.
-  private static func lastComponent(_ name: String) -> String {
-    func isSeparator(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
-    let bytes = name.utf8
-    guard let last = bytes.lastIndex(where: { !isSeparator($0) }) else { return name }
-    let start = bytes[..<last].lastIndex(where: isSeparator).map { bytes.index(after: $0) } ?? bytes.startIndex
-    return String(name[start...last])
+    self.debugName = lastPathComponent(debugName ?? path)
   }
 }
 

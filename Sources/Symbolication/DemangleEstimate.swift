@@ -11,10 +11,10 @@ struct SubstitutionEstimate {
   private static let limit = 1 << 40
 
   /// - Parameters:
-  /// - number: the number of the part. Names have fewer parts than bytes, so `byteCount` limits it.
-  /// - count: the number of repetitions here.
-  /// - position: the size of the name before the reference, without references.
-  /// - byteCount: the size of the whole name.
+  ///   - number: the number of the part. Names have fewer parts than bytes, so `byteCount` limits it.
+  ///   - count: the number of repetitions here.
+  ///   - position: the size of the name before the reference, without references.
+  ///   - byteCount: the size of the whole name.
   private mutating func refer(to number: Int, count: Int, at position: Int, _ byteCount: Int) {
     guard number < byteCount else { return }
     if number >= sizes.count {

@@ -12,8 +12,8 @@ struct DwarfFrames {
   /// Nil if there is none, or if stack walking does not support the machine.
   ///
   /// - Parameters:
-  /// - file: the file that was loaded; a file with only debug information has no `.eh_frame`.
-  /// - debug: the file whose `.debug_frame` is used if `.eh_frame` has no rules.
+  ///   - file: the file that was loaded; a file with only debug information has no `.eh_frame`.
+  ///   - debug: the file whose `.debug_frame` is used if `.eh_frame` has no rules.
   init?(_ file: ElfFile, _ debug: ElfFile?) {
     guard let architecture = file.architecture, file.isLittleEndian else { return nil }
     self.init(
@@ -53,18 +53,18 @@ struct CfiSection {
   /// Nil if the section is empty.
   ///
   /// - Parameters:
-  /// - name: the name of the section, `.eh_frame` or `.debug_frame`.
-  /// - file: the file that has the section.
+  ///   - name: the name of the section, `.eh_frame` or `.debug_frame`.
+  ///   - file: the file that has the section.
   init?(_ name: String, _ file: ElfFile) {
     let address = file.section(name)?.header.sh_addr ?? 0
     self.init(name, file.contents(name), address: address, addressSize: file.is64 ? 8 : 4)
   }
 
   /// - Parameters:
-  /// - name: the name of the section, `.eh_frame` or `.debug_frame`.
-  /// - bytes: the content of the section.
-  /// - address: the address at which it is loaded.
-  /// - addressSize: the size of an address in bytes.
+  ///   - name: the name of the section, `.eh_frame` or `.debug_frame`.
+  ///   - bytes: the content of the section.
+  ///   - address: the address at which it is loaded.
+  ///   - addressSize: the size of an address in bytes.
   init?(_ name: String, _ bytes: RawSpanHolder, address: UInt64, addressSize: Int) {
     guard !bytes.isEmpty else { return nil }
     let reader = bytes.withBytes {

@@ -46,8 +46,8 @@ final class DwarfFunction {
   private static let maximumRanges = 1_000_000
 
   /// - Parameters:
-  /// - offset: the offset of its entry.
-  /// - entries: the entries of its unit.
+  ///   - offset: the offset of its entry.
+  ///   - entries: the entries of its unit.
   init(_ offset: UInt64, _ entries: UnitEntries) {
     self.offset = offset
     self.entries = entries

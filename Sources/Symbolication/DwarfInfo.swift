@@ -20,8 +20,8 @@ final class DwarfInfo {
   /// Nil if the file has no DWARF.
   ///
   /// - Parameters:
-  /// - file: the file with the sections.
-  /// - places: the places to search for files that it refers to.
+  ///   - file: the file with the sections.
+  ///   - places: the places to search for files that it refers to.
   init?(_ file: any DwarfContainer, _ places: DebugPlaces = DebugPlaces()) {
     let sections = DwarfSections(file, places)
     guard !sections.info.isEmpty else { return nil }

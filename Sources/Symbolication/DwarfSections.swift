@@ -76,8 +76,8 @@ final class DwarfSections {
   private var callsLeft = 2 << 20
 
   /// - Parameters:
-  /// - file: the file with the sections.
-  /// - places: the places to search for files that it refers to.
+  ///   - file: the file with the sections.
+  ///   - places: the places to search for files that it refers to.
   convenience init(_ file: any DwarfContainer, _ places: DebugPlaces = DebugPlaces()) {
     let findings = DwarfFindings()
     self.init(
@@ -97,9 +97,9 @@ final class DwarfSections {
   /// The sections split off another file.
   ///
   /// - Parameters:
-  /// - file: a `.dwo` file, a package of them, or an object file that has these sections beside its own.
-  /// - parts: the parts of the sections that belong to one unit; nil for the whole sections.
-  /// - findings: the findings of the other file.
+  ///   - file: a `.dwo` file, a package of them, or an object file that has these sections beside its own.
+  ///   - parts: the parts of the sections that belong to one unit; nil for the whole sections.
+  ///   - findings: the findings of the other file.
   convenience init(split file: any DwarfContainer, parts: DwarfParts? = nil, _ findings: DwarfFindings) {
     self.init(file, parts ?? DwarfParts(file, suffix: ".dwo"), findings, isSplit: true, splitFiles: nil) { nil }
   }

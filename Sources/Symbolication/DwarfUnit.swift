@@ -23,11 +23,11 @@ final class DwarfUnit {
   private var functions: [UInt64: DwarfFunction] = [:]
 
   /// - Parameters:
-  /// - header: the header before its entries.
-  /// - root: its first entry.
-  /// - place: its number in the section.
-  /// - number: its number among the units with code.
-  /// - sections: the sections that contain it.
+  ///   - header: the header before its entries.
+  ///   - root: its first entry.
+  ///   - place: its number in the section.
+  ///   - number: its number among the units with code.
+  ///   - sections: the sections that contain it.
   init(_ header: UnitHeader, _ root: UnitRoot, place: Int, number: Int, _ sections: DwarfSections) {
     (self.header, self.root, self.place, self.number) = (header, root, place, number)
     lists = RangeLists(root, header, sections, skeleton: nil)

@@ -62,9 +62,9 @@ package final class ElfSymbols: Sendable {
   let imageBase: UInt64
 
   /// - Parameters:
-  /// - loaded: the file that was loaded, for call frame information and its symbols.
-  /// - debug: a separate file with the debug information of the same build.
-  /// - places: the places to search for files that these refer to.
+  ///   - loaded: the file that was loaded, for call frame information and its symbols.
+  ///   - debug: a separate file with the debug information of the same build.
+  ///   - places: the places to search for files that these refer to.
   init(loaded: ElfFile?, debug: ElfFile?, places: DebugPlaces = DebugPlaces()) {
     imageBase = loaded?.imageBase ?? debug?.imageBase ?? 0
     state = Mutex(State(loaded: loaded, debug: debug, places: places))

@@ -2,10 +2,10 @@ internal import BinaryFormat
 
 extension FrameRules {
   /// - Parameters:
-  /// - row: a row of a frame description.
-  /// - common: the CIE of the description.
-  /// - bytes: the section that contains both.
-  /// - architecture: the architecture of the registers.
+  ///   - row: a row of a frame description.
+  ///   - common: the CIE of the description.
+  ///   - bytes: the section that contains both.
+  ///   - architecture: the architecture of the registers.
   /// - Returns: nil if the row has no canonical frame address, or an unsupported one.
   init?(
     _ row: CfiProgram.Row, _ common: CfiReader.Common, _ bytes: RawSpan, _ architecture: FrameRegisters.Architecture
@@ -75,12 +75,12 @@ extension FrameExpression {
   private static let maximumOperations = 1024
 
   /// - Parameters:
-  /// - range: the range of a DWARF expression.
-  /// - bytes: the section that contains it.
-  /// - common: the CIE, for the size of addresses.
-  /// - architecture: the architecture of the registers.
-  /// - begin: the initial content of the stack.
-  /// - isLocation: whether the expression computes the address of the value, not the value itself.
+  ///   - range: the range of a DWARF expression.
+  ///   - bytes: the section that contains it.
+  ///   - common: the CIE, for the size of addresses.
+  ///   - architecture: the architecture of the registers.
+  ///   - begin: the initial content of the stack.
+  ///   - isLocation: whether the expression computes the address of the value, not the value itself.
   /// - Returns: nil if the expression has an unsupported operation.
   fileprivate init?(
     _ range: ByteRange, _ bytes: RawSpan, _ common: CfiReader.Common, _ architecture: FrameRegisters.Architecture,

@@ -32,9 +32,9 @@ struct LineHeader {
   }
 
   /// - Parameters:
-  /// - bytes: `.debug_line`.
-  /// - start: the offset of the table.
-  /// - isBigEndian: the byte order of the file.
+  ///   - bytes: `.debug_line`.
+  ///   - start: the offset of the table.
+  ///   - isBigEndian: the byte order of the file.
   /// - Returns: nil if the table is truncated, or its version is not supported.
   init?(_ bytes: RawSpan, at start: UInt64, isBigEndian: Bool) {
     guard var offset = Int(exactly: start), offset <= bytes.byteCount, bytes.byteCount - offset >= 12 else {

@@ -18,8 +18,8 @@ struct LineSections {
   }
 
   /// - Parameters:
-  /// - file: the file with the sections.
-  /// - strings: its `.debug_str`.
+  ///   - file: the file with the sections.
+  ///   - strings: its `.debug_str`.
   init(_ file: any DwarfContainer, strings: RawSpanHolder) {
     lines = file.contents(".debug_line")
     lineStrings = file.contents(".debug_line_str")

@@ -16,9 +16,9 @@ final class LineTable {
   /// Nil if the table can't be read, or the limit for reading tables is reached; then there is a finding.
   ///
   /// - Parameters:
-  /// - sections: the sections that contain the table.
-  /// - offset: its offset in `.debug_line`.
-  /// - compilationFolder: the folder in which the compiler ran; empty if unknown.
+  ///   - sections: the sections that contain the table.
+  ///   - offset: its offset in `.debug_line`.
+  ///   - compilationFolder: the folder in which the compiler ran; empty if unknown.
   init?(_ sections: DwarfSections, at offset: UInt64, compilationFolder: String) {
     let isBigEndian = sections.lines.isBigEndian
     let bytes = sections.lines.lines

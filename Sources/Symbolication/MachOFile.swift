@@ -87,8 +87,8 @@ package struct MachOFile: Sendable {
   /// Reads the header and the load commands. Throws `Refusal`.
   ///
   /// - Parameters:
-  /// - file: the whole file, or a universal file.
-  /// - range: the range of a slice; nil for the whole file.
+  ///   - file: the whole file, or a universal file.
+  ///   - range: the range of a slice; nil for the whole file.
   package init(_ file: InputFile, in range: ByteRange? = nil) throws(Refusal) {
     let range = range ?? ByteRange(offset: 0, count: file.byteCount)
     let header = try Self.header(file, range)

@@ -10,8 +10,8 @@ extension MachOFile {
   /// overflows, which happen there.
   ///
   /// - Parameters:
-  /// - callee: the registers of the frame; unknown ones are nil.
-  /// - address: the position as an address of the file: the instruction of the innermost frame, or for others an
+  ///   - callee: the registers of the frame; unknown ones are nil.
+  ///   - address: the position as an address of the file: the instruction of the innermost frame, or for others an
   /// address inside of the call.
   /// - isInnermost: whether the frame is the innermost one.
   /// - memory: returns the eight bytes at an address of the process.

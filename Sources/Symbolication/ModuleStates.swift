@@ -6,10 +6,10 @@ package struct ModuleStates: Sendable {
   package let modules: [Symbolization.Module]
 
   /// - Parameters:
-  /// - snapshot: the process.
-  /// - file: the input from which the snapshot was read.
-  /// - cache: finds and caches the symbols.
-  /// - isWanted: whether to include a module, given its index in the snapshot's list.
+  ///   - snapshot: the process.
+  ///   - file: the input from which the snapshot was read.
+  ///   - cache: finds and caches the symbols.
+  ///   - isWanted: whether to include a module, given its index in the snapshot's list.
   package init(
     _ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache, where isWanted: (Int) -> Bool = { _ in true }
   ) {

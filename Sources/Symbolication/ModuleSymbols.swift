@@ -146,8 +146,8 @@ package final class SymbolCache: Sendable {
   private static let capacity = 1 << 14
 
   /// - Parameters:
-  /// - search: finds the symbols.
-  /// - names: the form of function names.
+  ///   - search: finds the symbols.
+  ///   - names: the form of function names.
   package init(_ search: SymbolSearch, names: NameForm = .full) {
     self.search = search
     self.names = names

@@ -18,10 +18,10 @@ struct RangeLists {
   private let listBase: UInt64
 
   /// - Parameters:
-  /// - root: the first entry of the unit.
-  /// - header: the header of the unit.
-  /// - sections: the sections that contain it.
-  /// - skeleton: the skeleton of a split unit.
+  ///   - root: the first entry of the unit.
+  ///   - header: the header of the unit.
+  ///   - sections: the sections that contain it.
+  ///   - skeleton: the skeleton of a split unit.
   init(_ root: UnitRoot, _ header: UnitHeader, _ sections: DwarfSections, skeleton: UnitEntries.Skeleton?) {
     let (outer, outerRoot) = (skeleton?.sections ?? sections, skeleton?.root ?? root)
     format = header.format
@@ -41,9 +41,9 @@ struct RangeLists {
   /// The address ranges of an entry.
   ///
   /// - Parameters:
-  /// - code: the location in the entry.
-  /// - sections: the sections whose limits apply.
-  /// - most: the maximum number of ranges to read.
+  ///   - code: the location in the entry.
+  ///   - sections: the sections whose limits apply.
+  ///   - most: the maximum number of ranges to read.
   func ranges(_ code: DieScanner.Code, _ sections: DwarfSections, most: Int = 1_000_000) -> [Range<UInt64>] {
     if let range = code.range { return [range] }
     guard let list = code.list else { return [] }

@@ -20,8 +20,8 @@ struct RawSpanHolder {
   /// Allocates memory, which is freed with the last holder.
   ///
   /// - Parameters:
-  /// - count: the number of bytes to allocate.
-  /// - fill: writes the bytes; returns whether all were written.
+  ///   - count: the number of bytes to allocate.
+  ///   - fill: writes the bytes; returns whether all were written.
   /// - Returns: nil if `fill` returns false.
   init?(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Bool) {
     let memory = OwnedMemory(count)

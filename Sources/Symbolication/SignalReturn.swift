@@ -21,8 +21,8 @@ enum SignalReturn {
   /// The rules to unwind to the interrupted code; nil if this is not code that returns from a signal handler.
   ///
   /// - Parameters:
-  /// - architecture: the architecture of the code.
-  /// - code: returns the eight bytes at a distance from the instruction to which the handler returns; nil if unknown.
+  ///   - architecture: the architecture of the code.
+  ///   - code: returns the eight bytes at a distance from the instruction to which the handler returns; nil if unknown.
   static func rules(_ architecture: FrameRegisters.Architecture, _ code: (UInt64) -> UInt64?) -> FrameRules? {
     let isFound = patterns(architecture).contains { pattern in
       pattern.words.indices.allSatisfy { index in

@@ -21,9 +21,9 @@ final class SplitFiles {
   private var files: [FilePath: DwarfSections?] = [:]
 
   /// - Parameters:
-  /// - file: the file with the skeletons.
-  /// - places: other places to search.
-  /// - findings: the findings of that file.
+  ///   - file: the file with the skeletons.
+  ///   - places: other places to search.
+  ///   - findings: the findings of that file.
   init(_ file: any DwarfContainer, _ places: DebugPlaces, _ findings: DwarfFindings) {
     self.file = file.path
     self.places = places
@@ -33,9 +33,9 @@ final class SplitFiles {
   /// The unit with an id, as the sections that contain it and its number there; nil if no file has it.
   ///
   /// - Parameters:
-  /// - id: the id of the skeleton.
-  /// - name: the name of the `.dwo` file in the skeleton.
-  /// - folder: the folder in which the compiler ran.
+  ///   - id: the id of the skeleton.
+  ///   - name: the name of the `.dwo` file in the skeleton.
+  ///   - folder: the folder in which the compiler ran.
   func unit(_ id: UInt64, name: String, folder: String?) -> (sections: DwarfSections, number: Int)? {
     for package in packages {
       if let sections = package.sections(for: id, findings), let number = sections.numbersByID[id] {

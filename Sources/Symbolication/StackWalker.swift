@@ -30,10 +30,10 @@ package struct StackWalker: Sendable {
   private let limits: Limits
 
   /// - Parameters:
-  /// - modules: the modules with code; their symbols may be missing.
-  /// - memory: the captured memory.
-  /// - addressMask: bits of a pointer that are not part of the address (pointer authentication); 0 if unknown.
-  /// - limits: the limits of the walk.
+  ///   - modules: the modules with code; their symbols may be missing.
+  ///   - memory: the captured memory.
+  ///   - addressMask: bits of a pointer that are not part of the address (pointer authentication); 0 if unknown.
+  ///   - limits: the limits of the walk.
   package init(modules: [WalkedModule], memory: WalkedMemory, addressMask: UInt64, limits: Limits = Limits()) {
     self.modules = modules.sorted { $0.address < $1.address }
     ranges = self.modules.map { ($0.address, $0.size) }

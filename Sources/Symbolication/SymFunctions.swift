@@ -47,10 +47,10 @@ struct SymFunctions {
   private static let maximumCalls = 65_536
 
   /// - Parameters:
-  /// - info: the DWARF with the functions.
-  /// - names: collects the names of files and of inlined functions.
-  /// - isCode: whether an address is code.
-  /// - hasCalls: whether inlined calls are needed.
+  ///   - info: the DWARF with the functions.
+  ///   - names: collects the names of files and of inlined functions.
+  ///   - isCode: whether an address is code.
+  ///   - hasCalls: whether inlined calls are needed.
   init(_ info: DwarfInfo, _ names: SymNames, _ isCode: @escaping (UInt64) -> Bool, hasCalls: Bool) {
     (self.info, self.names, self.isCode, self.hasCalls) = (info, names, isCode, hasCalls)
     for unit in info.units { read(unit) }

@@ -28,8 +28,8 @@ extension SymModule {
   private static let noID = String(repeating: "0", count: 33)
 
   /// - Parameters:
-  /// - file: the loaded file, or one of the same build.
-  /// - name: the name of the loaded file.
+  ///   - file: the loaded file, or one of the same build.
+  ///   - name: the name of the loaded file.
   init(_ file: ElfFile, name: String) {
     let id = file.buildID.isEmpty ? Self.hash(of: file) : file.buildID
     self.init(
@@ -38,8 +38,8 @@ extension SymModule {
   }
 
   /// - Parameters:
-  /// - file: a Mach-O file, or one slice.
-  /// - name: the name of the loaded file.
+  ///   - file: a Mach-O file, or one slice.
+  ///   - name: the name of the loaded file.
   init(_ file: MachOFile, name: String) {
     let isPhone = file.build?.platformName == "ios" || file.build?.platformName == "iossimulator"
     self.init(

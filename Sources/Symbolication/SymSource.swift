@@ -29,9 +29,9 @@ package final class SymSource {
   package struct NotLinked: Error {}
 
   /// - Parameters:
-  /// - path: the loaded file, or one with its debug information.
-  /// - debug: a separate file with the debug information of the same build.
-  /// - name: the name of the module; nil for that of the file.
+  ///   - path: the loaded file, or one with its debug information.
+  ///   - debug: a separate file with the debug information of the same build.
+  ///   - name: the name of the module; nil for that of the file.
   /// - Throws: `Errno`, `NotElf`, `NotLinked`, `OtherBuild`
   package convenience init(_ path: FilePath, debug: FilePath? = nil, name: String? = nil) throws {
     let places = DebugPlaces()
@@ -58,10 +58,10 @@ package final class SymSource {
   }
 
   /// - Parameters:
-  /// - file: a Mach-O file, or one slice of a universal one.
-  /// - debug: the file of its dSYM, if it is separate.
-  /// - name: the name of the module.
-  /// - inputs: the files in which these are.
+  ///   - file: a Mach-O file, or one slice of a universal one.
+  ///   - debug: the file of its dSYM, if it is separate.
+  ///   - name: the name of the module.
+  ///   - inputs: the files in which these are.
   /// - Throws: `NotLinked`
   package init(
     _ file: MachOFile, debug: MachOFile? = nil, name: String, inputs: SymbolInputs = SymbolInputs()

@@ -7,9 +7,9 @@ extension SymSource {
   /// or a directory of bundles.
   ///
   /// - Parameters:
-  /// - path: the file or bundle.
-  /// - debug: the debug information of the same build; nil to search for it.
-  /// - name: the name of the module; nil for that of the file.
+  ///   - path: the file or bundle.
+  ///   - debug: the debug information of the same build; nil to search for it.
+  ///   - name: the name of the module; nil for that of the file.
   /// - Throws: `Errno`, `InputFile.NotReadable`, `NotElf`, `NotLinked`, `OtherBuild`
   package static func all(_ path: FilePath, debug: FilePath?, name: String?) throws -> [SymSource] {
     switch try FileKind(at: path, followingLink: true) {

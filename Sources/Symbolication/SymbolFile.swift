@@ -16,8 +16,8 @@ package enum SymbolFile: Sendable {
   /// or without an id that of arm64, or else the first. Throws `Errno`, `InputFile.NotReadable`, or `UnknownFormat`.
   ///
   /// - Parameters:
-  /// - path: the file or bundle.
-  /// - id: the id of the slice to select.
+  ///   - path: the file or bundle.
+  ///   - id: the id of the slice to select.
   package init(_ path: FilePath, with id: DebugID? = nil) throws {
     try self.init(path, with: id, places: DebugPlaces())
   }

@@ -22,8 +22,8 @@ final class SymbolFolder: Sendable {
   private static let maximumFiles = 200_000
 
   /// - Parameters:
-  /// - path: the folder.
-  /// - faults: takes what can't be read.
+  ///   - path: the folder.
+  ///   - faults: takes what can't be read.
   init(_ path: FilePath, _ faults: SymbolFaults) { (self.path, self.faults) = (path, faults) }
 
   /// Files with this debug id, regardless of the age.

@@ -36,19 +36,23 @@ package final class SymbolInputs: Sendable {
 
 /// Files and folders in which symbols were searched and that can't be read, each once. Thread-safe.
 package final class SymbolFaults: Sendable {
-  private let faults = Mutex<[SymbolSearch.Refusal]>([])
+  private struct Known {
+    var refusals: [SymbolSearch.Refusal] = []
+    var paths: Set<FilePath> = []
+  }
+  private let faults = Mutex(Known())
 
   func add(_ path: FilePath, _ reason: SymbolSearch.Refusal.Reason) {
     faults.withLock { faults in
-      if !faults.contains(where: { $0.path == path }) {
-        faults.append(SymbolSearch.Refusal(path: path, reason: reason))
+      if faults.paths.insert(path).inserted {
+        faults.refusals.append(SymbolSearch.Refusal(path: path, reason: reason))
       }
     }
   }
 
   /// One finding for each, in the order in which they were found.
   package var findings: [SymbolFileFinding] {
-    faults.withLock { $0 }.map { SymbolFileFinding(file: $0.path, finding: $0.finding(of: nil)) }
+    faults.withLock { $0.refusals }.map { SymbolFileFinding(file: $0.path, finding: $0.finding(of: nil)) }
   }
 }
 

@@ -15,9 +15,9 @@ package struct FileSymbols: Sendable {
   /// a dSYM bundle beside it, at the path in `.gnu_debuglink`, and by the build id below `/usr/lib/debug`.
   ///
   /// - Parameters:
-  /// - path: the file.
-  /// - paths: files and folders to search first.
-  /// - architecture: the slice of a universal file; nil for that of arm64, or the first.
+  ///   - path: the file.
+  ///   - paths: files and folders to search first.
+  ///   - architecture: the slice of a universal file; nil for that of arm64, or the first.
   /// - Throws: `Errno`, `InputFile.NotReadable`, `SymbolInputs.NotWhole` or `SymbolFile.UnknownFormat`
   package init(_ path: FilePath, paths: [FilePath] = [], architecture: String? = nil) throws {
     let places = DebugPlaces(named: paths)

@@ -69,9 +69,9 @@ package struct SymbolSearch: Sendable {
   }
 
   /// - Parameters:
-  /// - paths: files and folders to search first, in this order. A missing one is treated like an empty folder.
-  /// - looksInSystem: whether to search a module's own path, the file in its `.gnu_debuglink`, and `/usr/lib/debug`.
-  /// - debuginfod: whether to query the servers in `DEBUGINFOD_URLS`, if libdebuginfod is installed.
+  ///   - paths: files and folders to search first, in this order. A missing one is treated like an empty folder.
+  ///   - looksInSystem: whether to search a module's own path, the file in its `.gnu_debuglink`, and `/usr/lib/debug`.
+  ///   - debuginfod: whether to query the servers in `DEBUGINFOD_URLS`, if libdebuginfod is installed.
   package init(paths: [FilePath], looksInSystem: Bool = true, debuginfod: Bool = false) {
     var named: [Named] = []
     for path in paths {

@@ -37,10 +37,10 @@ struct SymbolSearchPass {
   /// Adds the file at `path` if it exists and is from the right build.
   ///
   /// - Parameters:
-  /// - path: the path of a file or bundle.
-  /// - isForAll: whether the file was given for all modules, so that a file of another module is not reported.
-  /// - isNamed: whether the user gave the file, or a folder with it.
-  /// - checksum: the expected CRC of the file, if its build id can't be compared.
+  ///   - path: the path of a file or bundle.
+  ///   - isForAll: whether the file was given for all modules, so that a file of another module is not reported.
+  ///   - isNamed: whether the user gave the file, or a folder with it.
+  ///   - checksum: the expected CRC of the file, if its build id can't be compared.
   mutating func look(at path: FilePath, isForAll: Bool = false, isNamed: Bool = false, checksum: UInt32? = nil) {
     guard seen.insert(path).inserted else { return }
     let kind: FileKind

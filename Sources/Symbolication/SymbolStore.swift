@@ -36,9 +36,9 @@ package struct SymbolStore {
   private var added: [FilePath: FilePath] = [:]
 
   /// - Parameters:
-  /// - path: the folder; it is created when the first file is added.
-  /// - copies: whether files are copied; otherwise the store has symbolic links to them.
-  /// - isDryRun: whether the store is left unchanged.
+  ///   - path: the folder; it is created when the first file is added.
+  ///   - copies: whether files are copied; otherwise the store has symbolic links to them.
+  ///   - isDryRun: whether the store is left unchanged.
   package init(_ path: FilePath, copies: Bool, isDryRun: Bool) {
     (self.path, self.copies, self.isDryRun) = (path, copies, isDryRun)
   }
@@ -47,9 +47,9 @@ package struct SymbolStore {
   /// their paths.
   ///
   /// - Parameters:
-  /// - folder: the folder, searched recursively, including hidden folders.
-  /// - unreadable: called for each path that could not be read.
-  /// - body: called for each file.
+  ///   - folder: the folder, searched recursively, including hidden folders.
+  ///   - unreadable: called for each path that could not be read.
+  ///   - body: called for each file.
   /// - Throws: `Errno` for `folder` itself.
   package static func forEachFile(
     below folder: FilePath, unreadable: (FilePath, Errno) -> Void, _ body: (File) -> Void

@@ -44,12 +44,12 @@ package struct Symbolization: Sendable {
   package let modules: [Module]
 
   /// - Parameters:
-  /// - snapshot: the process.
-  /// - file: the input from which the snapshot was read.
-  /// - cache: finds and caches the symbols.
-  /// - threads: the threads to walk.
-  /// - allModules: whether to search also the symbols of modules without frames.
-  /// - limits: the limits of each walk.
+  ///   - snapshot: the process.
+  ///   - file: the input from which the snapshot was read.
+  ///   - cache: finds and caches the symbols.
+  ///   - threads: the threads to walk.
+  ///   - allModules: whether to search also the symbols of modules without frames.
+  ///   - limits: the limits of each walk.
   package init(
     _ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache, threads: Threads, allModules: Bool = false,
     limits: StackWalker.Limits = StackWalker.Limits()

@@ -22,9 +22,9 @@ final class UnitEntries {
   /// Nil if the entries can't be read, or exceed the limits.
   ///
   /// - Parameters:
-  /// - number: the number of the unit in its section.
-  /// - sections: the sections that contain it.
-  /// - skeleton: the skeleton of a split unit.
+  ///   - number: the number of the unit in its section.
+  ///   - sections: the sections that contain it.
+  ///   - skeleton: the skeleton of a split unit.
   init?(_ number: Int, _ sections: DwarfSections, skeleton: Skeleton?) {
     header = sections.units[number]
     guard let root = sections.root(number), let scanner = sections.scanner(header),
@@ -37,9 +37,9 @@ final class UnitEntries {
   }
 
   /// - Parameters:
-  /// - first: the offset in the section of the entry to begin with; nil for all entries.
-  /// - hasCalls: whether calls are needed at all.
-  /// - function: called for each function with code, with the offset of its entry; returns its number, or nil if its
+  ///   - first: the offset in the section of the entry to begin with; nil for all entries.
+  ///   - hasCalls: whether calls are needed at all.
+  ///   - function: called for each function with code, with the offset of its entry; returns its number, or nil if its
   /// calls are not needed.
   /// - call: called for each call inlined into the function with that number, before the calls in it.
   /// - Returns: false if an entry could not be read; then some may be missing.
@@ -59,8 +59,8 @@ final class UnitEntries {
   /// The address ranges of an entry.
   ///
   /// - Parameters:
-  /// - code: the location in the entry.
-  /// - most: the maximum number of ranges to read.
+  ///   - code: the location in the entry.
+  ///   - most: the maximum number of ranges to read.
   func ranges(_ code: DieScanner.Code, most: Int = 1_000_000) -> [Range<UInt64>] {
     lists.ranges(code, sections, most: most)
   }

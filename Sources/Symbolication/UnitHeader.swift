@@ -18,8 +18,8 @@ struct UnitHeader {
   /// All headers of `.debug_info`.
   ///
   /// - Parameters:
-  /// - bytes: the section.
-  /// - isBigEndian: the byte order of the file.
+  ///   - bytes: the section.
+  ///   - isBigEndian: the byte order of the file.
   /// - Returns: the headers, and whether the whole section could be read.
   static func all(_ bytes: RawSpan, isBigEndian: Bool) -> (headers: [UnitHeader], isWhole: Bool) {
     var headers: [UnitHeader] = []
@@ -110,10 +110,10 @@ struct UnitRoot {
   var id: UInt64?
 
   /// - Parameters:
-  /// - header: the header of the unit.
-  /// - info: the section.
-  /// - table: `.debug_abbrev`.
-  /// - left: the number of bytes of abbreviations that may still be read; in real files, the first entry's abbreviation
+  ///   - header: the header of the unit.
+  ///   - info: the section.
+  ///   - table: `.debug_abbrev`.
+  ///   - left: the number of bytes of abbreviations that may still be read; in real files, the first entry's abbreviation
   /// comes first.
   /// - Returns: nil if the entry can't be read.
   init?(_ header: UnitHeader, _ info: RawSpan, _ table: RawSpan, _ left: inout Int) {

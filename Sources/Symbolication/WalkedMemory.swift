@@ -15,8 +15,8 @@ package final class WalkedMemory: Sendable {
   private let regions: [Region]
 
   /// - Parameters:
-  /// - snapshot: the snapshot with the stacks and other memory.
-  /// - file: the input from which it was read.
+  ///   - snapshot: the snapshot with the stacks and other memory.
+  ///   - file: the input from which it was read.
   package init(_ snapshot: ProcessSnapshot, _ file: InputFile) {
     self.snapshot = snapshot
     self.file = file

@@ -53,6 +53,16 @@ struct MeaningTableTests {
     }
   }
 
+  @Test(arguments: [
+    ("-[NSObject(NSObject) doesNotRecognizeSelector:]", "doesNotRecognizeSelector:"),
+    ("core::panicking::panic_fmt", "rust_begin_unwind"), ("_objc_exception_throw", "objc_exception_throw"),
+    ("$ss17_assertionFailure__4file4line5flagss5NeverOs12StaticStringV_SSAHSus6UInt32VtF", "_assertionFailure"),
+    ("mymalloc_report", nil), ("malloc_reporter", nil), ("MyNSAssertionHandlerProxy", nil), ("__stack_chk_failed", nil),
+  ])
+  func `A function is found in a longer name, but not in a word that only contains it`(name: String, row: String?) {
+    #expect(MeaningTable.function(in: ["frame", name])?.row.name == row)
+  }
+
   @Test func `The 31 signals of Linux and of Darwin are known by their numbers`() {
     for number in UInt64(1)...31 {
       let readings = CodeAnswer.answers(to: ["signal", "\(number)"]).flatMap(\.readings)

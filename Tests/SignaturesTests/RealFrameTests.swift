@@ -1,4 +1,5 @@
 import Foundation
+import Snapshot
 import Testing
 import ToolRunner
 
@@ -25,7 +26,7 @@ struct RealFrameTests {
     for capture in Capture.all + Capture.rules where !capture.isApple {
       for recorded in capture.threads.joined() {
         guard let module = recorded.module else { continue }
-        let frame = Frame(name: recorded.function ?? "", module: moduleName(ofPath: capture.modules[module].path))
+        let frame = Frame(name: recorded.function ?? "", module: lastPathComponent(capture.modules[module].path))
         if let rule = frame.rule { taken[capture.language, default: [:]][rule, default: []].insert(frame) }
       }
     }

@@ -93,7 +93,7 @@ struct crash_annotation {
   struct crash_annotation *CRASH_NULLABLE next;  // set by crash_annotation_register
   const char *name;                              // at most 256 bytes
   const void *value;                             // read when the process crashes
-  uint32_t size;        // of value, at most 20,480 bytes; 0 while there is none. Written last, atomically
+  uint32_t size;        // of value, at most 20,480 bytes; 0 without a value. Written last, atomically
   uint16_t type;        // 1 text, up to its NUL if it has one; from 0x8000 on defined by the application
   uint16_t registered;  // set by crash_annotation_register
 };

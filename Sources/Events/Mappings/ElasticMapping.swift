@@ -68,7 +68,8 @@ enum ElasticMapping {
     EventMember(
       "process",
       [
-        EventMember("pid", event.processID.map { Int64($0) }), EventMember("name", event.executable.map(lastComponent)),
+        EventMember("pid", event.processID.map { Int64($0) }),
+        EventMember("name", event.executable.map(lastPathComponent)),
         EventMember("executable", event.executable),
         EventMember("start", event.start.map { EventTime.rfc3339(milliseconds: $0) }),
         EventMember("end", EventTime.rfc3339(milliseconds: event.time)),

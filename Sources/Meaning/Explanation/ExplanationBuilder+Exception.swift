@@ -89,10 +89,7 @@ extension ExplanationBuilder {
       note("The address \(hex(address)): \(pattern.row.event)\(facts).")
       result.advice = pattern.row.advice + result.advice
       add(pattern.row)
-      if pattern.row.name == "address signed" {
-        result.summary =
-          "\(names): an access through a pointer with high bits set, as after a failed pointer authentication."
-      }
+      if let headline = pattern.row.headline { result.summary = "\(names): \(headline)." }
     }
     if let thread = crash.crashedThread, let top = thread.frames.first, top.module == nil, top.function == nil {
       note("The program counter is in no module: a jump through a wrong pointer.", thread, frame: 0)
@@ -152,7 +149,8 @@ extension ExplanationBuilder {
   /// Explains a process that ended itself, by the function of a runtime on its stack.
   private mutating func addFunctions(_ exception: ExceptionSnapshot) {
     let title = ExceptionDescription(exception, crash.system).title
-    guard ["SIGABRT", "SIGTRAP", "SIGILL", "EXC_BREAKPOINT", "EXC_BAD_INSTRUCTION"].contains(where: title.holds) else {
+    let aborts = ["SIGABRT", "SIGTRAP", "SIGILL", "EXC_BREAKPOINT", "EXC_BAD_INSTRUCTION"]
+    guard aborts.contains(where: { title.holds($0) }) else {
       return
     }
     let stacks = [(crash.lastException, "last exception backtrace"), (crash.crashedThread?.frames ?? [], nil)]

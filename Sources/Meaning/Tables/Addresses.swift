@@ -1,12 +1,12 @@
 extension CodeMeaning {
   private static func address(
     _ name: String, _ number: UInt64?, _ event: String, causes: [String], advice: [String], myth: String? = nil,
-    _ source: Source
+    headline: String? = nil, _ source: Source
   ) -> CodeMeaning {
     CodeMeaning(
       .address, name, number.map { [Number(value: $0, platform: .any)] } ?? [], event,
       endedBy: "the kernel, for the access; the pattern only says where the address may come from", causes: causes,
-      advice: advice, myth: myth, source)
+      advice: advice, myth: myth, headline: headline, source)
   }
   private static let lore = Source.users("common knowledge of debuggers")
 
@@ -46,6 +46,7 @@ extension CodeMeaning {
       causes: ["On arm64e a signed pointer was changed, or one without a signature was used."],
       advice: ["The pointer without the high bits is where it was to go; build with Address Sanitizer."],
       myth: "KERN_INVALID_ADDRESS with such an address is no ordinary wild pointer.",
+      headline: "an access through a pointer with high bits set, as after a failed pointer authentication",
       .reports("Apple prints \"possible pointer authentication failure\" beside it")),
     address(
       "address tagged", nil, "Bits 59 to 56 of the address are set: a memory tag, on hardware with tagging",

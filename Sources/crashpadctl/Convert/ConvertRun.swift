@@ -36,7 +36,7 @@ struct ConvertRun {
 
   func run() -> ExitStatus {
     list.reportFailures()
-    if !list.failures.isEmpty, !command.keepGoing { return list.failures[0].status }
+    if !list.failures.isEmpty, !command.writing.keepGoing { return list.failures[0].status }
     if list.inputs.isEmpty { return list.statusOfNone }
     var conversion = command.conversion
     let bytes = ByteProgress(isShown: list.inputs.count == 1 && command.format == .text && !command.quiet)
@@ -57,14 +57,14 @@ struct ConvertRun {
         if report.status != .success { worst = .findings }
         if !report.hasOutput, firstFailure == nil { firstFailure = report.status }
         progress.advance()
-        return report.hasOutput || command.keepGoing
+        return report.hasOutput || command.writing.keepGoing
       })
     progress.clear()
     if list.inputs.count > 1 || list.hasDirectories, command.format == .text, !command.quiet {
       summarize(counts, failures)
     }
     if list.inputs.count == 1, let firstFailure { return firstFailure }
-    if let firstFailure, !command.keepGoing { return firstFailure }
+    if let firstFailure, !command.writing.keepGoing { return firstFailure }
     return failures > 0 ? .findings : worst
   }
 
@@ -88,10 +88,10 @@ struct ConvertRun {
         return .failed(text: "would become its own output; -o names another", status: .usage)
       }
       do {
-        return .done(try conversion.convert(input, to: path, durable: command.fsync))
+        return .done(try conversion.convert(input, to: path, durable: command.writing.fsync))
       } catch Errno.noSuchFileOrDirectory where plan.makesDirectories {
         try createDirectories(path.removingLastComponent())
-        return .done(try conversion.convert(input, to: path, durable: command.fsync))
+        return .done(try conversion.convert(input, to: path, durable: command.writing.fsync))
       }
     } catch {
       let (text, status) = Sentences.failure(error, creating: true)

@@ -104,10 +104,14 @@ struct DoctorCommand: ParsableCommand {
       do throws(SignalActions.Failure) { outcome = .found(try ProgramHandlers(of: process)) } catch {
         outcome = .failed(error)
       }
-    } else if let first = program.first, case .found(let path) = library, let folder {
+    } else if let first = program.first {
       name = Wording.printable(ArgumentText.bytes(first))
-      outcome = ProgramHandlers.starting(
-        program.map { ArgumentText.bytes($0) }, path, folder, milliseconds: after.milliseconds)
+      if case .found(let path) = library, let folder {
+        outcome = ProgramHandlers.starting(
+          program.map { ArgumentText.bytes($0) }, path, folder, milliseconds: after.milliseconds)
+      } else {
+        outcome = .notTried
+      }
     } else {
       return nil
     }

@@ -142,6 +142,8 @@ struct ProgramHandlers {
     /// The program ended before it was looked at.
     case ended(Supervisor.End)
     case notStarted(Errno)
+    /// The library, or a place for the dumps, is missing.
+    case notTried
   }
 
   /// Starts a program as `crashpadctl run` does, with its dumps in `folder`, looks at it, and ends it.
@@ -231,6 +233,7 @@ extension DoctorChecks {
         case .killed(let signal): "by \(linuxSignalName(signal))"
         }
       add("handlers", .note, "\(program) ended \(how) before it was looked at", unknown, "start it so that it waits")
+    case .notTried: add("handlers", .note, "\(program) was not started, as the checks above failed", unknown)
     case .notStarted(let errno): add("handlers", .missing, "\(program): \(errno.description)", unknown)
     }
   }

@@ -69,7 +69,7 @@ struct EventsCommand: ParsableCommand {
 
   @OptionGroup var reading: ReadingArguments
 
-  @OptionGroup var parallel: JobsOption
+  @OptionGroup var jobs: JobsOption
 
   @OptionGroup var clock: ClockOption
 

@@ -64,7 +64,7 @@ struct EventsRun {
     var withoutCrash = 0
     let progress = Progress(total: inputs.count, isShown: command.output != nil)
     inOrder(
-      count: inputs.count, jobs: command.parallel.jobs, work: { report(inputs[$0], reading) },
+      count: inputs.count, jobs: command.jobs.count, work: { report(inputs[$0], reading) },
       report: { index, report in
         progress.clear()
         for message in report.messages { Terminal.error(message) }

@@ -79,7 +79,7 @@ struct GroupCommand: ParsableCommand {
     help: ArgumentHelp("Only crashes at this time or later; an age such as 7d is a time ago.", valueName: "time"))
   var since: TimeOrAge?
 
-  @OptionGroup var own: InAppOption
+  @OptionGroup var inApp: InAppOption
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, one JSON document, or CSV.", valueName: "form"))
   var format: GroupFormat = .text
@@ -115,7 +115,7 @@ struct GroupCommand: ParsableCommand {
 
   @OptionGroup var reading: ReadingArguments
 
-  @OptionGroup var parallel: JobsOption
+  @OptionGroup var jobs: JobsOption
 
   @OptionGroup var clock: ClockOption
 
@@ -128,7 +128,7 @@ struct GroupCommand: ParsableCommand {
       throw ValidationError("--merge reads no frames that --explain-signature could print.")
     }
     if merge, since != nil { throw ValidationError("--merge reads no crashes that --since could choose.") }
-    if merge, !own.inApp.isEmpty || !symbolOptions.symbols.isEmpty {
+    if merge, !inApp.patterns.isEmpty || !symbolOptions.symbols.isEmpty {
       throw ValidationError("--merge reads no frames; --symbols and --in-app belong to the runs that made the parts.")
     }
     if index != nil, merge || partial != nil || explainSignature {

@@ -26,7 +26,7 @@ struct GroupIndexRun {
     if list.inputs.isEmpty, !list.failures.isEmpty { return list.statusOfNone }
     if let status = command.page.conflict(list) ?? refusal() { return status }
     do {
-      let index = try GroupIndex(FilePath(argument: index), inApp: command.own.inApp)
+      let index = try GroupIndex(FilePath(argument: index), inApp: command.inApp.patterns)
       let search = try command.symbolOptions.search()
       let status = try update(index, list, search)
       list.reportSkipped()
@@ -63,14 +63,14 @@ struct GroupIndexRun {
     let files = try newFiles(list, index)
     if files.isEmpty { return status }
     let cache = SymbolCache(search, names: .mangled)
-    let options = SignatureOptions(cache, inApp: command.own.globs)
+    let options = SignatureOptions(cache, inApp: command.inApp.globs)
     let run = GroupRun(command: command.withoutSince)
     let progress = Progress(total: files.count, isShown: command.format == .text)
     for start in stride(from: 0, to: files.count, by: Self.batch) {
       let batch = files[start..<min(start + Self.batch, files.count)]
       var entries: [GroupIndex.Entry] = []
       inOrder(
-        count: batch.count, jobs: command.parallel.jobs, work: { run.report(batch[start + $0].input, options) },
+        count: batch.count, jobs: command.jobs.count, work: { run.report(batch[start + $0].input, options) },
         report: { number, report in
           progress.clear()
           for message in report.messages { Terminal.error(message) }

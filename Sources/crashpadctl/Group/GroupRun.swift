@@ -24,7 +24,7 @@ struct GroupRun {
     if list.inputs.isEmpty { return list.statusOfNone }
     if let conflict = command.page.conflict(list) { return conflict }
     let cache = SymbolCache(try command.symbolOptions.search(), names: .mangled)
-    let options = SignatureOptions(cache, inApp: command.own.globs)
+    let options = SignatureOptions(cache, inApp: command.inApp.globs)
     let chosen = list.inputs.indices.filter { index in
       command.shard.map { index % $0.total == $0.number - 1 } ?? true
     }
@@ -33,7 +33,7 @@ struct GroupRun {
     var explanations: [GroupOutput.Explanation] = []
     let progress = Progress(total: chosen.count, isShown: command.format == .text)
     inOrder(
-      count: chosen.count, jobs: command.parallel.jobs, work: { report(list.inputs[chosen[$0]], options) },
+      count: chosen.count, jobs: command.jobs.count, work: { report(list.inputs[chosen[$0]], options) },
       report: { index, report in
         progress.clear()
         for message in report.messages { Terminal.error(message) }
@@ -101,8 +101,8 @@ extension GroupCommand {
     if page.html == nil { return nil }
     let cache = SymbolCache(search, names: .simplified)
     let maker = CrashPageMaker(
-      cache: cache, signatures: SignatureOptions(cache, inApp: own.globs))
-    return GroupExamples(list, maker, architecture: reading.architecture, jobs: parallel.jobs)
+      cache: cache, signatures: SignatureOptions(cache, inApp: inApp.globs))
+    return GroupExamples(list, maker, architecture: reading.architecture, jobs: jobs.count)
   }
 }
 

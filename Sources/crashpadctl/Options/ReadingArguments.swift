@@ -16,10 +16,11 @@ struct ReadingArguments: ParsableArguments {
 /// `--jobs`, for commands that read dumps.
 struct JobsOption: ParsableArguments {
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
-  var jobs: Int = 0
+    name: [.customShort("j"), .customLong("jobs")],
+    help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
+  var count: Int = 0
 
-  func validate() throws { try checkJobs(jobs) }
+  func validate() throws { try checkJobs(count) }
 }
 
 /// Throws a usage error of a negative number.
@@ -34,9 +35,9 @@ struct InAppOption: ParsableArguments {
     help: ArgumentHelp(
       "Modules that belong to the program too: a pattern of paths or file names, such as 'libshop*'. May be repeated.",
       valueName: "glob"))
-  var inApp: [String] = []
+  var patterns: [String] = []
 
-  func validate() throws { try checkText("--in-app", inApp) }
+  func validate() throws { try checkText("--in-app", patterns) }
 
-  var globs: [Glob] { inApp.map { Glob($0) } }
+  var globs: [Glob] { patterns.map { Glob($0) } }
 }

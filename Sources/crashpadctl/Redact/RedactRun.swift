@@ -25,7 +25,7 @@ struct RedactRun {
 
   func run() -> ExitStatus {
     list.reportFailures()
-    if !list.failures.isEmpty, !command.keepGoing { return list.failures[0].status }
+    if !list.failures.isEmpty, !command.writing.keepGoing { return list.failures[0].status }
     if list.inputs.isEmpty { return list.statusOfNone }
     let isMany = !list.isSingle
     if isMany, command.output == "-" {
@@ -49,8 +49,8 @@ struct RedactRun {
         let failure = failure(error, path)
         report(input, failure)
         failures += 1
-        if isMany, !command.keepGoing { summarize(done, failures) }
-        if !isMany || !command.keepGoing { return failure.status }
+        if isMany, !command.writing.keepGoing { summarize(done, failures) }
+        if !isMany || !command.writing.keepGoing { return failure.status }
       }
       progress.advance()
     }
@@ -115,7 +115,7 @@ struct RedactRun {
     try plan.write(bytes, to: RedactedFile(file, plan.byteCount, self.bytes))
     self.bytes?.clear()
     try input.checkReading()
-    try file.commit(durable: command.fsync)
+    try file.commit(durable: command.writing.fsync)
   }
 
   private func failure(_ error: any Error, _ path: FilePath?) -> Failure {

@@ -46,33 +46,41 @@ struct ReportCommand: ParsableCommand {
     completion: .file(extensions: ["json"]))
   var baseline: String?
 
-  @OptionGroup var own: InAppOption
+  @OptionGroup var inApp: InAppOption
 
   @OptionGroup var reading: ReadingArguments
 
-  @OptionGroup var parallel: JobsOption
+  @OptionGroup var jobs: JobsOption
 
   @OptionGroup var color: ColorOption
 
   func validate() throws {
     try checkInputs(inputs)
-    // The parser would name a missing option before one that is mistyped.
-    if output == nil { throw ValidationError("--output is missing; it names the file of the page.") }
+    _ = try destination
     if split, output == "-" { throw ValidationError("--split writes files beside the page; -o names its file.") }
   }
 
+  /// The page's file. It is checked here, as the parser would name a missing option before a mistyped one.
+  private var destination: String {
+    get throws {
+      guard let output else { throw ValidationError("--output is missing; it names the file of the page.") }
+      return output
+    }
+  }
+
   func run() throws {
+    let destination = try destination
     var options = page.options
     options.symbols = symbolOptions.places
     options.architecture = reading.architecture
     options.splits = split
     options.baseline = baseline
-    options.inApp = own.inApp
-    options.jobs = parallel.jobs
+    options.inApp = inApp.patterns
+    options.jobs = jobs.count
     let list = InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning)
     let run: PageRun
     do {
-      run = try PageRun(list, to: output ?? "-", options)
+      run = try PageRun(list, to: destination, options)
     } catch let error as PageStatus {
       Terminal.end(error.status)
     }

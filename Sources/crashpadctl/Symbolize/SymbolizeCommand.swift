@@ -66,7 +66,7 @@ struct SymbolizeCommand: ParsableCommand {
 
   @OptionGroup var reading: ReadingArguments
 
-  @OptionGroup var parallel: JobsOption
+  @OptionGroup var jobs: JobsOption
 
   @OptionGroup var color: ColorOption
 
@@ -88,7 +88,7 @@ struct SymbolizeCommand: ParsableCommand {
     // Warnings about symbol servers are printed already.
     options.names = names.form(isText: true)
     options.architecture = reading.architecture
-    options.jobs = parallel.jobs
+    options.jobs = jobs.count
     Terminal.end(HTMLOption.write(page.html, of: list, options, status: status))
   }
 }

@@ -39,7 +39,7 @@ struct SymbolizeRun {
     var isFirst = true
     let progress = Progress(total: list.inputs.count, isShown: command.format == .text)
     inOrder(
-      count: list.inputs.count, jobs: command.parallel.jobs, work: { symbolize(list.inputs[$0]) },
+      count: list.inputs.count, jobs: command.jobs.count, work: { symbolize(list.inputs[$0]) },
       report: { _, report in
         progress.clear()
         for message in report.messages { Terminal.error(message) }

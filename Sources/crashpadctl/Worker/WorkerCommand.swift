@@ -19,7 +19,7 @@ struct WorkerCommand: ParsableCommand {
 
   @OptionGroup var symbolOptions: SymbolOptions
 
-  @OptionGroup var own: InAppOption
+  @OptionGroup var inApp: InAppOption
 
   @Option(
     name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
@@ -52,7 +52,7 @@ struct WorkerCommand: ParsableCommand {
 
   func run() throws {
     InputFile.usesTemporaryFiles = false
-    let operations = WorkerOperations(search: try symbolOptions.search(), inApp: own.globs)
+    let operations = WorkerOperations(search: try symbolOptions.search(), inApp: inApp.globs)
     Terminal.end(WorkerRun(command: self, operations: operations).run())
   }
 }

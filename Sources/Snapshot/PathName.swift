@@ -1,0 +1,12 @@
+/// The last component of a path without separators at its end; the whole path if it has nothing else.
+///
+/// Backslashes separate where the path is of Windows: it begins with a drive, or has no slash.
+package func lastPathComponent(_ path: String) -> String {
+  let bytes = path.utf8
+  let isWindows = path.dropFirst().hasPrefix(":\\") || !bytes.contains(UInt8(ascii: "/"))
+  func isSeparator(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || (isWindows && byte == UInt8(ascii: "\\")) }
+  guard let last = bytes.lastIndex(where: { !isSeparator($0) }) else { return path }
+  let end = bytes.index(after: last)
+  let start = bytes[..<end].lastIndex(where: isSeparator).map { bytes.index(after: $0) } ?? bytes.startIndex
+  return start == bytes.startIndex && end == bytes.endIndex ? path : String(path[start..<end])
+}
