@@ -211,8 +211,10 @@ __attribute__((noreturn)) static inline void linux_become(const struct linux_pro
 // a handler of its own would run in the child, too. Opens no file, of which this process may have no more.
 static inline pid_t linux_start(const struct linux_program *_Nonnull program, int *_Nonnull failure) {
   volatile int result = 0;
+  char *const replaced = program->shell_arguments[1];
   pid_t child = vfork();
   if (child == 0) linux_become(program, &result);
+  program->shell_arguments[1] = replaced; // what the child wrote is here, too
   if (child < 0) {
     *failure = errno;
     return -1;

@@ -28,6 +28,8 @@ public enum Tool {
     [
       "PATH": "\(folder.commands):/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C", "HOME": "/", "TZ": "UTC",
       "SOURCE_DATE_EPOCH": "1700000000",
+      // Swift's own report of a crash takes seconds, and may wait for ever.
+      "SWIFT_BACKTRACE": "enable=no",
     ]
   }
 
@@ -35,7 +37,8 @@ public enum Tool {
   public static func shell(_ command: String, in folder: TemporaryFolder, limit: Int = 300) throws -> Result {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
-    process.arguments = ["\(limit)", "/bin/sh", "-c", command]
+    // Killed 10 seconds later: a command may block the first signal.
+    process.arguments = ["-k", "10", "\(limit)", "/bin/sh", "-c", command]
     return try run(process, in: folder)
   }
 
