@@ -80,14 +80,14 @@ matrix:
 	CRASHPADCTL_MATRIX=$(CURDIR)/.build/debug/crashing-program:$(CURDIR)/.build-matrix/release/crashing-program \
 	  $(SWIFT) test --skip-build --filter AgreementTests.CaptureTests
 
-# The servers and runtimes with crash handlers of their own, a cluster of Spark, the matrix, the sweep, and dumps of a program
-# that goes on for SOAK_SECONDS.
+# All tests with all of their cases, on the servers and runtimes with crash handlers of their own and on a cluster of Spark, and
+# with dumps of a program that goes on for SOAK_SECONDS; then the matrix and the sweep.
 soak:
 	scripts/dependencies build test soak fleet
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build --build-tests $(STRICT)
-	CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" CRASHPADCTL_CLUSTER=600 scripts/test $(SWIFT) test --disable-xctest \
-	  --skip-build --filter 'ServerTests|HandlerTests|UnharmedTests|ClusterTests|ReportPageTests'
+	CRASHPADCTL_SOAK=1 CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" CRASHPADCTL_CLUSTER=600 scripts/test $(SWIFT) test --disable-xctest \
+	  --skip-build
 	$(MAKE) matrix
 	$(MAKE) sweep
 

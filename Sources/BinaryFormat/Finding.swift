@@ -23,7 +23,7 @@ public struct Rule: Sendable, Hashable {
   /// One sentence that describes the fault in general, without values.
   public let summary: String
 
-  public init(_ code: String, _ severity: Severity, _ summary: String) {
+  package init(_ code: String, _ severity: Severity, _ summary: String) {
     self.code = code
     self.severity = severity
     self.summary = summary
@@ -54,7 +54,7 @@ public struct Finding: Sendable, Hashable {
   public var expected: Value?
   public var found: Value?
 
-  public init(_ rule: Rule, at offset: Int? = nil, path: String = "", expected: Value? = nil, found: Value? = nil) {
+  package init(_ rule: Rule, at offset: Int? = nil, path: String = "", expected: Value? = nil, found: Value? = nil) {
     self.rule = rule
     self.offset = offset
     self.path = path
@@ -110,7 +110,7 @@ public struct FindingList: Sendable {
   }
 
   /// The number of findings beyond the limit, by severity.
-  public var dropped: [Severity: Int] {
+  package var dropped: [Severity: Int] {
     var dropped: [Severity: Int] = [:]
     for (rule, count) in droppedByRule { dropped[rule.severity, default: 0] += count }
     return dropped

@@ -74,7 +74,7 @@ public struct CrashDatabase: Sendable {
 
   /// The report `id`, for the holder of its lock in `pending/`. With that lock it can't leave `pending/`, but it can
   /// arrive there: so `completed/` is searched first.
-  public func reportForClaim(_ id: UUIDBytes) throws(FileFailure) -> Report? {
+  package func reportForClaim(_ id: UUIDBytes) throws(FileFailure) -> Report? {
     if let report = try report(id, in: .completed) { return report }
     return try report(id, in: .pending)
   }

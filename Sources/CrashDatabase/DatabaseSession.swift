@@ -8,7 +8,7 @@ internal import SystemPackage
 /// Any number of sessions, including Crashpad's, may run at once. `close()` ends it; a session that dies instead leaves
 /// nothing that blocks others. Its methods may be called from several threads.
 public final class DatabaseSession: Sendable {
-  public let database: CrashDatabase
+  package let database: CrashDatabase
   let new: Folder
   private let pending: Folder
   private let completed: Folder
@@ -153,7 +153,7 @@ public final class DatabaseSession: Sendable {
 
 extension CrashDatabase {
   /// Whether dead sessions left files here that a new session would remove. Throws `FileFailure`.
-  public func hasAbandonedRuns() throws(FileFailure) -> Bool {
+  package func hasAbandonedRuns() throws(FileFailure) -> Bool {
     guard let new = try folder(DatabaseLayout.new) else { return false }
     return try !RunFile.abandoned(in: new).isEmpty
   }

@@ -9,7 +9,7 @@ internal import SystemPackage
 /// last upload attempt (i64), client id (UUID as a struct: u32, u16, u16, then bytes). A newer Crashpad may append
 /// fields. Source: `client/settings.cc`.
 public struct DatabaseSettings: Sendable, Hashable {
-  public static let size = 40
+  package static let size = 40
   private static let magic: UInt32 = 0x4350_6473
   private static let version: UInt32 = 1
 
@@ -20,7 +20,7 @@ public struct DatabaseSettings: Sendable, Hashable {
   /// Unknown options, kept unchanged.
   private var otherOptions: UInt32 = 0
 
-  public init(clientID: UUIDBytes) { self.clientID = clientID }
+  package init(clientID: UUIDBytes) { self.clientID = clientID }
 
   /// The reason why a file is not valid settings.
   public enum Damage: Error, Sendable, Hashable {
@@ -29,7 +29,7 @@ public struct DatabaseSettings: Sendable, Hashable {
     case unknownVersion(UInt32)
   }
 
-  public init(_ bytes: [UInt8]) throws(Damage) {
+  package init(_ bytes: [UInt8]) throws(Damage) {
     guard bytes.count >= Self.size else { throw .truncated(byteCount: bytes.count) }
     let span = unsafe bytes.span.bytes
     guard span.uint32(at: 0) == Self.magic else { throw .badMagic(span.uint32(at: 0)) }
@@ -47,7 +47,7 @@ public struct DatabaseSettings: Sendable, Hashable {
     bytes.count >= 4 && (unsafe bytes.span.bytes.uint32(at: 0)) == magic
   }
 
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: Self.magic)
     bytes.append(littleEndian: Self.version)

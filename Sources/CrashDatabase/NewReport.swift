@@ -1,4 +1,4 @@
-public import FileSystem
+package import FileSystem
 package import Snapshot
 internal import SystemPackage
 
@@ -116,11 +116,11 @@ package final class NewReport {
 
 extension DatabaseSession {
   /// Waits until everything that was written to the database's file system is on the disk.
-  public func syncFileSystem() throws(FileFailure) { try new.syncFileSystem() }
+  package func syncFileSystem() throws(FileFailure) { try new.syncFileSystem() }
 
   /// Waits until the removals of dumps are on the disk.
   package func syncDumps() throws(FileFailure) { try database.folder(DatabaseLayout.pendingDumps)?.sync() }
 
   /// Waits until the names in `pending/` are on the disk.
-  public func syncPending() throws(FileFailure) { try folder(.pending).sync() }
+  package func syncPending() throws(FileFailure) { try folder(.pending).sync() }
 }

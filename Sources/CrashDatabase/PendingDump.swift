@@ -1,5 +1,5 @@
 public import FileSystem
-public import Snapshot
+package import Snapshot
 
 /// An intermediate dump that waits in `pending-serialized-ios-dump/`, under the name `<bundle-id>@<uuid>`, with
 /// `.locked` appended while its program runs. Dumps that were put there by hand may have other names.
@@ -10,7 +10,7 @@ public struct PendingDump: Sendable, Hashable {
   /// The time of the file's last change, in seconds since 1970.
   public let modified: Int64
   /// Whether a live program holds the file's open-file-description lock. Only checked for locked dumps.
-  public let isOwned: Bool
+  package let isOwned: Bool
 
   package init(name: FileName, size: Int, modified: Int64, isOwned: Bool) {
     self.name = name
@@ -31,7 +31,7 @@ public struct PendingDump: Sendable, Hashable {
   }
 
   /// The UUID after the last `@`, or the whole name if it is a UUID.
-  public var uuid: UUIDBytes? {
+  package var uuid: UUIDBytes? {
     let bytes = unlockedName.bytes
     let start = bytes.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0
     guard bytes.count - start == 36 else { return nil }
@@ -39,7 +39,7 @@ public struct PendingDump: Sendable, Hashable {
   }
 
   /// Whether the name begins with `bundleID` and `@`, as Crashpad requires.
-  public func belongs(to bundleID: String) -> Bool { name.hasPrefix(bundleID + "@") }
+  package func belongs(to bundleID: String) -> Bool { name.hasPrefix(bundleID + "@") }
 }
 
 /// The lock protocol of pending dumps, from `client/ios_handler/prune_intermediate_dumps_and_crash_reports_thread.cc`.

@@ -36,7 +36,7 @@ public struct Report: Sendable, Hashable {
   }
 
   /// The size of the report and its attachments in bytes, as Crashpad counts it.
-  public var totalSize: Int {
+  package var totalSize: Int {
     attachments.reduce(size) { total, attachment in
       // Sparse files may have any size.
       let (sum, overflow) = total.addingReportingOverflow(attachment.size)
@@ -48,7 +48,7 @@ public struct Report: Sendable, Hashable {
   public var creationTime: Int64 { metadata.value?.creationTime ?? modified }
 
   /// The time of the file's last change, in seconds since 1970.
-  public let modified: Int64
+  package let modified: Int64
 }
 
 /// The content of `attachments/`.

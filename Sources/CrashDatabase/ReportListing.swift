@@ -1,5 +1,5 @@
 public import FileSystem
-public import Snapshot
+package import Snapshot
 
 /// The reports in one state, and the failures to read others.
 public struct ReportListing: Sendable {
@@ -8,7 +8,7 @@ public struct ReportListing: Sendable {
   /// Files of reports that could not be read.
   public internal(set) var failures: [FileFailure] = []
   /// The reports with a lock file; `CrashDatabase.lockState` gives its state.
-  public internal(set) var lockedIDs: Set<UUIDBytes> = []
+  package internal(set) var lockedIDs: Set<UUIDBytes> = []
 }
 
 extension CrashDatabase {

@@ -6,11 +6,11 @@ internal import BinaryFormat
 /// creation (i64), attributes (u8; bit 0 uploaded, bit 1 explicitly requested), 7 bytes of padding, which Crashpad does
 /// not initialize. Source: `client/crash_report_database_generic.cc`.
 public struct ReportMetadata: Sendable, Hashable {
-  public static let version: Int32 = 1
+  package static let version: Int32 = 1
   /// The number of bytes before the server's id.
-  public static let fixedSize = 32
+  package static let fixedSize = 32
   /// The most bytes that are read: a server's id has some ten bytes.
-  public static let maximumSize = 1 << 20
+  package static let maximumSize = 1 << 20
 
   public var uploadAttempts: Int32 = 0
   /// Seconds since 1970; 0 if there was none.
@@ -22,7 +22,7 @@ public struct ReportMetadata: Sendable, Hashable {
   /// The server's id for the report: any bytes, mostly text. Empty if it was not uploaded.
   public var serverID: [UInt8] = []
 
-  public init(creationTime: Int64) { self.creationTime = creationTime }
+  package init(creationTime: Int64) { self.creationTime = creationTime }
 
   /// The reason why bytes are not metadata.
   public enum Damage: Error, Sendable, Hashable {
@@ -31,7 +31,7 @@ public struct ReportMetadata: Sendable, Hashable {
     case unknownVersion(Int32)
   }
 
-  public init(_ bytes: [UInt8]) throws(Damage) {
+  package init(_ bytes: [UInt8]) throws(Damage) {
     guard bytes.count >= Self.fixedSize else { throw .truncated(byteCount: bytes.count) }
     let span = unsafe bytes.span.bytes
     let version = Int32(bitPattern: span.uint32(at: 0))
@@ -44,7 +44,7 @@ public struct ReportMetadata: Sendable, Hashable {
     serverID = Array(bytes[Self.fixedSize...])
   }
 
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.fixedSize + serverID.count)
     bytes.append(littleEndian: Self.version)

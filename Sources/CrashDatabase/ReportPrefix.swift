@@ -1,5 +1,5 @@
-public import FileSystem
-public import Snapshot
+package import FileSystem
+package import Snapshot
 
 /// The beginning of a report's id, as users type it: at least four hexadecimal digits, with or without hyphens.
 package struct ReportPrefix: Sendable, Hashable {
@@ -38,7 +38,7 @@ package struct ReportPrefix: Sendable, Hashable {
 
 extension CrashDatabase {
   /// The ids of all reports, taken from their names alone and sorted; the reports are not read. Throws `FileFailure`.
-  public func reportIDs() throws(FileFailure) -> [UUIDBytes] {
+  package func reportIDs() throws(FileFailure) -> [UUIDBytes] {
     var ids: Set<UUIDBytes> = []
     for state in ReportState.allCases { ids.formUnion(try reportIDs(in: state)) }
     return ids.sorted { ($0.high, $0.low) < ($1.high, $1.low) }

@@ -1,5 +1,5 @@
-public import FileSystem
-public import Snapshot
+package import FileSystem
+package import Snapshot
 internal import Synchronization
 internal import SystemPackage
 
@@ -111,7 +111,7 @@ package final class UploadClaim: Sendable {
 extension CrashDatabase {
   /// The ids of the reports in `state`, taken from their names alone and sorted; the reports are not read. Throws
   /// `FileFailure`.
-  public func reportIDs(in state: ReportState) throws(FileFailure) -> [UUIDBytes] {
+  package func reportIDs(in state: ReportState) throws(FileFailure) -> [UUIDBytes] {
     guard let folder = try folder(state.folderName) else { return [] }
     var ids: Set<UUIDBytes> = []
     for name in try folder.names() where name.bytes.count == 40 {
@@ -122,7 +122,7 @@ extension CrashDatabase {
   }
 
   /// The pending report `id`; nil if there is none. Throws `FileFailure`.
-  public func pendingReport(_ id: UUIDBytes) throws(FileFailure) -> Report? { try report(id, in: .pending) }
+  package func pendingReport(_ id: UUIDBytes) throws(FileFailure) -> Report? { try report(id, in: .pending) }
 }
 
 extension DatabaseSession {

@@ -33,14 +33,14 @@ public struct Uploading: Sendable {
     public var includesAll = false
     /// Marks reports that the settings do not allow to upload as completed, as Crashpad
     /// does. Otherwise they stay pending.
-    public var completesSkipped = false
+    package var completesSkipped = false
     /// Accepts a web page as a server's answer.
-    public var acceptsWebPages = false
+    package var acceptsWebPages = false
     /// The number of reports sent in parallel.
     public var jobs = 4
     /// The time used to decide which attempts are due and to stamp them, in seconds
     /// since 1970; nil for the system clock.
-    public var now: Int64?
+    package var now: Int64?
     /// Writes a redacted copy of the report to the second file, which is then sent in place of the report.
     package var redaction: (@Sendable (_ report: InputFile, _ redacted: OpenFile) throws -> Void)?
     /// Whether the files attached to a report are sent.
@@ -152,7 +152,7 @@ public struct Uploading: Sendable {
   var now: Int64 { options.now ?? Int64(time(nil)) }
 
   /// Whether the caller named all reports that are sent.
-  public var isNamed: Bool { options.reports != nil || options.includesAll }
+  package var isNamed: Bool { options.reports != nil || options.includesAll }
 
   /// Uploads the reports, and passes an event for each finished report to `tell`, from one thread at a time.
   ///

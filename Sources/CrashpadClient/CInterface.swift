@@ -1,3 +1,4 @@
+internal import CrashUpload
 internal import FileSystem
 internal import Glibc
 internal import SystemPackage
@@ -188,17 +189,23 @@ private func status(_ body: () throws -> Void) -> CInt {
   do {
     try body()
     return 0
-  } catch let error as CrashpadClient.DumpFailure {
-    return error.errno.rawValue
-  } catch let error as CrashpadClient.ProcessingFailure {
-    return error.errno.rawValue
-  } catch let error as CrashpadClient.EventFailure {
-    return error.errno.rawValue
+  } catch let error as CrashpadClient.Failure {
+    return error.code
   } catch let error as Refusal {
     return error.code
+  } catch is WebAddressFailure {
+    return EINVAL
   } catch {
-    // The handler is not started.
-    return ESRCH
+    return EIO
+  }
+}
+
+extension CrashpadClient.Failure {
+  fileprivate var code: CInt {
+    switch self {
+    case .notStarted: ESRCH
+    case .dump(_, let errno), .processing(_, let errno), .events(_, let errno): errno.rawValue
+    }
   }
 }
 

@@ -4,19 +4,12 @@ internal import FileSystem
 public import SystemPackage
 
 extension CrashpadClient {
-  /// The reason why a dump was not written.
-  public struct DumpFailure: Error, Sendable, Equatable {
-    /// Empty for a pending dump of the database.
-    public let path: FilePath
-    public let errno: Errno
-  }
-
   /// Writes a dump of this process, as if it had crashed here, and makes a pending report from it. The process goes on.
   ///
   /// Waits for the disk. If the report can not be made now, the dump stays pending.
   ///
   /// - Returns: the result for the dump.
-  /// - Throws: `NotStarted`, `DumpFailure` or `ProcessingFailure`.
+  /// - Throws: `Failure`.
   @discardableResult
   public static func dumpWithoutCrash() throws -> ProcessingSummary {
     let running = try running()
@@ -28,7 +21,7 @@ extension CrashpadClient {
   /// Writes a dump of this process, from which ``processIntermediateDumps(annotations:)`` makes a report.
   ///
   /// - Returns: the path of the dump.
-  /// - Throws: `NotStarted` or `DumpFailure`.
+  /// - Throws: `Failure`.
   @discardableResult
   public static func dumpWithoutCrashAndDeferProcessing() throws -> FilePath {
     _ = try running()
@@ -39,15 +32,15 @@ extension CrashpadClient {
   /// ``processIntermediateDump(_:annotations:)`` or removes it.
   ///
   /// - Parameter path: must not exist yet. The file is complete when it appears.
-  /// - Throws: `NotStarted` or `DumpFailure`.
+  /// - Throws: `Failure`.
   public static func dumpWithoutCrashAndDeferProcessing(atPath path: FilePath) throws {
     _ = try running()
     try dump(to: path)
   }
 
   @discardableResult
-  static func dump(to path: FilePath?) throws(DumpFailure) -> FilePath {
-    do { return try CrashCapture.dump(to: path) } catch { throw DumpFailure(path: error.path, errno: error.errno) }
+  static func dump(to path: FilePath?) throws(Failure) -> FilePath {
+    do { return try CrashCapture.dump(to: path) } catch { throw .dump(error.path, error.errno) }
   }
 
   // MARK: What dumps have

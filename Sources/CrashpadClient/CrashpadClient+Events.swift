@@ -4,7 +4,7 @@ internal import Events
 internal import FileSystem
 internal import Glibc
 internal import Snapshot
-public import SystemPackage
+internal import SystemPackage
 
 extension CrashpadClient {
   /// The form of events; crashpadctl-events(5) describes them.
@@ -21,13 +21,6 @@ extension CrashpadClient {
     case sentrySession = "sentry-session"
   }
 
-  /// The reason why events could not be recorded as sent.
-  public struct EventFailure: Error, Sendable, Equatable {
-    public let path: FilePath
-    /// `EILSEQ` if the file with the record is damaged.
-    public let errno: Errno
-  }
-
   /// Passes the crashes of earlier runs of this program to `send`, each as events for analytics: the crash, followed by
   /// the end of the session that the crash interrupted. Each crash is passed once, whichever run does it, and whether
   /// or not a report was made from its dump already.
@@ -41,7 +34,7 @@ extension CrashpadClient {
   ///     before `send` returns and the record is on the disk, the next call passes the crash again, with the same
   ///     events and ids. It must not call this function.
   /// - Returns: the number of crashes.
-  /// - Throws: `NotStarted`, `EventFailure`, or an error of `send`.
+  /// - Throws: `Failure`, or an error of `send`.
   @discardableResult
   public static func sendCrashEvents(_ form: EventForm = .seed, _ send: ([String]) throws -> Void) throws -> Int {
     let running = try running()
@@ -66,7 +59,7 @@ extension CrashpadClient {
     } catch let failure as SendFailure {
       throw failure.error
     } catch {
-      throw EventFailure(path: path, errno: errno(of: error))
+      throw Failure.events(path, errno(of: error))
     }
   }
 

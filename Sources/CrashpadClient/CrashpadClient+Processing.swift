@@ -6,12 +6,6 @@ internal import Snapshot
 public import SystemPackage
 
 extension CrashpadClient {
-  /// The reason why nothing was processed.
-  public struct ProcessingFailure: Error, Sendable, Equatable {
-    public let path: FilePath
-    public let errno: Errno
-  }
-
   /// The results for dumps.
   public struct ProcessingSummary: Sendable, Equatable {
     /// The ids of the new reports: UUIDs in lower case.
@@ -21,7 +15,7 @@ extension CrashpadClient {
     /// The names of dumps that stay for another attempt: another program is using them, or the disk failed.
     public internal(set) var remaining: [String] = []
 
-    public init() {}
+    package init() {}
   }
 
   /// Crashpad's limit for one call, so that a flood of dumps can't keep a program from starting.
@@ -34,7 +28,7 @@ extension CrashpadClient {
   ///
   /// - Parameter annotations: texts to add to the reports, such as facts that are known only after the crash. They
   ///   override annotations of a dump with the same name.
-  /// - Throws: `NotStarted`, or `ProcessingFailure` if the database can't be used.
+  /// - Throws: `Failure`, e.g. if the database can't be used.
   @discardableResult
   public static func processIntermediateDumps(annotations: [String: String] = [:]) throws -> ProcessingSummary {
     try process(running(), annotations: annotations, only: nil)
@@ -46,14 +40,14 @@ extension CrashpadClient {
   /// - Parameters:
   ///   - file: the dump.
   ///   - annotations: texts to add to the report.
-  /// - Throws: `NotStarted` or `ProcessingFailure`.
+  /// - Throws: `Failure`.
   @discardableResult
   public static func processIntermediateDump(_ file: FilePath, annotations: [String: String] = [:]) throws
     -> ProcessingSummary
   {
     let running = try running()
     let name: FileName
-    do { name = try adopt(file, running) } catch { throw ProcessingFailure(path: error.path, errno: error.errno) }
+    do { name = try adopt(file, running) } catch { throw Failure.processing(error.path, error.errno) }
     return try process(running, annotations: annotations, only: [name])
   }
 
@@ -106,7 +100,7 @@ extension CrashpadClient {
         case .cleanExit, .gone: break
         }
       }
-    } catch { throw ProcessingFailure(path: error.path, errno: error.errno) }
+    } catch { throw Failure.processing(error.path, error.errno) }
     return summary
   }
 }

@@ -42,7 +42,7 @@ extension CrashpadClient {
   /// ``Options/onReportsProcessed`` is called each time that all are done. libcurl is loaded when there is a report to
   /// send; on a system without it, reports stay pending.
   ///
-  /// - Throws: `NotStarted`, or `WebAddressFailure` if the URL is invalid.
+  /// - Throws: `Failure`, or `WebAddressFailure` if the URL is invalid.
   public static func startProcessingPendingReports() throws {
     let running = try running()
     guard let url = running.url, !url.isEmpty else { return }
@@ -68,26 +68,26 @@ extension CrashpadClient {
 
   /// Whether reports may be uploaded, by the decision of this database's user; false if there is none.
   ///
-  /// Throws `NotStarted`, or `ProcessingFailure` if the settings can't be read.
+  /// Throws `Failure`, e.g. if the settings can't be read.
   public static func uploadsEnabled() throws -> Bool {
     let database = try running().database
     do throws(FileFailure) {
       if case .found(let settings) = try database.settings() { return settings.uploadsEnabled }
       return false
-    } catch { throw ProcessingFailure(path: error.path, errno: error.errno) }
+    } catch { throw Failure.processing(error.path, error.errno) }
   }
 
   /// Stores whether reports may be uploaded, for all programs that use this database.
   ///
   /// - Parameter isEnabled: the user's decision.
-  /// - Throws: `NotStarted`, or `ProcessingFailure` if the settings can't be written.
+  /// - Throws: `Failure`, e.g. if the settings can't be written.
   public static func setUploadsEnabled(_ isEnabled: Bool) throws {
     let database = try running().database
     do throws(FileFailure) {
       let session = try DatabaseSession(database, now: Int64(time(nil)))
       defer { session.close() }
       _ = try session.changeSettings(newClientID: .random()) { $0.uploadsEnabled = isEnabled }
-    } catch { throw ProcessingFailure(path: error.path, errno: error.errno) }
+    } catch { throw Failure.processing(error.path, error.errno) }
   }
 
   private static func uploadPendingReports(_ running: Running, to destination: UploadDestination) {

@@ -54,8 +54,17 @@ public enum CrashpadClient {
     case handler(String, Errno)
   }
 
-  /// The handler is needed, but was not started.
-  public struct NotStarted: Error, Sendable, Equatable {}
+  /// The reason why a call did nothing.
+  public enum Failure: Error, Sendable, Equatable {
+    /// The handler is needed, but was not started.
+    case notStarted
+    /// A dump was not written. The path is empty for a pending dump of the database.
+    case dump(FilePath, Errno)
+    /// Nothing was processed, or the settings can't be read or written.
+    case processing(FilePath, Errno)
+    /// Events could not be recorded as sent; `EILSEQ` if the file with the record is damaged.
+    case events(FilePath, Errno)
+  }
 
   /// The state that the start leaves for later calls.
   struct Running: Sendable {
@@ -121,8 +130,8 @@ public enum CrashpadClient {
   /// Whether the last run of this program crashed. False before the start.
   public static var crashedLastRun: Bool { previousRun?.end == .crashed }
 
-  static func running() throws(NotStarted) -> Running {
-    guard let running = state.withLock({ $0 }) else { throw NotStarted() }
+  static func running() throws(Failure) -> Running {
+    guard let running = state.withLock({ $0 }) else { throw .notStarted }
     return running
   }
 

@@ -21,5 +21,5 @@ public struct PreviousRun: Sendable, Hashable {
   /// The number of hang dumps from runs that died during the hang. They are pending now.
   public let hangs: Int
 
-  public static let unknown = PreviousRun(end: .none, uptime: nil, startCrashes: 0, hangs: 0)
+  package static let unknown = PreviousRun(end: .none, uptime: nil, startCrashes: 0, hangs: 0)
 }

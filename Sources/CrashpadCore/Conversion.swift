@@ -18,7 +18,7 @@ public struct Conversion: Sendable {
     case idump
 
     /// The extension of a file name, without the dot.
-    public var fileExtension: String {
+    package var fileExtension: String {
       switch self {
       case .minidump: "dmp"
       case .json: "json"
@@ -41,12 +41,6 @@ public struct Conversion: Sendable {
     public internal(set) var findings: FindingList
     /// Bytes written.
     public let byteCount: Int
-  }
-
-  /// There is no conversion from this format to that one.
-  public struct UnsupportedInput: Error {
-    public let format: InputFormat
-    public let target: Target
   }
 
   public var target: Target
@@ -80,7 +74,7 @@ public struct Conversion: Sendable {
 
   private func convert(_ input: DumpInput, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
     guard FormatRow.of(input.format).targets.contains(target) else {
-      throw UnsupportedInput(format: input.format, target: target)
+      throw DumpInputFailure.notConvertible(input.format, to: target)
     }
     return try input.file.checkingReading {
       try checked(input) { CheckedOutput(try makeOutput(), input.file) }

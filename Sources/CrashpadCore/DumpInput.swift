@@ -27,18 +27,18 @@ public enum InputFormat: String, Sendable, CaseIterable {
   case swiftBacktrace = "swift-backtrace"
 
   /// How many bytes of a file tell whether it is a core.
-  public static let coreStart = 18
+  package static let coreStart = 18
 
   /// How many bytes of a file tell its format.
   package static let startLength = ReportForm.startLength
 
   /// Whether a file that begins so is a core, and not another ELF file: a program, a library.
-  public static func isCore(_ start: [UInt8]) -> Bool {
+  package static func isCore(_ start: [UInt8]) -> Bool {
     start.count >= coreStart && start.starts(with: [0x7f, 0x45, 0x4c, 0x46]) && start[16] == 4 && start[17] == 0
   }
 
   /// Nil if they are those of no format.
-  public static func of(_ bytes: RawSpan) -> InputFormat? {
+  package static func of(_ bytes: RawSpan) -> InputFormat? {
     FormatRow.all.first { $0.recognises(bytes) }?.format
   }
 
@@ -62,8 +62,8 @@ public struct DumpInput: Sendable {
   /// it holds.
   package let file: InputFile
 
-  /// Opens the file at `path`; throws `Errno`, `InputFile.NotReadable`, `CompressedInput`, `ArchiveOfMany`, `NoSuchPart`,
-  /// `NotADump` or `DumpJSON.Failure`.
+  /// Opens the file at `path`; throws `Errno`, `InputFile.NotReadable`, `DumpInputFailure` or
+  /// `DumpJSON.Failure`.
   ///
   /// Below a file the path names one of its parts: a member of a zip archive, a process of a stackshot by its id or name, a
   /// diagnostic of MetricKit by its number, from 1 on.
@@ -109,7 +109,7 @@ public struct DumpInput: Sendable {
     let foreign = known == nil ? file.withBytes { ForeignFile.kind($0) } : nil
     // A first page that can't be read has no format.
     try file.checkReading()
-    if let foreign { throw NotADump(kind: foreign) }
+    if let foreign { throw DumpInputFailure.notADump(kind: foreign) }
     format = known ?? unknown
     guard format == .json else {
       self.file = file
@@ -128,7 +128,7 @@ public struct DumpInput: Sendable {
         return ReportParts.report(of: name, form, in: bytes)
       }
     }
-    guard let bytes else { throw NoSuchPart(name: name) }
+    guard let bytes else { throw DumpInputFailure.noSuchPart(name) }
     return InputFile(bytes: bytes)
   }
 }

@@ -1,19 +1,5 @@
 internal import BinaryFormat
 
-/// A file that is no dump and no report, and that says what it is by its first bytes.
-public struct NotADump: Error {
-  /// "a PNG image"
-  public let kind: String
-
-  /// The kind says already that no dump is in it.
-  package let isContainer: Bool
-
-  package init(kind: String, isContainer: Bool = false) {
-    self.kind = kind
-    self.isContainer = isContainer
-  }
-}
-
 /// Kinds of files that are given for dumps by mistake.
 package enum ForeignFile {
   private static let kinds: [(start: [UInt8], offset: Int, kind: String)] = [

@@ -1,12 +1,6 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// A path goes on below a file that is no directory, and the file has no such part.
-public struct NoSuchPart: Error {
-  /// As the path has it.
-  public let name: String
-}
-
 /// A part of a file, named as if the file were a directory: `feedback.zip/crash.ips`, `stackshot.ips/SpringBoard`.
 struct InputPart {
   let file: FilePath

@@ -1,23 +1,5 @@
 internal import BinaryFormat
-package import FileSystem
-
-/// An input is compressed, and what it holds can't be read.
-public struct CompressedInput: Error {
-  /// "zstd"
-  public let compression: String
-  package let reason: Decompression.Failure
-
-  package init(_ compression: Compression, _ reason: Decompression.Failure) {
-    self.compression = compression == .deflate ? "zip" : compression.rawValue
-    self.reason = reason
-  }
-}
-
-/// An archive with more than one dump or report.
-public struct ArchiveOfMany: Error {
-  /// The names of those members, in the archive's order.
-  public let names: [String]
-}
+internal import FileSystem
 
 /// Inputs that are compressed, or the one dump or report of a zip archive.
 enum PackedInput {
@@ -26,8 +8,7 @@ enum PackedInput {
   /// Of larger archives the rest is not looked at.
   private static let maximumMembers = 4096
 
-  /// What `file` holds, or `file` itself if it is not packed. Throws `CompressedInput`, `NotADump`, `NoSuchPart` or
-  /// `ArchiveOfMany`.
+  /// What `file` holds, or `file` itself if it is not packed. Throws `DumpInputFailure`.
   ///
   /// - Parameter part: begins with the path of the archive's member, which is taken off; empty for the only one.
   static func open(_ file: InputFile, _ part: inout String) throws -> InputFile {
@@ -36,8 +17,12 @@ enum PackedInput {
       guard let inner = try file.checkingReading({ try unpacked(file, &part) }) else { return file }
       file = inner
     }
-    if let compression = file.withBytes({ Compression.of($0) }) { throw CompressedInput(compression, .bomb) }
+    if let compression = file.withBytes({ Compression.of($0) }) { throw failure(compression, .bomb) }
     return file
+  }
+
+  private static func failure(_ compression: Compression, _ reason: DecompressionFailure) -> DumpInputFailure {
+    .compressed(compression == .deflate ? "zip" : compression.rawValue, reason)
   }
 
   /// The names of an archive's dumps and reports; empty if `file` is none.
@@ -59,7 +44,7 @@ enum PackedInput {
     try file.withBytes { bytes in
       if let compression = Compression.of(bytes) {
         do { return try Decompression.unpack(bytes, compression, like: file) } catch {
-          throw (error as? Decompression.Failure).map { CompressedInput(compression, $0) } ?? error
+          throw (error as? DecompressionFailure).map { failure(compression, $0) } ?? error
         }
       }
       guard let archive = ZipArchive(bytes) else { return nil }
@@ -80,12 +65,13 @@ enum PackedInput {
     let found = dumps(in: archive, bytes)
     guard let member = found.first else {
       if files(in: archive).contains(where: \.isEncrypted) {
-        throw NotADump(kind: "an encrypted zip archive; unpack it first", isContainer: true)
+        throw DumpInputFailure.noDumpIn(archive: "an encrypted zip archive; unpack it first")
       }
-      throw NotADump(kind: "a zip archive without a dump or report", isContainer: true)
+      throw DumpInputFailure.noDumpIn(archive: "a zip archive without a dump or report")
     }
     guard found.count == 1 else {
-      throw part.isEmpty ? ArchiveOfMany(names: found.map { InputPart.path(of: $0.name) }) : NoSuchPart(name: part)
+      throw part.isEmpty
+        ? DumpInputFailure.archiveOfMany(found.map { InputPart.path(of: $0.name) }) : .noSuchPart(part)
     }
     return try unpack(member, archive, bytes, file)
   }
@@ -94,7 +80,7 @@ enum PackedInput {
     _ member: ZipArchive.Member, _ archive: ZipArchive, _ bytes: RawSpan, _ file: InputFile
   ) throws -> InputFile {
     do { return try archive.unpack(member, in: bytes, like: file) } catch {
-      throw (error as? Decompression.Failure).map { CompressedInput(.deflate, $0) } ?? error
+      throw (error as? DecompressionFailure).map { failure(.deflate, $0) } ?? error
     }
   }
 

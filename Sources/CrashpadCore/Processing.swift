@@ -21,7 +21,7 @@ public struct Processing: Sendable {
     /// At most so many dumps; nil for all. Crashpad takes 20 a run.
     public var limit: Int?
     /// No dump of these names.
-    public var exceptNames: Set<FileName> = []
+    package var exceptNames: Set<FileName> = []
     /// Process annotations for every report; where a dump has the same name, these win.
     public var annotations: [(name: String, value: String)] = []
     /// How many dumps at once; 0 is one for each CPU.
@@ -32,7 +32,7 @@ public struct Processing: Sendable {
     /// clock's, whatever `now` says.
     public var lockTime: Int64
     /// The installation's id, if the settings have none yet.
-    public var newClientID = UUIDBytes.random()
+    package var newClientID = UUIDBytes.random()
 
     /// Both in seconds since 1970.
     public init(now: Int64, lockTime: Int64) {
@@ -99,7 +99,7 @@ public struct Processing: Sendable {
   }
 
   /// What a run would take on, in order, without changing anything.
-  public func plan(_ tell: (Event) -> Void) throws(FileFailure) -> [PendingDump] {
+  package func plan(_ tell: (Event) -> Void) throws(FileFailure) -> [PendingDump] {
     let pending = try database.pendingDumps()
     for name in pending.others { tell(.foreign(name)) }
     for failure in pending.failures { tell(.unreadable(failure)) }

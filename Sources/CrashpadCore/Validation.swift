@@ -15,7 +15,7 @@ public struct Validation: Sendable {
 
   public var architecture: CPUArchitecture?
   /// Takes what the system looks like where the threads do not tell the architecture.
-  public var guessesArchitecture = false
+  package var guessesArchitecture = false
   package var limits = Limits()
 
   public init() {}

@@ -36,21 +36,22 @@ package enum Compression: String, Sendable {
   }
 }
 
+/// The reason why compressed content can't be read.
+public enum DecompressionFailure: Error, Equatable, Sendable {
+  /// There is no decompressor for it, or its library is not installed.
+  case unsupported
+  /// The stream is invalid from some place on.
+  case damaged
+  /// The stream is incomplete.
+  case cut
+  /// The result is larger than `InputFile.pipeLimit` in bytes.
+  case tooLarge
+  /// The result is so much larger than the file that this is no real file.
+  case bomb
+}
+
 /// Decompresses whole files, with limits on the result.
 package enum Decompression {
-  package enum Failure: Error, Equatable, Sendable {
-    /// There is no decompressor for it, or its library is not installed.
-    case unsupported
-    /// The stream is invalid from some place on.
-    case damaged
-    /// The stream is incomplete.
-    case cut
-    /// The result is larger than `InputFile.pipeLimit` in bytes.
-    case tooLarge
-    /// The result is so much larger than the file that this is no real file.
-    case bomb
-  }
-
   /// A file that becomes larger than this and grows by more than `largestRatio` is refused. A core of 1 GiB that is
   /// zero except for a few pages reaches 1,000 with gzip.
   package static let unsuspiciousSize = 64 << 20
@@ -64,8 +65,10 @@ package enum Decompression {
     var small: [UInt8] = []
     var spool: SpoolFile?
     try run(bytes, compression) { block, total in
-      guard total <= InputFile.pipeLimit else { throw Failure.tooLarge }
-      guard total <= unsuspiciousSize || total / max(bytes.byteCount, 1) <= largestRatio else { throw Failure.bomb }
+      guard total <= InputFile.pipeLimit else { throw DecompressionFailure.tooLarge }
+      guard total <= unsuspiciousSize || total / max(bytes.byteCount, 1) <= largestRatio else {
+        throw DecompressionFailure.bomb
+      }
       if let spool {
         try spool.write(block)
       } else {
@@ -96,13 +99,13 @@ package enum Decompression {
   private static func run(
     _ bytes: RawSpan, _ compression: Compression, _ take: (RawSpan, Int) throws -> Bool
   ) throws {
-    guard let form = compression.form else { throw Failure.unsupported }
+    guard let form = compression.form else { throw DecompressionFailure.unsupported }
     var offset = 0
     var total = 0
     var block = [UInt8](repeating: 0, count: blockSize)
     // Concatenated compressed files are one file.
     repeat {
-      guard let stream = unsafe unpack_begin(form) else { throw Failure.unsupported }
+      guard let stream = unsafe unpack_begin(form) else { throw DecompressionFailure.unsupported }
       defer { unsafe unpack_end(stream) }
       var result = UNPACK_MORE
       while result == UNPACK_MORE {
@@ -117,9 +120,9 @@ package enum Decompression {
         offset += taken
         total += filled
         if filled > 0, try unsafe !take(block.span.bytes.extracting(0..<filled), total) { return }
-        if result == UNPACK_DAMAGED { throw Failure.damaged }
+        if result == UNPACK_DAMAGED { throw DecompressionFailure.damaged }
         if result == UNPACK_MORE, taken == 0, filled == 0 {
-          throw offset == bytes.byteCount ? Failure.cut : Failure.damaged
+          throw offset == bytes.byteCount ? DecompressionFailure.cut : DecompressionFailure.damaged
         }
       }
     } while compression != .deflate && Compression.of(bytes.extracting(offset..<bytes.byteCount)) == compression

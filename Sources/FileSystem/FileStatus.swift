@@ -8,7 +8,7 @@ public struct FileFailure: Error, Sendable, Equatable {
   /// For an unavailable lock (`wouldBlock`): the process that holds it, if that is known.
   public let lockHolder: Int32?
 
-  public init(_ path: FilePath, _ errno: Errno, lockHolder: Int32? = nil) {
+  package init(_ path: FilePath, _ errno: Errno, lockHolder: Int32? = nil) {
     self.path = path
     self.errno = errno
     self.lockHolder = lockHolder

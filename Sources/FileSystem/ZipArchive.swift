@@ -51,7 +51,7 @@ package struct ZipArchive: Sendable {
     return nil
   }
 
-  /// The first `count` bytes of a member, or fewer. Throws `Decompression.Failure`.
+  /// The first `count` bytes of a member, or fewer. Throws `DecompressionFailure`.
   package func start(of member: Member, in bytes: RawSpan, count: Int) throws -> [UInt8] {
     let range = try range(of: member, in: bytes)
     let packed = bytes.extracting(range)
@@ -70,12 +70,12 @@ package struct ZipArchive: Sendable {
       ? try Decompression.unpack(packed, .deflate, like: archive)
       : InputFile(bytes: unsafe packed.withUnsafeBytes { unsafe Array($0) }, like: archive)
     guard file.byteCount == member.size, file.withBytes({ CyclicRedundancyCheck.of($0) }) == member.checksum else {
-      throw Decompression.Failure.damaged
+      throw DecompressionFailure.damaged
     }
     return file
   }
 
-  private func range(of member: Member, in bytes: RawSpan) throws(Decompression.Failure) -> Range<Int> {
+  private func range(of member: Member, in bytes: RawSpan) throws(DecompressionFailure) -> Range<Int> {
     guard !member.isEncrypted, [0, 8].contains(member.method), member.packedSize < 0xffff_ffff,
       member.size < 0xffff_ffff
     else { throw .unsupported }

@@ -105,7 +105,7 @@ package struct CodeMeaning: Sendable, Hashable {
 }
 
 extension CodeMeaning.Number: ExpressibleByIntegerLiteral {
-  public init(integerLiteral value: UInt64) { self.init(value: value, platform: .any) }
+  package init(integerLiteral value: UInt64) { self.init(value: value, platform: .any) }
 
   static func darwin(_ value: UInt64) -> Self { Self(value: value, platform: .darwin) }
   static func linux(_ value: UInt64) -> Self { Self(value: value, platform: .linux) }

@@ -8,11 +8,11 @@ public import SystemPackage
 /// The output holds only content that is understood and allowed. Unknown bytes, as in a damaged dump, are not
 /// copied. The input is never changed.
 public struct Redaction: Sendable {
-  public let policy: RedactionPolicy
+  package let policy: RedactionPolicy
 
   /// The input is not an intermediate dump, a minidump or a crash report.
   public struct NotADump: Error {
-    public init() {}
+    package init() {}
   }
 
   public init(_ policy: RedactionPolicy = RedactionPolicy()) { self.policy = policy }

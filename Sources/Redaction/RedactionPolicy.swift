@@ -31,7 +31,7 @@ public struct RedactionPolicy: Sendable {
   public var keepsArguments = false
 
   /// The name used for messages without a name: those of `__crash_info`, of the dynamic loader, and in lists.
-  public static let messageName = "message"
+  package static let messageName = "message"
 
   /// User names found in paths of the dump; they are overwritten in all texts.
   var userNames: [UserName] = []

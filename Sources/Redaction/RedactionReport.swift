@@ -47,7 +47,7 @@ public struct RedactionReport: Sendable {
   /// Sorted by kind, in the order of `Kind`, then by name.
   public internal(set) var removals: [Removal] = []
   /// The number of memory words that stayed.
-  public internal(set) var keptWords = 0
+  package internal(set) var keptWords = 0
 
   init(_ format: Format, inputByteCount: Int) {
     self.format = format
@@ -55,7 +55,7 @@ public struct RedactionReport: Sendable {
   }
 
   /// The number of removals of this kind.
-  public func count(of kind: Kind) -> Int {
+  package func count(of kind: Kind) -> Int {
     removals.reduce(0) { $0 + ($1.kind == kind ? $1.count : 0) }
   }
 }

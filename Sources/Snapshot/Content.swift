@@ -22,17 +22,17 @@ public struct Content: Sendable, Hashable {
     self.count = count
   }
 
-  public static let empty = Content(inputOffset: 0, count: 0)
+  package static let empty = Content(inputOffset: 0, count: 0)
 
   @inlinable public var isInArena: Bool { rawOffset & Self.arenaBit != 0 }
   @inlinable public var offset: Int { Int(rawOffset & ~Self.arenaBit) }
   @inlinable public var isEmpty: Bool { count == 0 }
 
   /// The first `count` bytes.
-  public func prefix(_ count: Int) -> Content { part(at: 0, count: count) }
+  package func prefix(_ count: Int) -> Content { part(at: 0, count: count) }
 
   /// `count` bytes from `start` on. The range must lie inside.
-  public func part(at start: Int, count: Int) -> Content {
+  package func part(at start: Int, count: Int) -> Content {
     precondition(start >= 0 && count >= 0 && start + count <= self.count)
     return isInArena
       ? Content(arenaOffset: offset + start, count: count) : Content(inputOffset: offset + start, count: count)
@@ -51,20 +51,20 @@ extension ProcessSnapshot {
   }
 
   /// A copy of the bytes.
-  public func bytes(of content: Content, in input: RawSpan) -> [UInt8] {
+  package func bytes(of content: Content, in input: RawSpan) -> [UInt8] {
     withBytes(of: content, in: input) { span in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
   }
 
   /// The bytes as text; every maximal ill-formed sequence becomes one U+FFFD. For display only,
   /// because the original bytes are lost.
-  public func text(_ content: Content, in input: RawSpan) -> String {
+  package func text(_ content: Content, in input: RawSpan) -> String {
     withBytes(of: content, in: input) { span in
       unsafe span.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
   }
 
   /// Appends bytes to the arena.
-  public mutating func store(_ bytes: some Sequence<UInt8>) -> Content {
+  package mutating func store(_ bytes: some Sequence<UInt8>) -> Content {
     let start = arena.count
     arena.append(contentsOf: bytes)
     return Content(arenaOffset: start, count: arena.count - start)

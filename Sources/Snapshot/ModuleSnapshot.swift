@@ -14,7 +14,7 @@ public struct ModuleSnapshot: Sendable {
   public var size: UInt64?
   public var fileType: FileType?
   /// The modification time in seconds since 1970.
-  public var timestamp: UInt64?
+  package var timestamp: UInt64?
   /// The Mach-O `current_version` of a dylib: major 16 bits, minor 8, patch 8.
   public var dylibVersion: UInt32?
   /// The Mach-O source version as four 16-bit parts.
@@ -44,7 +44,7 @@ public struct ModuleSnapshot: Sendable {
   package init() {}
 }
 
-public struct UnloadedModuleSnapshot: Sendable {
+package struct UnloadedModuleSnapshot: Sendable {
   package var name: Content
   package var address: UInt64
   package var size: UInt32

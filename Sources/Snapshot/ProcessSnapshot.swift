@@ -21,14 +21,14 @@ public struct ProcessSnapshot: Sendable {
   public var system: SystemSnapshot
   public var threads: [ThreadSnapshot] = []
   public var modules: [ModuleSnapshot] = []
-  public var unloadedModules: [UnloadedModuleSnapshot] = []
+  package var unloadedModules: [UnloadedModuleSnapshot] = []
   public var exception: ExceptionSnapshot?
 
   /// Memory other than the threads' stacks, in recorded order; ranges may overlap.
   public var extraMemory: [MemoryRegion] = []
   /// Memory meant only for the intermediate dump (`kModuleIntermediateDumpExtraMemoryRegions`).
-  public var intermediateDumpExtraMemory: [MemoryRegion] = []
-  public var memoryMap: [MemoryMapRegion] = []
+  package var intermediateDumpExtraMemory: [MemoryRegion] = []
+  package var memoryMap: [MemoryMapRegion] = []
 
   /// Process annotations, sorted by the bytes of their names, each name once.
   public var annotations: [Annotation] = []
@@ -39,7 +39,7 @@ public struct ProcessSnapshot: Sendable {
   public var clientID = UUIDBytes.zero
 
   /// System files that a Linux minidump contains as text.
-  public var linux: LinuxSnapshot?
+  package var linux: LinuxSnapshot?
 
   /// The additional facts in a crash report; nil for a dump.
   package var report: ReportSnapshot?
@@ -69,10 +69,10 @@ public struct Timestamp: Sendable, Hashable {
 
 /// The 16 bytes of a UUID in the order of its text form.
 public struct UUIDBytes: Sendable, Hashable {
-  public let high: UInt64
-  public let low: UInt64
+  package let high: UInt64
+  package let low: UInt64
 
-  public static let zero = UUIDBytes(high: 0, low: 0)
+  package static let zero = UUIDBytes(high: 0, low: 0)
 
   /// The halves are big-endian.
   package init(high: UInt64, low: UInt64) {
@@ -171,7 +171,7 @@ public struct MemoryRegion: Sendable, Hashable {
 }
 
 /// A range of the address space with its state, as in the memory info lists of Windows and Breakpad.
-public struct MemoryMapRegion: Sendable, Hashable {
+package struct MemoryMapRegion: Sendable, Hashable {
   package var address: UInt64
   package var size: UInt64
   /// The state as on Windows: MEM_COMMIT 0x1000, MEM_FREE 0x10000, MEM_RESERVE 0x2000.

@@ -32,11 +32,11 @@ public struct SystemSnapshot: Sendable {
   public var cpuCount: Int32?
   public var pageSize: UInt64?
   /// The bits of a pointer that are not part of the address, such as pointer authentication codes and tags.
-  public var addressMask: UInt64?
+  package var addressMask: UInt64?
   /// The time since the handler started, in nanoseconds.
-  public var crashpadUptime: UInt64?
-  public var timeZone = TimeZoneSnapshot()
-  public var memory: SystemMemory?
+  package var crashpadUptime: UInt64?
+  package var timeZone = TimeZoneSnapshot()
+  package var memory: SystemMemory?
 
   package init(architecture: CPUArchitecture, operatingSystem: OperatingSystem) {
     self.architecture = architecture
@@ -45,7 +45,7 @@ public struct SystemSnapshot: Sendable {
 }
 
 /// Physical memory by use, in pages.
-public struct SystemMemory: Sendable, Hashable {
+package struct SystemMemory: Sendable, Hashable {
   package var active: UInt32?
   package var inactive: UInt32?
   package var wired: UInt32?
@@ -59,7 +59,7 @@ public struct SystemMemory: Sendable, Hashable {
   }
 }
 
-public struct TimeZoneSnapshot: Sendable {
+package struct TimeZoneSnapshot: Sendable {
   package enum DaylightSaving: Sendable {
     case doesNotObserve
     case standardTime
@@ -77,7 +77,7 @@ public struct TimeZoneSnapshot: Sendable {
 }
 
 /// Text files of a Linux system that Breakpad's writer copies into a minidump.
-public struct LinuxSnapshot: Sendable {
+package struct LinuxSnapshot: Sendable {
   /// /proc/cpuinfo, or the known part of it.
   package var cpuInfo: Content?
   package var processStatus: Content?

@@ -31,7 +31,7 @@ public struct ThreadSnapshot: Sendable {
     public var region: MemoryRegion
     /// Whether the stack was built from the return addresses of an uncaught NSException and not
     /// captured. Its address is then 0.
-    public var isSynthetic: Bool
+    package var isSynthetic: Bool
 
     package init(region: MemoryRegion, isSynthetic: Bool = false) {
       self.region = region

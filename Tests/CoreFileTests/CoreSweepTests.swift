@@ -9,7 +9,7 @@ import Testing
 @Suite("CoreReader: sweeps")
 struct CoreSweepTests {
   private static let count =
-    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? 3000
+    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? 1000
   private static let seed =
     ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
 

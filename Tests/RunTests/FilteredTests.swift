@@ -76,7 +76,7 @@ struct FilteredTests {
       #include <sys/syscall.h>
       #include <unistd.h>
       int main(void) {
-        if (syscall(SYS_clone, 17L, 0, 0, 0, 0) == 0) { close(1); close(2); sleep(20); }
+        if (syscall(SYS_clone, 17L, 0, 0, 0, 0) == 0) { close(1); close(2); sleep(5); }
         _exit(5);
       }
       """

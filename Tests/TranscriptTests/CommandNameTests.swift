@@ -44,7 +44,7 @@ struct CommandNameTests {
       command == "process" ? ["--attempts", "--connect-timeout", "--timeout", "--field", "--keep-memory"] : []
     var messages = 0
     for option in options + hidden {
-      for value in ["@@", ""] {
+      for value in Soak.every(2, of: ["@@", ""]) {
         let result = try Tool.shell("crashpadctl \(command) \(option)='\(value)' < /dev/null", in: TemporaryFolder())
         let line = result.errorText.split(separator: "\n").first.map(String.init) ?? ""
         guard line.contains("is invalid for") else { continue }

@@ -10,7 +10,7 @@ struct OutageTests {
   private static let minute = UploadDatabase.minute
   private static let reports = 1...100
   /// From eight in the evening to eight in the morning, every 15 minutes.
-  private static let runs = 48
+  private static let runs = Soak.isOn ? 48 : 16
 
   struct Night: Sendable, CustomTestStringConvertible {
     let testDescription: String

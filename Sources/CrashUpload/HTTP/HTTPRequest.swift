@@ -12,8 +12,8 @@ struct HTTPRequest {
 
 /// A header field. Its value may be a secret and is never printed.
 public struct HTTPHeader: Sendable, Hashable {
-  public let name: String
-  public let value: String
+  package let name: String
+  package let value: String
 
   /// Nil if HTTP does not allow the field: a name must be a token, and a value has no control characters.
   public init?(name: String, value: String) {
@@ -140,5 +140,5 @@ public struct TransferFailure: Error, Sendable, Equatable {
   /// libcurl's message.
   public let message: String
   /// Whether the whole request was sent, in which case the server may have the report.
-  public let wasSent: Bool
+  package let wasSent: Bool
 }

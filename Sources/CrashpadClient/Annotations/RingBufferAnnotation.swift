@@ -18,7 +18,7 @@ public struct RingBufferAnnotation: Sendable {
       name: name, type: AnnotationLimits.userDefinedType + min(userType, 0x7fff), capacity: capacity)
   }
 
-  public var capacity: Int { storage.capacity }
+  package var capacity: Int { storage.capacity }
 
   /// Appends an item, and drops the oldest ones if there is no room.
   ///

@@ -19,7 +19,7 @@ public struct StringAnnotation: Sendable {
     storage = AnnotationStorage(name: name, capacity: maximumLength)
   }
 
-  public var maximumLength: Int { storage.capacity }
+  package var maximumLength: Int { storage.capacity }
 
   /// Sets the value, up to a NUL if it has one. An empty text is the same as none.
   public func set(_ value: String) {

@@ -79,23 +79,7 @@ enum Sentences {
           + "$TMPDIR names another place", .ioError
       )
     case let failure as DumpJSON.Failure: ("\(jsonOpening(failure)): \(json(failure))", .noData)
-    case let failure as CompressedInput: (compressed(failure), .noData)
-    case let failure as ArchiveOfMany: (archive(failure), .noData)
-    case let failure as NoSuchPart: (noPart(failure), .noInput)
-    case let failure as NotADump:
-      ("is \(failure.kind)" + (failure.isContainer ? "" : ", not a dump or crash report"), .noData)
-    case let failure as Conversion.UnsupportedInput where failure.format == .core:
-      ("is a core file; it becomes a minidump, no \(failure.target.rawValue)", .noData)
-    case let failure as Conversion.UnsupportedInput where failure.format.reportForm != nil:
-      (
-        "is a \(FormatRow.of(failure.format).title), which holds no memory; --to json converts it, and "
-          + "crashpadctl symbolize --format crash writes Apple's text", .noData
-      )
-    case let failure as Conversion.UnsupportedInput:
-      (
-        "is a \(FormatRow.of(failure.format).title) already; only intermediate dumps, their JSON form and core files are converted",
-        .noData
-      )
+    case let failure as DumpInputFailure: noDump(failure)
     case let failure as SymSource.NotElf:
       ((failure.path.map { Wording.printable($0) + " " } ?? "") + "is no ELF or Mach-O file", .noData)
     case is SymSource.NotLinked: ("is an object file that was not linked: its addresses are none", .noData)
