@@ -106,11 +106,16 @@ extension DatabaseSession {
     package let damage: (DatabaseSettings.Damage, keptAs: FileName)?
   }
 
-  /// Changes the settings; missing and damaged ones are first replaced by new ones with the client id `newClientID`.
+  /// Changes the settings; missing and damaged ones are first replaced by new ones with a random client id.
   ///
   /// The file is changed in place, because others wait for its lock: 40 bytes in one call. A damaged file is copied
   /// aside first.
-  public func changeSettings(newClientID: UUIDBytes, _ change: (inout DatabaseSettings) -> Void = { _ in })
+  public func changeSettings(_ change: (inout DatabaseSettings) -> Void) throws(FileFailure) -> SettingsChange {
+    try changeSettings(newClientID: .random(), change)
+  }
+
+  /// The same with `newClientID` for new settings.
+  package func changeSettings(newClientID: UUIDBytes, _ change: (inout DatabaseSettings) -> Void = { _ in })
     throws(FileFailure) -> SettingsChange
   {
     let root = database.root

@@ -103,7 +103,7 @@ final class UploadRun: @unchecked Sendable {
   /// - Returns: nil if the turn was taken; otherwise the time of the next turn, in seconds since 1970.
   func takeTurn(at now: Int64) throws(FileFailure) -> Int64? {
     var next: Int64?
-    _ = try session.changeSettings(newClientID: .random()) { settings in
+    _ = try session.changeSettings { settings in
       next = uploading.options.policy.nextTurn(lastAttempt: settings.lastUploadAttemptTime, now: now)
       if next == nil { settings.lastUploadAttemptTime = now }
     }
@@ -192,7 +192,7 @@ final class UploadRun: @unchecked Sendable {
     }
     guard isNew else { return }
     do throws(FileFailure) {
-      _ = try session.changeSettings(newClientID: .random()) { $0.lastUploadAttemptTime = now }
+      _ = try session.changeSettings { $0.lastUploadAttemptTime = now }
     } catch {
       state.withLock { state in
         if !state.hasToldSettings { tell(.attemptNotNoted(error)) }

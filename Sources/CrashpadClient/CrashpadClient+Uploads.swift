@@ -86,7 +86,7 @@ extension CrashpadClient {
     do throws(FileFailure) {
       let session = try DatabaseSession(database, now: Int64(time(nil)))
       defer { session.close() }
-      _ = try session.changeSettings(newClientID: .random()) { $0.uploadsEnabled = isEnabled }
+      _ = try session.changeSettings { $0.uploadsEnabled = isEnabled }
     } catch { throw Failure.processing(error.path, error.errno) }
   }
 
