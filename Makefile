@@ -66,7 +66,7 @@ test:
 	scripts/dependencies build test
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build --build-tests $(STRICT)
-	scripts/test $(SWIFT) test --disable-xctest --skip-build
+	scripts/test
 
 sweep:
 	CRASHPADCTL_SWEEP=$(SWEEP) $(SWIFT) test -c release --scratch-path .build-sweep -Xswiftc -enable-testing \
@@ -86,8 +86,7 @@ soak:
 	scripts/dependencies build test soak fleet
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build --build-tests $(STRICT)
-	CRASHPADCTL_SOAK=1 CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" CRASHPADCTL_CLUSTER=600 scripts/test $(SWIFT) test --disable-xctest \
-	  --skip-build
+	CRASHPADCTL_SOAK=1 CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" CRASHPADCTL_CLUSTER=600 scripts/test
 	$(MAKE) matrix
 	$(MAKE) sweep
 

@@ -58,7 +58,7 @@ final class UploadWorker {
     guard let settings = run.settings() else { return .done(.notTried) }
     // Most reports that are not sent need no lock.
     if let metadata = try run.session.database.pendingReport(id)?.metadata.value, !metadata.isUploaded,
-      let outcome = held(metadata, settings)
+      let outcome = uploading.held(metadata, settings)
     {
       if case .skipped = outcome {} else { return .done(outcome) }
     }
@@ -67,7 +67,7 @@ final class UploadWorker {
       let isCompleted = try run.session.database.report(id)?.metadata.value?.isUploaded == true
       return .done(isCompleted ? .completedEarlierUpload : .gone)
     }
-    if let outcome = held(claim.metadata, settings) {
+    if let outcome = uploading.held(claim.metadata, settings) {
       if case .skipped = outcome { try claim.skip() }
       return .done(outcome)
     }
@@ -84,22 +84,6 @@ final class UploadWorker {
     switch reason {
     case .paused(let until), .backsOff(let until, _): .pausedUntil(until)
     default: .notTried
-    }
-  }
-
-  /// The outcome of a report that is not to be sent now; nil if it is to be sent.
-  private func held(_ metadata: ReportMetadata, _ settings: DatabaseSettings) -> Uploading.Outcome? {
-    let decision = options.policy.decide(
-      metadata, isNamed: uploading.isNamed, uploadsEnabled: settings.uploadsEnabled,
-      lastAttempt: settings.lastUploadAttemptTime, now: uploading.now)
-    let held: Uploading.Outcome = options.completesSkipped ? .skipped : .kept
-    switch decision {
-    case .waitAfterFailure, .waitForRate: return .waits(decision)
-    case .skip: return held
-    // Without a destination, a report is treated as if uploads were not allowed.
-    case .upload where options.destination == nil:
-      return uploading.isNamed || metadata.isUploadExplicitlyRequested ? nil : held
-    case .upload: return nil
     }
   }
 

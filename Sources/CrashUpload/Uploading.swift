@@ -208,22 +208,19 @@ public struct Uploading: Sendable {
     let ids = try reportIDs()
     tell(.begins(count: ids.count))
     if ids.isEmpty { return }
-    let settings = try database.uploadSettings()
+    var settings = try database.uploadSettings()
     let pause = try pause().flatMap { leavesAlone($0) ? $0.until : nil }
-    var lastAttempt = settings.lastUploadAttemptTime
     for id in ids {
       let outcome: Outcome
       do {
-        outcome = try forecast(id, settings, pause, lastAttempt)
-        if case .planned = outcome { lastAttempt = now }
+        outcome = try forecast(id, settings, pause)
+        if case .planned = outcome { settings.lastUploadAttemptTime = now }
       } catch { outcome = .unusable(error) }
       tell(.result(Result(id: id, outcome: outcome)))
     }
   }
 
-  private func forecast(_ id: UUIDBytes, _ settings: DatabaseSettings, _ pause: Int64?, _ lastAttempt: Int64)
-    throws -> Outcome
-  {
+  private func forecast(_ id: UUIDBytes, _ settings: DatabaseSettings, _ pause: Int64?) throws -> Outcome {
     guard let report = try database.report(id) else { return .gone }
     if let lock = try database.lockState(id, in: report.state), lock != .abandoned { return .busy(lock) }
     guard let metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
@@ -231,17 +228,24 @@ public struct Uploading: Sendable {
       if report.state == .pending { return .completedEarlierUpload }
       throw ReportChangeFailure.alreadyUploaded
     }
+    if let held = held(metadata, settings) { return held }
+    if options.destination == nil { return .notTried }
+    if let pause { return .pausedUntil(pause) }
+    return try planned(report)
+  }
+
+  /// The outcome of a report that is not to be sent now; nil if it is to be sent. A run and its forecast ask the same.
+  func held(_ metadata: ReportMetadata, _ settings: DatabaseSettings) -> Outcome? {
     let decision = options.policy.decide(
-      metadata, isNamed: isNamed, uploadsEnabled: settings.uploadsEnabled, lastAttempt: lastAttempt, now: now)
+      metadata, isNamed: isNamed, uploadsEnabled: settings.uploadsEnabled,
+      lastAttempt: settings.lastUploadAttemptTime, now: now)
     let held: Outcome = options.completesSkipped ? .skipped : .kept
     switch decision {
-    case .skip: return held
     case .waitAfterFailure, .waitForRate: return .waits(decision)
-    case .upload where options.destination == nil:
-      return isNamed || metadata.isUploadExplicitlyRequested ? .notTried : held
-    case .upload:
-      if let pause { return .pausedUntil(pause) }
-      return try planned(report)
+    case .skip: return held
+    // Without a destination, a report is treated as if uploads were not allowed.
+    case .upload where options.destination == nil: return isNamed || metadata.isUploadExplicitlyRequested ? nil : held
+    case .upload: return nil
     }
   }
 

@@ -148,36 +148,24 @@ struct ProcessingRun: Sendable {
     func ended(_ outcome: Processing.Outcome, _ findings: FindingList = FindingList()) -> Begun {
       .ended(Processing.Result(original, outcome, findings: findings))
     }
-    guard let file = try session.database.open(dump) else { return ended(.gone) }
-    // Whoever held it when the directory was read may have ended; whoever did not may have begun.
-    if dump.isLocked, file.ownership() == .owned { return ended(.gone) }
-    let status = try file.status()
-    guard status.linkCount <= 1 else { throw FileFailure(session.database.path(of: dump), .tooManyLinks) }
-    if status.size == 0 {
-      return ended(try session.database.remove(dump, status) ? .cleanExit : .gone)
+    let (input, status): (DumpInput, FileStatus)
+    switch try processing.standing(of: dump) {
+    case .gone: return ended(.gone)
+    case .cleanExit(let status): return ended(try session.database.remove(dump, status) ? .cleanExit : .gone)
+    case .crash(let read, let file): (input, status) = (read, file)
     }
-    try session.database.checkRemovable(dump, status)
-    let input = try DumpInput(dump: InputFile(file))
-    var candidates = [dump.uuid].compactMap(\.self)
-    if candidates.isEmpty { candidates = [input.contentID] }
-    var index = 0
-    while index < candidates.count {
-      let id = candidates[index]
+    let place = try processing.place(of: input, dump) { id -> ReportLock? in
       let lock = try session.lock(id, in: .pending)
       // The lock came late: another run may have done it all before.
-      guard try session.database.isCurrent(dump, status) else { return ended(.gone) }
-      guard let existing = try session.database.reportForClaim(id) else {
-        return try stage(dump, original, status, input, id, lock)
-      }
-      if index == 1 || dump.uuid == nil || processing.isSameCrash(input, existing) {
-        try input.file.checkReading()
-        return .claimed(Claim(dump, original, status, .repeated(id, lock)))
-      }
-      // Two crashes under one id: somebody copied a name. Neither may be lost.
-      candidates.append(input.contentID)
-      index += 1
+      return try session.database.isCurrent(dump, status) ? lock : nil
     }
-    return ended(.gone)
+    switch place {
+    case nil: return ended(.gone)
+    case .free(let id, let lock): return try stage(dump, original, status, input, id, lock)
+    case .taken(let id, let lock):
+      try input.file.checkReading()
+      return .claimed(Claim(dump, original, status, .repeated(id, lock)))
+    }
   }
 
   private func stage(

@@ -72,7 +72,7 @@ struct DumpRedactor {
           // An empty record still hides an earlier record with the same key.
           removals.add(.key, row.name, byteCount: record.value.count)
           emit(empty: record, in: node)
-        } else if !goes(row.key, record, bytes) {
+        } else if !goes(row, record, bytes) {
           emit(container: record, in: node, bytes)
         }
       }
@@ -97,20 +97,20 @@ struct DumpRedactor {
 
   // MARK: What goes as a whole
 
-  private mutating func goes(_ key: DumpKey, _ record: DumpRecord, _ bytes: RawSpan) -> Bool {
-    switch key {
-    case .moduleExtraMemoryRegions, .moduleIntermediateDumpExtraMemoryRegions, .threadContextMemoryRegions:
+  private mutating func goes(_ row: KeyDescriptor, _ record: DumpRecord, _ bytes: RawSpan) -> Bool {
+    switch row.privacy {
+    case .memoryRegions:
       if policy.memory != .stacks { return false }
       var count = 0
       var records = tree.records(of: record.node)
       while let region = records.next(of: tree, in: bytes) {
-        if key == .threadContextMemoryRegions, facts.stackRegions.contains(region.offset) { return false }
+        if facts.stackRegions.contains(region.offset) { return false }
         count += 1
       }
       removals.add(.memory, count: count, byteCount: record.value.count)
       return true
-    case .annotationsVector:
-      removals.add(.key, KeyTable.name(of: key), byteCount: record.value.count)
+    case .drop:
+      removals.add(.key, row.name, byteCount: record.value.count)
       return true
     default: return false
     }
@@ -123,7 +123,7 @@ struct DumpRedactor {
       removals.add(.memory, byteCount: record.value.count)
       return true
     }
-    guard [.annotationObjects, .annotationsSimpleMap].contains(array.key) else { return false }
+    guard KeyTable[array.key]?.privacy == .annotations else { return false }
     var names: [[UInt8]] = []
     var size = 0
     var records = tree.records(of: record.node)

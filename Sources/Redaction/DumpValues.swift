@@ -10,18 +10,36 @@ extension DumpRedactor {
       emit(emptied: record, bytes)
       return
     }
-    switch row.shape {
-    case .map, .array:
+    if row.shape == .map || row.shape == .array {
       removals.add(.key, row.name, byteCount: record.value.count)
       emit(emptied: record, bytes)
-    case .boolean, .integer, .duration, .uuid: emit(whole: record)
-    case .time:
-      // The last four bytes are padding and may hold anything.
-      emit(start: record, 12)
-    case .text: emit(text: record, row, bytes)
-    case .state: emit(state: record, bytes)
-    case .words: emit(words: record, row, bytes)
-    case .bytes: emit(bytes: record, row, siblings, bytes)
+      return
+    }
+    switch row.privacy {
+    // The last four bytes of a time are padding and may hold anything.
+    case .keep where row.shape == .time: emit(start: record, 12)
+    case .keep: emit(whole: record)
+    case .drop, .annotations, .memoryRegions:
+      removals.add(.key, row.name, byteCount: record.value.count)
+      emit(zeroed: record)
+    case .text: emit(plain: record, row.name, bytes)
+    case .name: emit(plain: record, row.name, bytes, limit: TextRedactor.maximumNameLength)
+    case .threadName: emit(plain: record, row.name, bytes, limit: TextRedactor.maximumThreadNameLength)
+    case .message: emit(message: record, bytes)
+    case .annotation: emit(annotation: record, siblings, bytes)
+    // A build ID has at most 64 bytes, the size of a SHA-512.
+    case .identifier: emit(start: record, 64)
+    case .memory: emit(memory: record, address: siblings?.address ?? 0)
+    case .registers: emit(state: record, bytes)
+    case .exceptionState: emit(exceptionState: record, siblings, bytes)
+    case .exceptionCodes: emit(codes: record, row)
+    case .returnAddresses: emit(memory: record, address: 0)
+    case .commandLine: emit(system: record, .commandLine, bytes)
+    case .environment: emit(system: record, .environment, bytes)
+    case .maps: emit(system: record, .maps, bytes)
+    case .processStatus: emit(system: record, .status, bytes)
+    case .release: emit(system: record, .release, bytes)
+    case .auxiliaryVector: emit(auxiliaryVector: record, bytes)
     }
   }
 
@@ -53,23 +71,12 @@ extension DumpRedactor {
 
   // MARK: Text
 
-  private mutating func emit(text record: DumpRecord, _ row: KeyDescriptor, _ bytes: RawSpan) {
-    switch row.key {
-    case .commandLine: emit(system: record, .commandLine, bytes)
-    case .environment: emit(system: record, .environment, bytes)
-    case .maps: emit(system: record, .maps, bytes)
-    case .processStatus: emit(system: record, .status, bytes)
-    case .release: emit(system: record, .release, bytes)
-    case .annotationsCrashInfoMessage1, .annotationsCrashInfoMessage2, .annotationsDyldErrorString:
-      let name = Array(RedactionPolicy.messageName.utf8)
-      if policy.keeps(annotation: name) {
-        emit(plain: record, RedactionPolicy.messageName, bytes)
-      } else {
-        removals.add(.annotation, name: name, byteCount: record.value.count)
-      }
-    case .captureNotes: emit(plain: record, row.name, bytes)
-    case .threadName: emit(plain: record, row.name, bytes, limit: TextRedactor.maximumThreadNameLength)
-    default: emit(plain: record, row.name, bytes, limit: TextRedactor.maximumNameLength)
+  private mutating func emit(message record: DumpRecord, _ bytes: RawSpan) {
+    let name = Array(RedactionPolicy.messageName.utf8)
+    if policy.keeps(annotation: name) {
+      emit(plain: record, RedactionPolicy.messageName, bytes)
+    } else {
+      removals.add(.annotation, name: name, byteCount: record.value.count)
     }
   }
 
@@ -97,19 +104,19 @@ extension DumpRedactor {
 
   // MARK: Words
 
-  private mutating func emit(words record: DumpRecord, _ row: KeyDescriptor, _ bytes: RawSpan) {
-    switch row.key {
-    case .codes:
-      // A minidump has room for 15 codes.
-      let isPlausible = record.value.count <= 15 * 8
-      if !isPlausible { removals.add(.key, row.name, byteCount: record.value.count) }
-      emit(start: record, isPlausible ? record.value.count / 8 * 8 : 0)
-    case .threadUncaughtNSExceptionFrames where policy.memory != .all:
+  private mutating func emit(codes record: DumpRecord, _ row: KeyDescriptor) {
+    // A minidump has room for 15 codes.
+    let isPlausible = record.value.count <= 15 * 8
+    if !isPlausible { removals.add(.key, row.name, byteCount: record.value.count) }
+    emit(start: record, isPlausible ? record.value.count / 8 * 8 : 0)
+  }
+
+  private mutating func emit(memory record: DumpRecord, address: UInt64) {
+    if policy.memory == .all {
+      emit(whole: record)
+    } else {
       emitHeader(record)
-      plan.append(.words(record.value, address: 0))
-    case .threadUncaughtNSExceptionFrames: emit(whole: record)
-    case .auxiliaryVector: emit(auxiliaryVector: record, bytes)
-    default: emit(zeroed: record)
+      plan.append(.words(record.value, address: address))
     }
   }
 
@@ -185,30 +192,7 @@ extension DumpRedactor {
     plan.append(.zeros(state.count))
   }
 
-  // MARK: Bytes
-
-  private mutating func emit(
-    bytes record: DumpRecord, _ row: KeyDescriptor, _ siblings: Siblings?, _ bytes: RawSpan
-  ) {
-    switch row.key {
-    case .annotationValue: emit(annotation: record, siblings, bytes)
-    case .stackRegionData, .moduleExtraMemoryRegionData, .moduleIntermediateDumpExtraMemoryRegionData,
-      .threadContextMemoryRegionData:
-      if policy.memory == .all {
-        emit(whole: record)
-      } else {
-        emitHeader(record)
-        plan.append(.words(record.value, address: siblings?.address ?? 0))
-      }
-    case .state: emit(exceptionState: record, siblings, bytes)
-    case .buildID:
-      // A build ID has at most 64 bytes, the size of a SHA-512.
-      emit(start: record, 64)
-    default:
-      removals.add(.key, row.name, byteCount: record.value.count)
-      emit(zeroed: record)
-    }
-  }
+  // MARK: Annotations
 
   private mutating func emit(annotation record: DumpRecord, _ siblings: Siblings?, _ bytes: RawSpan) {
     // Type 1 is text. Only the application knows the content of other types.

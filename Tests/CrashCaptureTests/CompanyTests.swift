@@ -7,7 +7,7 @@ import ToolRunner
 struct CompanyTests {
   @Test("A thread that waits for all signals gets none of ours, in a crash and in dumps without")
   func waitingForSignals() throws {
-    let crasher = try Self.program()
+    let crasher = try HandlerProgram.company.crasher()
     let result = try Tool.shell("ulimit -c 0; ./company waiting db", in: crasher.folder)
     #expect(result.status == 128 + SIGSEGV, "\(result.errorText)")
     let dump = try crasher.dump()
@@ -21,7 +21,7 @@ struct CompanyTests {
 
   @Test("Children that are forked in the midst of a dump crash as others do, and hold no file of their parent")
   func forkedMeanwhile() throws {
-    let crasher = try Self.program()
+    let crasher = try HandlerProgram.company.crasher()
     let result = try Tool.shell("ulimit -c 0; ./company fork db 200", in: crasher.folder, limit: 300)
     #expect(result.status == 0, "\(result.errorText)")
     #expect(result.text == "200 crashed\n", "\(result.errorText)")
@@ -30,7 +30,7 @@ struct CompanyTests {
 
   @Test("A thread crashes while the main one exits: either it has a dump, or the program ended before")
   func exitMeanwhile() throws {
-    let crasher = try Self.program()
+    let crasher = try HandlerProgram.company.crasher()
     let result = try Tool.shell(
       """
       ulimit -c 0
@@ -52,7 +52,7 @@ struct CompanyTests {
     "Process 1 goes on after signals that were sent, each with its dump, and ends by its own crash",
     .enabled(if: Machine.canMount, "no rights to make namespaces"))
   func firstProcess() throws {
-    let crasher = try Self.program()
+    let crasher = try HandlerProgram.company.crasher()
     let result = try Tool.shell(
       "ulimit -c 0; unshare --pid --fork --mount-proc --mount \(Machine.mapping) ./company first db",
       in: crasher.folder)
@@ -67,24 +67,10 @@ struct CompanyTests {
 
   @Test("A breakpoint ends a program that ignores SIGTRAP; one that was sent does not")
   func ignored() throws {
-    let crasher = try Self.program()
+    let crasher = try HandlerProgram.company.crasher()
     let result = try Tool.shell("ulimit -c 0; ./company ignored db", in: crasher.folder)
     #expect(result.status == 128 + SIGTRAP, "\(result.errorText)")
     #expect(result.text == "sent\n")
     #expect(try crasher.dump().signal == UInt64(SIGTRAP))
-  }
-
-  /// A folder with Programs/company.c in it, made with the handler's sources.
-  private static func program() throws -> Crasher {
-    let crasher = try Crasher()
-    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    let sources = tests.appending(path: "../../Sources/CCrashCapture").standardizedFileURL.path
-    let result = try Tool.shell(
-      """
-      '\(HandlerLibrary.compiler ?? "clang")' -std=gnu17 -g1 -O1 -I'\(sources)/include' \
-        '\(tests.path)/Programs/company.c' '\(sources)'/*.c -pthread -ldl -o company
-      """, in: crasher.folder, limit: 120)
-    try #require(result.status == 0, "\(result.errorText)")
-    return crasher
   }
 }

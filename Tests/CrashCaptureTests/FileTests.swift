@@ -10,12 +10,9 @@ struct FileTests {
 
   /// The script, in which `files` is the program of this name, and `crashpadctl run` has the handler.
   private static func shell(_ script: String, in folder: TemporaryFolder) throws -> Tool.Result {
-    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    let sources = tests.appending(path: "../../Sources/CCrashCapture").standardizedFileURL.path
+    try HandlerProgram.files.link(into: folder)
     return try Tool.shell(
       """
-      '\(HandlerLibrary.compiler ?? "clang")' -std=gnu17 -g1 -O1 -I'\(sources)/include' \
-        '\(tests.path)/Programs/files.c' '\(sources)'/*.c -pthread -ldl -o files || exit
       ulimit -c 0
       export \(HandlerLibrary.variable)='\(try HandlerLibrary.path())'
       \(script)

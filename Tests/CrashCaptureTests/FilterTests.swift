@@ -16,7 +16,7 @@ struct FilterTests {
     "Whichever call is refused or trapped, a fault leaves a dump and ends the program as without",
     arguments: ["errno", "trap"])
   func sweep(_ how: String) throws {
-    let crasher = try SurroundingsProgram.crasher()
+    let crasher = try HandlerProgram.surroundings.crasher()
     let result = try Tool.shell(
       """
       ulimit -c 0
@@ -37,7 +37,7 @@ struct FilterTests {
 
   @Test("abort ends the program as without", arguments: ["errno", "trap"])
   func abort(_ how: String) throws {
-    let crasher = try SurroundingsProgram.crasher()
+    let crasher = try HandlerProgram.surroundings.crasher()
     for call in ["rt_tgsigqueueinfo", "rt_sigprocmask", "tgkill", "renameat2", "newfstatat"] {
       let ends = try ["none", "db-\(call)"].map { database in
         try Tool.shell("ulimit -c 0; ./surroundings filter \(database) abort \(how) deny \(call)", in: crasher.folder)
@@ -53,7 +53,7 @@ struct FilterTests {
   @Test(
     "A list of allowed calls that leaves the handler few: memory is read by reading it", arguments: ["errno", "trap"])
   func allowed(_ how: String) throws {
-    let crasher = try SurroundingsProgram.crasher()
+    let crasher = try HandlerProgram.surroundings.crasher()
     let list = "read write exit_group rt_sigreturn rt_sigprocmask futex newfstatat close renameat2"
     let result = try Tool.shell(
       "ulimit -c 0; ./surroundings filter db segv \(how) allow \(list)", in: crasher.folder, limit: 20)

@@ -11,7 +11,7 @@ struct HardThreadTests {
 
   @Test("A main thread that has ended is not waited for, and noted")
   func leader() throws {
-    let crasher = try SurroundingsProgram.crasher()
+    let crasher = try HandlerProgram.surroundings.crasher()
     #expect(try Self.run("leader db", crasher).status == 128 + SIGSEGV)
     let dump = try crasher.dump()
     #expect(dump.wholeThreads.count == 3 && dump.threads.count == 3)
@@ -22,7 +22,7 @@ struct HardThreadTests {
 
   @Test("Threads that wait for a child of vfork are not waited for")
   func vfork() throws {
-    let crasher = try SurroundingsProgram.crasher()
+    let crasher = try HandlerProgram.surroundings.crasher()
     #expect(try Self.run("vfork db", crasher).status == 128 + SIGSEGV)
     let dump = try crasher.dump()
     #expect(dump.wholeThreads.count == 5)
@@ -32,28 +32,28 @@ struct HardThreadTests {
 
   @Test("A thread that reads its signals from a descriptor reads none of ours")
   func signalDescriptor() throws {
-    let crasher = try SurroundingsProgram.crasher()
+    let crasher = try HandlerProgram.surroundings.crasher()
     let result = try Self.run("signalfd db", crasher)
     #expect(result.text == "0\n" && result.status == 0, "\(result.errorText)")
   }
 
   @Test("A thread that blocked the stop signal at the start may unblock it later")
   func late() throws {
-    let crasher = try SurroundingsProgram.crasher()
+    let crasher = try HandlerProgram.surroundings.crasher()
     let result = try Self.run("late db", crasher)
     #expect(result.text == "unblocked\n" && result.status == 0)
   }
 
   @Test("A program that wants its addresses aligned")
   func unaligned() throws {
-    let crasher = try SurroundingsProgram.crasher()
+    let crasher = try HandlerProgram.surroundings.crasher()
     #expect(try Self.run("unaligned db", crasher).status == 128 + SIGSEGV)
     #expect(try crasher.dump().wholeThreads.count == 3)
   }
 
   @Test("A stack pointer that leads nowhere: the stack is found by the frame pointer")
   func lostStackPointer() throws {
-    let crasher = try SurroundingsProgram.crasher()
+    let crasher = try HandlerProgram.surroundings.crasher()
     #expect(try Self.run("lost db", crasher).status > 128)
     #expect(try crasher.dump().wholeThreads.count == 1)
     let text = try Tool.shell("crashpadctl symbolize db/pending-serialized-ios-dump/*", in: crasher.folder).text
@@ -76,7 +76,7 @@ struct HardThreadTests {
 
   @Test("Four files and no more", arguments: [4, 5])
   func fewFiles(_ count: Int) throws {
-    let crasher = try SurroundingsProgram.crasher()
+    let crasher = try HandlerProgram.surroundings.crasher()
     let result = try Self.run("plain db", wrapper: "ulimit -S -n \(count);", crasher)
     #expect(result.status == 128 + SIGSEGV, "\(result.errorText)")
     #expect(try crasher.dump().wholeThreads.count == 6)
@@ -86,7 +86,7 @@ struct HardThreadTests {
     "In a namespace of process ids with the /proc of another",
     .enabled(if: Machine.canMount, "no rights to make namespaces"))
   func otherProc() throws {
-    let crasher = try SurroundingsProgram.crasher()
+    let crasher = try HandlerProgram.surroundings.crasher()
     let result = try Self.run("plain db", wrapper: "unshare --pid --fork \(Machine.mapping)", crasher)
     #expect(result.status == 128 + SIGSEGV, "\(result.errorText)")
     let dump = try crasher.dump()
