@@ -152,7 +152,7 @@ let package = Package(
       name: "MinidumpReaderTests",
       dependencies: [
         "BinaryFormat", "CrashpadCore", "DumpInterpretation", "DumpSynth", "FileSystem", "IntermediateDump", "Meaning",
-        "Minidump", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
+        "Minidump", "Snapshot", "ToolRunner", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "CoreFileTests",
@@ -193,6 +193,7 @@ let package = Package(
       name: "SweepTests",
       dependencies: [
         "BinaryFormat", "DumpInterpretation", "DumpSynth", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot",
+        "ToolRunner",
       ]),
     .testTarget(
       name: "CorpusTests",

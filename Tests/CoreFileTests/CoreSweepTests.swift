@@ -5,11 +5,12 @@ import Foundation
 import Minidump
 import Snapshot
 import Testing
+import ToolRunner
 
 @Suite("CoreReader: sweeps")
 struct CoreSweepTests {
   private static let count =
-    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? 1000
+    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(1000, or: 300)
   private static let seed =
     ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
 

@@ -20,7 +20,8 @@ enum HandlerProgram: String {
   private static let handler: Result<Void, NotBuilt> = Result {
     () throws(NotBuilt) in
     atexit { try? FileManager.default.removeItem(at: HandlerProgram.folder) }
-    try run("mkdir -p '\(folder.path)' && cd '\(folder.path)' && \(compiler) -I'\(sources)/include' -c '\(sources)'/*.c")
+    try run(
+      "mkdir -p '\(folder.path)' && cd '\(folder.path)' && \(compiler) -I'\(sources)/include' -c '\(sources)'/*.c")
   }
 
   private static func run(_ command: String) throws(NotBuilt) {

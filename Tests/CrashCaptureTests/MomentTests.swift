@@ -44,7 +44,7 @@ struct MomentTests {
 
   @Test("Killed at any moment of a crash, a program leaves nothing, or a dump that reads as far as it goes")
   func killed() throws {
-    let count = ProcessInfo.processInfo.environment["CRASHPADCTL_KILLS"].flatMap { Int($0) } ?? 40
+    let count = ProcessInfo.processInfo.environment["CRASHPADCTL_KILLS"].flatMap { Int($0) } ?? Soak.times(40, or: 15)
     let crasher = try Crasher()
     let seed = UInt32.random(in: 0...UInt32.max)
     print("kills: seed \(seed)")

@@ -7,7 +7,8 @@ import ToolRunner
 @Suite("Crashes in a row")
 struct SeriesTests {
   /// `CRASHPADCTL_CRASHES` says how many.
-  private static let count = ProcessInfo.processInfo.environment["CRASHPADCTL_CRASHES"].flatMap { Int($0) } ?? 40
+  private static let count =
+    ProcessInfo.processInfo.environment["CRASHPADCTL_CRASHES"].flatMap { Int($0) } ?? Soak.times(200, or: 16)
   private static let seed =
     ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
 

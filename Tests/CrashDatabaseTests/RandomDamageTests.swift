@@ -6,11 +6,14 @@ import Testing
 
 @testable import CrashDatabase
 @testable import FileSystem
+import ToolRunner
 
 @Suite("DatabaseRepair, random damage")
 struct RandomDamageTests {
   /// `CRASHPADCTL_DAMAGES` says how many databases; 10 take less than a second.
-  private static let seeds = 1...(ProcessInfo.processInfo.environment["CRASHPADCTL_DAMAGES"].flatMap(UInt64.init) ?? 10)
+  private static let seeds =
+    1...(ProcessInfo.processInfo.environment["CRASHPADCTL_DAMAGES"].flatMap(UInt64.init)
+    ?? UInt64(Soak.times(10, or: 4)))
 
   @Test(
     "Whatever the damage: no report's bytes are lost, the plan is kept, and the second repair has nothing to do",

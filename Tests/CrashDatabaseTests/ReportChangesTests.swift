@@ -165,7 +165,7 @@ struct ReportChangesTests {
     let missing = Gathered<Report.Metadata>()
     DispatchQueue.concurrentPerform(iterations: 2) { index in
       if index == 0 {
-        for _ in 0..<(Soak.isOn ? 300 : 100) {
+        for _ in 0..<Soak.times(300, or: 100) {
           do {
             for state in [ReportState.pending, .completed] {
               let (report, lock) = try session.checkOut(id)

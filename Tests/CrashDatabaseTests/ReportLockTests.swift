@@ -129,7 +129,7 @@ struct ReportLockTests {
   @Test("Of many threads one gets a lock, with a dead owner's in the way or not")
   func race() throws {
     let sessions = try (0..<4).map { _ in try scratch.session() }
-    for round in 0..<(Soak.isOn ? 1_000 : 300) {
+    for round in 0..<Soak.times(1_000, or: 200) {
       let id = UUIDBytes.random()
       if round.isMultiple(of: 2) { try scratch.write(ScratchDatabase.markedLock(), to: lockName(id)) }
       let won = Gathered<ReportLock>()

@@ -59,7 +59,7 @@ struct FailureTests {
 
   @Test(
     "When every fourth call fails, nothing is lost",
-    arguments: [EIO, EACCES, EROFS, EDQUOT], [1, 2, 3, 4])
+    arguments: [EIO, EACCES, EROFS, EDQUOT], Soak.every(2, of: [1, 2, 3, 4]))
   func everyFourth(_ error: Int32, _ first: Int) throws {
     let stage = try Stage(Self.scenario)
     try check(stage, .failing(error, first: first, step: 4), "error \(error) at every fourth call from \(first) on")

@@ -43,7 +43,7 @@ struct KillSweepTests {
       }
     }
     if let last = stage.calls.last { faults.append(("after call \(last.number)", .killed(within: last.number))) }
-    let chosen = Sweep.sample(Array(faults.indices), 4, area: SplitMix64.mix(UInt64(scenario.name.utf8.count)))
+    let chosen = Sweep.sample(Array(faults.indices), 3, area: SplitMix64.mix(UInt64(scenario.name.utf8.count)))
     for index in chosen {
       let (name, fault) = faults[index]
       try stage.make("copy")
@@ -77,7 +77,8 @@ struct KillSweepTests {
       Set(try stage.tree("copy").names(in: "pending").filter { $0.hasSuffix(".dmp") }.map { String($0.dropLast(4)) })
     }
     var deletions = 0
-    for call in stage.calls {
+    for index in Sweep.sample(Array(stage.calls.indices), 12, area: 20) {
+      let call = stage.calls[index]
       try stage.make("copy")
       #expect(try stage.run("copy", .killed(before: call.number)).status == 128 + 9)
       let deleted = try pending()

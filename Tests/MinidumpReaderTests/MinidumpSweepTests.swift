@@ -7,11 +7,13 @@ import Meaning
 import Minidump
 import Snapshot
 import Testing
+import ToolRunner
 
 /// The seed, how many damaged files, and what must hold of each.
 enum Sweep {
   /// `CRASHPADCTL_SWEEP` for the long run.
-  static let count = ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? 8_000
+  static let count =
+    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(8_000, or: 3_000)
 
   /// `CRASHPADCTL_SEED` to see a failure again.
   static let seed = ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) } ?? 0x5eed

@@ -2,12 +2,14 @@ import DumpSynth
 import Foundation
 import Redaction
 import Testing
+import ToolRunner
 
 /// Whatever happens to a dump on its way, nothing gets out that must not.
 @Suite("Sweep: damaged dumps and what is not to get out")
 struct DamageTests {
   /// `CRASHPADCTL_SWEEP` for the long run.
-  static let count = ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? 800
+  static let count =
+    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(800, or: 300)
   /// `CRASHPADCTL_SEED` to see a failure again.
   static let seed = ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) } ?? 0x5eed
 

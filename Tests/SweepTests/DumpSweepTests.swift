@@ -2,6 +2,7 @@ import BinaryFormat
 import DumpSynth
 import IntermediateDump
 import Testing
+import ToolRunner
 
 @Suite("Sweep: intermediate dumps")
 struct DumpSweepTests {
@@ -36,7 +37,7 @@ struct DumpSweepTests {
     }
   }
 
-  @Test("Every prefix of a Linux process' dump goes through, and every byte of it flipped")
+  @Test("Every prefix of a Linux process' dump goes through, and bytes of it flipped")
   func linux() throws {
     let dump = Sweep.linuxDump(.x86_64)
     for prefix in Damage.prefixes(of: dump) {
@@ -44,7 +45,7 @@ struct DumpSweepTests {
         Issue.record("prefix of \(prefix.count): \(error)")
       }
     }
-    for offset in dump.indices {
+    for offset in stride(from: 0, to: dump.count, by: Soak.times(1, or: 5)) {
       do { try Pipeline.check(dump: Damage.flipping(dump, at: offset), round: offset) } catch {
         Issue.record("byte \(offset) flipped: \(error)")
       }

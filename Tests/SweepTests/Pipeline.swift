@@ -7,6 +7,7 @@ import JSONFormat
 import Minidump
 import Snapshot
 import Testing
+import ToolRunner
 
 /// Hands an array's bytes to `body`.
 func withBytes<Result>(_ array: [UInt8], _ body: (RawSpan) throws -> Result) rethrows -> Result {
@@ -137,7 +138,8 @@ enum Pipeline {
 /// The seed, how many mutations, and the dumps that they start from.
 enum Sweep {
   /// `CRASHPADCTL_SWEEP` for the long run.
-  static let count = ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? 8_000
+  static let count =
+    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(8_000, or: 3_000)
 
   /// `CRASHPADCTL_SEED` to see a failure again.
   static let seed = ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) } ?? 0x5eed

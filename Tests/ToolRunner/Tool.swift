@@ -94,6 +94,9 @@ public enum Tool {
     unsafe sigemptyset(&none)
     unsafe pthread_sigmask(SIG_SETMASK, &none, &old)
     defer { unsafe pthread_sigmask(SIG_SETMASK, &old, nil) }
+    // A shell starts what runs in the background with SIGINT ignored, and ignored it would stay in the child.
+    let interrupt = signal(SIGINT, SIG_DFL)
+    defer { signal(SIGINT, interrupt) }
     try process.run()
   }
 }

@@ -48,7 +48,7 @@ struct StandardStreamTests {
     let names = try folder.names(in: "right")
     #expect(names.count == 60)
     // A report that goes to a closed stream must not end up in the file that got its number.
-    for round in 0..<(Soak.isOn ? 5 : 2) {
+    for round in 0..<Soak.times(5, or: 2) {
       for format in ["text", "json"] {
         let command = "crashpadctl convert --format \(format) -k -j 8 many -o out \(closed)"
         _ = try Tool.shell("rm -rf out; \(command)", in: folder)
