@@ -25,7 +25,6 @@ extension Processing {
     let status = try file.status()
     guard status.linkCount <= 1 else { throw FileFailure(database.path(of: dump), .tooManyLinks) }
     if status.size == 0 { return .cleanExit(status) }
-    try database.checkRemovable(dump, status)
     return .crash(try DumpInput(dump: InputFile(file)), status)
   }
 

@@ -154,6 +154,7 @@ struct ProcessingRun: Sendable {
     case .cleanExit(let status): return ended(try session.database.remove(dump, status) ? .cleanExit : .gone)
     case .crash(let read, let file): (input, status) = (read, file)
     }
+    try session.database.checkRemovable(dump, status)
     let place = try processing.place(of: input, dump) { id -> ReportLock? in
       let lock = try session.lock(id, in: .pending)
       // The lock came late: another run may have done it all before.

@@ -23,7 +23,7 @@ struct ReportDamageTests {
   func mutations(_ name: String) throws {
     let index = try #require(SampleReports.all.firstIndex { $0.name == name })
     let bytes = Array(SampleReports.all[index].text.utf8)
-    for round in 0..<Soak.times(1000, or: 250) {
+    for round in 0..<Soak.times(1000, or: 120) {
       var random = SplitMix64(seed: UInt64(round), area: UInt64(index))
       #expect(Reading(Self.mutated(bytes, &random)).isSound, "round \(round)")
     }

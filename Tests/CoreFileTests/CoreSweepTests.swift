@@ -10,7 +10,7 @@ import ToolRunner
 @Suite("CoreReader: sweeps")
 struct CoreSweepTests {
   private static let count =
-    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(1000, or: 300)
+    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(1000, or: 150)
   private static let seed =
     ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
 
@@ -54,7 +54,7 @@ struct CoreSweepTests {
   @Test("No prefix traps, and each but the whole has an error", arguments: SynthCore.Machine.allCases)
   func prefixes(_ machine: SynthCore.Machine) throws {
     let bytes = SynthCore(machine, threads: 2).bytes
-    for count in 0..<bytes.count {
+    for count in stride(from: 0, to: bytes.count, by: Soak.times(1, or: 3)) {
       let reading = Reading(core: Array(bytes.prefix(count)))
       #expect(!reading.errors.isEmpty, "prefix of \(count)")
       if count.isMultiple(of: 7) { try touch(reading) }
@@ -85,7 +85,7 @@ struct CoreSweepTests {
     let numbers: [UInt64] = [0, 1, 7, 8, 0x7fff_ffff, 0xffff_ffff, 1 << 63, .max, .max - 7, .max - 4095, 0x1000]
     for (_, place) in file.fields.sorted(by: { $0.value < $1.value }) {
       for offset in stride(from: 0, to: 56, by: 4) {
-        for number in numbers {
+        for number in Soak.every(2, of: numbers) {
           var bytes = file.bytes
           bytes.overwrite(number, width: number > 0xffff_ffff ? 8 : 4, at: place + offset)
           try touch(Reading(core: bytes))

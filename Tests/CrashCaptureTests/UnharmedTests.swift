@@ -6,7 +6,7 @@ import ToolRunner
 @Suite("A dump without crash leaves the program unharmed")
 struct UnharmedTests {
   /// `CRASHPADCTL_UNHARMED` says for how many seconds, and how many dumps a second ("1200 1").
-  private static let length = ProcessInfo.processInfo.environment["CRASHPADCTL_UNHARMED"] ?? "4 0"
+  private static let length = ProcessInfo.processInfo.environment["CRASHPADCTL_UNHARMED"] ?? "2 0"
 
   @Test(
     "Threads that lock, allocate, calculate, send, wait and sleep all do what they should",

@@ -9,7 +9,7 @@ import ToolRunner
 struct DamageTests {
   /// `CRASHPADCTL_SWEEP` for the long run.
   static let count =
-    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(800, or: 300)
+    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(800, or: 120)
   /// `CRASHPADCTL_SEED` to see a failure again.
   static let seed = ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) } ?? 0x5eed
 
@@ -35,7 +35,9 @@ struct DamageTests {
   @Test("Intermediate dumps", arguments: SynthArchitecture.allCases)
   func dumps(_ architecture: SynthArchitecture) {
     let base = Planted.dump(architecture)
-    for prefix in Damage.prefixes(of: base, stride: 7) { _ = check(prefix, "prefix of \(prefix.count)") }
+    for prefix in Damage.prefixes(of: base, stride: Soak.times(7, or: 41)) {
+      _ = check(prefix, "prefix of \(prefix.count)")
+    }
     var read = 0
     for round in 0..<Self.count / 4 {
       var random = SplitMix64(seed: Self.seed &+ UInt64(round), area: 301)

@@ -10,6 +10,8 @@ final class Collector: Sendable {
   private let process: Process
   /// The collector runs as long as this is open, whatever happens to the test.
   private let input: Pipe
+  /// Has the port of a collector that was stopped, so that nobody else gets it, and listens to none; -1 if there is none.
+  private let holder = Mutex<Int32>(-1)
 
   struct NotStarted: Error, CustomStringConvertible { let description: String }
 
@@ -36,22 +38,48 @@ final class Collector: Sendable {
     self.port = port
   }
 
-  deinit { stop() }
+  deinit {
+    end()
+    holder.withLock { if $0 >= 0 { close($0) } }
+  }
 
-  /// Ends the collector once everything that is under way is written down.
+  /// Ends the collector once everything that is under way is written down. Until this object goes, connections to its port
+  /// are refused, or go to a collector that was started anew with that port.
   func stop() {
+    end()
+    holder.withLock { holder in
+      guard holder < 0 else { return }
+      holder = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      var one: Int32 = 1
+      unsafe setsockopt(holder, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+      var address = Self.address(port)
+      let status = unsafe withUnsafePointer(to: &address) {
+        unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          unsafe bind(holder, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      if status != 0 { Issue.record("port \(port) is another's: error \(errno)") }
+    }
+  }
+
+  private func end() {
     try? input.fileHandleForWriting.close()
     process.waitUntilExit()
+  }
+
+  private static func address(_ port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    return address
   }
 
   /// Waits until it has read and written down what clients sent that have gone.
   func settle() throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var address = Self.address(port)
     let isConnected = unsafe withUnsafePointer(to: &address) {
       unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
