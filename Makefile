@@ -25,8 +25,7 @@ RELEASE = -c release --static-swift-stdlib $(LINK) -Xlinker -s -Xlinker -L$(CURD
 TOOL = .build/release/crashpadctl
 # The tests without optimization, which is built soonest; but not in the debug configuration of SwiftPM, in which
 # ArgumentParser checks all options at each of the 9,000 starts of the tool: that took 4 of 8 minutes of processor time.
-QUICK = -c release --scratch-path .build/test -Xswiftc -enable-testing -Xswiftc -Onone \
-  -Xswiftc -no-whole-module-optimization -Xswiftc -enable-batch-mode
+QUICK = -c release --scratch-path .build/test -Xswiftc -enable-testing -Xswiftc -Onone
 OPTIMIZED = -c release --scratch-path .build-sweep -Xswiftc -enable-testing
 # What `crashpadctl run` preloads.
 HANDLER = .build/handler/libcrashpad_handler.so
