@@ -127,7 +127,7 @@ struct DoctorHandlerTests {
     let check = try #require(stopped["checks"].array.first { $0["name"].string == "handlers" })
     #expect(check["found"].string?.hasSuffix("is stopped, and not looked at; it has handlers for SIGSEGV") == true)
     #expect(try folder.bytes(of: "status") == Array("143\n".utf8))
-    for words in ["--pid 2147483647", "-- true", "-- ./nowhere"] {
+    for words in ["--pid 2147483647", "--after 10s -- true", "-- ./nowhere"] {
       let document = try Self.doctor("doctor \(words)", in: folder)
       #expect(document["program"].isNull)
       #expect(Self.states(document)["handlers"] != nil)

@@ -148,9 +148,17 @@ struct InputList {
 
   /// Whether the name is `<bundle-id>@<uuid>`, locked or not, as in a database's directory of pending dumps.
   private static func isPendingName(_ name: String) -> Bool {
-    let stem = name.hasSuffix(".locked") ? name.dropLast(7) : name[...]
-    guard let at = stem.lastIndex(of: "@") else { return false }
-    let uuid = stem[stem.index(after: at)...]
-    return uuid.utf8.count == 36 && uuid.allSatisfy { $0.isHexDigit || $0 == "-" }
+    // Bytes: characters would take a tenth of the time that an index takes to find its 100,000 files unchanged.
+    let stem = name.utf8.dropLast(name.hasSuffix(".locked") ? 7 : 0)
+    let uuid = stem.suffix(36)
+    guard uuid.count == 36, stem.dropLast(36).last == UInt8(ascii: "@") else { return false }
+    return uuid.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+        UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "-"):
+        true
+      default: false
+      }
+    }
   }
 }
