@@ -32,14 +32,14 @@ struct CapturedCrash: CustomTestStringConvertible, Sendable {
   var isSurvived: Bool {
     switch company {
     case .backtracer: ["trap", "raise"].contains(kind)
-    case .before: kind == "trap"
-    case .alone, .after: false
+    case .before, .after: kind == "trap"
+    case .alone: false
     }
   }
 
-  /// Whether the program outlives it without the handler alone. The other handler, which restores the default action and
-  /// returns, goes on behind the breakpoint; where it hands on to ours, that action is what follows.
-  var isSurvivedAlone: Bool { isSurvived || (company == .after && kind == "trap") }
+  /// Whether ours is not called: the other handler, which was told that there was none before it, restores the default action,
+  /// which is ours, and goes on behind the breakpoint.
+  var leavesNothing: Bool { company == .after && kind == "trap" }
 
   /// Whether the program may wait for ever, with the handler and without: the backtracer is for one crash at a time. Its
   /// thread that reads memory shares the handlers of faults, and a second crash sets others in the middle.
@@ -138,11 +138,14 @@ struct CapturedCrash: CustomTestStringConvertible, Sendable {
 
   /// The one dump, by its path in the folder.
   func dump(in folder: TemporaryFolder) throws -> String {
-    let place = "\(name)/db/pending-serialized-ios-dump"
-    let names = try folder.names(in: place)
+    let names = try dumpNames(in: folder)
     try #require(names.count == 1 && !names[0].hasSuffix(".locked"), "\(name): \(names)")
-    return "\(place)/\(names[0])"
+    return "\(pending)/\(names[0])"
   }
+
+  private var pending: String { "\(name)/db/pending-serialized-ios-dump" }
+
+  func dumpNames(in folder: TemporaryFolder) throws -> [String] { try folder.names(in: pending) }
 
   /// The threads that the program said would crash: one, or of kind `two-threads` two.
   func crashedThreads(in folder: TemporaryFolder) throws -> Set<UInt64> {

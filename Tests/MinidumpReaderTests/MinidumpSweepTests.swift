@@ -102,6 +102,8 @@ struct MinidumpSweepTests {
     let again = Reading(bytes)
     #expect(again.findings == reading.findings, "round \(round)")
     #expect(Outline(again) == Outline(reading), "round \(round)")
+    // With another first byte it may look like another format, as which it can't be read.
+    guard bytes.starts(with: Array("MDMP".utf8)) else { return }
     let input = try DumpInput(InputFile(bytes: bytes))
     let found = validation.validate(input).findings.findings
     guard input.format == .minidump else { return }
