@@ -35,7 +35,7 @@ VERSION = $(shell sed -n 's/^let toolVersion = "\(.*\)"/\1/p' Sources/crashpadct
 DIST = .build/crashpadctl-$(VERSION)-linux-$(shell uname -m).tar.gz
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf FuzzReport \
   FuzzCrashText FuzzPacked
-LIBRARIES = CrashpadCore CrashpadSymbols CrashpadClient CrashDatabase CrashUpload Redaction Snapshot
+LIBRARIES = CrashpadCore CrashpadSymbols CrashpadClient CrashpadDatabase CrashpadUpload CrashpadRedaction CrashpadSnapshot
 
 .PHONY: help demo build test sweep matrix soak lint format check all bench quality fuzz docs man install uninstall dist clean
 

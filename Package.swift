@@ -1,23 +1,21 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Imports only ever point to a lower floor. What each target is, in one sentence: see "The house plan" in README.md.
+// Imports only ever point to a lower floor. What each target is, in one sentence: see Sources/README.md.
 let package = Package(
   name: "crashpadctl",
   products: [
     .executable(name: "crashpadctl", targets: ["crashpadctl"]),
-    .library(
-      name: "CrashpadCore",
-      targets: ["CrashDatabase", "CrashUpload", "CrashpadCore", "Redaction", "Snapshot"]),
+    // Inspect, validate, convert and process; with the snapshot that they read.
+    .library(name: "CrashpadCore", targets: ["CrashpadCore", "CrashpadSnapshot"]),
+    .library(name: "CrashpadDatabase", targets: ["CrashpadDatabase"]),
+    .library(name: "CrashpadUpload", targets: ["CrashpadUpload"]),
+    .library(name: "CrashpadRedaction", targets: ["CrashpadRedaction"]),
     // Names and stacks; the only library that links libelf and the demanglers.
     .library(name: "CrashpadSymbols", targets: ["CrashpadSymbols"]),
     .library(name: "CrashpadClient", targets: ["CrashpadClient"]),
     // For programs in C and C++, with Sources/CrashpadClient/include/crashpad_client.h.
     .library(name: "crashpad_client", type: .dynamic, targets: ["CrashpadClient"]),
-    // Loaded into the tool by tests that let its calls fail; no target may depend on it.
-    .library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"]),
-    // The same for inputs at which the tool ends.
-    .library(name: "Poison", type: .dynamic, targets: ["Poison"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -25,106 +23,117 @@ let package = Package(
   ],
   targets: [
     // Floor 0
-    .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CCrashpadLinux"),
     // Reads the container of ELF files: relocations, symbols and notes of every machine.
-    .systemLibrary(name: "CElfutils", providers: [.apt(["libelf-dev"])]),
+    .systemLibrary(name: "CCrashpadElfutils", providers: [.apt(["libelf-dev"])]),
     // zstd and xz, each only where a file needs it: neither has to be installed.
-    .target(name: "CUnpack"),
+    .target(name: "CCrashpadUnpack"),
     // Instructions as text, for pages: the library is loaded where it is installed.
-    .target(name: "CCapstone"),
-    .target(name: "CDemangle", linkerSettings: [.linkedLibrary("stdc++")]),
-    .systemLibrary(name: "CCurl"),
-    .target(name: "CArguments"),
-    .systemLibrary(name: "CGzip"),
+    .target(name: "CCrashpadCapstone"),
+    .target(name: "CCrashpadDemangle", linkerSettings: [.linkedLibrary("stdc++")]),
+    .systemLibrary(name: "CCrashpadCurl"),
+    .target(name: "CCrashpadArguments"),
+    .systemLibrary(name: "CCrashpadGzip"),
     // SQLite itself, for the index of `group`: linked in where its archive is, else loaded by that option alone.
-    .target(name: "CSQLite"),
+    .target(name: "CCrashpadSQLite"),
     .target(name: "CCrashCapture"),
-    .target(name: "BinaryFormat"),
-    .target(name: "Snapshot"),
-    .target(name: "JSONFormat"),
+    .target(name: "CrashpadBytes"),
+    .target(name: "CrashpadSnapshot"),
+    .target(name: "CrashpadJSON"),
     .target(
-      name: "FileSystem", dependencies: ["CLinux", "CUnpack", .product(name: "SystemPackage", package: "swift-system")]),
+      name: "CrashpadFiles",
+      dependencies: ["CCrashpadLinux", "CCrashpadUnpack", .product(name: "SystemPackage", package: "swift-system")]),
     // Floor 1
-    .target(name: "IntermediateDump", dependencies: ["BinaryFormat", "JSONFormat"]),
+    .target(name: "IntermediateDump", dependencies: ["CrashpadBytes", "CrashpadJSON"]),
     .target(
-      name: "CrashDatabase",
+      name: "CrashpadDatabase",
       dependencies: [
-        "BinaryFormat", "FileSystem", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadBytes", "CrashpadFiles", "CrashpadSnapshot", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
-      name: "Supervision",
-      dependencies: ["CLinux", "FileSystem", "Snapshot", .product(name: "SystemPackage", package: "swift-system")]),
-    .target(
-      name: "CrashCapture",
-      dependencies: ["CCrashCapture", "Snapshot", .product(name: "SystemPackage", package: "swift-system")]),
-    // Floor 1, with no more than bytes and the snapshot below it: every command explains codes.
-    .target(name: "Meaning", dependencies: ["BinaryFormat", "Snapshot"]),
-    // Floor 2
-    .target(name: "DumpInterpretation", dependencies: ["BinaryFormat", "IntermediateDump", "Snapshot"]),
-    .target(name: "Minidump", dependencies: ["BinaryFormat", "Snapshot"]),
-    .target(name: "CoreFile", dependencies: ["BinaryFormat", "Snapshot"]),
-    .target(name: "AppleReports", dependencies: ["BinaryFormat", "JSONFormat", "Snapshot"]),
-    .target(
-      name: "Symbolication",
+      name: "CrashpadSupervision",
       dependencies: [
-        "BinaryFormat", "CCapstone", "CDemangle", "CElfutils", "CLinux", "CUnpack", "FileSystem", "Snapshot",
+        "CCrashpadLinux", "CrashpadFiles", "CrashpadSnapshot", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    // Floor 1, with no more than bytes and the snapshot below it: every command explains codes.
+    .target(name: "CrashpadMeaning", dependencies: ["CrashpadBytes", "CrashpadSnapshot"]),
+    // Floor 2
+    .target(name: "DumpInterpretation", dependencies: ["CrashpadBytes", "IntermediateDump", "CrashpadSnapshot"]),
+    .target(name: "CrashpadMinidump", dependencies: ["CrashpadBytes", "CrashpadSnapshot"]),
+    .target(name: "CrashpadElfCore", dependencies: ["CrashpadBytes", "CrashpadSnapshot"]),
+    .target(name: "CrashpadAppleReports", dependencies: ["CrashpadBytes", "CrashpadJSON", "CrashpadSnapshot"]),
+    .target(
+      name: "CrashpadSymbolication",
+      dependencies: [
+        "CrashpadBytes", "CCrashpadCapstone", "CCrashpadDemangle", "CCrashpadElfutils", "CCrashpadLinux",
+        "CCrashpadUnpack", "CrashpadFiles", "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 3
     .target(
       name: "CrashpadCore",
       dependencies: [
-        "AppleReports", "BinaryFormat", "CoreFile", "CrashDatabase", "DumpInterpretation", "FileSystem",
+        "CrashpadAppleReports", "CrashpadBytes", "CrashpadElfCore", "CrashpadDatabase", "DumpInterpretation",
+        "CrashpadFiles",
         "IntermediateDump",
-        "JSONFormat", "Minidump", "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
-      ]),
-    .target(
-      name: "Signatures",
-      dependencies: [
-        "BinaryFormat", "CSQLite", "FileSystem", "JSONFormat", "Meaning", "Snapshot", "Symbolication",
+        "CrashpadJSON", "CrashpadMinidump", "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
-      name: "Events",
+      name: "CrashpadSignatures",
       dependencies: [
-        "BinaryFormat", "FileSystem", "JSONFormat", "Meaning", "Snapshot",
+        "CrashpadBytes", "CCrashpadSQLite", "CrashpadFiles", "CrashpadJSON", "CrashpadMeaning", "CrashpadSnapshot",
+        "CrashpadSymbolication",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
-      name: "CrashUpload",
+      name: "CrashpadEvents",
       dependencies: [
-        "BinaryFormat", "CCurl", "CGzip", "CLinux", "CrashDatabase", "FileSystem", "Minidump", "Snapshot",
+        "CrashpadBytes", "CrashpadFiles", "CrashpadJSON", "CrashpadMeaning", "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
-      name: "Redaction",
+      name: "CrashpadUpload",
       dependencies: [
-        "AppleReports", "JSONFormat", "BinaryFormat", "DumpInterpretation", "FileSystem", "IntermediateDump",
-        "Minidump", "Snapshot",
+        "CrashpadBytes", "CCrashpadCurl", "CCrashpadGzip", "CCrashpadLinux", "CrashpadDatabase", "CrashpadFiles",
+        "CrashpadMinidump", "CrashpadSnapshot",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
+      name: "CrashpadRedaction",
+      dependencies: [
+        "CrashpadAppleReports", "CrashpadJSON", "CrashpadBytes", "DumpInterpretation", "CrashpadFiles",
+        "IntermediateDump",
+        "CrashpadMinidump", "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Pages of HTML: values in, bytes out.
-    .target(name: "ReportPage", dependencies: ["BinaryFormat", "JSONFormat", "Snapshot"]),
+    .target(name: "CrashpadReportPage", dependencies: ["CrashpadBytes", "CrashpadJSON", "CrashpadSnapshot"]),
     // Floor 4
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
-        "BinaryFormat", "CArguments", "CLinux", "CoreFile", "CrashDatabase", "CrashUpload", "CrashpadCore",
-        "DumpInterpretation", "Events",
-        "FileSystem", "IntermediateDump", "JSONFormat", "Meaning", "Minidump", "Redaction", "ReportPage", "Signatures",
-        "Snapshot", "Supervision", "Symbolication", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CrashpadBytes", "CCrashpadArguments", "CCrashpadLinux", "CrashpadElfCore", "CrashpadDatabase",
+        "CrashpadUpload", "CrashpadCore",
+        "DumpInterpretation", "CrashpadEvents",
+        "CrashpadFiles", "IntermediateDump", "CrashpadJSON", "CrashpadMeaning", "CrashpadMinidump", "CrashpadRedaction",
+        "CrashpadReportPage", "CrashpadSignatures",
+        "CrashpadSnapshot", "CrashpadSupervision", "CrashpadSymbolication",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "CrashpadSymbols",
       dependencies: [
-        "CrashpadCore", "Snapshot", "Symbolication", .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadCore", "CrashpadSnapshot", "CrashpadSymbolication",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "CrashpadClient",
       dependencies: [
-        "CLinux", "CrashCapture", "CrashDatabase", "CrashUpload", "CrashpadCore", "Events", "FileSystem", "Redaction",
-        "Snapshot", .product(name: "SystemPackage", package: "swift-system"),
+        "CCrashCapture", "CCrashpadLinux", "CrashpadDatabase", "CrashpadUpload", "CrashpadCore", "CrashpadEvents",
+        "CrashpadFiles", "CrashpadRedaction",
+        "CrashpadSnapshot", .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["include"]),
     // Tests
@@ -133,71 +142,83 @@ let package = Package(
     .executableTarget(name: "dump-synth", dependencies: ["DumpSynth"], path: "Tests/DumpSynthTool"),
     .executableTarget(name: "bench", dependencies: ["CCrashCapture", "DumpSynth"], path: "Tests/Bench"),
     .testTarget(
-      name: "FileSystemTests",
-      dependencies: ["FileSystem", "ToolRunner", .product(name: "SystemPackage", package: "swift-system")]),
+      name: "CrashpadFilesTests",
+      dependencies: ["CrashpadFiles", "ToolRunner", .product(name: "SystemPackage", package: "swift-system")]),
     .testTarget(
-      name: "CrashDatabaseTests",
+      name: "CrashpadDatabaseTests",
       dependencies: [
-        "BinaryFormat", "CrashDatabase", "FileSystem", "Snapshot", "ToolRunner",
+        "CrashpadBytes", "CrashpadDatabase", "CrashpadFiles", "CrashpadSnapshot", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
-      name: "SymbolicationTests",
+      name: "CrashpadSymbolicationTests",
       dependencies: [
-        "BinaryFormat", "DumpSynth", "FileSystem", "Snapshot", "Symbolication", "ToolRunner",
+        "CrashpadBytes", "DumpSynth", "CrashpadFiles", "CrashpadSnapshot", "CrashpadSymbolication", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    .testTarget(name: "BinaryFormatTests", dependencies: ["BinaryFormat", "DumpSynth"]),
+    .testTarget(name: "CrashpadBytesTests", dependencies: ["CrashpadBytes", "DumpSynth"]),
     .testTarget(
       name: "MinidumpReaderTests",
       dependencies: [
-        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "DumpSynth", "FileSystem", "IntermediateDump", "Meaning",
-        "Minidump", "Snapshot", "ToolRunner", .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadBytes", "CrashpadCore", "DumpInterpretation", "DumpSynth", "CrashpadFiles", "IntermediateDump",
+        "CrashpadMeaning",
+        "CrashpadMinidump", "CrashpadSnapshot", "ToolRunner", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
-      name: "CoreFileTests",
-      dependencies: ["BinaryFormat", "CoreFile", "DumpSynth", "Minidump", "Snapshot", "ToolRunner", "crashpadctl"]),
-    .testTarget(
-      name: "AppleReportsTests",
+      name: "CrashpadElfCoreTests",
       dependencies: [
-        "AppleReports", "BinaryFormat", "DumpSynth", "JSONFormat", "Snapshot", "ToolRunner", "crashing-program",
+        "CrashpadBytes", "CrashpadElfCore", "DumpSynth", "CrashpadMinidump", "CrashpadSnapshot", "ToolRunner",
         "crashpadctl",
       ]),
-    .testTarget(name: "MeaningTests", dependencies: ["Meaning", "Snapshot"]),
     .testTarget(
-      name: "SignaturesTests",
+      name: "CrashpadAppleReportsTests",
       dependencies: [
-        "CrashpadCore", "DumpSynth", "FileSystem", "JSONFormat", "Signatures", "Snapshot", "Symbolication",
+        "CrashpadAppleReports", "CrashpadBytes", "DumpSynth", "CrashpadJSON", "CrashpadSnapshot", "ToolRunner",
+        "crashing-program",
+        "crashpadctl",
+      ]),
+    .testTarget(name: "CrashpadMeaningTests", dependencies: ["CrashpadMeaning", "CrashpadSnapshot"]),
+    .testTarget(
+      name: "CrashpadSignaturesTests",
+      dependencies: [
+        "CrashpadCore", "DumpSynth", "CrashpadFiles", "CrashpadJSON", "CrashpadSignatures", "CrashpadSnapshot",
+        "CrashpadSymbolication",
         "ToolRunner",
         "crashing-program", "crashpadctl", .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["Faults"]),
     .testTarget(
-      name: "EventsTests",
+      name: "CrashpadEventsTests",
       dependencies: [
-        "DumpSynth", "Events", "FileSystem", "JSONFormat", "Snapshot", "ToolRunner", "crashpadctl",
+        "DumpSynth", "CrashpadEvents", "CrashpadFiles", "CrashpadJSON", "CrashpadSnapshot", "ToolRunner", "crashpadctl",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
-      name: "ReportPageTests", dependencies: ["DumpSynth", "ReportPage", "Snapshot", "ToolRunner", "crashpadctl"]),
-    .testTarget(name: "JSONFormatTests", dependencies: ["DumpSynth", "JSONFormat"]),
+      name: "CrashpadReportPageTests",
+      dependencies: ["DumpSynth", "CrashpadReportPage", "CrashpadSnapshot", "ToolRunner", "crashpadctl"]),
+    .testTarget(name: "CrashpadJSONTests", dependencies: ["DumpSynth", "CrashpadJSON"]),
     .testTarget(
-      name: "IntermediateDumpTests", dependencies: ["BinaryFormat", "DumpSynth", "IntermediateDump", "JSONFormat"]),
+      name: "IntermediateDumpTests", dependencies: ["CrashpadBytes", "DumpSynth", "IntermediateDump", "CrashpadJSON"]),
     .testTarget(
       name: "DumpInterpretationTests",
-      dependencies: ["BinaryFormat", "DumpInterpretation", "DumpSynth", "IntermediateDump", "Snapshot"]),
+      dependencies: ["CrashpadBytes", "DumpInterpretation", "DumpSynth", "IntermediateDump", "CrashpadSnapshot"]),
     .testTarget(
-      name: "MinidumpTests",
-      dependencies: ["BinaryFormat", "DumpInterpretation", "DumpSynth", "IntermediateDump", "Minidump", "Snapshot"]),
+      name: "CrashpadMinidumpTests",
+      dependencies: [
+        "CrashpadBytes", "DumpInterpretation", "DumpSynth", "IntermediateDump", "CrashpadMinidump", "CrashpadSnapshot",
+      ]),
     .testTarget(
       name: "SweepTests",
       dependencies: [
-        "BinaryFormat", "DumpInterpretation", "DumpSynth", "IntermediateDump", "JSONFormat", "Minidump", "Snapshot",
+        "CrashpadBytes", "DumpInterpretation", "DumpSynth", "IntermediateDump", "CrashpadJSON", "CrashpadMinidump",
+        "CrashpadSnapshot",
         "ToolRunner",
       ]),
     .testTarget(
       name: "CorpusTests",
-      dependencies: ["BinaryFormat", "DumpInterpretation", "IntermediateDump", "Minidump", "Snapshot"],
+      dependencies: [
+        "CrashpadBytes", "DumpInterpretation", "IntermediateDump", "CrashpadMinidump", "CrashpadSnapshot",
+      ],
       exclude: ["Corpus"]),
     .target(name: "ToolRunner", path: "Tests/ToolRunner"),
     .testTarget(
@@ -212,20 +233,19 @@ let package = Package(
     .testTarget(
       name: "UploadTests",
       dependencies: [
-        "BinaryFormat", "CZlib", "CrashDatabase", "CrashUpload", "DumpSynth", "FileSystem", "Minidump", "Snapshot",
+        "CrashpadBytes", "CZlib", "CrashpadDatabase", "CrashpadUpload", "DumpSynth", "CrashpadFiles",
+        "CrashpadMinidump", "CrashpadSnapshot",
         "ToolRunner", "client-program", "collector", "crashpadctl", "service-filter",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
-      name: "RedactionTests",
+      name: "CrashpadRedactionTests",
       dependencies: [
-        "BinaryFormat", "CrashpadCore", "DumpInterpretation", "DumpSynth", "FileSystem", "IntermediateDump",
-        "Minidump", "Redaction", "Snapshot", "ToolRunner", "crashpadctl",
+        "CrashpadBytes", "CrashpadCore", "DumpInterpretation", "DumpSynth", "CrashpadFiles", "IntermediateDump",
+        "CrashpadMinidump", "CrashpadRedaction", "CrashpadSnapshot", "ToolRunner", "crashpadctl",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "RunTests", dependencies: ["ToolRunner", "crashpadctl"]),
-    .target(name: "FaultInjection", path: "Tests/FaultInjection"),
-    .target(name: "Poison", path: "Tests/Poison"),
     .testTarget(
       name: "FleetTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl", "dump-synth"], exclude: ["Cluster"]),
     .target(name: "CrashKinds", path: "Tests/CrashKinds"),
@@ -238,8 +258,8 @@ let package = Package(
     .testTarget(
       name: "CrashpadClientTests",
       dependencies: [
-        "CrashCapture", "CrashDatabase", "CrashKinds", "CrashpadClient", "CrashpadCore", "DumpSynth", "FileSystem",
-        "IntermediateDump", "Snapshot", "ToolRunner", "client-program", "crashpadctl",
+        "CrashpadDatabase", "CrashKinds", "CrashpadClient", "CrashpadCore", "DumpSynth", "CrashpadFiles",
+        "IntermediateDump", "CrashpadSnapshot", "ToolRunner", "client-program", "crashpadctl",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["Examples"]),
@@ -252,8 +272,9 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "BinaryFormat", "CrashDatabase", "CrashpadCore", "CrashpadSymbols", "DumpSynth", "IntermediateDump", "Meaning",
-        "Signatures", "ToolRunner", "crashpadctl", .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadBytes", "CrashpadDatabase", "CrashpadCore", "CrashpadSymbols", "DumpSynth", "IntermediateDump",
+        "CrashpadMeaning",
+        "CrashpadSignatures", "ToolRunner", "crashpadctl", .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],
   swiftLanguageModes: [.v6]
@@ -265,7 +286,8 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
     .target(
       name: "FuzzSupport",
       dependencies: [
-        "AppleReports", "BinaryFormat", "CLinux", "FileSystem", "Snapshot", "Symbolication",
+        "CrashpadAppleReports", "CrashpadBytes", "CCrashpadLinux", "CrashpadFiles", "CrashpadSnapshot",
+        "CrashpadSymbolication",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Fuzz/FuzzSupport"))
@@ -277,8 +299,9 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
       .executableTarget(
         name: name,
         dependencies: [
-          "AppleReports", "BinaryFormat", "CoreFile", "DumpInterpretation", "FileSystem", "IntermediateDump",
-          "JSONFormat", "Minidump", "Snapshot", "Symbolication",
+          "CrashpadAppleReports", "CrashpadBytes", "CrashpadElfCore", "DumpInterpretation", "CrashpadFiles",
+          "IntermediateDump",
+          "CrashpadJSON", "CrashpadMinidump", "CrashpadSnapshot", "CrashpadSymbolication",
           .product(name: "SystemPackage", package: "swift-system"),
         ] + (["FuzzCore", "FuzzElf", "FuzzMachO"].contains(name) ? ["DumpSynth"] : [])
           + (["FuzzCore", "FuzzElf", "FuzzMachO", "FuzzReport", "FuzzCrashText"].contains(name) ? ["FuzzSupport"] : []),

@@ -1,5 +1,5 @@
-internal import CrashUpload
-internal import FileSystem
+internal import CrashpadUpload
+internal import CrashpadFiles
 internal import Glibc
 internal import SystemPackage
 

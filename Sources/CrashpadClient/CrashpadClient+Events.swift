@@ -1,9 +1,9 @@
-internal import CrashDatabase
+internal import CrashpadDatabase
 internal import CrashpadCore
-internal import Events
-internal import FileSystem
+internal import CrashpadEvents
+internal import CrashpadFiles
 internal import Glibc
-internal import Snapshot
+internal import CrashpadSnapshot
 internal import SystemPackage
 
 extension CrashpadClient {
@@ -93,7 +93,7 @@ extension CrashpadClient {
   }
 
   private static func entry(
-    _ path: FilePath, _ running: Running, _ cursor: EventCursor, _ form: Events.EventForm
+    _ path: FilePath, _ running: Running, _ cursor: EventCursor, _ form: CrashpadEvents.EventForm
   ) -> EventCursor.Entry? {
     guard let version = try? FileVersion(path), case let file = SeenDump.digest(version), !cursor.hasSeen(file),
       let input = try? DumpInput(path)

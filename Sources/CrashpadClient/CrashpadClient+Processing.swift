@@ -1,8 +1,8 @@
-internal import CrashDatabase
+internal import CrashpadDatabase
 internal import CrashpadCore
-internal import FileSystem
+internal import CrashpadFiles
 internal import Glibc
-internal import Snapshot
+internal import CrashpadSnapshot
 public import SystemPackage
 
 extension CrashpadClient {

@@ -1,11 +1,11 @@
-internal import CrashDatabase
-public import CrashUpload
+internal import CrashpadDatabase
+public import CrashpadUpload
 internal import CrashpadCore
 internal import Dispatch
-internal import FileSystem
+internal import CrashpadFiles
 internal import Glibc
-public import Redaction
-internal import Snapshot
+public import CrashpadRedaction
+internal import CrashpadSnapshot
 internal import Synchronization
 public import SystemPackage
 

@@ -1,6 +1,5 @@
-internal import CrashCapture
-internal import CrashDatabase
-internal import FileSystem
+internal import CrashpadDatabase
+internal import CrashpadFiles
 internal import Synchronization
 public import SystemPackage
 

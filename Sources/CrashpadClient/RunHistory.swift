@@ -1,9 +1,9 @@
-internal import BinaryFormat
-internal import CLinux
-internal import CrashDatabase
-internal import FileSystem
+internal import CrashpadBytes
+internal import CCrashpadLinux
+internal import CrashpadDatabase
+internal import CrashpadFiles
 internal import Glibc
-internal import Snapshot
+internal import CrashpadSnapshot
 internal import SystemPackage
 
 /// The runs of a program: a hidden file `.<program-id>.runs` beside the pending dumps, with a line `<uuid> <seconds

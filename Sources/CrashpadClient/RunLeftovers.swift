@@ -1,7 +1,7 @@
-internal import CrashDatabase
-internal import FileSystem
+internal import CrashpadDatabase
+internal import CrashpadFiles
 internal import Glibc
-internal import Snapshot
+internal import CrashpadSnapshot
 internal import SystemPackage
 
 /// The files of this program's dead runs among the pending dumps: with `.locked`, empty files of runs that did not

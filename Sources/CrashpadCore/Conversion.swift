@@ -1,12 +1,12 @@
-internal import AppleReports
-public import BinaryFormat
-internal import CoreFile
+internal import CrashpadAppleReports
+public import CrashpadBytes
+internal import CrashpadElfCore
 package import DumpInterpretation
-internal import FileSystem
+internal import CrashpadFiles
 internal import IntermediateDump
-internal import JSONFormat
-package import Minidump
-internal import Snapshot
+internal import CrashpadJSON
+package import CrashpadMinidump
+internal import CrashpadSnapshot
 public import SystemPackage
 
 /// Turns an intermediate dump, or its JSON form, into a minidump, JSON or an intermediate dump, and a core into a minidump.

@@ -1,6 +1,6 @@
-internal import CrashDatabase
-internal import FileSystem
-package import Snapshot
+internal import CrashpadDatabase
+internal import CrashpadFiles
+package import CrashpadSnapshot
 package import SystemPackage
 
 extension Inspection {

@@ -1,6 +1,6 @@
-package import AppleReports
-internal import BinaryFormat
-package import FileSystem
+package import CrashpadAppleReports
+internal import CrashpadBytes
+package import CrashpadFiles
 internal import IntermediateDump
 public import SystemPackage
 

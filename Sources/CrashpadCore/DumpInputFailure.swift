@@ -1,4 +1,4 @@
-public import FileSystem
+public import CrashpadFiles
 
 /// The reason why an input is no dump or report that can be read, or can't be converted.
 public enum DumpInputFailure: Error, Sendable {

@@ -1,4 +1,4 @@
-internal import BinaryFormat
+internal import CrashpadBytes
 
 /// Kinds of files that are given for dumps by mistake.
 package enum ForeignFile {

@@ -1,11 +1,11 @@
-internal import AppleReports
-package import BinaryFormat
-internal import CoreFile
+internal import CrashpadAppleReports
+package import CrashpadBytes
+internal import CrashpadElfCore
 internal import DumpInterpretation
-internal import FileSystem
+internal import CrashpadFiles
 package import IntermediateDump
-package import Minidump
-package import Snapshot
+package import CrashpadMinidump
+package import CrashpadSnapshot
 package import SystemPackage
 
 /// What there is to know of one input format. A new format is a row here, a case of `InputFormat`, and a target with its reader.

@@ -1,4 +1,4 @@
-internal import FileSystem
+internal import CrashpadFiles
 internal import Synchronization
 
 /// Does `work` for 0..<count on several threads (or this one, if there are none to be had), and hands the results to `report` one at a time and in order.

@@ -1,4 +1,4 @@
-internal import FileSystem
+internal import CrashpadFiles
 internal import SystemPackage
 
 /// A part of a file, named as if the file were a directory: `feedback.zip/crash.ips`, `stackshot.ips/SpringBoard`.

@@ -1,8 +1,8 @@
-public import BinaryFormat
-package import FileSystem
+public import CrashpadBytes
+package import CrashpadFiles
 package import IntermediateDump
-package import Minidump
-public import Snapshot
+package import CrashpadMinidump
+public import CrashpadSnapshot
 
 /// Everything that one input tells, ready to be shown.
 public struct Inspection: Sendable {

@@ -1,5 +1,5 @@
-internal import BinaryFormat
-package import FileSystem
+internal import CrashpadBytes
+package import CrashpadFiles
 
 /// An open file as a place for bytes.
 package final class OpenFileOutput: ByteOutput {

@@ -1,5 +1,5 @@
-internal import BinaryFormat
-internal import FileSystem
+internal import CrashpadBytes
+internal import CrashpadFiles
 
 /// Inputs that are compressed, or the one dump or report of a zip archive.
 enum PackedInput {

@@ -1,8 +1,8 @@
-public import BinaryFormat
-public import CrashDatabase
+public import CrashpadBytes
+public import CrashpadDatabase
 internal import DumpInterpretation
-public import FileSystem
-public import Snapshot
+public import CrashpadFiles
+public import CrashpadSnapshot
 
 /// Turns the pending intermediate dumps of a database into pending reports, as Crashpad's `ProcessIntermediateDumps` does,
 /// each exactly once, however many runs are at work and whichever of them dies.

@@ -1,7 +1,7 @@
-internal import BinaryFormat
-internal import CrashDatabase
-public import FileSystem
-internal import Snapshot
+internal import CrashpadBytes
+internal import CrashpadDatabase
+public import CrashpadFiles
+internal import CrashpadSnapshot
 
 extension Processing {
   /// Tells what `run` would do, by reading alone. Other runs may make it otherwise meanwhile.

@@ -1,9 +1,9 @@
-internal import BinaryFormat
-internal import CrashDatabase
+internal import CrashpadBytes
+internal import CrashpadDatabase
 internal import DumpInterpretation
-internal import FileSystem
-internal import Minidump
-internal import Snapshot
+internal import CrashpadFiles
+internal import CrashpadMinidump
+internal import CrashpadSnapshot
 internal import SystemPackage
 
 /// The decisions about one dump that a run and its forecast share.

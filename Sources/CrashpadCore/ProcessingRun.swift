@@ -1,10 +1,10 @@
-internal import BinaryFormat
-internal import CrashDatabase
+internal import CrashpadBytes
+internal import CrashpadDatabase
 internal import DumpInterpretation
-internal import FileSystem
+internal import CrashpadFiles
 internal import IntermediateDump
-internal import Minidump
-internal import Snapshot
+internal import CrashpadMinidump
+internal import CrashpadSnapshot
 internal import SystemPackage
 
 /// One run of `Processing`: dumps go through it in batches, so that a thousand of them do not wait for the disk a thousand

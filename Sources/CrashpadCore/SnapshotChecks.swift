@@ -1,5 +1,5 @@
-package import BinaryFormat
-internal import Snapshot
+package import CrashpadBytes
+internal import CrashpadSnapshot
 
 /// What a process' snapshot should hold up to, whatever file it came from. Codes are stable; crashpadctl-validate(1) has a
 /// section for each.

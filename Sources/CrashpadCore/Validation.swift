@@ -1,6 +1,6 @@
-public import BinaryFormat
-internal import FileSystem
-public import Snapshot
+public import CrashpadBytes
+internal import CrashpadFiles
+public import CrashpadSnapshot
 
 /// Checks one input with all rules of its format.
 public struct Validation: Sendable {

@@ -1,6 +1,6 @@
 public import CrashpadCore
-internal import Snapshot
-internal import Symbolication
+internal import CrashpadSnapshot
+internal import CrashpadSymbolication
 public import SystemPackage
 
 /// The stacks of one dump with the names of modules, functions and source files.

@@ -1,6 +1,6 @@
-internal import BinaryFormat
+internal import CrashpadBytes
 internal import IntermediateDump
-internal import Snapshot
+internal import CrashpadSnapshot
 
 /// Evidence in a dump for its architecture. Crashpad's is fixed at compile time; the dump does not contain it.
 ///

@@ -1,5 +1,5 @@
-internal import BinaryFormat
-internal import Snapshot
+internal import CrashpadBytes
+internal import CrashpadSnapshot
 
 /// The sizes and flavors of one architecture's thread states.
 ///

@@ -1,6 +1,6 @@
-package import BinaryFormat
+package import CrashpadBytes
 package import IntermediateDump
-package import Snapshot
+package import CrashpadSnapshot
 
 /// Interprets an intermediate dump like Crashpad's `ProcessSnapshotIOSIntermediateDump`. A dump with the map kLinux is
 /// from a Linux process, which Crashpad does not support.

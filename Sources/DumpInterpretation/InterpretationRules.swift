@@ -1,4 +1,4 @@
-package import BinaryFormat
+package import CrashpadBytes
 
 /// The rules for the meaning of a dump. Codes are stable; crashpadctl-validate(1) has a section for each.
 package enum InterpretationRules {

@@ -1,6 +1,6 @@
-internal import BinaryFormat
+internal import CrashpadBytes
 internal import IntermediateDump
-internal import Snapshot
+internal import CrashpadSnapshot
 
 /// The differences of dumps written by the handler in a Linux process: the map kLinux, Linux signal numbers, build ids,
 /// threads that could not be stopped.

@@ -1,6 +1,6 @@
-internal import BinaryFormat
+internal import CrashpadBytes
 internal import IntermediateDump
-internal import Snapshot
+internal import CrashpadSnapshot
 
 /// Reads arrays that occur in several maps.
 ///

@@ -1,6 +1,6 @@
-internal import BinaryFormat
+internal import CrashpadBytes
 internal import IntermediateDump
-internal import Snapshot
+internal import CrashpadSnapshot
 
 extension DumpInterpreter {
   /// Crashpad's limits for a typed annotation, in bytes (`client/annotation.h`).

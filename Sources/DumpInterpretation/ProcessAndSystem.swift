@@ -1,6 +1,6 @@
-internal import BinaryFormat
+internal import CrashpadBytes
 internal import IntermediateDump
-internal import Snapshot
+internal import CrashpadSnapshot
 
 extension DumpField {
   func content() -> Content? { value.map { Content(inputOffset: $0.offset, count: $0.count) } }

@@ -1,6 +1,6 @@
-internal import BinaryFormat
+internal import CrashpadBytes
 internal import IntermediateDump
-internal import Snapshot
+internal import CrashpadSnapshot
 
 /// The members of a thread's map that need interpretation.
 struct ThreadFields {

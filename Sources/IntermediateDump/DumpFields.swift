@@ -1,4 +1,4 @@
-public import BinaryFormat
+public import CrashpadBytes
 
 /// One member of a map: the last record with its key, or none. Values are nil if Crashpad treats the member as missing:
 /// no record, a container instead of a property, or a wrong size.

@@ -1,5 +1,5 @@
-package import BinaryFormat
-package import JSONFormat
+package import CrashpadBytes
+package import CrashpadJSON
 
 /// Lossless JSON for intermediate dumps: `dump → JSON → dump` gives the same bytes for every well-formed dump.
 ///

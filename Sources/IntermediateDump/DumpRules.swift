@@ -1,4 +1,4 @@
-package import BinaryFormat
+package import CrashpadBytes
 
 /// The rules of the wire format. Codes are stable; crashpadctl-validate(1) has a section for each.
 package enum DumpRules {

@@ -1,4 +1,4 @@
-internal import BinaryFormat
+internal import CrashpadBytes
 
 /// Scans a dump in one pass: follows Crashpad's reader command by command, and stops where it stops.
 ///

@@ -1,4 +1,4 @@
-public import BinaryFormat
+public import CrashpadBytes
 
 /// The commands of the wire format: the first byte of each record.
 ///

@@ -1,4 +1,4 @@
-package import BinaryFormat
+package import CrashpadBytes
 
 /// Checks the records of a dump against the key table. Framing is checked when the tree is read.
 package struct DumpValidator {

@@ -1,4 +1,4 @@
-public import BinaryFormat
+public import CrashpadBytes
 
 /// The value of a property, decoded by the shape of its key.
 public enum DumpValue: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import BinaryFormat
+package import CrashpadBytes
 
 /// Writes an intermediate dump. Maps and arrays are closures, so that each is closed.
 ///

@@ -1,4 +1,4 @@
-internal import BinaryFormat
+internal import CrashpadBytes
 
 extension DumpTree {
   /// Whether the dump is from a Linux process, not from an iOS app: it has the map kLinux, or its machine has a name of

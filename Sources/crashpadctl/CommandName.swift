@@ -1,6 +1,6 @@
-import Meaning
+import CrashpadMeaning
 import ArgumentParser
-import FileSystem
+import CrashpadFiles
 import SystemPackage
 
 /// Resolves the words that name a command, and suggests commands for unknown words.

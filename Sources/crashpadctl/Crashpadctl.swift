@@ -1,5 +1,5 @@
 import ArgumentParser
-import CArguments
+import CCrashpadArguments
 
 @main
 struct Crashpadctl: ParsableCommand {

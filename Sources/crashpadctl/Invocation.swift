@@ -1,5 +1,5 @@
 import ArgumentParser
-import FileSystem
+import CrashpadFiles
 import Glibc
 import SystemPackage
 

@@ -1,4 +1,4 @@
-import FileSystem
+import CrashpadFiles
 
 /// Parses the most frequent commands without the argument parser, which takes longer than
 /// `inspect` takes for a small dump.

@@ -1,9 +1,9 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpInterpretation
 import Foundation
 import IntermediateDump
-import Minidump
-import Snapshot
+import CrashpadMinidump
+import CrashpadSnapshot
 import Testing
 
 /// Dumps and the minidumps that Crashpad's own code makes of them.

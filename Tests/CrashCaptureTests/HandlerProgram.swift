@@ -21,7 +21,7 @@ enum HandlerProgram: String {
     () throws(NotBuilt) in
     atexit { try? FileManager.default.removeItem(at: HandlerProgram.folder) }
     try run(
-      "mkdir -p '\(folder.path)' && cd '\(folder.path)' && \(compiler) -I'\(sources)/include' -c '\(sources)'/*.c")
+      "mkdir -p '\(folder.path)' && cd '\(folder.path)' && \(compiler) -I'\(sources)/include' -c '\(sources)'/*/*.c")
   }
 
   private static func run(_ command: String) throws(NotBuilt) {

@@ -61,7 +61,7 @@ struct UnharmedTests {
     let sources = tests.appending(path: "../../Sources/CCrashCapture").standardizedFileURL.path
     return """
       '\(clang ?? "")' -std=gnu17 -g1 -I'\(sources)/include' '\(tests.path)/Programs/\(name).c' \
-        '\(sources)'/*.c -pthread -ldl \(options) -o \(name)
+        '\(sources)'/*/*.c -pthread -ldl \(options) -o \(name)
       """
   }
 

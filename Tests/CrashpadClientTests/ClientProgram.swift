@@ -1,7 +1,7 @@
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import Foundation
-import Snapshot
+import CrashpadSnapshot
 import SystemPackage
 import Testing
 import ToolRunner

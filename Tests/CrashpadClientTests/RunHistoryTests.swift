@@ -1,8 +1,8 @@
-import CrashDatabase
-import FileSystem
+import CrashpadDatabase
+import CrashpadFiles
 import Foundation
 import Glibc
-import Snapshot
+import CrashpadSnapshot
 import SystemPackage
 import Testing
 import ToolRunner

@@ -23,17 +23,11 @@ struct Fault: Sendable {
     Fault(variables: [("FAULT_PAUSE_BEFORE", "\(n)"), ("FAULT_PAUSE_FILE", file)])
   }
 
-  /// The library, beside the test bundle.
-  static let library: String = {
-    let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-    return bundle.appending(path: "libFaultInjection.so").path
-  }()
-
   /// What stands in front of a command in a shell. Paths are relative to the folder's `work`.
   func prefix(_ folder: TemporaryFolder, root: String, log: String? = nil) -> String {
     let work = folder.work.resolvingSymlinksInPath().path
     var all = variables.map { $0.name == "FAULT_PAUSE_FILE" ? ($0.name, "\(work)/\($0.value)") : $0 }
-    all.append(("LD_PRELOAD", Self.library))
+    all.append(("LD_PRELOAD", PreloadedLibrary.faultInjection))
     all.append(("FAULT_SKIP_SYNC", "1"))
     all.append(("FAULT_ROOT", "\(work)/\(root)"))
     if let log { all.append(("FAULT_LOG", "\(work)/\(log)")) }

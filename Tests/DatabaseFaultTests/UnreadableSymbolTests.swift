@@ -41,7 +41,8 @@ struct UnreadableSymbolTests {
     let folder = try folder()
     let result = try Tool.shell(
       Self.start + #"mkdir s; mv whole.sym "s/$name.sym"; "#
-        + "LD_PRELOAD='\(Fault.library)' FAULT_CUT=/s/ crashpadctl \(command) -s s a.idump b.idump", in: folder)
+        + "LD_PRELOAD='\(PreloadedLibrary.faultInjection)' FAULT_CUT=/s/ crashpadctl \(command) -s s a.idump b.idump",
+      in: folder)
     let name = try #require(String(validating: folder.bytes(of: "module").prefix { $0 != 9 }, as: UTF8.self))
     check(result, "s/\(name).sym", "it became shorter", command)
   }
@@ -53,8 +54,8 @@ struct UnreadableSymbolTests {
     let folder = try TemporaryFolder()
     let result = try Tool.shell(
       """
-      cp '\(Fault.library)' cut.so; truncate -s 1M cut.so
-      LD_PRELOAD='\(Fault.library)' FAULT_CUT=/cut.so crashpadctl \(command)
+      cp '\(PreloadedLibrary.faultInjection)' cut.so; truncate -s 1M cut.so
+      LD_PRELOAD='\(PreloadedLibrary.faultInjection)' FAULT_CUT=/cut.so crashpadctl \(command)
       """, in: folder)
     #expect(result.status == 74, "\(result.errorText)")
     #expect(result.errorText.contains("cut.so: error: became shorter while it was read"), "\(result.errorText)")

@@ -16,7 +16,9 @@ struct UnreadableTests {
   private static let now = DatabasePlan.now
 
   /// The start of a command line of which files with `part` in their path are cut short when they are mapped.
-  private func cutting(_ part: String) -> String { "LD_PRELOAD='\(Fault.library)' FAULT_CUT='\(part)' crashpadctl" }
+  private func cutting(_ part: String) -> String {
+    "LD_PRELOAD='\(PreloadedLibrary.faultInjection)' FAULT_CUT='\(part)' crashpadctl"
+  }
 
   @Test("A dump that becomes shorter while it is read is one failure, and the others are processed")
   func process() throws {

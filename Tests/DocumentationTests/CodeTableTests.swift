@@ -1,5 +1,5 @@
 import Foundation
-import Meaning
+import CrashpadMeaning
 import Testing
 
 /// crashpadctl-explain(7) repeats the table of codes.

@@ -17,7 +17,7 @@ import Testing
   static let copies = [
     Copy(file: "man/crashpadctl-dump.5", part: "keys", comment: ".\\\"", text: KeyTableText.keys),
     Copy(file: "man/crashpadctl-dump.5", part: "structure", comment: ".\\\"", text: KeyTableText.structure),
-    Copy(file: "Sources/CCrashCapture/dump_keys.h", part: "keys", comment: "//", text: KeyTableText.enumerators),
+    Copy(file: "Sources/CCrashCapture/crash/dump_keys.h", part: "keys", comment: "//", text: KeyTableText.enumerators),
   ]
 
   @Test(arguments: copies)

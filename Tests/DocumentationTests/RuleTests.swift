@@ -1,7 +1,7 @@
-import BinaryFormat
-import CrashDatabase
+import CrashpadBytes
+import CrashpadDatabase
 import CrashpadCore
-import Symbolication
+import CrashpadSymbolication
 import Testing
 
 struct RuleTests {

@@ -1,5 +1,5 @@
 import Foundation
-import Signatures
+import CrashpadSignatures
 import Testing
 
 /// crashpadctl-group(5) repeats the table of rules.

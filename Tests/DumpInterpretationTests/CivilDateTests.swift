@@ -1,4 +1,4 @@
-import Snapshot
+import CrashpadSnapshot
 import Testing
 
 @Suite("Days of the calendar")

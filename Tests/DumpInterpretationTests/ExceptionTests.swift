@@ -1,7 +1,7 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpInterpretation
 import DumpSynth
-import Snapshot
+import CrashpadSnapshot
 import Testing
 
 @Suite("DumpInterpreter: exceptions")

@@ -1,8 +1,8 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpInterpretation
 import DumpSynth
 import IntermediateDump
-import Snapshot
+import CrashpadSnapshot
 
 /// Hands an array's bytes to `body`.
 func withBytes<Result>(_ array: [UInt8], _ body: (RawSpan) throws -> Result) rethrows -> Result {

@@ -1,8 +1,8 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpInterpretation
 import DumpSynth
 import IntermediateDump
-import Snapshot
+import CrashpadSnapshot
 import Testing
 
 @Suite("DumpInterpreter: a Linux process")

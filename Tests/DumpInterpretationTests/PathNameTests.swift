@@ -1,4 +1,4 @@
-import Snapshot
+import CrashpadSnapshot
 import Testing
 
 @Suite("Names of files in paths")

@@ -22,7 +22,7 @@ struct ClusterTests {
     let result = try Tool.shell(
       """
       \(Self.python) \(Self.root)/Tests/FleetTests/Cluster/cluster.py --tool '\(Tool.path)' \
-        --synth '\(products)/dump-synth' --poison '\(products)/libPoison.so' --work '\(work)/cluster' \
+        --synth '\(products)/dump-synth' --poison '\(PreloadedLibrary.poison)' --work '\(work)/cluster' \
         --dumps \(Self.count ?? 600)
       """, in: folder, limit: 3600)
     #expect(result.status == 0, "\(result.text)\(result.errorText)")

@@ -159,10 +159,7 @@ struct HostileFrameTests {
     return Data(Packing.zip(names.map { .init($0, [0x78]) }))
   }
 
-  private static let library: String = {
-    let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-    return "LD_PRELOAD=" + bundle.appending(path: "libPoison.so").path
-  }()
+  private static let library = "LD_PRELOAD=" + PreloadedLibrary.poison
 
   @Test(arguments: [("crash", "crashed", 139), ("hang", "timeout", 75), ("memory", "memory", 75)])
   func `A dump that ends the worker is named, and those before it have their answers`(

@@ -18,12 +18,11 @@ struct JobTests {
   private static func prepare(_ folder: TemporaryFolder) throws -> String {
     try WorkerTests.writeDumps(9, to: folder)
     try folder.write(Array("MDMP, and nothing else".utf8), to: "dumps/cut.dmp")
-    let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     let work = folder.work.resolvingSymlinksInPath().path
     let script = """
       #!/bin/sh
       case " $* " in
-      *" --shard 2/"*) mkdir '\(work)/killed' 2>/dev/null && exec env LD_PRELOAD='\(bundle.path)/libFaultInjection.so' \
+      *" --shard 2/"*) mkdir '\(work)/killed' 2>/dev/null && exec env LD_PRELOAD='\(PreloadedLibrary.faultInjection)' \
         FAULT_ROOT='\(work)/parts' FAULT_CALLS=write,pwrite,writev FAULT_KILL_WITHIN=1 '\(Tool.path)' "$@" ;;
       esac
       exec '\(Tool.path)' "$@"

@@ -1,5 +1,5 @@
 import IntermediateDump
-import JSONFormat
+import CrashpadJSON
 import Testing
 
 /// A text that is no dump, and why.

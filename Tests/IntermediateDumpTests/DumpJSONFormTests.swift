@@ -1,6 +1,6 @@
 import DumpSynth
 import IntermediateDump
-import JSONFormat
+import CrashpadJSON
 import Testing
 
 @Suite("DumpJSON: form")

@@ -1,7 +1,7 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpSynth
 import IntermediateDump
-import JSONFormat
+import CrashpadJSON
 import Testing
 
 /// The JSON form of the dump `array`.

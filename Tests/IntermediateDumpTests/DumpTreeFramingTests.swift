@@ -1,4 +1,4 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpSynth
 @testable import IntermediateDump
 import Testing

@@ -1,4 +1,4 @@
-import BinaryFormat
+import CrashpadBytes
 @testable import IntermediateDump
 
 /// Hands an array's bytes to `body`.

@@ -1,6 +1,6 @@
 import DumpSynth
-import Meaning
-import Snapshot
+import CrashpadMeaning
+import CrashpadSnapshot
 import Testing
 
 /// An exception and its title.

@@ -1,7 +1,7 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpSynth
-import Minidump
-import Snapshot
+import CrashpadMinidump
+import CrashpadSnapshot
 import Testing
 import ToolRunner
 

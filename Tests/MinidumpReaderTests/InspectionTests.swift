@@ -1,8 +1,8 @@
 import CrashpadCore
 import DumpSynth
-import FileSystem
-import Meaning
-import Snapshot
+import CrashpadFiles
+import CrashpadMeaning
+import CrashpadSnapshot
 import Testing
 
 @Suite("Inspection: dump and minidump alike")

@@ -1,9 +1,9 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
 import DumpSynth
-import FileSystem
-import Minidump
-import Snapshot
+import CrashpadFiles
+import CrashpadMinidump
+import CrashpadSnapshot
 import Testing
 
 /// From an intermediate dump of a Linux process to a Linux minidump and back. What that can't carry: see `RoundTripTests`; and

@@ -1,8 +1,8 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpSynth
-import FileSystem
+import CrashpadFiles
 import Foundation
-import Minidump
+import CrashpadMinidump
 import SystemPackage
 import Testing
 

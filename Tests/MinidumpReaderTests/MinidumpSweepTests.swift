@@ -1,11 +1,11 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
 import DumpSynth
-import FileSystem
+import CrashpadFiles
 import Foundation
-import Meaning
-import Minidump
-import Snapshot
+import CrashpadMeaning
+import CrashpadMinidump
+import CrashpadSnapshot
 import Testing
 import ToolRunner
 

@@ -1,5 +1,5 @@
-import Minidump
-import Snapshot
+import CrashpadMinidump
+import CrashpadSnapshot
 
 /// A snapshot as names with texts, so that two of them can be compared part by part. Places in the file are left out.
 struct Outline: Equatable {

@@ -1,6 +1,6 @@
 import DumpSynth
-import Minidump
-import Snapshot
+import CrashpadMinidump
+import CrashpadSnapshot
 import Testing
 
 @Suite("MinidumpReader: system, process and memory")

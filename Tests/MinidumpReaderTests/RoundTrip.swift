@@ -1,9 +1,9 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpInterpretation
 import DumpSynth
 import IntermediateDump
-import Minidump
-import Snapshot
+import CrashpadMinidump
+import CrashpadSnapshot
 import Testing
 
 /// A dump, what the interpreter made of it, and what the reader made of the minidump written from that.

@@ -1,8 +1,8 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpInterpretation
 import DumpSynth
-import Minidump
-import Snapshot
+import CrashpadMinidump
+import CrashpadSnapshot
 import Testing
 
 @Suite("Round trip: edges")

@@ -1,7 +1,7 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpSynth
-import Minidump
-import Snapshot
+import CrashpadMinidump
+import CrashpadSnapshot
 import Testing
 
 /// From an intermediate dump to a minidump and back. What a minidump can't carry:

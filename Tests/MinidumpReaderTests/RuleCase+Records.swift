@@ -1,6 +1,6 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpSynth
-import Minidump
+import CrashpadMinidump
 
 /// Rules of registers, memory, CodeView records and Crashpad's stream.
 extension RuleCase {

@@ -1,6 +1,6 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpSynth
-import Minidump
+import CrashpadMinidump
 import Testing
 
 /// A damaged minidump, and the finding that it must give.

@@ -1,8 +1,8 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
 import DumpSynth
 import Foundation
-import Snapshot
+import CrashpadSnapshot
 import SystemPackage
 import Testing
 

@@ -1,11 +1,11 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpInterpretation
 import DumpSynth
 import Foundation
 import IntermediateDump
-import JSONFormat
-import Minidump
-import Snapshot
+import CrashpadJSON
+import CrashpadMinidump
+import CrashpadSnapshot
 import Testing
 
 /// Inputs that ask for more than they bring.

@@ -6,7 +6,7 @@ import ToolRunner
 @Suite("The constants of libcurl")
 struct CurlConstantsTests {
   private static let declarations = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../Sources/CCurl/CCurl.h").standardizedFileURL
+    .appending(path: "../../Sources/CCrashpadCurl/CCrashpadCurl.h").standardizedFileURL
 
   /// Our name to libcurl's.
   private static func theirs(_ name: String) -> String {

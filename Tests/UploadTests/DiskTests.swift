@@ -1,4 +1,4 @@
-import CrashDatabase
+import CrashpadDatabase
 import Foundation
 import Testing
 import ToolRunner

@@ -1,4 +1,4 @@
-import CrashDatabase
+import CrashpadDatabase
 import DumpSynth
 import Foundation
 import Testing
@@ -96,8 +96,7 @@ struct KilledRunTests {
 
   @Test("Killed at each change of the disk, or this fails, and run again", arguments: Fault.allCases)
   func sweep(_ fault: Fault) throws {
-    let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-    let library = bundle.appending(path: "libFaultInjection.so").path
+    let library = PreloadedLibrary.faultInjection
     let folder = try TemporaryFolder()
     let work = folder.work.resolvingSymlinksInPath().path
     let collector = try Collector(in: folder)

@@ -1,11 +1,11 @@
-import CrashDatabase
+import CrashpadDatabase
 import DumpSynth
 import Foundation
 import SystemPackage
 import Testing
 import ToolRunner
 
-@testable import CrashUpload
+@testable import CrashpadUpload
 
 /// Few descriptors, little memory, files that can't grow, and reports that can't be read to their end.
 @Suite("Limits of uploads")
@@ -77,11 +77,9 @@ struct LimitTests {
     #expect(made.status == 0, "\(made.errorText)")
     let report = try folder.bytes(of: "crash.dmp")
     for number in 1...4 { try database.add(number, content: report) }
-    let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-    let library = bundle.appending(path: "libFaultInjection.so").path
     let result = try database.upload(
       to: collector.url(), "--redact --jobs 2",
-      variables: "LD_PRELOAD='\(library)' FAULT_CUT='pending/\(UploadDatabase.id(2))'")
+      variables: "LD_PRELOAD='\(PreloadedLibrary.faultInjection)' FAULT_CUT='pending/\(UploadDatabase.id(2))'")
     #expect(result.status == 1, "\(result.errorText)")
     #expect(result.errorText.contains("\(UploadDatabase.id(2))"), "\(result.errorText)")
     #expect(result.errorText.contains("became shorter"), "\(result.errorText)")

@@ -4,8 +4,8 @@ import SystemPackage
 import Testing
 import ToolRunner
 
-@testable import CrashUpload
-@testable import FileSystem
+@testable import CrashpadUpload
+@testable import CrashpadFiles
 
 /// The bytes of a request.
 @Suite("The form that a report is sent in")

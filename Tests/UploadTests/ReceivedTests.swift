@@ -1,4 +1,4 @@
-import CrashDatabase
+import CrashpadDatabase
 import DumpSynth
 import Foundation
 import Testing

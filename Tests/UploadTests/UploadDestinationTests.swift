@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CrashUpload
+@testable import CrashpadUpload
 
 @Suite("Presets of servers")
 struct UploadDestinationTests {

@@ -1,7 +1,7 @@
-import CrashDatabase
+import CrashpadDatabase
 import Testing
 
-@testable import CrashUpload
+@testable import CrashpadUpload
 
 /// Whether a report is sent, and what an answer means, as functions of what is known.
 @Suite("The policy of uploads")

@@ -1,4 +1,4 @@
-import CrashUpload
+import CrashpadUpload
 import Testing
 
 @Suite("URLs")

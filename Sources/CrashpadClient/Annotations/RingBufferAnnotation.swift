@@ -1,5 +1,3 @@
-internal import CrashCapture
-
 /// Keeps the last items pushed to it, Crashpad's `RingBufferAnnotation`: for the last lines of a log.
 ///
 /// Dumps contain it in the layout of Crashpad's `client/length_delimited_ring_buffer.h`, which its

@@ -1,5 +1,3 @@
-internal import CrashCapture
-
 /// A text that dumps have, Crashpad's `StringAnnotation`: for what changes often, like the request that is being served.
 ///
 /// Its memory is allocated once and never freed, so it belongs into a `static let` or a global. Setting it is a copy and an

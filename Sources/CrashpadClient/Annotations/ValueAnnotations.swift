@@ -1,5 +1,3 @@
-internal import CrashCapture
-
 /// A number that dumps contain as a decimal text. Setting it is like setting a ``StringAnnotation``.
 public struct NumberAnnotation: Sendable {
   private let storage: AnnotationStorage

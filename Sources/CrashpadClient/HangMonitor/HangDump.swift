@@ -1,6 +1,6 @@
-internal import CrashDatabase
-internal import FileSystem
-internal import Snapshot
+internal import CrashpadDatabase
+internal import CrashpadFiles
+internal import CrashpadSnapshot
 internal import SystemPackage
 
 /// The dump of a current hang: a pending dump whose name ends with `.locked`, held by this process's open-file-description

@@ -1,6 +1,6 @@
-internal import CLinux
+internal import CCrashpadLinux
 public import Dispatch
-internal import FileSystem
+internal import CrashpadFiles
 internal import Glibc
 internal import Synchronization
 public import SystemPackage

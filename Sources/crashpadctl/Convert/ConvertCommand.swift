@@ -1,11 +1,11 @@
 public import ArgumentParser
-import BinaryFormat
+import CrashpadBytes
 public import CrashpadCore
 import DumpInterpretation
-import FileSystem
-import JSONFormat
-public import Minidump
-import Snapshot
+import CrashpadFiles
+import CrashpadJSON
+public import CrashpadMinidump
+import CrashpadSnapshot
 import SystemPackage
 
 extension Conversion.Target: ExpressibleByArgument {}

@@ -1,9 +1,9 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import IntermediateDump
-import JSONFormat
-import Snapshot
+import CrashpadJSON
+import CrashpadSnapshot
 import SystemPackage
 
 /// One run of `convert`: all inputs in the order of the command line, with up to `jobs` at a time.

@@ -1,8 +1,8 @@
 import ArgumentParser
-import CrashDatabase
-import FileSystem
+import CrashpadDatabase
+import CrashpadFiles
 import Glibc
-import Snapshot
+import CrashpadSnapshot
 import SystemPackage
 
 /// `--database`, for all commands that work on a database.

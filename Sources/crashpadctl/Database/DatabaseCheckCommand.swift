@@ -1,9 +1,9 @@
 import ArgumentParser
-import BinaryFormat
-import CrashDatabase
-import FileSystem
-import JSONFormat
-import Snapshot
+import CrashpadBytes
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
 import SystemPackage
 
 struct DatabaseCheckCommand: ParsableCommand {

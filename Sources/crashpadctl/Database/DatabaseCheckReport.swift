@@ -1,8 +1,8 @@
-import BinaryFormat
-import CrashDatabase
-import FileSystem
-import JSONFormat
-import Snapshot
+import CrashpadBytes
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
 import SystemPackage
 
 /// One run of `database check`.

@@ -1,6 +1,6 @@
-import CrashDatabase
-import FileSystem
-import Snapshot
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadSnapshot
 import SystemPackage
 
 /// Arguments that may include databases: the directory of a database stands for its reports, and for its

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CrashDatabase
+import CrashpadDatabase
 
 /// The part of the database to list.
 enum StateChoice: String, EnumerableFlag {

@@ -1,10 +1,10 @@
 import ArgumentParser
-import BinaryFormat
-import CrashDatabase
+import CrashpadBytes
+import CrashpadDatabase
 import CrashpadCore
-import FileSystem
-import JSONFormat
-import Snapshot
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
 import SystemPackage
 
 /// An attachment, as `NAME=PATH`.

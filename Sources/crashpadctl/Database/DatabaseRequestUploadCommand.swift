@@ -1,6 +1,6 @@
 import ArgumentParser
-import CrashDatabase
-import Snapshot
+import CrashpadDatabase
+import CrashpadSnapshot
 
 struct DatabaseRequestUploadCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import ArgumentParser
-import CrashDatabase
-import FileSystem
-import Redaction
-import Snapshot
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadRedaction
+import CrashpadSnapshot
 import SystemPackage
 
 /// Messages about a database and its reports.

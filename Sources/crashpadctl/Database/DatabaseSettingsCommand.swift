@@ -1,8 +1,8 @@
 import ArgumentParser
-import CrashDatabase
-import FileSystem
-import JSONFormat
-import Snapshot
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
 import SystemPackage
 
 /// A Boolean value in the words that Crashpad's own tool accepts.

@@ -1,4 +1,4 @@
-import Snapshot
+import CrashpadSnapshot
 
 /// Formats dates for long lists; the text of each day is cached.
 struct Dates {

@@ -1,7 +1,7 @@
 import ArgumentParser
-import CrashDatabase
-import FileSystem
-import JSONFormat
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadJSON
 import SystemPackage
 
 struct FindCommand: ParsableCommand {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import CrashDatabase
-import FileSystem
+import CrashpadDatabase
+import CrashpadFiles
 import Glibc
-import JSONFormat
-import Snapshot
+import CrashpadJSON
+import CrashpadSnapshot
 import SystemPackage
 
 /// A report, named by its id or the beginning of its id.

@@ -1,7 +1,7 @@
 import ArgumentParser
-import CrashDatabase
-import JSONFormat
-import Snapshot
+import CrashpadDatabase
+import CrashpadJSON
+import CrashpadSnapshot
 import SystemPackage
 
 /// One run of a command that changes reports one after the other. A failure with one does not stop the others.

@@ -1,6 +1,6 @@
 import ArgumentParser
-import CrashDatabase
-import Snapshot
+import CrashpadDatabase
+import CrashpadSnapshot
 
 /// The columns of a report list.
 enum ReportColumn: String, CaseIterable {

@@ -1,7 +1,7 @@
-import CrashDatabase
-import FileSystem
-import JSONFormat
-import Snapshot
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
 import SystemPackage
 
 /// Writes reports as JSON, for `list` and `show`.

@@ -1,5 +1,5 @@
-import CrashDatabase
-import Snapshot
+import CrashpadDatabase
+import CrashpadSnapshot
 
 /// A table of reports. All cells are in one array, because a list may have a hundred thousand rows.
 struct ReportTable {

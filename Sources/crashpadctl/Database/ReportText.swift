@@ -1,6 +1,6 @@
-import CrashDatabase
-import FileSystem
-import Snapshot
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadSnapshot
 
 /// A full description of a report for people.
 enum ReportText {

@@ -1,11 +1,11 @@
 import ArgumentParser
-import BinaryFormat
-import CrashDatabase
+import CrashpadBytes
+import CrashpadDatabase
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import Glibc
-import Snapshot
-import Supervision
+import CrashpadSnapshot
+import CrashpadSupervision
 import Synchronization
 import SystemPackage
 

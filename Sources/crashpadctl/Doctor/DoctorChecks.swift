@@ -1,11 +1,11 @@
-import CrashUpload
+import CrashpadUpload
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import Glibc
-import JSONFormat
-import Meaning
-import Snapshot
-import Supervision
+import CrashpadJSON
+import CrashpadMeaning
+import CrashpadSnapshot
+import CrashpadSupervision
 import SystemPackage
 
 /// The results of the checks, one line each, and their effect on captures.

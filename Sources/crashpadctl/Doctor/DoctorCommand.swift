@@ -1,7 +1,7 @@
 import ArgumentParser
-import FileSystem
-import JSONFormat
-import Supervision
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSupervision
 import SystemPackage
 
 struct DoctorCommand: ParsableCommand {

@@ -1,10 +1,10 @@
-import FileSystem
+import CrashpadFiles
 import Glibc
-import JSONFormat
-import Meaning
-import Snapshot
-import Supervision
-import Symbolication
+import CrashpadJSON
+import CrashpadMeaning
+import CrashpadSnapshot
+import CrashpadSupervision
+import CrashpadSymbolication
 import SystemPackage
 
 /// The handlers that a running program has for crash signals, by name, and what they do to captures.

@@ -1,7 +1,7 @@
 import CrashpadCore
-import Events
-import FileSystem
-import Snapshot
+import CrashpadEvents
+import CrashpadFiles
+import CrashpadSnapshot
 import SystemPackage
 
 /// Where the events of a run go. With a cursor they are written in batches; a run that is killed has lost the work on one.

@@ -1,5 +1,5 @@
-import Events
-import FileSystem
+import CrashpadEvents
+import CrashpadFiles
 import SystemPackage
 
 /// What `events` says on standard error.

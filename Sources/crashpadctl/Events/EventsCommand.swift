@@ -1,7 +1,7 @@
 import ArgumentParser
 import CrashpadCore
-import Events
-import FileSystem
+import CrashpadEvents
+import CrashpadFiles
 import SystemPackage
 
 /// `--mapping`: the name of a built-in mapping, or a file that modifies one.

@@ -1,10 +1,10 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import Events
-import FileSystem
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadEvents
+import CrashpadFiles
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 /// One run of `events` over dumps. They share what is known of symbols and names; of each only its lines are kept until they
@@ -169,7 +169,7 @@ extension CrashEvent {
       result.lastException.isEmpty ? result.threads.first { $0.isCrashed }?.frames ?? [] : result.lastException
     let view = InspectionView(inspection, snapshot)
     frames = SymbolizedView.rows(stack).prefix(Self.frameLimit).map { EventFrame($0, view) }
-    let signature = Signatures.Signature(snapshot, inspection.file, result, options)
+    let signature = CrashpadSignatures.Signature(snapshot, inspection.file, result, options)
     self.signature = CrashEvent.Signature(id: signature.id, text: signature.text)
   }
 

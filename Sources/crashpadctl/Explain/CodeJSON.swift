@@ -1,5 +1,5 @@
-import JSONFormat
-import Meaning
+import CrashpadJSON
+import CrashpadMeaning
 
 /// Writes the schema crashpadctl-explain/1 of crashpadctl-json(5).
 enum CodeJSON {

@@ -1,4 +1,4 @@
-import Meaning
+import CrashpadMeaning
 
 /// The meaning of a code, on one screen.
 struct CodeText {

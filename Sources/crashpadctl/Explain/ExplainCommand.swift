@@ -1,6 +1,6 @@
 import ArgumentParser
-import JSONFormat
-import Meaning
+import CrashpadJSON
+import CrashpadMeaning
 
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import JSONFormat
-import Meaning
-import Symbolication
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadMeaning
+import CrashpadSymbolication
 import SystemPackage
 
 /// One run of `explain`: reports and dumps first, then codes.

@@ -1,10 +1,10 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import Meaning
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadFiles
+import CrashpadMeaning
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 /// One input of `explain`, with the data needed for an explanation.

@@ -1,6 +1,6 @@
-import JSONFormat
-import Meaning
-import Signatures
+import CrashpadJSON
+import CrashpadMeaning
+import CrashpadSignatures
 
 /// An explanation in five parts.
 struct ExplanationText {

@@ -1,7 +1,7 @@
 import CrashpadCore
-import FileSystem
-import Signatures
-import Symbolication
+import CrashpadFiles
+import CrashpadSignatures
+import CrashpadSymbolication
 import SystemPackage
 
 /// One run of `group --index`: dumps that the index does not have are read and added, and its crashes are grouped.

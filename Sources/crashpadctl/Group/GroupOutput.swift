@@ -1,9 +1,9 @@
-import BinaryFormat
-import FileSystem
-import JSONFormat
-import ReportPage
-import Signatures
-import Snapshot
+import CrashpadBytes
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadReportPage
+import CrashpadSignatures
+import CrashpadSnapshot
 import SystemPackage
 
 /// What `group` prints or writes at its end.

@@ -1,10 +1,10 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import JSONFormat
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 /// One run of `group` over dumps. They share what is known of symbols and names; of each only its facts are kept.

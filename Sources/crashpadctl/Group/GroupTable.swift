@@ -1,6 +1,6 @@
-import JSONFormat
-import Signatures
-import Snapshot
+import CrashpadJSON
+import CrashpadSignatures
+import CrashpadSnapshot
 
 /// Groups as a table, as CSV, and as JSON.
 struct GroupTable {

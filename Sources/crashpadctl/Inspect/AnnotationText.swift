@@ -1,5 +1,5 @@
 import CrashpadCore
-import Snapshot
+import CrashpadSnapshot
 
 /// The messages and annotations of a process and its modules.
 struct AnnotationText {

@@ -1,5 +1,5 @@
-import JSONFormat
-import Snapshot
+import CrashpadJSON
+import CrashpadSnapshot
 
 /// The facts in a crash report other than threads and modules, as members of `inspect`'s documents.
 enum CrashReportJSON {

@@ -1,7 +1,7 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import Snapshot
+import CrashpadFiles
+import CrashpadSnapshot
 
 /// The tables of threads, modules, memory and registers.
 enum DetailText {

@@ -1,5 +1,5 @@
-import BinaryFormat
-import Snapshot
+import CrashpadBytes
+import CrashpadSnapshot
 
 /// A hex dump with sixteen bytes per line: address, bytes, characters.
 enum HexDump {

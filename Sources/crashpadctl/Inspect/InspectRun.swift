@@ -1,11 +1,11 @@
 import ArgumentParser
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import JSONFormat
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 /// Runs `crashpadctl inspect` with its arguments.

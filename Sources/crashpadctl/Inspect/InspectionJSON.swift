@@ -1,13 +1,13 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import IntermediateDump
-import JSONFormat
-import Meaning
-import Minidump
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadJSON
+import CrashpadMeaning
+import CrashpadMinidump
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// Writes one inspection as a JSON document with the schema in crashpadctl-json(5). Within a version, members are
 /// added but never changed. Addresses are strings "0x…", because JavaScript's numbers can't hold 64 bits.

@@ -1,8 +1,8 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import Snapshot
-import Symbolication
+import CrashpadFiles
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// The shared state of all views of one inspection: its texts, and names for its addresses.
 struct InspectionView {

@@ -1,7 +1,7 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import Snapshot
+import CrashpadFiles
+import CrashpadSnapshot
 
 /// Facts from the system texts of a Linux process, and about its capture.
 extension InspectionView {

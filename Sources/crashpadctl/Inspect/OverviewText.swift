@@ -1,11 +1,11 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import IntermediateDump
-import Meaning
-import Minidump
-import Signatures
-import Snapshot
+import CrashpadMeaning
+import CrashpadMinidump
+import CrashpadSignatures
+import CrashpadSnapshot
 
 /// An overview on one screen: what crashed, why, where, when, and whether the dump is complete.
 struct OverviewText {

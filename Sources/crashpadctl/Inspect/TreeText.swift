@@ -1,7 +1,7 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
 import IntermediateDump
-import Snapshot
+import CrashpadSnapshot
 
 /// The records of an intermediate dump in file order: offset, key, decoded value.
 struct TreeText {

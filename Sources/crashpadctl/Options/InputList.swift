@@ -1,6 +1,6 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import SystemPackage
 
 /// The inputs named on a command line: files, and the dumps in directories.

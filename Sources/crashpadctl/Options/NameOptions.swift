@@ -1,5 +1,5 @@
 import ArgumentParser
-import Symbolication
+import CrashpadSymbolication
 
 /// The options for the names of functions.
 struct NameOptions: ParsableArguments {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import FileSystem
+import CrashpadFiles
 
 /// `--pipe-limit`, for commands that read dumps from pipes.
 struct PipeOption: ParsableArguments {

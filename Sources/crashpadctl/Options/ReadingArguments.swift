@@ -1,7 +1,7 @@
 import ArgumentParser
 import CrashpadCore
-import Signatures
-import Snapshot
+import CrashpadSignatures
+import CrashpadSnapshot
 
 /// How dumps are read whose registers may be of any architecture.
 struct ReadingArguments: ParsableArguments {

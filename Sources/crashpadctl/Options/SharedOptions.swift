@@ -1,8 +1,8 @@
 public import ArgumentParser
 import CrashpadCore
 import DumpInterpretation
-import FileSystem
-public import Snapshot
+import CrashpadFiles
+public import CrashpadSnapshot
 import SystemPackage
 
 enum ReportFormat: String, ExpressibleByArgument, CaseIterable {

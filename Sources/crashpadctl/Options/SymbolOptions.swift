@@ -1,7 +1,7 @@
 import ArgumentParser
-import FileSystem
+import CrashpadFiles
 import Glibc
-import Symbolication
+import CrashpadSymbolication
 import SystemPackage
 
 /// The options for finding symbols, shared by several commands.

@@ -1,7 +1,7 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import JSONFormat
-import Symbolication
+import CrashpadJSON
+import CrashpadSymbolication
 
 /// Writes findings in the form used in all JSON documents of the tool.
 enum FindingJSON {

@@ -1,5 +1,5 @@
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 
 extension Sentences {
   /// The reason why an input is no dump that can be read, and the exit status for it.

@@ -1,6 +1,6 @@
-import FileSystem
-import JSONFormat
-import Symbolication
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSymbolication
 import SystemPackage
 
 /// Paths in JSON. JSON holds only text, so a path is written in its display form and, if

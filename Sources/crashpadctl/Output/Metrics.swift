@@ -1,5 +1,5 @@
 import ArgumentParser
-import FileSystem
+import CrashpadFiles
 import SystemPackage
 
 /// Metrics of a run in Prometheus' text format, for the text file collector of its node exporter.

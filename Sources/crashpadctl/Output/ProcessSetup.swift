@@ -1,7 +1,7 @@
-import CArguments
-import FileSystem
+import CCrashpadArguments
+import CrashpadFiles
 import Glibc
-import Supervision
+import CrashpadSupervision
 
 /// Process settings that must be made before any file is opened.
 enum ProcessSetup {

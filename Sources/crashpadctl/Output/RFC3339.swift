@@ -1,4 +1,4 @@
-import Snapshot
+import CrashpadSnapshot
 
 /// Points in time in RFC 3339 format.
 enum RFC3339 {

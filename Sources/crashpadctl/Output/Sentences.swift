@@ -1,13 +1,13 @@
-import BinaryFormat
-import CrashDatabase
+import CrashpadBytes
+import CrashpadDatabase
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import IntermediateDump
-import JSONFormat
-import Minidump
-import Redaction
-import Snapshot
-import Symbolication
+import CrashpadJSON
+import CrashpadMinidump
+import CrashpadRedaction
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 /// Converts facts about inputs into the sentences that the tool prints.

@@ -1,4 +1,4 @@
-import JSONFormat
+import CrashpadJSON
 
 extension JSONWriter {
   /// Writes one document to standard output. A failure would lose data, so it ends the tool.

@@ -1,5 +1,5 @@
-import BinaryFormat
-import FileSystem
+import CrashpadBytes
+import CrashpadFiles
 import Glibc
 import SystemPackage
 

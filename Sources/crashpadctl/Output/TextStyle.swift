@@ -1,5 +1,5 @@
 import ArgumentParser
-import CLinux
+import CCrashpadLinux
 import Glibc
 import Synchronization
 

@@ -1,4 +1,4 @@
-import Redaction
+import CrashpadRedaction
 
 /// The valid values of options, for messages about invalid ones. The parser knows them only for
 /// options with a list of values.

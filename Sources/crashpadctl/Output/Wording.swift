@@ -1,5 +1,5 @@
-import FileSystem
-import Snapshot
+import CrashpadFiles
+import CrashpadSnapshot
 import SystemPackage
 
 /// Numbers, times and sizes in readable form.

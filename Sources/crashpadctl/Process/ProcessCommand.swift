@@ -1,9 +1,9 @@
 import ArgumentParser
-import CrashDatabase
+import CrashpadDatabase
 import CrashpadCore
-import FileSystem
-import JSONFormat
-import Snapshot
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
 import SystemPackage
 
 struct ProcessCommand: ParsableCommand {

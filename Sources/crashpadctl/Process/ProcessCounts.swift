@@ -1,5 +1,5 @@
 import CrashpadCore
-import Snapshot
+import CrashpadSnapshot
 
 /// The number of dumps for each outcome of a run.
 struct ProcessCounts {

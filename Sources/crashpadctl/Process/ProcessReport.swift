@@ -1,9 +1,9 @@
-import BinaryFormat
-import CrashDatabase
+import CrashpadBytes
+import CrashpadDatabase
 import CrashpadCore
-import FileSystem
-import JSONFormat
-import Snapshot
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
 import SystemPackage
 
 /// Runs `process` and prints its progress and results.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CrashDatabase
+import CrashpadDatabase
 
 struct PruneCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
-import CrashDatabase
-import FileSystem
-import JSONFormat
-import Snapshot
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
 import SystemPackage
 
 /// One run of `prune`. All work is done before any output, so that a closed pipe can't interrupt it.

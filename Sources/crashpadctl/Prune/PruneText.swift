@@ -1,6 +1,6 @@
-import CrashDatabase
-import FileSystem
-import Snapshot
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadSnapshot
 import SystemPackage
 
 /// The text output of `prune`.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CrashpadCore
-import FileSystem
-import Redaction
+import CrashpadFiles
+import CrashpadRedaction
 import SystemPackage
 
 struct RedactCommand: ParsableCommand {

@@ -1,9 +1,9 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import JSONFormat
-import Redaction
-import Snapshot
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadRedaction
+import CrashpadSnapshot
 import SystemPackage
 
 /// One run of `redact`: all inputs in the order of the command line.

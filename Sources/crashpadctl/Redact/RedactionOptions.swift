@@ -1,6 +1,6 @@
 public import ArgumentParser
-import FileSystem
-public import Redaction
+import CrashpadFiles
+public import CrashpadRedaction
 
 extension RedactionPolicy.Memory: ExpressibleByArgument {}
 

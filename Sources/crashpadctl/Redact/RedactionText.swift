@@ -1,6 +1,6 @@
-import JSONFormat
-import Redaction
-import Snapshot
+import CrashpadJSON
+import CrashpadRedaction
+import CrashpadSnapshot
 import SystemPackage
 
 /// The removals from a dump, as text.

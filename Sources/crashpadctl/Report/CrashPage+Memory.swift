@@ -1,9 +1,9 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import ReportPage
-import Snapshot
-import Symbolication
+import CrashpadFiles
+import CrashpadReportPage
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// Registers, the instruction at the fault, and memory.
 extension CrashPageFiller {

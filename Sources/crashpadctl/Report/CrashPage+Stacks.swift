@@ -1,7 +1,7 @@
 import CrashpadCore
-import ReportPage
-import Snapshot
-import Symbolication
+import CrashpadReportPage
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// Stacks of a page: threads whose stacks are equal stand together.
 extension CrashPageFiller {

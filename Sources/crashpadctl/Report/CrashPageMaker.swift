@@ -1,13 +1,13 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import IntermediateDump
-import Meaning
-import Minidump
-import ReportPage
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadMeaning
+import CrashpadMinidump
+import CrashpadReportPage
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 /// Makes the page about one crash of what the other commands print: the sentence of `explain`, the stacks of `symbolize`, the

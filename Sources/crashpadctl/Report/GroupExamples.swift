@@ -1,10 +1,10 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import ReportPage
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadFiles
+import CrashpadReportPage
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 /// Reads the example of each group again, for a page about the groups.

@@ -1,9 +1,9 @@
 import CrashpadCore
-import FileSystem
-import JSONFormat
-import ReportPage
-import Signatures
-import Snapshot
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadReportPage
+import CrashpadSignatures
+import CrashpadSnapshot
 import SystemPackage
 
 /// Makes the page about many crashes of their groups.

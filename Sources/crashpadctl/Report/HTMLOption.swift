@@ -1,7 +1,7 @@
 import ArgumentParser
 import CrashpadCore
-import FileSystem
-import Symbolication
+import CrashpadFiles
+import CrashpadSymbolication
 
 /// `--html` of commands that print what a page has too.
 struct HTMLOption: ParsableArguments {

@@ -1,5 +1,5 @@
-import BinaryFormat
-import FileSystem
+import CrashpadBytes
+import CrashpadFiles
 import SystemPackage
 
 /// Writes a page to where `-o` or `--html` says.

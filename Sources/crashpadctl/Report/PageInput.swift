@@ -1,8 +1,8 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import Redaction
-import Snapshot
+import CrashpadFiles
+import CrashpadRedaction
+import CrashpadSnapshot
 
 /// One input of a page: opened, redacted if that was asked for, and read.
 struct PageInput {

@@ -1,10 +1,10 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import ReportPage
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadFiles
+import CrashpadReportPage
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 /// A page about many crashes, and with `--split` one about the example of each group beside it.

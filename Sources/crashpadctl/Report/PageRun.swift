@@ -1,10 +1,10 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import ReportPage
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadFiles
+import CrashpadReportPage
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 /// One run that ends with a page: `report`, or another command with `--html`.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CrashpadCore
-import Symbolication
+import CrashpadSymbolication
 
 struct ReportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
-import FileSystem
-import ReportPage
+import CrashpadFiles
+import CrashpadReportPage
 import Synchronization
 import SystemPackage
 

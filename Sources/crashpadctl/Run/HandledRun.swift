@@ -1,7 +1,7 @@
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import Glibc
-import Supervision
+import CrashpadSupervision
 import SystemPackage
 
 /// One run of a program with the handler, from its start to its end.

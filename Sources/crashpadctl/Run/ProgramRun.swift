@@ -1,10 +1,10 @@
 import ArgumentParser
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import Glibc
-import Snapshot
-import Supervision
-import Symbolication
+import CrashpadSnapshot
+import CrashpadSupervision
+import CrashpadSymbolication
 import SystemPackage
 
 /// Runs `crashpadctl run` with its arguments.

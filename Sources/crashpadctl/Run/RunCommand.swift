@@ -1,9 +1,9 @@
 import ArgumentParser
-import FileSystem
+import CrashpadFiles
 import Glibc
-import Snapshot
-import Supervision
-import Symbolication
+import CrashpadSnapshot
+import CrashpadSupervision
+import CrashpadSymbolication
 import SystemPackage
 
 struct RunCommand: ParsableCommand {

@@ -1,13 +1,13 @@
-import BinaryFormat
-import CrashDatabase
+import CrashpadBytes
+import CrashpadDatabase
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import Glibc
-import JSONFormat
-import Meaning
-import Snapshot
-import Supervision
-import Symbolication
+import CrashpadJSON
+import CrashpadMeaning
+import CrashpadSnapshot
+import CrashpadSupervision
+import CrashpadSymbolication
 import SystemPackage
 
 /// The summary at the end of a program: each dump of the run, with its crash.

@@ -1,5 +1,5 @@
-import Meaning
-import Snapshot
+import CrashpadMeaning
+import CrashpadSnapshot
 
 /// The exception as in Apple's reports: the Mach exception with the resulting signal.
 struct AppleExceptionTitle {

@@ -1,6 +1,6 @@
 import CrashpadCore
-import Snapshot
-import Symbolication
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// A report in the text form that Apple's Console shows for an `.ips`: Report Version 104.
 struct AppleReportText {

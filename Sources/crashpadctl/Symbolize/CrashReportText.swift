@@ -1,6 +1,6 @@
 import CrashpadCore
-import Snapshot
-import Symbolication
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// A dump as a report in the format of Apple's `.crash` files, version 104, for tools that read them.
 struct CrashReportText {

@@ -1,6 +1,6 @@
 import CrashpadCore
-import Snapshot
-import Symbolication
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 /// Modules and the state of their symbols.

@@ -1,6 +1,6 @@
 import CrashpadCore
-import Snapshot
-import Symbolication
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// The parts of one stack line. A narrow terminal shows only some of them.
 struct StackLine {

@@ -1,6 +1,6 @@
 import CrashpadCore
-import Snapshot
-import Symbolication
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// Stacks as text: one line per frame, the function first.
 struct StackText {

@@ -1,11 +1,11 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import IntermediateDump
-import JSONFormat
-import Meaning
-import Snapshot
-import Symbolication
+import CrashpadJSON
+import CrashpadMeaning
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// Writes one symbolized dump as a JSON document with the schema in crashpadctl-json(5). Members that rust-minidump
 /// has too have the same names and meanings.

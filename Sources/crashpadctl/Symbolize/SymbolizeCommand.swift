@@ -1,7 +1,7 @@
 import ArgumentParser
 import CrashpadCore
-import Signatures
-import Symbolication
+import CrashpadSignatures
+import CrashpadSymbolication
 
 enum SymbolizeFormat: String, ExpressibleByArgument, CaseIterable {
   case text

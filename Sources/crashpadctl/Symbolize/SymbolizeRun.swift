@@ -1,10 +1,10 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import JSONFormat
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 /// One run of `symbolize`: all dumps in the order of the command line, with up to `jobs` at a

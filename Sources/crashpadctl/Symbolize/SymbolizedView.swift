@@ -1,7 +1,7 @@
 import CrashpadCore
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// The shared state of all output formats of one symbolized dump.
 struct SymbolizedView {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Snapshot
-import Symbolication
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// The value of `--threads`: `crashed`, `all`, or a thread's number in the dump.
 enum ThreadChoice: ExpressibleByArgument, Equatable {

@@ -1,11 +1,11 @@
 import ArgumentParser
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import Glibc
-import JSONFormat
-import Snapshot
-import Symbolication
+import CrashpadJSON
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 struct SymbolsCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import ArgumentParser
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import Symbolication
+import CrashpadFiles
+import CrashpadSymbolication
 import SystemPackage
 
 struct SymbolsDumpCommand: ParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
-import FileSystem
-import JSONFormat
-import Snapshot
-import Symbolication
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 struct SymbolsIndexCommand: ParsableCommand {

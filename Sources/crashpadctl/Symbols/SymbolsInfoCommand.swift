@@ -1,9 +1,9 @@
 import ArgumentParser
-import BinaryFormat
-import FileSystem
-import JSONFormat
-import Snapshot
-import Symbolication
+import CrashpadBytes
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 struct SymbolsInfoCommand: ParsableCommand {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import BinaryFormat
-import FileSystem
+import CrashpadBytes
+import CrashpadFiles
 import Glibc
-import JSONFormat
-import Symbolication
+import CrashpadJSON
+import CrashpadSymbolication
 import SystemPackage
 
 struct SymbolsLookupCommand: ParsableCommand {

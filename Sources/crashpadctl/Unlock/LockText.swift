@@ -1,7 +1,7 @@
-import CrashDatabase
-import FileSystem
-import JSONFormat
-import Snapshot
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
 
 /// Descriptions of why a pending dump keeps or loses its lock, as text and JSON.
 enum LockText {

@@ -1,7 +1,7 @@
 import ArgumentParser
-import CrashDatabase
-import CrashUpload
-import Snapshot
+import CrashpadDatabase
+import CrashpadUpload
+import CrashpadSnapshot
 import SystemPackage
 
 struct UploadCommand: ParsableCommand {

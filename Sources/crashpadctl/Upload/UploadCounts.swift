@@ -1,5 +1,5 @@
-import CrashUpload
-import Snapshot
+import CrashpadUpload
+import CrashpadSnapshot
 
 /// The number of reports for each outcome of a run.
 struct UploadCounts {

@@ -1,11 +1,11 @@
 import ArgumentParser
-import CrashDatabase
-import CrashUpload
+import CrashpadDatabase
+import CrashpadUpload
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import Glibc
-import Redaction
-import Snapshot
+import CrashpadRedaction
+import CrashpadSnapshot
 import SystemPackage
 
 /// The server and the options for uploads, for `upload` and `process --upload`.

@@ -1,9 +1,9 @@
 import ArgumentParser
-import CrashDatabase
-import CrashUpload
-import FileSystem
-import JSONFormat
-import Snapshot
+import CrashpadDatabase
+import CrashpadUpload
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
 import SystemPackage
 
 /// Runs uploads and prints progress and results.

@@ -1,8 +1,8 @@
-import BinaryFormat
-import CrashDatabase
-import CrashUpload
-import FileSystem
-import Snapshot
+import CrashpadBytes
+import CrashpadDatabase
+import CrashpadUpload
+import CrashpadFiles
+import CrashpadSnapshot
 import SystemPackage
 
 /// Messages about uploads.

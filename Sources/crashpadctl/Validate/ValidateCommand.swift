@@ -1,10 +1,10 @@
 import ArgumentParser
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
+import CrashpadFiles
 import Glibc
-import JSONFormat
-import Snapshot
+import CrashpadJSON
+import CrashpadSnapshot
 
 enum ValidationFormat: String, ExpressibleByArgument, CaseIterable {
   case text

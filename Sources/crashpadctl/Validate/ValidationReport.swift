@@ -1,8 +1,8 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import FileSystem
-import JSONFormat
-import Snapshot
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
 
 /// One input of `validate` with its result.
 struct ValidatedInput {

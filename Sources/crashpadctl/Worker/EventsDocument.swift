@@ -1,6 +1,6 @@
 import CrashpadCore
-import JSONFormat
-import Snapshot
+import CrashpadJSON
+import CrashpadSnapshot
 
 /// The schema crashpadctl-events/1 of crashpadctl-json(5): what stands beside the lines that `events` writes.
 enum EventsDocument {

@@ -1,9 +1,9 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
-import JSONFormat
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadJSON
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// The schema crashpadctl-signature/1 of crashpadctl-json(5): what `group` takes from one dump.
 struct SignatureDocument {

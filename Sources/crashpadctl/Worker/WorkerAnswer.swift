@@ -1,5 +1,5 @@
-import BinaryFormat
-import JSONFormat
+import CrashpadBytes
+import CrashpadJSON
 
 /// An answer: a document behind its length, and the dump that was made behind its length, if there is one.
 struct WorkerAnswer: Sendable {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import FileSystem
-import Symbolication
+import CrashpadFiles
+import CrashpadSymbolication
 
 struct WorkerCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,13 +1,13 @@
-import BinaryFormat
+import CrashpadBytes
 import CrashpadCore
 import DumpInterpretation
-import Events
-import FileSystem
-import JSONFormat
-import Redaction
-import Signatures
-import Snapshot
-import Symbolication
+import CrashpadEvents
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadRedaction
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
 import SystemPackage
 
 /// What a worker does with one dump: that of the command with the operation's name, whose document the answer has.

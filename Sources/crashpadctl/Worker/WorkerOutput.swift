@@ -1,4 +1,4 @@
-import FileSystem
+import CrashpadFiles
 import Glibc
 
 /// The answers on standard output: whole ones only, in the order of the requests or as they come.

@@ -1,5 +1,5 @@
 import Glibc
-import JSONFormat
+import CrashpadJSON
 import Synchronization
 
 /// What each thread is at, for the handler of the signals that a fault raises: it writes the answer `crashed` for the dump, and

@@ -1,11 +1,11 @@
 import CrashpadCore
 import DumpInterpretation
-import Events
-import JSONFormat
-import Minidump
-import Redaction
-import Snapshot
-import Symbolication
+import CrashpadEvents
+import CrashpadJSON
+import CrashpadMinidump
+import CrashpadRedaction
+import CrashpadSnapshot
+import CrashpadSymbolication
 
 /// The head of a request.
 struct WorkerRequest: Sendable {

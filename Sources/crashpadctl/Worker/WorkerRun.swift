@@ -1,4 +1,4 @@
-import FileSystem
+import CrashpadFiles
 import Glibc
 import Synchronization
 import SystemPackage

@@ -23,7 +23,7 @@ import pyarrow.dataset
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 FLEET = os.path.abspath(os.path.join(HERE, "../../../scripts/fleet"))
-FAULTS = os.path.abspath(os.path.join(HERE, "../../SignaturesTests/Faults"))
+FAULTS = os.path.abspath(os.path.join(HERE, "../../CrashpadSignaturesTests/Faults"))
 BIN = os.path.dirname(sys.executable)
 
 

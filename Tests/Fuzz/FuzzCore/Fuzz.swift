@@ -1,9 +1,9 @@
-import BinaryFormat
-import CoreFile
+import CrashpadBytes
+import CrashpadElfCore
 import DumpSynth
 import FuzzSupport
-import Minidump
-import Snapshot
+import CrashpadMinidump
+import CrashpadSnapshot
 
 /// A core: what is read of it can be asked for, and its minidump says the same.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,5 +1,5 @@
-import AppleReports
-import BinaryFormat
+import CrashpadAppleReports
+import CrashpadBytes
 import FuzzSupport
 
 /// Apple's `.crash` texts and the texts of resource reports, whatever they begin like.

@@ -1,6 +1,6 @@
-import BinaryFormat
+import CrashpadBytes
 import IntermediateDump
-import JSONFormat
+import CrashpadJSON
 
 /// JSON text: what it describes is a dump that reads back and gives the same JSON again.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,5 +1,5 @@
 import FuzzSupport
-import Symbolication
+import CrashpadSymbolication
 
 /// An ELF file: a symbol file is made of it, and what lies at its addresses is asked for.
 ///

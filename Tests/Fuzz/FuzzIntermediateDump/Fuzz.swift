@@ -1,9 +1,9 @@
-import BinaryFormat
+import CrashpadBytes
 import DumpInterpretation
 import IntermediateDump
-import JSONFormat
-import Minidump
-import Snapshot
+import CrashpadJSON
+import CrashpadMinidump
+import CrashpadSnapshot
 
 /// An intermediate dump, all the way: tree, rules, meaning for each architecture, minidump and back, JSON and back.
 @_cdecl("LLVMFuzzerTestOneInput")

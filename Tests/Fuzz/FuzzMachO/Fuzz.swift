@@ -1,6 +1,6 @@
-import FileSystem
+import CrashpadFiles
 import FuzzSupport
-import Symbolication
+import CrashpadSymbolication
 
 /// A Mach-O file, plain or universal: everything that can be asked of it, and its names demangled.
 @_cdecl("LLVMFuzzerTestOneInput")

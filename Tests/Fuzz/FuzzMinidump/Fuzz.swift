@@ -1,6 +1,6 @@
-import BinaryFormat
-import Minidump
-import Snapshot
+import CrashpadBytes
+import CrashpadMinidump
+import CrashpadSnapshot
 
 /// A minidump: what is read of it can be asked for, and written again.
 @_cdecl("LLVMFuzzerTestOneInput")

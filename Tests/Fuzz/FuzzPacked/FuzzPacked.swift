@@ -1,5 +1,5 @@
-import BinaryFormat
-import FileSystem
+import CrashpadBytes
+import CrashpadFiles
 
 /// Compressed files and zip archives: what they hold is unpacked, or refused.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,5 +1,5 @@
-import AppleReports
-import BinaryFormat
+import CrashpadAppleReports
+import CrashpadBytes
 import FuzzSupport
 
 /// A report in the form that it begins like, and each of the parts that such reports have.

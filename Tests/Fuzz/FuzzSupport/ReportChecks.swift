@@ -1,6 +1,6 @@
-package import AppleReports
-internal import BinaryFormat
-internal import Snapshot
+package import CrashpadAppleReports
+internal import CrashpadBytes
+internal import CrashpadSnapshot
 
 /// Every index and every range of a report's snapshot lies inside, and what is refused has a reason.
 ///

@@ -1,8 +1,8 @@
-import BinaryFormat
-import CLinux
-import FileSystem
+import CrashpadBytes
+import CCrashpadLinux
+import CrashpadFiles
 import Glibc
-package import Symbolication
+package import CrashpadSymbolication
 package import SystemPackage
 
 /// Calls `body` with the path of a file that has these bytes and is in memory only.

@@ -1,6 +1,6 @@
-import BinaryFormat
-import FileSystem
-import Symbolication
+import CrashpadBytes
+import CrashpadFiles
+import CrashpadSymbolication
 
 /// A symbol file, with or without its first line: everything that can be asked of it, at the addresses that its records name
 /// and at others.

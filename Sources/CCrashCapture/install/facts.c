@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "facts.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../crash/state.h"
+
+extern char **environ;
+
+// MARK: The time zone
+
+static void find_time_zone(struct time_zone *zone) {
+  // Comparing the offsets in January and July shows which is summer time, on either hemisphere.
+  time_t now = time(NULL);
+  struct tm today;
+  if (localtime_r(&now, &today) == NULL) return;
+  zone->is_known = true;
+  zone->is_daylight = today.tm_isdst > 0;
+  zone->standard_offset = zone->daylight_offset = (int32_t)today.tm_gmtoff;
+  for (int month = 0; month < 12; month += 6) {
+    struct tm day = {.tm_year = today.tm_year, .tm_mon = month, .tm_mday = 15, .tm_hour = 12, .tm_isdst = -1};
+    if (mktime(&day) == (time_t)-1) continue;
+    zone->has_daylight |= day.tm_isdst > 0;
+    *(day.tm_isdst > 0 ? &zone->daylight_offset : &zone->standard_offset) = (int32_t)day.tm_gmtoff;
+    char *name = day.tm_isdst > 0 ? zone->daylight_name : zone->standard_name;
+    if (day.tm_zone != NULL) append_text(name, sizeof zone->standard_name, 0, day.tm_zone);
+  }
+  if (!zone->has_daylight) {
+    zone->daylight_offset = zone->standard_offset;
+    memcpy(zone->daylight_name, zone->standard_name, sizeof zone->daylight_name);
+  }
+}
+
+// Copies one field of a text, up to the next comma or its end.
+static void take_field(const char **text, char *field, size_t size) {
+  size_t length = strcspn(*text, ",");
+  size_t count = length < size ? length : size - 1;
+  memcpy(field, *text, count);
+  field[count] = 0;
+  *text += length;
+  if (**text == ',') (*text)++;
+}
+
+static int32_t take_offset(const char **text) {
+  char field[16];
+  take_field(text, field, sizeof field);
+  return (int32_t)atoi(field);
+}
+
+// "STANDARD OFFSET,DAYLIGHT OFFSET,HAS DAYLIGHT,IS DAYLIGHT,STANDARD NAME,DAYLIGHT NAME,TZ". Fails if this process has
+// another value of the variable TZ.
+static bool parse_time_zone(const char *text, struct time_zone *zone) {
+  const char *own = getenv("TZ");
+  zone->standard_offset = take_offset(&text);
+  zone->daylight_offset = take_offset(&text);
+  zone->has_daylight = take_offset(&text) != 0;
+  zone->is_daylight = take_offset(&text) != 0;
+  take_field(&text, zone->standard_name, sizeof zone->standard_name);
+  take_field(&text, zone->daylight_name, sizeof zone->daylight_name);
+  zone->is_known = zone->standard_name[0] != 0 && strcmp(text, own == NULL ? "" : own) == 0;
+  return zone->is_known;
+}
+
+// MARK: Modules
+
+static int find_executable(struct dl_phdr_info *information, size_t size, void *data) {
+  (void)size;
+  (void)data;
+  struct state *state = &crash_state;
+  state->executable_bias = information->dlpi_addr;
+  state->program_headers = (uint64_t)information->dlpi_phdr;
+  state->program_header_count = information->dlpi_phnum;
+  for (int index = 0; index < information->dlpi_phnum; index++) {
+    const Elf64_Phdr *header = &information->dlpi_phdr[index];
+    if (header->p_type != PT_DYNAMIC) continue;
+    const Elf64_Dyn *entry = (const Elf64_Dyn *)(information->dlpi_addr + header->p_vaddr);
+    for (; entry->d_tag != DT_NULL; entry++) {
+      if (entry->d_tag == DT_DEBUG) state->loader_debug = entry->d_un.d_ptr;
+    }
+  }
+  return 1;  // The first is the executable.
+}
+
+void facts_install(const char *const *environment, const char *time_zone) {
+  struct state *state = &crash_state;
+  state->environment = &environ;
+  state->kept_variables = environment;
+  state->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+  state->clock_ticks = getauxval(AT_CLKTCK);
+  state->loader_base = getauxval(AT_BASE);
+  state->vdso = getauxval(AT_SYSINFO_EHDR);
+  // The start of the data that the kernel put on the first thread's stack: the executable's name lies above its
+  // arguments.
+  extern void *__libc_stack_end __attribute__((weak));
+  state->main_stack_end = &__libc_stack_end != NULL ? (uint64_t)__libc_stack_end : 0;
+  dl_iterate_phdr(find_executable, NULL);
+  const char *path = (const char *)getauxval(AT_EXECFN);
+  if (path != NULL) {
+    append_text(state->started_path, sizeof state->started_path, 0, path);
+    append_text(state->executable, sizeof state->executable, 0, path);
+  }
+  if (time_zone == NULL || !parse_time_zone(time_zone, &state->time_zone)) find_time_zone(&state->time_zone);
+}

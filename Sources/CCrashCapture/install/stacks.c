@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "stacks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "interpose.h"
+#include "../crash/memory.h"
+#include "../crash/next.h"
+#include "../crash/proc.h"
+#include "../crash/state.h"
+#include "../crash/threads.h"
+
+#if !defined(AT_MINSIGSTKSZ)
+#define AT_MINSIGSTKSZ 51
+#endif
+
+static pthread_key_t stack_of_thread;
+static bool has_key;
+
+// The size in bytes. Our own need is small, but later handlers may need more, and wide vector registers are saved there
+// too. Only pages that are used take memory.
+static size_t stack_size(void) {
+  size_t least = getauxval(AT_MINSIGSTKSZ);
+  return (64 << 10) + (least > 4096 ? (least + 4095) / 4096 * 4096 : 0);
+}
+
+// Makes a stack with an inaccessible guard page below it. NULL if there is no memory.
+static void *make_stack(void) {
+  size_t guard = (size_t)sysconf(_SC_PAGESIZE);
+  uint8_t *memory =
+      mmap(NULL, guard + stack_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+  mprotect(memory, guard, PROT_NONE);
+  return memory + guard;
+}
+
+// The stack of the first thread lies in the library's own memory: each mapping makes every fork(2) slower. An overflow
+// runs into the unused bytes.
+static struct {
+  uint8_t unused[64 << 10];
+  uint8_t bytes[96 << 10] __attribute__((aligned(4096)));
+} first_stack;
+
+// Stacks of threads that ended, kept for new ones.
+enum { kKeptStacks = 16 };
+static void *_Atomic kept_stacks[kKeptStacks];
+
+static void *take_stack(void) {
+  for (int index = 0; index < kKeptStacks; index++) {
+    if (atomic_load(&kept_stacks[index]) == NULL) continue;
+    void *stack = atomic_exchange(&kept_stacks[index], NULL);
+    if (stack != NULL) return stack;
+  }
+  return make_stack();
+}
+
+static void keep_stack(void *stack) {
+  for (int index = 0; index < kKeptStacks; index++) {
+    void *none = NULL;
+    if (atomic_compare_exchange_strong(&kept_stacks[index], &none, stack)) return;
+  }
+  size_t guard = (size_t)sysconf(_SC_PAGESIZE);
+  munmap((uint8_t *)stack - guard, guard + stack_size());
+}
+
+// Frees the stack of a thread that ends.
+static void free_stack(void *stack) {
+  stack_t none = {.ss_flags = SS_DISABLE};
+  stack_t current;
+  // Fails while a handler runs on the stack; then it is never freed.
+  if (sigaltstack(&none, &current) != 0) return;
+  // The program had set a stack of its own: put it back.
+  if (current.ss_sp != stack && !(current.ss_flags & SS_DISABLE)) sigaltstack(&current, NULL);
+  if (stack != first_stack.bytes) keep_stack(stack);
+}
+
+static int use_stack(void *stack) {
+  stack_t own = {.ss_sp = stack, .ss_size = stack_size()};
+  if (sigaltstack(&own, NULL) != 0) return errno;
+  if (has_key) pthread_setspecific(stack_of_thread, stack);
+  return 0;
+}
+
+int crash_capture_prepare_thread(void) {
+  stack_t current;
+  if (sigaltstack(NULL, &current) != 0) return errno;
+  // The runtime of a language may have set one already.
+  if (!(current.ss_flags & SS_DISABLE)) return 0;
+  void *stack = take_stack();
+  if (stack == NULL) return ENOMEM;
+  int error = use_stack(stack);
+  if (error != 0) keep_stack(stack);
+  return error;
+}
+
+static void prepare_first_thread(void) {
+  stack_t current;
+  if (sigaltstack(NULL, &current) != 0 || !(current.ss_flags & SS_DISABLE)) return;
+  if (current_thread() == current_process() && stack_size() <= sizeof first_stack.bytes) {
+    use_stack(first_stack.bytes);
+  } else {
+    crash_capture_prepare_thread();
+  }
+}
+
+// MARK: Threads to come
+
+// The start data of a new thread. It lies at the beginning of the thread's alternate stack: if it were allocated with
+// malloc(3), free(3) would be the thread's first call into the allocator, which gives the thread an arena of 64 MiB of
+// address space.
+struct start {
+  void *(*function)(void *);
+  void *argument;
+  // The part of its creator's mask that it inherits.
+  uint64_t hidden;
+  int process;
+};
+
+static void *start_thread(void *raw) {
+  struct start start = *(struct start *)raw;
+  interpose_set_hidden(start.hidden);
+  adopt_thread(start.process);
+  // If the stack can't be set, it is leaked, and only an overflow of the thread's own stack is not captured.
+  use_stack(raw);
+  return start.function(start.argument);
+}
+
+typedef int thread_maker(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+// A sanitizer's interceptor.
+extern thread_maker __interceptor_pthread_create __attribute__((weak));
+// A static executable has no next definition: ours replaces libc's weak pthread_create, which glibc and musl also
+// define under this second name. Its object file is linked in because C11's thrd_create, referenced here, calls it by
+// that name.
+extern thread_maker __pthread_create __attribute__((weak));
+extern int thrd_create(void *thread, int (*function)(void *), void *argument);
+__attribute__((used)) static int (*volatile const keeps_libc)(void *, int (*)(void *), void *) = thrd_create;
+
+static thread_maker *_Atomic known_maker;
+
+static thread_maker *next_maker(void) {
+  thread_maker *maker = atomic_load(&known_maker);
+  if (maker == NULL) {
+    maker = (thread_maker *)next_function("pthread_create", (void *)__interceptor_pthread_create,
+                                          (void *)__pthread_create);
+    atomic_store(&known_maker, maker);
+  }
+  return maker;
+}
+
+// Precedes libc's function where this code is preloaded or linked into the executable.
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                                                          void *(*function)(void *), void *argument) {
+  thread_maker *maker = next_maker();
+  if (maker == NULL) return EAGAIN;
+  if (!atomic_load(&crash_state.is_installed)) return maker(thread, attributes, function, argument);
+  struct start *start = take_stack();
+  // Without memory for a stack, the thread runs all the same.
+  if (start == NULL) return maker(thread, attributes, function, argument);
+  start->function = function;
+  start->argument = argument;
+  start->hidden = interpose_hidden();
+  start->process = current_process();
+  int error = maker(thread, attributes, start_thread, start);
+  if (error != 0) keep_stack(start);
+  return error;
+}
+
+// MARK: Threads that run already
+
+// A stack for the thread that gets the signal; NULL once it is taken.
+static void *_Atomic given_stack;
+static _Atomic int given_to;
+
+// The kernel adopts the handler's uc_stack when the handler returns.
+CRASH_TIME static void give_stack(int number, siginfo_t *information, void *raw_context) {
+  (void)number;
+  (void)information;
+  ucontext_t *context = raw_context;
+  if (atomic_load(&given_to) != current_thread()) return;
+  void *stack = atomic_exchange(&given_stack, NULL);
+  if (stack == NULL) return;
+  if (context->uc_stack.ss_flags & SS_DISABLE) {
+    context->uc_stack.ss_sp = stack;
+    context->uc_stack.ss_size = 64 << 10;
+    context->uc_stack.ss_flags = 0;
+  }
+  atomic_store(&given_to, 0);
+}
+
+static void give_to(int directory, int thread) {
+  // A thread that waits for this signal would take it as its own, and one that has ended needs no stack.
+  bool is_running;
+  if (proc_attention(directory, thread, kStopSignal) != kListens) return;
+  // If it is blocked, the signal would be delivered after the earlier action is back, which may end the process.
+  if (proc_blocks_signal(thread, kStopSignal, &is_running)) return;
+  void *stack = make_stack();
+  if (stack == NULL) return;
+  atomic_store(&given_stack, stack);
+  atomic_store(&given_to, thread);
+  if (syscall(SYS_tgkill, getpid(), thread, kStopSignal) != 0) atomic_store(&given_to, 0);
+  // Waits up to 20 ms. A thread that blocks the signal gets no stack.
+  for (int tries = 0; atomic_load(&given_to) != 0 && tries < 100; tries++) usleep(200);
+  atomic_store(&given_to, 0);
+  void *left = atomic_exchange(&given_stack, NULL);
+  if (left != NULL) keep_stack(left);
+}
+
+static void give_to_others(void) {
+  DIR *directory = opendir("/proc/self/task");
+  if (directory == NULL) return;
+  int self = current_thread();
+  struct signal_action earlier;
+  struct signal_action action = make_action(give_stack, ~UINT64_C(0), SA_RESTART);
+  bool is_installed = false;
+  const int kNoFile = -1;
+  memory_begin(kNoFile);
+  struct dirent *entry;
+  while ((entry = readdir(directory)) != NULL) {
+    int thread = (int)parse_number(entry->d_name);
+    if (thread <= 0 || thread == self) continue;
+    if (!is_installed) set_action(kStopSignal, &action, &earlier);
+    is_installed = true;
+    give_to(dirfd(directory), thread);
+  }
+  closedir(directory);
+  memory_end();
+  if (is_installed) set_action(kStopSignal, &earlier, NULL);
+}
+
+void stacks_install(void) {
+  next_maker();
+  has_key = pthread_key_create(&stack_of_thread, free_stack) == 0;
+  prepare_first_thread();
+  // glibc knows whether there are other threads; with another libc they are searched for.
+  extern char __libc_single_threaded __attribute__((weak));
+  if (&__libc_single_threaded == NULL || !__libc_single_threaded) give_to_others();
+}

@@ -1,0 +1,153 @@
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// The type and signal in the exception block, kept until the threads are known.
+struct TextException {
+  var type: String?
+  var signal: String?
+}
+
+extension CrashText {
+  /// Reads the line; false if it belongs neither to the exception nor to the termination.
+  mutating func readException(_ key: TextKey) -> Bool {
+    let value = key.value.string
+    switch key.name {
+    case "Exception Type": setType(key.value)
+    case "Exception Subtype": builder.report.exceptionSubtype = value
+    case "Exception Codes": builder.report.exceptionCodes = value
+    case "Exception Message": builder.report.exceptionMessage = value
+    case "Exception Note":
+      builder.report.exceptionNotes.append(value)
+      if value.contains("NON-FATAL") { builder.report.isNonFatal = true }
+      if value.contains("SIMULATED") { builder.report.isSimulated = true }
+    case "Termination Signal": changeTermination { $0.indicator = value }
+    case "Termination Reason":
+      changeTermination { $0.read(reason: key.value) }
+      section = .termination
+    case "Termination Description":
+      for part in value.split(separator: "|") { addReason(String(part)) }
+      section = .termination
+    case "Terminating Process":
+      let (name, number) = key.value.nameAndNumber
+      changeTermination {
+        $0.byProcess = name
+        $0.byProcessID = number
+      }
+      section = .head
+    case "Triggered by Thread", "Crashed Thread", "Highlighted Thread":
+      var rest = key.value
+      faultingNumber = rest.takeNumber()
+      section = .head
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func setType(_ value: TextBytes) {
+    var type = value
+    if value.last == UInt8(ascii: ")"), let open = value.last(of: "(") {
+      exception.signal = value[(open + 1)...].dropLast().string
+      type = value[..<open].trimmed
+    }
+    exception.type = type.string
+    if type.equals("EXC_RESOURCE"), builder.report.bugType == nil { builder.report.kind = .resource }
+  }
+
+  // MARK: Termination
+
+  private mutating func changeTermination(_ change: (inout ReportSnapshot.Termination) -> Void) {
+    // Changed in place, because there may be a reason for each line of the text.
+    if builder.report.termination == nil { builder.report.termination = ReportSnapshot.Termination() }
+    if builder.report.termination != nil { change(&builder.report.termination!) }
+  }
+
+  mutating func addReason(_ text: String) {
+    let line = Array(text.utf8)[...].trimmed
+    guard !line.isEmpty else { return }
+    changeTermination { $0.reasons.append(line.string) }
+  }
+
+  private static let exceptionKeys: Set<String> = [
+    "Exception Type", "Exception Subtype", "Exception Codes", "Exception Message", "Exception Note",
+    "Termination Signal", "Termination Reason", "Termination Description", "Terminating Process",
+    "Triggered by Thread", "Crashed Thread", "Highlighted Thread",
+  ]
+
+  /// Reads a line after a termination: a key of the exception block, or one more reason.
+  mutating func terminationLine(_ content: TextBytes) {
+    if let key = TextKey(content), Self.exceptionKeys.contains(key.name) { return head(content) }
+    addReason(content.string)
+  }
+
+  // MARK: The exception
+
+  mutating func setException() {
+    let thread = builder.report.faultingThread
+    let codes = TextCodes.of(builder.report.exceptionCodes) ?? TextCodes.of(builder.report.exceptionSubtype) ?? []
+    builder.setException(
+      type: exception.type, signal: exception.signal, codes: codes,
+      thread: thread.map { builder.snapshot.threads[$0].id ?? UInt64($0) } ?? .max)
+    if let thread { builder.snapshot.exception?.context = builder.snapshot.threads[thread].context }
+    // Before iOS 10, the code of a termination was given as the exception type.
+    if builder.snapshot.exception == nil, exception.type?.allSatisfy(\.isHexDigit) == true, let code = codes.first {
+      changeTermination { $0.code = $0.code ?? code }
+    }
+  }
+}
+
+extension ReportSnapshot.Termination {
+  /// Parses "Namespace SIGNAL, Code 0xb", "Namespace DYLD, Code 1 Library missing", "SIGNAL 11 Segmentation fault:
+  /// 11", "SPRINGBOARD; code 0x8badf00d", "TCC, This app has crashed because …".
+  mutating func read(reason value: TextBytes) {
+    var rest = value
+    if rest.has(prefix: "Namespace ") { _ = rest.takeWord() }
+    let namespace = rest.takeWord().withoutSeparator
+    var afterCode = rest
+    let word = afterCode.takeWord()
+    if word.equals("Code") || word.equals("code") { rest = afterCode }
+    var afterNumber = rest
+    code = afterNumber.takeWord().withoutSeparator.number
+    self.namespace = namespace.isEmpty ? nil : namespace.string
+    let words = (code == nil ? rest : afterNumber).trimmed
+    guard !words.isEmpty else { return }
+    if code == nil { reasons.append(words.string) } else { indicator = words.string }
+  }
+}
+
+extension TextBytes {
+  /// The text without a trailing comma or semicolon.
+  fileprivate var withoutSeparator: TextBytes {
+    last == UInt8(ascii: ",") || last == UInt8(ascii: ";") ? dropLast() : self
+  }
+}
+
+/// The kernel's codes as spelled in reports.
+enum TextCodes {
+  /// kern_return_t and the codes of the processors, from XNU's osfmk/mach/kern_return.h and
+  /// exception.h in mach/arm and mach/i386.
+  private static let names: [String: UInt64] = [
+    "KERN_INVALID_ADDRESS": 1, "KERN_PROTECTION_FAILURE": 2, "KERN_NO_SPACE": 3, "KERN_INVALID_ARGUMENT": 4,
+    "KERN_FAILURE": 5, "KERN_RESOURCE_SHORTAGE": 6, "KERN_NO_ACCESS": 8, "KERN_MEMORY_FAILURE": 9,
+    "KERN_MEMORY_ERROR": 10, "KERN_ABORTED": 14, "KERN_CODESIGN_ERROR": 50, "KERN_DENIED": 53,
+    "EXC_ARM_DA_ALIGN": 0x101, "EXC_ARM_DA_DEBUG": 0x102, "EXC_ARM_SP_ALIGN": 0x103, "EXC_ARM_SWP": 0x104,
+    "EXC_ARM_PAC_FAIL": 0x105, "EXC_ARM_BREAKPOINT": 1, "EXC_ARM_UNDEFINED": 1, "EXC_I386_GPFLT": 13,
+    "EXC_I386_INVOP": 1, "EXC_I386_BPT": 2, "EXC_I386_SGL": 1, "EXC_I386_DIV": 1, "EXC_I386_ALIGNFLT": 17,
+    "BUS_ADRALN": 1, "BUS_ADRERR": 2, "BUS_OBJERR": 3, "SEGV_MAPERR": 1, "SEGV_ACCERR": 2, "SEGV_NOOP": 0,
+  ]
+
+  /// Parses "0x0000000000000001, 0x000000011ecc5adc", "KERN_INVALID_ADDRESS at 0x18",
+  /// "UNKNOWN_0x32 at 0x10"; nil for other text.
+  static func of(_ text: String?) -> [UInt64]? {
+    guard let text else { return nil }
+    var rest = Array(text.utf8)[...]
+    if rest.first.map({ (0x30...0x39).contains($0) }) == true { return ReportBuilder.codes(text) }
+    let name = rest.takeWord()
+    guard let code = names[name.string] ?? unknown(name) else { return nil }
+    guard rest.takeWord().equals("at"), let address = rest.takeWord().number else { return [code, 0] }
+    return [code, address]
+  }
+
+  private static func unknown(_ name: TextBytes) -> UInt64? {
+    name.has(prefix: "UNKNOWN_") ? name.dropFirst(8).number : nil
+  }
+}

@@ -1,0 +1,89 @@
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+extension CrashText {
+  /// Resolves the references that need the whole text.
+  ///
+  /// - Parameters:
+  ///   - isCut: whether the text lacks a final line feed.
+  ///   - end: the length of the input in bytes.
+  mutating func finish(isCut: Bool, end: Int) {
+    guard !builder.isRefused else { return }
+    endRegisters()
+    setVersion()
+    endSamples()
+    for index in builder.report.messages.indices { trim(&builder.report.messages[index].text) }
+    builder.report.messages.removeAll { $0.text.isEmpty }
+    if threadNumbers.enumerated().contains(where: { UInt64($0.offset) != $0.element }) {
+      for (index, number) in threadNumbers.enumerated() { builder.snapshot.threads[index].id = number }
+    }
+    setFaultingThread()
+    resolveFrames()
+    setException()
+    if builder.snapshot.threads.isEmpty { builder.note(ReportRules.noThreads) }
+    if !seen.images {
+      builder.note(isCut ? ReportRules.cut : ReportRules.noImages, at: isCut ? end : nil)
+      if isCut { builder.snapshot.isComplete = false }
+    }
+  }
+
+  private func trim(_ text: inout String) {
+    while let last = text.last, last.isWhitespace { text.removeLast() }
+  }
+
+  private mutating func setFaultingThread() {
+    guard let faultingNumber, builder.report.faultingThread == nil else { return }
+    if let index = threadIndices[faultingNumber] {
+      builder.report.faultingThread = index
+    } else {
+      builder.note(ReportRules.noCrashedThread, found: .text(String(faultingNumber)))
+    }
+  }
+
+  // MARK: Frames
+
+  private mutating func resolveFrames() {
+    var images = TextImageIndex()
+    for (index, module) in builder.snapshot.modules.enumerated() {
+      let name = module.debugName.map { builder.snapshot.arena[$0.offset..<$0.offset + $0.count] } ?? []
+      images.add(module, index, name: Array(name)[...])
+    }
+    images.sort()
+    for (index, list) in frames.threads.enumerated() {
+      builder.snapshot.threads[index].frames = list.map { resolve($0, &images) }
+    }
+    builder.report.lastException = frames.last.map { resolve($0, &images) }
+  }
+
+  private mutating func resolve(_ source: TextFrame, _ images: inout TextImageIndex) -> RecordedFrame {
+    var frame = RecordedFrame(address: source.address)
+    frame.function = source.function
+    frame.functionOffset = source.functionOffset
+    frame.file = source.file
+    frame.line = source.line
+    frame.isInlined = source.isInlined
+    frame.module = images.index(containing: source.address)
+    if frame.module == nil, !source.image.isEmpty, !source.image.equals("???"), !source.image.has(prefix: "<") {
+      frame.module = images.index(named: source.image) ?? addMissing(source, &images)
+    }
+    guard let module = frame.module else { return frame }
+    let start = builder.snapshot.modules[module].address
+    frame.moduleOffset = start.flatMap { $0 <= source.address ? source.address - $0 : nil } ?? source.moduleOffset
+    return frame
+  }
+
+  /// Adds a module that has only the name and the address given in the frame.
+  private mutating func addMissing(_ frame: TextFrame, _ images: inout TextImageIndex) -> Int {
+    let name = frame.image.string
+    builder.note(
+      ReportRules.missingImage, at: frame.offset,
+      found: builder.findings.hasRoom(for: ReportRules.missingImage) ? .text(name) : nil)
+    var module = ModuleSnapshot()
+    module.name = builder.content(name)
+    module.debugName = module.name
+    module.address = frame.base ?? frame.moduleOffset.flatMap { $0 <= frame.address ? frame.address - $0 : nil }
+    builder.snapshot.modules.append(module)
+    images.add(module, builder.snapshot.modules.count - 1, name: Array(frame.image)[...])
+    return builder.snapshot.modules.count - 1
+  }
+}

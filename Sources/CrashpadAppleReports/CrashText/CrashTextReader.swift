@@ -1,0 +1,247 @@
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// Reads Apple's `.crash` texts and the texts of resource reports.
+enum CrashTextReader {
+  /// - Parameter start: the byte offset of the text; a JSON header may precede it.
+  static func read(_ bytes: RawSpan, from start: Int, into builder: inout ReportBuilder) {
+    var text = CrashText(builder)
+    let content = bytes.array(in: ByteRange(offset: 0, count: bytes.byteCount))
+    var rest = content[min(start, content.count)...]
+    var indentation: Int?
+    while let line = rest.popLine() {
+      if indentation == nil { indentation = line.headIndentation }
+      text.read(line.dropFirst(Swift.min(indentation ?? 0, line.blanks)))
+      if text.section == .ended { break }
+    }
+    text.finish(isCut: content.last != 0x0a, end: content.count)
+    builder = text.builder
+  }
+}
+
+extension TextBytes {
+  /// Removes and returns the first line, without its line end.
+  fileprivate mutating func popLine() -> TextBytes? {
+    guard !isEmpty else { return nil }
+    let end = firstIndex(of: 0x0a) ?? endIndex
+    var line = self[..<end]
+    self = self[Swift.min(end + 1, endIndex)...]
+    if line.last == 0x0d { line.removeLast() }
+    return line
+  }
+
+  /// The number of leading blanks.
+  fileprivate var blanks: Int { prefix { Self.isBlank($0) }.count }
+
+  /// The number of blanks before the first line of a report, as in a report quoted in a message; nil for other lines.
+  fileprivate var headIndentation: Int? {
+    let count = blanks
+    let content = self[(startIndex + count)...]
+    let isFirst = ["Incident Identifier:", "Process:", "Exception Type:"].contains { content.has(prefix: $0) }
+    return isFirst ? count : nil
+  }
+}
+
+/// The state while a `.crash` text is read, line by line.
+struct CrashText {
+  /// The part of the report to which a line belongs.
+  enum Section: Equatable {
+    case head
+    /// Lines that explain a termination.
+    case termination
+    case messages, signatures, syslog, triage, vmRegions, dyld, formulating
+    case lastException
+    /// A backtrace that the code in one image left for the report.
+    case ownBacktrace
+    case thread, registers, instructions
+    case images
+    /// The parts of a resource report.
+    case heaviest, samples
+    case skipped
+    case ended
+  }
+
+  var builder: ReportBuilder
+  var section = Section.head
+  /// Whether the last line was blank.
+  var isAfterBlank = false
+  var seen = Seen()
+
+  struct Seen {
+    var images = false
+    var ownBacktrace = false
+    var samples = 0
+  }
+
+  // MARK: What is resolved at the end
+
+  /// The index of each thread, by its number in the text.
+  var threadIndices: [UInt64: Int] = [:]
+  var threadNumbers: [UInt64] = []
+  /// The thread to which the current frames and registers belong.
+  var thread = 0
+  var faultingNumber: UInt64?
+  var frames = TextFrames()
+  var registers: [CPUContext.NamedRegister] = []
+  var exception = TextException()
+  var version: String?
+  var isEmbedded = false
+  var samples: [TextSample] = []
+
+  init(_ builder: ReportBuilder) { self.builder = builder }
+
+  mutating func read(_ line: TextBytes) {
+    let content = line.trimmed
+    guard !content.isEmpty else { return blank() }
+    let isIndented = line.first.map { TextBytes.isBlank($0) } ?? false
+    if !beginSection(content, isIndented: isIndented) { body(content, line, isIndented: isIndented) }
+    isAfterBlank = false
+  }
+
+  private mutating func blank() {
+    isAfterBlank = true
+    switch section {
+    case .registers:
+      endRegisters()
+      section = .head
+    case .termination, .triage, .syslog, .formulating, .heaviest: section = .head
+    case .lastException where !frames.last.isEmpty: section = .head
+    case .messages:
+      if builder.report.messages.last?.text.isEmpty == false { addMessageLine("") }
+    default: break
+    }
+  }
+
+  private mutating func body(_ content: TextBytes, _ line: TextBytes, isIndented: Bool) {
+    switch section {
+    case .head: head(content)
+    case .termination: terminationLine(content)
+    case .messages:
+      if isAfterBlank, TextKey(content)?.isPadded == true {
+        section = .head
+        head(content)
+      } else {
+        addMessageLine(line.string)
+      }
+    case .signatures: addField("Application Specific Signatures", content.string)
+    case .syslog: if !content.equals("None found") { addField("Filtered syslog", content.string) }
+    case .triage: builder.report.kernelTriage.append(content.string)
+    case .vmRegions:
+      if isIndented || content.first == UInt8(ascii: "-") {
+        builder.report.vmRegionInfo?.append("\n" + line.string)
+      } else {
+        section = .head
+        head(content)
+      }
+    case .dyld: addReason(content.string)
+    case .formulating: builder.report.notes.append(content.string)
+    case .lastException: lastException(content)
+    case .ownBacktrace: if !seen.ownBacktrace { readFrame(content, of: .lastException) }
+    case .thread:
+      if isAfterBlank, TextKey(content)?.isPadded == true {
+        section = .head
+        head(content)
+      } else {
+        readFrame(content, of: .thread(thread))
+      }
+    case .registers: readRegisters(content)
+    case .instructions: readInstructions(content)
+    case .images: if !readImage(content) { section = .skipped }
+    case .heaviest: heaviest(content)
+    case .samples: sample(line)
+    case .skipped, .ended: break
+    }
+  }
+
+  mutating func addField(_ name: String, _ value: String) {
+    builder.report.fields.append(ReportSnapshot.Field(name: name, value: value))
+  }
+
+  private mutating func addMessageLine(_ line: String) {
+    if builder.report.messages.isEmpty { builder.report.messages.append(ReportSnapshot.Message(image: nil, text: "")) }
+    // The first line of a message is not a continuation.
+    let index = builder.report.messages.count - 1
+    let isFirst = builder.report.messages[index].text.isEmpty
+    builder.report.messages[index].text += isFirst ? line : "\n" + line
+  }
+
+  // MARK: Sections
+
+  /// Whether the line begins a part of the report, or is all of it.
+  private mutating func beginSection(_ content: TextBytes, isIndented: Bool) -> Bool {
+    if isIndented {
+      guard content.has(prefix: "Binary Images:"), section == .samples else { return false }
+      seen.images = true
+      section = .images
+      return true
+    }
+    switch content.first {
+    case UInt8(ascii: "T") where content.has(prefix: "Thread "): return beginThread(content)
+    case UInt8(ascii: "B"), UInt8(ascii: "A"), UInt8(ascii: "V"), UInt8(ascii: "E"), UInt8(ascii: "K"),
+      UInt8(ascii: "L"), UInt8(ascii: "D"), UInt8(ascii: "F"), UInt8(ascii: "H"), UInt8(ascii: "M"),
+      UInt8(ascii: "P"), UInt8(ascii: "U"), UInt8(ascii: "S"), UInt8(ascii: "I"):
+      return beginNamed(content)
+    case UInt8(ascii: "p") where content.has(prefix: "panic(cpu ") && builder.snapshot.threads.isEmpty:
+      builder.note(ReportRules.notACrash, at: content.startIndex, found: .text("Panic"))
+      builder.isRefused = true
+      section = .ended
+      return true
+    default: return false
+    }
+  }
+
+  private static let sections: [(title: String, section: Section)] = [
+    ("Binary Images", .images), ("Application Specific Information:", .messages),
+    ("Application Specific Signatures:", .signatures), ("Application Specific Backtrace", .ownBacktrace),
+    ("Last Exception Backtrace:", .lastException), ("Kernel Triage:", .triage), ("Filtered syslog:", .syslog),
+    ("VM Region Info:", .vmRegions), ("VM Regions Near ", .vmRegions), ("Dyld Error Message:", .dyld),
+    ("Dyld Error Information:", .dyld), ("Error Formulating Crash Report:", .formulating),
+    ("Heaviest stack", .heaviest), ("Powerstats for:", .samples), ("External Modification Summary:", .skipped),
+    ("VM Region Summary:", .skipped), ("Microstackshots:", .skipped), ("Model: ", .skipped),
+    ("System Profile:", .skipped), ("Unknown thread crashed with", .skipped), ("Bad magic ", .skipped),
+    ("EOF", .ended), ("Full Report", .ended),
+  ]
+
+  private mutating func beginNamed(_ content: TextBytes) -> Bool {
+    guard let row = Self.sections.first(where: { content.has(prefix: $0.title) }) else {
+      // A second report follows the first.
+      if seen.images, content.has(prefix: "Incident Identifier:") || content.has(prefix: "Process:  ") {
+        section = .ended
+        return true
+      }
+      return false
+    }
+    if section == .samples, row.section == .skipped { return false }
+    if row.section == .ended, content.count != row.title.utf8.count { return false }
+    endRegisters()
+    if row.section == .images { seen.images = true }
+    if section == .ownBacktrace, !frames.last.isEmpty { seen.ownBacktrace = true }
+    section = row.section
+    let value = content.dropFirst(row.title.utf8.count).trimmed
+    switch row.section {
+    case .vmRegions: builder.report.vmRegionInfo = row.title.hasSuffix(":") ? value.string : content.string
+    case .messages:
+      builder.report.messages.append(ReportSnapshot.Message(image: nil, text: value.string))
+    case .lastException: if !value.isEmpty { lastException(value) }
+    case .ownBacktrace: if !frames.last.isEmpty { seen.ownBacktrace = true }
+    case .samples:
+      seen.samples += 1
+      // The sections of other processes follow; their images have other addresses.
+      if seen.samples > 1 { section = .ended }
+    default: break
+    }
+    return true
+  }
+
+  private mutating func lastException(_ content: TextBytes) {
+    guard content.first == UInt8(ascii: "(") || content.has(prefix: "0x") else {
+      return readFrame(content, of: .lastException)
+    }
+    var rest = content
+    while !rest.isEmpty {
+      let word = rest.takeWord().drop { $0 == UInt8(ascii: "(") }
+      guard let address = word.prefix(while: { $0 != UInt8(ascii: ")") }).address else { continue }
+      frames.last.append(TextFrame(address: address, offset: word.startIndex))
+    }
+  }
+}

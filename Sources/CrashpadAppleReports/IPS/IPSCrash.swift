@@ -1,0 +1,112 @@
+internal import CrashpadBytes
+internal import CrashpadJSON
+internal import CrashpadSnapshot
+
+/// Reads the body of a crash, an OS fault or a resource report.
+extension ReportBuilder {
+  mutating func readCrash(_ body: JSONValue) {
+    readIdentity(body)
+    readImages(body["usedImages"])
+    report.faultingThread = body["faultingThread"]?.int64.flatMap { Int(exactly: $0) }
+    readThreads(body["threads"])
+    if let index = report.faultingThread, !snapshot.threads.indices.contains(index) {
+      note(ReportRules.noCrashedThread, at: body["faultingThread"]?.offset, found: .text(String(index)))
+      report.faultingThread = nil
+    }
+    readException(body)
+    readTermination(body["termination"])
+    readMessages(body)
+    if let frames = body["lastExceptionBacktrace"] {
+      report.lastException = readFrames(frames, "lastExceptionBacktrace")
+    }
+    if snapshot.threads.isEmpty { note(ReportRules.noThreads) }
+  }
+
+  // MARK: Exception
+
+  private mutating func readException(_ body: JSONValue) {
+    let thread = report.faultingThread.map { snapshot.threads[$0].id ?? UInt64($0) } ?? .max
+    let exception = body["exception"]
+    let codes = exception?["rawCodes"]?.elements.map { $0.uint64 ?? 0 } ?? Self.codes(exception?["codes"]?.string)
+    setException(
+      type: exception?["type"]?.string, signal: exception?["signal"]?.string, codes: codes, thread: thread)
+    report.exceptionCodes = exception?["codes"]?.string
+    report.exceptionSubtype = exception?["subtype"]?.string
+    report.exceptionMessage = exception?["message"]?.string
+    if body["isCorpse"]?.bool == true { report.exceptionNotes.append("EXC_CORPSE_NOTIFY") }
+    if report.isNonFatal { report.exceptionNotes.append("NON-FATAL CONDITION (this is NOT a crash)") }
+    if report.isSimulated { report.exceptionNotes.append("SIMULATED (this is NOT a crash)") }
+    let stream = body["instructionByteStream"]
+    report.codeBefore = Base64.decode(stream?["beforePC"]?.string)
+    report.codeAt = Base64.decode(stream?["atPC"]?.string)
+    if let index = report.faultingThread { snapshot.exception?.context = snapshot.threads[index].context }
+  }
+
+  /// Parses "0x0000000000000001, 0x000000011ecc5adc".
+  static func codes(_ text: String?) -> [UInt64] {
+    guard let text else { return [] }
+    return text.split(separator: ",").map { part in
+      let word = part.drop { $0 == " " }.prefix { $0 != " " }
+      return word.hasPrefix("0x") ? UInt64(word.dropFirst(2), radix: 16) ?? 0 : UInt64(word) ?? 0
+    }
+  }
+
+  private mutating func readTermination(_ value: JSONValue?) {
+    guard let value, value.kind == .object else { return }
+    var termination = ReportSnapshot.Termination()
+    termination.namespace = value["namespace"]?.display
+    termination.code = value["code"]?.uint64
+    termination.flags = value["flags"]?.uint64
+    termination.indicator = value["indicator"]?.string
+    termination.reasons = value["reasons"]?.strings ?? []
+    termination.details = value["details"]?.strings ?? []
+    termination.byProcess = value["byProc"]?.string
+    termination.byProcessID = value["byPid"]?.int64
+    report.termination = termination
+  }
+
+  // MARK: Messages
+
+  private mutating func readMessages(_ body: JSONValue) {
+    for (image, texts) in body["asi"]?.members ?? [] {
+      for text in texts.strings { report.messages.append(ReportSnapshot.Message(image: image, text: text)) }
+    }
+    if body["asi"]?.kind == .array {
+      report.messages += body["asi"]?.strings.map { ReportSnapshot.Message(image: nil, text: $0) } ?? []
+    }
+    report.kernelTriage = body["ktriageinfo"]?.string?.split(separator: "\n").map(String.init) ?? []
+    report.vmRegionInfo = body["vmRegionInfo"]?.string ?? body["vmregioninfo"]?.string
+    report.notes = body["reportNotes"]?.strings ?? []
+  }
+}
+
+/// Base64 as in RFC 4648; decoding stops at the first character that is not a digit.
+enum Base64 {
+  static func decode(_ text: String?) -> [UInt8] {
+    guard let text else { return [] }
+    var bytes: [UInt8] = []
+    var bits: UInt32 = 0
+    var count = 0
+    for character in text.utf8 {
+      guard let value = value(character) else { break }
+      bits = bits << 6 | value
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    return bytes
+  }
+
+  private static func value(_ character: UInt8) -> UInt32? {
+    switch character {
+    case 0x41...0x5a: UInt32(character - 0x41)
+    case 0x61...0x7a: UInt32(character - 0x61 + 26)
+    case 0x30...0x39: UInt32(character - 0x30 + 52)
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,207 @@
+internal import CrashpadBytes
+internal import CrashpadJSON
+internal import CrashpadSnapshot
+
+/// Reads the JSON of KSCrash's reports, versions 2 and 3.
+enum KSCrashReader {
+  static func read(_ bytes: RawSpan, into builder: inout ReportBuilder) {
+    let tree = JSONTree(bytes)
+    if let failure = tree.failure {
+      builder.note(failure.reason == .tooDeep ? ReportRules.tooLarge : ReportRules.notJSON, at: failure.offset)
+      builder.snapshot.isComplete = false
+    }
+    guard let root = tree.root, root["crash"] != nil || root["binary_images"] != nil || root["report"] != nil else {
+      if tree.failure == nil { builder.note(ReportRules.noBody, at: 0) }
+      builder.isRefused = true
+      return
+    }
+    builder.readKSCrash(root)
+  }
+}
+
+extension ReportBuilder {
+  fileprivate mutating func readKSCrash(_ root: JSONValue) {
+    readSystem(root["system"])
+    readReport(root["report"])
+    for image in root["binary_images"]?.elements ?? [] { readImage(image) }
+    let images = imageIndices()
+    for (index, thread) in (root["crash"]?["threads"]?.elements ?? []).enumerated() {
+      readThread(thread, index, images)
+    }
+    if snapshot.threads.isEmpty { note(ReportRules.noThreads, at: root["crash"]?.offset) }
+    readError(root["crash"]?["error"])
+    if let text = root["crash"]?["diagnosis"]?.string {
+      report.fields.append(ReportSnapshot.Field(name: "Diagnosis", value: text))
+    }
+    if root["incomplete"]?.bool == true { snapshot.isComplete = false }
+  }
+
+  // MARK: Head
+
+  private mutating func readSystem(_ system: JSONValue?) {
+    guard let system else { return }
+    report.processName = system["process_name"]?.string
+    report.processPath = system["CFBundleExecutablePath"]?.string
+    report.bundleID = system["CFBundleIdentifier"]?.string
+    report.version = system["CFBundleShortVersionString"]?.display
+    report.build = system["CFBundleVersion"]?.display
+    report.parentName = system["parent_process_name"]?.string
+    report.reporterKey = system["device_app_hash"]?.string
+    report.codeType = system["cpu_arch"]?.string
+    snapshot.system.architecture = report.codeType.map { ReportNames.architecture($0) } ?? .unknown
+    snapshot.system.machine = content(system["machine"]?.string)
+    snapshot.processID = system["process_id"]?.int64.flatMap { Int32(exactly: $0) }
+    snapshot.parentProcessID = system["parent_process_id"]?.int64.flatMap { Int32(exactly: $0) }
+    snapshot.startTime = time(system["app_start_time"])
+    report.launchTime = timeText(system["app_start_time"], snapshot.startTime)
+    if let name = system["system_name"]?.string {
+      let version = system["system_version"]?.display.map { " \($0)" } ?? ""
+      setSystem(name + version + (system["os_version"]?.display.map { " (\($0))" } ?? ""))
+    }
+    let fields: [(String, JSONValue?)] = [
+      ("Boot Time", system["boot_time"]), ("Jailbroken", system["jailbroken"]), ("Build Type", system["build_type"]),
+      ("Kernel Version", system["kernel_version"]), ("Free Memory", system["memory"]?["free"]),
+      ("Foreground", system["application_stats"]?["application_in_foreground"]),
+    ]
+    for (name, value) in fields {
+      if let text = value?.display { report.fields.append(ReportSnapshot.Field(name: name, value: text)) }
+    }
+  }
+
+  private mutating func readReport(_ value: JSONValue?) {
+    report.incident = value?["id"]?.string
+    report.processName = report.processName ?? value?["process_name"]?.string
+    snapshot.snapshotTime = time(value?["timestamp"])
+    report.captureTime = timeText(value?["timestamp"], snapshot.snapshotTime)
+  }
+
+  /// The time as in the report, or as text if it is a number, which the writers of other formats do not take.
+  private func timeText(_ value: JSONValue?, _ time: Timestamp?) -> String? {
+    guard value?.kind == .number, let time else { return value?.display }
+    return ReportTime.text(time)
+  }
+
+  /// Parses a time given as text, or as a number of seconds, milliseconds or microseconds since 1970.
+  private func time(_ value: JSONValue?) -> Timestamp? {
+    guard value?.kind == .number else { return ReportTime.timestamp(value?.string) }
+    guard let number = value?.int64, number >= 0 else { return nil }
+    // As milliseconds, numbers up to 2^36 lie in 1972; as microseconds, numbers up to 2^46 do.
+    if number < 1 << 36 { return Timestamp(seconds: number) }
+    let scale: Int64 = number < 1 << 46 ? 1000 : 1_000_000
+    return Timestamp(seconds: number / scale, microseconds: Int32(number % scale * (1_000_000 / scale)))
+  }
+
+  // MARK: Images and threads
+
+  private mutating func readImage(_ image: JSONValue) {
+    guard image.kind == .object, let address = image["image_addr"]?.uint64 else {
+      return note(ReportRules.badImage, at: image.offset)
+    }
+    var module = ModuleSnapshot()
+    let path = image["name"]?.string ?? ""
+    module.name = content(path)
+    module.debugName = content(path.split(separator: "/").last.map(String.init) ?? path)
+    module.address = address
+    module.size = image["image_size"]?.uint64
+    if let uuid = image["uuid"]?.string.flatMap({ UUIDBytes(text: $0) }), uuid != .zero {
+      module.identity = .uuid(uuid, age: 0)
+    }
+    snapshot.modules.append(module)
+    for message in [image["crash_info_message"], image["crash_info_message2"]] {
+      guard let text = message?.string, !text.isEmpty else { continue }
+      let name = path.split(separator: "/").last.map(String.init)
+      report.messages.append(ReportSnapshot.Message(image: name, text: text))
+    }
+  }
+
+  private func imageIndices() -> TextImageIndex {
+    var images = TextImageIndex()
+    for (index, module) in snapshot.modules.enumerated() { images.add(module, index, name: []) }
+    images.sort()
+    return images
+  }
+
+  private mutating func readThread(_ value: JSONValue, _ index: Int, _ images: TextImageIndex) {
+    guard value.kind == .object else {
+      note(ReportRules.badThread, at: value.offset)
+      return snapshot.threads.append(ThreadSnapshot())
+    }
+    var thread = ThreadSnapshot()
+    thread.name = content(value["name"]?.string)
+    thread.queue = content(value["dispatch_queue"]?.string)
+    thread.frames = []
+    for frame in value["backtrace"]?["contents"]?.elements ?? [] {
+      if let frame = readFrame(frame, images) { thread.frames?.append(frame) }
+    }
+    let registers = (value["registers"]?["basic"]?.members ?? []).compactMap { name, value in
+      value.uint64.map { CPUContext.NamedRegister(name: name, value: $0) }
+    }
+    if !registers.isEmpty { thread.context = ReportRegisters.context(Array(registers.prefix(64))) }
+    if value["crashed"]?.bool == true, report.faultingThread == nil {
+      report.faultingThread = index
+      report.faultAddress = value["registers"]?["exception"]?["far"]?.uint64
+      report.syndrome = value["registers"]?["exception"]?["esr"]?.uint64
+    }
+    snapshot.threads.append(thread)
+  }
+
+  private mutating func readFrame(_ value: JSONValue, _ images: TextImageIndex) -> RecordedFrame? {
+    guard value.kind == .object, let address = value["instruction_addr"]?.uint64 else {
+      note(ReportRules.badFrame, at: value.offset)
+      return nil
+    }
+    var frame = RecordedFrame(address: address)
+    let base = value["object_addr"]?.uint64
+    frame.module = images.index(containing: base ?? address) ?? images.index(containing: address)
+    if let module = frame.module, let start = snapshot.modules[module].address, start <= address {
+      frame.moduleOffset = address - start
+    }
+    if let name = value["symbol_name"]?.string, !name.isEmpty, name != "<redacted>" {
+      frame.function = name
+      frame.functionOffset = value["symbol_addr"]?.uint64.flatMap { $0 <= address ? address - $0 : nil }
+    }
+    return frame
+  }
+
+  // MARK: Error
+
+  private mutating func readError(_ error: JSONValue?) {
+    guard let error else { return }
+    let (mach, signal) = (error["mach"], error["signal"])
+    let type =
+      mach?["exception_name"]?.string
+      ?? mach?["exception"]?.uint64.flatMap { number in
+        ReportNames.machExceptions.first { UInt64($0.value) == number }?.key
+      }
+    let address = error["address"]?.uint64 ?? 0
+    let subcode = mach?["subcode"]?.uint64 ?? 0
+    let codes = [mach?["code"]?.uint64 ?? 0, subcode == 0 ? address : subcode]
+    let thread = report.faultingThread.map { UInt64($0) } ?? .max
+    setException(type: type ?? signal?["name"]?.string, signal: signal?["name"]?.string, codes: codes, thread: thread)
+    snapshot.exception?.address = address
+    if let index = report.faultingThread { snapshot.exception?.context = snapshot.threads[index].context }
+    if let name = mach?["code_name"]?.string {
+      report.exceptionSubtype = "\(name) at 0x\(hexadecimal(address, width: 16))"
+    }
+    if snapshot.exception != nil {
+      report.exceptionCodes = codes.map { "0x" + hexadecimal($0, width: 16) }.joined(separator: ", ")
+    }
+    let kind = error["type"]?.string
+    if kind == "hang" || kind == "deadlock" { report.kind = .hang }
+    if let kind { report.fields.append(ReportSnapshot.Field(name: "Crash Type", value: kind)) }
+    addMessages(error)
+  }
+
+  private mutating func addMessages(_ error: JSONValue) {
+    let reason = error["nsexception"]?["reason"]?.string ?? error["reason"]?.string
+    if let name = error["nsexception"]?["name"]?.string {
+      let text = "*** Terminating app due to uncaught exception '\(name)', reason: '\(reason ?? "")'"
+      report.messages.append(ReportSnapshot.Message(image: nil, text: text))
+    } else if let name = error["cpp_exception"]?["name"]?.string {
+      let text = "terminating due to uncaught exception of type \(name)" + (reason.map { ": \($0)" } ?? "")
+      report.messages.append(ReportSnapshot.Message(image: nil, text: text))
+    } else if let text = reason ?? error["user_reported"]?["name"]?.string {
+      report.messages.append(ReportSnapshot.Message(image: nil, text: text))
+    }
+  }
+}

@@ -1,0 +1,137 @@
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// The state while a report is read.
+struct ReportBuilder {
+  var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .unknown, operatingSystem: .unknown))
+  var report = ReportSnapshot(kind: .crash)
+  var findings: FindingList
+  /// Whether the report is not about a crash; then only the findings count.
+  var isRefused = false
+
+  init(limits: Limits) { findings = FindingList(limit: limits.maximumFindings) }
+
+  func finish() -> ReportReading {
+    guard !isRefused else { return ReportReading(snapshot: nil, findings: findings) }
+    var snapshot = snapshot
+    snapshot.report = report
+    if let index = executable { snapshot.modules[index].fileType = .executable }
+    return ReportReading(snapshot: snapshot, findings: findings)
+  }
+
+  /// The index of the main executable: the image with the path in the report's header,
+  /// or with the name of the process.
+  private var executable: Int? {
+    func has(_ content: Content?, _ name: String?) -> Bool {
+      guard let content, let name, content.isInArena, content.count == name.utf8.count else { return false }
+      return snapshot.arena[content.offset..<content.offset + content.count].elementsEqual(name.utf8)
+    }
+    return snapshot.modules.firstIndex { has($0.name, report.processPath) }
+      ?? snapshot.modules.firstIndex { has($0.debugName, report.processName) || has($0.name, report.processName) }
+  }
+
+  mutating func note(
+    _ rule: Rule, at offset: Int? = nil, path: String = "", expected: Finding.Value? = nil, found: Finding.Value? = nil
+  ) {
+    guard findings.hasRoom(for: rule) else { return findings.append(Finding(rule)) }
+    findings.append(Finding(rule, at: offset, path: path, expected: expected, found: found))
+  }
+
+  /// Stores a text in the snapshot.
+  mutating func content(_ text: String?) -> Content? {
+    guard let text, !text.isEmpty else { return nil }
+    return snapshot.store(text.utf8)
+  }
+
+  // MARK: Exception
+
+  /// Sets the snapshot's exception from the text and numbers in a report.
+  ///
+  /// - Parameters:
+  ///   - type: "EXC_BAD_ACCESS", "SIGBUS" or "00000020"; nil for a report without an exception.
+  ///   - signal: "SIGSEGV".
+  ///   - codes: the kernel's codes.
+  ///   - thread: the id of the thread, or its index if the report has no ids.
+  mutating func setException(type: String?, signal: String?, codes: [UInt64], thread: UInt64) {
+    report.exceptionType = type
+    report.exceptionSignal = signal
+    guard let type else { return }
+    if let code = ReportNames.machExceptions[type] {
+      var exception = ExceptionSnapshot(kind: .mach, threadID: thread, code: code)
+      exception.codes = [UInt64(code)] + codes
+      exception.info = UInt32(truncatingIfNeeded: codes.first ?? 0)
+      exception.address = codes.count > 1 ? codes[1] : 0
+      exception.signal = signal.flatMap { ReportNames.signals[$0] }
+      snapshot.exception = exception
+    } else if let number = ReportNames.signals[signal ?? type] {
+      var exception = ExceptionSnapshot(kind: .softSignal, threadID: thread, code: 0x10003)
+      exception.info = number
+      // Crashpad stores the signal before its code.
+      exception.codes = [0x10003, UInt64(number)] + codes
+      exception.address = codes.count > 1 ? codes[1] : 0
+      exception.signal = number
+      snapshot.exception = exception
+    }
+  }
+}
+
+/// Names in reports and their numbers, from XNU's osfmk/mach/exception_types.h and bsd/sys/signal.h.
+enum ReportNames {
+  static let machExceptions: [String: UInt32] = [
+    "EXC_BAD_ACCESS": 1, "EXC_BAD_INSTRUCTION": 2, "EXC_ARITHMETIC": 3, "EXC_EMULATION": 4, "EXC_SOFTWARE": 5,
+    "EXC_BREAKPOINT": 6, "EXC_SYSCALL": 7, "EXC_MACH_SYSCALL": 8, "EXC_RPC_ALERT": 9, "EXC_CRASH": 10,
+    "EXC_RESOURCE": 11, "EXC_GUARD": 12, "EXC_CORPSE_NOTIFY": 13,
+  ]
+
+  static let signals: [String: UInt32] = [
+    "SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGILL": 4, "SIGTRAP": 5, "SIGABRT": 6, "SIGEMT": 7, "SIGFPE": 8,
+    "SIGKILL": 9, "SIGBUS": 10, "SIGSEGV": 11, "SIGSYS": 12, "SIGPIPE": 13, "SIGALRM": 14, "SIGTERM": 15,
+    "SIGURG": 16, "SIGSTOP": 17, "SIGTSTP": 18, "SIGCONT": 19, "SIGCHLD": 20, "SIGTTIN": 21, "SIGTTOU": 22,
+    "SIGIO": 23, "SIGXCPU": 24, "SIGXFSZ": 25, "SIGVTALRM": 26, "SIGPROF": 27, "SIGWINCH": 28, "SIGINFO": 29,
+    "SIGUSR1": 30, "SIGUSR2": 31,
+  ]
+
+  /// Parses "ARM-64", "X86-64 (Native)", "arm64e" and so on.
+  static func architecture(_ text: String) -> CPUArchitecture {
+    let name = text.lowercased()
+    if name.hasPrefix("arm-64") || name.hasPrefix("arm64") { return .arm64 }
+    if name.hasPrefix("x86-64") || name.hasPrefix("x86_64") { return .x86_64 }
+    if name.hasPrefix("arm") { return .arm }
+    if name.hasPrefix("x86") || name.hasPrefix("i386") { return .x86 }
+    return .unknown
+  }
+
+  /// Parses "iPhone OS 15.4 (19E5241a)", "macOS 15.2 (24C101)", "Mac OS X 10.13.5 (17F77)", "Watch OS 8.0 (19R346)".
+  static func system(_ text: String) -> (
+    system: OperatingSystem, major: Int32?, minor: Int32?, bugfix: Int32?, build: String?
+  ) {
+    let lower = text.lowercased()
+    let system: OperatingSystem =
+      lower.contains("mac") ? .macos : lower.contains("linux") ? .linux : lower.contains("os") ? .ios : .unknown
+    var build: String?
+    var rest = text[...]
+    if let open = rest.lastIndex(of: "("), let close = rest.lastIndex(of: ")"), open < close {
+      build = String(rest[rest.index(after: open)..<close])
+      if build?.hasPrefix("Build ") == true { build = build.map { String($0.dropFirst(6)) } }
+      rest = rest[..<open]
+    }
+    let numbers = rest.split(separator: " ").last { $0.first?.isNumber == true } ?? ""
+    let parts = numbers.split(separator: ".").map { Int32($0) }
+    func part(_ index: Int) -> Int32? { parts.indices.contains(index) ? parts[index] : nil }
+    return (system, part(0), part(0) == nil ? nil : part(1) ?? 0, part(0) == nil ? nil : part(2) ?? 0, build)
+  }
+}
+
+extension ReportBuilder {
+  /// Sets the operating system from the text in a report.
+  mutating func setSystem(_ text: String?) {
+    guard let text, !text.isEmpty else { return }
+    report.osText = text
+    let parts = ReportNames.system(text)
+    snapshot.system.operatingSystem = parts.system
+    snapshot.system.osMajor = parts.major
+    snapshot.system.osMinor = parts.minor
+    snapshot.system.osBugfix = parts.bugfix
+    snapshot.system.osBuild = content(parts.build)
+  }
+}

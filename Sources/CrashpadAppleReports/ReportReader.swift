@@ -1,0 +1,24 @@
+package import CrashpadBytes
+package import CrashpadSnapshot
+
+/// The result of reading one report.
+package struct ReportReading: Sendable {
+  /// Nil if the report is not about a crash or can't be read; `findings` gives the reason.
+  package var snapshot: ProcessSnapshot?
+  package var findings: FindingList
+}
+
+/// Reads reports in all formats.
+package enum ReportReader {
+  package static func read(_ bytes: RawSpan, form: ReportForm, limits: Limits = Limits()) -> ReportReading {
+    var builder = ReportBuilder(limits: limits)
+    switch form {
+    case .ips: IPSReader.read(bytes, into: &builder)
+    case .crash: CrashTextReader.read(bytes, from: 0, into: &builder)
+    case .metricKit: MetricKitReader.read(bytes, into: &builder)
+    case .ksCrash: KSCrashReader.read(bytes, into: &builder)
+    case .swiftBacktrace: SwiftBacktraceReader.read(bytes, into: &builder)
+    }
+    return builder.finish()
+  }
+}

@@ -1,0 +1,62 @@
+package import CrashpadFiles
+internal import CrashpadSnapshot
+package import SystemPackage
+
+/// A file in one of the directories without reports: `new/` and `rejected/`.
+package struct DatabaseFile: Sendable, Hashable {
+  package let name: FileName
+  /// The size in bytes.
+  package let size: Int
+  /// The modification time in seconds since 1970.
+  package let modified: Int64
+  /// Whether it belongs to a live session of ours. Not known for files of other programs.
+  package let isInUse: Bool
+}
+
+extension CrashDatabase {
+  /// The parts of a database that the directory at `path` lacks; nil if there is no such directory. Only reads.
+  ///
+  /// Throws `FileFailure`.
+  package static func missingParts(at path: FilePath) throws(FileFailure) -> [FileName]? {
+    let root: Folder
+    do { root = try Folder(path) } catch {
+      if error.errno == .noSuchFileOrDirectory { return nil }
+      throw error
+    }
+    var missing: [FileName] = []
+    for name in DatabaseLayout.all where name != DatabaseLayout.rejected {
+      if try root.status(name) == nil { missing.append(name) }
+    }
+    return missing
+  }
+
+  /// The files in `new/`: those that are being written, and those that a dead program left. Throws `FileFailure`.
+  package func newFiles() throws(FileFailure) -> [DatabaseFile] {
+    guard let folder = try folder(DatabaseLayout.new) else { return [] }
+    var isLiving: [FileName: Bool] = [:]
+    return try Self.files(in: folder) { name in
+      guard name.hasPrefix(RunFile.prefix) else { return false }
+      let run = RunFile.runName(of: name)
+      if let known = isLiving[run] { return known }
+      let file = try? folder.openIfPresent(run)
+      isLiving[run] = file?.ownership() == .owned
+      return isLiving[run] == true
+    }
+  }
+
+  /// The dumps in `rejected/`, without the reason files. Throws `FileFailure`.
+  package func rejectedDumps() throws(FileFailure) -> [DatabaseFile] {
+    guard let folder = try folder(DatabaseLayout.rejected) else { return [] }
+    return try Self.files(in: folder) { _ in false }.filter { !$0.name.hasSuffix(DatabaseLayout.reasonExtension) }
+  }
+
+  private static func files(in folder: Folder, isInUse: (FileName) -> Bool) throws(FileFailure) -> [DatabaseFile] {
+    var files: [DatabaseFile] = []
+    for name in try folder.names().sorted() {
+      guard let status = try folder.status(name), status.kind == .regular else { continue }
+      files.append(
+        DatabaseFile(name: name, size: status.size, modified: status.modified, isInUse: isInUse(name)))
+    }
+    return files
+  }
+}

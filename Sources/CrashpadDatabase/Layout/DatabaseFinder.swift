@@ -1,0 +1,125 @@
+package import CrashpadFiles
+internal import CrashpadSnapshot
+package import SystemPackage
+
+/// Finds Crashpad databases in a directory tree: an application's container, a bundle `.xcappdata`, a home directory.
+///
+/// It only reads, follows no symbolic link except the given path, and does not search databases for further ones.
+package struct DatabaseFinder: Sendable {
+  package static let defaultMaximumDepth = 16
+
+  private let maximumDepth: Int
+
+  /// - Parameter maximumDepth: the depth of the search in directories; 0 is the given directory alone.
+  package init(maximumDepth: Int = Self.defaultMaximumDepth) { self.maximumDepth = maximumDepth }
+
+  package struct Database: Sendable {
+    package let path: FilePath
+    package var pendingReports = 0
+    package var completedReports = 0
+    package var lockedDumps = 0
+    package var unlockedDumps = 0
+    /// Whether there is a readable `settings.dat`.
+    package var hasSettings = false
+  }
+
+  package enum Event: Sendable {
+    case found(Database)
+    /// A directory that could not be searched, or a part of a database that could not be read.
+    case unreadable(FileFailure)
+  }
+
+  /// Searches `path`, in the order of directory names. Throws `FileFailure` if `path` is not a directory, or can't be
+  /// read.
+  package func find(in path: FilePath, _ tell: (Event) -> Void) throws(FileFailure) {
+    try find(try Folder(path), depth: 0, tell)
+  }
+
+  private func find(_ folder: Folder, depth: Int, _ tell: (Event) -> Void) throws(FileFailure) {
+    let names = try folder.names().sorted()
+    if try isDatabase(folder, names) {
+      return tell(.found(database(folder, tell)))
+    }
+    if depth == maximumDepth { return }
+    for name in names {
+      do throws(FileFailure) {
+        guard try folder.status(name)?.kind == .directory, let inner = try folder.folderIfPresent(name) else {
+          continue
+        }
+        try find(inner, depth: depth + 1, tell)
+      } catch {
+        tell(.unreadable(error))
+      }
+    }
+  }
+
+  // MARK: Evidence
+
+  /// Other programs use the names `new`, `pending` and `completed` too. So there has to be something that only a
+  /// database has: settings, the directory of intermediate dumps, or a report's file; or all the directories, without
+  /// any foreign entry in them.
+  private func isDatabase(_ folder: Folder, _ names: [FileName]) throws(FileFailure) -> Bool {
+    func has(_ name: FileName, _ kind: FileStatus.Kind) throws(FileFailure) -> Bool {
+      guard names.contains(name) else { return false }
+      return try folder.status(name)?.kind == kind
+    }
+    if try has(DatabaseLayout.pendingDumps, .directory) { return true }
+    if try has(DatabaseLayout.settings, .regular), Self.isSettings(folder) { return true }
+    var directories = 0
+    var hasReports = false
+    var hasForeign = false
+    for name in DatabaseLayout.directories where try has(name, .directory) {
+      directories += 1
+      // An unreadable directory proves nothing.
+      guard let entries = try? folder.folder(name).names() else { continue }
+      for entry in entries where !entry.hasPrefix(".") {
+        if Self.isReportFile(entry) { hasReports = true } else { hasForeign = true }
+      }
+    }
+    return directories >= 2 && hasReports || directories >= 3 && !hasForeign
+  }
+
+  /// Whether this is `<uuid>.dmp`, `.meta` or `.lock`, or the attachments of a report.
+  private static func isReportFile(_ name: FileName) -> Bool {
+    if name.uuid != nil { return true }
+    return [DatabaseLayout.reportExtension, DatabaseLayout.metadataExtension, DatabaseLayout.lockExtension].contains {
+      name.removing(suffix: $0)?.uuid != nil
+    }
+  }
+
+  private static func isSettings(_ folder: Folder) -> Bool {
+    guard let bytes = try? folder.openIfPresent(DatabaseLayout.settings)?.prefix(DatabaseSettings.size) else {
+      return false
+    }
+    return DatabaseSettings.hasMagic(bytes)
+  }
+
+  // MARK: Counts
+
+  private func database(_ folder: Folder, _ tell: (Event) -> Void) -> Database {
+    var database = Database(path: folder.path)
+    func names(_ name: FileName) -> [FileName] {
+      do throws(FileFailure) {
+        guard try folder.status(name)?.kind == .directory else { return [] }
+        return try folder.folderIfPresent(name)?.names() ?? []
+      } catch {
+        tell(.unreadable(error))
+        return []
+      }
+    }
+    func reports(_ state: ReportState) -> Int {
+      names(state.folderName).count { $0.removing(suffix: DatabaseLayout.reportExtension)?.uuid != nil }
+    }
+    database.hasSettings = Self.isSettings(folder)
+    database.pendingReports = reports(.pending)
+    database.completedReports = reports(.completed)
+    for name in names(DatabaseLayout.pendingDumps) where !name.hasPrefix(".") {
+      if name.hasSuffix(DatabaseLayout.lockedExtension) {
+        database.lockedDumps += 1
+      } else {
+        database.unlockedDumps += 1
+      }
+    }
+    return database
+  }
+}

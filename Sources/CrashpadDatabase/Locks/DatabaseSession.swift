@@ -1,0 +1,160 @@
+public import CrashpadFiles
+package import CrashpadSnapshot
+internal import Synchronization
+internal import SystemPackage
+
+/// A session that changes a database: it takes locks, and replaces whole files.
+///
+/// Any number of sessions, including Crashpad's, may run at once. `close()` ends it; a session that dies instead leaves
+/// nothing that blocks others. Its methods may be called from several threads.
+public final class DatabaseSession: Sendable {
+  package let database: CrashDatabase
+  let new: Folder
+  private let pending: Folder
+  private let completed: Folder
+  private let now: Int64
+  private let state: Mutex<State>
+
+  private struct State {
+    var run: RunFile
+    var temporaries = 0
+  }
+
+  /// Begins a session. The directories of the database are made if they are missing.
+  ///
+  /// `now` is written as the time of locks, in seconds since 1970. Throws `FileFailure`.
+  public init(_ database: CrashDatabase, now: Int64) throws(FileFailure) {
+    self.database = database
+    self.now = now
+    new = try database.root.folderMade(DatabaseLayout.new)
+    pending = try database.root.folderMade(DatabaseLayout.pending)
+    completed = try database.root.folderMade(DatabaseLayout.completed)
+    state = Mutex(State(run: try RunFile.make(in: new, now: now)))
+    let abandoned = try RunFile.abandoned(in: new)
+    if abandoned.isEmpty { return }
+    // The files of dead sessions are removed last: if this process dies here, the next session removes the rest.
+    do {
+      for run in abandoned {
+        for name in run.journals { try PublicationJournal.finish(name, in: new, database) }
+      }
+      try finishAbandonedChanges()
+    } catch {
+      close()
+      throw error as? FileFailure ?? FileFailure(database.path, .ioError)
+    }
+    for run in abandoned { RunFile.remove(run, in: new) }
+  }
+
+  /// Removes the session's own files. Locks have to be released before.
+  public func close() {
+    state.withLock { $0.run.remove() }
+  }
+
+  func folder(_ state: ReportState) -> Folder {
+    switch state {
+    case .pending: pending
+    case .completed: completed
+    }
+  }
+
+  // MARK: Locks
+
+  /// The lock of a report was refused.
+  package struct Busy: Error, Sendable, Hashable { package let state: LockState }
+
+  /// Locks a report in `state`, whether the report exists or not.
+  ///
+  /// Takes over a lock whose owner is dead. Throws `Busy` if the lock is held, or its owner can't be determined; and
+  /// `FileFailure`.
+  package func lock(_ id: UUIDBytes, in reportState: ReportState) throws -> ReportLock {
+    let folder = folder(reportState)
+    let name = DatabaseLayout.lock(id)
+    // Each turn except the last removed a dead owner's lock; it is unlikely that several programs die meanwhile.
+    for _ in 0..<100 {
+      if let lock = try make(name, in: folder) { return lock }
+      switch try LockFile.breakIfAbandoned(name, in: folder) {
+      case .gone: continue
+      case .stands(let state): throw Busy(state: state)
+      }
+    }
+    throw Busy(state: .unknown(since: now))
+  }
+
+  /// Returns nil if the lock exists already.
+  private func make(_ name: FileName, in folder: Folder) throws(FileFailure) -> ReportLock? {
+    for _ in 0..<3 {
+      let run = state.withLock { $0.run }
+      do {
+        try new.link(run.name, to: folder, as: name)
+        return ReportLock(name: name, folder: folder, file: run.file)
+      } catch {
+        switch error.errno {
+        case .fileExists: return nil
+        case .tooManyLinks:
+          // The limit of ext4 is 65,000. The old file stays held by the locks that are links to it.
+          try renew(insteadOf: run)
+        case .noSuchFileOrDirectory where try new.status(run.name) == nil:
+          // Crashpad removes files from `new/` after three days, and an operator may remove any.
+          try renew(insteadOf: run)
+        case .notPermitted, .notSupported, .noFunction: return try LockFile.makeAlone(name, in: folder, now: now)
+        default: throw error
+        }
+      }
+    }
+    throw FileFailure(folder.path.appending(name), .tooManyLinks)
+  }
+
+  private func renew(insteadOf old: RunFile) throws(FileFailure) {
+    let run = try RunFile.make(in: new, now: now)
+    state.withLock { state in
+      if state.run === old {
+        old.remove()
+        state.run = run
+      } else {
+        run.remove()
+      }
+    }
+  }
+
+  // MARK: Files
+
+  /// Returns a name in `new/` that no other file has, and whose file is removed if this session dies.
+  func temporaryName() -> FileName {
+    state.withLock { state in
+      state.temporaries += 1
+      return state.run.temporaryName(state.temporaries)
+    }
+  }
+
+  /// Makes a new, empty file with a temporary name.
+  func temporaryFile() throws(FileFailure) -> (name: FileName, file: OpenFile) {
+    let name = temporaryName()
+    let file = try new.open(name, .create)
+    // If the session's own file was removed, this lock shows that the file is in use.
+    _ = file.takeOwnership()
+    return (name, file)
+  }
+
+  /// Replaces the file `name` by one with `bytes`: readers see the old bytes or the new ones.
+  ///
+  /// If `durable`, waits for the disk before the new bytes take the place.
+  func replace(_ name: FileName, in folder: Folder, with bytes: [UInt8], durable: Bool = true) throws(FileFailure) {
+    let (temporary, file) = try temporaryFile()
+    do {
+      try file.write(bytes)
+      if durable { try file.sync() }
+      try new.move(temporary, to: folder, as: name)
+    } catch {
+      _ = try? new.remove(temporary)
+      throw error
+    }
+  }
+}
+
+extension CrashDatabase {
+  /// Whether dead sessions left files here that a new session would remove. Throws `FileFailure`.
+  package func hasAbandonedRuns() throws(FileFailure) -> Bool {
+    guard let new = try folder(DatabaseLayout.new) else { return false }
+    return try !RunFile.abandoned(in: new).isEmpty
+  }
+}

@@ -1,0 +1,105 @@
+internal import CrashpadFiles
+internal import SystemPackage
+
+/// The file of one session in `new/`: `.crashpadctl-<number>`. As long as the session lives, it holds the file's
+/// open-file-description lock.
+///
+/// The locks that the session takes are hard links to this file, so a lock appears with content, mark and living owner
+/// in one call. The session's temporary files are named after it, `.crashpadctl-<number>-<n>`; a later session that
+/// finds it dead removes all of them. Crashpad removes such files from `new/` after three days.
+final class RunFile: Sendable {
+  static let prefix = ".crashpadctl-"
+
+  let name: FileName
+  let file: OpenFile
+  let content: LockContent
+  private let folder: Folder
+
+  private init(name: FileName, file: OpenFile, content: LockContent, folder: Folder) {
+    self.name = name
+    self.file = file
+    self.content = content
+    self.folder = folder
+  }
+
+  /// Makes the file of a new session in `folder`, the database's `new/`.
+  static func make(in folder: Folder, now: Int64) throws(FileFailure) -> RunFile {
+    while true {
+      let name = FileName.numbered(prefix, UInt64.random(in: .min ... .max))
+      let file: OpenFile
+      do { file = try folder.open(name, .create) } catch {
+        if error.errno == .fileExists { continue }
+        throw error
+      }
+      let taking = file.takeOwnership()
+      let content = LockContent(time: now, isMarked: taking == .taken)
+      do {
+        // A cleanup may have come between the two calls and taken the file for that of a dead session.
+        guard taking != .busy, try file.status().linkCount > 0 else { continue }
+        try file.write(content.bytes)
+      } catch {
+        _ = try? folder.remove(name)
+        throw error
+      }
+      return RunFile(name: name, file: file, content: content, folder: folder)
+    }
+  }
+
+  /// The name of another file of this session.
+  func temporaryName(_ number: Int) -> FileName { name.appending("-\(number)") }
+
+  func remove() { _ = try? folder.remove(name) }
+
+  /// A session that died.
+  struct Abandoned {
+    /// All of its files: journals first, its own last.
+    let names: [FileName]
+    var journals: [FileName] { names.filter { $0.hasSuffix(PublicationJournal.suffix) } }
+    /// Open until the files are removed: if the session was only just starting, this makes it start anew.
+    fileprivate let file: OpenFile
+  }
+
+  /// The dead sessions that left files in `folder`.
+  static func abandoned(in folder: Folder) throws(FileFailure) -> [Abandoned] {
+    var runs: [FileName: [FileName]] = [:]
+    for name in try folder.names() where name.hasPrefix(prefix) { runs[runName(of: name), default: []].append(name) }
+    var abandoned: [Abandoned] = []
+    for (run, names) in runs {
+      let others = names.filter { $0 != run }
+      // If a session's own file was removed, the session may live. Its other files stay until their third day.
+      guard let file = try? folder.openIfPresent(run, .readAndWrite), try isDead(file) else { continue }
+      let isJournal = { (name: FileName) in name.hasSuffix(PublicationJournal.suffix) }
+      let ordered = others.filter(isJournal) + others.filter { !isJournal($0) } + [run]
+      abandoned.append(Abandoned(names: ordered, file: file))
+    }
+    return abandoned
+  }
+
+  /// The locks of a session are links to its file. So the ownership of a marked file is not taken for the check, or the
+  /// locks would look held by a live program. Without the mark the session may be about to take the ownership, and has
+  /// no locks: then it is safe to take it here.
+  private static func isDead(_ file: OpenFile) throws(FileFailure) -> Bool {
+    if LockContent(try file.prefix(LockContent.maximumSize))?.isMarked == true { return file.ownership() == .free }
+    return file.takeOwnership() == .taken
+  }
+
+  /// Removes the files of a dead session. Files that can't be removed stay: they block nothing.
+  static func remove(_ run: Abandoned, in folder: Folder) {
+    defer { withExtendedLifetime(run.file) {} }
+    for name in run.names { _ = try? folder.remove(name) }
+  }
+
+  /// The name `.crashpadctl-<number>` from `.crashpadctl-<number>-<n>`.
+  static func runName(of name: FileName) -> FileName {
+    let rest = name.bytes.dropFirst(prefix.utf8.count)
+    guard let hyphen = rest.firstIndex(of: UInt8(ascii: "-")) else { return name }
+    return FileName(bytes: Array(name.bytes[..<hyphen])) ?? name
+  }
+}
+
+extension FileName {
+  fileprivate static func numbered(_ prefix: String, _ number: UInt64) -> FileName {
+    guard let name = FileName(prefix + String(number, radix: 36)) else { preconditionFailure("digits have no slash") }
+    return name
+  }
+}

@@ -1,0 +1,121 @@
+public import CrashpadFiles
+internal import CrashpadSnapshot
+public import SystemPackage
+
+/// The contents of the directory of pending dumps.
+public struct PendingDumps: Sendable {
+  /// Sorted by name.
+  public let dumps: [PendingDump]
+  /// Entries that are not dumps by their kind: directories, links, FIFOs. They are never touched.
+  public let others: [FileName]
+  /// Dumps that could not be examined.
+  public let failures: [FileFailure]
+}
+
+extension CrashDatabase {
+  /// Lists the pending dumps, without names that begin with a dot. Throws `FileFailure`.
+  public func pendingDumps() throws(FileFailure) -> PendingDumps {
+    guard let folder = try folder(DatabaseLayout.pendingDumps) else {
+      return PendingDumps(dumps: [], others: [], failures: [])
+    }
+    var dumps: [PendingDump] = []
+    var others: [FileName] = []
+    var failures: [FileFailure] = []
+    for name in try folder.names().sorted() where !name.hasPrefix(".") {
+      do {
+        guard let status = try folder.status(name) else { continue }
+        guard status.kind == .regular else {
+          others.append(name)
+          continue
+        }
+        let isLocked = name.hasSuffix(DatabaseLayout.lockedExtension)
+        dumps.append(
+          PendingDump(
+            name: name, size: status.size, modified: status.modified,
+            isOwned: isLocked ? try Self.isOwned(name, in: folder) : false))
+      } catch {
+        failures.append(error)
+      }
+    }
+    return PendingDumps(dumps: dumps, others: others, failures: failures)
+  }
+
+  /// Whether a live program holds the file. Throws if the file can't be opened, since the answer is unknown then.
+  fileprivate static func isOwned(_ name: FileName, in folder: Folder) throws(FileFailure) -> Bool {
+    guard let file = try folder.openIfPresent(name) else { return false }
+    return file.ownership() == .owned
+  }
+
+  /// Opens a pending dump; nil if it is gone. Throws `FileFailure`.
+  package func open(_ dump: PendingDump) throws(FileFailure) -> OpenFile? {
+    try folder(DatabaseLayout.pendingDumps)?.openIfPresent(dump.name)
+  }
+
+  /// The path of a pending dump, as a user would name it.
+  public func path(of dump: PendingDump) -> FilePath {
+    path.appending(DatabaseLayout.pendingDumps).appending(dump.name)
+  }
+
+  /// Unlocks a dump: removes `.locked` from its name, and changes nothing else.
+  ///
+  /// - Returns: the dump under its new name; nil if it is gone, or a program holds it by now.
+  /// - Throws: `FileFailure`; `EEXIST` if the name without `.locked` is taken.
+  public func unlock(_ dump: PendingDump) throws(FileFailure) -> PendingDump? {
+    guard let folder = try folder(DatabaseLayout.pendingDumps) else { return nil }
+    guard try !Self.isOwned(dump.name, in: folder) else { return nil }
+    do { try folder.moveWithoutReplacing(dump.name, to: folder, as: dump.unlockedName) } catch {
+      if error.errno == .noSuchFileOrDirectory { return nil }
+      guard error.errno == .fileExists else { throw error }
+      throw FileFailure(folder.path.appending(dump.unlockedName), .fileExists)
+    }
+    return PendingDump(name: dump.unlockedName, size: dump.size, modified: dump.modified, isOwned: false)
+  }
+
+  /// Whether the dump's name still belongs to the file with this status. Throws `FileFailure`.
+  package func isCurrent(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) -> Bool {
+    try folder(DatabaseLayout.pendingDumps)?.status(dump.name)?.isSameFile(as: file) ?? false
+  }
+
+  /// Removes a dump that has a report, or that is empty because its program ended normally. Returns false if it is gone
+  /// already, or if another file has its name by now.
+  package func remove(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) -> Bool {
+    guard try isCurrent(dump, file) else { return false }
+    return try folder(DatabaseLayout.pendingDumps)?.remove(dump.name) ?? false
+  }
+}
+
+extension DatabaseSession {
+  /// Moves a dump that can't be converted to a report to `rejected/`, with `reason` in a file beside it.
+  ///
+  /// - Returns: its name there: the dump's own, with `-2` and so on appended if that is taken; nil if the dump is gone.
+  package func reject(_ dump: PendingDump, reason: String) throws(FileFailure) -> FileName? {
+    let root = database.root
+    guard let source = try database.folder(DatabaseLayout.pendingDumps), try source.status(dump.name) != nil else {
+      return nil
+    }
+    let target = try root.folderMade(DatabaseLayout.rejected)
+    // Leaves room for the reason's extension.
+    let stem = FileName(
+      bytes: Array(dump.unlockedName.bytes.prefix(255 - DatabaseLayout.reasonExtension.utf8.count - 8)))
+    guard let stem else { return nil }
+    // A dump whose name ends like that of a reason gets a number, or a reason could replace it.
+    for number in (stem.hasSuffix(DatabaseLayout.reasonExtension) ? 2 : 1)... {
+      let name = number == 1 ? stem : stem.appending("-\(number)")
+      guard try target.status(name) == nil else { continue }
+      // The reason first: if it stands alone, an earlier session ended before it moved the dump, which follows now.
+      try replace(name.appending(DatabaseLayout.reasonExtension), in: target, with: Array((reason + "\n").utf8))
+      do { try source.moveWithoutReplacing(dump.name, to: target, as: name) } catch {
+        switch error.errno {
+        case .fileExists: continue
+        case .noSuchFileOrDirectory:
+          // Another session was faster; if it used this name, the reason belongs to its dump.
+          if try target.status(name) == nil { try target.remove(name.appending(DatabaseLayout.reasonExtension)) }
+          return nil
+        default: throw error
+        }
+      }
+      return name
+    }
+    preconditionFailure("numbers do not end")
+  }
+}

@@ -1,0 +1,133 @@
+public import CrashpadFiles
+public import CrashpadSnapshot
+internal import SystemPackage
+
+/// A report in the database.
+public struct Report: Sendable, Hashable {
+  public let id: UUIDBytes
+  public let state: ReportState
+  /// The name `<uuid>.dmp`, in the spelling of the directory.
+  public let fileName: FileName
+  /// The size of the report's file in bytes.
+  public let size: Int
+  public let attachments: [Attachment]
+  public let metadata: Metadata
+
+  public struct Attachment: Sendable, Hashable {
+    public let name: FileName
+    /// The size in bytes.
+    public let size: Int
+  }
+
+  public enum Metadata: Sendable, Hashable {
+    /// The content of the `.meta` file.
+    case file(ReportMetadata)
+    /// Extended attributes, as in Crashpad's database on Apple's systems; see `AttributeMetadata`.
+    case attributes(ReportMetadata, from: AttributeMetadata.Source)
+    case missing
+    case damaged(ReportMetadata.Damage)
+
+    public var value: ReportMetadata? {
+      switch self {
+      case .file(let metadata), .attributes(let metadata, _): metadata
+      case .missing, .damaged: nil
+      }
+    }
+  }
+
+  /// The size of the report and its attachments in bytes, as Crashpad counts it.
+  package var totalSize: Int {
+    attachments.reduce(size) { total, attachment in
+      // Sparse files may have any size.
+      let (sum, overflow) = total.addingReportingOverflow(attachment.size)
+      return overflow ? .max : sum
+    }
+  }
+
+  /// Seconds since 1970; the modification time of the file if the metadata are missing.
+  public var creationTime: Int64 { metadata.value?.creationTime ?? modified }
+
+  /// The time of the file's last change, in seconds since 1970.
+  package let modified: Int64
+}
+
+/// The content of `attachments/`.
+struct AttachmentFolders {
+  let folder: Folder?
+  let names: Set<FileName>
+}
+
+/// Reads the reports of one directory.
+struct ReportReader {
+  private let state: ReportState
+  private let folder: Folder
+  private let attachments: AttachmentFolders?
+  private let root: Folder?
+
+  /// - Parameter attachments: lists the reports that have attachments; nil to check below `root` for each report.
+  init(_ state: ReportState, _ folder: Folder, attachments: AttachmentFolders?, root: Folder? = nil) {
+    self.state = state
+    self.folder = folder
+    self.attachments = attachments
+    self.root = root
+  }
+
+  /// Returns nil if `name` is not the name of a report, or the report is gone.
+  func read(_ name: FileName) throws(FileFailure) -> Report? {
+    guard let stem = name.removing(suffix: DatabaseLayout.reportExtension),
+      let id = UUIDBytes(text: stem.text), stem.bytes.count == 36,
+      var status = try folder.status(name), status.kind == .regular
+    else { return nil }
+    var metadata = try metadata(stem, name)
+    // A report that is moved or deleted meanwhile takes its metadata with it; it may even come back.
+    for _ in 0..<CrashDatabase.looks where metadata == .missing {
+      guard let current = try folder.status(name), current.kind == .regular else { return nil }
+      status = current
+      metadata = try self.metadata(stem, name)
+    }
+    return Report(
+      id: id, state: state, fileName: name, size: status.size, attachments: try attachments(of: stem),
+      metadata: metadata, modified: status.modified)
+  }
+
+  private func metadata(_ stem: FileName, _ name: FileName) throws(FileFailure) -> Report.Metadata {
+    let metadataName = stem.appending(DatabaseLayout.metadataExtension)
+    let file: OpenFile?
+    do { file = try folder.openIfPresent(metadataName) } catch {
+      // Not a regular file.
+      guard error.errno == .invalidArgument || error.errno == .tooManySymbolicLinkLevels else { throw error }
+      return .missing
+    }
+    guard let file else {
+      let found = try AttributeMetadata.read(name, in: folder)
+      return found.map { .attributes($0.metadata, from: $0.source) } ?? .missing
+    }
+    do { return .file(try ReportMetadata(try Self.content(of: file))) } catch {
+      guard let damage = error as? ReportMetadata.Damage else { throw FileFailure(file.path, .ioError) }
+      return .damaged(damage)
+    }
+  }
+
+  private static func content(of file: OpenFile) throws(FileFailure) -> [UInt8] {
+    // Most files contain only the fixed part and a short id, so one read suffices.
+    let bytes = try file.prefix(256)
+    return bytes.count < 256 ? bytes : try file.prefix(ReportMetadata.maximumSize)
+  }
+
+  private func attachments(of stem: FileName) throws(FileFailure) -> [Report.Attachment] {
+    let parent: Folder?
+    if let attachments {
+      guard attachments.names.contains(stem) else { return [] }
+      parent = attachments.folder
+    } else {
+      parent = try root?.folderIfPresent(DatabaseLayout.attachments)
+    }
+    guard let folder = try? parent?.folderIfPresent(stem) else { return [] }
+    var found: [Report.Attachment] = []
+    for name in try folder.names().sorted() {
+      guard let status = try folder.status(name), status.kind == .regular else { continue }
+      found.append(Report.Attachment(name: name, size: status.size))
+    }
+    return found
+  }
+}

@@ -1,0 +1,156 @@
+package import CrashpadFiles
+public import CrashpadSnapshot
+internal import SystemPackage
+
+/// The reason why a report was not changed.
+public enum ReportChangeFailure: Error, Sendable, Hashable {
+  case notFound
+  /// Another program has the report's lock.
+  case busy(LockState)
+  /// It was uploaded already, and the server has it.
+  case alreadyUploaded
+  /// The metadata can't be read, so it is not known whether it was uploaded. Nothing was changed.
+  case damagedMetadata
+}
+
+extension DatabaseSession {
+  /// Finds and locks the report `id`, like Crashpad: in `pending/`, then in `completed/`.
+  ///
+  /// Throws `ReportChangeFailure` and `FileFailure`.
+  func checkOut(_ id: UUIDBytes) throws -> (report: Report, lock: ReportLock) {
+    // If a program moves it meanwhile, the search is repeated.
+    for _ in 0..<CrashDatabase.looks {
+      for state in ReportState.allCases {
+        // Without this check, a stray lock in `pending/` would block a completed report.
+        guard try database.report(id, in: state) != nil else { continue }
+        let lock: ReportLock
+        do { lock = try self.lock(id, in: state) } catch let error as Busy {
+          throw ReportChangeFailure.busy(error.state)
+        }
+        if let report = try database.report(id, in: state) { return (report, lock) }
+      }
+    }
+    throw ReportChangeFailure.notFound
+  }
+
+  /// Deletes the report `id` with its metadata and attachments: the report first, so that it is never seen without
+  /// them. It stays deleted after a power failure.
+  ///
+  /// Throws `ReportChangeFailure` and `FileFailure`.
+  public func delete(_ id: UUIDBytes) throws {
+    let (report, lock) = try checkOut(id)
+    try withExtendedLifetime(lock) {
+      try remove(report)
+      try folder(report.state).sync()
+    }
+  }
+
+  /// Waits until the removals of reports and dumps so far are on the disk: after a power failure a removed dump would
+  /// become a report, and a removed report would be sent, once more.
+  package func syncRemovals() throws(FileFailure) {
+    for name in ReportState.allCases.map(\.folderName) + [DatabaseLayout.pendingDumps] {
+      try database.folder(name)?.sync()
+    }
+  }
+
+  /// Deletes a report whose lock is held.
+  func remove(_ report: Report) throws(FileFailure) {
+    let folder = folder(report.state)
+    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
+    try folder.remove(report.fileName)
+    try folder.remove(stem.appending(DatabaseLayout.metadataExtension))
+    // The AppleDouble file with attributes from a Mac.
+    try folder.remove(report.fileName.appleDouble)
+    // A copied database may have a report in both states.
+    if try database.report(report.id) == nil { try removeAttachments(stem) }
+  }
+
+  /// Removes a directory of `attachments/` with the files in it. Other entries stay.
+  func removeAttachments(_ name: FileName) throws(FileFailure) {
+    guard let parent = try database.folder(DatabaseLayout.attachments) else { return }
+    let folder: Folder?
+    do { folder = try parent.folderIfPresent(name) } catch {
+      if error.errno == .notDirectory || error.errno == .tooManySymbolicLinkLevels { return }
+      throw error
+    }
+    guard let folder else { return }
+    for file in try folder.names() where try folder.status(file)?.kind != .directory { try folder.remove(file) }
+    do { try parent.removeFolder(name) } catch {
+      if error.errno == .directoryNotEmpty { return }
+      throw error
+    }
+  }
+
+  /// Requests the upload of the report `id`, whatever the settings are; a completed one becomes pending again.
+  ///
+  /// Throws `ReportChangeFailure` and `FileFailure`.
+  public func requestUpload(_ id: UUIDBytes) throws {
+    let (report, lock) = try checkOut(id)
+    guard var metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
+    if metadata.isUploaded { throw ReportChangeFailure.alreadyUploaded }
+    metadata.isUploadExplicitlyRequested = true
+    try withExtendedLifetime(lock) { try change(report, to: .pending, metadata) }
+  }
+
+  /// Cancels the upload of the pending report `id`, like Crashpad's `SkipReportUpload`: it becomes a completed report
+  /// that was not uploaded.
+  ///
+  /// Throws `ReportChangeFailure` (`notFound` if it is not pending) and `FileFailure`.
+  public func skipUpload(_ id: UUIDBytes) throws {
+    let (report, lock) = try checkOut(id)
+    guard report.state == .pending else { throw ReportChangeFailure.notFound }
+    guard var metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
+    metadata.isUploadExplicitlyRequested = false
+    try withExtendedLifetime(lock) { try change(report, to: .completed, metadata) }
+  }
+
+  /// Gives a report whose lock is held new metadata, and moves it to `state`.
+  ///
+  /// The new metadata appear before the report moves, and the old ones are removed after it: it is never without
+  /// metadata.
+  func change(_ report: Report, to state: ReportState, _ metadata: ReportMetadata) throws {
+    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
+    let metadataName = stem.appending(DatabaseLayout.metadataExtension)
+    let target = folder(state)
+    if report.state == state {
+      try replace(metadataName, in: target, with: metadata.bytes)
+      return
+    }
+    let targetLock: ReportLock
+    do { targetLock = try lock(report.id, in: state) } catch let error as Busy {
+      throw ReportChangeFailure.busy(error.state)
+    }
+    try withExtendedLifetime(targetLock) {
+      let source = folder(report.state)
+      try replace(metadataName, in: target, with: metadata.bytes)
+      try source.move(report.fileName, to: target, as: report.fileName)
+      try source.remove(metadataName)
+      try source.remove(report.fileName.appleDouble)
+    }
+  }
+
+  /// Completes the work of dead sessions. A dead owner's lock beside a report is only removed. Without a report, the
+  /// metadata and attachments belong to one that was being deleted, moved, or not published yet, and are removed.
+  func finishAbandonedChanges() throws {
+    for state in ReportState.allCases {
+      let folder = folder(state)
+      for name in try folder.names() where name.hasSuffix(DatabaseLayout.lockExtension) {
+        guard let stem = name.removing(suffix: DatabaseLayout.lockExtension), let id = stem.uuid,
+          // An entry that is not a file or can't be read is not a lock, and other spellings of our names are not ours.
+          DatabaseLayout.lock(id) == name, (try? LockFile.state(name, in: folder)) == .abandoned,
+          let lock = try? lock(id, in: state)
+        else { continue }
+        withExtendedLifetime(lock) { finishAbandonedChange(id, stem, in: folder) }
+      }
+    }
+  }
+
+  /// Entries that can't be removed stay: they block nothing.
+  private func finishAbandonedChange(_ id: UUIDBytes, _ stem: FileName, in folder: Folder) {
+    do {
+      guard try folder.status(stem.appending(DatabaseLayout.reportExtension)) == nil else { return }
+      _ = try? folder.remove(stem.appending(DatabaseLayout.metadataExtension))
+      if try !database.hasReport(id) { try removeAttachments(stem) }
+    } catch {}
+  }
+}

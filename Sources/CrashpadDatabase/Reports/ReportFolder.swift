@@ -1,0 +1,65 @@
+internal import CrashpadFiles
+internal import CrashpadSnapshot
+internal import SystemPackage
+
+/// The contents of one directory of reports, by names without extensions.
+struct ReportFolder {
+  /// The kinds of files that belong to one report.
+  struct Parts: OptionSet {
+    let rawValue: UInt8
+    static let report = Parts(rawValue: 1)
+    static let metadata = Parts(rawValue: 2)
+    static let lock = Parts(rawValue: 4)
+  }
+
+  let state: ReportState
+  let folder: Folder
+  /// The keys are UUIDs, in any case.
+  private(set) var parts: [FileName: Parts] = [:]
+  /// The names that AppleDouble files belong to.
+  private(set) var sides: [FileName] = []
+  private(set) var others: [FileName] = []
+
+  /// Returns nil if the database has no such directory.
+  init?(_ state: ReportState, _ database: CrashDatabase) throws(FileFailure) {
+    guard let folder = try database.folder(state.folderName) else { return nil }
+    self.state = state
+    self.folder = folder
+    for name in try folder.names() {
+      if let main = name.mainOfAppleDouble {
+        sides.append(main)
+      } else if let (stem, part) = Self.split(name), stem.uuid != nil {
+        parts[stem, default: []].insert(part)
+      } else {
+        others.append(name)
+      }
+    }
+  }
+
+  var stems: [FileName] { parts.keys.sorted() }
+
+  private static func split(_ name: FileName) -> (FileName, Parts)? {
+    for (suffix, part) in [
+      (DatabaseLayout.reportExtension, Parts.report), (DatabaseLayout.metadataExtension, .metadata),
+      (DatabaseLayout.lockExtension, .lock),
+    ] {
+      if let stem = name.removing(suffix: suffix) { return (stem, part) }
+    }
+    return nil
+  }
+
+  /// The path of a file, relative to the database.
+  func path(_ name: FileName) -> String { state.rawValue + "/" + name.escaped }
+}
+
+extension CrashDatabase {
+  /// Whether there is a report with this id, whatever the case of its name.
+  func hasReport(_ id: UUIDBytes) throws(FileFailure) -> Bool {
+    if try report(id) != nil { return true }
+    for state in ReportState.allCases {
+      guard let listing = try ReportFolder(state, self) else { continue }
+      if listing.parts.contains(where: { $0.value.contains(.report) && $0.key.uuid == id }) { return true }
+    }
+    return false
+  }
+}

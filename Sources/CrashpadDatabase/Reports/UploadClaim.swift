@@ -1,0 +1,191 @@
+package import CrashpadFiles
+package import CrashpadSnapshot
+internal import Synchronization
+internal import SystemPackage
+
+/// A pending report that is about to be uploaded, like Crashpad's `UploadReport`: locked as long as this object lives.
+///
+/// The result of the attempt is recorded by one of `complete`, `recordFailure` and `giveUp`. Without any of them the
+/// report stays unchanged. All throw `FileFailure`, and `ReportChangeFailure.busy` if the report's lock in `completed/`
+/// is held. `openRecord` has to be called before the report is sent.
+package final class UploadClaim: Sendable {
+  package let report: Report
+  /// The metadata before the attempt.
+  package let metadata: ReportMetadata
+  /// The report's file, open for reading.
+  package let file: OpenFile
+  private let lock: ReportLock
+  private let session: DatabaseSession
+  private let record = Mutex<OpenFile?>(nil)
+
+  fileprivate init(
+    _ report: Report, _ metadata: ReportMetadata, _ file: OpenFile, _ lock: ReportLock, _ session: DatabaseSession
+  ) {
+    self.report = report
+    self.metadata = metadata
+    self.file = file
+    self.lock = lock
+    self.session = session
+  }
+
+  /// Opens an attachment for reading. Throws `FileFailure`: `tooManyLinks` if the file has another name too.
+  package func open(_ attachment: Report.Attachment) throws(FileFailure) -> OpenFile {
+    let database = session.database
+    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension),
+      let folder = try database.folder(DatabaseLayout.attachments)?.folderIfPresent(stem)
+    else { throw FileFailure(database.path(of: report), .noSuchFileOrDirectory) }
+    let file = try folder.open(attachment.name)
+    try file.checkLinks()
+    return file
+  }
+
+  /// Opens the metadata for writing, or makes them if the report has no metadata file, so that the server's answer can
+  /// be recorded without another file, whatever happens meanwhile. Throws `FileFailure`.
+  package func openRecord() throws(FileFailure) {
+    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
+    let name = stem.appending(DatabaseLayout.metadataExtension)
+    let folder = session.folder(report.state)
+    // A file with other links is not written.
+    if case .file = report.metadata, let file = try folder.openIfPresent(name, .readAndWrite),
+      try file.status().linkCount == 1
+    {
+      return record.withLock { $0 = file }
+    }
+    try session.replace(name, in: folder, with: metadata.bytes)
+    let file = try folder.openIfPresent(name, .readAndWrite)
+    guard let file else { throw FileFailure(folder.path.appending(name), .noSuchFileOrDirectory) }
+    record.withLock { $0 = file }
+  }
+
+  /// Makes a new file without a name, for intermediate data of the upload. Throws `FileFailure`.
+  package func scratchFile() throws(FileFailure) -> OpenFile {
+    let (name, file) = try session.temporaryFile()
+    try session.new.remove(name)
+    return file
+  }
+
+  /// Records that the server has the report, as `serverID`, and moves the report to the completed ones.
+  ///
+  /// The first step is one small write to the metadata in place. If this process dies after it, the report is not sent
+  /// again, and the next session only moves it. Throws `FileFailure` if that write fails; if only the move fails, the
+  /// next session repeats it.
+  package func complete(serverID: [UInt8], now: Int64) throws(FileFailure) {
+    var metadata = attempted(now)
+    metadata.isUploaded = true
+    metadata.isUploadExplicitlyRequested = false
+    metadata.serverID = serverID
+    try session.overwrite(report, metadata, record.withLock { $0 })
+    try? session.finish(report, metadata)
+  }
+
+  /// Records a failed attempt, and the number of attempts: the report stays pending.
+  package func recordFailure(attempts: Int32, now: Int64) throws {
+    var metadata = metadata
+    metadata.uploadAttempts = attempts
+    metadata.lastUploadAttemptTime = now
+    try session.overwrite(report, metadata, record.withLock { $0 })
+  }
+
+  /// Gives up all attempts: it becomes a completed report that was not uploaded. Its file stays.
+  package func giveUp(now: Int64) throws {
+    var metadata = attempted(now)
+    metadata.isUploadExplicitlyRequested = false
+    try session.change(report, to: .completed, metadata)
+  }
+
+  /// Cancels the upload, like Crashpad's `SkipReportUpload`: it becomes a completed report that was not uploaded.
+  package func skip() throws {
+    var metadata = metadata
+    metadata.isUploadExplicitlyRequested = false
+    try session.change(report, to: .completed, metadata)
+  }
+
+  private func attempted(_ now: Int64) -> ReportMetadata {
+    var metadata = metadata
+    if metadata.uploadAttempts < .max { metadata.uploadAttempts += 1 }
+    metadata.lastUploadAttemptTime = now
+    return metadata
+  }
+}
+
+extension CrashDatabase {
+  /// The ids of the reports in `state`, taken from their names alone and sorted; the reports are not read. Throws
+  /// `FileFailure`.
+  package func reportIDs(in state: ReportState) throws(FileFailure) -> [UUIDBytes] {
+    guard let folder = try folder(state.folderName) else { return [] }
+    var ids: Set<UUIDBytes> = []
+    for name in try folder.names() where name.bytes.count == 40 {
+      guard let stem = name.removing(suffix: DatabaseLayout.reportExtension) else { continue }
+      if let id = UUIDBytes(text: stem.text) { ids.insert(id) }
+    }
+    return ids.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+  }
+
+  /// The pending report `id`; nil if there is none. Throws `FileFailure`.
+  package func pendingReport(_ id: UUIDBytes) throws(FileFailure) -> Report? { try report(id, in: .pending) }
+}
+
+extension DatabaseSession {
+  /// Claims the pending report `id` for an upload, like Crashpad's `GetReportForUploading`.
+  ///
+  /// - Returns: nil if there is no such pending report, or no longer. If a session died after the server had it, it is
+  ///   moved to the completed ones now, and nil is returned too.
+  /// - Throws: `ReportChangeFailure` (`busy`, `damagedMetadata`) and `FileFailure`.
+  package func claimForUpload(_ id: UUIDBytes) throws -> UploadClaim? {
+    guard try database.report(id, in: .pending) != nil else { return nil }
+    let lock: ReportLock
+    do { lock = try self.lock(id, in: .pending) } catch let error as Busy {
+      throw ReportChangeFailure.busy(error.state)
+    }
+    // Another program may have finished the upload before the lock was taken.
+    guard let report = try database.report(id, in: .pending) else { return nil }
+    guard let metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
+    if metadata.isUploaded {
+      try withExtendedLifetime(lock) { try finish(report, metadata) }
+      return nil
+    }
+    let file = try database.open(report)
+    try file.checkLinks()
+    return UploadClaim(report, metadata, file, lock, self)
+  }
+
+  /// Replaces the metadata of `report`, whose lock is held. `record` is the file of the old metadata, if it is open.
+  ///
+  /// Writes into the same file if they fit: a write of less than a disk's block is atomic even if the process is
+  /// killed, and needs no waiting for the disk, unlike replacing the file. If the server's id does not fit, its
+  /// beginning is written that way, and the file is replaced afterwards: the report is marked as uploaded in any case.
+  fileprivate func overwrite(_ report: Report, _ metadata: ReportMetadata, _ record: OpenFile?) throws(FileFailure) {
+    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
+    let name = stem.appending(DatabaseLayout.metadataExtension)
+    let block = 512
+    let oldSize = report.metadata.value?.serverID.count ?? 0
+    if let record, oldSize <= min(metadata.serverID.count, block - ReportMetadata.fixedSize) {
+      try record.overwriteStart(Array(metadata.bytes.prefix(block)))
+      if metadata.bytes.count <= block { return }
+      // The metadata already record that the server has the report.
+      try? replace(name, in: folder(report.state), with: metadata.bytes)
+      return
+    }
+    try replace(name, in: folder(report.state), with: metadata.bytes)
+  }
+
+  /// Moves a pending report, whose lock is held and whose metadata mark it as uploaded, to the completed ones.
+  func finish(_ report: Report, _ metadata: ReportMetadata) throws {
+    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
+    let targetLock: ReportLock
+    do { targetLock = try lock(report.id, in: .completed) } catch let error as Busy {
+      throw ReportChangeFailure.busy(error.state)
+    }
+    try withExtendedLifetime(targetLock) {
+      let name = stem.appending(DatabaseLayout.metadataExtension)
+      let (source, target) = (folder(.pending), folder(.completed))
+      // If the name is taken, or the file system has no links, a copy is written.
+      if (try? source.link(name, to: target, as: name)) == nil {
+        try replace(name, in: target, with: metadata.bytes)
+      }
+      try source.move(report.fileName, to: target, as: report.fileName)
+      try source.remove(name)
+      try source.remove(report.fileName.appleDouble)
+    }
+  }
+}

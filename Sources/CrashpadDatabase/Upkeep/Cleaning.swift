@@ -1,0 +1,189 @@
+package import CrashpadFiles
+package import CrashpadSnapshot
+package import SystemPackage
+
+/// The ages at which leftovers in a database may be removed.
+package struct CleaningRules: Sendable, Hashable {
+  /// 60 days, in seconds.
+  package static let defaultRejectedAge: Int64 = 60 * 86400
+
+  /// The seconds after which files in `new/`, reports without metadata and locks of unknown owners count as leftovers.
+  package var timeToLive: Int64
+  /// The seconds after which rejected dumps are removed; nil to keep them forever.
+  package var rejectedAge: Int64?
+
+  package init(timeToLive: Int64 = LockExpiry.timeToLive, rejectedAge: Int64? = Self.defaultRejectedAge) {
+    self.timeToLive = timeToLive
+    self.rejectedAge = rejectedAge
+  }
+
+  func isOld(_ modified: Int64, now: Int64) -> Bool { Self.isOld(modified, timeToLive, now: now) }
+
+  /// Whether a dump rejected at `time` may be removed; false if rejected dumps are kept forever.
+  func isRejectedLongAgo(_ time: Int64, now: Int64) -> Bool {
+    rejectedAge.map { Self.isOld(time, $0, now: now) } ?? false
+  }
+
+  private static func isOld(_ time: Int64, _ age: Int64, now: Int64) -> Bool {
+    let (limit, overflow) = now.subtractingReportingOverflow(age)
+    return !overflow && time <= limit
+  }
+}
+
+/// An entry in a database that is no longer needed.
+package struct Leftover: Sendable, Hashable {
+  package enum Kind: String, Sendable, CaseIterable {
+    /// In `new/`: a file of a session of ours that ended without removing it.
+    case endedRun = "ended-run"
+    /// In `new/`: a report that was not finished.
+    case newFile = "new-file"
+    /// A report's lock whose owner is gone.
+    case abandonedLock = "abandoned-lock"
+    /// A report's lock whose owner can't be determined, and which has expired. The report stays.
+    case expiredLock = "expired-lock"
+    /// With the report's attachments.
+    case reportWithoutMetadata = "report-without-metadata"
+    case metadataWithoutReport = "metadata-without-report"
+    case attachmentsWithoutReport = "attachments-without-report"
+    /// An expired `settings.dat.__lock__`, from systems that lack flock(2).
+    case settingsLock = "settings-lock"
+    /// A rejected dump with the file that gives the reason.
+    case rejectedDump = "rejected-dump"
+  }
+
+  package let kind: Kind
+  /// The directory of the database that contains it; nil for the database itself.
+  package let folder: FileName?
+  package let name: FileName
+  /// The size in bytes, including dependent files.
+  package let size: UInt64
+  /// The time of the last change, in seconds since 1970: the time of the file; for locks the time in their content, for
+  /// rejected dumps the time of the rejection.
+  package let since: Int64
+
+  /// The id in its name; nil if there is none.
+  package var id: UUIDBytes? { name.stem.uuid }
+}
+
+/// The leftovers of a database, and the entries that could not be examined.
+package struct Leftovers: Sendable {
+  /// In the order in which they are to be removed.
+  package internal(set) var found: [Leftover] = []
+  package internal(set) var failures: [FileFailure] = []
+}
+
+extension CrashDatabase {
+  /// Searches for leftovers. Nothing is changed.
+  ///
+  /// The rules are those of Crashpad's `CleanDatabase`, made safe: a report without metadata has to be old, and an
+  /// expired lock is removed without its report.
+  ///
+  /// - Parameters:
+  ///   - rules: the ages of leftovers.
+  ///   - now: in seconds since 1970.
+  package func leftovers(_ rules: CleaningRules = CleaningRules(), now: Int64) -> Leftovers {
+    var search = LeftoverSearch(self, rules, now: now)
+    search.run()
+    return search.leftovers
+  }
+
+  /// The path of a leftover, as a user would name it.
+  package func path(of leftover: Leftover) -> FilePath {
+    (leftover.folder.map { path.appending($0) } ?? path).appending(leftover.name)
+  }
+}
+
+extension DatabaseSession {
+  /// Removes a leftover, if it still is one. All conditions are checked again, under the report's lock if it has one.
+  ///
+  /// To remove all, take them in the order of `Leftovers`. An entry that is gone already counts as removed: opening the
+  /// session removed the files of ended sessions.
+  ///
+  /// - Parameters:
+  ///   - leftover: found by `CrashDatabase.leftovers`.
+  ///   - rules: the same as for the search.
+  ///   - now: the same as for the search, in seconds since 1970.
+  package func clean(_ leftover: Leftover, _ rules: CleaningRules = CleaningRules(), now: Int64) -> Removal {
+    do {
+      let root = database.root
+      guard let folder = try leftover.folder.map({ name in try root.folderIfPresent(name) }) ?? root,
+        let status = try folder.status(leftover.name)
+      else { return .removed }
+      switch leftover.kind {
+      case .endedRun: return .changed
+      case .newFile:
+        guard status.kind != .directory, rules.isOld(status.modified, now: now) else { return .changed }
+        return try folder.remove(leftover.name) ? .removed : .changed
+      case .abandonedLock, .expiredLock, .settingsLock:
+        let isGone = try LockFile.removeExpired(leftover.name, in: folder, now: now, timeToLive: rules.timeToLive)
+        return isGone ? .removed : .changed
+      case .reportWithoutMetadata: return try cleanReport(leftover, folder, rules, now)
+      case .metadataWithoutReport: return try cleanMetadata(leftover, folder)
+      case .attachmentsWithoutReport: return try cleanAttachments(leftover)
+      case .rejectedDump: return try cleanRejected(leftover, folder, rules, now)
+      }
+    } catch { return Removal(error, database.path(of: leftover)) }
+  }
+
+  private func cleanReport(_ leftover: Leftover, _ folder: Folder, _ rules: CleaningRules, _ now: Int64) throws
+    -> Removal
+  {
+    guard let state = ReportState(folder: leftover.folder), let id = leftover.id else { return .changed }
+    let lock = try self.lock(id, in: state)
+    return try withExtendedLifetime(lock) {
+      let search = LeftoverSearch(database, rules, now: now)
+      guard try search.reportWithoutMetadata(leftover.name, state, folder) != nil else { return .changed }
+      try folder.remove(leftover.name)
+      try folder.remove(leftover.name.appleDouble)
+      if try !search.hasReport(id, leftover.name.stem) { try removeAttachments(leftover.name.stem) }
+      return .removed
+    }
+  }
+
+  private func cleanMetadata(_ leftover: Leftover, _ folder: Folder) throws -> Removal {
+    guard let state = ReportState(folder: leftover.folder), let id = leftover.id else { return .changed }
+    let lock = try self.lock(id, in: state)
+    return try withExtendedLifetime(lock) {
+      let report = leftover.name.stem.appending(DatabaseLayout.reportExtension)
+      guard try folder.status(report) == nil else { return .changed }
+      try folder.remove(leftover.name)
+      return .removed
+    }
+  }
+
+  private func cleanAttachments(_ leftover: Leftover) throws -> Removal {
+    guard let id = leftover.id, let parent = try database.folder(DatabaseLayout.attachments) else { return .changed }
+    let search = LeftoverSearch(database, CleaningRules(), now: 0)
+    // Checked before the locks are taken: Crashpad abandons a finished report that it can't lock.
+    if try search.hasReport(id, leftover.name) { return .changed }
+    let locks = try ReportState.allCases.map { try lock(id, in: $0) }
+    return try withExtendedLifetime(locks) {
+      if try search.hasReport(id, leftover.name) { return .changed }
+      try removeAttachments(leftover.name)
+      guard try parent.status(leftover.name) == nil else {
+        return .failed(FileFailure(database.path(of: leftover), .directoryNotEmpty))
+      }
+      return .removed
+    }
+  }
+
+  private func cleanRejected(_ leftover: Leftover, _ folder: Folder, _ rules: CleaningRules, _ now: Int64) throws
+    -> Removal
+  {
+    guard let rejected = try LeftoverSearch.rejected(leftover.name, in: folder),
+      rules.isRejectedLongAgo(rejected.since, now: now)
+    else { return .changed }
+    // The reason last: the next search finds it even alone.
+    try folder.remove(leftover.name)
+    if let reason = rejected.reason { try folder.remove(reason) }
+    return .removed
+  }
+}
+
+extension ReportState {
+  /// Returns nil if `folder` is not a directory of reports.
+  init?(folder: FileName?) {
+    guard let state = ReportState.allCases.first(where: { $0.folderName == folder }) else { return nil }
+    self = state
+  }
+}

@@ -1,0 +1,172 @@
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// The content of a core's notes, except the threads, which are in the snapshot.
+struct CoreNotes {
+  var hasNotes = false
+  /// For each thread: its pending signal, and the range of its NT_SIGINFO.
+  var signals: [(current: UInt16, info: ByteRange?)] = []
+  /// NT_PRPSINFO
+  var process: ByteRange?
+  /// NT_FILE
+  var files: ByteRange?
+  /// NT_AUXV
+  var auxiliaryVector: ByteRange?
+  /// An NT_SIGINFO that precedes all threads
+  var firstSignalInfo: ByteRange?
+
+  /// The CPU time of each thread; for the first thread of a process, that of the whole process.
+  var times: [(user: Timestamp, system: Timestamp)] = []
+  /// AT_* to value; if a type is repeated, the first one counts.
+  var auxiliaryValues: [UInt64: UInt64] = [:]
+}
+
+extension CoreReader {
+  mutating func readNotes(_ range: ByteRange, alignment: UInt64, isCut: Bool, _ bytes: RawSpan) {
+    var list = ElfNotes(range, alignment: alignment)
+    var count = 0
+    while let note = list.next(bytes) {
+      notes.hasNotes = true
+      count += 1
+      if note.isNamed("CORE", bytes) {
+        readCoreNote(note, bytes)
+      } else if note.isNamed("LINUX", bytes) {
+        readLinuxNote(note, bytes)
+      }
+    }
+    // A truncated file already has a finding.
+    if let fault = list.fault, !isCut {
+      findings.append(Finding(CoreRules.noteOutside, at: fault, path: "notes[\(count)]"))
+    }
+  }
+
+  private mutating func readCoreNote(_ note: ElfNote, _ bytes: RawSpan) {
+    switch note.type {
+    case CoreFormat.notePRSTATUS:
+      let registers =
+        snapshot.system.architecture == .x86_64 ? CoreFormat.registersX86_64 : CoreFormat.registersAArch64
+      guard check(note, has: CoreFormat.statusRegisters + registers, "NT_PRSTATUS"),
+        spend(Price.thread, at: note.offset, path: "NT_PRSTATUS")
+      else { return }
+      readThread(note.content.offset, bytes)
+    case CoreFormat.noteFPREGSET:
+      let size = snapshot.system.architecture == .x86_64 ? 512 : 520
+      guard isOfThread(note, "NT_FPREGSET"), check(note, has: size, "NT_FPREGSET") else { return }
+      readFloatingPoint(note.content.offset, bytes)
+    case CoreFormat.notePRPSINFO:
+      if notes.process == nil, check(note, has: CoreFormat.processInfoSize, "NT_PRPSINFO") {
+        notes.process = note.content
+      }
+    case CoreFormat.noteSIGINFO:
+      guard check(note, has: 24, "NT_SIGINFO") else { return }
+      if let last = notes.signals.indices.last {
+        if notes.signals[last].info == nil { notes.signals[last].info = note.content }
+      } else {
+        notes.firstSignalInfo = note.content
+      }
+    case CoreFormat.noteAUXV:
+      guard notes.auxiliaryVector == nil else { return }
+      notes.auxiliaryVector = note.content
+      // Linux has about 40 types.
+      for offset in stride(from: note.content.offset, to: note.content.end - 15, by: 16).prefix(256) {
+        let type = bytes.uint64(at: offset)
+        if type == 0 { break }
+        if notes.auxiliaryValues[type] == nil { notes.auxiliaryValues[type] = bytes.uint64(at: offset + 8) }
+      }
+    case CoreFormat.noteFILE:
+      if notes.files == nil, check(note, has: 16, "NT_FILE") { notes.files = note.content }
+    default: break
+    }
+  }
+
+  private mutating func readLinuxNote(_ note: ElfNote, _ bytes: RawSpan) {
+    switch (snapshot.system.architecture, note.type) {
+    case (.x86_64, CoreFormat.noteX86XSTATE):
+      // The first 512 bytes are the FXSAVE area.
+      guard isOfThread(note, "NT_X86_XSTATE"), check(note, has: 512, "NT_X86_XSTATE"),
+        case .x86_64(let context)? = snapshot.threads.last?.context, context.fxsave.isEmpty
+      else { return }
+      readFloatingPoint(note.content.offset, bytes)
+    case (.arm64, CoreFormat.noteARMTLS):
+      guard isOfThread(note, "NT_ARM_TLS"), check(note, has: 8, "NT_ARM_TLS") else { return }
+      snapshot.threads[snapshot.threads.count - 1].dataAddress = bytes.uint64(at: note.content.offset)
+    case (.arm64, CoreFormat.noteARMPACMask):
+      guard check(note, has: 16, "NT_ARM_PAC_MASK") else { return }
+      let mask = bytes.uint64(at: note.content.offset) | bytes.uint64(at: note.content.offset + 8)
+      if snapshot.system.addressMask == nil, mask != 0 { snapshot.system.addressMask = mask }
+    default: break
+    }
+  }
+
+  private mutating func check(_ note: ElfNote, has size: Int, _ path: String) -> Bool {
+    if note.content.count >= size { return true }
+    findings.append(
+      Finding(
+        CoreRules.noteTooShort, at: note.offset, path: path, expected: .byteCount(UInt64(size)),
+        found: .byteCount(UInt64(note.content.count))))
+    return false
+  }
+
+  private mutating func isOfThread(_ note: ElfNote, _ path: String) -> Bool {
+    if !snapshot.threads.isEmpty { return true }
+    findings.append(Finding(CoreRules.strayNote, at: note.offset, path: path))
+    return false
+  }
+
+  // MARK: The process
+
+  /// Reads NT_PRPSINFO and the auxiliary vector.
+  mutating func readProcess(_ bytes: RawSpan) {
+    var linux = LinuxSnapshot()
+    linux.auxiliaryVector = notes.auxiliaryVector.map { Content(inputOffset: $0.offset, count: $0.count) }
+    snapshot.system.pageSize = notes.auxiliaryValues[CoreFormat.auxPageSize]
+    if let process = notes.process {
+      snapshot.processID = bytes.int32(at: process.offset + 24)
+      snapshot.parentProcessID = bytes.int32(at: process.offset + 28)
+      let name = text(ByteRange(offset: process.offset + 40, count: 16), bytes)
+      var arguments = text(ByteRange(offset: process.offset + 56, count: 80), bytes)
+      // The kernel writes a space after each argument.
+      while arguments.count > 0, bytes.uint8(at: arguments.end - 1) == 0x20 { arguments.count -= 1 }
+      if arguments.count > 0 { linux.commandLine = Content(inputOffset: arguments.offset, count: arguments.count) }
+      // The times and the name belong to the process' first thread, whose id is the process id.
+      if let main = snapshot.threads.firstIndex(where: { $0.id == UInt64(bytes.uint32(at: process.offset + 24)) }) {
+        if name.count > 0 { snapshot.threads[main].name = Content(inputOffset: name.offset, count: name.count) }
+        snapshot.userTime = notes.times[main].user
+        snapshot.systemTime = notes.times[main].system
+      }
+    }
+    snapshot.linux = linux
+  }
+
+  /// The range up to the first NUL.
+  func text(_ range: ByteRange, _ bytes: RawSpan) -> ByteRange {
+    ByteRange(offset: range.offset, count: bytes.firstZero(in: range) - range.offset)
+  }
+
+  // MARK: The signal
+
+  mutating func readException(_ bytes: RawSpan) {
+    if notes.signals.first?.info == nil, !notes.signals.isEmpty { notes.signals[0].info = notes.firstSignalInfo }
+    // The kernel and gdb write the thread that received the signal first. Other programs may not.
+    let index = notes.signals.firstIndex { $0.current != 0 || signal($0.info, bytes) != 0 }
+    guard let index, let id = snapshot.threads[index].id else { return }
+    let (current, info) = notes.signals[index]
+    let number = signal(info, bytes)
+    // A debugger stops the process to write its core; no signal is pending then.
+    if current == 0, number == CoreFormat.signalStop { return }
+    var exception = ExceptionSnapshot(
+      kind: .linuxSignal, threadID: id, code: number != 0 ? number : UInt32(current))
+    exception.context = snapshot.threads[index].context
+    if let info, number != 0 {
+      let code = bytes.int32(at: info.offset + 8)
+      exception.info = UInt32(bitPattern: code)
+      // For a fault raised by the kernel, this field is the address; for other signals, the sender.
+      if code > 0, [4, 5, 7, 8, 11].contains(number) { exception.address = bytes.uint64(at: info.offset + 16) }
+    }
+    snapshot.exception = exception
+  }
+
+  private func signal(_ info: ByteRange?, _ bytes: RawSpan) -> UInt32 {
+    info.map { bytes.uint32(at: $0.offset) } ?? 0
+  }
+}

@@ -1,0 +1,187 @@
+package import CrashpadBytes
+package import CrashpadSnapshot
+
+/// Reads an ELF core file of Linux, written by the kernel, gdb's gcore or systemd-coredump, into a snapshot.
+///
+/// A core may have many gigabytes. Only headers, notes and the first pages of modules are read; memory is kept as
+/// ranges of the file. This code parses the file itself, without libelf, because a core that was truncated by a size
+/// limit must be read as far as possible, and each finding needs its offset in the file.
+package struct CoreReader {
+  package struct Options: Sendable {
+    /// The maximum size in bytes of a thread's stack, from the stack pointer upwards. The memory above it is kept as
+    /// other memory.
+    package var maximumStack = 1 << 20
+    /// The same for the crashed thread, large enough for a stack that overflowed.
+    package var maximumCrashedStack = 16 << 20
+
+    package init() {}
+  }
+
+  package struct Result: Sendable {
+    /// Nil if the file is not a readable core; `findings` has the reason.
+    package let snapshot: ProcessSnapshot?
+    package let findings: FindingList
+  }
+
+  let options: Options
+  var snapshot: ProcessSnapshot
+  var findings: FindingList
+  var space = AddressSpace([]) { _ in }
+  var notes = CoreNotes()
+  /// NT_FILE, by address.
+  var mappings: [FileMapping] = []
+  /// Bytes of memory that lists and texts may still use. Many entries may share one name, so without this limit a small
+  /// file could describe a snapshot of any size.
+  var memoryBudget: Int
+  /// Whether the budget has been exceeded, which is reported once.
+  private var isExhausted = false
+
+  /// Reads all of `bytes`.
+  package static func read(_ bytes: RawSpan, options: Options = Options(), limits: Limits = Limits()) -> Result {
+    var findings = FindingList(limit: limits.maximumFindings)
+    guard let architecture = architecture(bytes, &findings) else { return Result(snapshot: nil, findings: findings) }
+    var reader = CoreReader(architecture, bytes.byteCount, options, findings)
+    reader.readSegments(bytes)
+    reader.readProcess(bytes)
+    reader.readModules(bytes)
+    reader.readException(bytes)
+    reader.divideMemory()
+    reader.readInitialStack(bytes)
+    reader.makeTexts(bytes)
+    return Result(snapshot: reader.snapshot, findings: reader.findings)
+  }
+
+  private init(_ architecture: CPUArchitecture, _ size: Int, _ options: Options, _ findings: FindingList) {
+    self.options = options
+    self.findings = findings
+    snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: architecture, operatingSystem: .linux))
+    memoryBudget = size + 32 << 20
+  }
+
+  /// Checks the ELF header. Returns nil, with a finding, if it is not that of a supported core.
+  private static func architecture(_ bytes: RawSpan, _ findings: inout FindingList) -> CPUArchitecture? {
+    if bytes.byteCount >= 4, bytes.uint32(at: 0) != CoreFormat.magic {
+      findings.append(Finding(CoreRules.badSignature, at: 0))
+      return nil
+    }
+    guard bytes.byteCount >= CoreFormat.headerSize else {
+      findings.append(
+        Finding(
+          CoreRules.tooShort, expected: .byteCount(UInt64(CoreFormat.headerSize)),
+          found: .byteCount(UInt64(bytes.byteCount))))
+      return nil
+    }
+    guard bytes.uint16(at: 4) == CoreFormat.class64LittleEndian else {
+      findings.append(Finding(CoreRules.unsupportedClass, at: 4))
+      return nil
+    }
+    guard bytes.uint16(at: 16) == CoreFormat.typeCore else {
+      findings.append(Finding(CoreRules.notACore, at: 16))
+      return nil
+    }
+    switch bytes.uint16(at: 18) {
+    case CoreFormat.machineX86_64: return .x86_64
+    case CoreFormat.machineAArch64: return .arm64
+    case let machine:
+      findings.append(Finding(CoreRules.unsupportedMachine, at: 18, path: "e_machine", found: .number(UInt64(machine))))
+      return nil
+    }
+  }
+
+  /// The approximate memory cost of one entry of each kind, in bytes, rounded up.
+  enum Price {
+    static let thread = 1024
+    static let module = 512
+    static let mapping = 48
+  }
+
+  /// Deducts `price` bytes from the budget. Returns false, with a finding, if the budget is not sufficient.
+  mutating func spend(_ price: Int, at offset: Int?, path: String) -> Bool {
+    if memoryBudget < price {
+      if !isExhausted { findings.append(Finding(CoreRules.tooManyEntries, at: offset, path: path)) }
+      isExhausted = true
+      return false
+    }
+    memoryBudget -= price
+    return true
+  }
+
+  // MARK: Program headers
+
+  private mutating func readSegments(_ bytes: RawSpan) {
+    let start = Int(clamping: bytes.uint64(at: 32))
+    let entrySize = Int(bytes.uint16(at: 54))
+    let count = programHeaderCount(start, entrySize, bytes)
+    let fitting =
+      entrySize >= CoreFormat.programHeaderSize && start <= bytes.byteCount
+      ? (bytes.byteCount - start) / entrySize : 0
+    if count > fitting {
+      snapshot.isComplete = false
+      findings.append(
+        Finding(
+          CoreRules.headersOutside, at: 32, path: "e_phnum", expected: .number(UInt64(fitting)),
+          found: .number(UInt64(count))))
+    }
+    var segments: [CoreSegment] = []
+    segments.reserveCapacity(min(count, fitting))
+    // All segments together may have no more bytes than the file, so that data derived from them is limited too.
+    var left = bytes.byteCount
+    var isShared = false
+    var cut: (header: Int, index: Int, end: UInt64)?
+    for index in 0..<min(count, fitting) {
+      let header = start + index * entrySize
+      let type = bytes.uint32(at: header)
+      guard type == CoreFormat.segmentLoad || type == CoreFormat.segmentNote else { continue }
+      let offset = bytes.uint64(at: header + 8)
+      let size = bytes.uint64(at: header + 32)
+      let (end, overflow) = offset.addingReportingOverflow(size)
+      var range = ByteRange(offset: Int(clamping: offset), count: Int(clamping: size))
+      if overflow || end > UInt64(bytes.byteCount) {
+        range.offset = min(range.offset, bytes.byteCount)
+        range.count = min(range.count, bytes.byteCount - range.offset)
+        cut = (cut?.header ?? header, cut?.index ?? index, max(cut?.end ?? 0, overflow ? .max : end))
+      }
+      if range.count > left {
+        if !isShared { findings.append(Finding(CoreRules.sharedBytes, at: header, path: "ProgramHeader[\(index)]")) }
+        isShared = true
+        range.count = left
+      }
+      left -= range.count
+      if type == CoreFormat.segmentNote {
+        readNotes(range, alignment: bytes.uint64(at: header + 48), isCut: cut?.header == header, bytes)
+        continue
+      }
+      let address = bytes.uint64(at: header + 16)
+      let memorySize = min(bytes.uint64(at: header + 40), 0 &- max(address, 1))
+      range.count = min(range.count, Int(clamping: memorySize))
+      segments.append(
+        CoreSegment(address: address, memorySize: memorySize, bytes: range, flags: bytes.uint32(at: header + 4)))
+    }
+    if let cut {
+      snapshot.isComplete = false
+      findings.append(
+        Finding(
+          CoreRules.truncated, at: cut.header, path: "ProgramHeader[\(cut.index)]", expected: .byteCount(cut.end),
+          found: .byteCount(UInt64(bytes.byteCount))))
+    }
+    var overlaps: [CoreSegment] = []
+    space = AddressSpace(segments) { overlaps.append($0) }
+    for segment in overlaps {
+      findings.append(
+        Finding(CoreRules.overlappingSegments, at: segment.bytes.offset, found: .address(segment.address)))
+    }
+    if !notes.hasNotes { findings.append(Finding(CoreRules.noNotes)) }
+  }
+
+  /// If there are more than 65,534 segments, their number is in the first section header, at the end of the file.
+  private func programHeaderCount(_ start: Int, _ entrySize: Int, _ bytes: RawSpan) -> Int {
+    let count = bytes.uint16(at: 56)
+    guard count == CoreFormat.extendedCount else { return Int(count) }
+    let section = Int(clamping: bytes.uint64(at: 40))
+    if section > 0, section <= bytes.byteCount - 64 { return Int(bytes.uint32(at: section + 44)) }
+    // The file is truncated. The first segment is that of the notes, and follows the program headers.
+    guard entrySize > 0, start <= bytes.byteCount - CoreFormat.programHeaderSize else { return Int(count) }
+    let notes = Int(clamping: bytes.uint64(at: start + 8))
+    return notes > start ? (notes - start) / entrySize : Int(count)
+  }
+}

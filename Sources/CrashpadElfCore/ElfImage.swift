@@ -1,0 +1,72 @@
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// Facts from the first page of an ELF file, if the core contains that page.
+struct ElfImage {
+  /// The size in memory, in bytes; nil if the program headers are not in the core.
+  private(set) var size: UInt64?
+  private(set) var isFixed: Bool
+  private(set) var buildID: Content?
+  /// LINUX_VERSION_CODE, in the vDSO
+  private(set) var kernelVersion: UInt32?
+
+  /// Longer build ids are ignored: linkers write 8 to 20 bytes, and the longest digest has 64.
+  private static let maximumBuildID = 64
+
+  /// Nil if there is no ELF header at `address` in the core. `budget` is the number of bytes that may still be
+  /// searched.
+  init?(at address: UInt64, in space: AddressSpace, pageSize: UInt64, budget: inout Int, _ bytes: RawSpan) {
+    guard let header = space.bytes(at: address, count: CoreFormat.headerSize),
+      bytes.uint32(at: header.offset) == CoreFormat.magic,
+      bytes.uint16(at: header.offset + 4) == CoreFormat.class64LittleEndian
+    else { return nil }
+    isFixed = bytes.uint16(at: header.offset + 16) == CoreFormat.typeExecutable
+    let entrySize = Int(bytes.uint16(at: header.offset + 54))
+    let count = Int(bytes.uint16(at: header.offset + 56))
+    guard entrySize >= CoreFormat.programHeaderSize,
+      let headers = space.bytes(
+        at: address &+ bytes.uint64(at: header.offset + 32), count: entrySize * count),
+      entrySize * count <= budget
+    else { return }
+    budget -= entrySize * count
+    var first: UInt64?
+    var end: UInt64 = 0
+    for index in 0..<count {
+      let offset = headers.offset + index * entrySize
+      guard bytes.uint32(at: offset) == CoreFormat.segmentLoad else { continue }
+      let start = bytes.uint64(at: offset + 16)
+      if first == nil { first = start & ~(pageSize - 1) }
+      let (last, overflow) = start.addingReportingOverflow(bytes.uint64(at: offset + 40))
+      if !overflow { end = max(end, last) }
+    }
+    guard let first else { return }
+    if end > first, end <= UInt64.max - pageSize { size = (end - first + pageSize - 1) & ~(pageSize - 1) }
+    for index in 0..<count {
+      let offset = headers.offset + index * entrySize
+      guard bytes.uint32(at: offset) == CoreFormat.segmentNote else { continue }
+      // The kernel writes only the first page of a file, which usually contains the notes.
+      guard let place = space.bytes(from: address &+ (bytes.uint64(at: offset + 16) &- first)) else { continue }
+      let size = Int(clamping: bytes.uint64(at: offset + 32))
+      readNotes(place, size, alignment: bytes.uint64(at: offset + 48), &budget, bytes)
+    }
+  }
+
+  private mutating func readNotes(
+    _ place: ByteRange, _ size: Int, alignment: UInt64, _ budget: inout Int, _ bytes: RawSpan
+  ) {
+    let range = ByteRange(offset: place.offset, count: min(place.count, size))
+    guard range.count <= budget else { return }
+    budget -= range.count
+    var notes = ElfNotes(range, alignment: alignment)
+    while let note = notes.next(bytes) {
+      if note.type == CoreFormat.noteBuildID, note.isNamed("GNU", bytes),
+        (1...Self.maximumBuildID).contains(note.content.count), buildID == nil
+      {
+        buildID = Content(inputOffset: note.content.offset, count: note.content.count)
+      }
+      if note.type == CoreFormat.noteKernelVersion, note.isNamed("Linux", bytes), note.content.count >= 4 {
+        kernelVersion = bytes.uint32(at: note.content.offset)
+      }
+    }
+  }
+}

@@ -1,0 +1,178 @@
+internal import CrashpadFiles
+internal import CrashpadMeaning
+internal import CrashpadSnapshot
+
+/// What ended the process, in the words of those who report crashes to analytics.
+package struct CrashException: Sendable, Hashable {
+  package enum Kind: Sendable {
+    /// An uncaught NSException.
+    case objectiveC
+    /// An uncaught error of C++ or Swift.
+    case language
+    /// A signal, a Mach exception, or an exception of Windows.
+    case signal
+  }
+
+  package var kind: Kind
+  /// The NSException's name, the error's type, or `SignalExceptionHandler`.
+  package var name: String
+  /// Its text, or "Signal 11 was raised."
+  package var reason: String
+  /// The signal's number on its system; nil on Windows, and where no signal is known.
+  package var signal: UInt32?
+  /// "SIGSEGV / SEGV_MAPERR at 0x10"
+  package var title: String
+  /// What the program or its runtime said about its end.
+  package var message: String?
+  /// Whether the system ended a process that did not answer.
+  package var isHang: Bool
+
+  /// "SIGSEGV", "EXC_BAD_ACCESS", or the error's type.
+  var type: String {
+    guard kind == .signal else { return name }
+    return title.firstRange(of: " / ").map { String(title[..<$0.lowerBound]) } ?? title
+  }
+
+  /// Nil if the process did not crash: a dump without a crash, a report of a hang that ended, of memory, of all processes.
+  init?(_ snapshot: ProcessSnapshot, _ texts: CrashTexts) {
+    guard Self.isCrash(snapshot) else { return nil }
+    let description = snapshot.exception.map { ExceptionDescription($0, snapshot.system) }
+    signal = snapshot.exception.flatMap { Self.signal($0) }
+    title = description?.title ?? snapshot.report?.termination.flatMap { Self.title($0) } ?? "crash"
+    isHang = snapshot.report?.termination.map { $0.code == 0x8bad_f00d } ?? false
+    let messages = texts.messages
+    message = messages.first
+    kind = .signal
+    name = "SignalExceptionHandler"
+    reason = signal.map { "Signal \($0) was raised." } ?? title
+    if let name = texts["exceptionName"] {
+      (kind, self.name, reason) = (.objectiveC, name, texts["exceptionReason"] ?? "")
+    } else if let found = messages.lazy.compactMap({ Self.error($0) }).first {
+      (kind, name, reason) = found
+    } else if snapshot.exception?.kind == .nsException {
+      (kind, name, reason) = (.objectiveC, "NSException", messages.first ?? title)
+    }
+  }
+
+  private static func isCrash(_ snapshot: ProcessSnapshot) -> Bool {
+    if let report = snapshot.report {
+      guard report.kind == .crash, !report.isNonFatal, !report.isSimulated else { return false }
+      return snapshot.exception != nil || report.termination != nil || !report.lastException.isEmpty
+    }
+    return snapshot.exception.map { !$0.isSimulated } ?? false
+  }
+
+  private static func title(_ termination: ReportSnapshot.Termination) -> String? {
+    let code = termination.code.map { $0 < 0x10000 ? String($0) : "0x" + hexadecimal($0) }
+    let parts = [termination.namespace, code].compactMap { $0 }
+    return parts.isEmpty ? nil : parts.joined(separator: " ")
+  }
+
+  // MARK: Signals
+
+  /// The signal that XNU makes of a Mach exception: `ux_exception` of bsd/uxkern/ux_exception.c.
+  private static func signal(_ exception: ExceptionSnapshot) -> UInt32? {
+    switch exception.kind {
+    case .linuxSignal: return exception.code
+    case .softSignal: return exception.info
+    case .nsException: return 6
+    case .windows: return nil
+    case .mach: break
+    }
+    if let signal = exception.signal, signal != 0 { return signal }
+    switch exception.code {
+    // 13 is a general protection fault of x86_64.
+    case 1: return exception.info == 1 || exception.info == 13 ? 11 : 10
+    case 2: return 4
+    case 3: return 8
+    case 6: return 5
+    case 10:
+      let code = CrashCode(code: exception.codes.count > 1 ? exception.codes[1] : UInt64(exception.info))
+      return code.signal == 0 ? 6 : code.signal
+    default: return nil
+    }
+  }
+
+  // MARK: Messages
+
+  /// The error that a runtime's message names.
+  private static func error(_ text: String) -> (Kind, String, String)? {
+    objectiveC(text) ?? cxx(text) ?? swift(text)
+  }
+
+  /// "*** Terminating app due to uncaught exception 'NSRangeException', reason: '*** -[__NSArrayI …'"
+  private static func objectiveC(_ text: String) -> (Kind, String, String)? {
+    guard let start = text.firstRange(of: "due to uncaught exception '") else { return nil }
+    let rest = text[start.upperBound...]
+    guard let end = rest.firstRange(of: "'") else { return nil }
+    let name = String(rest[..<end.lowerBound])
+    guard let reason = rest[end.upperBound...].firstRange(of: "reason: '") else { return (.objectiveC, name, "") }
+    var value = rest[reason.upperBound...]
+    if let stack = value.firstRange(of: "\n*** First throw call stack") { value = value[..<stack.lowerBound] }
+    if value.hasSuffix("'") { value.removeLast() }
+    return (.objectiveC, name, String(value))
+  }
+
+  /// "uncaught exception of type std::out_of_range: no such key", "… throwing an instance of 'E'\n  what():  text"
+  private static func cxx(_ text: String) -> (Kind, String, String)? {
+    if let start = text.firstRange(of: "uncaught exception of type ") {
+      let rest = text[start.upperBound...].prefix { $0 != "\n" }
+      guard let end = rest.firstRange(of: ": ") else { return (.language, String(rest), "") }
+      return (.language, String(rest[..<end.lowerBound]), String(rest[end.upperBound...]))
+    }
+    guard let start = text.firstRange(of: "throwing an instance of '"),
+      let end = text[start.upperBound...].firstRange(of: "'")
+    else { return nil }
+    let what = text[end.upperBound...].firstRange(of: "what():").map { text[$0.upperBound...].drop { $0 == " " } }
+    return (.language, String(text[start.upperBound..<end.lowerBound]), String(what?.prefix { $0 != "\n" } ?? ""))
+  }
+
+  /// "Fatal error: Error raised at top level: Shop.Refusal.noStock"
+  private static func swift(_ text: String) -> (Kind, String, String)? {
+    for start in ["Error raised at top level: ", "unexpectedly raised an error: "] {
+      guard let range = text.firstRange(of: start) else { continue }
+      let reason = text[range.upperBound...].prefix { $0 != "\n" }
+      let name = reason.prefix { $0 != "(" && $0 != " " }
+      guard !name.isEmpty else { continue }
+      return (.language, String(name), String(reason))
+    }
+    return nil
+  }
+}
+
+/// Texts of a dump by the names that programs give them.
+struct CrashTexts {
+  let messages: [String]
+  private let values: [String: String]
+
+  /// Longer values are cut, in bytes: an event is no place for a file.
+  private static let limit = 8192
+
+  init(_ snapshot: ProcessSnapshot, _ file: InputFile) {
+    func text(_ content: Content) -> String {
+      file.withBytes { snapshot.text(content.prefix(min(content.count, Self.limit)), in: $0) }
+    }
+    var values: [String: String] = [:]
+    func add(_ name: Content, _ value: Content) {
+      guard name.count <= 64, !value.isEmpty else { return }
+      let name = text(name)
+      if values[name] == nil { values[name] = text(value) }
+    }
+    for annotation in snapshot.annotations { add(annotation.name, annotation.value) }
+    var messages = snapshot.report?.messages.map(\.text) ?? []
+    if let message = snapshot.report?.exceptionMessage { messages.append(message) }
+    for module in snapshot.modules {
+      for annotation in module.simpleAnnotations { add(annotation.name, annotation.value) }
+      // 1 is the type of strings.
+      for object in module.annotationObjects where object.type == 1 { add(object.name, object.value) }
+      messages += module.messages.map(text)
+    }
+    self.values = values
+    self.messages = messages.filter { !$0.isEmpty }
+  }
+
+  subscript(names: String...) -> String? {
+    for name in names { if let value = values[name] { return value } }
+    return nil
+  }
+}

@@ -1,0 +1,145 @@
+package import CrashpadSnapshot
+
+/// A description of an exception. Names and meanings come from the table of codes.
+package struct ExceptionDescription: Sendable, Hashable {
+  /// "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS at 0x10"
+  package let title: String
+  /// The meaning, for readers who rarely see these names; nil if the name is self-explanatory.
+  package let explanation: String?
+  /// The rows of the table, the most specific first.
+  package let rows: [CodeMeaning]
+
+  private init(_ title: String, _ explanation: String?, _ rows: [CodeMeaning?] = []) {
+    self.title = title
+    self.explanation = explanation.map { Self.lowercasingArticle($0) }
+    self.rows = rows.compactMap { $0 }
+  }
+
+  package init(_ exception: ExceptionSnapshot, _ system: SystemSnapshot) {
+    if exception.isSimulated {
+      self = Self.simulated
+      return
+    }
+    self =
+      switch exception.kind {
+      case .mach: Self.mach(exception, system.architecture)
+      case .softSignal:
+        Self.signal(
+          exception.info, exception.codes.count > 2 ? Int32(truncatingIfNeeded: exception.codes[2]) : 0,
+          exception.address, SignalNames.darwin)
+      case .linuxSignal:
+        Self.signal(exception.code, Int32(bitPattern: exception.info), exception.address, SignalNames.linux)
+      case .nsException:
+        Self(
+          "NSException", "an uncaught Objective-C exception",
+          [CodeMeaning.messages.first { $0.name == "Uncaught NSException" }])
+      case .windows: Self.windows(exception)
+      }
+  }
+
+  /// Lowercases the article of an event, which is a sentence in the table but follows a name here.
+  private static func lowercasingArticle(_ text: String) -> String {
+    for article in ["The ", "A ", "An "] where text.hasPrefix(article) {
+      return text.prefix(1).lowercased() + text.dropFirst()
+    }
+    return text
+  }
+
+  private static let simulated = Self("Simulated exception", "a dump without a crash (DumpWithoutCrash)")
+
+  // MARK: Mach
+
+  private static func mach(_ exception: ExceptionSnapshot, _ architecture: CPUArchitecture) -> Self {
+    let code = UInt64(exception.info)
+    // Crashpad stores the type before the kernel's codes.
+    let first = exception.codes.count > 1 ? exception.codes[1] : code
+    let second = exception.codes.count > 2 ? exception.codes[2] : nil
+    guard let type = MeaningTable.exception(UInt64(exception.code)) else {
+      let title = "Mach exception \(hex(exception.code))"
+      return Self(exception.codes.count > 1 ? "\(title) / code \(hex(first))" : title, nil)
+    }
+    switch exception.code {
+    case 10:
+      // Reports have zeros for the code, and state the signal separately.
+      let code = exception.signal.map { first == 0 ? UInt64($0) << 24 : first } ?? first
+      return crash(CrashCode(code: code), type, architecture)
+    case 11:
+      let decoded = ResourceCode(code: first, subcode: second)
+      let facts = decoded.facts.map { "\($0.label) \($0.text)" }.joined(separator: ", ")
+      let event = decoded.rows.first?.event ?? "more of a resource than the system allows"
+      // Text reports have zeros for the code.
+      let title = first == 0 ? type.name : "\(type.name) / \(decoded.name)"
+      return Self(title, facts.isEmpty ? event : "\(event): \(facts)", decoded.rows + [type])
+    case 12:
+      let decoded = GuardCode(code: first, subcode: second)
+      let facts = decoded.facts.map { "\($0.label) \($0.text)" }.joined(separator: ", ")
+      let event = decoded.rows.first?.event ?? "a guarded resource was misused"
+      // Text reports have zeros for the code.
+      let title = first == 0 ? type.name : "\(type.name) / \(decoded.name)"
+      return Self(title, facts.isEmpty ? event : "\(event): \(facts)", decoded.rows + [type])
+    case 1, 2, 3, 5, 6:
+      let row = MeaningTable.code(code, of: type.name, on: CodeMeaning.Platform(architecture))
+      var title = "\(type.name) / \(row?.name ?? "code \(hex(code))")"
+      // The second code of a general protection fault is not an address.
+      if exception.code == 1, row?.name != "EXC_I386_GPFLT" { title += " at \(hex(exception.address))" }
+      let isKnown = row != nil || exception.code == 2 || exception.code == 3 || exception.code == 6
+      return Self(title, isKnown ? row?.event ?? type.event : nil, [row, type])
+    default: return Self(exception.codes.count > 1 ? "\(type.name) / code \(hex(first))" : type.name, nil, [type])
+    }
+  }
+
+  private static func crash(_ code: CrashCode, _ type: CodeMeaning, _ architecture: CPUArchitecture) -> Self {
+    var title = type.name
+    if code.signal != 0 { title += " (\(SignalNames.darwin.name(of: code.signal)))" }
+    let original = MeaningTable.exception(code.exception)
+    if let original { title += " from \(original.name)" }
+    let row =
+      original.map { MeaningTable.code(code.code, of: $0.name, on: CodeMeaning.Platform(architecture)) ?? $0 }
+      ?? MeaningTable.code(UInt64(code.signal), of: type.name, on: .darwin)
+    return Self(title, row?.event, [row, original, type])
+  }
+
+  // MARK: Signals
+
+  private static func signal(_ number: UInt32, _ code: Int32, _ address: UInt64, _ names: SignalNames) -> Self {
+    var title = names.name(of: number)
+    let row = names.codeRow(code, of: number)
+    // On Linux 0 is SI_USER; on Darwin 0 is not a code.
+    if let row { title += " / \(row.name)" } else if code != 0 { title += " / code \(code)" }
+    // For an address that no pointer can have, the kernel reports no address.
+    let hasNoAddress = row?.name == "SI_KERNEL" && address == 0
+    if names.hasAddress(number), names.isFault(code), !hasNoAddress { title += " at \(hex(address))" }
+    let signal = names.row(of: number)
+    let isSent = row != nil && row?.context == nil
+    let isWild = hasNoAddress && signal?.name == "SIGSEGV"
+    // If another program or raise() sent a fault signal, the fault itself did not happen.
+    let isNoFault = isSent && names.hasAddress(number) && row?.name != "SI_KERNEL"
+    let event =
+      isWild
+      ? "an access at an address that no pointer can have"
+      : isSent && !isNoFault ? signal?.event : row?.event ?? signal?.event
+    return Self(title, event, isSent ? [signal, row] : [row, signal])
+  }
+
+  // MARK: Windows
+
+  private static func windows(_ exception: ExceptionSnapshot) -> Self {
+    let known = MeaningTable.windows(UInt64(exception.code))
+    var title = known?.name ?? "Exception \(hex(exception.code))"
+    if exception.code == 0xc000_0005, exception.codes.count >= 2 {
+      title += exception.codes[0] == 1 ? " / WRITE" : exception.codes[0] == 8 ? " / EXECUTE" : " / READ"
+      title += " at \(hex(exception.codes[1]))"
+    }
+    return Self(title, known?.event, [known])
+  }
+}
+
+extension CodeMeaning.Platform {
+  package init(_ architecture: CPUArchitecture) {
+    switch architecture {
+    case .arm64: self = .arm64
+    case .x86_64: self = .x86_64
+    default: self = .any
+    }
+  }
+}

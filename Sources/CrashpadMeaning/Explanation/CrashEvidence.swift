@@ -1,0 +1,107 @@
+internal import CrashpadBytes
+package import CrashpadSnapshot
+
+/// The facts about a crash that an explanation needs: text instead of bytes, and symbolicated stacks.
+package struct CrashEvidence: Sendable {
+  package struct Frame: Sendable, Hashable {
+    /// The demangled name; nil if there is none.
+    package var function: String?
+    package var module: String?
+    /// The offset in the module in bytes.
+    package var offset: UInt64?
+    /// Such as "Scene.swift:12".
+    package var location: String?
+    /// Whether the code belongs to the application rather than the system.
+    package var isOfApp: Bool
+
+    package init(function: String?, module: String?, offset: UInt64?, location: String?, isOfApp: Bool) {
+      self.function = function
+      self.module = module
+      self.offset = offset
+      self.location = location
+      self.isOfApp = isOfApp
+    }
+
+    /// Such as "Scene.load() in Orrery (Scene.swift:12)".
+    package var text: String {
+      let place = module ?? "no module"
+      guard let function else { return offset.map { "\(place) + \(hex($0))" } ?? place }
+      return "\(function) in \(place)" + (location.map { " (\($0))" } ?? "")
+    }
+  }
+
+  package struct Thread: Sendable {
+    /// The index in the report.
+    package var index: Int
+    package var name: String?
+    /// The label of the dispatch queue.
+    package var queue: String?
+    /// The frames, the innermost first.
+    package var frames: [Frame]
+
+    package init(index: Int, name: String?, queue: String?, frames: [Frame]) {
+      self.index = index
+      self.name = name
+      self.queue = queue
+      self.frames = frames
+    }
+
+    package func has(_ words: [String]) -> Bool { first(words) != nil }
+
+    /// The index of the innermost frame whose function contains one of these words.
+    package func first(_ words: [String]) -> Int? {
+      frames.firstIndex { frame in
+        guard let function = frame.function else { return false }
+        return words.contains { function.contains($0) }
+      }
+    }
+
+    /// The index of the innermost frame of the application. It skips the main function, which is on every stack, and
+    /// checks of libc++, which are inlined into the code that failed them.
+    package var firstOfApp: Int? {
+      frames.firstIndex { $0.isOfApp && $0.function != "main" && $0.function?.holds("/include/c++/v1/") != true }
+    }
+
+    /// Such as "thread 3 (com.example.store)".
+    package var title: String { "thread \(index)" + ((queue ?? name).map { " (\($0))" } ?? "") }
+  }
+
+  package var exception: ExceptionSnapshot?
+  package var system: SystemSnapshot
+  package var report: ReportSnapshot?
+  package var processName: String?
+  package var threads: [Thread]
+  /// The index in `threads` of the thread that crashed, or that the report names.
+  package var crashed: Int?
+  /// The stack of the uncaught exception; empty if there is none.
+  package var lastException: [Frame]
+  /// The messages that programs and libraries left.
+  package var messages: [String]
+
+  package init(
+    exception: ExceptionSnapshot?, system: SystemSnapshot, report: ReportSnapshot?, processName: String?,
+    threads: [Thread], crashed: Int?, lastException: [Frame] = [], messages: [String]
+  ) {
+    self.exception = exception
+    self.system = system
+    self.report = report
+    self.processName = processName
+    self.threads = threads
+    self.crashed = crashed
+    self.lastException = lastException
+    self.messages = messages
+  }
+
+  var crashedThread: Thread? { crashed.flatMap { threads.indices.contains($0) ? threads[$0] : nil } }
+
+  /// The main thread: the thread of the main queue, or else the first.
+  var mainThread: Thread? {
+    threads.first { $0.queue == "com.apple.main-thread" || $0.name?.holds("com.apple.main-thread") == true }
+      ?? threads.first { $0.index == 0 }
+  }
+
+  /// All lines about the termination as one text.
+  var terminationText: String {
+    ((report?.termination?.reasons ?? []) + (report?.termination?.details ?? [])).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,241 @@
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// The explanation of the exception.
+extension ExplanationBuilder {
+  mutating func explainException() {
+    guard let exception = crash.exception else {
+      if report?.kind == .resource { return explainResourceText() }
+      if result.summary.isEmpty {
+        result.summary = "The report has neither an exception nor a termination."
+        result.notKnown.append("Why the process ended.")
+      }
+      return
+    }
+    let description = ExceptionDescription(exception, crash.system)
+    if exception.kind == .mach, exception.code == 11, exception.codes.count < 2 || exception.codes[1] == 0 {
+      return explainResourceText()
+    }
+    if exception.kind == .mach, exception.code == 12, exception.codes.count > 1, exception.codes[1] >> 61 != 0 {
+      return explainGuard(exception.codes[1], exception.codes.count > 2 ? exception.codes[2] : nil)
+    }
+    for row in description.rows { add(row) }
+    if let first = description.rows.first {
+      let reading = CodeReading(description.title, description.rows)
+      result.advice += reading.advice
+      let endedBy = description.rows.lazy.map(\.endedBy).first { !$0.isEmpty } ?? CodeReading(first).endedBy
+      if !endedBy.isEmpty { result.endedBy.append(capitalized(endedBy)) }
+    } else {
+      result.notKnown.append("What \(description.title) means: the table does not have it.")
+    }
+    result.summary = "\(description.title): \(description.explanation ?? "its meaning is not known")."
+    addAddress(exception)
+    addTrap(exception)
+    if !addMessages() { addFunctions(exception) }
+    addStacks(exception)
+  }
+
+  /// Explains a resource by the text of a report, which does not have the kernel's codes in their usual form.
+  mutating func explainResourceText() {
+    let fields = report?.fields ?? []
+    func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+    let words = "\(report?.exceptionSubtype ?? "") \(field("Event") ?? "")".uppercased()
+    let names = [("WAKEUPS", "WAKEUPS"), ("DISK WRITES", "IO"), ("IO", "IO"), ("MEMORY", "MEMORY"), ("CPU", "CPU")]
+    let name = names.first { words.contains($0.0) }?.1
+    let row = CodeMeaning.resources.first { $0.context == "EXC_RESOURCE" && $0.name == name }
+    if let row {
+      let reading = CodeReading(row)
+      result.rows += reading.rows
+      result.advice += reading.advice
+      result.summary = "A limit was exceeded: \(row.event)."
+    } else if let event = field("Event") {
+      result.summary = "The report is about the event \(shortened(event))."
+      result.notKnown.append("Whether the process caused the event.")
+    } else {
+      result.summary = "The process used more of a resource than the system allows."
+      result.notKnown.append("Which resource it was.")
+    }
+    if let message = report?.exceptionMessage { note("The report says: \(message).") }
+    for name in ["Writes", "CPU", "Wakeups", "Action taken"] {
+      if let value = field(name) { note("The report says: \(name): \(value).") }
+    }
+    if let thread = crash.crashedThread ?? crash.threads.first { noteSuspect(thread, "The heaviest stack was in") }
+  }
+
+  mutating func explainGuard(_ code: UInt64, _ subcode: UInt64?) {
+    let decoded = GuardCode(code: code, subcode: subcode)
+    let reading = CodeParser.guardReading(code, subcode)
+    for row in reading.rows { add(row) }
+    result.summary = "EXC_GUARD / \(decoded.name): \(decoded.rows.first?.event ?? "a guarded resource was misused")."
+    result.endedBy.append(capitalized(reading.endedBy))
+    note(
+      "The guard's code \(hex(code)): " + decoded.facts.map { "\($0.label) \($0.text)" }.joined(separator: ", ") + ".")
+    result.advice += reading.advice
+    if let thread = crash.crashedThread { noteSuspect(thread, "The application was in") }
+  }
+
+  // MARK: Addresses
+
+  private mutating func addAddress(_ exception: ExceptionSnapshot) {
+    let names = ExceptionDescription(exception, crash.system).title
+    let isAccess =
+      (exception.kind == .mach && exception.code == 1 && !names.contains("GPFLT"))
+      || ((names.hasPrefix("SIGSEGV") || names.hasPrefix("SIGBUS")) && names.contains(" at 0x"))
+      || (exception.kind == .windows && exception.code == 0xc000_0005 && exception.codes.count >= 2)
+    guard isAccess else { return }
+    let address = exception.kind == .windows ? exception.codes[1] : exception.address
+    if let pattern = AddressPattern(address, on: CodeMeaning.Platform(crash.system.architecture)) {
+      let facts = pattern.facts.map { " (\($0.label) \($0.text))" }.joined()
+      note("The address \(hex(address)): \(pattern.row.event)\(facts).")
+      result.advice = pattern.row.advice + result.advice
+      add(pattern.row)
+      if let headline = pattern.row.headline { result.summary = "\(names): \(headline)." }
+    }
+    if let thread = crash.crashedThread, let top = thread.frames.first, top.module == nil, top.function == nil {
+      note("The program counter is in no module: a jump through a wrong pointer.", thread, frame: 0)
+    }
+  }
+
+  private mutating func addTrap(_ exception: ExceptionSnapshot) {
+    let syndrome = report?.syndrome.map { FaultSyndrome($0) }
+    if let syndrome, let isWrite = syndrome.isWrite, exception.kind == .mach, exception.code == 1 {
+      note("The access was a \(isWrite ? "write" : "read") (esr \(hex(syndrome.value))).")
+    }
+    guard exception.kind == .mach, exception.code == 6, let immediate = syndrome?.trap ?? trapInstruction else {
+      return
+    }
+    let row = CodeMeaning.traps.first { $0.has(immediate) }
+    note("The instruction was brk \(hex(immediate))" + (row.map { ": \($0.event)." } ?? ", whose meaning is unknown."))
+    guard let row else { return }
+    add(row)
+    result.advice += row.advice
+  }
+
+  /// The immediate of the brk instruction at the program counter; nil if there is another instruction.
+  private var trapInstruction: UInt64? {
+    guard crash.system.architecture == .arm64, let bytes = report?.codeAt, bytes.count >= 4 else { return nil }
+    let word = (0..<4).reduce(0 as UInt32) { $0 | UInt32(bytes[$1]) << (8 * UInt32($1)) }
+    return word & 0xffe0_001f == 0xd420_0000 ? UInt64(word >> 5 & 0xffff) : nil
+  }
+
+  // MARK: Messages and stacks
+
+  /// The maximum number of message lines to examine.
+  private static let messageLines = 200
+
+  /// - Returns: Whether a message explains the crash.
+  @discardableResult
+  mutating func addMessages() -> Bool {
+    let lines = crash.messages.flatMap { $0.split(whereSeparator: \.isNewline).map(String.init) }
+    // A trap of libc++ stores its message as the name of an inlined function.
+    let names =
+      crash.crashedThread?.frames.prefix(2).compactMap(\.function).filter { $0.holds("/include/c++/v1/") } ?? []
+    for line in lines.prefix(Self.messageLines) + names {
+      guard let row = MeaningTable.message(line), let exception = crash.exception else { continue }
+      note("The program left the message: \(shortened(line)).")
+      // The program's own message is more specific than the resulting signal.
+      result.summary = "\(capitalized(row.event).dropLast()) (\(ExceptionDescription(exception, crash.system).title))."
+      result.advice = row.advice + result.advice
+      add(row)
+      return true
+    }
+    if let line = lines.first { note("The program left the message: \(shortened(line)).") }
+    return false
+  }
+
+  /// The number of innermost frames in which a function of a runtime is searched.
+  private static let innermostFrames = 16
+
+  /// Explains a process that ended itself, by the function of a runtime on its stack.
+  private mutating func addFunctions(_ exception: ExceptionSnapshot) {
+    let title = ExceptionDescription(exception, crash.system).title
+    let aborts = ["SIGABRT", "SIGTRAP", "SIGILL", "EXC_BREAKPOINT", "EXC_BAD_INSTRUCTION"]
+    guard aborts.contains(where: { title.holds($0) }) else {
+      return
+    }
+    let stacks = [(crash.lastException, "last exception backtrace"), (crash.crashedThread?.frames ?? [], nil)]
+    for (frames, place) in stacks {
+      let names = frames.prefix(Self.innermostFrames).map { $0.function ?? "" }
+      guard let (row, index) = MeaningTable.function(in: names) else { continue }
+      let text = "The stack has \(frames[index].text)"
+      if let place {
+        note(text, at: "\(place), frame \(index)")
+      } else if let thread = crash.crashedThread {
+        note(text, thread, frame: index)
+      }
+      result.summary = "\(row.event) (\(title))."
+      result.advice = row.advice + result.advice
+      add(row)
+      return
+    }
+    // The system stores the backtrace only for an exception that nothing caught.
+    if !crash.lastException.isEmpty { result.summary = "An exception was not caught (\(title))." }
+  }
+
+  private func shortened(_ text: String) -> String {
+    let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? text
+    let cut = line.count > 200 ? line.prefix(199) + "…" : line[...]
+    return "\"\(cut)\""
+  }
+
+  private mutating func addStacks(_ exception: ExceptionSnapshot) {
+    if let index = crash.lastException.firstIndex(where: \.isOfApp) {
+      note(
+        "The exception was raised below \(crash.lastException[index].text)",
+        at: "last exception backtrace, frame \(index)")
+    }
+    guard let thread = crash.crashedThread else {
+      result.notKnown.append("Which thread crashed: the report does not have it.")
+      return
+    }
+    guard !thread.frames.isEmpty else {
+      result.notKnown.append("Where it crashed: \(thread.title) has no stack.")
+      return
+    }
+    if let name = recursion(thread) {
+      note("\(name.function) is \(name.count) times in the stack: endless recursion is likely", at: thread.title)
+      result.advice.insert("Look for the end of the recursion of \(name.function).", at: 0)
+    }
+    noteSuspect(thread, "The crashed thread was in")
+    if thread.frames.allSatisfy({ $0.function == nil }) {
+      result.notKnown.append("The names of the functions: give their symbols with --symbols.")
+    }
+  }
+
+  /// A function that fills the stack, with the number of its frames.
+  private func recursion(_ thread: CrashEvidence.Thread) -> (function: String, count: Int)? {
+    var counts: [String: Int] = [:]
+    for frame in thread.frames.prefix(1000) { if let name = frame.function { counts[name, default: 0] += 1 } }
+    guard let most = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }), most.value >= 20 else { return nil }
+    return (most.key, most.value)
+  }
+
+  // MARK: The system
+
+  /// Adds lines written by the kernel and the reporter.
+  mutating func addSystemEvidence() {
+    guard let report else { return }
+    for line in report.kernelTriage.prefix(Self.messageLines) {
+      guard let row = MeaningTable.kernelTriage(line) else { continue }
+      note("The kernel noted \"\(row.name)\": \(row.event).")
+      add(row)
+      if row.myth == nil {
+        result.advice += row.advice
+      } else {
+        result.cautions.append("The kernel's note \"\(row.name)\" is no cause of a crash.")
+      }
+    }
+    if let region = report.vmRegionInfo, crash.exception?.code == 1, report.termination?.namespace != "DYLD" {
+      if region.contains("STACK GUARD") || region.contains("Stack Guard") {
+        note("The address is in the guard page of a stack: a stack overflow.")
+        result.advice.insert("Look for endless recursion, and for large local variables.", at: 0)
+      } else if region.contains("is not in any region") {
+        note("The address is in no region of memory.")
+      } else if let line = region.split(separator: "\n").first(where: { $0.contains("--->") }),
+        line.contains("r-x/") || line.contains("r--/")
+      {
+        note("The region of the address can not be written to.")
+      }
+    }
+  }
+}

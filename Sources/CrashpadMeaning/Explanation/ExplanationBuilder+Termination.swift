@@ -1,0 +1,186 @@
+internal import CrashpadSnapshot
+
+/// The explanation of who ended the process, if the report states it.
+extension ExplanationBuilder {
+  /// Returns false if the termination adds nothing to the exception.
+  mutating func explainTermination() -> Bool {
+    guard let termination else { return false }
+    addFlags(termination)
+    guard let code = termination.code else { return explainWordsOfTermination(termination) }
+    let name = termination.namespace
+    let row = name.flatMap { MeaningTable.namespace($0) }
+    if row?.name == "SIGNAL" { return explainSignal(code, termination) }
+    if row?.name == "GUARD", code > UInt64(UInt32.max) {
+      explainGuard(code, crash.exception.flatMap { $0.codes.count > 2 ? $0.codes[2] : nil })
+      return true
+    }
+    if let known = row.flatMap({ MeaningTable.code(code, in: $0.name) }) {
+      take(known, summary: termination.indicator.map { "\(capitalized(known.event)) The system's words: \($0)." })
+    } else if let known = MeaningTable.terminationCode(code), row == nil || isSeen(known, in: row) {
+      explainCode(known, code)
+    } else {
+      explainUnknown(code, row, termination)
+    }
+    if row?.name == "DYLD" { explainLoader(termination) }
+    // The numbers in the text of a watchdog are explained already.
+    let isWatchdog = code == 0x8bad_f00d
+    addReasons(termination, limit: isWatchdog ? 1 : 4)
+    if row?.name != "DYLD", !isWatchdog { addSuspectOfTermination(row) }
+    return true
+  }
+
+  private func isSeen(_ code: CodeMeaning, in row: CodeMeaning?) -> Bool {
+    code.aliases.isEmpty || code.aliases.contains { MeaningTable.namespace($0) == row }
+  }
+
+  private mutating func explainCode(_ row: CodeMeaning, _ code: UInt64) {
+    switch code {
+    case 0x8bad_f00d: explainWatchdog(row)
+    case 0xdead_10cc:
+      take(row)
+      explainFileLock()
+    default: take(row)
+    }
+    result.cautions += [row.myth].compactMap { $0 }
+  }
+
+  /// Explains a reason without a number: "TCC, This app has crashed because it attempted to access …".
+  private mutating func explainWordsOfTermination(_ termination: ReportSnapshot.Termination) -> Bool {
+    guard let name = termination.namespace, let row = MeaningTable.namespace(name), row.name != "SIGNAL" else {
+      return false
+    }
+    take(row)
+    addReasons(termination, limit: 4)
+    return true
+  }
+
+  private mutating func explainUnknown(
+    _ code: UInt64, _ row: CodeMeaning?, _ termination: ReportSnapshot.Termination
+  ) {
+    let name = termination.namespace.map { "namespace \($0)" } ?? "a namespace that the report does not name"
+    result.summary = "The process was ended with code \(hex(code)) of \(name), which is unknown."
+    if let row {
+      result.endedBy.append(capitalized(row.endedBy))
+      add(row)
+      result.advice += row.advice
+    }
+    if let indicator = termination.indicator { note("The system's words: \(indicator)") }
+    result.notKnown.append("What \(hex(code)) means: no public list has it.")
+    result.advice += CodeParser.collectTermination.map { "Collect \($0.prefix(1).lowercased() + $0.dropFirst())" }
+  }
+
+  private mutating func addReasons(_ termination: ReportSnapshot.Termination, limit: Int) {
+    for line in (termination.reasons + termination.details).prefix(limit) where !line.isEmpty {
+      note("The termination says: \(line)")
+    }
+  }
+
+  private mutating func addFlags(_ termination: ReportSnapshot.Termination) {
+    guard let flags = termination.flags else { return }
+    if flags & 0x40 != 0 { note("The flags say that it will happen again at each start (CONSISTENT_FAILURE).") }
+    if flags & 0x100 != 0 {
+      result.cautions.append("No thread caused the termination (NO_CRASHED_TID): the one that is marked is no culprit.")
+    }
+    for bit in [0x40, 0x100] as [UInt64] where flags & bit != 0 {
+      if let row = CodeMeaning.terminationFlags.first(where: { $0.has(bit) }) { add(row) }
+    }
+  }
+
+  private mutating func addSuspectOfTermination(_ namespace: CodeMeaning?) {
+    let ended = crash.exception?.signal == 9 || report?.exceptionSignal?.hasPrefix("SIGKILL") == true
+    guard ended, let thread = crash.crashedThread else { return }
+    let isOwn = termination?.byProcess == report?.processName && termination?.byProcess != nil
+    if !isOwn, ["JETSAM", "RUNNINGBOARD", "SPRINGBOARD", "CAROUSEL"].contains(namespace?.name) {
+      result.cautions.append(
+        "\(capitalized(thread.title).dropLast()) is marked as crashed because the kernel stood there; it is no culprit."
+      )
+    }
+  }
+
+  // MARK: Signals
+
+  /// Explains namespace SIGNAL by the exception and the sender of the signal.
+  private mutating func explainSignal(_ code: UInt64, _ termination: ReportSnapshot.Termination) -> Bool {
+    let name = SignalNames.darwin.name(of: UInt32(truncatingIfNeeded: code))
+    let sender = termination.byProcess
+    let isFault = sender == "exc handler"
+    let isOwn = sender != nil && sender == report?.processName
+    explainException()
+    if isFault { return true }
+    guard let sender else { return true }
+    if isOwn {
+      result.endedBy = ["The process itself, with \(name) (abort or raise)."]
+    } else {
+      let number = termination.byProcessID.map { " [\($0)]" } ?? ""
+      result.endedBy = ["The process \(sender)\(number) sent \(name)."]
+      result.summary = "Another process, \(sender)\(number), ended it with \(name)."
+      result.advice = ["Find out why \(sender) ended the process."] + result.advice
+    }
+    return true
+  }
+
+  // MARK: The loader
+
+  private mutating func explainLoader(_ termination: ReportSnapshot.Termination) {
+    for line in termination.reasons {
+      if line.hasPrefix("Library not loaded: ") {
+        result.summary = "The dynamic loader did not find the library \(line.dropFirst(20))."
+      }
+      if line.hasPrefix("Symbol not found: ") {
+        result.summary = "The dynamic loader did not find the symbol \(line.dropFirst(18))."
+      }
+    }
+    let words = termination.details + termination.reasons
+    if words.contains(where: { $0.contains("ignore backtrace") }) {
+      result.cautions.append("The program was terminated at its launch: ignore the stacks, which are the loader's.")
+    }
+  }
+
+  // MARK: File locks
+
+  private static let lockWords = [
+    "sqlite3_", "sqlite3", "flock", "fcntl", "NSFileCoordinator", "NSPersistentStore", "NSSQL",
+    "NSManagedObjectContext",
+    "GRDB", "Realm", "FMDatabase", "guarded_pwrite", "fsync",
+  ]
+
+  /// Explains 0xdead10cc: the thread that holds the lock is not the one that is marked.
+  private mutating func explainFileLock() {
+    var found = false
+    for thread in crash.threads {
+      guard let index = thread.first(Self.lockWords) else { continue }
+      found = true
+      note("A thread is in database or file code: \(thread.frames[index].text)", thread, frame: index)
+      noteSuspect(thread, "Its code of the application:")
+    }
+    if !found {
+      result.notKnown.append("Who holds the lock: no thread stands in code of a database or file lock.")
+    }
+  }
+
+  // MARK: Disagreement
+
+  /// Points out when exception and termination differ; they are independent statements.
+  mutating func addDisagreement() {
+    guard let termination, let exception = crash.exception, exception.kind == .mach, exception.code != 10 else {
+      return
+    }
+    guard let namespace = termination.namespace.flatMap({ MeaningTable.namespace($0) }), let code = termination.code
+    else { return }
+    let title = ExceptionDescription(exception, crash.system).title
+    if namespace.name == "SIGNAL" {
+      let name = SignalNames.darwin.name(of: UInt32(truncatingIfNeeded: code))
+      guard let signal = exception.signal, UInt64(signal) != code else { return }
+      result.endedBy.append(
+        "The exception (\(title)) became \(SignalNames.darwin.name(of: signal)), but the termination says \(name): the"
+          + " process survived the exception, or was ended by another event.")
+    } else if namespace.name != "GUARD", namespace.name != "PAC_EXCEPTION", namespace.name != "MTE_FAIL",
+      exception.code != 11
+    {
+      result.endedBy.append(
+        "The exception says \(title), the termination \(namespace.name) \(hex(code)): the termination ended the process."
+      )
+      result.rows += ExceptionDescription(exception, crash.system).rows
+    }
+  }
+}

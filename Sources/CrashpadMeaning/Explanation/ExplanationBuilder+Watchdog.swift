@@ -1,0 +1,186 @@
+internal import CrashpadSnapshot
+
+/// The numbers in the text of a watchdog, in either layout.
+struct WatchdogText {
+  /// Such as "scene-create".
+  var event: String?
+  /// The allowance in seconds.
+  var allowance: Double?
+  var allowanceText: String?
+  /// The CPU time in seconds of the whole system, and of all threads of the application.
+  var systemCPU: Double?
+  var systemPercent: Int?
+  var applicationCPU: Double?
+  var visibility: String?
+  var thermalState: String?
+  /// Whether the process held background assertions for too long.
+  var hasOverdueAssertions: Bool
+
+  init(_ text: String) {
+    let words = text.split { $0 == " " || $0 == "\n" || $0 == "\t" }
+    func value(after marker: String) -> Substring? {
+      guard let start = text.firstRange(of: marker)?.upperBound else { return nil }
+      return text[start...].drop { $0 == " " }.prefix { !" ,\n|\"".contains($0) }
+    }
+    // A damaged report may have any number here.
+    func seconds(_ text: some StringProtocol) -> Double? {
+      Double(text).flatMap { (0..<1_000_000_000).contains($0) ? $0 : nil }
+    }
+    func number(after marker: String) -> Double? { value(after: marker).flatMap { seconds($0) } }
+    if let index = words.firstIndex(of: "watchdog"), index > words.startIndex {
+      // "explanation:scene-create watchdog transgression"
+      event = words[index - 1].split(separator: ":").last.map(String.init)
+    }
+    event = value(after: "WatchdogEvent:").map(String.init) ?? event
+    allowanceText = value(after: "time allowance of").map(String.init)
+    if allowanceText == nil, let range = text.firstRange(of: "Failed to terminate gracefully after ") {
+      allowanceText = String(text[range.upperBound...].prefix { $0.isNumber || $0 == "." })
+    }
+    allowance = allowanceText.flatMap { seconds($0) }
+    systemCPU = number(after: "Elapsed total CPU time (seconds):")
+    applicationCPU = number(after: "Elapsed application CPU time (seconds):")
+    if let start = text.firstRange(of: "Elapsed total CPU time (seconds):")?.upperBound,
+      let percent = text[start...].firstRange(of: "% CPU")?.lowerBound
+    {
+      systemPercent = Int(String(text[..<percent].reversed().prefix { $0.isNumber }.reversed()))
+    }
+    visibility = value(after: "ProcessVisibility:").map(String.init)
+    thermalState = value(after: "Thermal State:").map(String.init)
+    hasOverdueAssertions = text.contains("active assertions beyond permitted time")
+  }
+
+  enum Verdict { case busy, starved, blocked, unknown }
+
+  /// The likely cause. It is evidence, not proof: the backtrace shows the end, but the time was spent before.
+  var verdict: Verdict {
+    guard let allowance, allowance > 0, let applicationCPU else { return .unknown }
+    if applicationCPU / allowance >= 0.7 { return .busy }
+    let isHot = thermalState.map { $0 != "nominal" } ?? false
+    if isHot || (systemPercent ?? 0) >= 70 { return .starved }
+    return .blocked
+  }
+}
+
+extension ExplanationBuilder {
+  mutating func explainWatchdog(_ row: CodeMeaning) {
+    let text = WatchdogText(crash.terminationText)
+    result.endedBy.append(
+      capitalized(termination?.namespace.flatMap { MeaningTable.namespace($0)?.endedBy } ?? row.endedBy))
+    add(row)
+    let event = text.event.map { " (\($0))" } ?? ""
+    let allowance = text.allowanceText.map { " within \($0) s" } ?? " in time"
+    result.summary =
+      text.hasOverdueAssertions
+      ? "The watchdog ended the app: its background tasks went on beyond their time."
+      : "The watchdog ended the app: it did not finish\(event)\(allowance)."
+    addTimes(text)
+    let main = crash.mainThread
+    switch text.verdict {
+    case .busy: explainBusy(main)
+    case .starved:
+      note("The application got little CPU time, and the system was busy or hot: others may have starved it.")
+      result.advice.append(
+        "Look at other reports of that time before blaming the app; less work at that point helps all the same.")
+      if let main { explainMainThread(main) }
+    case .blocked, .unknown: if let main { explainMainThread(main) }
+    }
+    if text.hasOverdueAssertions { addAssertionAdvice() }
+    if main == nil { result.notKnown.append("What the main thread did: the report has no stack of it.") }
+    result.notKnown.append("Where the time was spent: the stacks show the moment of the end, and not what came before.")
+    result.advice.append("Test without a debugger: with one attached the watchdog is off.")
+  }
+
+  private mutating func addTimes(_ text: WatchdogText) {
+    if let application = text.applicationCPU, let allowance = text.allowance {
+      note(
+        "The application used \(decimal(application)) s of CPU time in \(decimal(allowance)) s, on all its threads together."
+      )
+    } else {
+      result.notKnown.append("How much CPU time the application used: the termination's text does not have it.")
+    }
+    if let system = text.systemCPU {
+      note(
+        "The whole system used \(decimal(system)) s of CPU time"
+          + (text.systemPercent.map { ", \($0) % of what it has." } ?? "."))
+    }
+    if let state = text.thermalState, state != "nominal" { note("The thermal state was \(state).") }
+    if let visibility = text.visibility { note("The process was in the state \"\(visibility)\".") }
+  }
+
+  private func decimal(_ value: Double) -> String {
+    let hundredths = Int((value * 100).rounded())
+    let rest = hundredths % 100
+    return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
+  }
+
+  private mutating func explainBusy(_ main: CrashEvidence.Thread?) {
+    note("The application computed for most of its time: it was busy rather than blocked.")
+    result.advice.append("Move the work off the main thread, or do less of it at this point.")
+    guard let main else { return }
+    if let index = main.firstOfApp {
+      note("The main thread was in \(main.frames[index].text): the first suspect", main, frame: index)
+    } else {
+      result.notKnown.append("Which code of the application was busy: the main thread has none of it in its stack.")
+    }
+  }
+
+  private mutating func addAssertionAdvice() {
+    result.advice.insert(
+      "Look for calls of beginBackgroundTask without endBackgroundTask, also in expiration handlers.", at: 0)
+  }
+
+  // MARK: The main thread
+
+  /// Explains what the main thread waits for, judging by its stack.
+  mutating func explainMainThread(_ main: CrashEvidence.Thread) {
+    guard let wait = MainThreadWait(main) else {
+      if let index = main.firstOfApp {
+        note("The main thread was in \(main.frames[index].text)", main, frame: index)
+      } else {
+        result.notKnown.append("What the main thread did: its stack has no code of the application, and no known wait.")
+      }
+      return
+    }
+    note(
+      wait.rule.verdict + (wait.rule.showsFunction ? ": \(main.frames[wait.frame].text)" : "."), main, frame: wait.frame
+    )
+    if wait.rule.isOfApp, let index = main.firstOfApp {
+      note("The application called it from \(main.frames[index].text)", main, frame: index)
+    }
+    result.advice = wait.rule.advice + result.advice
+    if wait.rule.isLock { findHolder(main, wait.frame) }
+  }
+
+  /// Finds other threads that have the same function of the app in their stack, or that wait for the main queue.
+  private mutating func findHolder(_ main: CrashEvidence.Thread, _ frame: Int) {
+    let own = Set(main.frames.filter { $0.isOfApp && $0.function != "main" }.compactMap(\.function))
+    var found = false
+    for thread in crash.threads where thread.index != main.index {
+      if let index = thread.first(["_dispatch_sync_f_slow", "__DISPATCH_WAIT_FOR_QUEUE__", "_dispatch_barrier_sync"]),
+        thread.queue != "com.apple.main-thread"
+      {
+        found = true
+        note(
+          "Another thread waits in dispatch_sync too: if it is for the main queue, the two wait for each other", thread,
+          frame: index)
+      } else if let index = thread.frames.firstIndex(where: { $0.isOfApp && $0.function.map(own.contains) == true }) {
+        found = true
+        let waits = thread.has(MainThreadWait.waits)
+        note(
+          "Another thread is in the same function of the application and \(waits ? "waits too" : "does not wait: it may hold the lock"): \(thread.frames[index].text)",
+          thread, frame: index)
+      }
+    }
+    let queues = Dictionary(
+      grouping: crash.threads.filter { $0.queue != nil && $0.queue != main.queue }, by: { $0.queue ?? "" })
+    for (queue, threads) in queues.sorted(by: { $0.key < $1.key })
+    where threads.count == 1 && threads[0].firstOfApp != nil {
+      guard !found || own.isEmpty, let index = threads[0].firstOfApp else { continue }
+      found = true
+      note(
+        "A thread runs the queue \(queue), in \(threads[0].frames[index].text): the main thread may wait for it",
+        threads[0], frame: index)
+    }
+    if !found { result.notKnown.append("Who holds the lock: no other thread shows it.") }
+  }
+}

@@ -1,0 +1,130 @@
+internal import CrashpadBytes
+/// All rows, and functions to find one.
+package enum MeaningTable {
+  /// All rows in the order of the manual page.
+  package static let all: [CodeMeaning] =
+    CodeMeaning.terminationCodes + CodeMeaning.namespaces + CodeMeaning.namespaceCodes + CodeMeaning.terminationFlags
+    + CodeMeaning.jetsamBands + CodeMeaning.exceptions + CodeMeaning.exceptionCodes + CodeMeaning.crashSignals
+    + CodeMeaning.resources + CodeMeaning.guards + CodeMeaning.signals + CodeMeaning.signalCodes
+    + CodeMeaning.windowsCodes + CodeMeaning.syndromes + CodeMeaning.faultStatuses + CodeMeaning.traps
+    + CodeMeaning.addresses + CodeMeaning.kernelTriage + CodeMeaning.messages
+    + CodeMeaning.functions
+
+  /// The words for shell completion: names without blanks, and codes that are written in hexadecimal.
+  package static let completions: [String] = {
+    var words: Set<String> = []
+    for row in all {
+      switch row.kind {
+      case .message, .function, .kernelTriage, .address, .syndrome, .faultStatus, .trap, .jetsamBand, .terminationFlag:
+        continue
+      case .terminationCode, .windows: words.insert(row.query)
+      default: if !row.name.contains(" ") { words.insert(row.name) }
+      }
+    }
+    return words.sorted()
+  }()
+
+  /// Returns the row for a termination code such as 0x8badf00d.
+  package static func terminationCode(_ value: UInt64) -> CodeMeaning? {
+    CodeMeaning.terminationCodes.first { $0.has(value) }
+  }
+
+  /// Returns the namespace with this name, or with this alias used in reports.
+  package static func namespace(_ name: String) -> CodeMeaning? {
+    let name = name.uppercased()
+    return CodeMeaning.namespaces.first { $0.name == name }
+      ?? CodeMeaning.namespaces.first { $0.aliases.contains(name) }
+  }
+
+  package static func code(_ value: UInt64, in namespace: String) -> CodeMeaning? {
+    CodeMeaning.namespaceCodes.first { $0.context == namespace && $0.has(value) }
+  }
+
+  package static func exception(_ type: UInt64) -> CodeMeaning? { CodeMeaning.exceptions.first { $0.has(type) } }
+
+  /// The number of a Mach exception, a Darwin signal, or a code of either, by the name used
+  /// in reports; nil for other names.
+  package static func number(ofDarwin name: String) -> UInt64? {
+    for rows in [CodeMeaning.exceptions, CodeMeaning.signals, CodeMeaning.exceptionCodes, CodeMeaning.signalCodes] {
+      guard let row = rows.first(where: { $0.name == name }) else { continue }
+      return row.numbers.first { $0.platform != .linux }?.value
+    }
+    return nil
+  }
+
+  /// Returns the row for a code of a Mach exception. Codes below 16 and from 0x100 on depend on the processor.
+  static func code(_ value: UInt64, of exception: String, on platform: CodeMeaning.Platform) -> CodeMeaning? {
+    let rows = (CodeMeaning.exceptionCodes + CodeMeaning.crashSignals).filter { $0.context == exception }
+    return rows.first { $0.has(value, on: [platform]) } ?? rows.first { $0.has(value, on: [.any, .darwin]) }
+  }
+
+  static func signal(_ number: UInt64, on platform: CodeMeaning.Platform) -> CodeMeaning? {
+    CodeMeaning.signals.first { $0.has(number, on: [platform, .any]) }
+  }
+
+  static func signal(named name: String) -> CodeMeaning? {
+    let name = name.uppercased()
+    return CodeMeaning.signals.first { $0.name == name || $0.aliases.contains(name) }
+  }
+
+  static func signalCode(_ code: UInt64, of signal: String, on platform: CodeMeaning.Platform) -> CodeMeaning? {
+    CodeMeaning.signalCodes.first { $0.context == signal && $0.has(code, on: [platform, .any]) }
+      ?? CodeMeaning.signalCodes.first { $0.context == nil && $0.has(code, on: [platform, .any]) }
+  }
+
+  static func windows(_ code: UInt64) -> CodeMeaning? { CodeMeaning.windowsCodes.first { $0.has(code) } }
+
+  /// Returns the row for a runtime message: the one whose matching text is the longest.
+  package static func message(_ text: String) -> CodeMeaning? { longest(in: text, CodeMeaning.messages) }
+
+  /// Returns the row for the functions of a stack, and the index of the innermost function that it names.
+  package static func function(in stack: [String]) -> (row: CodeMeaning, index: Int)? {
+    for row in CodeMeaning.functions {
+      let names = [row.name] + row.aliases
+      let index = stack.firstIndex { function in names.contains { function.holds(whole: $0) } }
+      if let index { return (row, index) }
+    }
+    return nil
+  }
+
+  /// Returns the row for a line of `ktriageinfo`.
+  package static func kernelTriage(_ line: String) -> CodeMeaning? { longest(in: line, CodeMeaning.kernelTriage) }
+
+  /// The number of characters of a message that are compared.
+  private static let longestText = 2000
+
+  private static func longest(in text: String, _ rows: [CodeMeaning]) -> CodeMeaning? {
+    // The text of the message comes first; a program may log megabytes after it.
+    let text = String(text.prefix(longestText)).lowercased()
+    var found: (row: CodeMeaning, length: Int)?
+    for row in rows {
+      for alias in row.aliases where alias.utf8.count > found?.length ?? 0 && text.holds(alias) {
+        found = (row, alias.utf8.count)
+      }
+    }
+    return found?.row
+  }
+
+  /// The ancestors of `row`, the nearest first: EXC_GUARD FD and EXC_GUARD for EXC_GUARD FD CLOSE.
+  package static func ancestors(of row: CodeMeaning) -> [CodeMeaning] {
+    var chain: [CodeMeaning] = []
+    var context = row.context
+    while let name = context, let next = parent(name, of: row.kind) {
+      chain.append(next)
+      context = next.context
+    }
+    return chain
+  }
+
+  private static func parent(_ name: String, of kind: CodeMeaning.Kind) -> CodeMeaning? {
+    switch kind {
+    case .namespaceCode: return namespace(name)
+    case .signalCode: return signal(named: name)
+    default: break
+    }
+    let words = name.split(separator: " ")
+    guard words.count > 1 else { return CodeMeaning.exceptions.first { $0.name == name } }
+    let rows = words[0] == "EXC_GUARD" ? CodeMeaning.guards : CodeMeaning.resources
+    return rows.first { $0.context == String(words[0]) && $0.name == words[1] }
+  }
+}

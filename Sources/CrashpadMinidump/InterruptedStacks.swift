@@ -1,0 +1,80 @@
+internal import CrashpadBytes
+package import CrashpadSnapshot
+
+/// The stacks of threads that are in a signal handler with its own stack (`sigaltstack`). The stack pointer is on the
+/// handler's stack; the context that the kernel saved there has the stack pointer of the interrupted stack.
+extension ProcessSnapshot {
+  /// The maximum size of a stack in bytes; the crashed thread may need more, because its stack may have overflowed.
+  private static var maximumStack: UInt64 { 1 << 20 }
+  private static var maximumCrashedStack: UInt64 { 16 << 20 }
+  /// The stack pointer of a stack that overflowed is below the stack, in its inaccessible guard pages.
+  private static var maximumGap: UInt64 { 1 << 20 }
+  /// A leaf function may use 128 bytes below the stack pointer (the x86-64 ABI's red zone).
+  private static var redZone: UInt64 { 128 }
+
+  /// Offsets in the `ucontext` of Linux (`asm/ucontext.h`, `asm/sigcontext.h`).
+  private enum Saved {
+    /// `uc_link`: always 0 when the kernel writes it.
+    static let link = 8
+    /// `uc_stack.ss_sp` and `ss_size`: the signal stack.
+    static let stackAddress = 16
+    static let stackSize = 32
+
+    static func stackPointer(_ architecture: CPUArchitecture) -> Int? {
+      switch architecture {
+      case .x86_64: 160
+      case .arm64: 432
+      default: nil
+      }
+    }
+  }
+
+  /// Returns ranges of `extraMemory`, which must be sorted.
+  package func interruptedStacks(in bytes: RawSpan) -> [(start: UInt64, end: UInt64)] {
+    guard system.operatingSystem == .linux, let offset = Saved.stackPointer(system.architecture) else { return [] }
+    var ranges: [(start: UInt64, end: UInt64)] = []
+    for thread in threads {
+      guard let stack = thread.stack, !stack.isSynthetic else { continue }
+      let limit = thread.id == exception?.threadID ? Self.maximumCrashedStack : Self.maximumStack
+      if let range = interruptedStack(stack.region, limit, pointerOffset: offset, bytes) { ranges.append(range) }
+    }
+    return ranges
+  }
+
+  /// Searches a stack for a saved context. The kernel also saves the bounds of the signal stack, which must contain it.
+  private func interruptedStack(
+    _ region: MemoryRegion, _ limit: UInt64, pointerOffset: Int, _ bytes: RawSpan
+  ) -> (start: UInt64, end: UInt64)? {
+    withBytes(of: region.content, in: bytes) { stack in
+      // Contexts, stacks and regions are aligned to 8 bytes.
+      var place = Int((8 - region.address % 8) % 8)
+      while place + pointerOffset + 8 <= stack.byteCount {
+        defer { place += 8 }
+        let start = stack.uint64(at: place + Saved.stackAddress)
+        let address = region.address + UInt64(place)
+        guard start != 0, start <= address, stack.uint64(at: place + Saved.link) == 0 else { continue }
+        let size = stack.uint64(at: place + Saved.stackSize)
+        let pointer = stack.uint64(at: place + pointerOffset)
+        // If one handler interrupted another on the same stack, that stack is in the dump already.
+        guard address - start < size, pointer < start || pointer - start >= size else { continue }
+        if let range = range(ofStackAt: pointer, limit) { return range }
+      }
+      return nil
+    }
+  }
+
+  private func range(ofStackAt pointer: UInt64, _ limit: UInt64) -> (start: UInt64, end: UInt64)? {
+    var low = 0
+    var high = extraMemory.count
+    while low < high {
+      let middle = (low + high) / 2
+      if extraMemory[middle].end ?? .max <= pointer { low = middle + 1 } else { high = middle }
+    }
+    guard low < extraMemory.count else { return nil }
+    let region = extraMemory[low]
+    guard region.address <= pointer || region.address - pointer <= Self.maximumGap else { return nil }
+    let start = max(region.address, pointer < Self.redZone ? 0 : pointer - Self.redZone)
+    let end = start.addingReportingOverflow(limit)
+    return (start, min(end.overflow ? .max : end.partialValue, region.end ?? .max))
+  }
+}

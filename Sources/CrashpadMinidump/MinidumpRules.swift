@@ -1,0 +1,46 @@
+package import CrashpadBytes
+
+/// The rules of the minidump format. Codes are stable; crashpadctl-validate(1) has a section for each.
+package enum MinidumpRules {
+  package static let tooShort = Rule("minidump-too-short", .error, "The file is too short for a minidump's header")
+  package static let badSignature = Rule("minidump-signature", .error, "The file does not begin with MDMP")
+  package static let badVersion = Rule("minidump-version", .warning, "The header's version is not 0xa793")
+  package static let directoryOutside = Rule(
+    "directory-outside", .error, "The stream directory lies outside of the file")
+  package static let streamOutside = Rule("stream-outside", .error, "A stream lies outside of the file")
+  package static let streamTooShort = Rule("stream-too-short", .error, "A stream is too short for what it must hold")
+  package static let duplicateStream = Rule(
+    "duplicate-stream", .warning, "Two streams have the same type; the first counts")
+  package static let overlappingStreams = Rule("overlapping-streams", .warning, "Two streams overlap in the file")
+  package static let missingStream = Rule("missing-stream", .warning, "A stream is missing that readers need")
+  package static let misaligned = Rule("misaligned", .note, "An object does not begin at a multiple of its alignment")
+  package static let countTooLarge = Rule(
+    "count-too-large", .error, "A list says that it has more entries than fit into it")
+  package static let tooManyEntries = Rule(
+    "minidump-too-many-entries", .error, "More entries than the size of the file allows; the rest is left out")
+  package static let stringOutside = Rule("string-outside", .error, "A string lies outside of the file")
+  package static let stringLength = Rule("string-length", .error, "The byte count of a UTF-16 string is odd")
+  package static let stringEncoding = Rule("string-encoding", .warning, "A string is no well-formed UTF-16")
+  package static let stringUnterminated = Rule("string-unterminated", .note, "A string has no NUL behind it")
+  package static let contextOutside = Rule("context-outside", .error, "A thread's registers lie outside of the file")
+  package static let unknownContext = Rule(
+    "unknown-context", .warning, "A thread's registers have another size or flags than the architecture's")
+  package static let memoryOutside = Rule(
+    "memory-outside", .error, "The bytes of a memory range lie outside of the file")
+  package static let unknownArchitecture = Rule(
+    "minidump-architecture", .warning, "The processor architecture is none that is known here")
+  package static let codeViewOutside = Rule("codeview-outside", .error, "A CodeView record lies outside of the file")
+  package static let unknownCodeView = Rule(
+    "unknown-codeview", .note, "A CodeView record of a kind that is not known here")
+  package static let annotationOutside = Rule(
+    "annotation-outside", .error, "A Crashpad annotation, or a list of them, lies outside of the file")
+  package static let moduleIndex = Rule(
+    "module-index", .error, "Crashpad's list of modules names one that the module list does not have")
+
+  package static let all = [
+    tooShort, badSignature, badVersion, directoryOutside, streamOutside, streamTooShort, duplicateStream,
+    overlappingStreams, missingStream, misaligned, countTooLarge, tooManyEntries, stringOutside, stringLength,
+    stringEncoding, stringUnterminated, contextOutside, unknownContext, memoryOutside, unknownArchitecture,
+    codeViewOutside, unknownCodeView, annotationOutside, moduleIndex,
+  ]
+}

@@ -1,0 +1,107 @@
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// Reads threads, their names and the exception.
+extension MinidumpReader {
+  mutating func readThreadList(_ range: ByteRange, _ bytes: RawSpan) {
+    let entries = entries(
+      of: range, size: MinidumpFormat.threadSize, price: Price.thread, mayBePadded: true, "ThreadList", bytes)
+    snapshot.threads.reserveCapacity(entries.count)
+    for (index, offset) in entries.enumerated() {
+      var thread = ThreadSnapshot()
+      thread.id = UInt64(bytes.uint32(at: offset))
+      thread.suspendCount = bytes.int32(at: offset + 4)
+      thread.priority = bytes.int32(at: offset + 12)
+      thread.dataAddress = bytes.uint64(at: offset + 16)
+      if let region = memoryRegion(at: offset + 24, { "ThreadList[\(index)].Stack" }, bytes), !region.content.isEmpty {
+        thread.stack = ThreadSnapshot.Stack(region: region)
+      }
+      thread.context = context(at: offset + 40, { "ThreadList[\(index)].ThreadContext" }, bytes)
+      snapshot.threads.append(thread)
+    }
+  }
+
+  /// Reads a MINIDUMP_MEMORY_DESCRIPTOR.
+  mutating func memoryRegion(at offset: Int, _ path: () -> String, _ bytes: RawSpan) -> MemoryRegion? {
+    let place = location(at: offset + 8, bytes)
+    guard let range = range(rva: place.rva, count: place.size, bytes) else {
+      findings.append(
+        Finding(
+          MinidumpRules.memoryOutside, at: offset, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
+          found: .byteCount(UInt64(place.rva + place.size))))
+      return nil
+    }
+    return MemoryRegion(
+      address: bytes.uint64(at: offset), content: Content(inputOffset: range.offset, count: range.count))
+  }
+
+  mutating func readThreadNames(_ range: ByteRange, _ bytes: RawSpan) {
+    var names: [UInt64: Content] = [:]
+    for (index, offset) in entries(
+      of: range, size: MinidumpFormat.threadNameSize, price: Price.threadName, "ThreadNames", bytes
+    ).enumerated() {
+      let rva = Int(clamping: bytes.uint64(at: offset + 4))
+      guard rva <= bytes.byteCount else {
+        findings.append(Finding(MinidumpRules.stringOutside, at: offset, path: "ThreadNames[\(index)]"))
+        continue
+      }
+      names[UInt64(bytes.uint32(at: offset))] = string(at: rva, field: offset + 4, "ThreadNames[\(index)]", bytes)
+    }
+    for index in snapshot.threads.indices {
+      if let id = snapshot.threads[index].id { snapshot.threads[index].name = names[id] }
+    }
+  }
+
+  mutating func readException(_ range: ByteRange, _ bytes: RawSpan) {
+    guard check(range, has: MinidumpFormat.exceptionStreamSize, "Exception") else { return }
+    let offset = range.offset
+    let code = bytes.uint32(at: offset + 8)
+    let count = Int(bytes.uint32(at: offset + 32))
+    if count > 15 {
+      findings.append(
+        Finding(
+          MinidumpRules.countTooLarge, at: offset + 32, path: "Exception.NumberParameters", expected: .number(15),
+          found: .number(UInt64(count))))
+    }
+    let codes = (0..<min(count, 15)).map { bytes.uint64(at: offset + 40 + 8 * $0) }
+    var exception = ExceptionSnapshot(
+      kind: exceptionKind(code, codes), threadID: UInt64(bytes.uint32(at: offset)), code: code)
+    exception.info = bytes.uint32(at: offset + 12)
+    exception.address = bytes.uint64(at: offset + 24)
+    exception.codes = codes
+    exception.context = context(at: offset + 160, { "Exception.ThreadContext" }, bytes)
+    snapshot.exception = exception
+  }
+
+  /// The kind of an exception code depends on the system; for Apple's systems, on the code too.
+  private func exceptionKind(_ code: UInt32, _ codes: [UInt64]) -> ExceptionSnapshot.Kind {
+    switch snapshot.system.operatingSystem {
+    case .ios, .macos:
+      if code == 0x4350_6e78 { return .nsException }
+      return code == 0x10003 && codes.count == 3 ? .softSignal : .mach
+    case .linux, .android: return .linuxSignal
+    case .windows, .fuchsia, .unknown: return .windows
+    }
+  }
+
+  // MARK: Registers
+
+  mutating func context(at field: Int, _ path: () -> String, _ bytes: RawSpan) -> CPUContext? {
+    let place = location(at: field, bytes)
+    if place.size == 0 { return nil }
+    guard let range = range(rva: place.rva, count: place.size, bytes) else {
+      findings.append(
+        Finding(
+          MinidumpRules.contextOutside, at: field, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
+          found: .byteCount(UInt64(place.rva + place.size))))
+      return nil
+    }
+    let context = MinidumpContext.read(snapshot.system.architecture, range, bytes)
+    if context == nil {
+      findings.append(
+        Finding(
+          MinidumpRules.unknownContext, at: range.offset, path: path(), found: .byteCount(UInt64(range.count))))
+    }
+    return context
+  }
+}

@@ -1,0 +1,171 @@
+internal import CrashpadBytes
+internal import IntermediateDump
+internal import CrashpadSnapshot
+
+/// The facts about an intermediate dump that are needed before its first record is handled.
+struct DumpFacts {
+  private(set) var modules: [(address: UInt64, size: UInt64)] = []
+  private(set) var stacks: [(address: UInt64, size: UInt64)] = []
+  private(set) var addressMask: UInt64?
+  private(set) var modulePaths: Set<[UInt8]> = []
+  private(set) var architecture = CPUArchitecture.unknown
+  /// The offsets of those memory regions around registers that a stack pointer or frame pointer refers to. After a
+  /// stack overflow, the frames are there.
+  private(set) var stackRegions: Set<Int> = []
+  /// Stack pointers and frame pointers.
+  private var pointers: Set<UInt64> = []
+  private var regions: [Region] = []
+
+  private struct Region {
+    let offset: Int
+    let address: UInt64
+    let size: UInt64
+  }
+
+  init(_ tree: DumpTree, _ bytes: RawSpan) {
+    readAll(tree, bytes)
+    let pointers = pointers.sorted()
+    for region in regions {
+      let index = pointers.partition { $0 >= region.address }
+      guard index < pointers.count, pointers[index] - region.address < region.size else { continue }
+      stackRegions.insert(region.offset)
+      stacks.append((region.address, region.size))
+    }
+    regions = []
+  }
+
+  private mutating func readAll(_ tree: DumpTree, _ bytes: RawSpan) {
+    var records = tree.records(of: tree.root)
+    while let record = records.next(of: tree, in: bytes) {
+      switch (record.key, record.kind) {
+      case (.modules, .array): forEachMap(of: record.node, tree, bytes) { $0.readModule($1, tree, bytes) }
+      case (.threads, .array): forEachMap(of: record.node, tree, bytes) { $0.readThread($1, tree, bytes) }
+      case (.signalException, .map): readRegions(ofThread: record.node, tree, bytes)
+      case (.systemInfo, .map), (.linux, .map): readSystem(record.node, tree, bytes)
+      default: break
+      }
+    }
+  }
+
+  private mutating func forEachMap(
+    of array: DumpNode, _ tree: DumpTree, _ bytes: RawSpan, _ body: (inout DumpFacts, DumpNode) -> Void
+  ) {
+    var records = tree.records(of: array)
+    while let record = records.next(of: tree, in: bytes) { body(&self, record.node) }
+  }
+
+  private mutating func readModule(_ node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
+    var address = DumpField()
+    var size = DumpField()
+    var records = tree.records(of: node)
+    while let record = records.next(of: tree, in: bytes) {
+      switch record.key {
+      case .address: address.record = record
+      case .size: size.record = record
+      case .name: addPath(record, bytes)
+      default: break
+      }
+    }
+    if let address = address.uint64(in: bytes), let size = size.uint64(in: bytes) { modules.append((address, size)) }
+  }
+
+  private mutating func addPath(_ record: DumpRecord, _ bytes: RawSpan) {
+    if record.kind == .property, (1...4096).contains(record.value.count) {
+      modulePaths.insert(bytes.array(in: record.value))
+    }
+  }
+
+  private mutating func readThread(_ node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
+    var address = DumpField()
+    var data = DumpField()
+    var state = DumpField()
+    var records = tree.records(of: node)
+    while let record = records.next(of: tree, in: bytes) {
+      switch record.key {
+      case .stackRegionAddress: address.record = record
+      case .stackRegionData: data.record = record
+      case .threadState: state.record = record
+      default: break
+      }
+    }
+    if let address = address.uint64(in: bytes), let data = data.value { stacks.append((address, UInt64(data.count))) }
+    readRegions(ofThread: node, tree, bytes)
+    for layout in [DumpStateLayout.arm64, .x86_64] where state.value?.count == layout.size {
+      guard let value = state.value else { continue }
+      pointers.insert(bytes.uint64(at: value.offset + layout.stackPointer))
+      pointers.insert(bytes.uint64(at: value.offset + layout.framePointer))
+    }
+    // Only on arm64 do code pointers have bits that are not part of the address.
+    if state.value?.count == DumpStateLayout.arm64.size { architecture = .arm64 }
+  }
+
+  private mutating func readRegions(ofThread node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
+    var records = tree.records(of: node)
+    while let record = records.next(of: tree, in: bytes) {
+      guard record.key == .threadContextMemoryRegions, record.kind == .array else { continue }
+      forEachMap(of: record.node, tree, bytes) { facts, region in
+        var address = DumpField()
+        var data = DumpField()
+        var members = tree.records(of: region)
+        while let member = members.next(of: tree, in: bytes) {
+          switch member.key {
+          case .threadContextMemoryRegionAddress: address.record = member
+          case .threadContextMemoryRegionData: data.record = member
+          default: break
+          }
+        }
+        if let address = address.uint64(in: bytes), let data = data.value {
+          facts.regions.append(Region(offset: region.start, address: address, size: UInt64(data.count)))
+        }
+      }
+    }
+  }
+
+  private mutating func readSystem(_ node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
+    var records = tree.records(of: node)
+    while let record = records.next(of: tree, in: bytes) {
+      var field = DumpField()
+      field.record = record
+      switch record.key {
+      case .addressMask: addressMask = field.uint64(in: bytes)
+      case .executable: addPath(record, bytes)
+      default: break
+      }
+    }
+  }
+}
+
+/// The offsets of the registers in a thread state that always stay. Source: XNU,
+/// `osfmk/mach/{arm,i386}/thread_status.h`.
+struct DumpStateLayout {
+  let size: Int
+  /// The offsets of single registers.
+  let programCounter: Int
+  let stackPointer: Int
+  let framePointer: Int
+  let link: Int?
+  /// The range of flags and segments.
+  let plain: Range<Int>
+  /// The number of 64-bit registers at the start; the rest is padding.
+  let words: Int
+
+  static let arm64 = DumpStateLayout(
+    size: 272, programCounter: 256, stackPointer: 248, framePointer: 232, link: 240, plain: 264..<268, words: 33)
+  static let x86_64 = DumpStateLayout(
+    size: 168, programCounter: 128, stackPointer: 56, framePointer: 48, link: nil, plain: 136..<168, words: 17)
+  /// The size of flavor and count before a unified state.
+  static let header = 8
+}
+
+extension [UInt64] {
+  /// The index of the first element for which `isBehind` is true. It must also be true for all later elements.
+  fileprivate func partition(_ isBehind: (UInt64) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,210 @@
+internal import CrashpadBytes
+internal import CrashpadMinidump
+internal import CrashpadSnapshot
+
+/// Claims the known and allowed parts of a minidump. All structures keep their positions, so that file offsets stay
+/// valid; lists shrink if entries are removed.
+struct MinidumpRedactor {
+  let policy: RedactionPolicy
+  let text: TextRedactor
+  let snapshot: ProcessSnapshot
+  /// The size of the whole file.
+  let size: Int
+  var claims: Claims
+  var removals = RemovalCounter()
+  var rule: PointerRule
+  /// The memory that is treated as a stack.
+  let stacks: StackRanges
+  /// The offsets of strings that are claimed already.
+  var knownStrings: Set<Int> = []
+  var knownWideStrings: Set<Int> = []
+  /// The offsets of other structures that several entries may share.
+  var knownPlaces: Set<Int> = []
+  var knownMemory: Set<Int> = []
+  /// The number of string bytes that may still be read.
+  var textBudget: Int
+  /// The number of list entries that may still be read. In an intact file each entry has at least four bytes of its
+  /// own. In a damaged file all lists may extend to the end of the file, and reading them all would take forever.
+  private var entryBudget: Int
+  /// The directory entries that should stay, by stream type.
+  private var directory: [MinidumpStreamType: Int] = [:]
+  /// The new sizes of streams, by stream type.
+  var newSizes: [MinidumpStreamType: Int] = [:]
+
+  static func plan(
+    _ bytes: RawSpan, _ policy: RedactionPolicy, _ collector: UserNameCollector
+  ) -> RedactionPlan? {
+    let result = MinidumpReader.read(bytes)
+    guard let snapshot = result.snapshot else { return nil }
+    var redactor = MinidumpRedactor(snapshot, policy, collector, size: bytes.byteCount, bytes)
+    redactor.claimStreams(result.streams, bytes)
+    var plan = RedactionPlan(RedactionReport(.minidump, inputByteCount: bytes.byteCount), redactor.rule)
+    var removals = redactor.removals
+    redactor.claims.resolve(into: &plan, size: bytes.byteCount) { gap in
+      let count = bytes.nonzeroCount(in: gap)
+      removals.add(.unread, count: count == 0 ? 0 : 1, byteCount: count)
+    }
+    guard redactor.isMinidump(plan) else { return nil }
+    plan.countWords(bytes, &removals)
+    plan.report.removals = removals.sorted
+    plan.report.outputByteCount = plan.byteCount
+    return plan
+  }
+
+  /// Whether at least one directory entry stays, if any should. In a damaged file, a removed stream may overlap the
+  /// whole directory. A header without streams would pass for a dump but be useless.
+  private func isMinidump(_ plan: RedactionPlan) -> Bool {
+    plan.byteCount >= MinidumpFormat.headerSize
+      && (directory.isEmpty || directory.values.contains { plan.keeps(ByteRange(offset: $0, count: 12)) })
+  }
+
+  private init(
+    _ snapshot: ProcessSnapshot, _ policy: RedactionPolicy, _ collector: UserNameCollector, size: Int, _ bytes: RawSpan
+  ) {
+    self.policy = policy
+    self.snapshot = snapshot
+    self.size = size
+    text = TextRedactor(policy: policy, collector: collector)
+    claims = Claims(size: size)
+    // The names of annotations are read twice.
+    textBudget = 2 * size + 8 << 20
+    entryBudget = size / 2
+    stacks = StackRanges(snapshot, bytes)
+    rule = PointerRule(
+      snapshot.system.architecture,
+      modules: snapshot.modules.compactMap { module in
+        module.address.flatMap { address in module.size.map { (address, $0) } }
+      },
+      stacks: stacks.addresses, addressMask: snapshot.system.addressMask, keepsSmallNumbers: policy.keepsSmallNumbers)
+  }
+
+  /// Takes entries off the budget. Returns false if it is spent; then all later calls fail too.
+  mutating func look(at count: Int) -> Bool {
+    entryBudget -= count
+    return entryBudget >= 0
+  }
+
+  // MARK: Streams
+
+  private mutating func claimStreams(_ streams: [MinidumpReader.Stream], _ bytes: RawSpan) {
+    var first: [MinidumpStreamType: ByteRange] = [:]
+    for stream in streams where first[stream.type] == nil { first[stream.type] = stream.range }
+    // The header comes first, while there is budget for it.
+    claimHeader(first, bytes)
+    for (type, range) in first.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { claim(type, range, bytes) }
+    for region in stacks.ranges where policy.memory != .all { claims.words(region.range, at: region.address) }
+    for (type, size) in newSizes {
+      if let entry = directory[type] { claims.make(littleEndian(UInt32(size)), at: entry + 4) }
+    }
+  }
+
+  /// Claims header and directory. The entries of removed streams become unused.
+  private mutating func claimHeader(_ first: [MinidumpStreamType: ByteRange], _ bytes: RawSpan) {
+    // The checksum is not copied, because no writer sets it.
+    claims.claim(ByteRange(offset: 0, count: 16), .header)
+    claims.claim(ByteRange(offset: 20, count: 12), .header)
+    claims.claim(ByteRange(offset: 16, count: 4), .blank)
+    let directory = Int(bytes.uint32(at: 12))
+    let count = min(
+      Int(bytes.uint32(at: 8)), max(0, size - directory) / MinidumpFormat.directoryEntrySize)
+    for index in 0..<count {
+      let entry = directory + MinidumpFormat.directoryEntrySize * index
+      let type = MinidumpStreamType(rawValue: bytes.uint32(at: entry))
+      let place = ByteRange(offset: Int(bytes.uint32(at: entry + 8)), count: Int(bytes.uint32(at: entry + 4)))
+      guard !claims.isExhausted else { return }
+      if first[type] == place, isKnown(type), self.directory[type] == nil {
+        claims.copy(entry, 12)
+        self.directory[type] = entry
+        continue
+      }
+      claims.claim(ByteRange(offset: entry, count: MinidumpFormat.directoryEntrySize), .blank)
+      if type == .unused { continue }
+      removals.add(.stream, type.name, byteCount: place.end <= size ? place.count : 0)
+      // If a damaged directory puts two streams in one place, the known stream stays.
+      if place.end <= size, first[type] == place, type != .unused { claims.claim(place, .removed) }
+    }
+  }
+
+  func isKnown(_ type: MinidumpStreamType) -> Bool { Self.kind(of: type) != nil }
+
+  private enum Kind {
+    case systemInfo, miscInfo, threadList, threadNames, exception, moduleList, unloadedModuleList, crashpadInfo
+    case memoryList, memory64List, memoryInfoList, breakpadInfo, auxiliaryVector
+    case text(SystemText)
+  }
+
+  private static func kind(of type: MinidumpStreamType) -> Kind? {
+    switch type {
+    case .systemInfo: .systemInfo
+    case .miscInfo: .miscInfo
+    case .threadList: .threadList
+    case .threadNames: .threadNames
+    case .exception: .exception
+    case .moduleList: .moduleList
+    case .unloadedModuleList: .unloadedModuleList
+    case .crashpadInfo: .crashpadInfo
+    case .memoryList: .memoryList
+    case .memory64List: .memory64List
+    case .memoryInfoList: .memoryInfoList
+    case .breakpadInfo: .breakpadInfo
+    case .linuxAuxiliaryVector: .auxiliaryVector
+    case .linuxCPUInfo: .text(.processors)
+    case .linuxProcessStatus: .text(.status)
+    case .linuxRelease: .text(.release)
+    case .linuxCommandLine: .text(.commandLine)
+    case .linuxEnvironment: .text(.environment)
+    case .linuxMaps: .text(.maps)
+    default: nil
+    }
+  }
+
+  private mutating func claim(_ type: MinidumpStreamType, _ range: ByteRange, _ bytes: RawSpan) {
+    guard let kind = Self.kind(of: type) else { return }
+    // The bytes that are not claimed below stay in the file as zeros.
+    claims.hold(range)
+    switch kind {
+    case .systemInfo: claimSystemInfo(range, bytes)
+    case .miscInfo: claimMiscInfo(range, bytes)
+    case .threadList: claimThreads(range, bytes)
+    case .threadNames: claimThreadNames(range, bytes)
+    case .exception: claimException(range, bytes)
+    case .moduleList: claimModules(range, bytes)
+    case .unloadedModuleList: claimUnloadedModules(range, bytes)
+    case .crashpadInfo: claimCrashpadInfo(range, bytes)
+    case .memoryList: claimMemoryList(range, bytes)
+    case .memory64List: claimMemory64List(range, bytes)
+    case .memoryInfoList: claimMemoryInfo(range, bytes)
+    case .breakpadInfo: claims.copy(range.offset, min(12, range.count))
+    case .auxiliaryVector: claimAuxiliaryVector(range, bytes)
+    case .text(let kind): claimSystemText(range, kind, bytes)
+    }
+  }
+}
+
+func littleEndian(_ value: UInt32) -> [UInt8] {
+  [
+    UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value >> 16),
+    UInt8(truncatingIfNeeded: value >> 24),
+  ]
+}
+
+func littleEndian(_ value: UInt64) -> [UInt8] {
+  littleEndian(UInt32(truncatingIfNeeded: value)) + littleEndian(UInt32(truncatingIfNeeded: value >> 32))
+}
+
+extension RawSpan {
+  /// The number of bytes in `range` that are not zero.
+  func nonzeroCount(in range: ByteRange) -> Int {
+    var offset = range.offset
+    var count = 0
+    while offset < range.end {
+      if offset + 8 <= range.end, uint64(at: offset) == 0 {
+        offset += 8
+        continue
+      }
+      if uint8(at: offset) != 0 { count += 1 }
+      offset += 1
+    }
+    return count
+  }
+}

@@ -1,0 +1,127 @@
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// Decides which words of memory and registers stay: zero, code addresses, and aligned stack addresses.
+///
+/// Compare Crashpad's `snapshot/sanitized/memory_snapshot_sanitized.cc`, which also keeps small numbers.
+struct PointerRule: Sendable {
+  /// The value that replaces other words: not an address, and not a multiple of anything.
+  static let defaced: UInt64 = 0x0def_aced_0def_aced
+  private static let greatestSmallNumber: UInt64 = 4096
+
+  /// Modules above this size or address are ignored: they would turn every word into an address.
+  private static let maximumModuleSize: UInt64 = 1 << 32
+  private static let addressLimit: UInt64 = 1 << 48
+
+  /// The size of a word in bytes: 8, or 4 on 32-bit machines.
+  let wordSize: Int
+  var wordMask: UInt64 { wordSize == 8 ? .max : 0xffff_ffff }
+  private let code: AddressRanges
+  private let stacks: AddressRanges
+  /// The bits of a return address that are not part of the address.
+  private let masks: [UInt64]
+  private let keepsSmallNumbers: Bool
+  /// The bit with which Swift marks the frames of asynchronous functions in their saved frame pointers.
+  private static let asynchronousFrame: UInt64 = 1 << 60
+
+  init(
+    _ architecture: CPUArchitecture, modules: [(address: UInt64, size: UInt64)],
+    stacks: [(address: UInt64, size: UInt64)], addressMask: UInt64?, keepsSmallNumbers: Bool
+  ) {
+    wordSize = [.x86, .arm].contains(architecture) ? 4 : 8
+    // The address just after the last byte counts: a call may be the last instruction of a
+    // function, and a stack may end there.
+    func ranges(_ list: [(address: UInt64, size: UInt64)]) -> AddressRanges {
+      AddressRanges(
+        list.filter { $0.size > 0 && $0.size <= Self.maximumModuleSize && $0.address < Self.addressLimit }
+          .map { ($0.address, $0.address + $0.size) })
+    }
+    code = ranges(modules)
+    self.stacks = ranges(stacks)
+    var masks: [UInt64] = []
+    if architecture == .arm64 {
+      // The masks of Linux and iOS.
+      masks = [~0 << 48, ~0 << 39]
+      let bits = addressMask?.leadingOnes ?? 0
+      if let addressMask, (8...32).contains(bits), addressMask << bits == 0 { masks.append(addressMask) }
+    }
+    self.masks = masks
+    self.keepsSmallNumbers = keepsSmallNumbers
+  }
+
+  func isStackAddress(_ word: UInt64) -> Bool {
+    let address = word & ~Self.asynchronousFrame
+    return address % UInt64(wordSize) == 0 && stacks.contains(address)
+  }
+
+  /// Whether the word is a code address, with or without a pointer authentication code.
+  func isSignedCodeAddress(_ word: UInt64) -> Bool {
+    code.contains(word) || masks.contains { code.contains(word & ~$0) }
+  }
+
+  /// Whether `word` stays anywhere.
+  func keeps(_ word: UInt64) -> Bool {
+    if word == 0 || code.contains(word) || isStackAddress(word) { return true }
+    guard keepsSmallNumbers else { return false }
+    let isNegative = wordSize == 8 ? word >> 63 != 0 : word >> 31 != 0
+    let magnitude = isNegative ? (wordSize == 8 ? 0 &- word : (0 &- word) & 0xffff_ffff) : word
+    return magnitude <= Self.greatestSmallNumber
+  }
+
+  func word(at offset: Int, _ bytes: RawSpan) -> UInt64 {
+    wordSize == 8 ? bytes.uint64(at: offset) : UInt64(bytes.uint32(at: offset))
+  }
+
+  /// Calls `body` with each whole word of the memory that begins at `address`, and whether the word stays.
+  /// - Returns: the number of bytes before the first word.
+  @discardableResult
+  func forEachWord(
+    of range: ByteRange, at address: UInt64, _ bytes: RawSpan, _ body: (_ word: UInt64, _ stays: Bool) -> Void
+  ) -> Int {
+    let size = UInt64(wordSize)
+    let lead = min(range.count, Int((size - address % size) % size))
+    var offset = range.offset + lead
+    // A pointer authentication code may have any value, so one is accepted only in a frame
+    // record, after the frame pointer.
+    var followsFramePointer = false
+    var place = address &+ UInt64(lead)
+    while offset + wordSize <= range.end {
+      let word = word(at: offset, bytes)
+      body(word, keeps(word) || (followsFramePointer && isSignedCodeAddress(word)))
+      followsFramePointer =
+        !masks.isEmpty && (word == 0 || (isStackAddress(word) && word & ~Self.asynchronousFrame > place))
+      offset += wordSize
+      place &+= size
+    }
+    return lead
+  }
+}
+
+extension UInt64 {
+  fileprivate var leadingOnes: Int { (~self).leadingZeroBitCount }
+}
+
+/// Ranges of addresses, including both ends.
+struct AddressRanges: Sendable {
+  private var ranges: [(start: UInt64, end: UInt64)] = []
+
+  init(_ list: [(start: UInt64, end: UInt64)]) {
+    for range in list.sorted(by: { $0.start < $1.start }) {
+      if let last = ranges.last, range.start <= last.end {
+        ranges[ranges.count - 1].end = max(last.end, range.end)
+      } else {
+        ranges.append(range)
+      }
+    }
+  }
+
+  func contains(_ address: UInt64) -> Bool {
+    var low = 0
+    var high = ranges.count
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].start <= address { low = middle + 1 } else { high = middle }
+    }
+    return low > 0 && address <= ranges[low - 1].end
+  }
+}

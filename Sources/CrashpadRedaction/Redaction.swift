@@ -1,0 +1,76 @@
+internal import CrashpadAppleReports
+package import CrashpadBytes
+package import CrashpadFiles
+public import SystemPackage
+
+/// Removes personal data from dumps. The output is a dump of the same format that unwinds to the same frames.
+///
+/// The output holds only content that is understood and allowed. Unknown bytes, as in a damaged dump, are not
+/// copied. The input is never changed.
+public struct Redaction: Sendable {
+  package let policy: RedactionPolicy
+
+  /// The input is not an intermediate dump, a minidump or a crash report.
+  public struct NotADump: Error {
+    package init() {}
+  }
+
+  public init(_ policy: RedactionPolicy = RedactionPolicy()) { self.policy = policy }
+
+  /// Plans the redaction without writing anything. Throws `NotADump`.
+  package func plan(_ bytes: RawSpan) throws(NotADump) -> RedactionPlan {
+    let collector = UserNameCollector()
+    let plan = try plan(bytes, policy, collector)
+    if collector.names.isEmpty { return plan }
+    // A name may occur in a text before the path that reveals it, so a second pass hides the names everywhere.
+    var policy = policy
+    policy.userNames = collector.names.sorted().map(UserName.init)
+    return try self.plan(bytes, policy, collector)
+  }
+
+  private func plan(
+    _ bytes: RawSpan, _ policy: RedactionPolicy, _ collector: UserNameCollector
+  ) throws(NotADump) -> RedactionPlan {
+    if bytes.byteCount > 0, bytes.uint8(at: 0) == 0x06 { return DumpRedactor.plan(bytes, policy, collector) }
+    if let plan = MinidumpRedactor.plan(bytes, policy, collector) { return plan }
+    guard let form = ReportForm.of(bytes), let plan = ReportRedactor.plan(bytes, form, policy, collector) else {
+      throw NotADump()
+    }
+    return plan
+  }
+
+  /// Plans the redaction without writing anything. Throws `NotADump`.
+  package func plan(_ input: InputFile) throws -> RedactionPlan {
+    try input.checkingReading { try input.withBytes { try plan($0) } }
+  }
+
+  /// Writes the redacted copy of `input` to the file `output`, which appears complete or not at all, and reports the
+  /// removals. Throws `NotADump`, `Errno`, or `InputFile.NotReadable` if the input became shorter meanwhile.
+  public func redact(_ input: FilePath, to output: FilePath) throws -> RedactionReport {
+    let file = try InputFile(input)
+    let written = RedactedFile(try OutputFile(output, permissions: file.outputPermissions))
+    let report = try redact(file, to: written)
+    try written.file.commit(durable: false)
+    return report
+  }
+
+  /// Writes the redacted dump to `output` and reports the removals. Throws `NotADump`, `InputFile.NotReadable` if the
+  /// input became shorter meanwhile, or the error of `output`. After an error, the written bytes are invalid.
+  package func redact(_ input: InputFile, to output: any ByteOutput) throws -> RedactionReport {
+    try input.checkingReading {
+      try input.withBytes { bytes in
+        let plan = try plan(bytes)
+        try plan.write(bytes, to: output)
+        return plan.report
+      }
+    }
+  }
+}
+
+private final class RedactedFile: ByteOutput {
+  let file: OutputFile
+
+  init(_ file: OutputFile) { self.file = file }
+
+  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
+}

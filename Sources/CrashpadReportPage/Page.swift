@@ -1,0 +1,83 @@
+internal import CrashpadSnapshot
+
+/// What all pages share: texts that are too long for their place stand whole at the page's end, each once.
+struct PageTexts {
+  /// Characters that a text has in its place.
+  static let limit = 300
+
+  private(set) var long: [String] = []
+  private var numbers: [String: Int] = [:]
+
+  /// A text in its place: whole, or its beginning with a link to the whole.
+  mutating func place(_ text: String, limit: Int = PageTexts.limit) -> HTML {
+    // Characters are slow to count, and there may be a million.
+    guard text.utf8.count > limit, text.unicodeScalars.count > limit else { return HTML(text) }
+    let number = number(of: text)
+    let start = String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit - limit / 4)))
+    let count = grouped(text.unicodeScalars.count)
+    return "\(start)… <a href=\"#text\(number)\">(whole: \(count) characters)</a>"
+  }
+
+  private mutating func number(of text: String) -> Int {
+    if let number = numbers[text] { return number }
+    long.append(text)
+    numbers[text] = long.count
+    return long.count
+  }
+
+  /// The section at the end; empty without long texts.
+  var section: HTML {
+    if long.isEmpty { return "" }
+    let items = long.enumerated().map { index, text -> HTML in
+      """
+      <details open data-fold id="text\(index + 1)"><summary>Text \(index + 1), \(grouped(text.unicodeScalars.count)) \
+      characters</summary><pre class="wrap" tabindex="0" role="region" aria-label="Text \(index + 1)">
+      \(text)</pre></details>
+
+      """
+    }
+    return Page.section("texts", "Long texts", "\(items)")
+  }
+}
+
+enum Page {
+  static func section(_ id: HTML, _ title: HTML, _ content: HTML, _ attributes: HTML = "") -> HTML {
+    """
+    <section id="\(id)" aria-labelledby="\(id)-title"\(attributes)>
+    <h2 id="\(id)-title">\(title)</h2>
+    \(content)
+    </section>
+
+    """
+  }
+
+  static func list(_ items: [HTML]) -> HTML {
+    switch items.count {
+    case 0: ""
+    case 1: "<p>\(items[0])</p>\n"
+    default: "<ul>\(items.map { item -> HTML in "<li>\(item)</li>\n" })</ul>\n"
+    }
+  }
+
+  /// A table that may be wider than a phone: it scrolls by itself, also by keyboard.
+  static func table(_ label: HTML, _ attributes: HTML = "", head: HTML, rows: HTML) -> HTML {
+    """
+    <div class="scroll" role="group" aria-label="\(label)" tabindex="0"><table\(attributes)>
+    <caption class="unseen">\(label)</caption>
+    <thead><tr>\(head)</tr></thead>
+    <tbody>
+    \(rows)</tbody></table></div>
+
+    """
+  }
+
+  /// Text whose lines stay as they are.
+  static func block(_ label: HTML, _ text: HTML, _ attributes: HTML = "") -> HTML {
+    "<pre\(attributes) tabindex=\"0\" role=\"region\" aria-label=\"\(label)\">\n\(text)</pre>\n"
+  }
+}
+
+/// "1 frame", "2 frames"
+func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+  "\(grouped(count)) \(count == 1 ? noun : plural ?? noun + "s")"
+}

@@ -1,0 +1,115 @@
+package import CrashpadSnapshot
+
+/// What tells whether two reports are about the end of one process. A process ends once, but several programs may report it:
+/// a handler within it, the system that killed it, MetricKit a day later.
+package struct CrashAccount: Sendable, Hashable {
+  /// In the order in which they tell most. A crash counts with the first account of it.
+  package enum Role: String, Sendable, CaseIterable {
+    /// A handler in the process captured the crash.
+    case captured
+    /// The system reported it.
+    case reported
+    /// The system killed the process, as it did not respond or did what it must not.
+    case killed
+    /// MetricKit has the crash among its diagnostics.
+    case diagnosed
+    case diagnosedKill = "diagnosed-kill"
+    /// A process did not respond. It may have gone on, so that this is an account of no crash; only of a kill.
+    case hang
+
+    var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    var isKill: Bool { self == .killed || self == .diagnosedKill }
+  }
+
+  /// Who wrote a report.
+  package enum Writer: Sendable {
+    case process
+    case system
+    case metricKit
+  }
+
+  let role: Role
+  let processID: Int64
+  /// The executable's file name.
+  let process: String?
+  let device: String?
+  let version: String?
+  /// Seconds since 1970: MetricKit only names a period in which the process ended.
+  let start: Int64
+  let end: Int64
+
+  /// Between the times of two accounts of one end: a watchdog waits for up to 30 s, and a report is then written.
+  static let tolerance: Int64 = 60
+
+  /// Nil of a crash that no other report can be matched with.
+  init?(_ facts: CrashFacts) {
+    guard let role = facts.role, let processID = facts.processID, let time = facts.time else { return nil }
+    self.init(
+      role: role, processID: processID, process: facts.process, device: facts.device, version: facts.version,
+      start: min(facts.periodStart ?? time, time), end: time)
+  }
+
+  init(
+    role: Role, processID: Int64, process: String?, device: String?, version: String?, start: Int64, end: Int64
+  ) {
+    self.role = role
+    self.processID = processID
+    self.process = process
+    self.device = device
+    self.version = version
+    self.start = start
+    self.end = end
+  }
+
+  /// Whether `other` tells more of the same crash.
+  func isTwin(of other: CrashAccount) -> Bool {
+    guard other.role.rank < role.rank, role != .hang || other.role.isKill, processID == other.processID,
+      distance(to: other) <= Self.tolerance
+    else { return false }
+    return Self.agree(process, other.process) && Self.agree(device, other.device)
+      && Self.haveCommonVersion(version, other.version)
+  }
+
+  /// In seconds; 0 where the periods meet.
+  func distance(to other: CrashAccount) -> Int64 {
+    func gap(_ later: Int64, _ earlier: Int64) -> Int64 {
+      let (gap, overflows) = later.subtractingReportingOverflow(earlier)
+      return overflows ? (later < earlier ? .min : .max) : gap
+    }
+    return max(0, gap(other.start, end), gap(start, other.end))
+  }
+
+  /// A fact that a report does not have contradicts none.
+  private static func agree(_ one: String?, _ other: String?) -> Bool { one == nil || other == nil || one == other }
+
+  /// Handlers are told either number of "2.7 (182)", MetricKit may have the second alone.
+  private static func haveCommonVersion(_ one: String?, _ other: String?) -> Bool {
+    guard let one, let other else { return true }
+    return !numbers(one).isDisjoint(with: numbers(other))
+  }
+
+  private static func numbers(_ version: String) -> Set<Substring> {
+    Set(version.split { " ()".utf8.contains($0.utf8.first ?? 0) })
+  }
+}
+
+extension CrashAccount.Role {
+  /// Nil of what is not the end of a process, and of systems where only the process itself reports it.
+  package init?(_ snapshot: ProcessSnapshot, by writer: CrashAccount.Writer) {
+    guard [.ios, .macos].contains(snapshot.system.operatingSystem) else { return nil }
+    let kind = CrashKind(snapshot).text
+    let isCrash = snapshot.report.map { $0.kind == .crash && !$0.isNonFatal } ?? true
+    if snapshot.report?.kind == .hang || kind == "simulated" {
+      self = .hang
+    } else if !isCrash || kind == "none" {
+      return nil
+    } else {
+      let isKill = kind.hasPrefix("killed:")
+      switch writer {
+      case .process: self = .captured
+      case .system: self = isKill ? .killed : .reported
+      case .metricKit: self = isKill ? .diagnosedKill : .diagnosed
+      }
+    }
+  }
+}

@@ -1,0 +1,266 @@
+internal import CrashpadMeaning
+internal import CrashpadSnapshot
+
+/// What kind of crash it was, in words of a closed list: never an address, a number of a process, or text from a message.
+struct CrashKind: Sendable {
+  /// Whose stack has the fault.
+  enum Place: Sendable {
+    case crashedThread
+    /// The stack of the exception that was not caught, where a report has it.
+    case lastException
+    case mainThread
+  }
+
+  var text: String
+  var place = Place.crashedThread
+  /// Whether it tells of a time rather than of a place: the innermost frames are not the same each time.
+  var isHang = false
+  /// Whether the instruction that the thread stood at is the fault.
+  var isFault = false
+  /// Whether what raised it may say more: an abort may be an exception.
+  var isAbort = false
+  var isStackOverflow = false
+
+  init(_ text: String) { self.text = text }
+
+  init(_ snapshot: ProcessSnapshot) {
+    self.init("none")
+    if let report = snapshot.report { describe(report, snapshot) }
+    if text == "none", let exception = snapshot.exception { describe(exception, snapshot) }
+    if place == .crashedThread, text.hasPrefix("exception:") || isAbort, snapshot.report?.lastException.isEmpty == false
+    {
+      place = .lastException
+      if isAbort { text = "exception:NSException" }
+    }
+  }
+
+  private static func hang(_ text: String) -> CrashKind {
+    var kind = CrashKind(text)
+    kind.isHang = true
+    kind.place = .mainThread
+    return kind
+  }
+
+  // MARK: Reports
+
+  private mutating func describe(_ report: ReportSnapshot, _ snapshot: ProcessSnapshot) {
+    switch report.kind {
+    case .hang: self = Self.hang("hang")
+    case .stackshot: self = CrashKind("stackshot")
+    case .jetsam:
+      let reason = report.jetsam?.processes.compactMap(\.reason).first
+      self = CrashKind("jetsam:" + (Self.word(reason) ?? "unknown"))
+    case .resource:
+      text = snapshot.exception.flatMap(Self.resource) ?? "resource"
+      isHang = true
+    case .crash, .osFault:
+      if let termination = report.termination, let kind = Self.kind(of: termination) { self = kind }
+    }
+    guard text == "none", let name = Self.exceptionName(report) else { return }
+    text = "exception:" + name
+  }
+
+  /// Nil where the exception says more.
+  private static func kind(of termination: ReportSnapshot.Termination) -> CrashKind? {
+    let space = termination.namespace?.uppercased() ?? ""
+    switch space {
+    case "", "SIGNAL", "OBJC", "LIBSYSTEM", "GUARD", "PORT_SPACE", "SWIFT", "MACH", "LIBC++ABI": return nil
+    case "DYLD":
+      let name =
+        termination.code.flatMap { MeaningTable.code($0, in: "DYLD")?.name } ?? termination.code.map { String($0) }
+      return CrashKind("dyld:" + (word(name) ?? "unknown"))
+    case "JETSAM", "MEMORYSTATUS":
+      let name =
+        termination.code.flatMap { MeaningTable.code($0, in: "JETSAM")?.name } ?? termination.code.map { String($0) }
+      return CrashKind("jetsam:" + (word(name) ?? "unknown"))
+    default: break
+    }
+    guard let code = termination.code else { return nil }
+    guard code > 0xffff else { return hang("killed:\(word(space) ?? "unknown")/\(code)") }
+    // One code is written by several services, from release to release another.
+    return hang("killed:0x" + hexadecimal(code) + (watchdogEvent(termination).map { "/" + $0 } ?? ""))
+  }
+
+  /// "scene-update", from "WatchdogEvent: scene-update" or "scene-update watchdog transgression".
+  private static func watchdogEvent(_ termination: ReportSnapshot.Termination) -> String? {
+    for line in (termination.reasons + termination.details).flatMap({ $0.split(separator: "\n") }) {
+      if let range = line.firstRange(of: "WatchdogEvent: ") {
+        return word(String(line[range.upperBound...].prefix { $0 != " " && $0 != "," }))
+      }
+      if let range = line.firstRange(of: " watchdog transgression") {
+        let head = line[..<range.lowerBound]
+        return word(
+          String(head[(head.lastIndex { $0 == ":" || $0 == " " }.map { head.index(after: $0) } ?? head.startIndex)...]))
+      }
+    }
+    return nil
+  }
+
+  /// The exception that a runtime's message names: "NSRangeException", "std::out_of_range".
+  private static func exceptionName(_ report: ReportSnapshot) -> String? {
+    for text in report.messages.map(\.text) + [report.exceptionMessage].compactMap({ $0 }) {
+      for (start, ends) in [
+        ("due to uncaught exception '", "'"), ("uncaught exception of type ", ":\n "), ("of type '", "'"),
+        ("*** Terminating app due to uncaught exception of class '", "'"),
+      ] {
+        guard let range = text.firstRange(of: start) else { continue }
+        if let name = word(
+          String(text[range.upperBound...].prefix { !ends.contains($0) || $0 == ":" && ends.count > 1 }))
+        {
+          return name
+        }
+      }
+    }
+    return nil
+  }
+
+  /// `text` if it is a name and not a sentence, a path or a number: letters, digits and `_-.:/` in at most 60 bytes.
+  private static func word(_ text: String?) -> String? {
+    guard var text else { return nil }
+    while text.hasSuffix(":") { text.removeLast() }
+    let isName = text.utf8.allSatisfy { NameText.isWord($0) && $0 < 0x80 || "-.:".utf8.contains($0) }
+    return isName && !text.isEmpty && text.utf8.count <= 60 ? text : nil
+  }
+
+  // MARK: Exceptions
+
+  private mutating func describe(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot) {
+    if exception.isSimulated {
+      text = "simulated"
+      return
+    }
+    switch exception.kind {
+    case .mach: mach(exception, snapshot)
+    case .nsException: text = "exception:NSException"
+    case .windows: windows(exception, snapshot)
+    case .softSignal:
+      let code = exception.codes.count > 2 ? Int32(truncatingIfNeeded: exception.codes[2]) : 0
+      signal(darwinName(exception.info), code, exception, snapshot)
+    case .linuxSignal:
+      signal(
+        linuxSignalName(Int32(truncatingIfNeeded: exception.code)), Int32(bitPattern: exception.info), exception,
+        snapshot)
+    }
+  }
+
+  private mutating func mach(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot) {
+    // Crashpad has the type in front of the kernel's codes.
+    let first = exception.codes.count > 1 ? exception.codes[1] : UInt64(exception.info)
+    let second = exception.codes.count > 2 ? exception.codes[2] : nil
+    switch exception.code {
+    case 1: access(exception, snapshot, code: first)
+    case 2, 6: fault("trap")
+    case 3: fault("arithmetic")
+    case 10: crash(exception, first, snapshot)
+    case 11: text = Self.resource(exception) ?? "resource"
+    case 12: text = "guard:" + Self.path(GuardCode(code: first, subcode: second).name)
+    default:
+      text =
+        "exception:" + (Self.word(MeaningTable.exception(UInt64(exception.code))?.name) ?? "mach-\(exception.code)")
+    }
+  }
+
+  /// EXC_CRASH has the exception that it was made of, or the signal.
+  private mutating func crash(_ exception: ExceptionSnapshot, _ first: UInt64, _ snapshot: ProcessSnapshot) {
+    let code = CrashCode(code: exception.signal.map { first == 0 ? UInt64($0) << 24 : first } ?? first)
+    switch code.exception {
+    case 1: access(exception, snapshot, code: code.code)
+    case 2, 6: fault("trap")
+    case 3: fault("arithmetic")
+    default: signal(darwinName(UInt32(truncatingIfNeeded: code.signal)), 0, exception, snapshot)
+    }
+  }
+
+  private func darwinName(_ number: UInt32) -> String {
+    guard number < 32 else { return "signal-\(number)" }
+    let exception = ExceptionSnapshot(kind: .softSignal, threadID: 0, code: 0x10003)
+    var copy = exception
+    copy.info = number
+    let title = ExceptionDescription(copy, SystemSnapshot(architecture: .unknown, operatingSystem: .unknown)).title
+    return String(title.prefix { $0 != " " })
+  }
+
+  private static func resource(_ exception: ExceptionSnapshot) -> String? {
+    guard exception.code == 11 else { return nil }
+    let first = exception.codes.count > 1 ? exception.codes[1] : UInt64(exception.info)
+    let name = ResourceCode(code: first, subcode: exception.codes.count > 2 ? exception.codes[2] : nil).name
+    if name.hasPrefix("type") { return nil }
+    return "resource:" + (word(name.split(separator: " ").first.map(String.init)) ?? "unknown")
+  }
+
+  private static func path(_ name: String) -> String {
+    let parts = name.split(separator: " ").prefix(2).compactMap { word(String($0)) }
+    return parts.isEmpty ? "unknown" : parts.joined(separator: "/")
+  }
+
+  private mutating func fault(_ name: String) {
+    text = name
+    isFault = true
+  }
+
+  private mutating func signal(
+    _ name: String, _ code: Int32, _ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot
+  ) {
+    switch name {
+    // One that a process sent says nothing of memory.
+    case "SIGSEGV" where code > 0 || code == 0 && exception.kind != .linuxSignal,
+      "SIGBUS" where code > 0 || exception.kind != .linuxSignal:
+      access(exception, snapshot, code: code == 0x80 ? 0x80 : 0)
+    case "SIGILL", "SIGTRAP": fault("trap")
+    case "SIGFPE": fault("arithmetic")
+    case "SIGABRT":
+      text = "abort"
+      isAbort = true
+    default: text = "signal:" + (Self.word(name.split(separator: " ").joined(separator: "-")) ?? "unknown")
+    }
+  }
+
+  private mutating func windows(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot) {
+    switch exception.code {
+    case 0xc000_0005, 0xc000_0006:
+      var copy = exception
+      if exception.codes.count > 1 { copy.address = exception.codes[1] }
+      access(copy, snapshot, code: 0)
+    case 0xc000_00fd:
+      fault("bad-access[stack-overflow]")
+      isStackOverflow = true
+    case 0x8000_0003, 0xc000_001d, 0xc000_0096: fault("trap")
+    case 0xc000_008c...0xc000_0095: fault("arithmetic")
+    case 0xe06d_7363: text = "exception:C++"
+    case 0xc000_0374, 0xc000_0409, 0x4000_0015:
+      text = "abort"
+      isAbort = true
+    default: text = "exception:0x" + hexadecimal(UInt64(exception.code))
+    }
+  }
+
+  // MARK: Addresses
+
+  private mutating func access(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot, code: UInt64) {
+    isFault = true
+    let isARM = snapshot.system.architecture == .arm64
+    if isARM, code == 0x105 {
+      text = "bad-access[pac]"
+    } else if isARM, code == 0x106 || exception.kind == .linuxSignal && [8, 9].contains(exception.info) {
+      text = "bad-access[mte]"
+    } else if Self.isAtStack(exception, snapshot) {
+      text = "bad-access[stack-overflow]"
+      isStackOverflow = true
+    } else {
+      // A general protection fault has no address: the one in use was none that a pointer can have.
+      let hasAddress =
+        code != 0x80 && !(exception.kind == .mach && snapshot.system.architecture == .x86_64 && code == 13)
+      text = hasAddress && exception.address < 0x1000 ? "bad-access[null]" : "bad-access[wild]"
+    }
+  }
+
+  /// Below the stack pointer by at most the largest guard area that systems make, or at it.
+  private static func isAtStack(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot) -> Bool {
+    if snapshot.report?.vmRegionInfo?.uppercased().contains("STACK GUARD") == true { return true }
+    let context = exception.context ?? snapshot.crashedThread.flatMap { snapshot.threads[$0].context }
+    guard let pointer = context?.stackPointer, pointer > 0x10000, exception.address >= 0x10000 else { return false }
+    let page = min(max(snapshot.system.pageSize ?? 4096, 4096), 65536)
+    return exception.address >= pointer - min(pointer, 65536)
+      && exception.address - (pointer - min(pointer, 65536)) < 65536 + page
+  }
+}

@@ -1,0 +1,204 @@
+package import CrashpadFiles
+package import SystemPackage
+
+/// What is known of dumps that were read before, in a file that grows: each dump is read once.
+///
+/// crashpadctl-group(5) documents the tables. A dump whose file is gone goes on being counted, unless another file took its
+/// place: its report, converted or moved.
+package final class GroupIndex {
+  let file: SQLiteFile
+
+  /// - Parameter inApp: patterns that take part in signatures; an index keeps those that it was made with.
+  package init(_ path: FilePath, inApp: [String]) throws {
+    file = try SQLiteFile(path)
+    try prepare(["rules": String(SignatureRule.version), "in-app": inApp.sorted().joined(separator: "\n")])
+  }
+
+  // MARK: Tables
+
+  private func prepare(_ settings: [String: String]) throws {
+    if try number("PRAGMA application_id") == 0, try number("SELECT count(*) FROM sqlite_schema") == 0 {
+      try file.transaction {
+        // Another process may have made them since.
+        guard try number("PRAGMA application_id") == 0 else { return }
+        try file.run(GroupIndexTables.settings + GroupIndexTables.dumps)
+        try file.run("PRAGMA application_id = \(GroupIndexTables.applicationID)")
+        try setVersion()
+        let insert = try file.prepare("INSERT INTO settings VALUES (?, ?)")
+        for (name, value) in settings { try insert.run([.text(name), .text(value)]) }
+      }
+    }
+    guard try number("PRAGMA application_id") == GroupIndexTables.applicationID else {
+      throw SQLiteFailure(.foreign, "is a database of another program")
+    }
+    guard try number("PRAGMA user_version") <= GroupIndexTables.version else {
+      throw SQLiteFailure(.foreign, "was made by a newer version of crashpadctl")
+    }
+    try check(settings)
+    if try number("PRAGMA user_version") < GroupIndexTables.version { try migrate() }
+  }
+
+  private func check(_ settings: [String: String]) throws {
+    let select = try file.prepare("SELECT value FROM settings WHERE name = ?")
+    for (name, value) in settings {
+      try select.bind([.text(name)])
+      guard try select.step(), select.text(0) == value else {
+        throw SQLiteFailure(
+          .foreign, name == "rules" ? "was made with another version of the rules" : "was made with another --in-app")
+      }
+    }
+  }
+
+  private func migrate() throws {
+    try file.transaction {
+      // Another process may have done it since.
+      guard try number("PRAGMA user_version") < GroupIndexTables.version else { return }
+      try file.run(GroupIndexTables.migration)
+      try setVersion()
+    }
+  }
+
+  private func setVersion() throws { try file.run("PRAGMA user_version = \(GroupIndexTables.version)") }
+
+  private func number(_ sql: String) throws -> Int {
+    let statement = try file.prepare(sql)
+    guard try statement.step() else { return 0 }
+    return Int(statement.number(0) ?? 0)
+  }
+
+  func failures() throws -> Int { try number("SELECT count(*) FROM dumps WHERE failed") }
+
+  func signatures() throws -> [Int64: GroupCell.Key] {
+    var keys: [Int64: GroupCell.Key] = [:]
+    let select = try file.prepare("SELECT number, id, text, raw, named, flags FROM signatures")
+    while try select.step() {
+      keys[select.number(0) ?? 0] = GroupCell.Key(
+        id: select.text(1) ?? "", text: select.text(2) ?? "", raw: select.text(3) ?? "",
+        isNamed: select.number(4) == 1,
+        flags: (select.text(5) ?? "").split(separator: " ").map(String.init))
+    }
+    return keys
+  }
+
+  // MARK: What is known
+
+  /// A file that may be known.
+  package struct Candidate: Sendable {
+    /// Absolute.
+    package let path: String
+    /// Nil if it is gone since the directory was listed.
+    package let stamp: FileStamp?
+
+    package init(path: String, stamp: FileStamp?) {
+      self.path = path
+      self.stamp = stamp
+    }
+  }
+
+  /// The files that have to be read, as indices of `files`: the index does not have them, or has them as they were.
+  package func unknown(_ files: [Candidate]) throws -> [Int] {
+    var unknown = files.indices.filter { files[$0].stamp == nil }
+    // One pass over both, in the order of an index that has all that is compared.
+    let ordered = files.indices.compactMap { index in files[index].stamp.map { (stamp: $0, index: index) } }.sorted {
+      $0.stamp.inode == $1.stamp.inode
+        ? files[$0.index].path.utf8.lexicographicallyPrecedes(files[$1.index].path.utf8)
+        : $0.stamp.inode < $1.stamp.inode
+    }
+    let select = try file.prepare("SELECT inode, path, size, modified FROM dumps ORDER BY inode, path")
+    var isThere = try select.step()
+    for (stamp, index) in ordered {
+      var order = -1
+      while isThere {
+        order = Self.order(of: select, files[index].path, stamp)
+        if order >= 0 { break }
+        isThere = try select.step()
+      }
+      if !isThere || order > 0 || select.number(2) != stamp.size || select.number(3) != stamp.modified {
+        unknown.append(index)
+      }
+    }
+    return unknown.sorted()
+  }
+
+  /// Negative if the row comes before the file, 0 if it is that of the file.
+  private static func order(of row: SQLiteFile.Statement, _ path: String, _ stamp: FileStamp) -> Int {
+    guard let inode = row.number(0), inode == stamp.inode else { return (row.number(0) ?? 0) < stamp.inode ? -1 : 1 }
+    return row.compare(1, path)
+  }
+
+  /// What came of a file that was read.
+  package struct Entry: Sendable {
+    /// Absolute.
+    package let path: String
+    package let stamp: FileStamp
+    package var crash: (signature: Signature, facts: CrashFacts)?
+    package var hasFailed: Bool
+
+    package init(
+      path: String, stamp: FileStamp, crash: (signature: Signature, facts: CrashFacts)?, hasFailed: Bool
+    ) {
+      self.path = path
+      self.stamp = stamp
+      self.crash = crash
+      self.hasFailed = hasFailed
+    }
+  }
+
+  /// Adds files in one transaction.
+  package func add(_ entries: [Entry]) throws {
+    if entries.isEmpty { return }
+    try file.transaction {
+      let adding = try GroupIndexAdding(file)
+      for entry in entries { try adding.add(entry) }
+    }
+  }
+
+  /// The crashes of the index from a time on.
+  ///
+  /// - Parameter since: seconds since 1970; crashes without a time are left out.
+  package func part(since: Int64) throws -> CrashGroups.Part {
+    var part = CrashGroups.Part()
+    try file.reading {
+      part.failed = try failures()
+      var cells: [Int64: GroupCell] = [:]
+      let select = try file.prepare(
+        "SELECT \(Self.columns) FROM dumps WHERE time >= ? AND signature IS NOT NULL")
+      try select.bind([.number(since)])
+      while try select.step() { cells[select.number(0) ?? 0, default: GroupCell()].add(Self.facts(select)) }
+      part.add(cells, try signatures())
+    }
+    return part
+  }
+
+  /// Of rows of `columns`.
+  static func facts(_ row: SQLiteFile.Statement) -> CrashFacts {
+    let path = row.text(1) ?? ""
+    var facts = CrashFacts(id: row.text(2) ?? path, input: path)
+    facts.report = row.text(2)
+    facts.time = row.number(3)
+    facts.program = row.text(4)
+    facts.version = row.text(5)
+    facts.device = row.text(6)
+    facts.system = row.text(7)
+    facts.client = row.text(8)
+    facts.processID = row.number(9)
+    facts.isQuick = row.number(10) == 1
+    facts.role = row.text(11).flatMap { CrashAccount.Role(rawValue: $0) }
+    facts.process = row.text(12)
+    facts.periodStart = row.number(13)
+    return facts
+  }
+
+  static let columns = """
+    signature, path, report, time, program, version, device, system, client, pid, quick, role, process, since
+    """
+}
+
+extension CrashGroups.Part {
+  mutating func add(_ cells: [Int64: GroupCell], _ signatures: [Int64: GroupCell.Key]) {
+    for (number, cell) in cells {
+      guard let key = signatures[number] else { continue }
+      self.cells[key, default: GroupCell()].add(cell)
+    }
+  }
+}

@@ -1,0 +1,215 @@
+internal import CrashpadSymbolication
+
+/// Names of functions in the form of signatures: one name for what compilers, optimizers and symbol files name in many ways.
+package enum FunctionName {
+  /// - Parameters:
+  ///   - symbol: mangled, or demangled by any tool.
+  ///   - image: the module's file name without its extension; Swift's full names begin with it.
+  package static func normalized(_ symbol: String, image: String? = nil) -> String {
+    var name = NameText(symbol)
+    // "<signal handler called>", "<deduplicated_symbol>": what stands for a name.
+    if name.hasPrefix("Swift runtime failure: ") || name.hasPrefix("<") && name.hasSuffix(">") && !name.contains("::") {
+      return symbol
+    }
+    withoutOffsets(&name)
+    while name.drop(suffix: " [inlined]") || name.drop(suffix: " (inlined)") {}
+    name = withoutSuffixes(name)
+    // Suffixes of optimizers stand behind mangled names too.
+    if let demangled = Demangler.demangle(name.text, .simplified) { name = withoutSuffixes(NameText(demangled)) }
+    if let name = ObjectiveCName.normalized(name) { return name }
+    withoutBlock(&name)
+    if GoName.isGo(name) { return GoName.normalized(name) }
+    if SwiftName.isSwift(name, symbol: symbol) { return SwiftName.normalized(name, image: image) }
+    if isPlain(name) { return CName.normalized(name) }
+    return CxxName.normalized(name)
+  }
+
+  /// What the rules compare: a closure is part of its owner.
+  static func withoutClosure(_ name: String) -> String {
+    name.hasPrefix("(closure) ") ? String(name.dropFirst(10)) : name
+  }
+
+  /// Some reports have an offset within a name: "-[NSObject+ 1045168 (NSObject) description]".
+  private static func withoutOffsets(_ name: inout NameText) {
+    while let plus = name.find("+ "), plus > 0 {
+      let digits = name.bytes[(plus + 2)...].prefix(while: NameText.isDigit).count
+      let end = plus + 2 + digits
+      guard digits > 0, end >= name.bytes.count || name.bytes[end] == UInt8(ascii: " ") else { return }
+      let isCategory = name.bytes[end...].starts(with: " (".utf8)
+      name.bytes.removeSubrange(plus..<(isCategory ? end + 1 : end))
+    }
+  }
+
+  /// Without what compilers put behind a name: parts, clones, versions, hashes.
+  private static func withoutSuffixes(_ name: NameText) -> NameText {
+    var name = name
+    while removeOne(&name) {}
+    return name
+  }
+
+  private static func removeOne(_ name: inout NameText) -> Bool {
+    if let variant = name.find("$VARIANT$"), variant > 0 {
+      name.bytes.removeSubrange(variant...)
+      return true
+    }
+    // "f() (.cold.1)", "f() [clone .isra.0]", "f() (.llvm.123)"
+    for open in [" (.", " [clone ", " [.", " .cold"] {
+      guard let start = last(open, in: name), start > 0 else { continue }
+      guard open == " .cold" || name.bytes.last == UInt8(ascii: ")") || name.bytes.last == UInt8(ascii: "]") else {
+        continue
+      }
+      // "[clone (.cold)]": only what stands at the very end goes.
+      name.bytes.removeSubrange(start...)
+      return true
+    }
+    if let at = name.bytes.firstIndex(of: UInt8(ascii: "@")), at > 0, isVersion(name.bytes[at...]) {
+      name.bytes.removeSubrange(at...)
+      return true
+    }
+    if removeHash(&name) { return true }
+    guard let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return false }
+    let last = name.bytes[(dot + 1)...]
+    if last.allSatisfy(NameText.isDigit), !last.isEmpty, name.bytes[dot - 1] != UInt8(ascii: ".") {
+      name.bytes.removeSubrange(dot...)
+      return true
+    }
+    let words = [
+      "cold", "isra", "constprop", "part", "llvm", "lto_priv", "localalias", "clone", "resume", "destroy", "cleanup",
+      "warm", "hot", "unlikely", "__uniq", "str", "specialized", "alias",
+    ]
+    guard words.contains(where: { last.elementsEqual($0.utf8) }) else { return false }
+    name.bytes.removeSubrange(dot...)
+    return true
+  }
+
+  /// The last place of `part`.
+  private static func last(_ part: String, in name: NameText) -> Int? {
+    var found: Int?
+    while let next = name.find(part, from: found.map { $0 + 1 } ?? 0) { found = next }
+    return found
+  }
+
+  /// "@@GLIBC_2.14", "@plt", "@12"
+  private static func isVersion(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let rest = bytes.drop { $0 == UInt8(ascii: "@") }
+    return rest.elementsEqual("plt".utf8) || rest.starts(with: "GLIBC".utf8) || rest.starts(with: "CXXABI".utf8)
+      || rest.starts(with: "GCC_".utf8) || rest.starts(with: "Base".utf8)
+      || (!rest.isEmpty && rest.allSatisfy { NameText.isWord($0) || $0 == UInt8(ascii: ".") }
+        && bytes.count > rest.count + 1)
+  }
+
+  /// "::h0123456789abcdef" of Rust's older symbols.
+  private static func removeHash(_ name: inout NameText) -> Bool {
+    guard let colon = name.bytes.lastIndex(of: UInt8(ascii: ":")), colon > 1, name.bytes[colon - 1] == UInt8(ascii: ":")
+    else {
+      return false
+    }
+    let hash = name.bytes[(colon + 1)...]
+    guard hash.first == UInt8(ascii: "h"), hash.count >= 2, hash.count <= 17,
+      hash.dropFirst().allSatisfy(NameText.isHexDigit),
+      hash.count == 17 || hash.dropFirst().allSatisfy(NameText.isDigit)
+    else { return false }
+    name.bytes.removeSubrange((colon - 1)...)
+    return true
+  }
+
+  /// A block is named after its function.
+  private static func withoutBlock(_ name: inout NameText) {
+    for prefix in ["invocation function for block in ", "block_destroy_helper", "block_copy_helper"]
+    where name.drop(prefix: prefix) {
+      if prefix.hasPrefix("block_") { name = NameText("_Block_" + prefix) }
+    }
+    guard let block = name.find("_block_invoke"), block > 0 else { return }
+    let rest = name.bytes[(block + 13)...]
+    guard rest.allSatisfy({ NameText.isDigit($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".") }) else {
+      return
+    }
+    name.bytes.removeSubrange(block...)
+    while name.bytes.first == UInt8(ascii: "_"), name.bytes.count > 1 { name.bytes.removeFirst() }
+  }
+
+  /// A name of C: one word.
+  private static func isPlain(_ name: NameText) -> Bool {
+    name.bytes.allSatisfy { NameText.isWord($0) || $0 == UInt8(ascii: ".") }
+  }
+}
+
+/// `-[Class method:]` and `+[Class method]`, of categories without the category, of blocks without their number.
+enum ObjectiveCName {
+  static func normalized(_ name: NameText) -> String? {
+    var name = name
+    // "__45-[VC tap:]_block_invoke_2", with one more underscore in Mach-O files
+    let start = name.bytes.prefix { $0 == UInt8(ascii: "_") }.count
+    let digits = name.bytes.dropFirst(start).prefix(while: NameText.isDigit).count
+    if start > 0, digits > 0 { name.bytes.removeFirst(start + digits) }
+    guard name.hasPrefix("-[") || name.hasPrefix("+["), let end = name.bytes.lastIndex(of: UInt8(ascii: "]")) else {
+      return nil
+    }
+    name.bytes.removeSubrange((end + 1)...)
+    if let open = name.bytes.firstIndex(of: UInt8(ascii: "(")),
+      let close = name.bytes.firstIndex(of: UInt8(ascii: ")")),
+      open < close, name.bytes[close...].dropFirst().first == UInt8(ascii: " ")
+    {
+      name.bytes.removeSubrange(open...close)
+    }
+    return name.text
+  }
+}
+
+/// `package.Function`, `package.(*Type).Method`: closures without their numbers, types of generics as `[T]`.
+enum GoName {
+  static func isGo(_ name: NameText) -> Bool {
+    if name.contains("::") || name.contains(" ") || !name.bytes.contains(UInt8(ascii: ".")) { return false }
+    if name.contains(".(*") || name.contains("[...]") || name.contains("[go.shape") || name.hasPrefix("runtime.") {
+      return true
+    }
+    guard let slash = name.bytes.lastIndex(of: UInt8(ascii: "/")) else {
+      return [".func", ".gowrap", ".deferwrap"].contains { name.contains($0) } && !name.contains("(")
+    }
+    return slash > 0 && !name.contains("(")
+  }
+
+  static func normalized(_ name: NameText) -> String {
+    var name = name
+    while let open = name.bytes.firstIndex(of: UInt8(ascii: "[")), let end = name.end(of: open),
+      !name.bytes[open..<end].elementsEqual("[T]".utf8)
+    {
+      name.bytes.replaceSubrange(open..<end, with: "[T]".utf8)
+    }
+    var parts = name.text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var isClosure = false
+    while let last = parts.last, parts.count > 2,
+      last.allSatisfy(\.isNumber)
+        || ["func", "gowrap", "deferwrap"].contains(where: {
+          last.hasPrefix($0) && last.dropFirst($0.count).allSatisfy(\.isNumber)
+        })
+    {
+      parts.removeLast()
+      isClosure = true
+    }
+    return (isClosure ? "(closure) " : "") + parts.joined(separator: ".")
+  }
+}
+
+/// Names of C, without what the C library marks its copies for processors with.
+enum CName {
+  private static let variants: Set<String> = [
+    "sse2", "sse3", "ssse3", "sse4", "sse42", "sse4_1", "sse4_2", "avx", "avx2", "avx512", "avx512bw", "avx512vl",
+    "evex", "evex256",
+    "evex512", "erms", "unaligned", "rtm", "fma", "fma4", "neon", "sve", "mops", "no", "vzeroupper", "back", "falkor",
+    "thunderx",
+    "thunderx2", "a64fx", "emag", "simd", "VARIANT", "rosetta",
+  ]
+
+  static func normalized(_ name: NameText) -> String {
+    var name = name
+    if name.drop(prefix: "__GI_") { return name.text }
+    let parts = name.text.split(separator: "_", omittingEmptySubsequences: false)
+    var count = parts.count
+    while count > 1, variants.contains(String(parts[count - 1])) { count -= 1 }
+    guard count < parts.count, count > 0 else { return name.text }
+    // "__memmove_avx_unaligned_erms" is memmove.
+    let kept = parts[..<count].drop { $0.isEmpty }
+    return kept.isEmpty ? name.text : kept.joined(separator: "_")
+  }
+}

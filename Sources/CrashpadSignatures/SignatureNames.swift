@@ -1,0 +1,50 @@
+internal import CrashpadSymbolication
+internal import Synchronization
+
+/// Names with their rules, each looked at once in a run: thousands of dumps have the same functions in their stacks.
+final class SignatureNames: Sendable {
+  private struct Key: Hashable {
+    let symbol: String?
+    let module: String?
+  }
+  private struct Value {
+    let name: String?
+    let rule: SignatureRule?
+  }
+  private let known = Mutex<[Key: Value]>([:])
+  /// Names of hostile dumps are not kept without end.
+  private static let capacity = 1 << 16
+
+  func entries(_ frames: [Symbolization.Frame], _ modules: inout SignatureModules) -> [StackEntry] {
+    var entries: [StackEntry] = []
+    entries.reserveCapacity(frames.count)
+    for frame in frames { entries.append(entry(frame, &modules)) }
+    return entries
+  }
+
+  private func entry(_ frame: Symbolization.Frame, _ modules: inout SignatureModules) -> StackEntry {
+    let module = frame.frame.module.flatMap { modules.module($0) }
+    // Functions in assembly may have no size. Where the line is known, the symbols are whole, and the nearest is the one.
+    let innermost = frame.symbol?.frames.last
+    let function = frame.symbol?.isNearest == true && innermost?.location == nil ? nil : innermost
+    let symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
+    let value = value(Key(symbol: symbol, module: module?.name))
+    return StackEntry(
+      name: value.name, module: module, offset: frame.frame.moduleOffset, address: frame.frame.instruction,
+      shownName: symbol, rule: module == nil && value.name == nil ? nil : value.rule)
+  }
+
+  private func value(_ key: Key) -> Value {
+    if let value = known.withLock({ $0[key] }) { return value }
+    let image = key.module.map { name in
+      name.hasSuffix(".debug.dylib") ? String(name.dropLast(12)) : String(name.prefix { $0 != "." })
+    }
+    let name = key.symbol.map { FunctionName.normalized($0, image: image) }.flatMap { $0.isEmpty ? nil : $0 }
+    let value = Value(name: name, rule: RuleIndex.shared.rule(name.map(FunctionName.withoutClosure), in: key.module))
+    known.withLock { known in
+      if known.count >= Self.capacity { known.removeAll() }
+      known[key] = value
+    }
+    return value
+  }
+}

@@ -1,0 +1,86 @@
+internal import CrashpadFiles
+internal import CrashpadSnapshot
+internal import CrashpadSymbolication
+
+/// A module as signatures see it.
+struct SignatureModule: Sendable {
+  /// File name without directories.
+  let name: String
+  /// The first eight digits of the UUID or build id, in small letters; empty of a module without.
+  let identity: String
+  /// Whether it is the program, or came with it.
+  let isInApp: Bool
+
+  var isCLibrary: Bool { SignatureRule.cLibraries.contains { $0.matches(name) } }
+}
+
+/// A physical frame: the function that was compiled as such. Calls that were inlined into it don't count.
+struct StackEntry: Sendable {
+  /// Normalized; nil without symbols, or if they only have the nearest name before.
+  let name: String?
+  let module: SignatureModule?
+  /// In the module, of the next instruction: the same in every run.
+  let offset: UInt64?
+  let address: UInt64
+  /// The first line of what the symbols have, for explanations.
+  let shownName: String?
+  let rule: SignatureRule?
+
+  var isNamed: Bool { name != nil }
+  var isInApp: Bool { module?.isInApp == true }
+
+  /// What is shown: "Cart::total", "Example+0x42e74"
+  var text: String { name ?? place(hasIdentity: false) }
+  /// What is hashed. A frame without a name counts only for its build.
+  var key: String { name ?? place(hasIdentity: true) }
+
+  private func place(hasIdentity: Bool) -> String {
+    guard let module, let offset else { return "(no module)" }
+    return module.name + (hasIdentity && !module.identity.isEmpty ? "@" + module.identity : "") + "+0x"
+      + hexadecimal(offset)
+  }
+
+  /// The same without any name of a function: nil in no module.
+  var raw: String? { module == nil || offset == nil ? nil : place(hasIdentity: true) }
+}
+
+/// Modules of one snapshot, looked at when the first frame lies in one.
+struct SignatureModules {
+  private let snapshot: ProcessSnapshot
+  private let file: InputFile
+  private let own: OwnModules
+  private var known: [Int: SignatureModule] = [:]
+
+  init(_ snapshot: ProcessSnapshot, _ file: InputFile, inApp: [Glob]) {
+    self.snapshot = snapshot
+    self.file = file
+    own = OwnModules(snapshot, additional: inApp)
+  }
+
+  mutating func module(_ index: Int) -> SignatureModule? {
+    if let module = known[index] { return module }
+    guard snapshot.modules.indices.contains(index) else { return nil }
+    let recorded = snapshot.modules[index]
+    let path = recorded.name.map { name in file.withBytes { snapshot.text(name, in: $0) } } ?? ""
+    let module = SignatureModule(
+      name: Self.name(path), identity: identity(recorded), isInApp: own.contains(index, path: path))
+    known[index] = module
+    return module
+  }
+
+  private static func name(_ path: String) -> String {
+    let name = lastPathComponent(path)
+    return name.isEmpty ? "(unnamed module)" : name
+  }
+
+  private func identity(_ module: ModuleSnapshot) -> String {
+    switch module.identity {
+    case .uuid(let uuid, _): uuid == .zero ? "" : String(hexadecimal(uuid.high, width: 16).prefix(8))
+    case .buildID(let content):
+      file.withBytes { snapshot.bytes(of: content.prefix(min(4, content.count)), in: $0) }
+        .map { hexadecimal(UInt64($0), width: 2) }.joined()
+    // Builds without an id are told apart by the module's size.
+    case nil: module.size.map { "~" + hexadecimal($0) } ?? ""
+    }
+  }
+}

@@ -1,0 +1,313 @@
+internal import CrashpadBytes
+internal import CCrashpadElfutils
+internal import SystemPackage
+
+/// A file with debug information in any format: its sections, by their names in ELF files.
+protocol DwarfContainer: AnyObject {
+  var isLittleEndian: Bool { get }
+  /// Whether the file is not linked yet, so that the first function is at 0.
+  var isRelocatable: Bool { get }
+  /// The path of the file; nil for a file in memory.
+  var path: FilePath? { get }
+  /// The bytes of a section, decompressed and relocated; empty if it is missing or can't be read.
+  func contents(_ name: String) -> RawSpanHolder
+  /// Whether an address is code, as far as the file shows.
+  func isCode(_ address: UInt64) -> Bool
+  /// The path of the file to which dwz moved the common data of several files; nil if there is none.
+  var alternateName: String? { get }
+  /// The file at `alternateName`; nil if there is none, or it was not found.
+  func alternate(_ places: DebugPlaces) -> (any DwarfContainer)?
+}
+
+extension DwarfContainer {
+  var folder: FilePath? { path?.removingLastComponent() }
+}
+
+/// Findings about the debug information of one module, in all of its files.
+final class DwarfFindings {
+  private(set) var list = FindingList()
+
+  func add(_ rule: Rule) { if list.hasRoom(for: rule) { list.append(Finding(rule)) } }
+
+  func add(_ rule: Rule, path: String) { list.append(Finding(rule, path: path)) }
+}
+
+/// The DWARF sections of one file, with cached data. Not thread-safe.
+final class DwarfSections {
+  let info: RawSpanHolder
+  private let abbreviations: RawSpanHolder
+  private let strings: RawSpanHolder
+  private let stringOffsets: RawSpanHolder
+  /// `.debug_addr`
+  let addresses: RawSpanHolder
+  /// `.debug_ranges` and `.debug_rnglists`
+  let ranges: RawSpanHolder
+  let rangeLists: RawSpanHolder
+  let lines: LineSections
+  let isBigEndian: Bool
+  /// Whether the first function may be at 0.
+  let isRelocatable: Bool
+  /// Whether the sections were split off another file.
+  let isSplit: Bool
+  let findings: DwarfFindings
+  /// The files to which units refer; nil for split and alternate files.
+  let splitFiles: SplitFiles?
+  private let makeAlternate: () -> DwarfSections?
+
+  /// The headers of all units, in the order of their offsets.
+  let units: [UnitHeader]
+  /// Indexed by unit number; the inner value is nil if the root can't be read.
+  private var roots: [UnitRoot??]
+  /// By the offset of the abbreviations and the format of values; many units may share them.
+  private var scanners: [ScannerKey: DieScanner?] = [:]
+
+  private struct ScannerKey: Hashable {
+    let abbreviations: UInt64
+    let format: DwarfFormat
+  }
+
+  /// Limits on further reading: abbreviations, bytes of abbreviations, ranges after the first one of an entry, and
+  /// bytes of line tables. Real files have each only once; in hostile ones thousands of entries share large data.
+  private var abbreviationsLeft: Int
+  private var abbreviationBytesLeft: Int
+  private var rangesLeft: Int
+  private var linesLeft: Int
+  /// The number of calls that may still be cached. Exceeding it is not a fault of the file.
+  private var callsLeft = 2 << 20
+
+  /// - Parameters:
+  ///   - file: the file with the sections.
+  ///   - places: the places to search for files that it refers to.
+  convenience init(_ file: any DwarfContainer, _ places: DebugPlaces = DebugPlaces()) {
+    let findings = DwarfFindings()
+    self.init(
+      file, DwarfParts(file), findings, isSplit: false, splitFiles: SplitFiles(file, places, findings)
+    ) {
+      let alternate = file.alternate(places)
+      if alternate == nil, let name = file.alternateName { findings.add(ElfRules.sharedDwarfMissing, path: name) }
+      return alternate.map { DwarfSections(alternate: $0, findings) }
+    }
+  }
+
+  /// The sections of an alternate file, which dwz created for several files.
+  private convenience init(alternate file: any DwarfContainer, _ findings: DwarfFindings) {
+    self.init(file, DwarfParts(file), findings, isSplit: false, splitFiles: nil) { nil }
+  }
+
+  /// The sections split off another file.
+  ///
+  /// - Parameters:
+  ///   - file: a `.dwo` file, a package of them, or an object file that has these sections beside its own.
+  ///   - parts: the parts of the sections that belong to one unit; nil for the whole sections.
+  ///   - findings: the findings of the other file.
+  convenience init(split file: any DwarfContainer, parts: DwarfParts? = nil, _ findings: DwarfFindings) {
+    self.init(file, parts ?? DwarfParts(file, suffix: ".dwo"), findings, isSplit: true, splitFiles: nil) { nil }
+  }
+
+  private init(
+    _ file: any DwarfContainer, _ parts: DwarfParts, _ findings: DwarfFindings, isSplit: Bool, splitFiles: SplitFiles?,
+    alternate: @escaping () -> DwarfSections?
+  ) {
+    (info, abbreviations, stringOffsets, rangeLists) = (
+      parts.info, parts.abbreviations, parts.stringOffsets, parts.lists
+    )
+    strings = parts.strings
+    isBigEndian = !file.isLittleEndian
+    isRelocatable = file.isRelocatable
+    (self.isSplit, self.findings, self.splitFiles, makeAlternate) = (isSplit, findings, splitFiles, alternate)
+    addresses = isSplit ? RawSpanHolder() : file.contents(".debug_addr")
+    ranges = isSplit ? RawSpanHolder() : file.contents(".debug_ranges")
+    lines = isSplit ? LineSections(strings: strings) : LineSections(file, strings: strings)
+    let isBigEndian = isBigEndian
+    let (units, isWhole) = info.withBytes { UnitHeader.all($0, isBigEndian: isBigEndian) }
+    self.units = units
+    roots = Array(repeating: nil, count: units.count)
+    abbreviationsLeft = 4 << 20 + abbreviations.count / 4
+    abbreviationBytesLeft = 16 << 20 + abbreviations.count
+    rangesLeft = 1 << 20 + info.count + ranges.count + rangeLists.count
+    linesLeft = 1 << 20 + 2 * lines.lines.count
+    if !isWhole { findings.add(ElfRules.badDwarf) }
+  }
+
+  // MARK: Limits
+
+  /// Whether `count` more ranges may be read.
+  func takeRanges(_ count: Int) -> Bool { take(count, &rangesLeft) }
+
+  /// Whether `count` more bytes of line tables may be read.
+  func takeLines(_ count: Int) -> Bool { take(count, &linesLeft) }
+
+  /// Whether the entries of one more unit, which has `count` abbreviations, may be read.
+  func takeUnit(_ count: Int) -> Bool { take(count, &abbreviationsLeft) }
+
+  /// Whether `count` more inlined calls may be cached.
+  func takeCalls(_ count: Int) -> Bool {
+    callsLeft -= count
+    return callsLeft > 0
+  }
+
+  private func take(_ count: Int, _ left: inout Int) -> Bool {
+    guard left > 0 else { return false }
+    left -= count
+    if left <= 0 { findings.add(ElfRules.badDwarf) }
+    return left > 0
+  }
+
+  // MARK: Units
+
+  /// The first entry of a unit; nil if it can't be read.
+  func root(_ number: Int) -> UnitRoot? {
+    if let known = roots[number] { return known }
+    let header = units[number]
+    let root = info.withBytes { info in
+      abbreviations.withBytes { UnitRoot(header, info, $0, &abbreviationBytesLeft) }
+    }
+    if root == nil { findings.add(ElfRules.badDwarf) }
+    roots[number] = .some(root)
+    return root
+  }
+
+  /// The numbers of split units, by the ids that they share with their skeletons.
+  private(set) lazy var numbersByID: [UInt64: Int] = {
+    var numbers: [UInt64: Int] = [:]
+    for (number, header) in units.enumerated() where header.type != DW_UT_split_type && header.type != DW_UT_type {
+      if let id = header.id ?? root(number)?.id, numbers[id] == nil { numbers[id] = number }
+    }
+    return numbers
+  }()
+
+  /// The unit whose entries contain an offset.
+  private func unit(at offset: UInt64) -> Int? {
+    guard let offset = Int(exactly: offset) else { return nil }
+    var low = 0
+    var high = units.count
+    while low < high {
+      let middle = (low + high) / 2
+      if units[middle].start <= offset { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0, offset >= units[low - 1].entries, offset < units[low - 1].end else { return nil }
+    return low - 1
+  }
+
+  /// Nil if the abbreviations of the unit are damaged or implausible.
+  func scanner(_ header: UnitHeader) -> DieScanner? {
+    let key = ScannerKey(abbreviations: header.abbreviations, format: header.format)
+    if let known = scanners[key] { return known }
+    let scanner = abbreviations.withBytes { DieScanner($0, at: header.abbreviations, header.format) }
+    // Overlapping tables are stored several times.
+    if let scanner { _ = take(scanner.attributes.count / 4, &abbreviationsLeft) }
+    scanners[key] = .some(scanner)
+    return scanner
+  }
+
+  // MARK: Names
+
+  /// The names of an entry: the mangled one, and the one in the source.
+  struct Names {
+    var linkage: String?
+    var short: String?
+  }
+
+  private lazy var alternate = makeAlternate()
+
+  /// The names of the function whose entry, or whose call's entry, is at `offset`: those of the entry itself, or of the
+  /// entry that it refers to.
+  func names(at offset: UInt64) -> Names {
+    var names = Names()
+    var (sections, offset) = (self, offset)
+    // A call, an out-of-line function, its abstract entry, its declaration; longer chains are cycles.
+    for _ in 0..<16 {
+      guard let (entry, unit) = sections.nameEntry(at: offset) else { break }
+      if names.short == nil { names.short = entry.name.flatMap { sections.text($0, unit) } }
+      if let linkage = entry.linkage {
+        names.linkage = sections.text(linkage, unit)
+        break
+      }
+      if let next = entry.alternate {
+        guard let other = sections.alternate else { break }
+        (sections, offset) = (other, next)
+      } else if let next = entry.next {
+        offset = next
+      } else {
+        break
+      }
+    }
+    return names
+  }
+
+  /// The attributes of an entry that give its name.
+  private struct NameEntry {
+    var linkage: DwarfText?
+    var name: DwarfText?
+    /// The entry that has the missing names, in this file or in the alternate one.
+    var next: UInt64?
+    var alternate: UInt64?
+  }
+
+  private func nameEntry(at offset: UInt64) -> (NameEntry, unit: Int)? {
+    guard let number = unit(at: offset), let scanner = scanner(units[number]) else { return nil }
+    let header = units[number]
+    let found: NameEntry? = info.withBytes { info in
+      var found = NameEntry()
+      var hasOrigin = false
+      let isRead = scanner.forEachAttribute(info.extracting(0..<header.end), at: Int(offset)) {
+        name, form, unit, place in
+        switch name {
+        case DW_AT_linkage_name, DW_AT_MIPS_linkage_name: found.linkage = header.format.text(form, unit, place)
+        case DW_AT_name: found.name = header.format.text(form, unit, place)
+        case DW_AT_abstract_origin, DW_AT_specification:
+          guard !hasOrigin else { return }
+          hasOrigin = name == DW_AT_abstract_origin
+          found.next = header.format.reference(form, unit, place, UInt64(header.start))
+          found.alternate = header.format.alternateReference(form, unit, place)
+        default: break
+        }
+      }
+      return isRead ? found : nil
+    }
+    return found.map { ($0, number) }
+  }
+
+  /// A text of an entry in a unit; nil if it is missing or not terminated.
+  func text(_ text: DwarfText, _ unit: Int) -> String? {
+    switch text {
+    case .here(let range): return info.withBytes { $0.text(in: range) }
+    case .strings(let offset): return strings.withBytes { $0.string(at: offset) }
+    case .lineStrings(let offset): return lines.text(.lineStrings(offset))
+    case .alternate(let offset): return alternate?.strings.withBytes { $0.string(at: offset) }
+    case .index(let index):
+      let format = units[unit].format
+      let first = root(unit)?.stringBase ?? implicitStringBase(format)
+      let (distance, isTooFar) = index.multipliedReportingOverflow(by: UInt64(format.offsetSize))
+      let (place, overflow) = first.addingReportingOverflow(distance)
+      guard !isTooFar, !overflow, var place = Int(exactly: place),
+        let offset = stringOffsets.withBytes({ format.fixed(format.offsetSize, $0, &place) })
+      else { return nil }
+      return strings.withBytes { $0.string(at: offset) }
+    }
+  }
+
+  /// The offset of the only list of a file: in DWARF 5 a header precedes it.
+  private func implicitStringBase(_ format: DwarfFormat) -> UInt64 {
+    format.version < 5 ? 0 : format.offsetSize == 8 ? 16 : 8
+  }
+}
+
+/// The sections, or the parts of them for one unit, that a package of split files has several times.
+struct DwarfParts {
+  var info: RawSpanHolder
+  var abbreviations: RawSpanHolder
+  var stringOffsets: RawSpanHolder
+  /// `.debug_rnglists`
+  var lists: RawSpanHolder
+  var strings: RawSpanHolder
+
+  /// The whole sections.
+  init(_ file: any DwarfContainer, suffix: String = "") {
+    info = file.contents(".debug_info\(suffix)")
+    abbreviations = file.contents(".debug_abbrev\(suffix)")
+    stringOffsets = file.contents(".debug_str_offsets\(suffix)")
+    lists = file.contents(".debug_rnglists\(suffix)")
+    strings = file.contents(".debug_str\(suffix)")
+  }
+}

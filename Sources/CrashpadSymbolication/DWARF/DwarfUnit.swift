@@ -1,0 +1,191 @@
+internal import CCrashpadElfutils
+
+/// One compilation unit: its functions, read on the first lookup of an address in it.
+final class DwarfUnit {
+  let number: Int
+  /// The header for the lines and the ranges; in split DWARF that of the skeleton.
+  private let header: UnitHeader
+  private let root: UnitRoot
+  /// The number of the unit in its section.
+  private let place: Int
+  private let lists: RangeLists
+  private var knownEntries: UnitEntries??
+  /// Maps addresses to the offsets of functions' entries.
+  private var index = RangeIndex()
+  private var isLoaded = false
+  /// Whether the split file with the entries was found.
+  private var isSplitFound = false
+  /// Names of functions by the offsets of their entries; inlined functions are looked up many times.
+  private var names: [UInt64: String?] = [:]
+  /// Its line table, cached on first use.
+  private var table: LineTable??
+  /// Functions that have been looked up.
+  private var functions: [UInt64: DwarfFunction] = [:]
+
+  /// - Parameters:
+  ///   - header: the header before its entries.
+  ///   - root: its first entry.
+  ///   - place: its number in the section.
+  ///   - number: its number among the units with code.
+  ///   - sections: the sections that contain it.
+  init(_ header: UnitHeader, _ root: UnitRoot, place: Int, number: Int, _ sections: DwarfSections) {
+    (self.header, self.root, self.place, self.number) = (header, root, place, number)
+    lists = RangeLists(root, header, sections, skeleton: nil)
+  }
+
+  // MARK: Contents
+
+  /// The DWARF version: 2 to 5.
+  var version: Int { header.format.version }
+
+  /// Whether its entries are in another file.
+  var isSkeleton: Bool { header.type == DW_UT_skeleton || root.splitName != nil }
+
+  /// Whether the unit only refers to an imported module: it has the form of split DWARF, but no code.
+  var isImport: Bool { isSkeleton && root.lines == nil && root.low == nil && root.ranges == nil }
+
+  /// Whether the file with its entries was found.
+  func hasSplitUnit(_ sections: DwarfSections) -> Bool {
+    _ = entries(sections)
+    return isSplitFound
+  }
+
+  /// The address ranges in the unit's own entry; empty if there are none.
+  func ranges(_ sections: DwarfSections) -> [Range<UInt64>] {
+    let code = DieScanner.Code(
+      low: root.low.flatMap { lists.addresses.value(of: $0) },
+      high: root.high.flatMap { lists.addresses.value(of: $0) },
+      size: root.size, list: root.ranges)
+    return lists.ranges(code, sections)
+  }
+
+  /// The address ranges of its functions.
+  func functionRanges(_ sections: DwarfSections) -> [Range<UInt64>] {
+    load(sections)
+    return index.ranges
+  }
+
+  /// The number of functions with code.
+  func functionCount(_ sections: DwarfSections) -> Int {
+    load(sections)
+    return Set(index.numbers).count
+  }
+
+  /// The innermost function that contains `address`.
+  func function(at address: UInt64, _ sections: DwarfSections) -> DwarfFunction? {
+    load(sections)
+    guard let offset = index.first(containing: address).map({ UInt64($0) }) else { return nil }
+    if let known = functions[offset] { return known }
+    guard let entries = entries(sections) else { return nil }
+    let function = DwarfFunction(offset, entries)
+    functions[offset] = function
+    return function
+  }
+
+  private func load(_ sections: DwarfSections) {
+    guard !isLoaded else { return }
+    isLoaded = true
+    let entries = entries(sections)
+    if isSkeleton, !isSplitFound, !isImport {
+      sections.findings.add(ElfRules.splitDwarfMissing, path: splitName(sections) ?? "")
+    }
+    guard let entries else { return }
+    let isWhole = entries.scan(hasCalls: false) { offset, code in
+      if let range = code.range {
+        index.add(range, Int(clamping: offset))
+      } else {
+        for range in entries.ranges(code) { index.add(range, Int(clamping: offset)) }
+      }
+      return nil
+    } call: { _, _ in
+      .pass
+    }
+    if !isWhole { sections.findings.add(ElfRules.badDwarf) }
+    index.finish()
+  }
+
+  /// The entries of the functions; nil if they can't be read.
+  func entries(_ sections: DwarfSections) -> UnitEntries? {
+    if let known = knownEntries { return known }
+    var new: UnitEntries?
+    let skeleton = UnitEntries.Skeleton(root: root, sections: sections)
+    if isSkeleton, let (split, number) = splitUnit(sections) {
+      isSplitFound = true
+      new = UnitEntries(number, split, skeleton: skeleton)
+    } else if !isSkeleton || root.hasChildren {
+      new = UnitEntries(place, sections, skeleton: nil)
+    }
+    if new == nil, !isSkeleton { sections.findings.add(ElfRules.badDwarf) }
+    knownEntries = .some(new)
+    return new
+  }
+
+  private func splitName(_ sections: DwarfSections) -> String? { root.splitName.flatMap { sections.text($0, place) } }
+
+  private func splitUnit(_ sections: DwarfSections) -> (sections: DwarfSections, number: Int)? {
+    guard !isImport, let id = header.id ?? root.id, let name = splitName(sections) else { return nil }
+    return sections.splitFiles?.unit(id, name: name, folder: root.folder.flatMap { sections.text($0, place) })
+  }
+
+  // MARK: Lines
+
+  func location(_ address: UInt64, _ sections: DwarfSections) -> SourceLocation? {
+    guard let lines = lines(sections), let row = lines.row(at: address) else { return nil }
+    return SourceLocation(file: lines.path(UInt64(row.file)), line: UInt64(row.line), column: UInt64(row.column))
+  }
+
+  /// The name of a file, by its number in the unit's table.
+  func fileName(_ number: UInt64, _ sections: DwarfSections) -> String? { lines(sections)?.path(number) }
+
+  /// Nil if there is no table, or it can't be read.
+  func lines(_ sections: DwarfSections) -> LineTable? {
+    if let table { return table }
+    // A unit without a table is not a fault.
+    let new = root.lines.flatMap {
+      LineTable(sections, at: $0, compilationFolder: root.folder.flatMap { sections.text($0, place) } ?? "")
+    }
+    table = .some(new)
+    return new
+  }
+
+  // MARK: Names
+
+  /// - Parameter symbolName: returns the name of the symbol that covers an address. It has precedence over DWARF's:
+  /// parts of functions have names of their own (`main.cold`), and constructors have symbols that are missing in DWARF.
+  func symbolize(
+    _ address: UInt64, in function: DwarfFunction, _ sections: DwarfSections, _ symbolName: (UInt64) -> String?
+  ) -> SymbolizedAddress {
+    var frames: [SymbolizedAddress.Frame] = []
+    var location = location(address, sections)
+    for call in function.inlinedCalls(at: address).reversed() {
+      frames.append(SymbolizedAddress.Frame(function: functionName(at: call.origin, sections), location: location))
+      location = SourceLocation(file: fileName(call.file, sections), line: call.line, column: call.column)
+    }
+    let name = symbolName(address) ?? name(of: function, symbolName)
+    frames.append(SymbolizedAddress.Frame(function: name, location: location))
+    return SymbolizedAddress(frames: frames, functionAddress: function.entry, isNearest: false)
+  }
+
+  /// The name of the function whose entry is at `offset`.
+  func name(ofFunctionAt offset: UInt64, _ sections: DwarfSections, _ symbolName: (UInt64) -> String?) -> String? {
+    entries(sections).flatMap { name(of: DwarfFunction(offset, $0), symbolName) }
+  }
+
+  private func name(of function: DwarfFunction, _ symbolName: (UInt64) -> String?) -> String? {
+    if let name = function.name { return name }
+    let names = function.entries.sections.names(at: function.offset)
+    // A function local to its file has no linkage name, but a symbol.
+    let local = names.linkage == nil && function.entries.hasMangledNames ? symbolName(function.entry) : nil
+    function.name = names.linkage ?? local ?? names.short
+    return function.name
+  }
+
+  /// The name of the function whose entry, or whose call's entry, is at `offset`; mangled if DWARF has that.
+  private func functionName(at offset: UInt64, _ sections: DwarfSections) -> String? {
+    if let known = names[offset] { return known }
+    let found = entries(sections)?.sections.names(at: offset)
+    let name = found?.linkage ?? found?.short
+    names[offset] = .some(name)
+    return name
+  }
+}

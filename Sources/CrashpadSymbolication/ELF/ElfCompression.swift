@@ -1,0 +1,78 @@
+internal import CrashpadBytes
+internal import CCrashpadElfutils
+
+/// The compression of one section: with the header of SHF_COMPRESSED, or in GNU's older form, whose name begins with
+/// `.z`.
+struct ElfCompression {
+  private enum Method {
+    case zlib, zstd, unknown
+  }
+
+  private let method: Method
+  /// The offset of the compressed bytes in the section.
+  private let start: Int
+  /// The size of the decompressed section in bytes, from the header.
+  let size: UInt64
+
+  /// Nil if the section is not compressed.
+  init?(_ bytes: RawSpanHolder, _ section: ElfSection, _ file: ElfFile) {
+    let isBigEndian = !file.isLittleEndian
+    if section.header.sh_flags & UInt64(SHF_COMPRESSED) != 0 {
+      start = file.is64 ? 24 : 12
+      let (start, width, place) = (start, file.is64 ? 8 : 4, file.is64 ? 8 : 4)
+      let header = bytes.withBytes { bytes -> (UInt64, UInt64)? in
+        guard bytes.byteCount >= start else { return nil }
+        return (bytes.number(at: 0, size: 4, isBigEndian), bytes.number(at: place, size: width, isBigEndian))
+      }
+      size = header?.1 ?? 0
+      // ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD
+      method = header?.0 == 1 ? .zlib : header?.0 == 2 ? .zstd : .unknown
+    } else if section.name.hasPrefix(".zdebug") {
+      start = 12
+      // `ZLIB` and the size, big-endian.
+      let found = bytes.withBytes { bytes -> UInt64? in
+        guard bytes.byteCount >= 12, bytes.uint32(at: 0) == 0x4249_4c5a else { return nil }
+        return bytes.uint64(at: 4).byteSwapped
+      }
+      size = found ?? 0
+      method = found == nil ? .unknown : .zlib
+    } else {
+      return nil
+    }
+  }
+
+  /// Whether this program can decompress it.
+  var isKnown: Bool {
+    switch method {
+    case .zlib: Unpack.hasZlib
+    case .zstd: Unpack.hasZstd
+    case .unknown: false
+    }
+  }
+
+  /// Nil if the bytes are damaged, or the compression is unknown.
+  func unpacked(_ bytes: RawSpanHolder) -> RawSpanHolder? {
+    guard bytes.count > start, let size = Int(exactly: size), size > 0 else { return nil }
+    let packed = bytes.part(UInt64(start), UInt64(bytes.count - start))
+    switch method {
+    case .zlib: return Unpack.zlib(packed, count: size)
+    case .zstd: return Unpack.zstd(packed, count: size)
+    case .unknown: return nil
+    }
+  }
+}
+
+extension ElfFile {
+  /// Whether the size of the decompressed debug information is plausible.
+  var hasPlausibleCompression: Bool {
+    var packed: UInt64 = 0
+    var unpacked: UInt64 = 0
+    forEachSection { section in
+      guard section.header.sh_type != UInt32(SHT_NOBITS), let size = compression(of: section)?.size else { return true }
+      packed += min(section.header.sh_size, 1 << 40)
+      unpacked = unpacked.addingReportingOverflow(size).overflow ? .max : unpacked + size
+      return true
+    }
+    return unpacked <= ElfLimits.unpacked(packed)
+  }
+}

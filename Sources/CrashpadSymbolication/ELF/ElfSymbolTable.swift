@@ -1,0 +1,139 @@
+internal import CCrashpadElfutils
+internal import Glibc
+
+/// The functions and labels in an ELF file's symbol tables, sorted by address.
+struct ElfSymbolTable {
+  struct Entry {
+    let address: UInt64
+    let size: UInt64
+    /// The section with the names, and the offset of the name in it.
+    let strings: Int32
+    let name: UInt32
+    /// The index in the symbol table.
+    let number: Int32
+    let isFunction: Bool
+  }
+
+  private(set) var entries: [Entry] = []
+  /// Addresses with the symbols of several functions.
+  private(set) var sharedAddresses: Set<UInt64> = []
+
+  init() {}
+
+  /// Reads `.symtab`, or `.dynsym` if there is none.
+  init(_ file: ElfFile) {
+    var tables: [ElfSection] = []
+    file.forEachSection { section in
+      if section.header.sh_type == UInt32(SHT_SYMTAB) || section.header.sh_type == UInt32(SHT_DYNSYM) {
+        tables.append(section)
+      }
+      return true
+    }
+    let full = tables.filter { $0.header.sh_type == UInt32(SHT_SYMTAB) }
+    for table in full.isEmpty ? tables : full { read(table, file) }
+    sort()
+  }
+
+  private mutating func read(_ section: ElfSection, _ file: ElfFile) {
+    // In an object file each section begins at 0, so addresses can be looked up in only one of them.
+    let codeSection = file.isRelocatable ? file.codeSection.flatMap { UInt16(exactly: $0) } : nil
+    guard section.header.sh_entsize > 0, let data = unsafe elf_getdata(section.handle, nil) else { return }
+    let count = Int32(clamping: unsafe data.pointee.d_size / Int(clamping: section.header.sh_entsize))
+    entries.reserveCapacity(entries.count + Int(count))
+    for index in 0..<count {
+      var symbol = GElf_Sym()
+      guard unsafe gelf_getsym(data, index, &symbol) != nil else { return }
+      let type = symbol.st_info & 0xf
+      let isFunction = type == UInt8(STT_FUNC) || type == UInt8(STT_GNU_IFUNC)
+      guard isFunction || type == UInt8(STT_NOTYPE), symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_name != 0,
+        symbol.st_value != 0 || codeSection != nil, codeSection == nil || symbol.st_shndx == codeSection,
+        symbol.st_shndx < 0xff00 || symbol.st_shndx == 0xffff, file.isCode(symbol.st_value)
+      else { continue }
+      // Skip symbols of the assembler, such as arm64's `$x` and `.LC19`.
+      if type == UInt8(STT_NOTYPE),
+        let name = unsafe elf_strptr(file.elf, Int(section.header.sh_link), Int(symbol.st_name)),
+        unsafe name[0] == 0x24 || (name[0] == 0x2e && name[1] == 0x4c)
+      {
+        continue
+      }
+      entries.append(
+        Entry(
+          address: symbol.st_value, size: symbol.st_size, strings: Int32(bitPattern: section.header.sh_link),
+          name: symbol.st_name, number: index, isFunction: isFunction))
+    }
+  }
+
+  /// The address of the first symbol, of code or data, with one of these names.
+  static func address(of names: [String], in file: ElfFile) -> UInt64? {
+    var found: UInt64?
+    file.forEachSection { section in
+      let type = section.header.sh_type
+      guard type == UInt32(SHT_SYMTAB) || type == UInt32(SHT_DYNSYM), section.header.sh_entsize > 0,
+        let data = unsafe elf_getdata(section.handle, nil)
+      else { return true }
+      let count = Int32(clamping: unsafe data.pointee.d_size / Int(clamping: section.header.sh_entsize))
+      for index in 0..<count {
+        var symbol = GElf_Sym()
+        guard unsafe gelf_getsym(data, index, &symbol) != nil else { break }
+        guard symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_value != 0,
+          let name = unsafe elf_strptr(file.elf, Int(section.header.sh_link), Int(symbol.st_name)),
+          names.contains(where: { unsafe strcmp($0, name) == 0 })
+        else { continue }
+        found = symbol.st_value
+        return false
+      }
+      return true
+    }
+    return found
+  }
+
+  private mutating func sort() {
+    entries.sort { ($0.address, $0.size, $0.number) < ($1.address, $1.size, $1.number) }
+    // At each address, keep the last of the largest symbols, like other tools.
+    var kept = 0
+    for index in entries.indices {
+      if kept > 0, entries[kept - 1].address == entries[index].address {
+        if entries[kept - 1].isFunction, entries[kept - 1].name != entries[index].name {
+          sharedAddresses.insert(entries[index].address)
+        }
+        entries[kept - 1] = entries[index]
+      } else {
+        entries[kept] = entries[index]
+        kept += 1
+      }
+    }
+    entries.removeSubrange(kept...)
+  }
+
+  /// The index of the symbol that contains `address`, or of a preceding symbol of unknown size.
+  func lookup(_ address: UInt64) -> Int? {
+    var low = 0
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].address <= address { low = middle + 1 } else { high = middle }
+    }
+    // A function may contain labels, which end before it does, or have no size.
+    var unsized: Int?
+    var index = low - 1
+    while index >= 0, low - index <= 16 {
+      let entry = entries[index]
+      if entry.size == 0 {
+        if index == low - 1 { unsized = index }
+        if entry.isFunction { break }
+      } else if address - entry.address < entry.size {
+        return entry.isFunction ? index : unsized ?? index
+      }
+      index -= 1
+    }
+    return unsized
+  }
+
+  /// The name without the version that some symbols of the C library have: `puts@@GLIBC_2.2.5`.
+  func name(_ entry: Entry, in file: ElfFile) -> String? {
+    guard let text = unsafe elf_strptr(file.elf, Int(entry.strings), Int(entry.name)) else { return nil }
+    guard let version = unsafe strchr(text, 0x40), unsafe version > text else { return unsafe String(cString: text) }
+    let bytes = unsafe UnsafeRawBufferPointer(start: text, count: version - text)
+    return unsafe String(decoding: bytes, as: UTF8.self)
+  }
+}

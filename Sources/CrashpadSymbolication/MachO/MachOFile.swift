@@ -1,0 +1,173 @@
+package import CrashpadBytes
+package import CrashpadFiles
+package import CrashpadSnapshot
+
+/// A Mach-O file, or one slice of a universal one: little-endian, and 64-bit or `arm64_32` for watches.
+///
+/// The header and the load commands are read by the initializer; symbols, function starts and unwind information on the
+/// first lookup of an address. A damaged part causes a finding and does not affect the others. Source: Apple's
+/// `mach-o/loader.h` and `nlist.h`.
+package struct MachOFile: Sendable {
+  package enum Kind: UInt32, Sendable {
+    case object = 1
+    case execute = 2
+    case dylib = 6
+    case dylinker = 7
+    case bundle = 8
+    /// The stub of a dylib: only its load commands
+    case dylibStub = 9
+    /// The debug information of another file
+    case debugSymbols = 10
+    case kernelExtension = 11
+    case fileSet = 12
+  }
+
+  package struct Segment: Sendable, Hashable {
+    package let name: String
+    package let address: UInt64
+    /// The size in memory, in bytes.
+    package let size: UInt64
+    /// The offset in the slice, from the load command; it may be outside of the slice.
+    package let fileOffset: UInt64
+    package let fileSize: UInt64
+  }
+
+  package struct Section: Sendable, Hashable {
+    package let segment: String
+    /// At most 16 bytes: longer names are truncated.
+    package let name: String
+    package let address: UInt64
+    /// The size in bytes.
+    package let size: UInt64
+    /// The range of its bytes in the file; nil if they are missing, like those of the code in a dSYM.
+    package let content: ByteRange?
+    package let hasInstructions: Bool
+
+    /// The address after the last byte.
+    package var end: UInt64 { address.addingReportingOverflow(size).overflow ? .max : address + size }
+  }
+
+  /// The reason why a file is not read.
+  package enum Refusal: Error, Sendable, Hashable {
+    case notMachO
+    /// Several files in one: use `slices(of:)`.
+    case universal
+    case is32Bit
+    case isBigEndian
+    /// A kind without symbols of a program, such as a core.
+    case kind(UInt32)
+  }
+
+  let file: InputFile
+  /// The range in the file.
+  package let range: ByteRange
+  package let architecture: MachOArchitecture
+  package let kind: Kind
+  /// LC_UUID; a dSYM has the same as its program.
+  package let uuid: UUIDBytes?
+  package let build: MachOBuild?
+  /// LC_ID_DYLIB: the path at which programs expect the library.
+  package let installName: String?
+  package let segments: [Segment]
+  package let sections: [Section]
+  /// The address of the `__TEXT` segment, to which addresses in a process are relative; 0 if there is none.
+  package let textAddress: UInt64
+  /// The size in bytes; 0 if there is none.
+  package let textSize: UInt64
+  /// Whether the code is encrypted, as in files from the App Store. Then only data other than code can be read.
+  package let isEncrypted: Bool
+
+  /// The size of addresses in its tables, in bytes.
+  let addressSize: Int
+  let symbolTable: SymbolTable?
+  let functionStartBytes: ByteRange?
+  private let index: MachOIndex
+  private let ownFindings: FindingList
+
+  /// Reads the header and the load commands. Throws `Refusal`.
+  ///
+  /// - Parameters:
+  ///   - file: the whole file, or a universal file.
+  ///   - range: the range of a slice; nil for the whole file.
+  package init(_ file: InputFile, in range: ByteRange? = nil) throws(Refusal) {
+    let range = range ?? ByteRange(offset: 0, count: file.byteCount)
+    let header = try Self.header(file, range)
+    let commands = file.withBytes { bytes in MachOCommands(bytes, in: range, header) }
+    self.file = file
+    self.range = range
+    architecture = header.architecture
+    kind = header.kind
+    uuid = commands.uuid
+    build = commands.build
+    installName = commands.installName
+    segments = commands.segments
+    sections = commands.sections
+    let text = commands.segments.first { $0.name == "__TEXT" }
+    textAddress = text?.address ?? 0
+    textSize = text?.size ?? 0
+    isEncrypted = commands.isEncrypted
+    addressSize = header.is32Bit ? 4 : 8
+    symbolTable = commands.symbolTable
+    functionStartBytes = commands.functionStarts
+    ownFindings = commands.findings
+    index = MachOIndex()
+  }
+
+  /// Findings about the parts that have been read so far.
+  package var findings: FindingList {
+    var all = ownFindings
+    if let lazy = index.findings { all.append(contentsOf: lazy) }
+    return all
+  }
+
+  /// The first section with that name.
+  package func section(_ segment: String, _ name: String) -> Section? {
+    sections.first { $0.name == name && $0.segment == segment }
+  }
+
+  var addresses: MachOAddresses { index.addresses(of: self) }
+
+  // MARK: The header
+
+  struct Header {
+    /// Whether commands have 32-bit addresses, and other sizes.
+    let is32Bit: Bool
+    let architecture: MachOArchitecture
+    let kind: Kind
+    let commandCount: UInt32
+    let commandBytes: Int
+
+    /// The size in bytes.
+    var size: Int { is32Bit ? 28 : 32 }
+  }
+
+  private static let magic32: UInt32 = 0xfeed_face
+
+  private static func header(_ file: InputFile, _ range: ByteRange) throws(Refusal) -> Header {
+    let result: Result<Header, Refusal> = file.withBytes { bytes in
+      guard range.offset >= 0, range.count >= 4, range.offset <= bytes.byteCount,
+        range.count <= bytes.byteCount - range.offset
+      else { return .failure(.notMachO) }
+      let slice = bytes.extracting(range.offset..<range.end)
+      switch slice.uint32(at: 0) {
+      case 0xfeed_facf: break
+      case magic32:
+        let type = slice.byteCount >= 8 ? slice.uint32(at: 4) : 0
+        guard MachOArchitecture(type: type, subtype: 0).isARM64With32BitPointers else { return .failure(.is32Bit) }
+      case 0xcffa_edfe, 0xcefa_edfe: return .failure(.isBigEndian)
+      case MachOSlice.magic.byteSwapped, MachOSlice.magic64.byteSwapped:
+        return .failure(MachOSlice.isUniversal(slice) ? .universal : .notMachO)
+      default: return .failure(.notMachO)
+      }
+      let is32Bit = slice.uint32(at: 0) == magic32
+      guard slice.byteCount >= (is32Bit ? 28 : 32) else { return .failure(.notMachO) }
+      guard let kind = Kind(rawValue: slice.uint32(at: 12)) else { return .failure(.kind(slice.uint32(at: 12))) }
+      return .success(
+        Header(
+          is32Bit: is32Bit,
+          architecture: MachOArchitecture(type: slice.uint32(at: 4), subtype: slice.uint32(at: 8)), kind: kind,
+          commandCount: slice.uint32(at: 16), commandBytes: Int(slice.uint32(at: 20))))
+    }
+    return try result.get()
+  }
+}

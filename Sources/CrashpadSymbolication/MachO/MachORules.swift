@@ -1,0 +1,24 @@
+package import CrashpadBytes
+
+/// Rules of Mach-O files. A part that violates one does not affect the others.
+package enum MachORules {
+  package static let badLoadCommand = Rule(
+    "bad-load-command", .warning, "A load command of a Mach-O file can't be read; what it tells is missing")
+  package static let rangeOutsideFile = Rule(
+    "mach-o-range", .warning, "A Mach-O file names bytes that it does not have; what they tell is missing")
+  package static let badSlice = Rule(
+    "bad-slice", .warning, "A slice of a universal file can't be read; it is left out")
+  package static let badSymbol = Rule(
+    "bad-mach-o-symbol", .warning,
+    "A symbol of a Mach-O file lies outside of its section or has no name; it is left out")
+  package static let badFunctionStarts = Rule(
+    "bad-function-starts", .warning, "The list of function starts of a Mach-O file breaks off")
+  package static let badUnwindInfo = Rule(
+    "bad-unwind-info", .warning, "The compact unwind information of a Mach-O file can't be read")
+  package static let badDwarf = Rule(
+    "bad-dwarf-section", .warning, "A section with debugging information overlaps others; it is left out")
+
+  package static let all = [
+    badLoadCommand, rangeOutsideFile, badSlice, badSymbol, badFunctionStarts, badUnwindInfo, badDwarf,
+  ]
+}

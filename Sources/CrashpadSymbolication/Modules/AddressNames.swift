@@ -1,0 +1,24 @@
+package import CrashpadFiles
+package import CrashpadSnapshot
+
+/// Names of single addresses in the modules of one snapshot. A module's symbols are searched on first use.
+package struct AddressNames: Sendable {
+  private let modules: [LazySymbols]
+
+  /// - Parameters:
+  ///   - snapshot: the process.
+  ///   - file: the input from which the snapshot was read.
+  ///   - cache: finds and caches the symbols.
+  package init(_ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache) {
+    modules = snapshot.modules.map { LazySymbols(ModuleIdentity($0, snapshot, file), cache) }
+  }
+
+  /// The symbol at an offset in a module; nil if no symbol is near. `module` is an index of the snapshot's list.
+  package func name(module: Int, offset: UInt64) -> SymbolizedAddress? { modules[module].symbols.symbolize(offset) }
+
+  /// Searches a module's symbols before the first name is needed. `module` is an index of the snapshot's list.
+  package func look(at module: Int) { _ = modules[module].symbols }
+
+  /// Findings about the files opened so far.
+  package var fileFindings: [SymbolFileFinding] { modules.flatMap { $0.known?.fileFindings ?? [] } }
+}

@@ -1,0 +1,210 @@
+package import CrashpadBytes
+internal import Synchronization
+
+/// The names, lines and frame rules of one module, from all files found for it. Results are cached, so that the same
+/// stack in another thread or dump costs nothing. Thread-safe.
+package final class ModuleSymbols: Sendable {
+  package let identity: ModuleIdentity
+  /// The result of the search: the files that are used and those that are not.
+  package let search: SymbolSearch.Result
+
+  private struct Known {
+    var names: [UInt64: SymbolizedAddress?] = [:]
+    var rules: [UInt64: FrameRules?] = [:]
+  }
+  private let known = Mutex(Known())
+  private let faults: SymbolFaults
+  private let names: NameForm
+  /// The maximum number of cached addresses.
+  private static let capacity = 1 << 17
+
+  init(_ identity: ModuleIdentity, _ search: SymbolSearch.Result, _ faults: SymbolFaults, names: NameForm) {
+    self.identity = identity
+    self.search = search
+    self.faults = faults
+    self.names = names
+  }
+
+  /// Whether symbols were found.
+  package var isFound: Bool { !search.files.isEmpty }
+
+  /// Whether files turned out to be unreadable: then nothing more is said from them, as it would be made of zeros.
+  private var isNotWhole: Bool {
+    guard search.inputs.hasFailed else { return false }
+    for path in search.inputs.notWhole { faults.add(path, .notWhole) }
+    return true
+  }
+
+  package var findings: FindingList {
+    var findings = FindingList()
+    for source in search.symbols { findings.append(contentsOf: source.findings) }
+    return findings
+  }
+
+  /// The symbol at an offset in the module; nil if no symbol is near.
+  package func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
+    if let name = known.withLock({ $0.names[offset] }) { return name }
+    var best: SymbolizedAddress?
+    for source in search.symbols {
+      guard let name = source.symbolize(offset) else { continue }
+      // Prefer a name with a source location to one from a stripped file's symbol table.
+      if best == nil || (best?.frames.last?.location == nil && name.frames.last?.location != nil) { best = name }
+      if best?.frames.last?.location != nil { break }
+    }
+    if isNotWhole { return nil }
+    if names != .mangled, var name = best {
+      for index in name.frames.indices {
+        if let function = name.frames[index].function {
+          name.frames[index].name = Demangler.demangle(function, names) ?? function
+        }
+      }
+      best = name
+    }
+    known.withLock { known in
+      if known.names.count >= Self.capacity { known.names.removeAll() }
+      known.names[offset] = .some(best)
+    }
+    return best
+  }
+
+  /// The rules to unwind from a frame at an offset to its caller.
+  func frameRules(at offset: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
+    if let rules = known.withLock({ $0.rules[offset] }) { return rules }
+    var rules: FrameRules?
+    // Breakpad's text lacks some data of the module's own tables, such as which frames are signal frames.
+    let (texts, programs) = (search.symbols.filter(\.isSym), search.symbols.filter { !$0.isSym })
+    for source in programs + texts {
+      rules = source.frameRules(at: offset, architecture)
+      if rules != nil { break }
+    }
+    if isNotWhole { return nil }
+    known.withLock { known in
+      if known.rules.count >= Self.capacity { known.rules.removeAll() }
+      known.rules[offset] = .some(rules)
+    }
+    return rules
+  }
+
+  /// The caller's registers from Apple's compact unwind information, which has no rules per address.
+  func caller(
+    of callee: FrameRegisters, at offset: UInt64, isInnermost: Bool, _ memory: (UInt64) -> UInt64?
+  ) -> FrameRegisters? {
+    for case .machO(let symbols) in search.symbols {
+      let address = symbols.imageBase &+ offset
+      if let caller = symbols.caller(of: callee, imageAddress: address, isInnermost: isInnermost, memory) {
+        return isNotWhole ? nil : caller
+      }
+    }
+    return nil
+  }
+
+  /// Eight bytes of code at an offset, little-endian; nil if no file has them.
+  package func code(at offset: UInt64) -> UInt64? {
+    for case .elf(let symbols) in search.symbols {
+      if let word = symbols.code(imageAddress: symbols.imageBase &+ offset) {
+        return isNotWhole ? nil : word
+      }
+    }
+    return nil
+  }
+
+  /// Code around an offset, and how many bytes of it are before the offset; nil if no file has it.
+  package func code(around offset: UInt64, before: Int, after: Int) -> (bytes: [UInt8], before: Int)? {
+    for case .elf(let symbols) in search.symbols {
+      let address = symbols.imageBase &+ offset
+      if let code = symbols.code(around: address, before: before, after: after) { return code }
+    }
+    return nil
+  }
+
+  func functionAddress(_ offset: UInt64) -> UInt64? {
+    for source in search.symbols {
+      if let address = source.functionAddress(offset) { return address }
+    }
+    return nil
+  }
+
+  /// Whether a return address in a stack can be at an offset, as far as known.
+  func isInFunction(_ offset: UInt64) -> Bool {
+    search.files.isEmpty || search.symbols.contains { $0.isInFunction(offset) }
+  }
+}
+
+/// The symbols of all requested modules: each module is searched once, for any number of dumps.
+package final class SymbolCache: Sendable {
+  package let search: SymbolSearch
+  private let names: NameForm
+
+  private final class Slot: Sendable {
+    let symbols = Mutex<ModuleSymbols?>(nil)
+  }
+  private let slots = Mutex<[ModuleIdentity: Slot]>([:])
+  /// The cache that opens the files; nil if this one does.
+  private let other: SymbolCache?
+
+  /// The maximum number of cached modules. Hostile dumps may have new modules without end: then the cache is cleared.
+  private static let capacity = 1 << 14
+
+  /// - Parameters:
+  ///   - search: finds the symbols.
+  ///   - names: the form of function names.
+  package init(_ search: SymbolSearch, names: NameForm = .full) {
+    self.search = search
+    self.names = names
+    other = nil
+  }
+
+  /// Shares the symbols of `other`, with names in another form; each file is read only once.
+  package init(sharing other: SymbolCache, names: NameForm) {
+    search = other.search
+    self.names = names
+    self.other = other
+  }
+
+  /// Converts a name from a dump to this cache's form; nil if it is not mangled.
+  func demangled(_ name: String) -> String? { names == .mangled ? nil : Demangler.demangle(name, names) }
+
+  /// Returns the symbols of a module; searches them on the first call. Concurrent calls for the same module wait.
+  package func symbols(for identity: ModuleIdentity) -> ModuleSymbols {
+    if search.cannotFind(identity) {
+      return ModuleSymbols(identity, SymbolSearch.Result(), search.faults, names: names)
+    }
+    let slot = slots.withLock { slots in
+      if let slot = slots[identity] { return slot }
+      if slots.count >= Self.capacity { slots.removeAll() }
+      let slot = Slot()
+      slots[identity] = slot
+      return slot
+    }
+    return slot.symbols.withLock { symbols in
+      if let symbols { return symbols }
+      let found = other?.symbols(for: identity).search ?? search.find(identity)
+      let new = ModuleSymbols(identity, found, search.faults, names: names)
+      symbols = new
+      return new
+    }
+  }
+}
+
+/// The symbols of one module in one dump, searched on first use.
+package final class LazySymbols: Sendable {
+  private let identity: ModuleIdentity
+  private let cache: SymbolCache
+  private let found = Mutex<ModuleSymbols?>(nil)
+
+  package init(_ identity: ModuleIdentity, _ cache: SymbolCache) {
+    self.identity = identity
+    self.cache = cache
+  }
+
+  /// Searches the symbols on first use.
+  package var symbols: ModuleSymbols {
+    if let found = known { return found }
+    let new = cache.symbols(for: identity)
+    found.withLock { $0 = new }
+    return new
+  }
+
+  /// Nil if the symbols have not been used.
+  package var known: ModuleSymbols? { found.withLock { $0 } }
+}

@@ -1,0 +1,66 @@
+package import CrashpadSnapshot
+
+/// The id of one build of a module, in Breakpad's form: the UUID of a Mach-O file, the first 16 bytes of an ELF file's
+/// build id, or the GUID and age of a PDB.
+package struct DebugID: Sendable, Hashable {
+  package let uuid: UUIDBytes
+  package let age: UInt32
+
+  package init(uuid: UUIDBytes, age: UInt32 = 0) {
+    self.uuid = uuid
+    self.age = age
+  }
+
+  /// The id of an ELF file; nil if the build id is empty. The bytes are read as a GUID, whose first three parts are
+  /// little-endian.
+  package init?(buildID: [UInt8]) {
+    guard !buildID.isEmpty else { return nil }
+    let bytes = (0..<16).map { $0 < buildID.count ? buildID[$0] : 0 }
+    let order = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15]
+    var halves: [UInt64] = [0, 0]
+    for (index, place) in order.enumerated() { halves[index / 8] = halves[index / 8] << 8 | UInt64(bytes[place]) }
+    self.init(uuid: UUIDBytes(high: halves[0], low: halves[1]))
+  }
+
+  /// Parses the form in MODULE records and the folders of symbol stores: 32 hexadecimal digits and the age without
+  /// leading zeros.
+  package init?(text: String) {
+    guard text.utf8.count > 32, text.utf8.count <= 40, let age = UInt32(text.dropFirst(32), radix: 16),
+      let uuid = UUIDBytes(text: String(text.prefix(32)))
+    else { return nil }
+    self.init(uuid: uuid, age: age)
+  }
+
+  package var text: String {
+    hexadecimal(uuid.high, width: 16).uppercased() + hexadecimal(uuid.low, width: 16).uppercased()
+      + String(age, radix: 16).uppercased()
+  }
+}
+
+/// The data to identify a module for a symbol search.
+package struct ModuleIdentity: Sendable, Hashable {
+  /// The path from which the module was loaded; may be empty.
+  package let path: String
+  package let debugID: DebugID?
+  /// NT_GNU_BUILD_ID of an ELF module if the dump has all of it; otherwise empty.
+  package let buildID: [UInt8]
+  /// The name for the search of debug information, which is the file's name.
+  package let debugName: String
+  /// Whether the module may be from this machine, so that its path is searched here too.
+  package let mayBeLocal: Bool
+
+  package init(
+    path: String, debugName: String? = nil, debugID: DebugID?, buildID: [UInt8] = [], mayBeLocal: Bool = true
+  ) {
+    self.path = path
+    self.mayBeLocal = mayBeLocal
+    self.debugID = debugID
+    self.buildID = buildID
+    self.debugName = lastPathComponent(debugName ?? path)
+  }
+}
+
+/// Converts bytes to lower-case hexadecimal digits, two per byte.
+package func hexadecimalDigits(_ bytes: [UInt8]) -> String {
+  bytes.map { hexadecimal(UInt64($0), width: 2) }.joined()
+}

@@ -1,0 +1,69 @@
+internal import CrashpadFiles
+internal import SystemPackage
+
+/// Candidate paths for the symbols of one module, in all common layouts. The caller checks which of them exist and are
+/// from the right build.
+struct SymbolCandidates {
+  private let identity: ModuleIdentity
+
+  init(_ identity: ModuleIdentity) { self.identity = identity }
+
+  /// Paths below a given folder: Breakpad's store, Microsoft's store with its key conventions, `.build-id` trees,
+  /// debuginfod's cache, a copy of the file system, and plain file names.
+  func paths(below folder: FilePath) -> [FilePath] {
+    let name = identity.debugName
+    var names: [String] = []
+    if let id = identity.debugID, !name.isEmpty {
+      let base = name.hasSuffix(".pdb") ? String(name.dropLast(4)) : name
+      names += ["\(name)/\(id.text)/\(base).sym", "\(name)/\(id.text.lowercased())/\(base).sym"]
+      let uuid = String(id.text.prefix(32)).lowercased()
+      names += ["\(name)/mach-uuid-\(uuid)/\(name)", "_.dwarf/mach-uuid-sym-\(uuid)/_.dwarf"]
+    }
+    if identity.buildID.count > 1 {
+      let digits = hexadecimalDigits(identity.buildID)
+      let (first, rest) = (digits.prefix(2), digits.dropFirst(2))
+      for place in [".build-id/\(first)/\(rest)", "\(first)/\(rest)"] { names += ["\(place).debug", place] }
+      names += ["\(first)/\(rest)/debuginfo", "\(first)/\(rest)/executable"]
+      names += ["\(digits)/debuginfo", "\(digits)/executable"]
+      names += ["\(name)/elf-buildid-\(digits)/\(name)", "_.debug/elf-buildid-sym-\(digits)/_.debug"]
+    }
+    if identity.path.hasPrefix("/") {
+      names += [String(identity.path.dropFirst()), "\(identity.path.dropFirst()).debug"]
+    }
+    if !name.isEmpty {
+      names += ["\(name).debug", name, "\(name).sym", "\(name).dSYM", ".debug/\(name).debug", ".debug/\(name)"]
+      names.append("\(name).framework.dSYM")
+    }
+    return names.filter { !$0.split(separator: "/").contains("..") }.map { folder.pushing(FilePath(argument: $0)) }
+  }
+
+  /// The paths of the module and its debug information on this machine.
+  func systemPaths() -> [FilePath] {
+    var paths: [FilePath] = []
+    if identity.path.hasPrefix("/") { paths.append(FilePath(argument: identity.path)) }
+    return paths + debugPaths()
+  }
+
+  /// The paths of separate debug information on this machine.
+  private func debugPaths() -> [FilePath] {
+    var paths: [FilePath] = []
+    if identity.buildID.count > 1 {
+      let digits = hexadecimalDigits(identity.buildID)
+      paths.append(FilePath("/usr/lib/debug/.build-id/\(digits.prefix(2))/\(digits.dropFirst(2)).debug"))
+    }
+    if identity.path.hasPrefix("/") {
+      paths.append(FilePath(argument: "/usr/lib/debug\(identity.path).debug"))
+      paths.append(FilePath(argument: "\(identity.path).debug"))
+    }
+    return paths
+  }
+
+  /// The paths to which `.gnu_debuglink` of a file refers.
+  static func linked(_ name: String, from file: FilePath) -> [FilePath] {
+    guard !name.contains("/"), !name.isEmpty else { return [] }
+    let folder = file.removingLastComponent()
+    var paths = [folder.appending(name), folder.appending(".debug").appending(name)]
+    if folder.isAbsolute { paths.append(FilePath("/usr/lib/debug\(folder.string)").appending(name)) }
+    return paths
+  }
+}

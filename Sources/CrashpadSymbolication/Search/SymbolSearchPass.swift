@@ -1,0 +1,185 @@
+internal import CrashpadFiles
+internal import SystemPackage
+
+/// One search: the files found so far for a module.
+struct SymbolSearchPass {
+  private let identity: ModuleIdentity
+  private var binary: (path: FilePath, file: ElfFile, isVerified: Bool)?
+  private var debug: (path: FilePath, file: ElfFile, isVerified: Bool)?
+  private var loadedMachO: (path: FilePath, file: MachOFile, isVerified: Bool)?
+  private var companion: (path: FilePath, file: MachOFile, isVerified: Bool)?
+  private var others: [(found: SymbolSearch.Found, symbols: SymbolFile)] = []
+  private var refused: [SymbolSearch.Refusal] = []
+  private var missing = 0
+  private var seen: Set<FilePath> = []
+
+  /// Places to search for files that others refer to.
+  private let places: DebugPlaces
+  /// Files that can't be read.
+  private let faults: SymbolFaults
+
+  init(_ identity: ModuleIdentity, _ places: DebugPlaces, _ faults: SymbolFaults) {
+    (self.identity, self.faults) = (identity, faults)
+    self.places = DebugPlaces(named: places.named)
+  }
+
+  /// Whether a further search can't improve the result.
+  var isComplete: Bool {
+    // If the loaded file may be on this machine, it is searched too, because it has the call frame information.
+    if identity.path.hasPrefix("/"), !identity.buildID.isEmpty {
+      guard let binary else { return false }
+      return debug != nil || !others.isEmpty || binary.file.hasDebugInfo
+    }
+    if let loadedMachO { return companion != nil || loadedMachO.file.hasDwarf || !others.isEmpty }
+    return binary?.file.hasDebugInfo == true || (binary != nil && debug != nil)
+  }
+
+  /// Adds the file at `path` if it exists and is from the right build.
+  ///
+  /// - Parameters:
+  ///   - path: the path of a file or bundle.
+  ///   - isForAll: whether the file was given for all modules, so that a file of another module is not reported.
+  ///   - isNamed: whether the user gave the file, or a folder with it.
+  ///   - checksum: the expected CRC of the file, if its build id can't be compared.
+  mutating func look(at path: FilePath, isForAll: Bool = false, isNamed: Bool = false, checksum: UInt32? = nil) {
+    guard seen.insert(path).inserted else { return }
+    let kind: FileKind
+    do { kind = try FileKind(at: path, followingLink: true) } catch {
+      missing += 1
+      if isForAll || isNamed, let errno = error as? Errno, !SymbolSearch.isMissing(errno) {
+        faults.add(Self.obstacle(to: path, errno), .unreadable(errno))
+      }
+      return
+    }
+    do {
+      switch kind {
+      case .regular: try take(path, isForAll, checksum)
+      case .directory where path.extension == "dSYM":
+        for file in MachOFile.dwarfFiles(inBundle: path) { look(at: file, isForAll: true, isNamed: isNamed) }
+      case .directory: break
+      case .symbolicLink, .other: throw InputFile.NotReadable(reason: .notAFile)
+      }
+    } catch {
+      let reason = SymbolSearch.Refusal.Reason(error)
+      // A file of this machine that only others may read is no fault of the search.
+      let isOfOthers = [.unreadable(.permissionDenied), .unreadable(.notPermitted), .notAFile].contains(reason)
+      if reason.isUnreadable, isForAll || isNamed || !isOfOthers { faults.add(path, reason) }
+      if !isForAll { refused.append(SymbolSearch.Refusal(path: path, reason: reason)) }
+    }
+  }
+
+  /// The file or folder because of which no file at `path` can be reached: one for all paths through it.
+  private static func obstacle(to path: FilePath, _ errno: Errno) -> FilePath {
+    var obstacle = path
+    while true {
+      let parent = obstacle.removingLastComponent()
+      guard !parent.isEmpty, parent != obstacle else { return obstacle }
+      do { _ = try FileKind(at: parent, followingLink: true) } catch {
+        if error as? Errno != errno { return obstacle }
+        obstacle = parent
+        continue
+      }
+      // The parent exists; it may not be searched.
+      return errno == .permissionDenied ? parent : obstacle
+    }
+  }
+
+  private mutating func take(_ path: FilePath, _ isForAll: Bool, _ checksum: UInt32?) throws {
+    let own = try SymbolFileIdentity(path)
+    guard let isVerified = try verify(own, path, isForAll, checksum) else { return }
+    switch own.format {
+    case .elf: takeElf(path, try ElfFile(path, places.inputs), isVerified)
+    case .sym:
+      guard others.isEmpty else { return }
+      let symbols = try SymbolFile(path, places: places)
+      others.append((SymbolSearch.Found(path: path, role: .sym, isVerified: isVerified), symbols))
+    case .machO: takeMachO(path, try places.inputs.open(path), isVerified)
+    }
+  }
+
+  /// Whether the file is definitely from the module's build; nil if it must not be used.
+  private mutating func verify(_ own: SymbolFileIdentity, _ path: FilePath, _ isForAll: Bool, _ checksum: UInt32?)
+    throws
+    -> Bool?
+  {
+    let matches: Bool
+    if !identity.buildID.isEmpty, !own.buildID.isEmpty {
+      matches = identity.buildID == own.buildID
+    } else if let id = identity.debugID, !own.debugIDs.isEmpty {
+      matches = own.debugIDs.contains { $0.uuid == id.uuid }
+    } else if let checksum {
+      guard try CRC32.of(path) == checksum else {
+        refused.append(SymbolSearch.Refusal(path: path, reason: .otherChecksum))
+        return nil
+      }
+      return identity.debugID == nil
+    } else if identity.debugID == nil, !isForAll || path.lastComponent?.string == identity.debugName {
+      // Neither has an id; only the path suggests that they belong together.
+      return false
+    } else {
+      if !isForAll { refused.append(SymbolSearch.Refusal(path: path, reason: .noIdentity)) }
+      return nil
+    }
+    if matches { return true }
+    if !isForAll || path.lastComponent?.string == identity.debugName {
+      let id = own.buildID.isEmpty ? own.debugIDs.map(\.text).joined(separator: ", ") : hexadecimalDigits(own.buildID)
+      refused.append(SymbolSearch.Refusal(path: path, reason: .otherBuild(id)))
+    }
+    return nil
+  }
+
+  private mutating func takeElf(_ path: FilePath, _ file: ElfFile, _ isVerified: Bool) {
+    if file.hasCode {
+      if binary == nil { binary = (path, file, isVerified) }
+    } else if debug == nil {
+      debug = (path, file, isVerified)
+    }
+  }
+
+  private mutating func takeMachO(_ path: FilePath, _ file: InputFile, _ isVerified: Bool) {
+    guard let slice = AppleSymbols.slice(of: file, with: isVerified ? identity.debugID : nil) else { return }
+    if slice.kind == .debugSymbols {
+      if companion == nil { companion = (path, slice, isVerified) }
+    } else if loadedMachO == nil {
+      loadedMachO = (path, slice, isVerified)
+    }
+  }
+
+  /// Searches for the debug information to which `.gnu_debuglink` of the loaded file refers.
+  mutating func followDebugLink() {
+    guard let (path, file, _) = binary, debug == nil, !file.hasDebugInfo, let link = file.debugLink else { return }
+    for place in SymbolCandidates.linked(link.name, from: path) where debug == nil {
+      look(at: place, checksum: link.checksum)
+    }
+  }
+
+  consuming func result() -> SymbolSearch.Result {
+    var result = SymbolSearch.Result()
+    // If the right file was found, others with the same name do not matter.
+    let hasNames =
+      !others.isEmpty || debug != nil || companion != nil || binary?.file.hasDebugInfo == true
+      || loadedMachO?.file.hasDwarf == true
+    result.refused = hasNames ? [] : refused
+    result.missing = missing
+    result.inputs = places.inputs
+    // Files given by the user come first.
+    result.files = others.map(\.found)
+    result.symbols = others.map(\.symbols)
+    let files = [debug.map { ($0, SymbolSearch.Found.Role.debug) }, binary.map { ($0, .binary) }].compactMap { $0 }
+    for ((path, _, isVerified), role) in files {
+      result.files.append(SymbolSearch.Found(path: path, role: role, isVerified: isVerified))
+    }
+    let machO = [companion.map { ($0, SymbolSearch.Found.Role.debug) }, loadedMachO.map { ($0, .binary) }]
+      .compactMap { $0 }
+    for ((path, _, isVerified), role) in machO {
+      result.files.append(SymbolSearch.Found(path: path, role: role, isVerified: isVerified))
+    }
+    if !machO.isEmpty {
+      result.symbols.append(.machO(AppleSymbols(loaded: loadedMachO?.file, companion: companion?.file)))
+    }
+    if !files.isEmpty {
+      result.symbols.append(.elf(ElfSymbols(loaded: binary?.file, debug: debug?.file, places: places)))
+    }
+    return result
+  }
+}

@@ -1,0 +1,190 @@
+internal import CrashpadBytes
+package import CrashpadFiles
+package import CrashpadSnapshot
+
+/// The stacks of one snapshot with names, and the symbols of its modules.
+package struct Symbolization: Sendable {
+  package enum Threads: Sendable, Equatable {
+    /// The thread that crashed; all threads if none did.
+    case crashed
+    case all
+    /// The thread at this index in the snapshot; none if there is no such thread.
+    case one(Int)
+  }
+
+  package struct Frame: Sendable {
+    package let frame: StackFrame
+    /// The symbol at the frame; nil if unknown. Its last function is the compiled one.
+    package let symbol: SymbolizedAddress?
+  }
+
+  package struct Thread: Sendable {
+    /// The index in the snapshot's list; nil if the thread of the exception is not in that list.
+    package let index: Int?
+    package let isCrashed: Bool
+    package let frames: [Frame]
+    package let end: WalkEnd
+    /// The registers at the start of the walk.
+    package let context: CPUContext?
+  }
+
+  package struct Module: Sendable {
+    /// The index in the snapshot's list.
+    package let index: Int
+    package let identity: ModuleIdentity
+    /// Nil if they were not needed.
+    package internal(set) var symbols: ModuleSymbols?
+  }
+
+  /// The threads, with the crashed one first.
+  package let threads: [Thread]
+  /// The stack of the exception that led to a crash, if a report contains it in addition to the threads.
+  package let lastException: [Frame]
+  /// The modules, in the order of the snapshot.
+  package let modules: [Module]
+
+  /// - Parameters:
+  ///   - snapshot: the process.
+  ///   - file: the input from which the snapshot was read.
+  ///   - cache: finds and caches the symbols.
+  ///   - threads: the threads to walk.
+  ///   - allModules: whether to search also the symbols of modules without frames.
+  ///   - limits: the limits of each walk.
+  package init(
+    _ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache, threads: Threads, allModules: Bool = false,
+    limits: StackWalker.Limits = StackWalker.Limits()
+  ) {
+    let identities = snapshot.modules.map { ModuleIdentity($0, snapshot, file) }
+    let lazies = identities.map { LazySymbols($0, cache) }
+    let walked: [WalkedModule] = snapshot.modules.enumerated().compactMap { index, module in
+      guard let address = module.address, let size = module.size, size > 0 else { return nil }
+      return WalkedModule(index: index, address: address, size: size, symbols: lazies[index])
+    }
+    let walker = StackWalker(
+      modules: walked, memory: WalkedMemory(snapshot, file), addressMask: snapshot.codeAddressMask, limits: limits)
+
+    var stacks: [Thread] = []
+    for (index, thread) in snapshot.crashedFirst(threads) {
+      let context =
+        (index == nil || thread?.isCrashed == true ? snapshot.exception?.context : nil) ?? thread?.thread.context
+      if let recorded = thread?.thread.frames {
+        let stack = RecordedStack(recorded, demangled: cache.demangled) { lazies[$0].symbols.symbolize($1) }
+        stacks.append(
+          Thread(
+            index: index, isCrashed: thread?.isCrashed ?? true, frames: stack.frames, end: .done, context: context))
+        continue
+      }
+      let walk = Self.walk(thread?.thread, context, snapshot, file, walker)
+      let frames = walk.frames.map { frame in
+        Frame(
+          frame: frame,
+          symbol: frame.module.flatMap { module in frame.lookupOffset.flatMap { lazies[module].symbols.symbolize($0) } }
+        )
+      }
+      stacks.append(
+        Thread(
+          index: index, isCrashed: thread?.isCrashed ?? true, frames: frames, end: walk.end, context: context))
+    }
+    self.threads = stacks
+    lastException =
+      RecordedStack(snapshot.report?.lastException ?? [], demangled: cache.demangled) {
+        lazies[$0].symbols.symbolize($1)
+      }.frames
+    modules = identities.indices.map { index in
+      Module(
+        index: index, identity: identities[index], symbols: allModules ? lazies[index].symbols : lazies[index].known)
+    }
+  }
+
+  private static func walk(
+    _ thread: ThreadSnapshot?, _ context: CPUContext?, _ snapshot: ProcessSnapshot, _ file: InputFile,
+    _ walker: StackWalker
+  ) -> StackWalker.Walk {
+    if let addresses = snapshot.prewalkedAddresses(thread, context, file) { return walker.walk(prewalked: addresses) }
+    guard let context, let registers = FrameRegisters(context) else {
+      return StackWalker.Walk(frames: [], end: .noRegisters)
+    }
+    return walker.walk(from: registers)
+  }
+}
+
+extension ModuleIdentity {
+  package init(_ module: ModuleSnapshot, _ snapshot: ProcessSnapshot, _ file: InputFile) {
+    func text(_ content: Content?) -> String? {
+      guard let content, !content.isEmpty else { return nil }
+      return file.withBytes { snapshot.text(content, in: $0) }
+    }
+    let id: DebugID?
+    var buildID: [UInt8] = []
+    switch module.identity {
+    case .uuid(let uuid, let age): id = uuid == .zero ? nil : DebugID(uuid: uuid, age: age)
+    case .buildID(let content):
+      buildID = file.withBytes { snapshot.bytes(of: content, in: $0) }
+      id = DebugID(buildID: buildID)
+    case nil: id = nil
+    }
+    // The path may not be UTF-8, but must still lead to the file.
+    let path = module.name.map { name in file.withBytes { ArgumentText.text(snapshot.bytes(of: name, in: $0)) } }
+    self.init(
+      path: path ?? "", debugName: text(module.debugName) ?? text(module.name), debugID: id, buildID: buildID,
+      mayBeLocal: [.linux, .android, .unknown].contains(snapshot.system.operatingSystem))
+  }
+}
+
+extension ProcessSnapshot {
+  /// Bits of a code pointer that are not part of the address: on arm64, those in the dump, or else the bits above all
+  /// modules; otherwise none.
+  package var codeAddressMask: UInt64 {
+    guard system.architecture == .arm64 else { return 0 }
+    // Simulators on Intel report a mask of all bits, which would leave nothing.
+    if let mask = system.addressMask, mask != 0, mask != .max { return mask }
+    let highest = modules.compactMap { module in
+      module.address.flatMap { address in module.size.map { address.addingReportingOverflow($0) } }
+    }.filter { !$0.overflow }.map(\.partialValue).max()
+    guard let highest, highest > 0 else { return 0 }
+    // Addresses of a process have at most 47 bits on iOS and 48 on Linux.
+    let bits = max(39, 64 - highest.leadingZeroBitCount)
+    return bits < 48 ? ~0 << UInt64(bits) : ~0 << 48
+  }
+
+  fileprivate func crashedFirst(_ threads: Symbolization.Threads) -> [(
+    index: Int?, thread: (thread: ThreadSnapshot, isCrashed: Bool)?
+  )] {
+    let crashed = crashedThread
+    var order: [(index: Int?, thread: (thread: ThreadSnapshot, isCrashed: Bool)?)] = []
+    if let crashed {
+      order.append((crashed, (self.threads[crashed], true)))
+    } else if exception?.context != nil, report == nil {
+      order.append((nil, nil))
+    }
+    if case .one(let index) = threads {
+      if index == crashed { return order }
+      return self.threads.indices.contains(index) ? [(index, (self.threads[index], false))] : []
+    }
+    guard threads == .all || order.isEmpty else { return order }
+    return order + self.threads.indices.filter { $0 != crashed }.map { ($0, (self.threads[$0], false)) }
+  }
+
+  /// The return addresses of an uncaught NSException, from a synthetic stack at address 0: every other word is a frame
+  /// pointer, and the first instruction is in the context. Nil for a captured stack.
+  fileprivate func prewalkedAddresses(_ thread: ThreadSnapshot?, _ context: CPUContext?, _ file: InputFile) -> [UInt64]?
+  {
+    guard let stack = thread?.stack, stack.isSynthetic || (stack.region.address == 0 && !stack.region.content.isEmpty),
+      let context, context.stackPointer == 0, context.instructionPointer != 0
+    else { return nil }
+    var addresses = [context.instructionPointer]
+    if case .arm64(let registers) = context, registers.lr != 0 { addresses.append(registers.lr) }
+    file.withBytes { input in
+      withBytes(of: stack.region.content, in: input) { bytes in
+        var offset = 16
+        while offset + 8 <= bytes.byteCount {
+          let address = bytes.uint64(at: offset)
+          if address == 0 { break }
+          addresses.append(address)
+          offset += 16
+        }
+      }
+    }
+    return addresses
+  }
+}

@@ -1,0 +1,49 @@
+internal import CrashpadBytes
+package import CrashpadFiles
+package import CrashpadSnapshot
+
+/// The captured memory of a process, readable by word.
+package final class WalkedMemory: Sendable {
+  private struct Region: Sendable {
+    let address: UInt64
+    let content: Content
+  }
+
+  private let snapshot: ProcessSnapshot
+  private let file: InputFile
+  /// Sorted by address; regions with the same address are in the order of the snapshot.
+  private let regions: [Region]
+
+  /// - Parameters:
+  ///   - snapshot: the snapshot with the stacks and other memory.
+  ///   - file: the input from which it was read.
+  package init(_ snapshot: ProcessSnapshot, _ file: InputFile) {
+    self.snapshot = snapshot
+    self.file = file
+    regions =
+      (snapshot.threads.compactMap { $0.stack?.isSynthetic == false ? $0.stack?.region : nil }
+      + snapshot.extraMemory + snapshot.intermediateDumpExtraMemory).filter { !$0.content.isEmpty }
+      .map { Region(address: $0.address, content: $0.content) }
+      .sorted { $0.address < $1.address }
+  }
+
+  /// The eight bytes at `address`, little-endian; nil if they were not captured.
+  package func word(_ address: UInt64) -> UInt64? {
+    var low = 0
+    var high = regions.count
+    while low < high {
+      let middle = (low + high) / 2
+      if regions[middle].address <= address { low = middle + 1 } else { high = middle }
+    }
+    // An earlier region may extend further than the one that begins last.
+    for index in stride(from: low - 1, through: max(0, low - 8), by: -1) {
+      let region = regions[index]
+      let offset = address - region.address
+      guard offset < UInt64(region.content.count), region.content.count - Int(offset) >= 8 else { continue }
+      return file.withBytes { input in
+        snapshot.withBytes(of: region.content, in: input) { $0.uint64(at: Int(offset)) }
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,87 @@
+internal import CrashpadBytes
+package import CrashpadFiles
+internal import CrashpadMinidump
+internal import CrashpadSnapshot
+
+/// A field of the form in which a report is sent. Name and value are bytes, as in annotations.
+public struct UploadField: Sendable, Hashable {
+  package let name: [UInt8]
+  package let value: [UInt8]
+
+  package init(name: [UInt8], value: [UInt8]) {
+    self.name = name
+    self.value = value
+  }
+
+  package init(_ name: String, _ value: String) { self.init(name: Array(name.utf8), value: Array(value.utf8)) }
+}
+
+/// The form fields for one report: its annotations, sorted by the bytes of their names, each name once.
+///
+/// Source: `handler/minidump_to_upload_parameters.cc`. Process annotations override those of modules. Earlier modules
+/// override later ones, and in a module simple annotations override typed ones.
+/// `list_annotations` and `guid` override all.
+public struct UploadFields: Sendable, Hashable {
+  package private(set) var fields: [UploadField] = []
+
+  /// The name of the part with the minidump; no field has this name.
+  package static let minidumpName = "upload_file_minidump"
+
+  /// A report that is not a readable minidump has no fields.
+  package init(minidump: InputFile) {
+    minidump.withBytes { bytes in
+      let result = MinidumpReader.read(bytes)
+      guard let snapshot = result.snapshot else { return }
+      self = UploadFields(snapshot, bytes)
+      // Crashpad sends no field for such a minidump. A guid of zeros would merge all reports not written by Crashpad
+      // into one client.
+      let streams = result.streams.map(\.type)
+      if streams.contains(.moduleList), !streams.contains(.crashpadInfo) { remove("guid") }
+    }
+  }
+
+  init() {}
+
+  init(_ snapshot: ProcessSnapshot, _ bytes: RawSpan) {
+    var values: [[UInt8]: [UInt8]] = [:]
+    func add(_ name: Content, _ value: Content) {
+      let name = snapshot.bytes(of: name, in: bytes)
+      if values[name] == nil { values[name] = snapshot.bytes(of: value, in: bytes) }
+    }
+    for annotation in snapshot.annotations {
+      // If two have the same name, the last wins: Crashpad reads them into a map.
+      values[snapshot.bytes(of: annotation.name, in: bytes)] = snapshot.bytes(of: annotation.value, in: bytes)
+    }
+    var messages: [[UInt8]] = []
+    for module in snapshot.modules {
+      for annotation in module.simpleAnnotations { add(annotation.name, annotation.value) }
+      messages += module.messages.map { snapshot.bytes(of: $0, in: bytes) }
+      for object in module.annotationObjects where object.type == Self.string { add(object.name, object.value) }
+    }
+    if !messages.isEmpty { values[Array("list_annotations".utf8)] = Array(messages.joined(separator: [0x0a])) }
+    values[Array("guid".utf8)] = Array(snapshot.clientID.text.utf8)
+    values[Array(Self.minidumpName.utf8)] = nil
+    fields = values.map { UploadField(name: $0.key, value: $0.value) }
+    sort()
+  }
+
+  /// The type of string annotations; the meaning of all other types is up to the application.
+  private static let string: UInt16 = 1
+
+  /// The value of the field with this name; nil if there is none.
+  package subscript(name: String) -> [UInt8]? {
+    let name = Array(name.utf8)
+    return fields.first { $0.name == name }?.value
+  }
+
+  /// Adds a field, replacing any field with its name.
+  package mutating func set(_ field: UploadField) {
+    fields.removeAll { $0.name == field.name }
+    fields.append(field)
+    sort()
+  }
+
+  private mutating func remove(_ name: String) { fields.removeAll { $0.name == Array(name.utf8) } }
+
+  private mutating func sort() { fields.sort { $0.name.lexicographicallyPrecedes($1.name) } }
+}

@@ -1,0 +1,231 @@
+internal import CrashpadDatabase
+internal import CrashpadFiles
+internal import Glibc
+internal import CrashpadSnapshot
+internal import Synchronization
+
+/// The state that the workers of one run share.
+///
+/// Sendable although `tell` is not: `tell` is called only under the lock, while the caller's thread waits.
+final class UploadRun: @unchecked Sendable {
+  let uploading: Uploading
+  let session: DatabaseSession
+  private let ids: [UUIDBytes]
+  /// The last pause of the server.
+  private let pause: UploadPause?
+  private let tell: (Uploading.Event) -> Void
+  private let state: Mutex<State>
+
+  /// A failure that may be the report's or the server's fault; not known yet.
+  struct Suspicion {
+    let id: UUIDBytes
+    let failure: Uploading.Failure
+  }
+
+  private struct State {
+    var next = 0
+    var stop: Uploading.Stop?
+    var isProbing: Bool
+    /// Whether the server accepted a report.
+    var hasAccepted = false
+    var failuresInARow = 0
+    var suspicions: [Suspicion] = []
+    /// Whether uploads were allowed when the settings were last read.
+    var wasAllowed = false
+    var lastAttempt: Int64 = 0
+    var lastSync: Int64
+    var hasToldSettings = false
+  }
+
+  /// - Parameter pause: the last pause of the server, even if it is over.
+  init(
+    _ uploading: Uploading, _ session: DatabaseSession, _ pause: UploadPause?, _ ids: [UUIDBytes],
+    _ tell: @escaping (Uploading.Event) -> Void
+  ) {
+    self.uploading = uploading
+    self.session = session
+    self.ids = ids
+    self.pause = pause
+    self.tell = tell
+    state = Mutex(State(isProbing: pause != nil, lastSync: Int64(time(nil))))
+    if let pause, uploading.leavesAlone(pause) {
+      let stop = Uploading.Stop.backsOff(until: pause.until, isRequested: pause.isRequested)
+      state.withLock { $0.stop = stop }
+      tell(.stops(stop))
+    }
+  }
+
+  /// Whether the server ended the last run and has accepted nothing since.
+  var isProbing: Bool { state.withLock { $0.isProbing && $0.stop == nil } }
+
+  var hasAccepted: Bool { state.withLock { $0.hasAccepted } }
+
+  /// The reason why nothing more is sent; nil while the run continues.
+  var stopReason: Uploading.Stop? { state.withLock { $0.stop } }
+
+  func next() -> UUIDBytes? {
+    state.withLock { state in
+      guard state.next < ids.count else { return nil }
+      state.next += 1
+      return ids[state.next - 1]
+    }
+  }
+
+  func tell(_ result: Uploading.Result) { state.withLock { _ in tell(.result(result)) } }
+
+  /// Ends the run: no further report is sent. Only the first reason is reported.
+  func stop(_ reason: Uploading.Stop) { state.withLock { stop(reason, &$0) } }
+
+  private func stop(_ reason: Uploading.Stop, _ state: inout State) {
+    guard state.stop == nil else { return }
+    state.stop = reason
+    tell(.stops(reason))
+  }
+
+  // MARK: Consent
+
+  /// The current settings; nil if the run ends because they can't be read any more, or no longer allow uploads.
+  func settings() -> DatabaseSettings? {
+    let settings: DatabaseSettings
+    do { settings = try session.database.uploadSettings() } catch {
+      if case .settings(let failure) = error { stop(.settings(failure)) }
+      return nil
+    }
+    state.withLock { state in
+      if state.wasAllowed, !settings.uploadsEnabled, !uploading.isNamed { stop(.consentWithdrawn, &state) }
+      state.wasAllowed = settings.uploadsEnabled
+    }
+    return settings
+  }
+
+  /// Takes this hour's turn if the rate is limited. If several runs try at once, one gets it.
+  ///
+  /// - Returns: nil if the turn was taken; otherwise the time of the next turn, in seconds since 1970.
+  func takeTurn(at now: Int64) throws(FileFailure) -> Int64? {
+    var next: Int64?
+    _ = try session.changeSettings { settings in
+      next = uploading.options.policy.nextTurn(lastAttempt: settings.lastUploadAttemptTime, now: now)
+      if next == nil { settings.lastUploadAttemptTime = now }
+    }
+    return next
+  }
+
+  // MARK: What the server says
+
+  /// Records that the server accepted a report, and so works.
+  ///
+  /// - Returns: the failures before it, which were therefore caused by the reports themselves.
+  func accepted() -> [Suspicion] {
+    let (isFirst, suspicions) = state.withLock { state in
+      let isFirst = !state.hasAccepted
+      state.hasAccepted = true
+      state.isProbing = false
+      state.failuresInARow = 0
+      // The server ended the run, so the failures before may have been its fault too.
+      guard state.stop == nil else { return (isFirst, [Suspicion]()) }
+      defer { state.suspicions = [] }
+      return (isFirst, state.suspicions)
+    }
+    if isFirst, pause != nil {
+      _ = try? session.setUploadPause(of: uploading.options.serverName, nil, now: uploading.now)
+    }
+    return suspicions
+  }
+
+  /// Records that the server rejected the content of a report. One report may be too large;
+  /// ten in a row point to the server.
+  func refused() {
+    state.withLock { state in
+      state.failuresInARow += 1
+      let count = state.failuresInARow
+      if count >= (state.isProbing ? 1 : Uploading.mostFailures) {
+        leaveAlone(nil, &state) { .failures(count, until: $0) }
+      }
+    }
+  }
+
+  /// Records a failed attempt whose cause other reports have to show: the server is at fault unless it accepts one of
+  /// them.
+  ///
+  /// - Parameter pause: the pause that the server asked for, in seconds.
+  func suspect(_ id: UUIDBytes, _ failure: Uploading.Failure, pause: Int64? = nil) {
+    state.withLock { state in
+      state.suspicions.append(Suspicion(id: id, failure: failure))
+      state.failuresInARow += 1
+      let limit = state.isProbing ? 1 : failure.limit(hasAccepted: state.hasAccepted)
+      let count = state.failuresInARow
+      guard count >= limit else { return }
+      leaveAlone(pause, &state) { until in
+        if pause != nil { return .paused(until: until) }
+        if limit == Uploading.mostFailures { return .failures(count, until: until) }
+        return failure.needsAttention ? .wrongAddress(failure, until: until) : .unavailable(failure, until: until)
+      }
+    }
+  }
+
+  /// Ends the run because of the server, and makes later runs wait too.
+  private func leaveAlone(_ seconds: Int64?, _ state: inout State, _ reason: (Int64) -> Uploading.Stop) {
+    guard state.stop == nil else { return }
+    stop(reason(writePause(seconds, hasAccepted: state.hasAccepted)), &state)
+  }
+
+  /// - Parameters:
+  ///   - seconds: the pause that the server asked for; nil for the pause of the policy.
+  ///   - hasAccepted: whether the server accepted a report earlier in this run.
+  /// - Returns: the end of the pause, in seconds since 1970.
+  private func writePause(_ seconds: Int64?, hasAccepted: Bool) -> Int64 {
+    let failures = if let pause, !hasAccepted { max(pause.failures, 1) + 1 } else { 1 }
+    let now = uploading.now
+    let until = now + (seconds ?? UploadPolicy.serverBackOff(failures: failures))
+    // If the pause can't be written, the next run asks the server again, which harms no report.
+    _ = try? session.setUploadPause(
+      of: uploading.options.serverName, UploadPause(until: until, failures: seconds == nil ? failures : 0), now: now)
+    return until
+  }
+
+  /// Writes the time of an attempt into the settings. Once a second is enough, because they store seconds. A failure
+  /// to write is reported once; it does not change the outcome of any report.
+  func recordAttempt(at now: Int64) {
+    let isNew = state.withLock { state in
+      defer { state.lastAttempt = now }
+      return state.lastAttempt != now
+    }
+    guard isNew else { return }
+    do throws(FileFailure) {
+      _ = try session.changeSettings { $0.lastUploadAttemptTime = now }
+    } catch {
+      state.withLock { state in
+        if !state.hasToldSettings { tell(.attemptNotNoted(error)) }
+        state.hasToldSettings = true
+      }
+    }
+  }
+
+  /// Syncs to disk at most once a second, so that a power failure loses at most the server's answers of one second.
+  func syncSometimes() {
+    let now = Int64(time(nil))
+    let isDue = state.withLock { state in
+      guard now != state.lastSync else { return false }
+      state.lastSync = now
+      return true
+    }
+    if isDue { _ = try? session.syncFileSystem() }
+  }
+
+  /// Judges the failures that no later report explained.
+  func end() {
+    let (suspicions, areOfReports) = state.withLock { state in
+      defer { state.suspicions = [] }
+      return (state.suspicions, state.hasAccepted && state.stop == nil)
+    }
+    if areOfReports {
+      UploadWorker(self).judge(suspicions)
+    } else {
+      for suspicion in suspicions {
+        tell(Uploading.Result(id: suspicion.id, outcome: .deferred(suspicion.failure)))
+      }
+      if !suspicions.isEmpty, stopReason == nil { _ = writePause(nil, hasAccepted: false) }
+    }
+    _ = try? session.syncFileSystem()
+  }
+}

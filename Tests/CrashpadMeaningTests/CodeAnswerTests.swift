@@ -1,0 +1,114 @@
+import CrashpadMeaning
+import Testing
+
+struct CodeAnswerTests {
+  struct Question: Sendable, CustomTestStringConvertible {
+    let words: [String]
+    let titles: [String]
+    var testDescription: String { words.joined(separator: " ") }
+
+    init(_ text: String, _ titles: String...) {
+      words = text.hasPrefix("'") ? [String(text.dropFirst().dropLast())] : text.split(separator: " ").map(String.init)
+      self.titles = titles
+    }
+  }
+
+  static let questions = [
+    Question("0x8BADF00D", "0x8badf00d ate bad food"), Question("8badf00d", "0x8badf00d ate bad food"),
+    Question("2343432205", "0x8badf00d ate bad food"),
+    Question("springboard 8BADF00D", "SPRINGBOARD 0x8badf00d ate bad food"),
+    Question("RUNNINGBOARD 0xdead10cc", "RUNNINGBOARD 0xdead10cc dead lock"),
+    Question("'Termination Reason: Namespace RUNNINGBOARD, Code 3735883980'", "RUNNINGBOARD 0xdead10cc dead lock"),
+    Question("'domain:10 code:0x8BADF00D'", "SPRINGBOARD 0x8badf00d ate bad food"),
+    Question("'Namespace SIGNAL, Code 0xb'", "SIGNAL 11 (SIGSEGV)"),
+    Question("SIGNAL 10", "SIGUSR1 (signal 10 of Linux)", "SIGBUS (signal 10 of Darwin)"),
+    Question("'Namespace SIGNAL, Code 10'", "SIGNAL 10 (SIGBUS)"),
+    Question("JETSAM 7", "JETSAM 7 per-process-limit"),
+    Question("jetsam per-process-limit", "JETSAM 7 per-process-limit"),
+    Question("GUARD 2305845208237028115", "EXC_GUARD / MACH_PORT INVALID_NAME"),
+    Question("GUARD 3", "GUARD 3 MACH_PORT"), Question("DYLD 1", "DYLD 1 library missing"),
+    Question("'Termination Reason: DYLD 1 Library missing'", "DYLD 1 library missing"),
+    Question("'Namespace 6, Code 4'", "DYLD 4 symbol missing"),
+    Question("namespace FRONTBOARD", "namespace SPRINGBOARD"), Question("assertiond", "namespace RUNNINGBOARD"),
+    Question("EXC_GUARD 0x4000000100000004", "EXC_GUARD / FD CLOSE"),
+    Question("EXC_GUARD GUARD_TYPE_FD CLOSE", "EXC_GUARD FD / CLOSE"),
+    Question("EXC_BAD_ACCESS KERN_PROTECTION_FAILURE", "EXC_BAD_ACCESS / KERN_PROTECTION_FAILURE"),
+    Question("'EXC_BAD_ACCESS (SIGBUS)'", "EXC_BAD_ACCESS"),
+    Question("EXC_BAD_ACCESS 0x32", "EXC_BAD_ACCESS / KERN_CODESIGN_ERROR"),
+    Question("EXC_BAD_ACCESS UNKNOWN_0x32", "EXC_BAD_ACCESS / KERN_CODESIGN_ERROR"),
+    Question(
+      "EXC_BREAKPOINT 1", "EXC_BREAKPOINT / EXC_ARM_BREAKPOINT (arm64)", "EXC_BREAKPOINT / EXC_I386_SGL (x86_64)"),
+    Question("'EXC_CRASH (SIGKILL)'", "EXC_CRASH (SIGKILL)"), Question("EXC_CRASH 0xb100001", "EXC_CRASH (SIGSEGV)"),
+    Question("kern_invalid_address", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS"),
+    Question("SIGSEGV SEGV_MAPERR", "SIGSEGV / SEGV_MAPERR"), Question("SIGBUS 2", "SIGBUS / BUS_ADRERR"),
+    Question("SIGILL 2", "SIGILL / ILL_ILLOPN (Linux)", "SIGILL / ILL_ILLTRP (Darwin)"),
+    Question("SIGABRT -6", "SIGABRT / SI_TKILL (Linux)"), Question("sigiot", "SIGABRT"),
+    Question("esr 0x92000046", "esr 0x92000046"), Question("brk 0xc471", "brk 0xc471: pointer authentication, key ib"),
+    Question("termination flags 518", "termination flags 0x206"),
+    Question("flag 0x100", "termination flag 0x100 NO_CRASHED_TID"),
+    Question("band 100", "jetsam band 100 FOREGROUND"), Question("0xC0000005", "0xc0000005 EXCEPTION_ACCESS_VIOLATION"),
+    Question("status_access_violation", "0xc0000005 EXCEPTION_ACCESS_VIOLATION"),
+    Question("11", "SIGSEGV", "EXC_RESOURCE", "JETSAM 11 vm-compressor-thrashing"),
+    Question("'Fatal error: Index out of range: file App.swift, line 3'", "Index out of range"),
+    Question("'-[NSNull length]: unrecognized selector sent to instance 0x1f0'", "Unrecognized selector"),
+    Question(
+      "'Thread 1: Simultaneous accesses to 0x100, but modification requires exclusive access'", "Simultaneous accesses"),
+    Question("'CL - (arg = 0x0) cluster_pagein past EOF'", "cluster_pagein past EOF"),
+    Question("signal 40", "signal 40 of Linux, a real-time signal"),
+  ]
+
+  @Test(arguments: questions)
+  func `Words, numbers and copied lines have the meanings of their fields`(question: Question) {
+    let answers = CodeAnswer.answers(to: question.words)
+    #expect(answers.count == 1)
+    #expect(answers.first?.readings.map(\.title) == question.titles)
+  }
+
+  @Test func `Several codes have an answer each`() {
+    let answers = CodeAnswer.answers(to: ["0xdead10cc", "SIGBUS", "JETSAM", "2", "EXC_CRASH"])
+    #expect(
+      answers.map { $0.readings.map(\.title) } == [
+        ["0xdead10cc dead lock"], ["SIGBUS"], ["JETSAM 2 highwater"], ["EXC_CRASH"],
+      ])
+  }
+
+  @Test(arguments: [
+    (["RUNNINGBOARD", "0x123"], "RUNNINGBOARD"), (["DYLD", "0x8badf00d"], "DYLD"),
+    (["EXC_BAD_ACCESS", "77"], "EXC_BAD_ACCESS"),
+    (["SPRINGBOARD", "0x8badf00e"], "SPRINGBOARD"),
+  ])
+  func `An unknown code has no meaning, but the owner of its field`(words: [String], owner: String) throws {
+    let answer = try #require(CodeAnswer.answers(to: words).first)
+    #expect(!answer.isKnown)
+    #expect(answer.unknown?.owner?.name == owner)
+    #expect(answer.unknown?.collect.isEmpty == false)
+  }
+
+  @Test(arguments: [
+    ("SIGBUZ", "SIGBUS"), ("EXC_BAD_ACCES", "EXC_BAD_ACCESS"), ("SEGV_MAPPER", "SEGV_MAPERR"),
+    ("RUNINGBOARD", "RUNNINGBOARD"),
+  ])
+  func `A mistyped name has a suggestion and no meaning`(word: String, name: String) throws {
+    let answer = try #require(CodeAnswer.answers(to: [word]).first)
+    #expect(!answer.isKnown)
+    #expect(answer.unknown?.suggestions.first == name)
+  }
+
+  @Test(arguments: ["0xdeadbeef", "0x8badf00e", "zzzzzz", "0x12345678"])
+  func `What is similar to a code is not taken for it`(word: String) {
+    #expect(CodeAnswer.answers(to: [word]).allSatisfy { !$0.isKnown })
+  }
+
+  /// What is commonly believed and wrong, and a word of what is right.
+  @Test(arguments: [
+    ("0xdeadfa11", "no crash report"), ("SIGBUS", "truncated"), ("0xbada5e47", "30 seconds"),
+    ("0x8badf00d", "allowance"),
+    ("JETSAM", "largestProcess"), ("0xbaaaaaad", "not a crash"), ("0xc51bad03", "not the app's fault"),
+    ("EXC_ARITHMETIC", "arm64"), ("EXC_I386_GPFLT", "error code"), ("0xdead10cc", "not the culprit"),
+    ("0xbad22222", "not by Apple"),
+  ])
+  func `A false belief is corrected where the code is explained`(code: String, words: String) throws {
+    let reading = try #require(CodeAnswer.answers(to: [code]).first?.readings.first)
+    #expect(reading.myths.contains { $0.contains(words) }, "\(reading.myths)")
+  }
+}

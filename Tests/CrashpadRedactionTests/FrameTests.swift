@@ -1,0 +1,53 @@
+import DumpSynth
+import Foundation
+import CrashpadRedaction
+import Testing
+import ToolRunner
+
+/// Stacks of redacted dumps have the frames that they had before.
+@Suite("Frames of redacted dumps")
+struct FrameTests {
+  /// What `symbolize` says, apart from sizes, and from the command line, whose arguments go.
+  private func frames(_ bytes: [UInt8], _ folder: TemporaryFolder, _ name: String) throws -> [Substring] {
+    try Data(bytes).write(to: folder.work.appending(path: name))
+    let result = try Tool.run(["symbolize", "--addresses", "--threads", "all", name], in: folder)
+    #expect(result.status == 0)
+    return result.outputLines.dropFirst().filter { !$0.hasPrefix("Command ") }
+  }
+
+  private func check(_ bytes: [UInt8], _ what: String) throws {
+    let folder = try TemporaryFolder()
+    for (index, bytes) in [bytes, try minidump(of: bytes)].enumerated() {
+      let name = index == 0 ? "a.idump" : "a.dmp"
+      let before = try frames(bytes, folder, name)
+      #expect(
+        before.count { $0.contains("frame_pointer") } > 0 || before.contains { $0.contains("prewalked") }, "\(what)")
+      #expect(try frames(Redacted(bytes).bytes, folder, name) == before, "\(what), \(name)")
+      let validation = try Tool.run(["validate", name], in: folder)
+      #expect(validation.status == 0, "\(what), \(name): \(validation.errorText)")
+    }
+  }
+
+  @Test("Of iOS and its simulator", arguments: SynthArchitecture.allCases)
+  func ios(_ architecture: SynthArchitecture) throws {
+    for exception in [SynthException.badAccess, .abort, .nsException(frames: 12)] {
+      var parameters = SynthParameters(architecture: architecture, seed: 9)
+      parameters.exception = exception
+      parameters.threadCount = 4
+      try check(SynthDump(parameters).bytes, "\(architecture) \(exception)")
+    }
+  }
+
+  @Test("Of Linux", arguments: SynthArchitecture.allCases)
+  func linux(_ architecture: SynthArchitecture) throws {
+    try check(SynthLinuxDump(architecture, threads: 3).bytes, "\(architecture)")
+  }
+
+  @Test("Return addresses with authentication codes stay as they are")
+  func signed() throws {
+    var parameters = SynthParameters(architecture: .arm64, seed: 9)
+    parameters.threadCount = 3
+    parameters.signedReturnAddresses = true
+    try check(SynthDump(parameters).bytes, "signed")
+  }
+}

@@ -1,0 +1,161 @@
+import DumpSynth
+import Foundation
+import CrashpadReportPage
+import Testing
+import ToolRunner
+
+/// Pages about many crashes, made by the tool.
+struct ManyTests {
+  /// Dumps of three faults: four, two and one of them.
+  static func dumps(in folder: TemporaryFolder) throws {
+    for (index, seed) in [1, 1, 1, 1, 2, 2, 3].enumerated() {
+      var parameters = SynthParameters(architecture: .arm64, seed: UInt64(seed))
+      parameters.exception = seed == 2 ? .abort : .badAccess
+      parameters.threadCount = 2
+      try folder.write(SynthDump(parameters).bytes, to: "artifacts/\(index).idump")
+    }
+  }
+
+  static func run(_ arguments: [String], in folder: TemporaryFolder, status: Int32 = 0) throws -> String {
+    let result = try Tool.run(arguments, in: folder)
+    #expect(result.status == status, "\(result.errorText)")
+    return result.errorText
+  }
+
+  static func text(_ name: String, in folder: TemporaryFolder) throws -> String {
+    String(decoding: try folder.bytes(of: name), as: UTF8.self)
+  }
+
+  @Test func `A directory makes a page of its groups, the same whatever the number of jobs`() throws {
+    let folder = try TemporaryFolder()
+    try Self.dumps(in: folder)
+    _ = try Self.run(["report", "--no-system", "--jobs", "1", "artifacts", "-o", "a.html"], in: folder)
+    _ = try Self.run(["report", "--no-system", "--jobs", "2", "artifacts", "-o", "b.html"], in: folder)
+    let text = try Self.text("a.html", in: folder)
+    #expect(try Self.text("b.html", in: folder) == text)
+    #expect(text.contains("<h1>7 crashes in 3 groups</h1>"))
+    #expect(text.contains("data-value=\"4\">4</td>"))
+    #expect(text.components(separatedBy: "<details open data-fold id=\"e").count == 4)
+    if StrictParser.python != nil { #expect(try StrictParser.faults(in: folder.url("a.html")) == "") }
+  }
+
+  @Test func `Split pages stand beside the page, which links to them`() throws {
+    let folder = try TemporaryFolder()
+    try Self.dumps(in: folder)
+    _ = try Self.run(["report", "--no-system", "--split", "artifacts", "-o", "all #1.html"], in: folder)
+    let names = try folder.names(in: "all #1-crashes")
+    #expect(names.count == 3)
+    let text = try Self.text("all #1.html", in: folder)
+    for name in names {
+      #expect(text.contains("<a href=\"./all%20%231-crashes/\(name)\">"))
+      #expect(
+        try Self.text("all #1-crashes/\(name)", in: folder).contains("<h2 id=\"stack-title\">Crashed thread</h2>"))
+    }
+  }
+
+  @Test func `Groups are compared with those of an earlier run`() throws {
+    let folder = try TemporaryFolder()
+    try Self.dumps(in: folder)
+    let before = try Tool.run(
+      ["group", "--no-system", "--format", "json", "artifacts/0.idump", "artifacts/4.idump", "artifacts/5.idump"],
+      in: folder)
+    try folder.write([UInt8](before.output), to: "before.json")
+    _ = try Self.run(
+      [
+        "report", "--no-system", "--baseline", "before.json", "artifacts/0.idump", "artifacts/1.idump",
+        "artifacts/6.idump",
+        "-o", "a.html",
+      ], in: folder)
+    #expect(try Self.text("a.html", in: folder).contains("Compared with the earlier run: 1 new, 1 grown, 1 gone."))
+    try folder.write(Array("{}".utf8), to: "before.json")
+    let message = try Self.run(
+      ["report", "--no-system", "--baseline", "before.json", "artifacts", "-o", "c.html"], in: folder, status: 65)
+    #expect(message.contains("before.json: error: is no crashpadctl-group/1 document"))
+    #expect(!folder.exists("c.html"))
+  }
+
+  @Test(arguments: ["inspect", "symbolize", "group"])
+  func `A command writes a page beside its output`(command: String) throws {
+    let folder = try TemporaryFolder()
+    try Self.dumps(in: folder)
+    _ = try Self.run([command, "artifacts/0.idump", "artifacts/6.idump", "--html", "a.html"], in: folder)
+    #expect(try Self.text("a.html", in: folder).contains("<h1>2 crashes in 2 groups</h1>"))
+  }
+
+  @Test(arguments: [[], ["--index", "crashes.sqlite"]])
+  func `group shows the sentence and the stack of each example`(options: [String]) throws {
+    let folder = try TemporaryFolder()
+    try Self.dumps(in: folder)
+    // The second run of an index reads no dump anew.
+    for _ in 0..<2 {
+      _ = try Self.run(["group", "--no-system", "artifacts", "--html", "a.html"] + options, in: folder)
+    }
+    let page = try Self.text("a.html", in: folder)
+    #expect(page.components(separatedBy: "<details open data-fold id=\"e").count == 4)
+    #expect(page.contains("<h2 id=\"examples-title\">Examples</h2>"))
+    #expect(page.firstMatch(of: /<li id="s[0-9a-f]{16}f0"/) != nil)
+    _ = try Self.run(["report", "--no-system", "artifacts", "-o", "b.html"], in: folder)
+    #expect(try Self.text("b.html", in: folder) == page)
+  }
+
+  @Test func `Partial results have groups and no stacks`() throws {
+    let folder = try TemporaryFolder()
+    try Self.dumps(in: folder)
+    _ = try Self.run(["group", "--no-system", "artifacts", "--partial", "part.json"], in: folder)
+    _ = try Self.run(["group", "--merge", "part.json", "--html", "a.html"], in: folder)
+    let page = try Self.text("a.html", in: folder)
+    #expect(page.contains("<h1>7 crashes in 3 groups</h1>"))
+    #expect(!page.contains("id=\"examples\""))
+  }
+
+  @Test func `process writes a page of the reports that it made`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(
+      Samples.crash(threads: 2),
+      to: "DB/pending-serialized-ios-dump/com.example.app@1b4e28ba-2fa1-41d2-883f-0016d3cca427")
+    _ = try Self.run(["process", "--database", "DB", "--html", "a.html", "--dry-run"], in: folder)
+    #expect(!folder.exists("a.html"))
+    _ = try Self.run(["process", "--database", "DB", "--html", "a.html"], in: folder)
+    #expect(try Self.text("a.html", in: folder).contains("<h2 id=\"stack-title\">Crashed thread</h2>"))
+  }
+
+  @Test(.enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
+  func `run writes a page when the program crashes, and none when it does not`() throws {
+    let folder = try TemporaryFolder()
+    let library = try HandlerLibrary.path()
+    let start = ["run", "--database", "DB", "--handler-library", library, "--html", "a.html", "--"]
+    _ = try Self.run(start + ["/bin/sh", "-c", "exit 3"], in: folder, status: 3)
+    #expect(!folder.exists("a.html"))
+    _ = try Self.run(start + ["/bin/sh", "-c", "kill -SEGV $$"], in: folder, status: 139)
+    #expect(try Self.text("a.html", in: folder).contains("SIGSEGV"))
+  }
+
+  @Test(
+    .enabled(if: Browser.path != nil, "chromium is not installed"), .timeLimit(.minutes(3)), arguments: [360, 1440])
+  func `The page of groups filters by version and sorts, and is easy to use`(width: Int) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(GroupsPageTests.page(groups: 30).html(), to: "a.html")
+    let browser = try Browser(folder)
+    try browser.open(folder.url("a.html"), width: width, theme: width == 360 ? "dark" : "light")
+    #expect(try browser.value(Audit.script).array.compactMap(\.string) == [])
+    // Of an image that shrinks with the page, texts would be a few pixels high.
+    #expect(
+      try browser.value("Array.from(document.querySelectorAll('.axis')).filter(e => e.offsetHeight >= 16).length").int
+        == 2)
+    #expect(try browser.value("document.querySelector('svg.chart').getBoundingClientRect().height").int == 208)
+    let shown = "Array.from(document.querySelectorAll('#groups tbody tr')).filter(e => !e.hidden).length"
+    #expect(try browser.value(shown).int == 30)
+    _ = try browser.value(
+      "(function (e) { e.value = '1'; e.dispatchEvent(new Event('change')); }(document.querySelector('#groups select')))"
+    )
+    #expect(try browser.value(shown).int == 10)
+    #expect(try browser.tab(to: "e.tagName === 'INPUT' && e.closest('section').id === 'groups'"))
+    try browser.call("Input.insertText", ["text": "total<4>"])
+    #expect(try browser.value(shown).int == 1)
+    #expect(try browser.tab(to: "e.textContent === 'Signature' && e.closest('#groups')"))
+    try browser.press("Enter")
+    #expect(
+      try browser.value("document.querySelector('#groups th[aria-sort]').textContent").string == "Signature")
+    #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+  }
+}

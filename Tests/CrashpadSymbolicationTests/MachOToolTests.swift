@@ -1,0 +1,139 @@
+import CrashpadBytes
+import CrashpadFiles
+import Foundation
+import CrashpadSnapshot
+import CrashpadSymbolication
+import SystemPackage
+import Testing
+import ToolRunner
+
+/// Real files, made by compilers and linkers, against what LLVM's tools say of them.
+@Suite("Mach-O files of real tools")
+struct MachOToolTests {
+  /// The path of the first of these that there is.
+  private static func find(_ names: String...) -> String? {
+    let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    for name in names {
+      for folder in path where FileManager.default.isExecutableFile(atPath: "\(folder)/\(name)") {
+        return "\(folder)/\(name)"
+      }
+    }
+    return nil
+  }
+
+  private static let clang = find("clang", "clang-19")
+  private static let linker = find("ld64.lld-19")
+  private static let dsymutil = find("dsymutil-19", "dsymutil")
+  private static let nm = find("llvm-nm-19", "llvm-nm")
+  private static let objdump = find("llvm-objdump-19", "llvm-objdump")
+  private static let symbolizer = find("llvm-symbolizer-19", "llvm-symbolizer")
+  private static let hasTools = [clang, linker, dsymutil, nm, objdump, symbolizer].allSatisfy { $0 != nil }
+
+  private static let source = """
+    namespace geo {
+    inline int square(int x) { return x * x + 1; }
+    __attribute__((noinline)) static int leaf(volatile int *p) { return square(*p) + square(p[1]); }
+    int faulty(int *p, int depth) {
+      volatile int buffer[64];
+      buffer[depth & 63] = depth;
+      if (depth <= 0) return leaf(p) + buffer[3];
+      return faulty(p, depth - 1) + buffer[depth & 63];
+    }
+    }
+    extern "C" int entry(int n) { int a[2] = {n, n}; return geo::faulty(a, n); }
+    """
+
+  private static let stub = """
+    --- !tapi-tbd
+    tbd-version: 4
+    targets: [ arm64-ios, arm64_32-watchos, x86_64-macos ]
+    install-name: '/usr/lib/libSystem.B.dylib'
+    exports:
+      - targets: [ arm64-ios, arm64_32-watchos, x86_64-macos ]
+        symbols: [ dyld_stub_binder, ___stack_chk_fail, ___stack_chk_guard ]
+    ...
+    """
+
+  private struct Built {
+    let folder: TemporaryFolder
+    let file: MachOFile
+    let companion: MachOFile
+    static let companionPath = "lib.dylib.dSYM/Contents/Resources/DWARF/lib.dylib"
+  }
+
+  private func build(_ architecture: String, dwarf: Int) throws -> Built {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(Self.source.utf8), to: "a.cpp")
+    try folder.write(Array((Self.stub + "\n").utf8), to: "libSystem.tbd")
+    let (target, platform) =
+      switch architecture {
+      case "arm64": ("arm64-apple-ios14.0", "ios 14.0 17.0")
+      case "arm64_32": ("arm64_32-apple-watchos8.0", "watchos 8.0 9.0")
+      default: ("x86_64-apple-macos12.0", "macos 12.0 14.0")
+      }
+    let command = """
+      set -e
+      '\(Self.clang!)' -target \(target) -g -gdwarf-\(dwarf) -O1 -c a.cpp -o a.o
+      '\(Self.linker!)' -arch \(architecture) -platform_version \(platform) -dylib -install_name @rpath/lib.dylib \
+        -o lib.dylib a.o libSystem.tbd
+      '\(Self.dsymutil!)' lib.dylib -o lib.dylib.dSYM
+      """
+    let result = try Tool.shell(command, in: folder)
+    try #require(result.status == 0, "\(result.errorText)")
+    func open(_ name: String) throws -> MachOFile {
+      try MachOFile(InputFile(FilePath(folder.url(name).path)))
+    }
+    return Built(folder: folder, file: try open("lib.dylib"), companion: try open(Built.companionPath))
+  }
+
+  private func lines(_ command: String, _ built: Built) throws -> [String] {
+    let result = try Tool.shell(command, in: built.folder)
+    try #require(result.status == 0, "\(result.errorText)")
+    return result.outputLines.map(String.init).filter { !$0.isEmpty }
+  }
+
+  @Test(
+    "Symbols, function starts and unwind information are those that LLVM's tools show",
+    .enabled(if: hasTools, "LLVM's tools are not installed"),
+    arguments: ["arm64", "arm64_32", "x86_64"])
+  func tables(architecture: String) throws {
+    let built = try build(architecture, dwarf: 5)
+    #expect(built.file.findings.isEmpty)
+    #expect(built.companion.kind == .debugSymbols)
+    #expect(built.file.uuid == built.companion.uuid)
+    let headers = try lines("'\(Self.objdump!)' --macho --private-headers lib.dylib", built)
+    let uuid = try #require(headers.first { $0.contains(" uuid ") }?.split(separator: " ").last)
+    #expect(built.file.uuid?.text == uuid.lowercased())
+
+    let symbols = try lines("'\(Self.nm!)' -n --defined-only lib.dylib", built)
+      .map { $0.split(separator: " ") }.filter { "Tt".contains($0[1]) }
+      .map { "\(UInt64($0[0], radix: 16)!) \($0[2].hasPrefix("_") ? String($0[2].dropFirst()) : String($0[2]))" }
+      .filter { !$0.contains("_mh_") }
+    #expect(symbols.count >= 3)
+    #expect(built.file.symbols().map { "\($0.address) \($0.name)" } == symbols)
+    #expect(built.companion.symbols().map { "\($0.address) \($0.name)" } == symbols)
+
+    let starts = try lines("'\(Self.objdump!)' --macho --function-starts lib.dylib", built)
+      .compactMap { UInt64($0, radix: 16) }
+    #expect(starts.count >= 3)
+    #expect(built.file.functionStarts == starts)
+
+    let faulty = try #require(built.file.symbols().first { $0.name.contains("faulty") })
+    let address = "0x\(String(faulty.address + 16, radix: 16))"
+    let own = try lines("crashpadctl symbols lookup lib.dylib.dSYM \(address)", built)
+    let other = try lines("'\(Self.symbolizer!)' --obj=\(Built.companionPath) -f -C \(address)", built)
+    #expect(own.joined(separator: "\n").contains("geo::faulty(int*, int)"))
+    #expect(other.first == "geo::faulty(int*, int)")
+    let line = try #require(other.dropFirst().first?.split(separator: ":").dropFirst().first)
+    #expect(own.joined(separator: "\n").contains("a.cpp:\(line)"))
+
+    let entries = try lines("'\(Self.objdump!)' --macho --unwind-info lib.dylib", built)
+      .compactMap { $0.firstMatch(of: #/function offset=0x([0-9a-f]+), encoding(?:\[\d+\])?=0x([0-9a-f]+)/#) }
+    #expect(entries.count >= 2)
+    for entry in entries {
+      let address = built.file.textAddress + UInt64(entry.1, radix: 16)!
+      // 0 is that of functions without such information.
+      #expect(built.file.compactUnwindEncoding(at: address) ?? 0 == UInt32(entry.2, radix: 16))
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import CrashpadSymbolication
+import SystemPackage
+import Testing
+import ToolRunner
+
+@Suite("SymbolSearch")
+struct SymbolSearchTests {
+  private static let id = "0011223344556677AABBCCDDEEFF00112"
+  private static let otherID = "FFFF223344556677AABBCCDDEEFF00112"
+  private static func sym(_ id: String = id, _ name: String = "App") -> String {
+    "MODULE mac arm64 \(id) \(name)\nFUNC 100 20 0 main\n"
+  }
+  private static let identity = ModuleIdentity(path: "/private/var/App.app/App", debugID: DebugID(text: id))
+
+  @Test(
+    "Finds a symbol file in the layouts that people use",
+    arguments: ["App/\(id)/App.sym", "App/\(id.lowercased())/App.sym", "App.sym", "deep/er/anything.txt", ".hidden/x"])
+  func layouts(_ place: String) throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write(place, Self.sym())
+    let found = SymbolSearch(paths: [folder.path], looksInSystem: false).find(Self.identity)
+    #expect(found.files.map(\.path) == [path])
+    #expect(found.files.first?.isVerified == true)
+    #expect(found.symbols.first?.symbolize(0x110)?.frames.first?.function == "main")
+  }
+
+  @Test(
+    "A file whose path has another id is not opened",
+    arguments: ["Other/\(otherID)/Other.sym", ".build-id/ff/ff223344556677aabbccddeeff0011.debug"])
+  func pathWithID(_ place: String) throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write(place, Self.sym())
+    #expect(SymbolSearch(paths: [folder.path], looksInSystem: false).find(Self.identity).files.isEmpty)
+  }
+
+  @Test("A folder with the name of an id is listed only for that id")
+  func folderOfID() throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write("a/\(Self.otherID)/other.txt", Self.sym(Self.otherID, "Other"))
+    let late = folder.work.appending(path: "b/\(Self.id)")
+    try FileManager.default.createDirectory(at: late, withIntermediateDirectories: true)
+    let search = SymbolSearch(paths: [folder.path], looksInSystem: false)
+    #expect(
+      search.find(ModuleIdentity(path: "/Other", debugID: DebugID(text: Self.otherID))).files.count == 1,
+      "a name of its own in a folder of another name")
+    // Had the folder been listed for the other id, this file would not be found.
+    let path = try folder.write("b/\(Self.id)/x.sym", Self.sym())
+    #expect(search.find(Self.identity).files.map(\.path) == [path])
+    #expect(search.faults.findings.isEmpty)
+  }
+
+  @Test("A file that was named is used for its module only")
+  func file() throws {
+    let folder = try TemporaryFolder()
+    let search = SymbolSearch(
+      paths: [try folder.write("other", Self.sym(Self.otherID, "Other")), try folder.write("x", Self.sym())],
+      looksInSystem: false)
+    #expect(search.find(Self.identity).files.map { $0.path.lastComponent?.string } == ["x"])
+    #expect(search.find(Self.identity).refused.isEmpty)
+  }
+
+  @Test("A file of another build is not used, and named with its id")
+  func otherBuild() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("App/\(Self.id)/App.sym", Self.sym(Self.otherID))
+    let found = SymbolSearch(paths: [folder.path], looksInSystem: false).find(Self.identity)
+    #expect(found.files.isEmpty)
+    #expect(found.refused.map(\.path) == [path])
+    #expect(found.refused.first?.reason == .otherBuild(Self.otherID))
+  }
+
+  @Test("A file that is no symbol file is refused")
+  func garbage() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("App.sym", [0, 1, 2, 3])
+    let found = SymbolSearch(paths: [folder.path], looksInSystem: false).find(Self.identity)
+    #expect(found.refused.map(\.reason) == [.unknownFormat])
+  }
+
+  @Test("A module without an id takes a file by its path, unverified")
+  func noIdentity() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("App.sym", Self.sym())
+    let module = ModuleIdentity(path: "/opt/App", debugID: nil)
+    let found = SymbolSearch(paths: [folder.path], looksInSystem: false).find(module)
+    #expect(found.files.first?.isVerified == false)
+  }
+
+  @Test("A module whose name leads out of the folder finds nothing there")
+  func escape() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("App.sym", Self.sym(Self.id, "App"))
+    try FileManager.default.createDirectory(at: folder.work.appending(path: "in"), withIntermediateDirectories: true)
+    for path in ["../App", "/../App", "/x/../../App"] {
+      let search = SymbolSearch(paths: [folder.path.appending("in")], looksInSystem: false)
+      #expect(search.find(ModuleIdentity(path: path, debugID: nil)).files.isEmpty)
+    }
+  }
+
+  @Test("Symbols are looked for once for all dumps")
+  func cache() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("App.sym", Self.sym())
+    let cache = SymbolCache(SymbolSearch(paths: [folder.path], looksInSystem: false))
+    let first = cache.symbols(for: Self.identity)
+    try FileManager.default.removeItem(atPath: path.string)
+    #expect(cache.symbols(for: Self.identity) === first)
+    #expect(first.symbolize(0x110)?.frames.first?.name == "main")
+  }
+
+  @Test("Debug ids read and write as Breakpad has them")
+  func debugIDs() {
+    #expect(DebugID(text: Self.id)?.text == Self.id)
+    #expect(DebugID(text: Self.id)?.age == 2)
+    let buildID: [UInt8] = Array(0x10...0x23)
+    #expect(DebugID(buildID: buildID)?.text == "13121110151417161819" + "1A1B1C1D1E1F0")
+    #expect(DebugID(buildID: [1, 2])?.text == "00000201000000000000" + "0000000000000")
+    for text in ["", "0011", String(repeating: "0", count: 32), String(repeating: "g", count: 33)] {
+      #expect(DebugID(text: text) == nil)
+    }
+  }
+}
