@@ -9,7 +9,8 @@ package import CrashpadMinidump
 internal import CrashpadSnapshot
 public import SystemPackage
 
-/// Turns an intermediate dump, or its JSON form, into a minidump, JSON or an intermediate dump, and a core into a minidump.
+/// Converts an intermediate dump, or its JSON form, into a minidump, JSON or an intermediate dump; a core into a minidump; and
+/// a crash report into the body of an `.ips`.
 /// The input is never changed.
 public struct Conversion: Sendable {
   public enum Target: String, Sendable, CaseIterable {
@@ -41,6 +42,14 @@ public struct Conversion: Sendable {
     public internal(set) var findings: FindingList
     /// Bytes written.
     public let byteCount: Int
+
+    fileprivate static func rejected(_ findings: FindingList) -> Result {
+      Result(outcome: .rejected, findings: findings, byteCount: 0)
+    }
+
+    fileprivate static func written(_ byteCount: Int, isComplete: Bool, _ findings: FindingList) -> Result {
+      Result(outcome: isComplete ? .converted : .incomplete, findings: findings, byteCount: byteCount)
+    }
   }
 
   public var target: Target
@@ -48,7 +57,7 @@ public struct Conversion: Sendable {
   /// How much of a core's memory goes into the minidump.
   package var memory = MemorySelection.stacks
 
-  /// Is called with the bytes of a minidump that are written and with all, every 16 MiB at least.
+  /// Called with the number of bytes of a minidump written so far and in all, every 16 MiB at least.
   public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
 
   public init(to target: Target) { self.init(to: target, options: DumpInterpreter.Options()) }
@@ -58,147 +67,101 @@ public struct Conversion: Sendable {
     self.options = options
   }
 
-  /// Converts `input` into the file `path`, which appears whole or not at all, and which no more users may read than `input`.
-  /// Throws `Errno`, or `InputFile.NotReadable` if the input became shorter meanwhile.
-  ///
-  /// If `durable`, the call waits until the file is on the disk.
+  /// Converts `input` into the file `path`, which appears complete or not at all, and has at most the permissions of the input.
+  /// Waits until the file is on the disk if `durable`. Throws `Errno`, `DumpInputFailure`, or `InputFile.NotReadable` if the input
+  /// became shorter meanwhile.
   public func convert(_ input: DumpInput, to path: FilePath, durable: Bool = false) throws -> Result {
-    try convert(input) { try FileOutput(path, input.file.outputPermissions, durable: durable) }
+    let output = LazyFile(path, input.file.outputPermissions)
+    let result = try convert(input, to: output)
+    if result.outcome != .rejected { try output.file().commit(durable: durable) }
+    return result
   }
 
-  /// Converts `input` and hands all bytes to `output` in order; nothing before it is known that there is a result.
-  /// Throws as the other, and what `output` throws; what was written then is no result.
+  /// Converts `input` and hands all bytes to `output` in order, none of them before it is certain that there is a result. If it
+  /// throws, or `output` does, the bytes written until then are to be discarded.
   package func convert(_ input: DumpInput, to output: any ByteOutput) throws -> Result {
-    try convert(input) { BorrowedOutput(output) }
-  }
-
-  private func convert(_ input: DumpInput, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
     guard FormatRow.of(input.format).targets.contains(target) else {
       throw DumpInputFailure.notConvertible(input.format, to: target)
     }
     return try input.file.checkingReading {
-      try checked(input) { CheckedOutput(try makeOutput(), input.file) }
+      var result = try input.file.withBytes { try convert($0, input.format, output) }
+      if input.format == .json { result.findings.removeOffsets() }
+      return result
     }
   }
 
-  private func checked(_ input: DumpInput, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
-    if let form = input.format.reportForm {
-      return try input.file.withBytes { try json(ofReport: $0, form, makeOutput) }
+  private func convert(_ bytes: RawSpan, _ format: InputFormat, _ output: any ByteOutput) throws -> Result {
+    if let form = format.reportForm {
+      let reading = ReportReader.read(bytes, form: form, limits: options.limits)
+      guard let snapshot = reading.snapshot else { return .rejected(reading.findings) }
+      let byteCount = try writeJSON(to: output) { ReportWriter.write(snapshot, bytes, to: &$0) }
+      return .written(byteCount, isComplete: snapshot.isComplete, reading.findings)
     }
-    if input.format == .core { return try input.file.withBytes { try minidump(ofCore: $0, makeOutput) } }
-    var result = try input.file.withBytes { bytes in
-      let tree = DumpTree(parsing: bytes, limits: options.limits)
-      return switch target {
-      case .minidump: try minidump(from: tree, bytes, makeOutput)
-      case .json: try json(from: tree, bytes, makeOutput)
-      case .idump: try intermediateDump(from: tree, bytes, makeOutput)
-      }
+    if format == .core {
+      let reading = CoreReader.read(bytes, limits: options.limits)
+      // A minidump without threads is of no use.
+      guard let snapshot = reading.snapshot, !snapshot.threads.isEmpty else { return .rejected(reading.findings) }
+      let isComplete = snapshot.isComplete
+      let byteCount = try writeMinidump(of: reduced(snapshot, bytes), bytes, output)
+      return .written(byteCount, isComplete: isComplete, reading.findings)
     }
-    if input.format == .json { result.findings.removeOffsets() }
-    return result
+    let tree = DumpTree(parsing: bytes, limits: options.limits)
+    if target == .minidump {
+      let interpretation = DumpInterpreter.interpret(tree, in: bytes, options: options)
+      let findings = interpretation.findings
+      guard let snapshot = interpretation.snapshot else { return .rejected(findings) }
+      let byteCount = try writeMinidump(of: snapshot, bytes, output)
+      return .written(byteCount, isComplete: tree.incomplete == nil, findings)
+    }
+    var findings = FindingList()
+    if let cause = tree.incomplete { findings.append(cause) }
+    if tree.isEmpty, tree.incomplete != nil { return .rejected(findings) }
+    let byteCount =
+      target == .json
+      ? try writeJSON(to: output) { DumpJSON.write(tree, bytes, to: &$0) }
+      // Open maps and arrays are closed, and what follows the end of the root map is left out.
+      : try tree.write(to: output, bytes)
+    return .written(byteCount, isComplete: tree.incomplete == nil, findings)
   }
 
-  private func minidump(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws
-    -> Result
-  {
-    let interpretation = DumpInterpreter.interpret(tree, in: bytes, options: options)
-    let findings = interpretation.findings
-    guard let snapshot = interpretation.snapshot else {
-      return Result(outcome: .rejected, findings: findings, byteCount: 0)
+  /// The snapshot of a core with the memory and the annotations of its minidump.
+  private func reduced(_ snapshot: consuming ProcessSnapshot, _ bytes: RawSpan) -> ProcessSnapshot {
+    var snapshot = snapshot
+    snapshot.reduceMemory(to: memory, in: bytes)
+    snapshot.reportID = options.reportID
+    snapshot.clientID = options.clientID
+    // The last of two with one name counts; they are written by name.
+    let annotations = Dictionary(options.annotations.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+    for (name, value) in annotations.sorted(by: { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }) {
+      snapshot.annotations.append(Annotation(name: snapshot.store(name.utf8), value: snapshot.store(value.utf8)))
     }
-    let byteCount = try write(snapshot, bytes, makeOutput)
-    return Result(outcome: tree.incomplete == nil ? .converted : .incomplete, findings: findings, byteCount: byteCount)
+    return snapshot
   }
 
-  /// The body of an `.ips`, whatever form the report has.
-  private func json(
-    ofReport bytes: RawSpan, _ form: ReportForm, _ makeOutput: () throws -> any FinishingOutput
-  ) throws -> Result {
-    let reading = ReportReader.read(bytes, form: form, limits: options.limits)
-    guard let snapshot = reading.snapshot else {
-      return Result(outcome: .rejected, findings: reading.findings, byteCount: 0)
-    }
-    let output = try makeOutput()
+  private func writeMinidump(
+    of snapshot: consuming ProcessSnapshot, _ bytes: RawSpan, _ output: any ByteOutput
+  ) throws -> Int {
+    let plan = try MinidumpWriter(snapshot, input: bytes)
+    let counted = progress.map { CountedOutput(output, total: plan.byteCount, $0) }
+    var writer = ByteWriter(to: counted ?? output)
+    plan.write(to: &writer, bytes)
+    try writer.finish()
+    return plan.byteCount
+  }
+
+  private func writeJSON(to output: any ByteOutput, _ write: (inout JSONWriter) -> Void) throws -> Int {
     var count = 0
     var json = JSONWriter(.indented) { part in
       count += part.byteCount
       try output.write(part)
     }
-    ReportWriter.write(snapshot, bytes, to: &json)
+    write(&json)
     try json.finish()
-    try output.finish()
-    return Result(
-      outcome: snapshot.isComplete ? .converted : .incomplete, findings: reading.findings, byteCount: count)
-  }
-
-  /// A minidump of a core. Without threads it would tell nobody anything.
-  private func minidump(ofCore bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws -> Result {
-    let reading = CoreReader.read(bytes, limits: options.limits)
-    guard var snapshot = reading.snapshot, !snapshot.threads.isEmpty else {
-      return Result(outcome: .rejected, findings: reading.findings, byteCount: 0)
-    }
-    snapshot.reduceMemory(to: memory, in: bytes)
-    snapshot.reportID = options.reportID
-    snapshot.clientID = options.clientID
-    // Of two with one name the last counts; they are written by name.
-    var annotations: [String: String] = [:]
-    for (name, value) in options.annotations { annotations[name] = value }
-    for (name, value) in annotations.sorted(by: { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }) {
-      snapshot.annotations.append(Annotation(name: snapshot.store(name.utf8), value: snapshot.store(value.utf8)))
-    }
-    let isComplete = snapshot.isComplete
-    let byteCount = try write(snapshot, bytes, makeOutput)
-    return Result(
-      outcome: isComplete ? .converted : .incomplete, findings: reading.findings, byteCount: byteCount)
-  }
-
-  private func write(
-    _ snapshot: consuming ProcessSnapshot, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput
-  ) throws -> Int {
-    let plan = try MinidumpWriter(snapshot, input: bytes)
-    let output = try makeOutput()
-    let counted = progress.map { CountedOutput(output, total: plan.byteCount, $0) }
-    var writer = ByteWriter(to: counted ?? output)
-    plan.write(to: &writer, bytes)
-    try writer.finish()
-    try output.finish()
-    return plan.byteCount
-  }
-
-  private func json(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput) throws
-    -> Result
-  {
-    var findings = FindingList()
-    if let cause = tree.incomplete { findings.append(cause) }
-    if tree.isEmpty, tree.incomplete != nil { return Result(outcome: .rejected, findings: findings, byteCount: 0) }
-    let output = try makeOutput()
-    var count = 0
-    var json = JSONWriter(.indented) { text in
-      count += text.byteCount
-      try output.write(text)
-    }
-    DumpJSON.write(tree, bytes, to: &json)
-    try json.finish()
-    try output.finish()
-    return Result(outcome: tree.incomplete == nil ? .converted : .incomplete, findings: findings, byteCount: count)
-  }
-
-  /// A whole dump of what could be read: open maps and arrays are closed, and what follows the root map's end is gone.
-  private func intermediateDump(from tree: DumpTree, _ bytes: RawSpan, _ makeOutput: () throws -> any FinishingOutput)
-    throws
-    -> Result
-  {
-    var findings = FindingList()
-    if let cause = tree.incomplete { findings.append(cause) }
-    if tree.isEmpty, tree.incomplete != nil { return Result(outcome: .rejected, findings: findings, byteCount: 0) }
-    let output = try makeOutput()
-    let byteCount = try tree.write(to: output, bytes)
-    try output.finish()
-    return Result(outcome: tree.incomplete == nil ? .converted : .incomplete, findings: findings, byteCount: byteCount)
+    return count
   }
 }
 
-/// Tells how far an output is.
+/// Reports how much of an output is written.
 private final class CountedOutput: ByteOutput {
   private let output: any ByteOutput
   private let total: Int
@@ -224,47 +187,23 @@ private final class CountedOutput: ByteOutput {
   }
 }
 
-/// An output that has an end.
-private protocol FinishingOutput: ByteOutput {
-  func finish() throws
-}
+/// A file that is created by the first bytes: a rejected input leaves nothing, not even a temporary file.
+private final class LazyFile: ByteOutput {
+  private let path: FilePath
+  private let permissions: FilePermissions
+  private var opened: OutputFile?
 
-/// An output that ends only if its input could be read.
-private final class CheckedOutput: FinishingOutput {
-  private let output: any FinishingOutput
-  private let input: InputFile
-
-  init(_ output: any FinishingOutput, _ input: InputFile) {
-    self.output = output
-    self.input = input
+  init(_ path: FilePath, _ permissions: FilePermissions) {
+    self.path = path
+    self.permissions = permissions
   }
 
-  func write(_ bytes: RawSpan) throws { try output.write(bytes) }
-
-  func finish() throws {
-    try input.checkReading()
-    try output.finish()
-  }
-}
-
-private final class FileOutput: FinishingOutput {
-  private let file: OutputFile
-  private let durable: Bool
-
-  init(_ path: FilePath, _ permissions: FilePermissions, durable: Bool) throws {
-    file = try OutputFile(path, permissions: permissions)
-    self.durable = durable
+  func file() throws -> OutputFile {
+    if let opened { return opened }
+    let file = try OutputFile(path, permissions: permissions)
+    opened = file
+    return file
   }
 
-  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
-  func finish() throws { try file.commit(durable: durable) }
-}
-
-private final class BorrowedOutput: FinishingOutput {
-  private let output: any ByteOutput
-
-  init(_ output: any ByteOutput) { self.output = output }
-
-  func write(_ bytes: RawSpan) throws { try output.write(bytes) }
-  func finish() {}
+  func write(_ bytes: RawSpan) throws { try file().write(bytes) }
 }

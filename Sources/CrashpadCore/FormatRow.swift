@@ -22,7 +22,7 @@ package struct FormatRow: Sendable {
   let check: (@Sendable (DumpTree, RawSpan, Limits) -> FindingList)?
   let rules: [Rule]
   /// What an input is converted to.
-  package let targets: Set<Conversion.Target>
+  package let targets: [Conversion.Target]
 
   /// In the order in which an input is compared with them.
   package static let all: [FormatRow] =
@@ -97,7 +97,8 @@ package struct FormatRow: Sendable {
     var stem = name.utf8.lastIndex(of: UInt8(ascii: "/")).map { name[name.utf8.index(after: $0)...] } ?? name[...]
     if let (rest, end) = split(stem), compressionExtensions.contains(end) { stem = rest }
     if stem == "core" { return .core }
-    return split(stem).flatMap { formats[$0.end] }
+    guard let end = split(stem)?.end else { return nil }
+    return all.first { row in row.extensions.contains { $0 == end } }?.format
   }
 
   /// The text before the last dot and that behind it; nil without a dot.
@@ -105,9 +106,8 @@ package struct FormatRow: Sendable {
     name.utf8.lastIndex(of: UInt8(ascii: ".")).map { (name[..<$0], name[name.utf8.index(after: $0)...]) }
   }
 
-  private static let formats: [Substring: InputFormat] = Dictionary(
-    all.flatMap { row in row.extensions.map { ($0[...], row.format) } }, uniquingKeysWith: { first, _ in first })
-  private static let compressionExtensions: Set<Substring> = ["gz", "xz", "zst", "lz4"]
+  // A set would cost each start the lookup of its conformance.
+  private static let compressionExtensions: [Substring] = ["gz", "xz", "zst", "lz4"]
 }
 
 /// How an input is read.

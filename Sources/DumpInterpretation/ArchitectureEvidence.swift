@@ -10,8 +10,17 @@ internal import CrashpadSnapshot
 /// a wrong one would put wrong registers, or none, into the minidump. The dump of a Linux process contains its
 /// machine's name.
 struct ArchitectureEvidence {
+  /// What fits each of the two architectures, counted.
+  private struct Tally {
+    var arm64 = 0
+    var x86_64 = 0
+
+    /// The architecture with the higher count; nil if they are equal.
+    var winner: CPUArchitecture? { arm64 == x86_64 ? nil : (arm64 > x86_64 ? .arm64 : .x86_64) }
+  }
+
   /// The number of threads and exceptions whose states fit one architecture.
-  private var votes: [CPUArchitecture: Int] = [:]
+  private var votes = Tally()
   /// The number of threads and exceptions examined.
   private var voters = 0
   private var isDevice = false
@@ -19,7 +28,7 @@ struct ArchitectureEvidence {
   /// The architecture of a Linux machine, from its name in uname(1).
   private var machine: CPUArchitecture?
   /// Facts about the system that are typical of one architecture.
-  private var hints: [CPUArchitecture: Int] = [:]
+  private var hints = Tally()
 
   /// The number of threads examined; further ones add nothing.
   private static let enoughThreads = 64
@@ -31,7 +40,7 @@ struct ArchitectureEvidence {
       root.signalException.map.map { states(of: $0, tree, bytes) },
       root.machException.map.map { exceptionStates(of: $0, tree, bytes) },
     ] {
-      if let states, Self.winner(states) != nil { vote(states) }
+      if let states, states.winner != nil { vote(states) }
     }
     if let threads = root.threads.array {
       var records = tree.records(of: threads)
@@ -46,49 +55,44 @@ struct ArchitectureEvidence {
 
   /// The architecture of most threads, or else of the machine or device; nil if undecided.
   var decided: CPUArchitecture? {
-    if let majority = votes.first(where: { $0.value * 2 > voters })?.key { return majority }
+    if max(votes.arm64, votes.x86_64) * 2 > voters { return votes.winner }
     if isLinux, let machine { return machine }
-    return isDevice && votes[.x86_64] == nil ? .arm64 : nil
+    return isDevice && votes.x86_64 == 0 ? .arm64 : nil
   }
 
   /// The architecture that most evidence suggests; nil if there is none.
-  var guess: CPUArchitecture? { Self.winner(votes) ?? Self.winner(hints) }
+  var guess: CPUArchitecture? { votes.winner ?? hints.winner }
 
-  var isMixed: Bool { votes.count > 1 }
+  var isMixed: Bool { votes.arm64 > 0 && votes.x86_64 > 0 }
 
-  private static func winner(_ counts: [CPUArchitecture: Int]) -> CPUArchitecture? {
-    let arm64 = counts[.arm64, default: 0]
-    let x86_64 = counts[.x86_64, default: 0]
-    return arm64 == x86_64 ? nil : (arm64 > x86_64 ? .arm64 : .x86_64)
-  }
-
-  private mutating func vote(_ states: [CPUArchitecture: Int]) {
+  private mutating func vote(_ states: Tally) {
     voters += 1
-    if let winner = Self.winner(states) { votes[winner, default: 0] += 1 }
+    switch states.winner {
+    case .arm64: votes.arm64 += 1
+    case .x86_64: votes.x86_64 += 1
+    default: break
+    }
   }
 
-  private func states(of node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) -> [CPUArchitecture: Int] {
-    var states: [CPUArchitecture: Int] = [:]
+  private func states(of node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) -> Tally {
     let fields = ThreadFields(node, tree, bytes)
-    for architecture in [CPUArchitecture.arm64, .x86_64] {
+    func fits(_ architecture: CPUArchitecture) -> Int {
       let layout = DarwinStateLayout.of(architecture)
-      states[architecture] =
-        (fields.threadState.value?.count == layout.threadSize ? 1 : 0)
+      return (fields.threadState.value?.count == layout.threadSize ? 1 : 0)
         + (fields.floatState.value?.count == layout.floatSize ? 1 : 0)
         + (fields.debugState.value?.count == layout.debugSize ? 1 : 0)
     }
-    return states
+    return Tally(arm64: fits(.arm64), x86_64: fits(.x86_64))
   }
 
-  private func exceptionStates(of node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) -> [CPUArchitecture: Int] {
-    var states: [CPUArchitecture: Int] = [:]
+  private func exceptionStates(of node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) -> Tally {
     let fields = MachExceptionFields(node, tree, bytes)
-    guard let flavor = fields.flavor.uint32(in: bytes), let size = fields.state.value?.count else { return states }
-    for architecture in [CPUArchitecture.arm64, .x86_64] {
-      guard let (part, isUnified) = DarwinStateLayout.part(ofFlavor: flavor, architecture) else { continue }
-      if size == DarwinStateLayout.of(architecture).size(of: part) + (isUnified ? 8 : 0) { states[architecture] = 1 }
+    guard let flavor = fields.flavor.uint32(in: bytes), let size = fields.state.value?.count else { return Tally() }
+    func fits(_ architecture: CPUArchitecture) -> Int {
+      guard let (part, isUnified) = DarwinStateLayout.part(ofFlavor: flavor, architecture) else { return 0 }
+      return size == DarwinStateLayout.of(architecture).size(of: part) + (isUnified ? 8 : 0) ? 1 : 0
     }
-    return states
+    return Tally(arm64: fits(.arm64), x86_64: fits(.x86_64))
   }
 
   /// Arm64 devices have pages of 16 KiB and no CPU vendor; Intel systems have pages of 4 KiB and a vendor.
@@ -100,21 +104,21 @@ struct ArchitectureEvidence {
       switch record.key {
       case .pageSize where value.count == 8:
         switch bytes.uint64(at: value.offset) {
-        case 16384: hints[.arm64, default: 0] += 1
-        case 4096: hints[.x86_64, default: 0] += 1
+        case 16384: hints.arm64 += 1
+        case 4096: hints.x86_64 += 1
         default: break
         }
       case .machineDescription:
         let model = bytes.text(in: ByteRange(offset: value.offset, count: min(value.count, 16)))
-        machine = ["x86_64": .x86_64, "aarch64": .arm64][model]
+        machine = model == "x86_64" ? .x86_64 : model == "aarch64" ? .arm64 : nil
         isDevice = ["iPhone", "iPad", "iPod", "AppleTV", "Watch", "RealityDevice"].contains { model.hasPrefix($0) }
       case .cpuVendor:
         switch bytes.text(in: ByteRange(offset: value.offset, count: min(value.count, 16))) {
-        case "GenuineIntel", "AuthenticAMD": hints[.x86_64, default: 0] += 2
+        case "GenuineIntel", "AuthenticAMD": hints.x86_64 += 2
         default: break
         }
       case .addressMask where value.count == 8 && bytes.uint64(at: value.offset) != 0:
-        hints[.arm64, default: 0] += 1
+        hints.arm64 += 1
       default: break
       }
     }
