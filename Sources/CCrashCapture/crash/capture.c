@@ -4,10 +4,10 @@
 
 #include <unistd.h>
 
-#include "../install/facts.h"
 #include "guard.h"
 #include "memory.h"
 #include "modules.h"
+#include "process_facts.h"
 #include "threads.h"
 
 struct capture crash_capture;

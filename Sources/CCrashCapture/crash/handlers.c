@@ -8,9 +8,9 @@
 #include "dump_file.h"
 #include "go.h"
 #include "guard.h"
-#include "../install/interpose.h"
 #include "interrupted.h"
 #include "memory.h"
+#include "program_handlers.h"
 #include "received.h"
 #include "threads.h"
 
@@ -229,7 +229,7 @@ CRASH_TIME static struct received find_fault(int number, const struct received *
   struct received fault = *received;
   const siginfo_t *information = received->information;
   bool is_raised = information->si_code <= 0 && information->si_pid == current_process();
-  if (!is_raised || interpose_find_fault(number, &fault)) return fault;
+  if (!is_raised || find_fault_of_call(number, &fault)) return fault;
   const int kNoFile = -1;
   memory_begin(kNoFile);
   uint64_t context = interrupted_context(received->context);
@@ -261,14 +261,14 @@ CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_c
     next = &none;
   }
   // Nor does the kernel call a handler if the signal is blocked, as it is in this thread as far as the program knows.
-  if (is_forced(number, information) && (interpose_hidden() & signal_bit(number))) next = &none;
+  if (is_forced(number, information) && (hidden_signals() & signal_bit(number))) next = &none;
   // A child that still shares its parent's memory (vfork): nothing here may be changed.
   if (!is_captured_process()) {
     set_action(number, &none, NULL);
     pass_on(number, information, context, &none);
     return;
   }
-  if (interpose_postpone(number, information, context)) return;
+  if (postpone_signal(number, information, context)) return;
   int thread = current_thread();
   int owner = 0;
   bool is_owner = atomic_compare_exchange_strong(&crash_state.owner, &owner, thread);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts about the system and the process that the kernel provides at any time: read at the start, or for a dump.
 #define _GNU_SOURCE
+#include "process_facts.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -10,7 +11,6 @@
 #endif
 
 #include "dump_writer.h"
-#include "../install/facts.h"
 #include "proc.h"
 #include "state.h"
 

@@ -88,6 +88,10 @@ struct state {
   uint32_t stack_limit;
   uint32_t stop_timeout;
 
+  // The signals that the program reads from descriptors (signalfd(2)), closed ones too: a thread that blocks such a
+  // signal would read it there as its own.
+  _Atomic uint64_t described_signals;
+
   // The members of kSystemInfo and of kLinux that do not change.
   struct encoded_facts system_facts;
   struct encoded_facts linux_facts;
@@ -131,9 +135,10 @@ CRASH_TIME bool is_captured_process(void);
 // Records that the calling thread belongs to this process.
 void adopt_thread(int process);
 
-// For a child of fork(2), which lacks the thread that held the lock. Called only if `annotation_users` is not 0:
-// otherwise nothing has to be written, and the kernel copies no page for the child.
-void annotations_release(void);
+// The fault signals that the calling thread has blocked as far as the program knows, but that the kernel does not
+// block. A jump that restores a mask (siglongjmp) does not change them.
+CRASH_TIME uint64_t hidden_signals(void);
+void set_hidden_signals(uint64_t signals);
 
 extern struct state crash_state __attribute__((visibility("hidden")));
 

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "proc.h"
-#include "../install/signal_descriptors.h"
+#include "state.h"
 #include "tracer.h"
 
 static struct {
@@ -240,7 +240,8 @@ CRASH_TIME static bool ask(int process, int directory, int id, int listed) {
       return false;
   }
   bool is_running;
-  if (all.is_deaf || (signal_descriptors_take(kStopSignal) && proc_blocks_signal(listed, kStopSignal, &is_running))) {
+  bool has_descriptor = atomic_load_explicit(&crash_state.described_signals, memory_order_relaxed) & signal_bit(kStopSignal);
+  if (all.is_deaf || (has_descriptor && proc_blocks_signal(listed, kStopSignal, &is_running))) {
     leave_alone(thread);
     return true;
   }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../crash/state.h"
+#include "install.h"
 
 // Held by writers; a crash reads without it.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

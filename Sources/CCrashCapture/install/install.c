@@ -13,43 +13,12 @@
 
 #include "../crash/capture.h"
 #include "../crash/dump_file.h"
-#include "facts.h"
 #include "../crash/go.h"
 #include "../crash/handlers.h"
-#include "install.h"
-#include "interpose.h"
-#include "messages.h"
-#include "request.h"
-#include "stacks.h"
+#include "../crash/process_facts.h"
+#include "../crash/program_handlers.h"
 #include "../crash/threads.h"
-
-// All zero at first, so that it takes no space in the file.
-struct state crash_state __attribute__((aligned(256)));
-
-// The process that a thread belongs to, as far as it is known. It lies in a page that glibc copies for the child of a
-// fork(2) anyway.
-static _Thread_local int process_of_thread __attribute__((tls_model("initial-exec")));
-
-// Lies at a fixed distance from the thread pointer: the access allocates nothing, which it might for other thread-local
-// variables.
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wfunction-effects"
-#endif
-CRASH_TIME bool is_captured_process(void) {
-  int process = current_process();
-  if (process == atomic_load(&crash_state.process)) return true;
-  // 0: a thread that was not started by the pthread_create of this library. It is taken for a thread of a child of
-  // fork(2), because a crash in a child of vfork(2) is far rarer.
-  if (process_of_thread != 0 && process != process_of_thread) return false;
-  atomic_store(&crash_state.process, process);
-  return true;
-}
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#endif
-
-void adopt_thread(int process) { process_of_thread = process; }
+#include "install.h"
 
 static const char kPendingDumps[] = "pending-serialized-ios-dump";
 

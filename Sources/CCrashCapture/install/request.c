@@ -11,8 +11,8 @@
 #include "../crash/capture.h"
 #include "../crash/dump_file.h"
 #include "../crash/handlers.h"
-#include "request.h"
 #include "../crash/threads.h"
+#include "install.h"
 
 // Reads the calling thread's registers in the layout that a signal handler gets.
 #if defined(__x86_64__)
