@@ -13,7 +13,6 @@
 enum {
   kWriteBufferSize = 64 << 10,
   kFactsSize = 64 << 10,
-  kMaximumTexts = 64,
   kMaximumRanges = 128,
   kMaximumRangeSize = 1 << 20,
   kMaximumAnnotationName = 256,
@@ -30,8 +29,8 @@ struct known_file {
 
 struct text_annotation {
   bool is_used;
-  char name[256];
-  char value[4096];
+  char name[CRASH_CAPTURE_ANNOTATION_NAME + 1];
+  char value[CRASH_CAPTURE_ANNOTATION_VALUE + 1];
 };
 
 struct memory_range {
@@ -124,7 +123,7 @@ struct state {
   uint64_t swift_fatal_message;  // char **
   char terminate_message[1024];
 
-  struct text_annotation texts[kMaximumTexts];
+  struct text_annotation texts[CRASH_CAPTURE_ANNOTATIONS];
   struct memory_range ranges[kMaximumRanges];
   _Atomic(struct crash_annotation *) annotations;
 };

@@ -182,7 +182,7 @@ CRASH_TIME void threads_wait(const ucontext_t *context) {
   atomic_store(&all.has_late_signal, true);
   atomic_fetch_add(&all.arriving, 1);
   // If another handler called ours, the stop signal is not blocked, and would stop the thread a second time, here.
-  uint64_t stop = UINT64_C(1) << (kStopSignal - 1);
+  uint64_t stop = signal_bit(kStopSignal);
   uint64_t mask = 0;
   change_mask(SIG_BLOCK, &stop, &mask);
   while (epoch % 2 == 1 && atomic_load(&all.epoch) == epoch) {
