@@ -1,5 +1,5 @@
-# Every target works on a fresh clone: scripts/dependencies lists the system packages that are missing, and installs them
-# where that is allowed.
+# Every target works on a fresh clone: scripts/dependencies lists the missing system packages, and installs them where
+# that is allowed.
 SWIFT ?= swift
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -12,24 +12,24 @@ BENCH_ARGUMENTS ?=
 
 # An import of a sibling that the manifest does not name builds by chance; this makes it an error.
 STRICT = --explicit-target-dependency-import-check error
-# The tool carries its Swift runtime with it: what it needs beyond that, every slim Debian has. The C++ library that the
-# runtime uses, and libelf and the decompressors, are linked in too, where there are archives to link: binding the
-# first at each start took 0.4 of 2.8 ms, and a slim image has none of the others.
+# The tool contains the Swift runtime, and needs only libraries that every slim Debian has. The C++ library of the runtime,
+# libelf and the decompressors are linked in too, where there are archives: binding the first at each start took 0.4 of
+# 2.8 ms, and a slim image has none of the others.
 STATIC = .build/static
-# The toolchain's lld lays the binary out so that 0.2 ms less are spent on page faults at each start than with gold. Nothing
-# looks up the tool's own symbols, nor libraries beside it: each such look-up took time.
+# A binary of the toolchain's lld spends 0.2 ms less on page faults at each start than one of gold. No dynamic symbols and no
+# search path for libraries: no library uses the tool's symbols, and each look-up took time.
 LINK = -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker --no-export-dynamic \
   --disable-local-rpath
 RELEASE = -c release --static-swift-stdlib $(LINK) -Xlinker -s -Xlinker -L$(CURDIR)/$(STATIC) \
   $$(cat $(STATIC)/flags) $(STRICT)
 TOOL = .build/release/crashpadctl
-# The tests without optimization, which is built soonest; but not in the debug configuration of SwiftPM, in which
+# The tests are built without optimization, because that is fastest; but not in SwiftPM's debug configuration, in which
 # ArgumentParser checks all options at each of the 9,000 starts of the tool: that took 4 of 8 minutes of processor time.
 QUICK = -c release --scratch-path .build/test -Xswiftc -enable-testing -Xswiftc -Onone
 OPTIMIZED = -c release --scratch-path .build-sweep -Xswiftc -enable-testing
-# What `crashpadctl run` preloads.
+# The library that `crashpadctl run` preloads.
 HANDLER = .build/handler/libcrashpad_handler.so
-# The sample files that README.md's commands name.
+# The sample files in the commands of README.md.
 DEMO = .build/demo
 VERSION = $(shell sed -n 's/^let toolVersion = "\(.*\)"/\1/p' Sources/crashpadctl/Crashpadctl.swift)
 DIST = .build/crashpadctl-$(VERSION)-linux-$(shell uname -m).tar.gz
@@ -43,19 +43,19 @@ help:
 	@echo "make demo       build the tool, make sample files in $(DEMO), and show the main commands on them"
 	@echo "make build      build the tool: $(TOOL)"
 	@echo "make test       build and run all tests"
-	@echo "make sweep      $(SWEEP) mutations of dumps through everything, as SWEEP=$(SWEEP) says"
-	@echo "make matrix     every kind of crash in every company, against gdb"
-	@echo "make soak       the long tests, about an hour: servers, browser, cluster, matrix, sweep; installs them"
-	@echo "make check      formatting, man pages, house rules"
+	@echo "make sweep      run SWEEP=$(SWEEP) mutations of dumps through every reader and writer"
+	@echo "make matrix     capture every kind of crash, alone and beside other signal handlers; compare with gdb"
+	@echo "make soak       run the long tests, about an hour: servers, browser, cluster, matrix, sweep; installs them"
+	@echo "make check      check formatting, man pages, house rules and the crash-time code"
 	@echo "make all        build, test, check, docs, man"
 	@echo "make bench      measure against cp, curl and /bin/true, side by side"
-	@echo "make quality    precision and recall of signatures on crashes of known faults"
+	@echo "make quality    measure precision and recall of signatures on crashes of known faults"
 	@echo "make fuzz       fuzz each input format for FUZZ_SECONDS=$(FUZZ_SECONDS)"
-	@echo "make docs man   documentation of the libraries; man pages as text"
-	@echo "make format     rewrite the sources in the house's format"
-	@echo "make install    install what make build made: PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
-	@echo "make uninstall  remove it again"
-	@echo "make dist       pack what make install installs: $(DIST)"
+	@echo "make docs man   build the documentation of the libraries, and the man pages as text"
+	@echo "make format     format the sources"
+	@echo "make install    install the build: PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
+	@echo "make uninstall  remove the installed files"
+	@echo "make dist       pack the installed files: $(DIST)"
 
 demo: build
 	scripts/demo $(TOOL) $(DEMO)
@@ -75,7 +75,7 @@ test:
 sweep:
 	CRASHPADCTL_SWEEP=$(SWEEP) $(SWIFT) test $(OPTIMIZED) --filter SweepTests
 
-# Every kind of crash in debug and release, with 1, 8 and 200 threads, alone and with other handlers, against gdb.
+# Every kind of crash in debug and release, with 1, 8 and 200 threads, alone and with other handlers, compared with gdb.
 matrix:
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build --build-tests
@@ -83,8 +83,8 @@ matrix:
 	CRASHPADCTL_MATRIX=$(CURDIR)/.build/debug/crashing-program:$(CURDIR)/.build-matrix/release/crashing-program \
 	  $(SWIFT) test --skip-build --filter AgreementTests.CaptureTests
 
-# All tests, optimized as what is installed, with all of their cases, on the servers and runtimes with crash handlers of their own and on a cluster of Spark, and
-# with dumps of a program that goes on for SOAK_SECONDS; then the matrix and the sweep.
+# All tests with all of their cases, optimized as the installed tool: with servers and runtimes that have crash handlers of
+# their own, on a cluster of Spark, and with dumps of a program that runs for SOAK_SECONDS; then the matrix and the sweep.
 soak:
 	scripts/dependencies build test soak fleet
 	scripts/handler-library $(HANDLER)
@@ -113,8 +113,7 @@ bench: build
 	.build/release/bench --tool $(TOOL) $(BENCH_ARGUMENTS)
 	@[ -z "$$SIGGEN_PYTHON" ] || $(MAKE) quality
 
-# Precision and recall of signatures on crashes of known faults; those of siggen too, if SIGGEN_PYTHON names a Python that
-# has it.
+# With those of siggen too, if SIGGEN_PYTHON names a Python that has it.
 quality:
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build $(QUICK) --build-tests $(STRICT)
@@ -130,7 +129,7 @@ man:
 	scripts/dependencies man
 	scripts/man .build/man
 
-# Installs what `make build` made, and builds nothing: root has no Swift in its PATH as a rule, and must own nothing in .build.
+# Builds nothing: root usually has no Swift in its PATH, and must own no file in .build.
 install:
 	@[ -x $(TOOL) ] && [ -e $(HANDLER) ] || { echo "nothing to install: run 'make build' first, without sudo" >&2; exit 1; }
 	install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/crashpadctl

@@ -22,7 +22,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
   ],
   targets: [
-    // Floor 0
+    // Floor -1
     .systemLibrary(name: "CCrashpadLinux"),
     // Reads the container of ELF files: relocations, symbols and notes of every machine.
     .systemLibrary(name: "CCrashpadElfutils", providers: [.apt(["libelf-dev"])]),
@@ -36,6 +36,7 @@ let package = Package(
     .systemLibrary(name: "CCrashpadGzip"),
     // SQLite itself, for the index of `group`: linked in where its archive is, else loaded by that option alone.
     .target(name: "CCrashpadSQLite"),
+    // Floor 0
     .target(name: "CCrashCapture"),
     .target(name: "CrashpadBytes"),
     .target(name: "CrashpadSnapshot"),

@@ -1,4 +1,3 @@
-internal import CrashpadUpload
 internal import CrashpadFiles
 internal import Glibc
 internal import SystemPackage
@@ -17,9 +16,8 @@ package func _cStart(
       annotations: unsafe texts(annotations), programID: unsafe programID.map { unsafe String(cString: $0) })
     return 0
   } catch {
-    let (code, text) = error.cForm
-    unsafe put(text, message, messageSize)
-    return code
+    unsafe put(error.description, message, messageSize)
+    return error.errno.rawValue
   }
 }
 
@@ -28,7 +26,7 @@ package func _cDumpWithoutCrash() -> CInt { status { _ = try CrashpadClient.dump
 
 @c(crashpad_dump_without_crash_and_defer_processing)
 package func _cDumpWithoutCrashAndDeferProcessing() -> CInt {
-  status { _ = try CrashpadClient.dumpWithoutCrashAndDeferProcessing() }
+  status { try CrashpadClient.dumpWithoutCrashAndDeferProcessing() }
 }
 
 @c(crashpad_dump_without_crash_and_defer_processing_at_path)
@@ -190,33 +188,8 @@ private func status(_ body: () throws -> Void) -> CInt {
     try body()
     return 0
   } catch let error as CrashpadClient.Failure {
-    return error.code
-  } catch let error as Refusal {
-    return error.code
-  } catch is WebAddressFailure {
-    return EINVAL
+    return error.errno.rawValue
   } catch {
-    return EIO
-  }
-}
-
-extension CrashpadClient.Failure {
-  fileprivate var code: CInt {
-    switch self {
-    case .notStarted: ESRCH
-    case .dump(_, let errno), .processing(_, let errno), .events(_, let errno): errno.rawValue
-    }
-  }
-}
-
-extension CrashpadClient.StartFailure {
-  fileprivate var cForm: (code: CInt, text: String) {
-    switch self {
-    case .alreadyStarted: (EALREADY, "the handler was started already")
-    case .badProgramID(let id): (EINVAL, "not a program id (no slash, no dot in front): \(id)")
-    case .annotationDoesNotFit(let name): (E2BIG, "an annotation does not fit: \(name)")
-    case .database(let path, let errno): (errno.rawValue, "\(path): \(errno)")
-    case .handler(let message, let errno): (errno.rawValue, message.isEmpty ? "\(errno)" : message)
-    }
+    return (error as? Refusal)?.code ?? EIO
   }
 }

@@ -28,9 +28,8 @@ extension CrashpadClient {
   ///
   /// - Parameter annotations: texts to add to the reports, such as facts that are known only after the crash. They
   ///   override annotations of a dump with the same name.
-  /// - Throws: `Failure`, e.g. if the database can't be used.
   @discardableResult
-  public static func processIntermediateDumps(annotations: [String: String] = [:]) throws -> ProcessingSummary {
+  public static func processIntermediateDumps(annotations: [String: String] = [:]) throws(Failure) -> ProcessingSummary {
     try process(running(), annotations: annotations, only: nil)
   }
 
@@ -40,14 +39,13 @@ extension CrashpadClient {
   /// - Parameters:
   ///   - file: the dump.
   ///   - annotations: texts to add to the report.
-  /// - Throws: `Failure`.
   @discardableResult
-  public static func processIntermediateDump(_ file: FilePath, annotations: [String: String] = [:]) throws
+  public static func processIntermediateDump(_ file: FilePath, annotations: [String: String] = [:]) throws(Failure)
     -> ProcessingSummary
   {
     let running = try running()
     let name: FileName
-    do { name = try adopt(file, running) } catch { throw Failure.processing(error.path, error.errno) }
+    do { name = try adopt(file, running) } catch { throw .processing(error.path, error.errno) }
     return try process(running, annotations: annotations, only: [name])
   }
 
@@ -76,7 +74,7 @@ extension CrashpadClient {
     return name
   }
 
-  static func process(_ running: Running, annotations: [String: String], only names: Set<FileName>?) throws
+  static func process(_ running: Running, annotations: [String: String], only names: Set<FileName>?) throws(Failure)
     -> ProcessingSummary
   {
     let now = Int64(time(nil))
@@ -100,7 +98,7 @@ extension CrashpadClient {
         case .cleanExit, .gone: break
         }
       }
-    } catch { throw Failure.processing(error.path, error.errno) }
+    } catch { throw .processing(error.path, error.errno) }
     return summary
   }
 }

@@ -41,12 +41,11 @@ extension CrashpadClient {
   ///
   /// ``Options/onReportsProcessed`` is called each time that all are done. libcurl is loaded when there is a report to
   /// send; on a system without it, reports stay pending.
-  ///
-  /// - Throws: `Failure`, or `WebAddressFailure` if the URL is invalid.
-  public static func startProcessingPendingReports() throws {
+  public static func startProcessingPendingReports() throws(Failure) {
     let running = try running()
     guard let url = running.url, !url.isEmpty else { return }
-    let destination = try UploadDestination(url: url)
+    let destination: UploadDestination
+    do { destination = try UploadDestination(url: url) } catch { throw .badURL(url, error) }
     uploads.withLock { timer in
       if let timer { return timer.schedule(deadline: .now(), repeating: interval(running)) }
       let new = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "crashpad.uploads", qos: .utility))
@@ -67,27 +66,24 @@ extension CrashpadClient {
   }
 
   /// Whether reports may be uploaded, by the decision of this database's user; false if there is none.
-  ///
-  /// Throws `Failure`, e.g. if the settings can't be read.
-  public static func uploadsEnabled() throws -> Bool {
+  public static func uploadsEnabled() throws(Failure) -> Bool {
     let database = try running().database
     do throws(FileFailure) {
       if case .found(let settings) = try database.settings() { return settings.uploadsEnabled }
       return false
-    } catch { throw Failure.processing(error.path, error.errno) }
+    } catch { throw .processing(error.path, error.errno) }
   }
 
   /// Stores whether reports may be uploaded, for all programs that use this database.
   ///
   /// - Parameter isEnabled: the user's decision.
-  /// - Throws: `Failure`, e.g. if the settings can't be written.
-  public static func setUploadsEnabled(_ isEnabled: Bool) throws {
+  public static func setUploadsEnabled(_ isEnabled: Bool) throws(Failure) {
     let database = try running().database
     do throws(FileFailure) {
       let session = try DatabaseSession(database, now: Int64(time(nil)))
       defer { session.close() }
       _ = try session.changeSettings { $0.uploadsEnabled = isEnabled }
-    } catch { throw Failure.processing(error.path, error.errno) }
+    } catch { throw .processing(error.path, error.errno) }
   }
 
   private static func uploadPendingReports(_ running: Running, to destination: UploadDestination) {

@@ -1,5 +1,7 @@
+internal import CCrashCapture
 internal import CrashpadDatabase
 internal import CrashpadFiles
+internal import Glibc
 internal import Synchronization
 public import SystemPackage
 
@@ -10,59 +12,27 @@ public import SystemPackage
 public enum CrashpadClient {
   /// The options of the handler.
   public struct Options: Sendable {
-    /// The limits of a dump's contents.
-    public var capture = CaptureLimits()
-    /// In seconds. A run that crashes sooner after its start counts as a failed start; see
-    /// ``PreviousRun/startCrashes``.
-    public var startCrashInterval: Int64 = 10
+    /// The most bytes of stack of the thread that crashed; 1 MiB if it is not set.
+    public var crashedStackLimit: Int = CRASH_CAPTURE_CRASHED_STACK_LIMIT
+    /// The most bytes of stack of each other thread; 128 KiB if it is not set.
+    public var stackLimit: Int = CRASH_CAPTURE_STACK_LIMIT
+    /// The time in which other threads have to stop; half a second if it is not set.
+    public var stopTimeout: Duration = .milliseconds(CRASH_CAPTURE_STOP_TIMEOUT)
+    /// Bytes of disk space that are reserved for the dump, so that it fits even if the disk fills up; 128 KiB if it is
+    /// not set.
+    public var reserve: Int = CRASH_CAPTURE_RESERVE
+    /// Names of environment variables that dumps contain besides the usual harmless ones.
+    public var environment: [String] = []
+    /// Whether no signal handlers are installed: then there are only dumps without a crash.
+    public var leavesSignals = false
+    /// A run that crashes sooner after its start counts as a failed start; see ``PreviousRun/startCrashes``.
+    public var startCrashInterval: Duration = .seconds(10)
     /// The options of uploads.
     public var upload = UploadOptions()
     /// Called on a separate thread each time that ``CrashpadClient/startProcessingPendingReports()`` has finished.
     public var onReportsProcessed: (@Sendable () -> Void)?
 
     public init() {}
-  }
-
-  /// The limits of a dump's contents.
-  public struct CaptureLimits: Sendable {
-    /// The most bytes of stack of the thread that crashed; 0 for 1 MiB.
-    public var crashedStack: UInt32 = 0
-    /// The most bytes of stack of each other thread; 0 for 128 KiB.
-    public var stack: UInt32 = 0
-    /// The time in which other threads have to stop, in milliseconds; 0 for 500.
-    public var stopTimeout: UInt32 = 0
-    /// Bytes of disk space that are reserved for the dump; 0 for 128 KiB, nil for none.
-    public var reserve: UInt32? = 0
-    /// Names of environment variables that dumps contain besides the usual harmless ones.
-    public var environment: [String] = []
-    /// Whether no signal handlers are installed: then there are only dumps without a crash.
-    public var leavesSignals = false
-
-    public init() {}
-  }
-
-  /// The reason why the handler did not start.
-  public enum StartFailure: Error, Sendable, Equatable {
-    case alreadyStarted
-    /// The program id is empty, begins with a dot, unlike the name of any dump, or contains a slash or NUL.
-    case badProgramID(String)
-    /// There are more than 64 annotations, a name of more than 255 bytes or a value of more than 4095.
-    case annotationDoesNotFit(String)
-    case database(FilePath, Errno)
-    /// The handler failed, with this message.
-    case handler(String, Errno)
-  }
-
-  /// The reason why a call did nothing.
-  public enum Failure: Error, Sendable, Equatable {
-    /// The handler is needed, but was not started.
-    case notStarted
-    /// A dump was not written. The path is empty for a pending dump of the database.
-    case dump(FilePath, Errno)
-    /// Nothing was processed, or the settings can't be read or written.
-    case processing(FilePath, Errno)
-    /// Events could not be recorded as sent; `EILSEQ` if the file with the record is damaged.
-    case events(FilePath, Errno)
   }
 
   /// The state that the start leaves for later calls.
@@ -93,12 +63,11 @@ public enum CrashpadClient {
   ///     executable, without leading dots. Programs that share a database need different ids, several processes of one
   ///     program do not.
   ///   - options: the other options.
-  /// - Throws: `StartFailure`.
   public static func startCrashpadInProcessHandler(
     database path: FilePath, url: String? = nil, annotations: [String: String] = [:], programID: String? = nil,
     options: Options = Options()
-  ) throws(StartFailure) {
-    try state.withLock { state throws(StartFailure) in
+  ) throws(Failure) {
+    try state.withLock { state throws(Failure) in
       guard state == nil else { throw .alreadyStarted }
       let id = programID ?? executableName()
       let bytes = id.utf8
@@ -106,22 +75,18 @@ public enum CrashpadClient {
         !bytes.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") })
       else { throw .badProgramID(id) }
       try check(annotations)
-      let database = try open(path)
-      let history = RunHistory(database.database, database.pendingDumps, programID: id)
-      let previousRun = history.previousRun(startCrashInterval: options.startCrashInterval)
-      let leftovers = RunLeftovers(database.database, database.pendingDumps, programID: id)
-      leftovers.tidy()
+      let (database, pendingDumps) = try open(path)
+      let history = RunHistory(database, pendingDumps, programID: id)
+      let previousRun = history.previousRun(startCrashInterval: options.startCrashInterval.components.seconds)
+      RunLeftovers(database, pendingDumps, programID: id).tidy()
       let ownDump = try install(path, id, options)
-      for (name, value) in annotations { _ = CrashCapture.setAnnotation(name, to: value) }
+      for (name, value) in annotations { setAnnotation(name, to: value) }
       if let ownDump { history.append(ownDump) }
       state = Running(
-        database: database.database, pendingDumps: database.pendingDumps, programID: id, url: url, options: options,
+        database: database, pendingDumps: pendingDumps, programID: id, url: url, options: options,
         previousRun: previousRun, ownDump: ownDump)
     }
   }
-
-  /// Whether the handler was started in this process.
-  public static var isStarted: Bool { state.withLock { $0 != nil } }
 
   /// The end of this program's last run, as found at the start; nil before the start.
   public static var previousRun: PreviousRun? { state.withLock { $0?.previousRun } }
@@ -136,15 +101,15 @@ public enum CrashpadClient {
 
   // MARK: Steps of the start
 
-  private static func check(_ annotations: [String: String]) throws(StartFailure) {
-    var count = 0
-    for (name, value) in annotations {
-      count += 1
-      guard count <= 64, name.utf8.count <= 255, value.utf8.count <= 4095 else { throw .annotationDoesNotFit(name) }
+  private static func check(_ annotations: [String: String]) throws(Failure) {
+    for (index, (name, value)) in annotations.enumerated() {
+      guard index < CRASH_CAPTURE_ANNOTATIONS, name.utf8.count <= CRASH_CAPTURE_ANNOTATION_NAME,
+        value.utf8.count <= CRASH_CAPTURE_ANNOTATION_VALUE
+      else { throw .annotationDoesNotFit(name) }
     }
   }
 
-  private static func open(_ path: FilePath) throws(StartFailure) -> (database: CrashDatabase, pendingDumps: Folder) {
+  private static func open(_ path: FilePath) throws(Failure) -> (database: CrashDatabase, pendingDumps: Folder) {
     do {
       let database = try CrashDatabase.create(path).database
       return (database, try Folder(database.path).folder(DatabaseLayout.pendingDumps))
@@ -154,18 +119,28 @@ public enum CrashpadClient {
     }
   }
 
-  private static func install(_ path: FilePath, _ id: String, _ options: Options) throws(StartFailure) -> FileName? {
-    var capture = CaptureOptions()
-    capture.crashedStackLimit = options.capture.crashedStack
-    capture.stackLimit = options.capture.stack
-    capture.stopTimeout = options.capture.stopTimeout
-    capture.reserve = options.capture.reserve
-    capture.environment = options.capture.environment
-    capture.leavesSignals = options.capture.leavesSignals
-    do { try CrashCapture.install(database: path, programID: id, options: capture) } catch {
-      if error.errno == .alreadyInProcess { throw .alreadyStarted }
-      throw .handler(error.message, error.errno)
+  private static func install(_ path: FilePath, _ id: String, _ options: Options) throws(Failure) -> FileName? {
+    var message = [CChar](repeating: 0, count: 512)
+    let environment = unsafe options.environment.map { unsafe UnsafePointer(strdup($0)) } + [nil]
+    defer { unsafe environment.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
+    let flags = CRASH_CAPTURE_QUIET | (options.leavesSignals ? CRASH_CAPTURE_NO_SIGNALS : 0)
+    let code = unsafe path.withPlatformString { path in
+      unsafe id.withCString { id in
+        unsafe environment.withUnsafeBufferPointer { environment in
+          var all = unsafe crash_capture_options(
+            database: path, program_id: id, run_id: nil, environment: environment.baseAddress, time_zone: nil,
+            crashed_stack_limit: limit(options.crashedStackLimit), stack_limit: limit(options.stackLimit),
+            stop_timeout: limit(Int(options.stopTimeout.nanoseconds / 1_000_000)),
+            reserve: options.reserve > 0 ? limit(options.reserve) : .max, flags: UInt32(flags))
+          return unsafe crash_capture_install(&all, &message, message.count)
+        }
+      }
     }
-    return CrashCapture.dumpPath?.lastComponent.flatMap { FileName($0) }
+    if code == EALREADY { throw .alreadyStarted }
+    guard code == 0 else { throw .handler(String(platformString: message), Errno(rawValue: code)) }
+    return unsafe FilePath(platformString: crash_capture_path()).lastComponent.flatMap { FileName($0) }
   }
+
+  /// The handler has a default in place of 0.
+  private static func limit(_ value: Int) -> UInt32 { UInt32(clamping: max(value, 1)) }
 }

@@ -40,10 +40,7 @@ struct RunHistory {
   /// An unreadable file counts as missing: it must not keep a program from starting.
   func previousRun(startCrashInterval: Int64) -> PreviousRun {
     let hangs = RunLeftovers(database, folder, programID: programID).dumpsOfDead(except: [])
-    guard let fileName, let file = try? folder.openIfPresent(fileName),
-      let bytes = try? file.prefix(2 * Self.limit * Self.lineSize)
-    else { return PreviousRun.unknown }
-    let runs = Self.parse(bytes)
+    guard let runs = recordedRuns() else { return PreviousRun.unknown }
     var last: (end: PreviousRun.End, uptime: Int64?)?
     var startCrashes = 0
     for run in runs.reversed() {
@@ -68,11 +65,13 @@ struct RunHistory {
   }
 
   /// The ids of the recorded runs, the latest one last; empty if they can't be read.
-  func ids() -> [UUIDBytes] {
+  func ids() -> [UUIDBytes] { recordedRuns()?.map(\.id) ?? [] }
+
+  private func recordedRuns() -> [Run]? {
     guard let fileName, let file = try? folder.openIfPresent(fileName),
       let bytes = try? file.prefix(2 * Self.limit * Self.lineSize)
-    else { return [] }
-    return Self.parse(bytes).map(\.id)
+    else { return nil }
+    return Self.parse(bytes)
   }
 
   static func parse(_ bytes: [UInt8]) -> [Run] {

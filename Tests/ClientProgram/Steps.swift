@@ -18,8 +18,8 @@ final class Steps: Sendable {
   private let tasks = Mutex<[String: MonitoredTask]>([:])
 
   private static let text = StringAnnotation("text-object", maximumLength: 16)
-  private static let number = NumberAnnotation("number-object")
-  private static let bool = BoolAnnotation("bool-object")
+  private static let number = StringAnnotation("number-object")
+  private static let bool = StringAnnotation("bool-object")
   private static let ring = RingBufferAnnotation("ring-object", userType: 7, capacity: 32)
   /// Extra memory, which nothing else points to.
   private static nonisolated(unsafe) let memory: UnsafeMutableRawBufferPointer = {
@@ -130,12 +130,10 @@ final class Steps: Sendable {
   /// "interval,first,second" in milliseconds.
   private func startMonitor(_ value: String) throws {
     let numbers = value.split(separator: ",").compactMap { Int($0) }
-    var options = HangMonitor.Options()
-    options.interval = .milliseconds(numbers[0])
-    options.firstThreshold = .milliseconds(numbers[1])
-    options.secondThreshold = .milliseconds(numbers[2])
-    options.taskLimit = 3
-    options.onEvent = { event in
+    let monitor = try HangMonitor.start(
+      interval: .milliseconds(numbers[0]), firstThreshold: .milliseconds(numbers[1]),
+      secondThreshold: .milliseconds(numbers[2]), taskLimit: 3
+    ) { event in
       switch event {
       case .hangs(let name, let dump):
         self.hangDump.withLock { $0 = dump?.string ?? "" }
@@ -153,7 +151,6 @@ final class Steps: Sendable {
         self.saw("expired")
       }
     }
-    let monitor = try HangMonitor.start(options)
     monitor.watch("main queue", countsFromStart: true) { answer in DispatchQueue.main.async { answer() } }
   }
 

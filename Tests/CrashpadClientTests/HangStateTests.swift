@@ -62,7 +62,7 @@ struct HangStateTests {
       nonisolated(unsafe) var answers: [@Sendable () -> Void] = []
     }
     let pings = Pings()
-    let watch = Watch(name: "test") { unsafe pings.answers.append($0) }
+    let watch = Watch(name: "test", countsFromStart: false) { unsafe pings.answers.append($0) }
     #expect(watch.look())
     #expect(!watch.hasAnswered)
     #expect(!watch.look())
@@ -79,7 +79,7 @@ struct HangStateTests {
 
   @Test("A loop hangs while it works on one thing, not while it waits")
   func loops() {
-    let loop = WatchedLoop(watch: Watch(name: "loop", ping: nil))
+    let loop = WatchedLoop(watch: Watch(name: "loop", countsFromStart: true, ping: nil))
     #expect(loop.watch.look())
     #expect(loop.watch.look())
     loop.begin()

@@ -4,10 +4,10 @@
 
 #include <unistd.h>
 
-#include "../install/facts.h"
 #include "guard.h"
 #include "memory.h"
 #include "modules.h"
+#include "process_facts.h"
 #include "threads.h"
 
 struct capture crash_capture;
@@ -18,34 +18,33 @@ void crash_capture_set_test_fault(const char *part) { append_text(test_fault, si
 
 static uint8_t write_buffer[kWriteBufferSize];
 
-CRASH_TIME void capture_note(struct capture *capture, const char *text) {
+CRASH_TIME void capture_add(struct capture *capture, const char *text) {
   capture->notes_end = append_text(capture->notes, sizeof capture->notes, capture->notes_end, text);
-  capture->notes_end = append_text(capture->notes, sizeof capture->notes, capture->notes_end, "\n");
+}
+
+CRASH_TIME void capture_add_number(struct capture *capture, uint64_t number) {
+  capture->notes_end = append_number(capture->notes, sizeof capture->notes, capture->notes_end, number);
+}
+
+CRASH_TIME void capture_note(struct capture *capture, const char *text) {
+  capture_add(capture, text);
+  capture_add(capture, "\n");
 }
 
 CRASH_TIME void capture_note_error(struct capture *capture, const char *text, long error) {
-  char line[128];
-  size_t end = append_text(line, sizeof line, 0, text);
-  end = append_text(line, sizeof line, end, ": error ");
-  append_number(line, sizeof line, end, (uint64_t)(error < 0 ? -error : error));
-  capture_note(capture, line);
+  capture_add(capture, text);
+  capture_add(capture, ": error ");
+  capture_add_number(capture, (uint64_t)(error < 0 ? -error : error));
+  capture_note(capture, "");
 }
 
 // A part of the dump: its bytes are dropped if it crashes.
+typedef void part_writer(struct capture *capture) __attribute__((nonblocking));
 struct part {
-  void (*write)(struct capture *capture, int index) __attribute__((nonblocking));
+  part_writer *write;
   const char *name;
   struct capture *capture;
-  int index;
 };
-
-CRASH_TIME static bool is_equal(const char *one, const char *other) {
-  while (*one != 0 && *one == *other) {
-    one++;
-    other++;
-  }
-  return *one == *other;
-}
 
 CRASH_TIME static void call_part(void *argument) {
   struct part *part = argument;
@@ -53,25 +52,21 @@ CRASH_TIME static void call_part(void *argument) {
     dump_writer_bytes(&part->capture->writer, "half", 4);
     *(volatile int *)(uintptr_t)8 = 0;
   }
-  part->write(part->capture, part->index);
+  part->write(part->capture);
 }
 
 // Returns whether the part was written.
-CRASH_TIME static bool write_part(struct capture *capture, const char *name,
-                                  void (*write)(struct capture *, int) __attribute__((nonblocking)), int index) {
+CRASH_TIME static bool write_part(struct capture *capture, const char *name, part_writer *write) {
   struct part part;
   part.write = write;
   part.name = name;
   part.capture = capture;
-  part.index = index;
   uint64_t position = dump_writer_position(&capture->writer);
   if (guard_call(call_part, &part)) return true;
   dump_writer_rewind(&capture->writer, position);
-  char line[128];
-  size_t end = append_text(line, sizeof line, 0, "capturing the ");
-  end = append_text(line, sizeof line, end, name);
-  append_text(line, sizeof line, end, " crashed itself, and was given up");
-  capture_note(capture, line);
+  capture_add(capture, "capturing the ");
+  capture_add(capture, name);
+  capture_note(capture, " crashed itself, and was given up");
   return false;
 }
 
@@ -93,32 +88,9 @@ CRASH_TIME static void write_least(struct capture *capture, enum dump_key key) {
   dump_map_end(writer);
 }
 
-CRASH_TIME static void process_part(struct capture *capture, int index) {
-  (void)index;
-  write_process(capture);
-}
-CRASH_TIME static void system_part(struct capture *capture, int index) {
-  (void)index;
-  write_system(capture);
-}
-CRASH_TIME static void exception_part(struct capture *capture, int index) {
-  (void)index;
-  write_exception(capture);
-}
-CRASH_TIME static void facts_part(struct capture *capture, int index) {
+CRASH_TIME static void find_facts(struct capture *capture) {
   (void)capture;
-  (void)index;
   facts_complete();
-}
-
-CRASH_TIME static void linux_part(struct capture *capture, int index) {
-  (void)index;
-  write_linux(capture);
-}
-
-CRASH_TIME static void last_part(struct capture *capture, int index) {
-  (void)index;
-  write_last(capture);
 }
 
 // The indices of the modules that carry data of the process; -1 for none.
@@ -133,9 +105,8 @@ CRASH_TIME static bool contains(const struct module *module, uint64_t address) {
   return address - module->address < module->size && address >= module->address;
 }
 
-CRASH_TIME static void find_modules(struct capture *capture, int index) {
+CRASH_TIME static void find_modules(struct capture *capture) {
   (void)capture;
-  (void)index;
   marked.executable = marked.libc = marked.swift = -1;
   marked.count = modules_find();
   for (int module = 0; module < marked.count; module++) {
@@ -146,25 +117,25 @@ CRASH_TIME static void find_modules(struct capture *capture, int index) {
   }
 }
 
-CRASH_TIME static void module_part(struct capture *capture, int index) {
-  write_module(capture, index, marked.executable, marked.libc, marked.swift);
+CRASH_TIME static void write_marked_module(struct capture *capture) {
+  write_module(capture, marked.executable, marked.libc, marked.swift);
 }
 
 CRASH_TIME static void write_modules(struct capture *capture) {
-  write_part(capture, "list of modules", find_modules, 0);
+  write_part(capture, "list of modules", find_modules);
   if (modules_problem()[0] != 0) capture_note(capture, modules_problem());
   dump_array_start(&capture->writer, kModules);
   // The loader comes last.
   for (int pass = 0; pass < 2; pass++) {
-    for (int index = 0; index < marked.count; index++) {
-      if (modules_at(index)->is_loader == (pass == 1)) write_part(capture, "module", module_part, index);
+    for (capture->index = 0; capture->index < marked.count; capture->index++) {
+      bool is_loader = modules_at(capture->index)->is_loader;
+      if (is_loader == (pass == 1)) write_part(capture, "module", write_marked_module);
     }
   }
   dump_array_end(&capture->writer);
 }
 
-CRASH_TIME static void stop_part(struct capture *capture, int index) {
-  (void)index;
+CRASH_TIME static void stop_threads(struct capture *capture) {
   threads_stop(capture->thread, capture->context, crash_state.stop_timeout,
                !(crash_state.flags & CRASH_CAPTURE_NO_PTRACE));
 }
@@ -187,7 +158,7 @@ CRASH_TIME void capture_write(struct capture *capture) {
   struct dump_writer *writer = &capture->writer;
   dump_writer_start(writer, capture->file, write_buffer, sizeof write_buffer);
   memory_begin(capture->file);
-  write_part(capture, "threads", stop_part, 0);
+  write_part(capture, "threads", stop_threads);
   if (threads_problem()[0] != 0) capture_note(capture, threads_problem());
   note_losses(capture);
   if (capture->resumes) count_threads(capture);
@@ -196,21 +167,23 @@ CRASH_TIME void capture_write(struct capture *capture) {
   uint8_t version = 1;
   dump_root_start(writer);
   dump_property(writer, kVersion, &version, sizeof version);
-  write_part(capture, "facts", facts_part, 0);
-  write_part(capture, "Linux facts", linux_part, 0);
-  if (!write_part(capture, "system", system_part, 0)) write_least(capture, kSystemInfo);
-  if (!write_part(capture, "process", process_part, 0)) write_least(capture, kProcessInfo);
-  if (!write_part(capture, "exception", exception_part, 0)) write_least(capture, kSignalException);
+  write_part(capture, "facts", find_facts);
+  write_part(capture, "Linux facts", write_linux);
+  if (!write_part(capture, "system", write_system)) write_least(capture, kSystemInfo);
+  if (!write_part(capture, "process", write_process)) write_least(capture, kProcessInfo);
+  if (!write_part(capture, "exception", write_exception)) write_least(capture, kSignalException);
   // Modules give addresses their meaning; but threads that resume must not wait for them.
   if (!capture->resumes) write_modules(capture);
   dump_array_start(writer, kThreads);
-  for (int index = 0; index < threads_count(); index++) write_part(capture, "thread", write_thread, index);
+  for (capture->index = 0; capture->index < threads_count(); capture->index++) {
+    write_part(capture, "thread", write_thread);
+  }
   dump_array_end(writer);
   if (capture->resumes) {
     threads_resume(0);
     write_modules(capture);
   }
-  write_part(capture, "end", last_part, 0);
+  write_part(capture, "end", write_last);
   dump_root_end(writer);
   dump_writer_flush(writer);
   memory_end();

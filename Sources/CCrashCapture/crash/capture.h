@@ -19,6 +19,8 @@ struct capture {
   bool resumes;
   // The descriptor to write to.
   int file;
+  // The thread or module that is being written.
+  int index;
   // True while the capture runs: a crash of its owner is then a crash of the capture itself.
   bool is_under_way;
 
@@ -33,6 +35,10 @@ struct capture {
 // Stops the threads and writes everything. The writer's `error` is 0 if all of it is in the file.
 CRASH_TIME void capture_write(struct capture *capture);
 
+// Appends to the last line of the notes.
+CRASH_TIME void capture_add(struct capture *capture, const char *text);
+CRASH_TIME void capture_add_number(struct capture *capture, uint64_t number);
+// Ends the last line of the notes with this text.
 CRASH_TIME void capture_note(struct capture *capture, const char *text);
 // error: the result of a system call.
 CRASH_TIME void capture_note_error(struct capture *capture, const char *text, long error);
@@ -43,8 +49,8 @@ CRASH_TIME void write_system(struct capture *capture);
 // Writes the members of the exception that are known without reading memory.
 CRASH_TIME void write_signal(struct capture *capture);
 CRASH_TIME void write_exception(struct capture *capture);
-CRASH_TIME void write_thread(struct capture *capture, int index);
-CRASH_TIME void write_module(struct capture *capture, int index, int executable, int libc, int swift);
+CRASH_TIME void write_thread(struct capture *capture);
+CRASH_TIME void write_module(struct capture *capture, int executable, int libc, int swift);
 CRASH_TIME void write_linux(struct capture *capture);
 // Adds a note if the kernel counts more threads than were found.
 CRASH_TIME void count_threads(struct capture *capture);

@@ -126,6 +126,18 @@ CRASH_TIME static inline size_t text_length(const char *text, size_t limit) {
   return length;
 }
 
+CRASH_TIME static inline bool begins_with(const char *text, const char *beginning) {
+  while (*beginning != 0 && *text == *beginning) {
+    text++;
+    beginning++;
+  }
+  return *beginning == 0;
+}
+
+CRASH_TIME static inline bool is_equal(const char *one, const char *other) {
+  return begins_with(one, other) && one[text_length(other, SIZE_MAX)] == 0;
+}
+
 // Appends text and ends it with NUL; an excess is cut off. Returns the end of the text.
 CRASH_TIME static inline size_t append_text(char *buffer, size_t size, size_t end, const char *text) {
   while (*text != 0 && end + 1 < size) buffer[end++] = *text++;

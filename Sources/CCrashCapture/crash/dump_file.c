@@ -6,7 +6,7 @@
 #include <linux/fs.h>
 #include <sys/stat.h>
 
-#include "../install/facts.h"
+#include "process_facts.h"
 
 // Reads the status of an open file by the call that libc uses or, if a filter refuses that, by another call.
 CRASH_TIME static long status_of(int descriptor, struct stat *status) {

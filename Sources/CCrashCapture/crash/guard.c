@@ -7,12 +7,12 @@ static uint64_t guarded_stack;
 
 // Saves the registers that a function has to preserve, and the stack pointer; the way back is the same, whether the
 // function returned or crashed.
-#if defined(__x86_64__)
 __asm__(
     ".text\n"
     ".hidden crash_guarded_call\n"
-    ".type crash_guarded_call, @function\n"
+    ".type crash_guarded_call, %function\n"
     "crash_guarded_call:\n"
+#if defined(__x86_64__)
     "push %rbp\n"
     "push %rbx\n"
     "push %r12\n"
@@ -34,20 +34,7 @@ __asm__(
     "pop %rbx\n"
     "pop %rbp\n"
     "ret\n"
-    ".size crash_guarded_call, .-crash_guarded_call\n"
-    ".hidden crash_guarded_resume\n"
-    ".type crash_guarded_resume, @function\n"
-    "crash_guarded_resume:\n"
-    "cld\n"
-    "mov $1, %eax\n"
-    "jmp 1b\n"
-    ".size crash_guarded_resume, .-crash_guarded_resume\n");
 #else
-__asm__(
-    ".text\n"
-    ".hidden crash_guarded_call\n"
-    ".type crash_guarded_call, %function\n"
-    "crash_guarded_call:\n"
     "stp x29, x30, [sp, #-160]!\n"
     "stp x19, x20, [sp, #16]\n"
     "stp x21, x22, [sp, #32]\n"
@@ -76,14 +63,20 @@ __asm__(
     "ldp d14, d15, [sp, #144]\n"
     "ldp x29, x30, [sp], #160\n"
     "ret\n"
+#endif
     ".size crash_guarded_call, .-crash_guarded_call\n"
     ".hidden crash_guarded_resume\n"
     ".type crash_guarded_resume, %function\n"
     "crash_guarded_resume:\n"
+#if defined(__x86_64__)
+    "cld\n"
+    "mov $1, %eax\n"
+    "jmp 1b\n"
+#else
     "mov w0, #1\n"
     "b 1b\n"
-    ".size crash_guarded_resume, .-crash_guarded_resume\n");
 #endif
+    ".size crash_guarded_resume, .-crash_guarded_resume\n");
 // Returns 1 if the function crashed.
 CRASH_TIME extern int crash_guarded_call(guarded_function *function, void *argument, uint64_t *stack);
 CRASH_TIME extern void crash_guarded_resume(void);

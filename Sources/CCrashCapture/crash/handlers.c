@@ -8,9 +8,9 @@
 #include "dump_file.h"
 #include "go.h"
 #include "guard.h"
-#include "../install/interpose.h"
 #include "interrupted.h"
 #include "memory.h"
+#include "program_handlers.h"
 #include "received.h"
 #include "threads.h"
 
@@ -138,7 +138,7 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
 #else
   (void)context;
 #endif
-  uint64_t mask = UINT64_C(1) << (number - 1);
+  uint64_t mask = signal_bit(number);
   struct signal_action current = make_action(NULL, 0, 0);
   if (is_default(next) && set_action(number, NULL, &current) != 0) {
     // A filter refuses the change. A blocked fault takes the default action all the same; a signal that was sent would
@@ -155,6 +155,12 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
   result = SYSTEM_CALL_3(SYS_tgkill, process, thread, number);
   if (is_refused(result)) result = SYSTEM_CALL_2(SYS_tkill, thread, number);
   if (is_refused(result)) SYSTEM_CALL_2(SYS_kill, process, number);
+}
+
+CRASH_TIME static void end_by_default(int number, siginfo_t *information, ucontext_t *context) {
+  struct signal_action none = make_action(NULL, 0, 0);
+  set_action(number, &none, NULL);
+  pass_on(number, information, context, &none);
 }
 
 // Whether the kernel ignores a signal that would end any other process, because it was sent to the first process of a
@@ -203,15 +209,13 @@ CRASH_TIME static void write_crash(int number, const siginfo_t *information, uco
   if (result < 0 && !is_left) report_failure(crash_state.path, "the dump stays locked", result);
 }
 
+CRASH_TIME static void return_from_call(ucontext_t *context, long result) {
 #if defined(__x86_64__)
-CRASH_TIME static void return_from_call(ucontext_t *context, long result) {
   context->uc_mcontext.gregs[REG_RAX] = result;
-}
 #else
-CRASH_TIME static void return_from_call(ucontext_t *context, long result) {
   context->uc_mcontext.regs[0] = (uint64_t)result;
-}
 #endif
+}
 
 // Whether a filter has trapped a system call of this library so far, in any thread.
 CRASH_TIME static bool is_own_trap(int number, const siginfo_t *information) {
@@ -229,7 +233,7 @@ CRASH_TIME static struct received find_fault(int number, const struct received *
   struct received fault = *received;
   const siginfo_t *information = received->information;
   bool is_raised = information->si_code <= 0 && information->si_pid == current_process();
-  if (!is_raised || interpose_find_fault(number, &fault)) return fault;
+  if (!is_raised || find_fault_of_call(number, &fault)) return fault;
   const int kNoFile = -1;
   memory_begin(kNoFile);
   uint64_t context = interrupted_context(received->context);
@@ -261,14 +265,13 @@ CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_c
     next = &none;
   }
   // Nor does the kernel call a handler if the signal is blocked, as it is in this thread as far as the program knows.
-  if (is_forced(number, information) && (interpose_hidden() & signal_bit(number))) next = &none;
+  if (is_forced(number, information) && (hidden_signals() & signal_bit(number))) next = &none;
   // A child that still shares its parent's memory (vfork): nothing here may be changed.
   if (!is_captured_process()) {
-    set_action(number, &none, NULL);
-    pass_on(number, information, context, &none);
+    end_by_default(number, information, context);
     return;
   }
-  if (interpose_postpone(number, information, context)) return;
+  if (postpone_signal(number, information, context)) return;
   int thread = current_thread();
   int owner = 0;
   bool is_owner = atomic_compare_exchange_strong(&crash_state.owner, &owner, thread);
@@ -286,8 +289,7 @@ CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_c
     // No guarded call catches this fault; the parts written so far are kept.
     dump_writer_flush(&crash_capture.writer);
     if (crash_capture.writer.flushed > 0) dump_file_finish();
-    set_action(number, &none, NULL);
-    pass_on(number, information, context, &none);
+    end_by_default(number, information, context);
     return;
   }
   struct received fault = find_fault(number, &received);

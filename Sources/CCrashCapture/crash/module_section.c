@@ -101,26 +101,15 @@ CRASH_TIME static uint64_t pointer_at(uint64_t address) {
   return address != 0 && memory_read(&pointer, address, sizeof pointer) == sizeof pointer ? pointer : 0;
 }
 
-// glibc's struct abort_msg_s: its whole size as mapped, u32, and the text.
-CRASH_TIME static void write_abort_message(struct dump_writer *writer) {
-  uint64_t place = pointer_at(crash_state.abort_message);
-  if (place != 0) write_message(writer, memory_read_text(message, sizeof message, place + sizeof(uint32_t)));
-}
-
-CRASH_TIME static void write_swift_message(struct dump_writer *writer) {
-  uint64_t place = pointer_at(crash_state.swift_fatal_message);
-  if (place != 0) write_message(writer, memory_read_text(message, sizeof message, place));
-}
-
-CRASH_TIME static void write_terminate_message(struct dump_writer *writer) {
-  size_t length = append_text(message, sizeof message, 0, crash_state.terminate_message);
-  if (length > 0) write_message(writer, length);
+CRASH_TIME static void write_message_at(struct dump_writer *writer, uint64_t address) {
+  write_message(writer, memory_read_text(message, sizeof message, address));
 }
 
 static char name[kMaximumModuleName];
 
-CRASH_TIME void write_module(struct capture *capture, int index, int executable, int libc, int swift) {
+CRASH_TIME void write_module(struct capture *capture, int executable, int libc, int swift) {
   struct dump_writer *writer = &capture->writer;
+  const int index = capture->index;
   const struct module *module = modules_at(index);
   size_t length = modules_name(module, name, sizeof name);
   dump_element_start(writer);
@@ -140,12 +129,15 @@ CRASH_TIME void write_module(struct capture *capture, int index, int executable,
     write_ranges(writer);
   }
   // A static executable has all of them; only the most informative message is written.
+  uint64_t swift_message = index == swift ? pointer_at(crash_state.swift_fatal_message) : 0;
+  // glibc's struct abort_msg_s: its whole size as mapped, u32, and the text.
+  uint64_t abort_message = index == libc ? pointer_at(crash_state.abort_message) : 0;
   if (index == executable && crash_state.terminate_message[0] != 0) {
-    write_terminate_message(writer);
-  } else if (index == swift && pointer_at(crash_state.swift_fatal_message) != 0) {
-    write_swift_message(writer);
-  } else if (index == libc) {
-    write_abort_message(writer);
+    write_message(writer, append_text(message, sizeof message, 0, crash_state.terminate_message));
+  } else if (swift_message != 0) {
+    write_message_at(writer, swift_message);
+  } else if (abort_message != 0) {
+    write_message_at(writer, abort_message + sizeof(uint32_t));
   }
   dump_map_end(writer);
 }

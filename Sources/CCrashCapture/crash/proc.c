@@ -5,6 +5,7 @@
 #include <fcntl.h>
 
 #include "memory.h"
+#include "signals.h"
 
 CRASH_TIME int64_t parse_number(const char *text) {
   if (*text < '0' || *text > '9') return -1;
@@ -56,18 +57,10 @@ CRASH_TIME long proc_read_of_thread(int thread, const char *name, char *to, size
   return proc_read(path, to, size);
 }
 
-CRASH_TIME static bool text_starts_with(const char *text, const char *start) {
-  while (*start != 0 && *text == *start) {
-    text++;
-    start++;
-  }
-  return *start == 0;
-}
-
 // The text after a line's name; NULL if there is no such line.
 CRASH_TIME static const char *find_line(const char *text, const char *name) {
   while (*text != 0) {
-    if (text_starts_with(text, name)) return text + text_length(name, SIZE_MAX);
+    if (begins_with(text, name)) return text + text_length(name, SIZE_MAX);
     while (*text != 0 && *text++ != '\n') {
     }
   }
@@ -81,7 +74,7 @@ CRASH_TIME bool proc_blocks_signal(int thread, int number, bool *is_running) {
   *is_running = state != NULL && *state == 'R';
   const char *blocked = find_line(status, "SigBlk:\t");
   const char *end;
-  return blocked != NULL && (parse_hexadecimal(blocked, &end) >> (number - 1) & 1) != 0;
+  return blocked != NULL && (parse_hexadecimal(blocked, &end) & signal_bit(number)) != 0;
 }
 
 CRASH_TIME bool proc_may_have_pending(int thread, int number) {
@@ -89,7 +82,7 @@ CRASH_TIME bool proc_may_have_pending(int thread, int number) {
   if (proc_read_of_thread(thread, "status", status, sizeof status) <= 0) return true;
   const char *pending = find_line(status, "SigPnd:\t");
   const char *end;
-  return pending == NULL || (parse_hexadecimal(pending, &end) >> (number - 1) & 1) != 0;
+  return pending == NULL || (parse_hexadecimal(pending, &end) & signal_bit(number)) != 0;
 }
 
 CRASH_TIME static bool is_zombie(int thread) {
@@ -113,13 +106,13 @@ CRASH_TIME enum attention proc_attention(int directory, int thread, int number) 
   text[size] = 0;
   // The number of the call and its arguments, or "running", as in proc_pointers. An ended thread has no stack.
   const char *end = text;
-  if (text_starts_with(text, "-1 0x0 0x0")) return is_zombie(thread) ? kHasEnded : kListens;
+  if (begins_with(text, "-1 0x0 0x0")) return is_zombie(thread) ? kHasEnded : kListens;
   while (*end >= '0' && *end <= '9') end++;
   if (*end != ' ' || parse_number(text) != SYS_rt_sigtimedwait) return kListens;
   // The first argument is the set. Our signal interrupts a thread that waits only for others, like any other thread.
   uint64_t set;
   uint64_t address = parse_hexadecimal(end + 1, &end);
-  bool awaits = memory_read(&set, address, sizeof set) != sizeof set || (set >> (number - 1) & 1) != 0;
+  bool awaits = memory_read(&set, address, sizeof set) != sizeof set || (set & signal_bit(number)) != 0;
   return awaits ? kAwaitsSignal : kListens;
 }
 

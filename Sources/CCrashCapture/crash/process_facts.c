@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts about the system and the process that the kernel provides at any time: read at the start, or for a dump.
 #define _GNU_SOURCE
+#include "process_facts.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -10,7 +11,6 @@
 #endif
 
 #include "dump_writer.h"
-#include "../install/facts.h"
 #include "proc.h"
 #include "state.h"
 
@@ -32,14 +32,6 @@ CRASH_TIME static void write_text(struct dump_writer *writer, enum dump_key key,
 }
 
 // MARK: Text
-
-CRASH_TIME static bool begins_with(const char *text, const char *beginning) {
-  while (*beginning != 0 && *text == *beginning) {
-    text++;
-    beginning++;
-  }
-  return *beginning == 0;
-}
 
 // beginning: in lower case.
 CRASH_TIME static bool begins_in_any_case(const char *text, const char *beginning) {
@@ -238,33 +230,12 @@ CRASH_TIME static bool is_name(const char *name, const char *text, size_t length
 
 // Variables that describe how a program runs, but not who runs it.
 static const char *const kHarmlessVariables[] = {
-    "PATH",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "TERM",
-    "SHELL",
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "LD_BIND_NOW",
-    "MALLOC_ARENA_MAX",
-    "MALLOC_CHECK_",
-    "MALLOC_PERTURB_",
-    "SWIFT_BACKTRACE",
-    "SWIFT_DETERMINISTIC_HASHING",
-    "CONTAINER",
-    "container",
-    "KUBERNETES_SERVICE_HOST",
-    "AWS_EXECUTION_ENV",
-    "AWS_LAMBDA_FUNCTION_NAME",
-    "SNAP",
-    "SNAP_NAME",
-    "SNAP_VERSION",
-    "INVOCATION_ID",
-    "GOTRACEBACK",
-    "RUST_BACKTRACE",
-    "PYTHONFAULTHANDLER",
+    "PATH", "LANG", "LANGUAGE", "TZ", "TERM", "SHELL",
+    "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_BIND_NOW", "MALLOC_ARENA_MAX", "MALLOC_CHECK_", "MALLOC_PERTURB_",
+    "SWIFT_BACKTRACE", "SWIFT_DETERMINISTIC_HASHING", "GOTRACEBACK", "RUST_BACKTRACE", "PYTHONFAULTHANDLER",
     "OMP_NUM_THREADS",
+    "CONTAINER", "container", "KUBERNETES_SERVICE_HOST", "AWS_EXECUTION_ENV", "AWS_LAMBDA_FUNCTION_NAME",
+    "SNAP", "SNAP_NAME", "SNAP_VERSION", "INVOCATION_ID",
 };
 
 CRASH_TIME static bool is_harmless(const char *name, size_t length) {

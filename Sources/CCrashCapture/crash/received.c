@@ -35,12 +35,17 @@ CRASH_TIME static bool is_whole(uint64_t address, uint64_t size) {
   return address % 8 == 0 && address < UINT64_MAX - size && is_readable(address) && is_readable(address + size - 8);
 }
 
-#if defined(__x86_64__)
 CRASH_TIME static bool is_of_user(const ucontext_t *context) {
+#if defined(__x86_64__)
   const uint64_t kUserCode = 0x33;
   return ((uint64_t)context->uc_mcontext.gregs[REG_CSGSFS] & 0xffff) == kUserCode;
+#else
+  const uint64_t kModeBits = 0x1f;
+  return (context->uc_mcontext.pstate & kModeBits) == 0;
+#endif
 }
 
+#if defined(__x86_64__)
 static const uint8_t kReturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
 
 // Whether the word before the context, the handler's return address, points to the code that ends a handler: mov $15,
@@ -65,11 +70,6 @@ CRASH_TIME static void rebuild(siginfo_t *information, int number, const ucontex
   if (number != SIGSEGV || general[REG_TRAPNO] != kPageFault) return;
   information->si_code = general[REG_ERR] & kIsPresent ? SEGV_ACCERR : SEGV_MAPERR;
   information->si_addr = (void *)general[REG_CR2];
-}
-#else
-CRASH_TIME static bool is_of_user(const ucontext_t *context) {
-  const uint64_t kModeBits = 0x1f;
-  return (context->uc_mcontext.pstate & kModeBits) == 0;
 }
 #endif
 

@@ -51,13 +51,6 @@ CRASH_TIME void registers_of_ptrace(struct registers *registers, const uint64_t 
   copy_bytes(registers->float_state + kImageOffset, floating, float_size);
 }
 
-CRASH_TIME void registers_of_pointers(struct registers *registers, uint64_t stack_pointer, uint64_t program_counter) {
-  zero_bytes(registers, sizeof *registers);
-  uint64_t *words = (uint64_t *)registers->thread_state;
-  words[kStackPointer] = stack_pointer;
-  words[kProgramCounter] = program_counter;
-}
-
 #else
 
 // arm_thread_state64_t: x0 to x28, fp, lr, sp, pc, cpsr (u32), padding (u32).
@@ -107,14 +100,14 @@ CRASH_TIME void registers_of_ptrace(struct registers *registers, const uint64_t 
   copy_bytes(registers->float_state, floating, float_size);
 }
 
+#endif
+
 CRASH_TIME void registers_of_pointers(struct registers *registers, uint64_t stack_pointer, uint64_t program_counter) {
   zero_bytes(registers, sizeof *registers);
   uint64_t *words = (uint64_t *)registers->thread_state;
   words[kStackPointer] = stack_pointer;
   words[kProgramCounter] = program_counter;
 }
-
-#endif
 
 CRASH_TIME uint64_t registers_stack_pointer(const struct registers *registers) {
   return word(registers, kStackPointer);

@@ -13,7 +13,7 @@
 
 CRASH_TIME static void write_texts(struct dump_writer *writer) {
   bool is_open = false;
-  for (int index = 0; index < kMaximumTexts; index++) {
+  for (int index = 0; index < CRASH_CAPTURE_ANNOTATIONS; index++) {
     struct text_annotation *text = &crash_state.texts[index];
     if (!text->is_used) continue;
     if (!is_open) dump_array_start(writer, kAnnotationsSimpleMap);
@@ -106,6 +106,13 @@ CRASH_TIME static uint32_t stack_limit(const struct thread *thread) {
   return thread->capture == kCapturedItself ? crash_state.crashed_stack_limit : crash_state.stack_limit;
 }
 
+CRASH_TIME static void write_region(struct dump_writer *writer, uint64_t start, uint64_t size) {
+  dump_element_start(writer);
+  dump_u64(writer, kThreadContextMemoryRegionAddress, start);
+  dump_memory(writer, kThreadContextMemoryRegionData, start, size);
+  dump_map_end(writer);
+}
+
 // Writes the memory that the registers point to, as far as it is readable and not on the stack, which the dump has
 // anyway.
 CRASH_TIME static void write_context_memory(struct dump_writer *writer, const struct registers *registers) {
@@ -134,10 +141,7 @@ CRASH_TIME static void write_context_memory(struct dump_writer *writer, const st
     }
     if (size == 0 || start + size <= pointer) continue;
     starts[count++] = start;
-    dump_element_start(writer);
-    dump_u64(writer, kThreadContextMemoryRegionAddress, start);
-    dump_memory(writer, kThreadContextMemoryRegionData, start, size);
-    dump_map_end(writer);
+    write_region(writer, start, size);
   }
   dump_array_end(writer);
 }
@@ -182,10 +186,7 @@ CRASH_TIME static void write_interrupted_stack(struct dump_writer *writer, const
   find_stack(pointer, thread->data_address, stack_limit(thread), &start, &size);
   if (size == 0) return;
   dump_array_start(writer, kThreadContextMemoryRegions);
-  dump_element_start(writer);
-  dump_u64(writer, kThreadContextMemoryRegionAddress, start);
-  dump_memory(writer, kThreadContextMemoryRegionData, start, size);
-  dump_map_end(writer);
+  write_region(writer, start, size);
   dump_array_end(writer);
 }
 
@@ -201,8 +202,8 @@ CRASH_TIME static void write_thread_name(struct dump_writer *writer, const struc
   dump_property(writer, kThreadName, name, length > 0 ? (uint64_t)length : 0);
 }
 
-CRASH_TIME void write_thread(struct capture *capture, int index) {
-  struct thread *thread = threads_at(index);
+CRASH_TIME void write_thread(struct capture *capture) {
+  struct thread *thread = threads_at(capture->index);
   if (atomic_load(&thread->state) == kGone) return;
   struct dump_writer *writer = &capture->writer;
   dump_element_start(writer);
@@ -238,13 +239,11 @@ CRASH_TIME void write_thread(struct capture *capture, int index) {
   }
   dump_map_end(writer);
   if (thread->capture >= kCapturedByProc) {
-    char line[96];
-    size_t end = append_text(line, sizeof line, 0, "thread ");
-    end = append_number(line, sizeof line, end, (uint64_t)thread->id);
-    append_text(line, sizeof line, end,
-                thread->capture == kCapturedByProc ? " was not stopped; only its stack and program pointer are known"
-                                                   : " was not stopped; its registers are not known");
-    capture_note(capture, line);
+    capture_add(capture, "thread ");
+    capture_add_number(capture, (uint64_t)thread->id);
+    capture_note(capture, thread->capture == kCapturedByProc
+                              ? " was not stopped; only its stack and program pointer are known"
+                              : " was not stopped; its registers are not known");
   }
 }
 
@@ -261,10 +260,8 @@ CRASH_TIME static bool write_file(struct capture *capture, enum dump_key key, co
   }
   if (size == sizeof proc_text - 1) {
     while (size > 0 && proc_text[size - 1] != '\n') size--;
-    char line[96];
-    size_t end = append_text(line, sizeof line, 0, path);
-    append_text(line, sizeof line, end, " was longer than what fits, and was cut");
-    capture_note(capture, line);
+    capture_add(capture, path);
+    capture_note(capture, " was longer than what fits, and was cut");
   }
   dump_property(&capture->writer, key, proc_text, (uint64_t)size);
   return true;
@@ -282,13 +279,11 @@ CRASH_TIME static void compare_count(struct capture *capture, const char *status
   int count = proc_thread_count(status);
   int known = threads_known();
   if (count <= known) return;
-  char line[96];
-  size_t end = append_text(line, sizeof line, 0, "the process has ");
-  end = append_number(line, sizeof line, end, (uint64_t)count);
-  end = append_text(line, sizeof line, end, " threads, of which only ");
-  end = append_number(line, sizeof line, end, (uint64_t)known);
-  append_text(line, sizeof line, end, " were found");
-  capture_note(capture, line);
+  capture_add(capture, "the process has ");
+  capture_add_number(capture, (uint64_t)count);
+  capture_add(capture, " threads, of which only ");
+  capture_add_number(capture, (uint64_t)known);
+  capture_note(capture, " were found");
 }
 
 CRASH_TIME void count_threads(struct capture *capture) {

@@ -13,7 +13,6 @@
 enum {
   kWriteBufferSize = 64 << 10,
   kFactsSize = 64 << 10,
-  kMaximumTexts = 64,
   kMaximumRanges = 128,
   kMaximumRangeSize = 1 << 20,
   kMaximumAnnotationName = 256,
@@ -30,8 +29,8 @@ struct known_file {
 
 struct text_annotation {
   bool is_used;
-  char name[256];
-  char value[4096];
+  char name[CRASH_CAPTURE_ANNOTATION_NAME + 1];
+  char value[CRASH_CAPTURE_ANNOTATION_VALUE + 1];
 };
 
 struct memory_range {
@@ -88,6 +87,10 @@ struct state {
   uint32_t stack_limit;
   uint32_t stop_timeout;
 
+  // The signals that the program reads from descriptors (signalfd(2)), closed ones too: a thread that blocks such a
+  // signal would read it there as its own.
+  _Atomic uint64_t described_signals;
+
   // The members of kSystemInfo and of kLinux that do not change.
   struct encoded_facts system_facts;
   struct encoded_facts linux_facts;
@@ -120,7 +123,7 @@ struct state {
   uint64_t swift_fatal_message;  // char **
   char terminate_message[1024];
 
-  struct text_annotation texts[kMaximumTexts];
+  struct text_annotation texts[CRASH_CAPTURE_ANNOTATIONS];
   struct memory_range ranges[kMaximumRanges];
   _Atomic(struct crash_annotation *) annotations;
 };
@@ -131,9 +134,10 @@ CRASH_TIME bool is_captured_process(void);
 // Records that the calling thread belongs to this process.
 void adopt_thread(int process);
 
-// For a child of fork(2), which lacks the thread that held the lock. Called only if `annotation_users` is not 0:
-// otherwise nothing has to be written, and the kernel copies no page for the child.
-void annotations_release(void);
+// The fault signals that the calling thread has blocked as far as the program knows, but that the kernel does not
+// block. A jump that restores a mask (siglongjmp) does not change them.
+CRASH_TIME uint64_t hidden_signals(void);
+void set_hidden_signals(uint64_t signals);
 
 extern struct state crash_state __attribute__((visibility("hidden")));
 

@@ -12,14 +12,14 @@
 
 // The only place where the capture enters the kernel. A filter that traps system calls reports the address behind the
 // instruction, by which the handler distinguishes its own calls from those of the program.
-#if defined(__x86_64__)
 __asm__(
     ".section .text.hot,\"ax\",%progbits\n"
     ".hidden crash_system_call\n"
     ".globl crash_system_call\n"
-    ".type crash_system_call, @function\n"
+    ".type crash_system_call, %function\n"
     "crash_system_call:\n"
     ".cfi_startproc\n"
+#if defined(__x86_64__)
     "mov %rdi, %rax\n"
     "mov %rsi, %rdi\n"
     "mov %rdx, %rsi\n"
@@ -28,21 +28,7 @@ __asm__(
     "mov %r9, %r8\n"
     "mov 8(%rsp), %r9\n"
     "syscall\n"
-    ".hidden crash_system_call_end\n"
-    ".globl crash_system_call_end\n"
-    "crash_system_call_end:\n"
-    "ret\n"
-    ".cfi_endproc\n"
-    ".size crash_system_call, .-crash_system_call\n"
-    ".text\n");
 #else
-__asm__(
-    ".section .text.hot,\"ax\",%progbits\n"
-    ".hidden crash_system_call\n"
-    ".globl crash_system_call\n"
-    ".type crash_system_call, %function\n"
-    "crash_system_call:\n"
-    ".cfi_startproc\n"
     "mov x8, x0\n"
     "mov x0, x1\n"
     "mov x1, x2\n"
@@ -51,6 +37,7 @@ __asm__(
     "mov x4, x5\n"
     "mov x5, x6\n"
     "svc 0\n"
+#endif
     ".hidden crash_system_call_end\n"
     ".globl crash_system_call_end\n"
     "crash_system_call_end:\n"
@@ -58,7 +45,6 @@ __asm__(
     ".cfi_endproc\n"
     ".size crash_system_call, .-crash_system_call\n"
     ".text\n");
-#endif
 
 // MARK: Refusals
 
@@ -188,14 +174,6 @@ CRASH_TIME uint64_t clock_time(int clock) {
   bool is_read = read ? read(clock, &time) == 0 : false;
   if (!is_read && SYSTEM_CALL_2(SYS_clock_gettime, clock, &time) < 0) return 0;
   return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static bool is_equal(const char *one, const char *other) {
-  while (*one != 0 && *one == *other) {
-    one++;
-    other++;
-  }
-  return *one == *other;
 }
 
 static void find_in_vdso(const Elf64_Ehdr *header) {

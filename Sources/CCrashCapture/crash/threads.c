@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "proc.h"
-#include "../install/signal_descriptors.h"
+#include "state.h"
 #include "tracer.h"
 
 static struct {
@@ -182,7 +182,7 @@ CRASH_TIME void threads_wait(const ucontext_t *context) {
   atomic_store(&all.has_late_signal, true);
   atomic_fetch_add(&all.arriving, 1);
   // If another handler called ours, the stop signal is not blocked, and would stop the thread a second time, here.
-  uint64_t stop = UINT64_C(1) << (kStopSignal - 1);
+  uint64_t stop = signal_bit(kStopSignal);
   uint64_t mask = 0;
   change_mask(SIG_BLOCK, &stop, &mask);
   while (epoch % 2 == 1 && atomic_load(&all.epoch) == epoch) {
@@ -240,7 +240,8 @@ CRASH_TIME static bool ask(int process, int directory, int id, int listed) {
       return false;
   }
   bool is_running;
-  if (all.is_deaf || (signal_descriptors_take(kStopSignal) && proc_blocks_signal(listed, kStopSignal, &is_running))) {
+  bool has_descriptor = atomic_load_explicit(&crash_state.described_signals, memory_order_relaxed) & signal_bit(kStopSignal);
+  if (all.is_deaf || (has_descriptor && proc_blocks_signal(listed, kStopSignal, &is_running))) {
     leave_alone(thread);
     return true;
   }

@@ -116,8 +116,8 @@ CRASH_TIME static void help(void) {
 }
 
 // clone(2) with a function that the child starts with, on a stack of its own.
-#if defined(__x86_64__)
 CRASH_TIME static long clone_into(void (*function)(void) __attribute__((nonblocking)), void *stack_end, long flags) {
+#if defined(__x86_64__)
   long result;
   register long r10 __asm__("r10") = 0;
   register long r8 __asm__("r8") = 0;
@@ -134,9 +134,7 @@ CRASH_TIME static long clone_into(void (*function)(void) __attribute__((nonblock
       : "a"((long)SYS_clone), "D"(flags), "S"(stack_end), "d"(0L), "r"(r10), "r"(r8), "r"(r9)
       : "rcx", "r11", "memory");
   return result;
-}
 #else
-CRASH_TIME static long clone_into(void (*function)(void) __attribute__((nonblocking)), void *stack_end, long flags) {
   register long x8 __asm__("x8") = SYS_clone;
   register long x0 __asm__("x0") = flags;
   register void *x1 __asm__("x1") = stack_end;
@@ -155,8 +153,8 @@ CRASH_TIME static long clone_into(void (*function)(void) __attribute__((nonblock
       : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x9)
       : "x30", "memory");
   return x0;
-}
 #endif
+}
 
 // MARK: In the process
 

@@ -33,8 +33,19 @@ enum {
   CRASH_CAPTURE_NO_SIGNALS = 1 << 3,
 };
 
-// The size of a program id with its NUL: the names of dumps add an "@", a uuid and ".locked".
-enum { CRASH_CAPTURE_PROGRAM_ID_SIZE = 208 };
+enum {
+  // The size of a program id with its NUL: the names of dumps add an "@", a uuid and ".locked".
+  CRASH_CAPTURE_PROGRAM_ID_SIZE = 208,
+  // The limits in place of those that are 0.
+  CRASH_CAPTURE_CRASHED_STACK_LIMIT = 1 << 20,
+  CRASH_CAPTURE_STACK_LIMIT = 128 << 10,
+  CRASH_CAPTURE_STOP_TIMEOUT = 500,
+  CRASH_CAPTURE_RESERVE = 128 << 10,
+  // The most text annotations, and the most bytes of a name and of a value without their NUL.
+  CRASH_CAPTURE_ANNOTATIONS = 64,
+  CRASH_CAPTURE_ANNOTATION_NAME = 255,
+  CRASH_CAPTURE_ANNOTATION_VALUE = 4095,
+};
 
 struct crash_capture_options {
   // The database's directory; made if it is missing.
@@ -49,13 +60,13 @@ struct crash_capture_options {
   const char *CRASH_NULLABLE const *CRASH_NULLABLE environment;
   // The time zone that another process with the same zone has found, to save looking it up; see HandlerEnvironment.
   const char *CRASH_NULLABLE time_zone;
-  // The most bytes of stack of the thread that crashed, and of each other thread; 0 for 1 MiB and 128 KiB.
+  // The most bytes of stack of the thread that crashed, and of each other thread.
   uint32_t crashed_stack_limit;
   uint32_t stack_limit;
-  // The time in which threads have to stop, in milliseconds; 0 for 500.
+  // The time in which threads have to stop, in milliseconds.
   uint32_t stop_timeout;
-  // Bytes of disk space that are reserved for the dump at the start, so that it fits even if the disk fills up; 0 for
-  // 128 KiB, UINT32_MAX for none.
+  // Bytes of disk space that are reserved for the dump at the start, so that it fits even if the disk fills up;
+  // UINT32_MAX for none.
   uint32_t reserve;
   // CRASH_CAPTURE_…
   uint32_t flags;
@@ -82,9 +93,8 @@ const char *crash_capture_path(void);
 // database. written_path: receives the path of the dump, ended by NUL. Returns 0 or an errno value.
 int crash_capture_dump(const char *CRASH_NULLABLE path, char *CRASH_NULLABLE written_path, size_t written_path_size);
 
-// Sets a text annotation of the whole process (kAnnotationsSimpleMap); NULL removes it. Names have at most 255 bytes,
-// values 4095; there are at most 64 names. Returns 0, E2BIG or ENOSPC. Copies both. May run while another thread
-// crashes.
+// Sets a text annotation of the whole process (kAnnotationsSimpleMap); NULL removes it. Returns 0, E2BIG or ENOSPC.
+// Copies both. May run while another thread crashes.
 int crash_capture_set_annotation(const char *name, const char *CRASH_NULLABLE value);
 
 // A typed annotation, Crashpad's `Annotation`: setting it takes a copy and a store. It must live as long as the

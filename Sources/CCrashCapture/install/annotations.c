@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../crash/state.h"
+#include "install.h"
 
 // Held by writers; a crash reads without it.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -25,7 +26,7 @@ void annotations_release(void) {
 
 static struct text_annotation *find_text(const char *name) {
   struct text_annotation *free_place = NULL;
-  for (int index = 0; index < kMaximumTexts; index++) {
+  for (int index = 0; index < CRASH_CAPTURE_ANNOTATIONS; index++) {
     struct text_annotation *text = &crash_state.texts[index];
     if (text->is_used && strcmp(text->name, name) == 0) return text;
     if (!text->is_used && free_place == NULL) free_place = text;

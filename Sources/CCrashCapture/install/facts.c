@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
-#include "facts.h"
-
 #include <elf.h>
 #include <link.h>
 #include <stdlib.h>
@@ -11,6 +9,7 @@
 #include <unistd.h>
 
 #include "../crash/state.h"
+#include "install.h"
 
 extern char **environ;
 

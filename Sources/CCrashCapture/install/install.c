@@ -13,43 +13,12 @@
 
 #include "../crash/capture.h"
 #include "../crash/dump_file.h"
-#include "facts.h"
 #include "../crash/go.h"
 #include "../crash/handlers.h"
-#include "install.h"
-#include "interpose.h"
-#include "messages.h"
-#include "request.h"
-#include "stacks.h"
+#include "../crash/process_facts.h"
+#include "../crash/program_handlers.h"
 #include "../crash/threads.h"
-
-// All zero at first, so that it takes no space in the file.
-struct state crash_state __attribute__((aligned(256)));
-
-// The process that a thread belongs to, as far as it is known. It lies in a page that glibc copies for the child of a
-// fork(2) anyway.
-static _Thread_local int process_of_thread __attribute__((tls_model("initial-exec")));
-
-// Lies at a fixed distance from the thread pointer: the access allocates nothing, which it might for other thread-local
-// variables.
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wfunction-effects"
-#endif
-CRASH_TIME bool is_captured_process(void) {
-  int process = current_process();
-  if (process == atomic_load(&crash_state.process)) return true;
-  // 0: a thread that was not started by the pthread_create of this library. It is taken for a thread of a child of
-  // fork(2), because a crash in a child of vfork(2) is far rarer.
-  if (process_of_thread != 0 && process != process_of_thread) return false;
-  atomic_store(&crash_state.process, process);
-  return true;
-}
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#endif
-
-void adopt_thread(int process) { process_of_thread = process; }
+#include "install.h"
 
 static const char kPendingDumps[] = "pending-serialized-ios-dump";
 
@@ -109,6 +78,8 @@ static int open_database(const struct crash_capture_options *options, char *mess
   return 0;
 }
 
+static uint32_t limit(uint32_t wanted, uint32_t otherwise) { return wanted == 0 ? otherwise : wanted; }
+
 static int open_file(const struct crash_capture_options *options, char *message, size_t message_size) {
   if (options->flags & CRASH_CAPTURE_NO_FILE_AT_START) return 0;
   long result = dump_file_make();
@@ -120,13 +91,12 @@ static int open_file(const struct crash_capture_options *options, char *message,
     return fail((int)-result, message, message_size, "%s/%s", crash_state.directory_path, crash_state.locked_name);
   // A disk that fills up later can't take the reserved space. The reserve is optional: not every file system supports
   // it.
-  const uint32_t kReserve = 128 << 10;
-  uint64_t reserve = options->reserve == 0 ? kReserve : options->reserve;
+  uint64_t reserve = limit(options->reserve, CRASH_CAPTURE_RESERVE);
   if (reserve == UINT32_MAX) return 0;
   int saved = errno;
   // On some file systems a reserve beyond the limit of file sizes counts as a write: SIGXFSZ ends the program.
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < reserve) reserve = limit.rlim_cur;
+  struct rlimit file_size;
+  if (getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur < reserve) reserve = file_size.rlim_cur;
   if (reserve > 0) fallocate(crash_state.file.descriptor, FALLOC_FL_KEEP_SIZE, 0, (off_t)reserve);
   errno = saved;
   return 0;
@@ -234,9 +204,9 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
   state->has_run_id = options->run_id != NULL;
   if (options->run_id != NULL) memcpy(state->run_id, options->run_id, sizeof state->run_id);
   state->flags = options->flags;
-  state->crashed_stack_limit = options->crashed_stack_limit == 0 ? 1 << 20 : options->crashed_stack_limit;
-  state->stack_limit = options->stack_limit == 0 ? 128 << 10 : options->stack_limit;
-  state->stop_timeout = options->stop_timeout == 0 ? 500 : options->stop_timeout;
+  state->crashed_stack_limit = limit(options->crashed_stack_limit, CRASH_CAPTURE_CRASHED_STACK_LIMIT);
+  state->stack_limit = limit(options->stack_limit, CRASH_CAPTURE_STACK_LIMIT);
+  state->stop_timeout = limit(options->stop_timeout, CRASH_CAPTURE_STOP_TIMEOUT);
   atomic_store(&state->process, current_process());
 
   facts_install(options->environment, options->time_zone);

@@ -1,11 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
+// The steps of the installation, and the functions that its files share.
 #ifndef CRASHPADCTL_INSTALL_H
 #define CRASHPADCTL_INSTALL_H
 
 #include <stdbool.h>
 
+// Finds the facts that need libc, and those that are available only at the start.
+//
+// environment: names of variables to keep besides the usual ones; ends with NULL, stays unchanged; may be NULL itself.
+// time_zone: as found by the process that started this one; NULL to ask libc.
+void facts_install(const char *const *environment, const char *time_zone);
+
+// Finds the places where runtimes leave the reason for ending the process: glibc's abort message, Swift's fatal error,
+// and a terminate handler for C++ that records the exception and calls the earlier handler.
+void messages_install(void);
+
+// Gives an alternate signal stack, on which a handler runs when a thread's own stack is used up, to the calling thread
+// and to those that run already; new threads get theirs from pthread_create.
+void stacks_install(void);
+
+// Finds libc's functions for signal handlers and masks behind ours before a signal handler needs them. Called before
+// handlers are installed.
+void interpose_install(void);
+
 // Waits until no other thread captures, and makes the calling thread the capturing one (crash_state.owner). Returns
 // false if that takes more than ten seconds.
 bool install_take_capture(void);
+
+// For a child of fork(2), which lacks the thread that held the lock of annotations. Called only if `annotation_users`
+// is not 0: otherwise nothing has to be written, and the kernel copies no page for the child.
+void annotations_release(void);
+
+// For a child of fork(2): closes the file that waits for a crash of the parent, if it was set aside for the file of a
+// requested dump.
+void request_close_file(void);
 
 #endif

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
-#include "messages.h"
-
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../crash/state.h"
+#include "install.h"
 
 // Functions of runtimes are weak references, which the loader or the linker resolves. Asking dlsym(3) would cost
 // programs without these runtimes 20 microseconds at their start, because it formats an error message for each

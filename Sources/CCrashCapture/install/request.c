@@ -11,8 +11,8 @@
 #include "../crash/capture.h"
 #include "../crash/dump_file.h"
 #include "../crash/handlers.h"
-#include "request.h"
 #include "../crash/threads.h"
+#include "install.h"
 
 // Reads the calling thread's registers in the layout that a signal handler gets.
 #if defined(__x86_64__)
@@ -102,13 +102,13 @@ static int take_turn(void) {
 static bool is_pending(int number) {
   uint64_t pending = 0;
   SYSTEM_CALL_2(SYS_rt_sigpending, &pending, sizeof pending);
-  return (pending >> (number - 1) & 1) != 0;
+  return (pending & signal_bit(number)) != 0;
 }
 
 // Removes the pending signal that the capture's own write beyond the file size limit raised: the caller gets the error,
 // and its program goes on.
 static void take_off(int number) {
-  uint64_t only = UINT64_C(1) << (number - 1);
+  uint64_t only = signal_bit(number);
   struct timespec at_once = {0, 0};
   SYSTEM_CALL_4(SYS_rt_sigtimedwait, &only, NULL, &at_once, sizeof only);
 }

@@ -8,22 +8,9 @@
 #include <unistd.h>
 
 #include "../crash/dump_file.h"
-#include "install.h"
-#include "../crash/next.h"
 #include "../crash/state.h"
-
-#define EXPORTED __attribute__((visibility("default")))
-
-typedef int one_setter(uid_t);
-typedef int two_setter(uid_t, uid_t);
-typedef int three_setter(uid_t, uid_t, uid_t);
-
-static struct {
-  one_setter *_Atomic real;
-  one_setter *_Atomic effective;
-  two_setter *_Atomic both;
-  three_setter *_Atomic all;
-} next;
+#include "install.h"
+#include "next.h"
 
 // user: the new effective user.
 static void make_file_before(uid_t user) {
@@ -41,8 +28,10 @@ static void make_file_before(uid_t user) {
   errno = saved;
 }
 
-typedef int root_setter(const char *);
-static root_setter *_Atomic next_root;
+static int missing(void) {
+  errno = ENOSYS;
+  return -1;
+}
 
 EXPORTED int chroot(const char *path) {
   int saved = errno;
@@ -51,45 +40,36 @@ EXPORTED int chroot(const char *path) {
     atomic_store(&crash_state.owner, 0);
   }
   errno = saved;
-  root_setter *setter = atomic_load(&next_root);
-  if (setter == NULL) {
-    setter = (root_setter *)next_function("chroot", NULL, NULL);
-    atomic_store(&next_root, setter);
-  }
-  if (setter != NULL) return setter(path);
-  errno = ENOSYS;
-  return -1;
-}
-
-#define NEXT(place, name) \
-  (atomic_load(&next.place) != NULL ? atomic_load(&next.place) : (next.place = next_function(name, NULL, NULL)))
-
-static int missing(void) {
-  errno = ENOSYS;
-  return -1;
+  static void *_Atomic known;
+  int (*setter)(const char *) = next_function(&known, "chroot", NULL, NULL);
+  return setter == NULL ? missing() : setter(path);
 }
 
 EXPORTED int setuid(uid_t user) {
   make_file_before(user);
-  one_setter *setter = NEXT(real, "setuid");
+  static void *_Atomic known;
+  int (*setter)(uid_t) = next_function(&known, "setuid", NULL, NULL);
   return setter == NULL ? missing() : setter(user);
 }
 
 EXPORTED int seteuid(uid_t user) {
   make_file_before(user);
-  one_setter *setter = NEXT(effective, "seteuid");
+  static void *_Atomic known;
+  int (*setter)(uid_t) = next_function(&known, "seteuid", NULL, NULL);
   return setter == NULL ? missing() : setter(user);
 }
 
 EXPORTED int setreuid(uid_t real, uid_t effective) {
   make_file_before(effective);
-  two_setter *setter = NEXT(both, "setreuid");
+  static void *_Atomic known;
+  int (*setter)(uid_t, uid_t) = next_function(&known, "setreuid", NULL, NULL);
   return setter == NULL ? missing() : setter(real, effective);
 }
 
 EXPORTED int setresuid(uid_t real, uid_t effective, uid_t saved) {
   make_file_before(effective);
-  three_setter *setter = NEXT(all, "setresuid");
+  static void *_Atomic known;
+  int (*setter)(uid_t, uid_t, uid_t) = next_function(&known, "setresuid", NULL, NULL);
   return setter == NULL ? missing() : setter(real, effective, saved);
 }
 

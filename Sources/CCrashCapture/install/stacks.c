@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
-#include "stacks.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -10,12 +8,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "interpose.h"
 #include "../crash/memory.h"
-#include "../crash/next.h"
 #include "../crash/proc.h"
 #include "../crash/state.h"
 #include "../crash/threads.h"
+#include "install.h"
+#include "next.h"
 
 #if !defined(AT_MINSIGSTKSZ)
 #define AT_MINSIGSTKSZ 51
@@ -125,7 +123,7 @@ struct start {
 
 static void *start_thread(void *raw) {
   struct start start = *(struct start *)raw;
-  interpose_set_hidden(start.hidden);
+  set_hidden_signals(start.hidden);
   adopt_thread(start.process);
   // If the stack can't be set, it is leaked, and only an overflow of the thread's own stack is not captured.
   use_stack(raw);
@@ -142,21 +140,14 @@ extern thread_maker __pthread_create __attribute__((weak));
 extern int thrd_create(void *thread, int (*function)(void *), void *argument);
 __attribute__((used)) static int (*volatile const keeps_libc)(void *, int (*)(void *), void *) = thrd_create;
 
-static thread_maker *_Atomic known_maker;
+static void *_Atomic known_maker;
 
 static thread_maker *next_maker(void) {
-  thread_maker *maker = atomic_load(&known_maker);
-  if (maker == NULL) {
-    maker = (thread_maker *)next_function("pthread_create", (void *)__interceptor_pthread_create,
-                                          (void *)__pthread_create);
-    atomic_store(&known_maker, maker);
-  }
-  return maker;
+  return next_function(&known_maker, "pthread_create", (void *)__interceptor_pthread_create, (void *)__pthread_create);
 }
 
-// Precedes libc's function where this code is preloaded or linked into the executable.
-__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                                                          void *(*function)(void *), void *argument) {
+EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
+                            void *argument) {
   thread_maker *maker = next_maker();
   if (maker == NULL) return EAGAIN;
   if (!atomic_load(&crash_state.is_installed)) return maker(thread, attributes, function, argument);
@@ -165,7 +156,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
   if (start == NULL) return maker(thread, attributes, function, argument);
   start->function = function;
   start->argument = argument;
-  start->hidden = interpose_hidden();
+  start->hidden = hidden_signals();
   start->process = current_process();
   int error = maker(thread, attributes, start_thread, start);
   if (error != 0) keep_stack(start);

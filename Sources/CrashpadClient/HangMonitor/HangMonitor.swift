@@ -11,23 +11,6 @@ public import SystemPackage
 /// responds again; it becomes a pending one if it does not respond within the second threshold, or if the process dies
 /// meanwhile: see <doc:Hangs>. A thread of the monitor's own checks at each interval; in between there is no cost.
 public final class HangMonitor: Sendable {
-  public struct Options: Sendable {
-    /// The interval between checks.
-    public var interval: Duration = .milliseconds(500)
-    /// The time without a response after which a dump is written.
-    public var firstThreshold: Duration = .seconds(2)
-    /// The time without a response after which the dump is kept.
-    public var secondThreshold: Duration = .seconds(10)
-    /// The most unfinished tasks at once; at most 64.
-    public var taskLimit = 32
-    /// The most dumps that are kept while the process lives; later hangs leave none.
-    public var dumpLimit = 8
-    /// Called for each event, on the monitor's thread. Nothing is checked until it returns.
-    public var onEvent: (@Sendable (Event) -> Void)?
-
-    public init() {}
-  }
-
   /// An event of the monitor.
   public enum Event: Sendable, Equatable {
     /// The named watch did not respond within the first threshold; the dump is at the path, nil if it could not be
@@ -43,21 +26,14 @@ public final class HangMonitor: Sendable {
     case expired(String)
   }
 
-  public enum StartFailure: Error, Sendable, Equatable {
-    /// The handler has to be started first.
-    case clientNotStarted
-    case alreadyStarted
-    case noThread(Errno)
-  }
-
-  private struct Watched {
-    let watch: Watch
-    let countsFromStart: Bool
-  }
-
-  private let options: Options
   private let running: CrashpadClient.Running
-  private let watches = Mutex<[Watched]>([])
+  /// Of time without a response, in nanoseconds.
+  private let thresholds: (first: UInt64, second: UInt64)
+  private let interval: UInt64
+  private let taskLimit: Int
+  private let dumpLimit: Int
+  private let onEvent: (@Sendable (Event) -> Void)?
+  private let watches = Mutex<[Watch]>([])
   private let end = DispatchSemaphore(value: 0)
   /// The counted time in nanoseconds, at the last check.
   private let time = Atomic<UInt64>(0)
@@ -65,9 +41,16 @@ public final class HangMonitor: Sendable {
   private static let current = Mutex<HangMonitor?>(nil)
   private static let hang = StringAnnotation("hang", maximumLength: 1024)
 
-  private init(_ options: Options, _ running: CrashpadClient.Running) {
-    self.options = options
+  private init(
+    _ running: CrashpadClient.Running, interval: Duration, thresholds: (first: Duration, second: Duration),
+    taskLimit: Int, dumpLimit: Int, onEvent: (@Sendable (Event) -> Void)?
+  ) {
     self.running = running
+    self.interval = max(interval.nanoseconds, 1_000_000)
+    self.thresholds = (thresholds.first.nanoseconds, thresholds.second.nanoseconds)
+    self.taskLimit = taskLimit
+    self.dumpLimit = dumpLimit
+    self.onEvent = onEvent
   }
 
   /// The monitor that was started and not stopped.
@@ -75,16 +58,26 @@ public final class HangMonitor: Sendable {
 
   /// Starts the monitor with its thread: one in a process at a time.
   ///
-  /// - Throws: `StartFailure`.
+  /// - Parameters:
+  ///   - interval: the time between checks.
+  ///   - firstThreshold: the time without a response after which a dump is written.
+  ///   - secondThreshold: the time without a response after which the dump is kept.
+  ///   - taskLimit: the most unfinished tasks at once; at most 64.
+  ///   - dumpLimit: the most dumps that are kept while the process lives; later hangs leave none.
+  ///   - onEvent: called for each event, on the monitor's thread. Nothing is checked until it returns.
   @discardableResult
-  public static func start(_ options: Options = Options()) throws(StartFailure) -> HangMonitor {
-    try current.withLock { current throws(StartFailure) in
-      if current != nil { throw .alreadyStarted }
-      let running: CrashpadClient.Running
-      do { running = try CrashpadClient.running() } catch { throw .clientNotStarted }
-      let monitor = HangMonitor(options, running)
+  public static func start(
+    interval: Duration = .milliseconds(500), firstThreshold: Duration = .seconds(2),
+    secondThreshold: Duration = .seconds(10), taskLimit: Int = 32, dumpLimit: Int = 8,
+    onEvent: (@Sendable (Event) -> Void)? = nil
+  ) throws(CrashpadClient.Failure) -> HangMonitor {
+    try current.withLock { current throws(CrashpadClient.Failure) in
+      if current != nil { throw .monitorAlreadyStarted }
+      let monitor = HangMonitor(
+        try CrashpadClient.running(), interval: interval, thresholds: (firstThreshold, secondThreshold),
+        taskLimit: taskLimit, dumpLimit: dumpLimit, onEvent: onEvent)
       let failure = monitor.startThread()
-      guard failure == 0 else { throw .noThread(Errno(rawValue: failure)) }
+      guard failure == 0 else { throw .monitor(Errno(rawValue: failure)) }
       current = monitor
       return monitor
     }
@@ -99,7 +92,7 @@ public final class HangMonitor: Sendable {
     }
   }
 
-  // MARK: What is watched
+  // MARK: Watches
 
   /// Watches the main thread through the main queue, which it has to serve: with dispatchMain(), a run loop or Swift's
   /// `@MainActor`. Counts from its first response on, so that a main thread that never serves the queue is not
@@ -141,22 +134,20 @@ public final class HangMonitor: Sendable {
   public func watch(
     _ name: String, countsFromStart: Bool = false, ping: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
   ) {
-    add(Watch(name: name, ping: ping), countsFromStart)
+    add(Watch(name: name, countsFromStart: countsFromStart, ping: ping))
   }
 
   /// Watches a loop that reports when it works.
   public func watchLoop(_ name: String) -> WatchedLoop {
-    let watch = Watch(name: name, ping: nil)
-    add(watch, true)
+    let watch = Watch(name: name, countsFromStart: true, ping: nil)
+    add(watch)
     return WatchedLoop(watch: watch)
   }
 
-  private func add(_ watch: Watch, _ countsFromStart: Bool) {
-    watches.withLock { $0.append(Watched(watch: watch, countsFromStart: countsFromStart)) }
-  }
+  private func add(_ watch: Watch) { watches.withLock { $0.append(watch) } }
 
   /// Ends all watches with this name.
-  public func stopWatching(_ name: String) { watches.withLock { $0.removeAll { $0.watch.name == name } } }
+  public func stopWatching(_ name: String) { watches.withLock { $0.removeAll { $0.name == name } } }
 
   // MARK: Tasks
 
@@ -171,7 +162,7 @@ public final class HangMonitor: Sendable {
     _ name: String, expiry: Duration? = nil, onExpiry: @escaping @Sendable () -> Void = {}
   ) -> MonitoredTask? {
     let tasks = UnfinishedTasks.shared
-    guard let task = tasks.begin(name, limit: options.taskLimit) else { return nil }
+    guard let task = tasks.begin(name, limit: taskLimit) else { return nil }
     if let expiry {
       let deadline = time.load(ordering: .relaxed) + expiry.nanoseconds
       tasks.setExpiry(of: task, name: name, deadline: deadline, onExpiry)
@@ -215,82 +206,66 @@ public final class HangMonitor: Sendable {
     return 0
   }
 
-  /// The state of a watch.
-  private struct Case {
-    var state = HangState()
-    var dump: HangDump?
+  /// The state of all watches; only the monitor's thread has it.
+  private struct Hangs {
+    var cases: [ObjectIdentifier: (state: HangState, dump: HangDump?)] = [:]
+    /// The names of current hangs.
+    var names: [String] = []
+    /// The number of dumps that were kept.
+    var kept = 0
   }
 
   private func run() {
-    _ = CrashpadClient.prepareThread()
-    let interval = max(options.interval.nanoseconds, 1_000_000)
+    CrashpadClient.prepareThread()
     var clock = HangClock(interval: interval)
-    _ = clock.tick(Self.monotonicTime())
-    var cases: [ObjectIdentifier: Case] = [:]
-    var kept = 0
-    /// The names of current hangs.
-    var hanging: [String] = []
+    _ = clock.tick(DispatchTime.now().uptimeNanoseconds)
+    var hangs = Hangs()
     while end.wait(timeout: .now() + .nanoseconds(Int(interval))) == .timedOut {
-      let (counted, lost) = clock.tick(Self.monotonicTime())
+      let (counted, lost) = clock.tick(DispatchTime.now().uptimeNanoseconds)
       let now = time.add(counted, ordering: .relaxed).newValue
-      if lost > 0 { tell(.suspended(.nanoseconds(lost))) }
+      if lost > 0 { onEvent?(.suspended(.nanoseconds(lost))) }
       let watches = watches.withLock { $0 }
-      for watched in watches {
-        let id = ObjectIdentifier(watched.watch)
-        var known = cases[id] ?? Case()
-        let mayHang = watched.countsFromStart || watched.watch.hasAnswered
-        let answered = watched.watch.look() || !mayHang
-        let step = known.state.look(
-          answered: answered, counted: counted, first: options.firstThreshold.nanoseconds,
-          second: options.secondThreshold.nanoseconds)
-        if let step { perform(step, watched.watch.name, &known, &hanging, &kept) }
-        cases[id] = known
-      }
-      if cases.count > watches.count { forget(&cases, but: watches) }
-      for name in UnfinishedTasks.shared.expire(now) { tell(.expired(name)) }
+      for watch in watches { check(watch, counted, &hangs) }
+      if hangs.cases.count > watches.count { forget(&hangs, but: watches) }
+      for name in UnfinishedTasks.shared.expire(now) { onEvent?(.expired(name)) }
     }
-    forget(&cases, but: [])
+    forget(&hangs, but: [])
     Self.hang.clear()
   }
 
-  private func perform(
-    _ step: HangState.Step, _ name: String, _ known: inout Case, _ hanging: inout [String], _ kept: inout Int
-  ) {
-    switch step {
+  private func check(_ watch: Watch, _ counted: UInt64, _ hangs: inout Hangs) {
+    var (state, dump) = hangs.cases[ObjectIdentifier(watch)] ?? (HangState(), nil)
+    let mayHang = watch.countsFromStart || watch.hasAnswered
+    let answered = watch.look() || !mayHang
+    switch state.look(answered: answered, counted: counted, first: thresholds.first, second: thresholds.second) {
+    case nil: break
     case .dump:
-      hanging.append(name)
-      Self.hang.set(hanging.joined(separator: ", "))
-      if kept < options.dumpLimit { known.dump = try? HangDump.write(running) }
-      tell(.hangs(name, dump: known.dump?.path))
+      hangs.names.append(watch.name)
+      Self.hang.set(hangs.names.joined(separator: ", "))
+      if hangs.kept < dumpLimit { dump = try? HangDump.write(running) }
+      onEvent?(.hangs(watch.name, dump: dump?.path))
     case .keep:
-      let path = try? known.dump?.keep()
-      known.dump = nil
-      if path != nil { kept += 1 }
-      tell(.kept(name, dump: path))
+      let path = try? dump?.keep()
+      dump = nil
+      if path != nil { hangs.kept += 1 }
+      onEvent?(.kept(watch.name, dump: path))
     case .end(let time, let wasKept):
-      if !wasKept { known.dump?.discard() }
-      known.dump = nil
-      if let index = hanging.firstIndex(of: name) { hanging.remove(at: index) }
-      if hanging.isEmpty { Self.hang.clear() } else { Self.hang.set(hanging.joined(separator: ", ")) }
-      tell(.answers(name, after: .nanoseconds(time)))
+      if !wasKept { dump?.discard() }
+      dump = nil
+      if let index = hangs.names.firstIndex(of: watch.name) { hangs.names.remove(at: index) }
+      if hangs.names.isEmpty { Self.hang.clear() } else { Self.hang.set(hangs.names.joined(separator: ", ")) }
+      onEvent?(.answers(watch.name, after: .nanoseconds(time)))
     }
+    hangs.cases[ObjectIdentifier(watch)] = (state, dump)
   }
 
   /// Discards the dumps of ended watches.
-  private func forget(_ cases: inout [ObjectIdentifier: Case], but watches: [Watched]) {
-    let ids = Set(watches.map { ObjectIdentifier($0.watch) })
-    for (id, known) in cases where !ids.contains(id) {
+  private func forget(_ hangs: inout Hangs, but watches: [Watch]) {
+    let ids = Set(watches.map { ObjectIdentifier($0) })
+    for (id, known) in hangs.cases where !ids.contains(id) {
       known.dump?.discard()
-      cases[id] = nil
+      hangs.cases[id] = nil
     }
-  }
-
-  private func tell(_ event: Event) { options.onEvent?(event) }
-
-  private static func monotonicTime() -> UInt64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 }
 
@@ -298,7 +273,7 @@ extension Duration {
   fileprivate static func nanoseconds(_ count: UInt64) -> Duration { .nanoseconds(Int64(clamping: count)) }
 
   /// In nanoseconds; 0 for a negative duration.
-  fileprivate var nanoseconds: UInt64 {
+  var nanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)

@@ -19,7 +19,7 @@ final class UnfinishedTasks: Sendable {
   static let nameLength = 96
 
   private let names: [StringAnnotation]
-  private let refused = NumberAnnotation("unfinished-tasks-refused")
+  private let refused = StringAnnotation("unfinished-tasks-refused", maximumLength: 20)
   /// One bit for each free place.
   private let free = Atomic<UInt64>(.max)
   /// Odd while a place has a task; then it is the number of this task.

@@ -3,14 +3,17 @@ internal import Synchronization
 /// An object that has to respond.
 final class Watch: Sendable {
   let name: String
+  /// Whether the time before the first response counts as a hang too.
+  let countsFromStart: Bool
   /// Requests a response; nil for a loop, which reports by itself.
   private let ping: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
   /// The last ping that was answered; for a loop, the number of its begin and end calls.
   private let answered = Atomic<UInt64>(0)
   private let asked = Atomic<UInt64>(0)
 
-  init(name: String, ping: (@Sendable (@escaping @Sendable () -> Void) -> Void)?) {
+  init(name: String, countsFromStart: Bool, ping: (@Sendable (@escaping @Sendable () -> Void) -> Void)?) {
     self.name = name
+    self.countsFromStart = countsFromStart
     self.ping = ping
   }
 

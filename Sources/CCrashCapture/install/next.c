@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/auxv.h>
 
@@ -18,11 +17,17 @@ static bool is_in_executable(void) {
   return (uintptr_t)own + own->e_phoff == getauxval(AT_PHDR);
 }
 
-void *next_function(const char *name, void *interceptor, void *of_libc) {
+static void *search(const char *name, void *interceptor, void *of_libc) {
   bool is_executable = is_in_executable();
   if (is_executable && interceptor != NULL) return interceptor;
   bool is_static = is_executable && getauxval(AT_BASE) == 0;
   if (is_static && of_libc != NULL) return of_libc;
   void *found = dlsym(RTLD_NEXT, name);
   return found != NULL ? found : of_libc;
+}
+
+void *find_next_function(void *_Atomic *known, const char *name, void *interceptor, void *of_libc) {
+  void *found = search(name, interceptor, of_libc);
+  atomic_store(known, found);
+  return found;
 }

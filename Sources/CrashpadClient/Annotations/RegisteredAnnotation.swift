@@ -2,14 +2,11 @@ internal import CCrashCapture
 internal import Synchronization
 
 /// Crashpad's limits, from `client/annotation.h`.
-package enum AnnotationLimits {
+enum AnnotationLimits {
   /// The most bytes of a value.
-  package static let valueSize = 5 * 4096
+  static let valueSize = 5 * 4096
   /// The most bytes of a name.
-  package static let nameSize = 256
-  /// The first of the types that applications define.
-  package static let userDefinedType: UInt16 = 0x8000
-  static let textType: UInt16 = 1
+  static let nameSize = 256
 }
 
 /// A `crash_annotation` that is never freed, with access to its atomic fields.
