@@ -26,14 +26,13 @@ let package = Package(
     .systemLibrary(name: "CCrashpadLinux"),
     // Reads the container of ELF files: relocations, symbols and notes of every machine.
     .systemLibrary(name: "CCrashpadElfutils", providers: [.apt(["libelf-dev"])]),
-    // zstd and xz, each only where a file needs it: neither has to be installed.
-    .target(name: "CCrashpadUnpack"),
+    // zlib, xz and zstd, each only where a file or an upload needs it: none has to be installed.
+    .target(name: "CCrashpadCompression"),
     // Instructions as text, for pages: the library is loaded where it is installed.
     .target(name: "CCrashpadCapstone"),
     .target(name: "CCrashpadDemangle", linkerSettings: [.linkedLibrary("stdc++")]),
     .systemLibrary(name: "CCrashpadCurl"),
     .target(name: "CCrashpadArguments"),
-    .systemLibrary(name: "CCrashpadGzip"),
     // SQLite itself, for the index of `group`: linked in where its archive is, else loaded by that option alone.
     .target(name: "CCrashpadSQLite"),
     // Floor 0
@@ -43,7 +42,7 @@ let package = Package(
     .target(name: "CrashpadJSON"),
     .target(
       name: "CrashpadFiles",
-      dependencies: ["CCrashpadLinux", "CCrashpadUnpack", .product(name: "SystemPackage", package: "swift-system")]),
+      dependencies: ["CCrashpadCompression", "CCrashpadLinux", .product(name: "SystemPackage", package: "swift-system")]),
     // Floor 1
     .target(name: "IntermediateDump", dependencies: ["CrashpadBytes", "CrashpadJSON"]),
     .target(
@@ -67,7 +66,7 @@ let package = Package(
       name: "CrashpadSymbolication",
       dependencies: [
         "CrashpadBytes", "CCrashpadCapstone", "CCrashpadDemangle", "CCrashpadElfutils", "CCrashpadLinux",
-        "CCrashpadUnpack", "CrashpadFiles", "CrashpadSnapshot",
+        "CrashpadFiles", "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 3
@@ -96,7 +95,7 @@ let package = Package(
     .target(
       name: "CrashpadUpload",
       dependencies: [
-        "CrashpadBytes", "CCrashpadCurl", "CCrashpadGzip", "CCrashpadLinux", "CrashpadDatabase", "CrashpadFiles",
+        "CrashpadBytes", "CCrashpadCurl", "CCrashpadLinux", "CrashpadDatabase", "CrashpadFiles",
         "CrashpadMinidump", "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

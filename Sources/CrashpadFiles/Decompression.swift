@@ -1,41 +1,3 @@
-internal import CCrashpadUnpack
-
-/// The compression of a file.
-package enum Compression: String, Sendable {
-  case gzip
-  case xz
-  case zstd
-  /// A member of a zip archive.
-  case deflate
-  /// Recognized by its first bytes, but not supported.
-  case lz4
-
-  /// The compression of a file that begins with `bytes`; nil if there is none.
-  package static func of(_ bytes: RawSpan) -> Compression? {
-    if begins(bytes, [0x28, 0xb5, 0x2f, 0xfd]) { return .zstd }
-    if begins(bytes, [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]) { return .xz }
-    if begins(bytes, [0x1f, 0x8b, 0x08]) { return .gzip }
-    return begins(bytes, [0x04, 0x22, 0x4d, 0x18]) ? .lz4 : nil
-  }
-
-  private static func begins(_ bytes: RawSpan, _ start: [UInt8]) -> Bool {
-    guard bytes.byteCount >= start.count else { return false }
-    for (index, byte) in start.enumerated()
-    where unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self) != byte { return false }
-    return true
-  }
-
-  fileprivate var form: unpack_form? {
-    switch self {
-    case .gzip: UNPACK_GZIP
-    case .xz: UNPACK_XZ
-    case .zstd: UNPACK_ZSTD
-    case .deflate: UNPACK_DEFLATE
-    case .lz4: nil
-    }
-  }
-}
-
 /// The reason why compressed content can't be read.
 public enum DecompressionFailure: Error, Equatable, Sendable {
   /// There is no decompressor for it, or its library is not installed.
@@ -95,33 +57,43 @@ package enum Decompression {
     return start
   }
 
+  /// Decompresses `bytes` into all of `output`. Returns false if they are not a stream of exactly that size, or the
+  /// library is missing.
+  package static func fill(_ output: inout MutableRawSpan, from bytes: RawSpan, _ compression: Compression) -> Bool {
+    guard let stream = CompressionStream(decompressing: compression) else { return false }
+    var (offset, total) = (0, 0)
+    while true {
+      var rest = output._mutatingExtracting(droppingFirst: total)
+      let step = stream.step(bytes.extracting(offset..<bytes.byteCount), into: &rest)
+      offset += step.taken
+      total += step.filled
+      // A section may consist of several frames of zstd.
+      if step.isEnd, compression != .zstd || offset == bytes.byteCount { return total == output.byteCount }
+      if step.isDamaged || (step.taken == 0 && step.filled == 0) { return false }
+    }
+  }
+
   /// Calls `take` with every block and the number of bytes so far, until that returns false.
   private static func run(
     _ bytes: RawSpan, _ compression: Compression, _ take: (RawSpan, Int) throws -> Bool
   ) throws {
-    guard let form = compression.form else { throw DecompressionFailure.unsupported }
     var offset = 0
     var total = 0
     var block = [UInt8](repeating: 0, count: blockSize)
     // Concatenated compressed files are one file.
     repeat {
-      guard let stream = unsafe unpack_begin(form) else { throw DecompressionFailure.unsupported }
-      defer { unsafe unpack_end(stream) }
-      var result = UNPACK_MORE
-      while result == UNPACK_MORE {
-        var (taken, filled) = (0, 0)
-        result = unsafe bytes.extracting(offset..<bytes.byteCount).withUnsafeBytes { source in
-          unsafe block.withUnsafeMutableBufferPointer { target in
-            unsafe unpack_step(
-              stream, source.bindMemory(to: UInt8.self).baseAddress, source.count, &taken, target.baseAddress!,
-              target.count, &filled)
-          }
-        }
-        offset += taken
-        total += filled
-        if filled > 0, try unsafe !take(block.span.bytes.extracting(0..<filled), total) { return }
-        if result == UNPACK_DAMAGED { throw DecompressionFailure.damaged }
-        if result == UNPACK_MORE, taken == 0, filled == 0 {
+      guard let stream = CompressionStream(decompressing: compression) else { throw DecompressionFailure.unsupported }
+      var isEnd = false
+      while !isEnd {
+        var output = block.mutableSpan
+        var target = unsafe output.mutableBytes
+        let step = stream.step(bytes.extracting(offset..<bytes.byteCount), into: &target)
+        offset += step.taken
+        total += step.filled
+        isEnd = step.isEnd
+        if step.filled > 0, try unsafe !take(block.span.bytes.extracting(0..<step.filled), total) { return }
+        if step.isDamaged { throw DecompressionFailure.damaged }
+        if !isEnd, step.taken == 0, step.filled == 0 {
           throw offset == bytes.byteCount ? DecompressionFailure.cut : DecompressionFailure.damaged
         }
       }

@@ -86,15 +86,15 @@ package struct ZipArchive: Sendable {
   }
 }
 
-/// The CRC-32 of zip and gzip.
-enum CyclicRedundancyCheck {
+/// The CRC-32 of zip, gzip and `.gnu_debuglink`.
+package enum CyclicRedundancyCheck {
   private static let table: [UInt32] = (0..<256).map { index in
     var value = UInt32(index)
     for _ in 0..<8 { value = value & 1 == 1 ? 0xedb8_8320 ^ value >> 1 : value >> 1 }
     return value
   }
 
-  static func of(_ bytes: RawSpan) -> UInt32 {
+  package static func of(_ bytes: RawSpan) -> UInt32 {
     let table = table
     var value: UInt32 = .max
     for index in 0..<bytes.byteCount {

@@ -7,7 +7,7 @@ final class UploadWorker {
   private let run: UploadRun
   private let uploading: Uploading
   private var connection: HTTPConnection?
-  private lazy var compressor = GzipCompressor()
+  private lazy var compressor = CompressionStream.gzip()
 
   private var options: Uploading.Options { uploading.options }
 
@@ -170,7 +170,7 @@ final class UploadWorker {
   // MARK: The request
 
   /// Without zlib, reports are sent uncompressed, which all servers accept.
-  private func compressor(for destination: UploadDestination) -> GzipCompressor? {
+  private func compressor(for destination: UploadDestination) -> CompressionStream? {
     options.compresses ?? destination.usesGzip ? compressor : nil
   }
 

@@ -35,12 +35,12 @@ struct HostileElfTests {
     return DwarfInfo(try ElfFile(FilePath(folder.url("a").path)))
   }
 
-  private static func write(_ bytes: [UInt8]) throws -> (text: String, source: SymSource) {
+  private static func write(_ bytes: [UInt8]) throws -> (text: String, source: BreakpadInput) {
     let folder = try TemporaryFolder()
     try folder.write(bytes, to: "a")
-    let source = try SymSource(FilePath(folder.url("a").path))
+    let source = try BreakpadInput(FilePath(folder.url("a").path))
     let output = MemoryOutput()
-    _ = try SymWriter.write(source, SymWriter.Options(), to: output)
+    _ = try BreakpadWriter.write(source, BreakpadWriter.Options(), to: output)
     return (String(decoding: output.bytes, as: UTF8.self), source)
   }
 
@@ -92,7 +92,7 @@ struct HostileElfTests {
       (".debug_info", 0, Array(repeating: unit, count: 400).flatMap { $0 }),
     ])
     let source = try Self.write(bytes).source
-    #expect(source.info?.findings.findings.map(\.rule.code) == ["bad-dwarf"])
+    #expect(source.files.info?.findings.findings.map(\.rule.code) == ["bad-dwarf"])
   }
 
   /// A table of DWARF 4 with one file, and sequences of rows.
@@ -121,8 +121,8 @@ struct HostileElfTests {
       (".debug_info", 0, Self.unit([1, 4, 0, 0, 0, 0, 0] + Self.words(0x1000, 0x1000))),
     ])
     let info = try #require(try Self.info(bytes))
-    var lines = SymLines(unitCount: info.units.count)
-    for unit in info.units { lines.read(unit, info.sections, SymNames()) { (0x1000..<0x2000).contains($0) } }
+    var lines = BreakpadLines(unitCount: info.units.count)
+    for unit in info.units { lines.read(unit, BreakpadNames()) { (0x1000..<0x2000).contains($0) } }
     #expect(kept.contains(lines.rows.count), "\(lines.rows.count)")
   }
 
@@ -179,7 +179,7 @@ struct HostileElfTests {
     let made = unsafe mkfifo(folder.url("a.dwo").path, 0o600)
     try #require(made == 0)
     let file = try ElfSymbols(FilePath(folder.url("a").path))
-    #expect(file.symbolize(imageAddress: 0x1000) == nil)
+    #expect(file.symbolize(0x1000 &- file.imageBase) == nil)
     #expect(file.findings.findings.map(\.rule.code) == ["split-dwarf-missing"])
   }
 
@@ -218,7 +218,7 @@ struct HostileElfTests {
     func rules(_ instructions: [UInt8]) throws -> FrameRules? {
       let folder = try TemporaryFolder()
       try folder.write(SynthElf.file([(".eh_frame", 2, Self.frames(instructions))]), to: "a")
-      return try SymbolFile(FilePath(folder.url("a").path)).frameRules(at: 0x1010, .x86_64)
+      return try SymbolFiles.open(FilePath(folder.url("a").path)).frameRules(at: 0x1010, .x86_64)
     }
     #expect(try rules([0x05, 3, 2]) != nil)
     #expect(try rules([0x05] + Self.number(200_000) + [2]) != nil)
@@ -236,7 +236,7 @@ struct HostileElfTests {
       (".eh_frame", 2, Self.frames([0x3f])), (".gnu_debugdata", 0, [1, 2, 3]),
     ]
     try folder.write(SynthElf.file(sections.map { (name: $0.0, flags: $0.1, bytes: $0.2) }), to: "a")
-    let file = try SymbolFile(FilePath(folder.url("a").path))
+    let file = try SymbolFiles.open(FilePath(folder.url("a").path))
     #expect(file.frameRules(at: 0x1010, .x86_64) == nil)
     #expect(file.symbolize(0x1010) == nil)
     #expect(Set(file.findings.findings.map(\.rule.code)) == ["bad-frame-rules", "unknown-compression"])
@@ -247,8 +247,8 @@ struct HostileElfTests {
   func wholeFile() throws {
     let folder = try TemporaryFolder()
     try folder.write([0x1f, 0x8b, 8, 0] + Array(repeating: 0, count: 100), to: "a.gz")
-    #expect(throws: (any Error).self) { try SymSource(FilePath(folder.url("a.gz").path)) }
-    #expect(throws: SymbolFile.UnknownFormat.self) { try SymbolContents(FilePath(folder.url("a.gz").path)) }
+    #expect(throws: (any Error).self) { try BreakpadInput(FilePath(folder.url("a.gz").path)) }
+    #expect(throws: SymbolFiles.UnknownFormat.self) { try SymbolContents(FilePath(folder.url("a.gz").path)) }
   }
 
   @Test("Descriptions of frames that compilers wrote are executed")
@@ -287,7 +287,7 @@ struct HostileElfTests {
   func depth() throws {
     var text = "MODULE Linux x86_64 0 a\nINLINE_ORIGIN 0 in\nFUNC 1000 10 0 out\n"
     for level in 0..<300 { text += "INLINE \(level) 1 0 0 1000 10\n" }
-    let file = try SymFile(InputFile(bytes: Array(text.utf8)))
+    let file = try BreakpadFile(InputFile(bytes: Array(text.utf8)))
     #expect(file.symbolize(0x1000)?.frames.count == 201)
   }
 }

@@ -21,7 +21,7 @@ struct MachODamageTests {
         _ = file.caller(of: registers, at: address, isInnermost: false) { _ in nil }
       }
       if let dwarf = file.dwarf { #expect(dwarf.contents(".debug_info").count < bytes.count) }
-      _ = (try? SymSource(file, name: "a"))?.frameSections()
+      _ = (try? BreakpadInput(file, name: "a"))?.files.frameSections
       _ = file.findings
     }
   }

@@ -148,7 +148,7 @@ struct MachOUnwindTests {
 
   private func stackRecords(_ file: MachOFile) throws -> [String] {
     let output = MemoryOutput()
-    _ = try SymWriter.write(SymSource(file, name: "a"), SymWriter.Options(), to: output)
+    _ = try BreakpadWriter.write(BreakpadInput(file, name: "a"), BreakpadWriter.Options(), to: output)
     return String(decoding: output.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
       .filter { $0.hasPrefix("STACK") }
   }

@@ -36,15 +36,7 @@ struct RangeIndex {
   }
 
   /// The number of ranges that begin at or before `address`.
-  private func count(upTo address: UInt64) -> Int {
-    var low = 0
-    var high = entries.count
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].low <= address { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
+  private func count(upTo address: UInt64) -> Int { entries.indices.partition { entries[$0].low > address } }
 
   /// The number of the range that contains `address` and begins last.
   func first(containing address: UInt64) -> Int? {

@@ -23,13 +23,7 @@ struct RangeList {
   /// The index of the first range that ends after `address`.
   func index(endingAfter address: UInt64) -> Int {
     if let last = ranges.last, last.upperBound <= address { return ranges.count }
-    var low = 0
-    var high = ranges.count
-    while low < high {
-      let middle = (low + high) / 2
-      if ranges[middle].upperBound <= address { low = middle + 1 } else { high = middle }
-    }
-    return low
+    return ranges.indices.partition { ranges[$0].upperBound > address }
   }
 
   /// Inserts a range. Returns false, without inserting it, if it overlaps an existing one.

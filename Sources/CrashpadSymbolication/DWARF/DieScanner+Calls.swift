@@ -9,11 +9,7 @@ extension DieScanner {
 
     var isEmpty: Bool { range == nil && list == nil }
 
-    /// - Parameters:
-    ///   - low: the first address.
-    ///   - high: the address after the last one, or nil.
-    ///   - size: the size in bytes, instead of `high`.
-    ///   - list: the place of the list of ranges.
+    /// `high` is the address after the last one; an entry may have the size in its place.
     init(low: UInt64?, high: UInt64?, size: UInt64?, list: RangeLists.Place?) {
       guard let low, let end = size.map({ low &+ $0 }) ?? high else {
         (range, self.list) = (nil, list)
@@ -46,14 +42,11 @@ extension DieScanner {
   static var maximumLevel: Int { 200 }
 
   /// - Parameters:
-  ///   - unit: the unit's entries, beginning with that of the unit.
-  ///   - start: the offset of the first byte in `.debug_info`.
+  ///   - unit: the bytes of the entries, of which `start` is the offset in `.debug_info`.
   ///   - unitStart: the offset of the unit's header, to which references are relative.
-  ///   - addresses: the addresses of the unit.
-  ///   - hasCalls: whether calls are needed at all.
-  ///   - function: called for each function with code, with the offset of its entry; returns its number, or nil if its
-  /// calls are not needed.
-  /// - call: called for each call inlined into the function with that number, before the calls in it.
+  ///   - function: called for each function with code and the offset of its entry; returns its number, or nil if its calls
+  ///     are not needed.
+  ///   - call: called for each call inlined into the function with that number, before the calls in it.
   /// - Returns: false if an entry could not be read; then some may be missing.
   @inline(__always)
   func scan(

@@ -47,12 +47,7 @@ struct DieScanner {
   /// The largest accepted code; real files have fewer.
   private static let maximumCode: UInt64 = 65_536
 
-  /// Reads the abbreviations of a unit. Nil if they are damaged or implausible.
-  ///
-  /// - Parameters:
-  ///   - table: `.debug_abbrev`.
-  ///   - start: the offset of the unit's abbreviations.
-  ///   - format: the format of the unit's values.
+  /// Reads a unit's abbreviations in `.debug_abbrev`. Nil if they are damaged or implausible.
   init?(_ table: RawSpan, at start: UInt64, _ format: DwarfFormat) {
     self.format = format
     guard var offset = Int(exactly: start), offset < table.byteCount else { return nil }
@@ -135,9 +130,7 @@ struct DieScanner {
 
   /// Calls `body` with each attribute of one entry: its name, its form, and the bytes and the offset of its value.
   ///
-  /// - Parameters:
-  ///   - unit: the section up to the end of the unit.
-  ///   - start: the offset of the entry.
+  /// - Parameter unit: the section up to the end of the unit.
   /// - Returns: false if the entry can't be read.
   func forEachAttribute(_ unit: RawSpan, at start: Int, _ body: (Int, UInt32, RawSpan, Int) -> Void) -> Bool {
     var offset = start

@@ -43,10 +43,9 @@ struct DwarfFormat: Hashable {
     case DW_FORM_block1 where rest >= 1: length = fixed(1, unit, &offset)
     case DW_FORM_block2 where rest >= 2: length = fixed(2, unit, &offset)
     case DW_FORM_block4 where rest >= 4: length = fixed(4, unit, &offset)
-    case DW_FORM_string where rest > 0:
-      let end = unit.firstZero(in: ByteRange(offset: offset, count: rest))
-      guard end < unit.byteCount else { return false }
-      offset = end + 1
+    case DW_FORM_string:
+      guard let text = unit.terminated(at: offset) else { return false }
+      offset = text.end + 1
       return true
     case DW_FORM_indirect:
       guard let actual = unit.unsigned(&offset), Int(clamping: actual) != DW_FORM_indirect else { return false }
@@ -61,16 +60,37 @@ struct DwarfFormat: Hashable {
     return true
   }
 
-  /// A number of 1, 2, 4 or 8 bytes; nil if there are fewer bytes.
+  /// A number of 1, 2, 3, 4 or 8 bytes; nil if there are fewer bytes.
   func fixed(_ size: Int, _ bytes: RawSpan, _ offset: inout Int) -> UInt64? {
     guard offset >= 0, offset <= bytes.byteCount - size else { return nil }
     defer { offset += size }
     return bytes.number(at: offset, size: size, isBigEndian)
   }
 
-  private func fixed(_ size: Int, _ bytes: RawSpan, at place: Int) -> UInt64? {
+  /// A value of a form with a fixed size.
+  private func fixed(_ form: UInt32, _ bytes: RawSpan, at place: Int) -> UInt64? {
     var place = place
-    return fixed(size, bytes, &place)
+    return fixedSize(form).flatMap { fixed($0, bytes, &place) }
+  }
+
+  /// An entry of a table with entries of one size; nil if it is not in the section.
+  func entry(_ index: UInt64, of table: SharedBytes, at base: UInt64, size: Int) -> UInt64? {
+    let (distance, tooFar) = index.multipliedReportingOverflow(by: UInt64(size))
+    let (offset, overflow) = base.addingReportingOverflow(distance)
+    guard !tooFar, !overflow, var place = Int(exactly: offset) else { return nil }
+    return table.withBytes { fixed(size, $0, &place) }
+  }
+
+  /// Reads the length at the beginning of a unit or table, which gives the size of offsets in it.
+  ///
+  /// - Returns: the end of the unit; nil if it is not in the section.
+  mutating func readEnd(_ bytes: RawSpan, _ offset: inout Int) -> Int? {
+    guard var length = fixed(4, bytes, &offset) else { return nil }
+    if length == 0xffff_ffff {
+      guard let wide = fixed(8, bytes, &offset) else { return nil }
+      (length, offsetSize) = (wide, 8)
+    }
+    return length <= UInt64(bytes.byteCount - offset) ? offset + Int(length) : nil
   }
 
   // MARK: Values
@@ -79,10 +99,7 @@ struct DwarfFormat: Hashable {
   func number(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> UInt64? {
     var offset = place
     switch Int(form) {
-    case DW_FORM_data1: return fixed(1, unit, at: place)
-    case DW_FORM_data2: return fixed(2, unit, at: place)
-    case DW_FORM_data4: return fixed(4, unit, at: place)
-    case DW_FORM_data8: return fixed(8, unit, at: place)
+    case DW_FORM_data1, DW_FORM_data2, DW_FORM_data4, DW_FORM_data8: return fixed(form, unit, at: place)
     case DW_FORM_udata: return unit.unsigned(&offset)
     case DW_FORM_sdata: return unit.signed(&offset).map { UInt64(bitPattern: $0) }
     default: return nil
@@ -92,12 +109,10 @@ struct DwarfFormat: Hashable {
   /// An offset in another section; nil for other forms.
   func sectionOffset(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> UInt64? {
     switch Int(form) {
+    // The last two are used before DWARF 4.
     case DW_FORM_sec_offset, DW_FORM_strp, DW_FORM_line_strp, DW_FORM_strp_sup, DW_FORM_GNU_ref_alt,
-      DW_FORM_GNU_strp_alt:
-      fixed(offsetSize, unit, at: place)
-    // Used before DWARF 4.
-    case DW_FORM_data4: fixed(4, unit, at: place)
-    case DW_FORM_data8: fixed(8, unit, at: place)
+      DW_FORM_GNU_strp_alt, DW_FORM_data4, DW_FORM_data8:
+      fixed(form, unit, at: place)
     default: nil
     }
   }
@@ -113,19 +128,12 @@ struct DwarfFormat: Hashable {
   func address(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> DwarfAddress? {
     var offset = place
     switch Int(form) {
-    case DW_FORM_addr: return fixed(addressSize, unit, at: place).map { .value($0) }
+    case DW_FORM_addr: return fixed(form, unit, at: place).map { .value($0) }
     case DW_FORM_addrx, DW_FORM_GNU_addr_index: return unit.unsigned(&offset).map { .index($0) }
-    case DW_FORM_addrx1: return fixed(1, unit, at: place).map { .index($0) }
-    case DW_FORM_addrx2: return fixed(2, unit, at: place).map { .index($0) }
-    case DW_FORM_addrx3: return three(unit, place).map { .index($0) }
-    case DW_FORM_addrx4: return fixed(4, unit, at: place).map { .index($0) }
+    case DW_FORM_addrx1, DW_FORM_addrx2, DW_FORM_addrx3, DW_FORM_addrx4:
+      return fixed(form, unit, at: place).map { .index($0) }
     default: return nil
     }
-  }
-
-  private func three(_ unit: RawSpan, _ place: Int) -> UInt64? {
-    guard let first = fixed(1, unit, at: place), let rest = fixed(2, unit, at: place + 1) else { return nil }
-    return isBigEndian ? first << 16 | rest : rest << 8 | first
   }
 
   /// The offset of an entry in the same section; nil for other forms.
@@ -134,12 +142,10 @@ struct DwarfFormat: Hashable {
   func reference(_ form: UInt32, _ unit: RawSpan, _ place: Int, _ unitStart: UInt64) -> UInt64? {
     var offset = place
     switch Int(form) {
-    case DW_FORM_ref1: return fixed(1, unit, at: place).map { unitStart &+ $0 }
-    case DW_FORM_ref2: return fixed(2, unit, at: place).map { unitStart &+ $0 }
-    case DW_FORM_ref4: return fixed(4, unit, at: place).map { unitStart &+ $0 }
-    case DW_FORM_ref8: return fixed(8, unit, at: place).map { unitStart &+ $0 }
+    case DW_FORM_ref1, DW_FORM_ref2, DW_FORM_ref4, DW_FORM_ref8:
+      return fixed(form, unit, at: place).map { unitStart &+ $0 }
     case DW_FORM_ref_udata: return unit.unsigned(&offset).map { unitStart &+ $0 }
-    case DW_FORM_ref_addr: return fixed(version == 2 ? addressSize : offsetSize, unit, at: place)
+    case DW_FORM_ref_addr: return fixed(form, unit, at: place)
     default: return nil
     }
   }
@@ -147,9 +153,7 @@ struct DwarfFormat: Hashable {
   /// The offset of an entry in the alternate file, which dwz creates for several files; nil for other forms.
   func alternateReference(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> UInt64? {
     switch Int(form) {
-    case DW_FORM_GNU_ref_alt: fixed(offsetSize, unit, at: place)
-    case DW_FORM_ref_sup4: fixed(4, unit, at: place)
-    case DW_FORM_ref_sup8: fixed(8, unit, at: place)
+    case DW_FORM_GNU_ref_alt, DW_FORM_ref_sup4, DW_FORM_ref_sup8: fixed(form, unit, at: place)
     default: nil
     }
   }
@@ -158,18 +162,13 @@ struct DwarfFormat: Hashable {
   func text(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> DwarfText? {
     var offset = place
     switch Int(form) {
-    case DW_FORM_string:
-      guard place < unit.byteCount else { return nil }
-      let end = unit.firstZero(in: ByteRange(offset: place, count: unit.byteCount - place))
-      return end < unit.byteCount ? .here(ByteRange(offset: place, count: end - place)) : nil
+    case DW_FORM_string: return unit.terminated(at: place).map { .here($0) }
     case DW_FORM_strp: return sectionOffset(form, unit, place).map { .strings($0) }
     case DW_FORM_line_strp: return sectionOffset(form, unit, place).map { .lineStrings($0) }
     case DW_FORM_strp_sup, DW_FORM_GNU_strp_alt: return sectionOffset(form, unit, place).map { .alternate($0) }
     case DW_FORM_strx, DW_FORM_GNU_str_index: return unit.unsigned(&offset).map { .index($0) }
-    case DW_FORM_strx1: return fixed(1, unit, at: place).map { .index($0) }
-    case DW_FORM_strx2: return fixed(2, unit, at: place).map { .index($0) }
-    case DW_FORM_strx3: return three(unit, place).map { .index($0) }
-    case DW_FORM_strx4: return fixed(4, unit, at: place).map { .index($0) }
+    case DW_FORM_strx1, DW_FORM_strx2, DW_FORM_strx3, DW_FORM_strx4:
+      return fixed(form, unit, at: place).map { .index($0) }
     default: return nil
     }
   }
@@ -190,7 +189,7 @@ enum DwarfAddress {
 
 /// The place of a text.
 enum DwarfText {
-  /// In the entry itself; offsets in the unit's section
+  /// In the entry itself; a range of the unit's section, or of `.debug_line`
   case here(ByteRange)
   /// An offset in `.debug_str`
   case strings(UInt64)

@@ -45,9 +45,6 @@ final class DwarfFunction {
   /// In a hostile file, thousands of calls may share one long list.
   private static let maximumRanges = 1_000_000
 
-  /// - Parameters:
-  ///   - offset: the offset of its entry.
-  ///   - entries: the entries of its unit.
   init(_ offset: UInt64, _ entries: UnitEntries) {
     self.offset = offset
     self.entries = entries
@@ -74,7 +71,7 @@ final class DwarfFunction {
     }
     var rangesLeft = Self.maximumRanges
     scan { call in
-      let isIn = entries.contains(call.code, address, &rangesLeft)
+      let isIn = entries.lists.contains(call.code, address, &rangesLeft)
       return chain.take(InlinedCall(call), level: call.level, isIn ? true : call.code.isEmpty ? nil : false)
     }
     return chain.calls
@@ -102,7 +99,7 @@ final class DwarfFunction {
         open.removeLast()
       }
       let first = all.ranges.count
-      all.ranges += entries.ranges(call.code, most: Self.maximumRanges - first)
+      all.ranges += entries.lists.ranges(call.code, most: Self.maximumRanges - first)
       isComplete = all.ranges.count < Self.maximumRanges && entries.sections.takeCalls(1)
       guard isComplete else { return .stop }
       open.append(all.calls.count)

@@ -16,12 +16,7 @@ final class DwarfInfo {
   /// Findings so far.
   var findings: FindingList { sections.findings.list }
 
-  /// Nil if the file has no DWARF.
-  /// Nil if the file has no DWARF.
-  ///
-  /// - Parameters:
-  ///   - file: the file with the sections.
-  ///   - places: the places to search for files that it refers to.
+  /// Nil if the file has no DWARF. `places` are searched for files that it refers to.
   init?(_ file: any DwarfContainer, _ places: DebugPlaces = DebugPlaces()) {
     let sections = DwarfSections(file, places)
     guard !sections.info.isEmpty else { return nil }
@@ -36,7 +31,7 @@ final class DwarfInfo {
       else { continue }
       let new = DwarfUnit(header, root, place: place, number: units.count, sections)
       units.append(new)
-      let own = new.ranges(sections)
+      let own = new.ranges
       // DWARF 2 has only one range per unit, which omits code that is placed elsewhere.
       if own.isEmpty ? !new.isImport : header.format.version < 3 { silent.append(new) }
       for range in own where Self.isReal(range, file) { ranges.add(range, new.number) }
@@ -57,7 +52,7 @@ final class DwarfInfo {
     let numbers = ranges.all(containing: address)
     guard numbers.isEmpty, !silent.isEmpty else { return numbers }
     for unit in silent {
-      for range in unit.functionRanges(sections) where Self.isReal(range, file) { ranges.add(range, unit.number) }
+      for range in unit.functionRanges where Self.isReal(range, file) { ranges.add(range, unit.number) }
     }
     silent = []
     ranges.finish()
@@ -69,11 +64,11 @@ final class DwarfInfo {
     var place: SymbolizedAddress?
     for number in unitNumbers(at: address) {
       let unit = units[number]
-      if let function = unit.function(at: address, sections) {
-        return unit.symbolize(address, in: function, sections, symbolName)
+      if let function = unit.function(at: address) {
+        return unit.symbolize(address, in: function, symbolName)
       }
       // A unit with lines only, such as that of an assembler
-      if place == nil, let location = unit.location(address, sections) {
+      if place == nil, let location = unit.location(address) {
         place = SymbolizedAddress(
           frames: [SymbolizedAddress.Frame(function: nil, location: location)], functionAddress: address,
           isNearest: false)
@@ -85,7 +80,7 @@ final class DwarfInfo {
   /// The start of the function that contains `address`.
   func functionAddress(_ address: UInt64) -> UInt64? {
     for number in unitNumbers(at: address) {
-      if let function = units[number].function(at: address, sections) { return function.entry }
+      if let function = units[number].function(at: address) { return function.entry }
     }
     return nil
   }

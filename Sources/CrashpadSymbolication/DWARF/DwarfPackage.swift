@@ -5,7 +5,7 @@ internal import CCrashpadElfutils
 /// Sources: DWARF 5, section 7.3.5; the DebugFission page of GCC's wiki.
 final class DwarfPackage {
   private let file: any DwarfContainer
-  private let index: RawSpanHolder
+  private let index: SharedBytes
   private let whole: DwarfParts
   private let format: DwarfFormat
   /// The size of the index: sections per unit, number of units, and slots of the hash table.
@@ -58,7 +58,7 @@ final class DwarfPackage {
     let offsets = ids + 4 * columns * row
     let sizes = ids + 4 * columns * (rows + row)
     var parts = whole
-    parts.info = RawSpanHolder()
+    parts.info = SharedBytes()
     for column in 0..<columns {
       let (offset, size) = (number(4, offsets + 4 * column, bytes), number(4, sizes + 4 * column, bytes))
       switch number(4, ids + 4 * column, bytes) {

@@ -10,7 +10,7 @@ protocol DwarfContainer: AnyObject {
   /// The path of the file; nil for a file in memory.
   var path: FilePath? { get }
   /// The bytes of a section, decompressed and relocated; empty if it is missing or can't be read.
-  func contents(_ name: String) -> RawSpanHolder
+  func contents(_ name: String) -> SharedBytes
   /// Whether an address is code, as far as the file shows.
   func isCode(_ address: UInt64) -> Bool
   /// The path of the file to which dwz moved the common data of several files; nil if there is none.
@@ -34,16 +34,17 @@ final class DwarfFindings {
 
 /// The DWARF sections of one file, with cached data. Not thread-safe.
 final class DwarfSections {
-  let info: RawSpanHolder
-  private let abbreviations: RawSpanHolder
-  private let strings: RawSpanHolder
-  private let stringOffsets: RawSpanHolder
+  let info: SharedBytes
+  private let abbreviations: SharedBytes
+  private let strings: SharedBytes
+  private let stringOffsets: SharedBytes
   /// `.debug_addr`
-  let addresses: RawSpanHolder
+  let addresses: SharedBytes
   /// `.debug_ranges` and `.debug_rnglists`
-  let ranges: RawSpanHolder
-  let rangeLists: RawSpanHolder
-  let lines: LineSections
+  let ranges: SharedBytes
+  let rangeLists: SharedBytes
+  let lines: SharedBytes
+  private let lineStrings: SharedBytes
   let isBigEndian: Bool
   /// Whether the first function may be at 0.
   let isRelocatable: Bool
@@ -75,9 +76,7 @@ final class DwarfSections {
   /// The number of calls that may still be cached. Exceeding it is not a fault of the file.
   private var callsLeft = 2 << 20
 
-  /// - Parameters:
-  ///   - file: the file with the sections.
-  ///   - places: the places to search for files that it refers to.
+  /// `places` are searched for files that the file refers to.
   convenience init(_ file: any DwarfContainer, _ places: DebugPlaces = DebugPlaces()) {
     let findings = DwarfFindings()
     self.init(
@@ -99,7 +98,6 @@ final class DwarfSections {
   /// - Parameters:
   ///   - file: a `.dwo` file, a package of them, or an object file that has these sections beside its own.
   ///   - parts: the parts of the sections that belong to one unit; nil for the whole sections.
-  ///   - findings: the findings of the other file.
   convenience init(split file: any DwarfContainer, parts: DwarfParts? = nil, _ findings: DwarfFindings) {
     self.init(file, parts ?? DwarfParts(file, suffix: ".dwo"), findings, isSplit: true, splitFiles: nil) { nil }
   }
@@ -115,9 +113,10 @@ final class DwarfSections {
     isBigEndian = !file.isLittleEndian
     isRelocatable = file.isRelocatable
     (self.isSplit, self.findings, self.splitFiles, makeAlternate) = (isSplit, findings, splitFiles, alternate)
-    addresses = isSplit ? RawSpanHolder() : file.contents(".debug_addr")
-    ranges = isSplit ? RawSpanHolder() : file.contents(".debug_ranges")
-    lines = isSplit ? LineSections(strings: strings) : LineSections(file, strings: strings)
+    addresses = isSplit ? SharedBytes() : file.contents(".debug_addr")
+    ranges = isSplit ? SharedBytes() : file.contents(".debug_ranges")
+    lines = isSplit ? SharedBytes() : file.contents(".debug_line")
+    lineStrings = isSplit ? SharedBytes() : file.contents(".debug_line_str")
     let isBigEndian = isBigEndian
     let (units, isWhole) = info.withBytes { UnitHeader.all($0, isBigEndian: isBigEndian) }
     self.units = units
@@ -125,7 +124,7 @@ final class DwarfSections {
     abbreviationsLeft = 4 << 20 + abbreviations.count / 4
     abbreviationBytesLeft = 16 << 20 + abbreviations.count
     rangesLeft = 1 << 20 + info.count + ranges.count + rangeLists.count
-    linesLeft = 1 << 20 + 2 * lines.lines.count
+    linesLeft = 1 << 20 + 2 * lines.count
     if !isWhole { findings.add(ElfRules.badDwarf) }
   }
 
@@ -179,14 +178,9 @@ final class DwarfSections {
   /// The unit whose entries contain an offset.
   private func unit(at offset: UInt64) -> Int? {
     guard let offset = Int(exactly: offset) else { return nil }
-    var low = 0
-    var high = units.count
-    while low < high {
-      let middle = (low + high) / 2
-      if units[middle].start <= offset { low = middle + 1 } else { high = middle }
-    }
-    guard low > 0, offset >= units[low - 1].entries, offset < units[low - 1].end else { return nil }
-    return low - 1
+    let next = units.indices.partition { units[$0].start > offset }
+    guard next > 0, offset >= units[next - 1].entries, offset < units[next - 1].end else { return nil }
+    return next - 1
   }
 
   /// Nil if the abbreviations of the unit are damaged or implausible.
@@ -218,9 +212,9 @@ final class DwarfSections {
     // A call, an out-of-line function, its abstract entry, its declaration; longer chains are cycles.
     for _ in 0..<16 {
       guard let (entry, unit) = sections.nameEntry(at: offset) else { break }
-      if names.short == nil { names.short = entry.name.flatMap { sections.text($0, unit) } }
+      if names.short == nil { names.short = entry.name.flatMap { sections.text($0, unit: unit) } }
       if let linkage = entry.linkage {
-        names.linkage = sections.text(linkage, unit)
+        names.linkage = sections.text(linkage, unit: unit)
         break
       }
       if let next = entry.alternate {
@@ -268,21 +262,18 @@ final class DwarfSections {
     return found.map { ($0, number) }
   }
 
-  /// A text of an entry in a unit; nil if it is missing or not terminated.
-  func text(_ text: DwarfText, _ unit: Int) -> String? {
+  /// A text of an entry in a unit, or of a line table; nil if it is missing or not terminated.
+  func text(_ text: DwarfText, unit: Int?) -> String? {
     switch text {
-    case .here(let range): return info.withBytes { $0.text(in: range) }
+    case .here(let range): return (unit == nil ? lines : info).withBytes { $0.text(in: range) }
     case .strings(let offset): return strings.withBytes { $0.string(at: offset) }
-    case .lineStrings(let offset): return lines.text(.lineStrings(offset))
+    case .lineStrings(let offset): return lineStrings.withBytes { $0.string(at: offset) }
     case .alternate(let offset): return alternate?.strings.withBytes { $0.string(at: offset) }
     case .index(let index):
+      guard let unit else { return nil }
       let format = units[unit].format
       let first = root(unit)?.stringBase ?? implicitStringBase(format)
-      let (distance, isTooFar) = index.multipliedReportingOverflow(by: UInt64(format.offsetSize))
-      let (place, overflow) = first.addingReportingOverflow(distance)
-      guard !isTooFar, !overflow, var place = Int(exactly: place),
-        let offset = stringOffsets.withBytes({ format.fixed(format.offsetSize, $0, &place) })
-      else { return nil }
+      guard let offset = format.entry(index, of: stringOffsets, at: first, size: format.offsetSize) else { return nil }
       return strings.withBytes { $0.string(at: offset) }
     }
   }
@@ -295,12 +286,12 @@ final class DwarfSections {
 
 /// The sections, or the parts of them for one unit, that a package of split files has several times.
 struct DwarfParts {
-  var info: RawSpanHolder
-  var abbreviations: RawSpanHolder
-  var stringOffsets: RawSpanHolder
+  var info: SharedBytes
+  var abbreviations: SharedBytes
+  var stringOffsets: SharedBytes
   /// `.debug_rnglists`
-  var lists: RawSpanHolder
-  var strings: RawSpanHolder
+  var lists: SharedBytes
+  var strings: SharedBytes
 
   /// The whole sections.
   init(_ file: any DwarfContainer, suffix: String = "") {

@@ -3,6 +3,7 @@ internal import CCrashpadElfutils
 /// One compilation unit: its functions, read on the first lookup of an address in it.
 final class DwarfUnit {
   let number: Int
+  let sections: DwarfSections
   /// The header for the lines and the ranges; in split DWARF that of the skeleton.
   private let header: UnitHeader
   private let root: UnitRoot
@@ -23,13 +24,10 @@ final class DwarfUnit {
   private var functions: [UInt64: DwarfFunction] = [:]
 
   /// - Parameters:
-  ///   - header: the header before its entries.
-  ///   - root: its first entry.
   ///   - place: its number in the section.
   ///   - number: its number among the units with code.
-  ///   - sections: the sections that contain it.
   init(_ header: UnitHeader, _ root: UnitRoot, place: Int, number: Int, _ sections: DwarfSections) {
-    (self.header, self.root, self.place, self.number) = (header, root, place, number)
+    (self.header, self.root, self.place, self.number, self.sections) = (header, root, place, number, sections)
     lists = RangeLists(root, header, sections, skeleton: nil)
   }
 
@@ -45,56 +43,56 @@ final class DwarfUnit {
   var isImport: Bool { isSkeleton && root.lines == nil && root.low == nil && root.ranges == nil }
 
   /// Whether the file with its entries was found.
-  func hasSplitUnit(_ sections: DwarfSections) -> Bool {
-    _ = entries(sections)
+  var hasSplitUnit: Bool {
+    _ = entries
     return isSplitFound
   }
 
   /// The address ranges in the unit's own entry; empty if there are none.
-  func ranges(_ sections: DwarfSections) -> [Range<UInt64>] {
+  var ranges: [Range<UInt64>] {
     let code = DieScanner.Code(
       low: root.low.flatMap { lists.addresses.value(of: $0) },
       high: root.high.flatMap { lists.addresses.value(of: $0) },
       size: root.size, list: root.ranges)
-    return lists.ranges(code, sections)
+    return lists.ranges(code)
   }
 
   /// The address ranges of its functions.
-  func functionRanges(_ sections: DwarfSections) -> [Range<UInt64>] {
-    load(sections)
+  var functionRanges: [Range<UInt64>] {
+    load()
     return index.ranges
   }
 
   /// The number of functions with code.
-  func functionCount(_ sections: DwarfSections) -> Int {
-    load(sections)
+  var functionCount: Int {
+    load()
     return Set(index.numbers).count
   }
 
   /// The innermost function that contains `address`.
-  func function(at address: UInt64, _ sections: DwarfSections) -> DwarfFunction? {
-    load(sections)
+  func function(at address: UInt64) -> DwarfFunction? {
+    load()
     guard let offset = index.first(containing: address).map({ UInt64($0) }) else { return nil }
     if let known = functions[offset] { return known }
-    guard let entries = entries(sections) else { return nil }
+    guard let entries = entries else { return nil }
     let function = DwarfFunction(offset, entries)
     functions[offset] = function
     return function
   }
 
-  private func load(_ sections: DwarfSections) {
+  private func load() {
     guard !isLoaded else { return }
     isLoaded = true
-    let entries = entries(sections)
+    let entries = entries
     if isSkeleton, !isSplitFound, !isImport {
-      sections.findings.add(ElfRules.splitDwarfMissing, path: splitName(sections) ?? "")
+      sections.findings.add(ElfRules.splitDwarfMissing, path: splitName ?? "")
     }
     guard let entries else { return }
     let isWhole = entries.scan(hasCalls: false) { offset, code in
       if let range = code.range {
         index.add(range, Int(clamping: offset))
       } else {
-        for range in entries.ranges(code) { index.add(range, Int(clamping: offset)) }
+        for range in entries.lists.ranges(code) { index.add(range, Int(clamping: offset)) }
       }
       return nil
     } call: { _, _ in
@@ -105,11 +103,11 @@ final class DwarfUnit {
   }
 
   /// The entries of the functions; nil if they can't be read.
-  func entries(_ sections: DwarfSections) -> UnitEntries? {
+  var entries: UnitEntries? {
     if let known = knownEntries { return known }
     var new: UnitEntries?
     let skeleton = UnitEntries.Skeleton(root: root, sections: sections)
-    if isSkeleton, let (split, number) = splitUnit(sections) {
+    if isSkeleton, let (split, number) = splitUnit {
       isSplitFound = true
       new = UnitEntries(number, split, skeleton: skeleton)
     } else if !isSkeleton || root.hasChildren {
@@ -120,29 +118,29 @@ final class DwarfUnit {
     return new
   }
 
-  private func splitName(_ sections: DwarfSections) -> String? { root.splitName.flatMap { sections.text($0, place) } }
+  private var splitName: String? { root.splitName.flatMap { sections.text($0, unit: place) } }
 
-  private func splitUnit(_ sections: DwarfSections) -> (sections: DwarfSections, number: Int)? {
-    guard !isImport, let id = header.id ?? root.id, let name = splitName(sections) else { return nil }
-    return sections.splitFiles?.unit(id, name: name, folder: root.folder.flatMap { sections.text($0, place) })
+  private var splitUnit: (sections: DwarfSections, number: Int)? {
+    guard !isImport, let id = header.id ?? root.id, let name = splitName else { return nil }
+    return sections.splitFiles?.unit(id, name: name, folder: root.folder.flatMap { sections.text($0, unit: place) })
   }
 
   // MARK: Lines
 
-  func location(_ address: UInt64, _ sections: DwarfSections) -> SourceLocation? {
-    guard let lines = lines(sections), let row = lines.row(at: address) else { return nil }
+  func location(_ address: UInt64) -> SourceLocation? {
+    guard let lines = lines, let row = lines.row(at: address) else { return nil }
     return SourceLocation(file: lines.path(UInt64(row.file)), line: UInt64(row.line), column: UInt64(row.column))
   }
 
   /// The name of a file, by its number in the unit's table.
-  func fileName(_ number: UInt64, _ sections: DwarfSections) -> String? { lines(sections)?.path(number) }
+  func fileName(_ number: UInt64) -> String? { lines?.path(number) }
 
   /// Nil if there is no table, or it can't be read.
-  func lines(_ sections: DwarfSections) -> LineTable? {
+  var lines: LineTable? {
     if let table { return table }
     // A unit without a table is not a fault.
     let new = root.lines.flatMap {
-      LineTable(sections, at: $0, compilationFolder: root.folder.flatMap { sections.text($0, place) } ?? "")
+      LineTable(sections, at: $0, compilationFolder: root.folder.flatMap { sections.text($0, unit: place) } ?? "")
     }
     table = .some(new)
     return new
@@ -153,13 +151,13 @@ final class DwarfUnit {
   /// - Parameter symbolName: returns the name of the symbol that covers an address. It has precedence over DWARF's:
   /// parts of functions have names of their own (`main.cold`), and constructors have symbols that are missing in DWARF.
   func symbolize(
-    _ address: UInt64, in function: DwarfFunction, _ sections: DwarfSections, _ symbolName: (UInt64) -> String?
+    _ address: UInt64, in function: DwarfFunction, _ symbolName: (UInt64) -> String?
   ) -> SymbolizedAddress {
     var frames: [SymbolizedAddress.Frame] = []
-    var location = location(address, sections)
+    var location = location(address)
     for call in function.inlinedCalls(at: address).reversed() {
-      frames.append(SymbolizedAddress.Frame(function: functionName(at: call.origin, sections), location: location))
-      location = SourceLocation(file: fileName(call.file, sections), line: call.line, column: call.column)
+      frames.append(SymbolizedAddress.Frame(function: functionName(at: call.origin), location: location))
+      location = SourceLocation(file: fileName(call.file), line: call.line, column: call.column)
     }
     let name = symbolName(address) ?? name(of: function, symbolName)
     frames.append(SymbolizedAddress.Frame(function: name, location: location))
@@ -167,8 +165,8 @@ final class DwarfUnit {
   }
 
   /// The name of the function whose entry is at `offset`.
-  func name(ofFunctionAt offset: UInt64, _ sections: DwarfSections, _ symbolName: (UInt64) -> String?) -> String? {
-    entries(sections).flatMap { name(of: DwarfFunction(offset, $0), symbolName) }
+  func name(ofFunctionAt offset: UInt64, _ symbolName: (UInt64) -> String?) -> String? {
+    entries.flatMap { name(of: DwarfFunction(offset, $0), symbolName) }
   }
 
   private func name(of function: DwarfFunction, _ symbolName: (UInt64) -> String?) -> String? {
@@ -181,9 +179,9 @@ final class DwarfUnit {
   }
 
   /// The name of the function whose entry, or whose call's entry, is at `offset`; mangled if DWARF has that.
-  private func functionName(at offset: UInt64, _ sections: DwarfSections) -> String? {
+  private func functionName(at offset: UInt64) -> String? {
     if let known = names[offset] { return known }
-    let found = entries(sections)?.sections.names(at: offset)
+    let found = entries?.sections.names(at: offset)
     let name = found?.linkage ?? found?.short
     names[offset] = .some(name)
     return name

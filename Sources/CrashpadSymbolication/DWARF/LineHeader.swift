@@ -5,13 +5,14 @@ internal import CCrashpadElfutils
 struct LineHeader {
   /// The name of a file or folder; read on first use.
   struct Name {
-    var place = LineSections.Text.unknown
+    /// Nil if unknown.
+    var place: DwarfText?
     /// For a file: the number of its folder.
     var folder: UInt64 = 0
   }
 
-  /// The DWARF version: 2 to 5.
-  let version: Int
+  /// The format of the values in the header.
+  let format: DwarfFormat
   /// The size in bytes of the processor's smallest instruction, by which addresses advance.
   private(set) var step: UInt64 = 1
   private(set) var lineBase: Int8 = 0
@@ -24,167 +25,104 @@ struct LineHeader {
   /// The range of the instructions in the section.
   private(set) var program = ByteRange.empty
 
-  /// The position and the format for sequential reading.
-  fileprivate struct Cursor {
-    let isWide: Bool
-    let isBigEndian: Bool
-    var offset: Int
-  }
-
-  /// - Parameters:
-  ///   - bytes: `.debug_line`.
-  ///   - start: the offset of the table.
-  ///   - isBigEndian: the byte order of the file.
-  /// - Returns: nil if the table is truncated, or its version is not supported.
+  /// Reads the table at `start` of `.debug_line`. Nil if it is truncated, or its version is not supported.
   init?(_ bytes: RawSpan, at start: UInt64, isBigEndian: Bool) {
-    guard var offset = Int(exactly: start), offset <= bytes.byteCount, bytes.byteCount - offset >= 12 else {
-      return nil
-    }
-    var length = bytes.number(at: offset, size: 4, isBigEndian)
-    let isWide = length == 0xffff_ffff
-    offset += 4
-    if isWide {
-      length = bytes.number(at: offset, size: 8, isBigEndian)
-      offset += 8
-    }
-    guard length <= UInt64(bytes.byteCount - offset) else { return nil }
-    let table = bytes.extracting(0..<offset + Int(length))
-    var cursor = Cursor(isWide: isWide, isBigEndian: isBigEndian, offset: offset)
-    guard let version = table.fixed(2, &cursor), (2...5).contains(version) else { return nil }
-    self.version = Int(version)
+    var format = DwarfFormat(version: 0, addressSize: 8, offsetSize: 4, isBigEndian: isBigEndian)
+    guard var offset = Int(exactly: start), let end = format.readEnd(bytes, &offset) else { return nil }
+    let table = bytes.extracting(0..<end)
+    guard let version = format.fixed(2, table, &offset), (2...5).contains(version) else { return nil }
+    format.version = Int(version)
+    self.format = format
     // Skip the sizes of addresses, which instructions contain themselves, and of segments.
-    if version == 5 { cursor.offset += 2 }
-    guard let headerLength = table.fixed(isWide ? 8 : 4, &cursor),
-      headerLength <= UInt64(table.byteCount - cursor.offset)
+    if version == 5 { offset += 2 }
+    guard let headerLength = format.fixed(format.offsetSize, table, &offset), headerLength <= UInt64(end - offset)
     else { return nil }
-    program = ByteRange(offset: cursor.offset + Int(headerLength), count: 0)
-    program.count = table.byteCount - program.offset
-    let header = table.extracting(0..<program.offset)
-    guard readNumbers(header, &cursor) else { return nil }
-    guard version < 5 else {
-      guard let folders = Self.names(header, &cursor), let files = Self.names(header, &cursor) else { return nil }
+    let first = offset + Int(headerLength)
+    program = ByteRange(offset: first, count: end - first)
+    let header = table.extracting(0..<first)
+    guard readNumbers(header, &offset) else { return nil }
+    if version < 5 {
+      guard readOldNames(header, &offset) else { return nil }
+    } else {
+      guard let folders = readNames(header, &offset), let files = readNames(header, &offset) else { return nil }
       (self.folders, self.files) = (folders, files)
-      return
     }
-    // Numbers start at 1: folder 0 is the one in which the compiler ran; there is no file 0.
-    (folders, files) = ([Name()], [Name()])
-    while let place = header.string(&cursor) {
-      guard place.count > 0 else { break }
-      folders.append(Name(place: .lines(place)))
-    }
-    while let place = header.string(&cursor) {
-      guard place.count > 0 else { return }
-      guard let folder = header.unsigned(&cursor.offset), header.unsigned(&cursor.offset) != nil,
-        header.unsigned(&cursor.offset) != nil
-      else { return nil }
-      files.append(Name(place: .lines(place), folder: folder))
-    }
-    return nil
   }
 
   /// The size in bytes of the table at `start`, as far as it is in the section.
   static func size(_ bytes: RawSpan, at start: UInt64, isBigEndian: Bool) -> Int {
-    guard let offset = Int(exactly: start), offset <= bytes.byteCount, bytes.byteCount - offset >= 12 else { return 0 }
-    let length = bytes.number(at: offset, size: 4, isBigEndian)
-    return length == 0xffff_ffff ? bytes.byteCount - offset : Int(min(length, UInt64(bytes.byteCount - offset)))
+    var format = DwarfFormat(version: 0, addressSize: 8, offsetSize: 4, isBigEndian: isBigEndian)
+    guard var offset = Int(exactly: start), offset < bytes.byteCount else { return 0 }
+    return (format.readEnd(bytes, &offset) ?? bytes.byteCount) - offset
   }
 
-  private mutating func readNumbers(_ header: RawSpan, _ cursor: inout Cursor) -> Bool {
-    guard let step = header.fixed(1, &cursor) else { return false }
-    self.step = step
+  private mutating func readNumbers(_ header: RawSpan, _ offset: inout Int) -> Bool {
+    func next() -> UInt8? { format.fixed(1, header, &offset).map { UInt8($0) } }
+    guard let step = next() else { return false }
+    self.step = UInt64(step)
     // VLIW processors have several operations per instruction; they are not supported.
-    if version >= 4 { guard header.fixed(1, &cursor) == 1 else { return false } }
-    guard header.fixed(1, &cursor) != nil, let lineBase = header.fixed(1, &cursor),
-      let lineRange = header.fixed(1, &cursor), lineRange > 0, let opcodeBase = header.fixed(1, &cursor), opcodeBase > 0
+    if format.version >= 4, next() != 1 { return false }
+    guard next() != nil, let lineBase = next(), let lineRange = next(), lineRange > 0, let opcodeBase = next(),
+      opcodeBase > 0
     else { return false }
-    (self.lineBase, self.lineRange) = (Int8(truncatingIfNeeded: lineBase), UInt8(lineRange))
-    self.opcodeBase = UInt8(opcodeBase)
+    (self.lineBase, self.lineRange, self.opcodeBase) = (Int8(bitPattern: lineBase), lineRange, opcodeBase)
     for _ in 1..<opcodeBase {
-      guard let count = header.fixed(1, &cursor) else { return false }
-      operandCounts.append(UInt8(count))
+      guard let count = next() else { return false }
+      operandCounts.append(count)
     }
     return true
   }
 
-  // MARK: Names of DWARF 5
+  // MARK: Names
 
-  /// Nil if there is a form that is not used for names.
-  private static func names(_ header: RawSpan, _ cursor: inout Cursor) -> [Name]? {
-    guard let formatCount = header.fixed(1, &cursor) else { return nil }
-    var format: [(content: UInt64, form: UInt64)] = []
-    for _ in 0..<formatCount {
-      guard let content = header.unsigned(&cursor.offset), let form = header.unsigned(&cursor.offset) else {
-        return nil
-      }
-      format.append((content, form))
+  /// Before DWARF 5. Numbers start at 1: folder 0 is the one in which the compiler ran; there is no file 0.
+  private mutating func readOldNames(_ header: RawSpan, _ offset: inout Int) -> Bool {
+    (folders, files) = ([Name()], [Name()])
+    func next() -> ByteRange? {
+      guard let place = header.terminated(at: offset) else { return nil }
+      offset = place.end + 1
+      return place
+    }
+    while let place = next(), place.count > 0 { folders.append(Name(place: .here(place))) }
+    while let place = next() {
+      guard place.count > 0 else { return true }
+      // The folder, and the time and the size of the file.
+      guard let folder = header.unsigned(&offset), header.unsigned(&offset) != nil, header.unsigned(&offset) != nil
+      else { return false }
+      files.append(Name(place: .here(place), folder: folder))
+    }
+    return false
+  }
+
+  /// Nil if a value can't be read.
+  private func readNames(_ header: RawSpan, _ offset: inout Int) -> [Name]? {
+    guard let contentCount = format.fixed(1, header, &offset) else { return nil }
+    var contents: [(type: UInt64, form: UInt32)] = []
+    for _ in 0..<contentCount {
+      guard let type = header.unsigned(&offset), let form = header.unsigned(&offset).flatMap({ UInt32(exactly: $0) })
+      else { return nil }
+      contents.append((type, form))
     }
     // Every name takes bytes, so reading ends with the header if the count is too large.
-    guard let count = header.unsigned(&cursor.offset), count == 0 || !format.isEmpty else { return nil }
+    guard let count = header.unsigned(&offset), count == 0 || contents.contains(where: { takesBytes($0.form) }) else {
+      return nil
+    }
     var names: [Name] = []
     for _ in 0..<count {
       var name = Name()
-      for (content, form) in format {
-        guard let value = value(Int(clamping: form), header, &cursor) else { return nil }
-        switch (Int(clamping: content), value) {
-        case (DW_LNCT_path, .text(let place)): name.place = place
-        case (DW_LNCT_directory_index, .number(let number)): name.folder = number
+      for (type, form) in contents {
+        switch Int(clamping: type) {
+        case DW_LNCT_path: name.place = format.text(form, header, offset)
+        case DW_LNCT_directory_index: name.folder = format.number(form, header, offset) ?? 0
         default: break
         }
+        if let size = format.fixedSize(form) { offset += size } else if !format.skip(form, header, &offset) { return nil }
+        guard offset <= header.byteCount else { return nil }
       }
       names.append(name)
     }
     return names
   }
 
-  private enum Value {
-    case number(UInt64)
-    case text(LineSections.Text)
-    /// Other data, such as a checksum of the file
-    case other
-  }
-
-  private static func value(_ form: Int, _ header: RawSpan, _ cursor: inout Cursor) -> Value? {
-    let size: Int
-    switch form {
-    case DW_FORM_string: return header.string(&cursor).map { .text(.lines($0)) }
-    case DW_FORM_line_strp: return header.fixed(cursor.isWide ? 8 : 4, &cursor).map { .text(.lineStrings($0)) }
-    case DW_FORM_strp: return header.fixed(cursor.isWide ? 8 : 4, &cursor).map { .text(.strings($0)) }
-    case DW_FORM_udata: return header.unsigned(&cursor.offset).map { .number($0) }
-    case DW_FORM_data1, DW_FORM_data2, DW_FORM_data4, DW_FORM_data8:
-      let sizes = [DW_FORM_data1: 1, DW_FORM_data2: 2, DW_FORM_data4: 4, DW_FORM_data8: 8]
-      return header.fixed(sizes[form]!, &cursor).map { .number($0) }
-    case DW_FORM_strx: return header.unsigned(&cursor.offset).map { _ in .other }
-    case DW_FORM_block:
-      guard let count = header.unsigned(&cursor.offset), let count = Int(exactly: count) else { return nil }
-      size = count
-    case DW_FORM_data16: size = 16
-    case DW_FORM_strx1: size = 1
-    case DW_FORM_strx2: size = 2
-    case DW_FORM_strx3: size = 3
-    case DW_FORM_strx4: size = 4
-    default: return nil
-    }
-    guard size <= header.byteCount - cursor.offset else { return nil }
-    cursor.offset += size
-    return .other
-  }
-}
-
-extension RawSpan {
-  /// A number of `size` bytes; nil if there are fewer.
-  fileprivate func fixed(_ size: Int, _ cursor: inout LineHeader.Cursor) -> UInt64? {
-    guard cursor.offset <= byteCount - size else { return nil }
-    defer { cursor.offset += size }
-    return number(at: cursor.offset, size: size, cursor.isBigEndian)
-  }
-
-  /// The bytes before the next zero; nil if there is none.
-  fileprivate func string(_ cursor: inout LineHeader.Cursor) -> ByteRange? {
-    guard cursor.offset < byteCount else { return nil }
-    let start = cursor.offset
-    let end = firstZero(in: ByteRange(offset: start, count: byteCount - start))
-    guard end < byteCount else { return nil }
-    cursor.offset = end + 1
-    return ByteRange(offset: start, count: end - start)
-  }
+  private func takesBytes(_ form: UInt32) -> Bool { format.fixedSize(form) != 0 }
 }

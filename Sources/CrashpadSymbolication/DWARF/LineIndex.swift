@@ -67,15 +67,10 @@ struct LineIndex {
   /// The last row at or before `address`, unless a sequence ends between them.
   func row(at address: UInt64, _ program: LineProgram, _ bytes: RawSpan) -> Row? {
     guard let number = ranges.first(containing: address) else { return nil }
-    var low = number > 0 ? ends[number - 1] : 0
-    var high = ends[number]
-    while low < high {
-      let middle = (low + high) / 2
-      if marks[middle].row.address <= address { low = middle + 1 } else { high = middle }
-    }
+    let next = ((number > 0 ? ends[number - 1] : 0)..<ends[number]).partition { marks[$0].row.address > address }
     var program = program
-    var found = marks[low - 1].row
-    program.goOn(behind: found, at: marks[low - 1].next)
+    var found = marks[next - 1].row
+    program.goOn(behind: found, at: marks[next - 1].next)
     while program.next(bytes) == .row, program.row.address <= address, program.row.address >= found.address {
       found = program.row
     }

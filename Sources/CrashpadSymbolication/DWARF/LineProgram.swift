@@ -32,10 +32,10 @@ struct LineProgram {
   private let operandCounts: [UInt8]
   private let isBigEndian: Bool
 
-  init(_ header: LineHeader, isBigEndian: Bool) {
+  init(_ header: LineHeader) {
     (step, lineBase, lineRange) = (header.step, Int(header.lineBase), header.lineRange)
     (opcodeBase, operandCounts) = (Int(header.opcodeBase), header.operandCounts)
-    self.isBigEndian = isBigEndian
+    isBigEndian = header.format.isBigEndian
     offset = header.program.offset
   }
 

@@ -15,13 +15,9 @@ final class LineTable {
 
   /// Nil if the table can't be read, or the limit for reading tables is reached; then there is a finding.
   ///
-  /// - Parameters:
-  ///   - sections: the sections that contain the table.
-  ///   - offset: its offset in `.debug_line`.
-  ///   - compilationFolder: the folder in which the compiler ran; empty if unknown.
+  /// - Parameter compilationFolder: the folder in which the compiler ran; empty if unknown.
   init?(_ sections: DwarfSections, at offset: UInt64, compilationFolder: String) {
-    let isBigEndian = sections.lines.isBigEndian
-    let bytes = sections.lines.lines
+    let (bytes, isBigEndian) = (sections.lines, sections.isBigEndian)
     guard sections.takeLines(bytes.withBytes { LineHeader.size($0, at: offset, isBigEndian: isBigEndian) }) else {
       return nil
     }
@@ -32,7 +28,7 @@ final class LineTable {
     self.header = header
     self.sections = sections
     self.compilationFolder = compilationFolder
-    program = LineProgram(header, isBigEndian: isBigEndian)
+    program = LineProgram(header)
     paths = Array(repeating: nil, count: header.files.count)
   }
 
@@ -65,7 +61,7 @@ final class LineTable {
   }
 
   private func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result {
-    sections.lines.lines.withBytes { body($0.extracting(0..<header.program.end)) }
+    sections.lines.withBytes { body($0.extracting(0..<header.program.end)) }
   }
 
   // MARK: Files
@@ -80,16 +76,18 @@ final class LineTable {
   }
 
   private func makePath(_ file: LineHeader.Name) -> String? {
-    guard let name = sections.lines.text(file.place) else { return nil }
+    guard let name = text(file) else { return nil }
     if name.utf8.first == Self.slash { return name }
     // The first folder is the compilation folder, which DWARF 5 repeats here.
-    guard file.folder > 0 || header.version >= 5 else { return Self.join(compilationFolder, name) }
+    guard file.folder > 0 || header.format.version >= 5 else { return Self.join(compilationFolder, name) }
     guard file.folder < UInt64(header.folders.count),
-      let folder = sections.lines.text(header.folders[Int(file.folder)].place)
+      let folder = text(header.folders[Int(file.folder)])
     else { return Self.join(compilationFolder, name) }
     let path = Self.join(folder, name)
     return path.utf8.first == Self.slash || file.folder == 0 ? path : Self.join(compilationFolder, path)
   }
+
+  private func text(_ name: LineHeader.Name) -> String? { name.place.flatMap { sections.text($0, unit: nil) } }
 
   private static let slash = UInt8(ascii: "/")
 

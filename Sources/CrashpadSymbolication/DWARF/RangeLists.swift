@@ -10,21 +10,19 @@ struct RangeLists {
   }
 
   let addresses: AddressTable
-  private let bytes: RawSpanHolder
+  /// The sections whose limits apply.
+  private let sections: DwarfSections
+  private let bytes: SharedBytes
   private let format: DwarfFormat
   /// The initial base address of a list.
   private let base: UInt64
   /// The offset of the unit's own part of the section.
   private let listBase: UInt64
 
-  /// - Parameters:
-  ///   - root: the first entry of the unit.
-  ///   - header: the header of the unit.
-  ///   - sections: the sections that contain it.
-  ///   - skeleton: the skeleton of a split unit.
+  /// `skeleton` is that of a split unit.
   init(_ root: UnitRoot, _ header: UnitHeader, _ sections: DwarfSections, skeleton: UnitEntries.Skeleton?) {
     let (outer, outerRoot) = (skeleton?.sections ?? sections, skeleton?.root ?? root)
-    format = header.format
+    (format, self.sections) = (header.format, sections)
     // A unit without an offset uses the only part of the section, which has a header.
     let addressBase = outerRoot.addressBase ?? (format.version < 5 ? 0 : 2 * UInt64(format.offsetSize))
     addresses = AddressTable(bytes: outer.addresses, base: addressBase, format: format)
@@ -38,13 +36,8 @@ struct RangeLists {
     }
   }
 
-  /// The address ranges of an entry.
-  ///
-  /// - Parameters:
-  ///   - code: the location in the entry.
-  ///   - sections: the sections whose limits apply.
-  ///   - most: the maximum number of ranges to read.
-  func ranges(_ code: DieScanner.Code, _ sections: DwarfSections, most: Int = 1_000_000) -> [Range<UInt64>] {
+  /// The address ranges of an entry, at most `most`.
+  func ranges(_ code: DieScanner.Code, most: Int = 1_000_000) -> [Range<UInt64>] {
     if let range = code.range { return [range] }
     guard let list = code.list else { return [] }
     var ranges: [Range<UInt64>] = []
@@ -55,8 +48,11 @@ struct RangeLists {
     return ranges
   }
 
-  /// Whether a range in the entry's list contains `address`.
+  /// Whether the location in an entry contains `address`.
+  ///
+  /// - Parameter left: the number of ranges that may still be read.
   func contains(_ code: DieScanner.Code, _ address: UInt64, _ left: inout Int) -> Bool {
+    if let range = code.range { return range.contains(address) }
     guard let list = code.list else { return false }
     var isFound = false
     _ = forEach(at: list) { range in
@@ -72,22 +68,20 @@ struct RangeLists {
   /// - Returns: false if the list can't be read.
   private func forEach(at place: Place, _ body: (Range<UInt64>) -> Bool) -> Bool {
     bytes.withBytes { bytes in
-      guard let start = offset(place, bytes), var offset = Int(exactly: start), offset < bytes.byteCount else {
+      guard let start = offset(place), var offset = Int(exactly: start), offset < bytes.byteCount else {
         return false
       }
       return format.version < 5 ? pairs(bytes, &offset, body) : entries(bytes, &offset, body)
     }
   }
 
-  private func offset(_ place: Place, _ bytes: RawSpan) -> UInt64? {
-    guard case .index(let index) = place else {
-      guard case .offset(let offset) = place else { return nil }
-      return format.version < 5 ? offset &+ listBase : offset
+  private func offset(_ place: Place) -> UInt64? {
+    switch place {
+    case .offset(let offset): return format.version < 5 ? offset &+ listBase : offset
+    case .index(let index):
+      guard listBase > 0 else { return nil }
+      return format.entry(index, of: bytes, at: listBase, size: format.offsetSize).map { listBase &+ $0 }
     }
-    let (distance, tooFar) = index.multipliedReportingOverflow(by: UInt64(format.offsetSize))
-    let (entry, overflow) = listBase.addingReportingOverflow(distance)
-    guard listBase > 0, !tooFar, !overflow, var offset = Int(exactly: entry) else { return nil }
-    return format.fixed(format.offsetSize, bytes, &offset).map { listBase &+ $0 }
   }
 
   private func pairs(_ bytes: RawSpan, _ offset: inout Int, _ body: (Range<UInt64>) -> Bool) -> Bool {
@@ -144,15 +138,12 @@ struct RangeLists {
 
 /// The addresses of one unit in `.debug_addr`.
 struct AddressTable {
-  let bytes: RawSpanHolder
+  let bytes: SharedBytes
   let base: UInt64
   let format: DwarfFormat
 
   subscript(index: UInt64) -> UInt64? {
-    let (distance, tooFar) = index.multipliedReportingOverflow(by: UInt64(format.addressSize))
-    let (offset, overflow) = base.addingReportingOverflow(distance)
-    guard !tooFar, !overflow, var place = Int(exactly: offset) else { return nil }
-    return bytes.withBytes { format.fixed(format.addressSize, $0, &place) }
+    format.entry(index, of: bytes, at: base, size: format.addressSize)
   }
 
   @inline(__always)

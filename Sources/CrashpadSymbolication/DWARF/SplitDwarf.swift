@@ -1,5 +1,4 @@
 internal import CrashpadFiles
-internal import Glibc
 internal import SystemPackage
 
 /// Places to search for files that have a part of a module's debug information.
@@ -20,20 +19,15 @@ final class SplitFiles {
   /// By path; nil if a file can't be read.
   private var files: [FilePath: DwarfSections?] = [:]
 
-  /// - Parameters:
-  ///   - file: the file with the skeletons.
-  ///   - places: other places to search.
-  ///   - findings: the findings of that file.
   init(_ file: any DwarfContainer, _ places: DebugPlaces, _ findings: DwarfFindings) {
     self.file = file.path
     self.places = places
     self.findings = findings
   }
 
-  /// The unit with an id, as the sections that contain it and its number there; nil if no file has it.
+  /// The unit with the id of a skeleton, as the sections that contain it and its number there; nil if no file has it.
   ///
   /// - Parameters:
-  ///   - id: the id of the skeleton.
   ///   - name: the name of the `.dwo` file in the skeleton.
   ///   - folder: the folder in which the compiler ran.
   func unit(_ id: UInt64, name: String, folder: String?) -> (sections: DwarfSections, number: Int)? {
@@ -83,11 +77,4 @@ final class SplitFiles {
     var seen: Set<FilePath> = []
     return paths.filter { seen.insert($0).inserted }.compactMap { open($0).flatMap { DwarfPackage($0) } }
   }
-}
-
-/// The path without symbolic links; nil if the file is gone.
-func realPath(_ path: FilePath) -> FilePath? {
-  guard let real = unsafe path.withPlatformString({ unsafe realpath($0, nil) }) else { return nil }
-  defer { unsafe free(real) }
-  return unsafe FilePath(platformString: real)
 }

@@ -13,18 +13,13 @@ final class UnitEntries {
   let sections: DwarfSections
   private let scanner: DieScanner
   private let header: UnitHeader
-  private let lists: RangeLists
+  let lists: RangeLists
   /// Whether calls in several parts give only the address of the first part, because DWARF 2 has no range lists.
   var hasSingleRanges: Bool { header.format.version < 3 }
   /// Whether names in the unit's language are mangled.
   let hasMangledNames: Bool
 
-  /// Nil if the entries can't be read, or exceed the limits.
-  ///
-  /// - Parameters:
-  ///   - number: the number of the unit in its section.
-  ///   - sections: the sections that contain it.
-  ///   - skeleton: the skeleton of a split unit.
+  /// Nil if the entries can't be read, or exceed the limits. `number` is that of the unit in its section.
   init?(_ number: Int, _ sections: DwarfSections, skeleton: Skeleton?) {
     header = sections.units[number]
     guard let root = sections.root(number), let scanner = sections.scanner(header),
@@ -36,13 +31,7 @@ final class UnitEntries {
     hasMangledNames = ![0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x8001].contains(root.language)
   }
 
-  /// - Parameters:
-  ///   - first: the offset in the section of the entry to begin with; nil for all entries.
-  ///   - hasCalls: whether calls are needed at all.
-  ///   - function: called for each function with code, with the offset of its entry; returns its number, or nil if its
-  /// calls are not needed.
-  /// - call: called for each call inlined into the function with that number, before the calls in it.
-  /// - Returns: false if an entry could not be read; then some may be missing.
+  /// Calls `DieScanner.scan` for all entries, or from the one at the offset `first` of the section.
   func scan(
     from first: UInt64? = nil, hasCalls: Bool, function: (UInt64, DieScanner.Code) -> Int?,
     call: (Int, DieScanner.Call) -> DieScanner.Step
@@ -54,23 +43,6 @@ final class UnitEntries {
         info.extracting(Int(first)..<header.end), from: first, unitStart: UInt64(header.start),
         lists.addresses, hasCalls: hasCalls, function: function, call: call)
     }
-  }
-
-  /// The address ranges of an entry.
-  ///
-  /// - Parameters:
-  ///   - code: the location in the entry.
-  ///   - most: the maximum number of ranges to read.
-  func ranges(_ code: DieScanner.Code, most: Int = 1_000_000) -> [Range<UInt64>] {
-    lists.ranges(code, sections, most: most)
-  }
-
-  /// Whether the location in an entry contains `address`.
-  ///
-  /// - Parameter left: the number of ranges that may still be read.
-  func contains(_ code: DieScanner.Code, _ address: UInt64, _ left: inout Int) -> Bool {
-    if let range = code.range { return range.contains(address) }
-    return lists.contains(code, address, &left)
   }
 
   /// The entry point of the function whose entry is at `offset`; nil if unknown.
@@ -91,7 +63,6 @@ final class UnitEntries {
     }
     guard isRead else { return nil }
     if let known = entry ?? low { return known }
-    return lists.ranges(DieScanner.Code(low: nil, high: nil, size: nil, list: list), sections, most: 1).first?
-      .lowerBound
+    return lists.ranges(DieScanner.Code(low: nil, high: nil, size: nil, list: list), most: 1).first?.lowerBound
   }
 }

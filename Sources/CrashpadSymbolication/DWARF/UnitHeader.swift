@@ -15,12 +15,7 @@ struct UnitHeader {
   /// The id shared by a skeleton and its split unit; before DWARF 5, it is in the first entry.
   let id: UInt64?
 
-  /// All headers of `.debug_info`.
-  ///
-  /// - Parameters:
-  ///   - bytes: the section.
-  ///   - isBigEndian: the byte order of the file.
-  /// - Returns: the headers, and whether the whole section could be read.
+  /// All headers of `.debug_info`, and whether the whole section could be read.
   static func all(_ bytes: RawSpan, isBigEndian: Bool) -> (headers: [UnitHeader], isWhole: Bool) {
     var headers: [UnitHeader] = []
     // Units of real files are larger than 32 bytes on average.
@@ -40,14 +35,7 @@ struct UnitHeader {
   private static func next(_ bytes: RawSpan, at start: Int, isBigEndian: Bool) -> (UnitHeader?, end: Int)? {
     var format = DwarfFormat(version: 0, addressSize: 8, offsetSize: 4, isBigEndian: isBigEndian)
     var offset = start
-    guard var length = format.fixed(4, bytes, &offset) else { return nil }
-    if length == 0xffff_ffff {
-      guard let wide = format.fixed(8, bytes, &offset) else { return nil }
-      length = wide
-      format.offsetSize = 8
-    }
-    guard length <= UInt64(bytes.byteCount - offset) else { return nil }
-    let end = offset + Int(length)
+    guard let end = format.readEnd(bytes, &offset) else { return nil }
     return (read(bytes.extracting(0..<end), start, &offset, &format), end)
   }
 
@@ -109,13 +97,10 @@ struct UnitRoot {
   var splitRangesBase: UInt64?
   var id: UInt64?
 
-  /// - Parameters:
-  ///   - header: the header of the unit.
-  ///   - info: the section.
-  ///   - table: `.debug_abbrev`.
-  ///   - left: the number of bytes of abbreviations that may still be read; in real files, the first entry's abbreviation
-  /// comes first.
-  /// - Returns: nil if the entry can't be read.
+  /// Nil if the entry can't be read.
+  ///
+  /// - Parameter left: the number of bytes of abbreviations that may still be read; in real files, the first entry's
+  ///   abbreviation comes first.
   init?(_ header: UnitHeader, _ info: RawSpan, _ table: RawSpan, _ left: inout Int) {
     let unit = info.extracting(0..<header.end)
     var offset = header.entries

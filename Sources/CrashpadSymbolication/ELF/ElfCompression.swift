@@ -1,21 +1,19 @@
 internal import CrashpadBytes
 internal import CCrashpadElfutils
+internal import CrashpadFiles
 
 /// The compression of one section: with the header of SHF_COMPRESSED, or in GNU's older form, whose name begins with
 /// `.z`.
 struct ElfCompression {
-  private enum Method {
-    case zlib, zstd, unknown
-  }
-
-  private let method: Method
+  /// Nil if it is unknown.
+  private let method: Compression?
   /// The offset of the compressed bytes in the section.
   private let start: Int
   /// The size of the decompressed section in bytes, from the header.
   let size: UInt64
 
   /// Nil if the section is not compressed.
-  init?(_ bytes: RawSpanHolder, _ section: ElfSection, _ file: ElfFile) {
+  init?(_ bytes: SharedBytes, _ section: ElfSection, _ file: ElfFile) {
     let isBigEndian = !file.isLittleEndian
     if section.header.sh_flags & UInt64(SHF_COMPRESSED) != 0 {
       start = file.is64 ? 24 : 12
@@ -26,7 +24,7 @@ struct ElfCompression {
       }
       size = header?.1 ?? 0
       // ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD
-      method = header?.0 == 1 ? .zlib : header?.0 == 2 ? .zstd : .unknown
+      method = header?.0 == 1 ? .zlib : header?.0 == 2 ? .zstd : nil
     } else if section.name.hasPrefix(".zdebug") {
       start = 12
       // `ZLIB` and the size, big-endian.
@@ -35,30 +33,19 @@ struct ElfCompression {
         return bytes.uint64(at: 4).byteSwapped
       }
       size = found ?? 0
-      method = found == nil ? .unknown : .zlib
+      method = found == nil ? nil : .zlib
     } else {
       return nil
     }
   }
 
   /// Whether this program can decompress it.
-  var isKnown: Bool {
-    switch method {
-    case .zlib: Unpack.hasZlib
-    case .zstd: Unpack.hasZstd
-    case .unknown: false
-    }
-  }
+  var isKnown: Bool { method.map { CompressionStream(decompressing: $0) != nil } ?? false }
 
   /// Nil if the bytes are damaged, or the compression is unknown.
-  func unpacked(_ bytes: RawSpanHolder) -> RawSpanHolder? {
-    guard bytes.count > start, let size = Int(exactly: size), size > 0 else { return nil }
-    let packed = bytes.part(UInt64(start), UInt64(bytes.count - start))
-    switch method {
-    case .zlib: return Unpack.zlib(packed, count: size)
-    case .zstd: return Unpack.zstd(packed, count: size)
-    case .unknown: return nil
-    }
+  func unpacked(_ bytes: SharedBytes) -> SharedBytes? {
+    guard let method, bytes.count > start, let size = Int(exactly: size), size > 0 else { return nil }
+    return SharedBytes(unpacking: bytes.part(UInt64(start), UInt64(bytes.count - start)), method, count: size)
   }
 }
 

@@ -10,13 +10,13 @@ internal import SystemPackage
 final class ElfFile: @unchecked Sendable {
   let elf: OpaquePointer
   /// The memory that contains an image.
-  private let memory: RawSpanHolder?
+  private let memory: SharedBytes?
   /// The file; nil for an image.
   let input: InputFile?
   private let ownPath: FilePath?
   private var knownPath: FilePath??
   /// Sections that have been decompressed or relocated, by name.
-  private var unpacked: [String: RawSpanHolder] = [:]
+  private var unpacked: [String: SharedBytes] = [:]
 
   let machine: UInt16
   let type: UInt16
@@ -27,9 +27,8 @@ final class ElfFile: @unchecked Sendable {
   /// The file offsets of these addresses.
   private let code: [(address: UInt64, content: Range<UInt64>)]
   /// NT_GNU_BUILD_ID; empty if there is none.
-  let buildID: [UInt8]
-  /// `.gnu_debuglink`: the name of the file with the debug information, and its CRC.
-  let debugLink: (name: String, checksum: UInt32)?
+  private(set) var buildID: [UInt8] = []
+  private(set) var debugLink: DebugLink?
 
   /// The file is not an ELF file, or nothing in it can be read.
   struct NotElf: Error {}
@@ -46,7 +45,7 @@ final class ElfFile: @unchecked Sendable {
   }
 
   /// Opens an image in memory. Throws `NotElf`.
-  convenience init(image: RawSpanHolder) throws {
+  convenience init(image: SharedBytes) throws {
     try unsafe self.init(image.withUnsafeBytes { unsafe Self.begin($0) }, image, nil, nil)
   }
 
@@ -58,7 +57,7 @@ final class ElfFile: @unchecked Sendable {
       UnsafeMutableRawPointer(mutating: start).assumingMemoryBound(to: CChar.self), bytes.count)
   }
 
-  private init(_ begun: OpaquePointer?, _ image: RawSpanHolder?, _ input: InputFile?, _ path: FilePath?) throws {
+  private init(_ begun: OpaquePointer?, _ image: SharedBytes?, _ input: InputFile?, _ path: FilePath?) throws {
     guard let elf = unsafe begun else { throw NotElf() }
     guard let header = unsafe Header(elf) else {
       _ = unsafe elf_end(elf)
@@ -68,7 +67,8 @@ final class ElfFile: @unchecked Sendable {
     (memory, self.input, ownPath) = (image, input, path)
     (machine, type, imageBase, codeRanges) = (header.machine, header.type, header.imageBase, header.codeRanges)
     code = header.code
-    (buildID, debugLink) = unsafe (ElfNames.buildID(elf), ElfNames.debugLink(elf))
+    buildID = readBuildID() ?? []
+    debugLink = readDebugLink()
   }
 
   deinit { _ = unsafe elf_end(elf) }
@@ -113,47 +113,53 @@ final class ElfFile: @unchecked Sendable {
     return path
   }
 
-  /// Eight bytes of code, little-endian; nil if they are not in the file.
-  func word(at address: UInt64) -> UInt64? {
+  /// The place of an address in the file, and the range in the file of the code around it.
+  private func place(of address: UInt64) -> (place: UInt64, content: Range<UInt64>)? {
     for (start, content) in code where address >= start && address - start < UInt64(content.count) {
-      let offset = content.lowerBound + (address - start)
-      var word: UInt64?
-      withImage { bytes in
-        if content.upperBound - offset >= 8, let place = Int(exactly: offset), place <= bytes.byteCount - 8 {
-          word = bytes.uint64(at: place)
-        }
-      }
-      return word
+      return (content.lowerBound + (address - start), content)
     }
     return nil
+  }
+
+  /// Eight bytes of code, little-endian; nil if they are not in the file.
+  func word(at address: UInt64) -> UInt64? {
+    guard let (place, content) = place(of: address), content.upperBound - place >= 8 else { return nil }
+    return withImage { bytes in
+      guard let place = Int(exactly: place), place <= bytes.byteCount - 8 else { return nil }
+      return bytes.uint64(at: place)
+    }
   }
 
   /// Code around an address, and how many bytes of it are before the address; nil if the byte there is not in the file.
   func code(around address: UInt64, before: Int, after: Int) -> (bytes: [UInt8], before: Int)? {
-    for (start, content) in code where address >= start && address - start < UInt64(content.count) {
-      let place = content.lowerBound + (address - start)
-      let first = max(content.lowerBound, place - min(place, UInt64(before)))
-      let last = min(content.upperBound, place + UInt64(after))
-      var code: [UInt8] = []
-      withImage { bytes in
-        guard last <= UInt64(bytes.byteCount) else { return }
-        code = (Int(first)..<Int(last)).map { bytes.uint8(at: $0) }
-      }
-      return code.isEmpty ? nil : (code, Int(place - first))
+    guard let (place, content) = place(of: address) else { return nil }
+    let first = max(content.lowerBound, place - min(place, UInt64(before)))
+    let last = min(content.upperBound, place + UInt64(after))
+    return withImage { bytes in
+      guard last <= UInt64(bytes.byteCount) else { return nil }
+      return (bytes.array(in: ByteRange(offset: Int(first), count: Int(last - first))), Int(place - first))
     }
-    return nil
   }
+
+  /// Calls `body` with the whole file.
+  func withImage<Result>(_ body: (RawSpan) -> Result?) -> Result? {
+    var count = 0
+    guard let start = unsafe elf_rawfile(elf, &count) else { return nil }
+    return unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count)))
+  }
+
+  var is64: Bool { unsafe gelf_getclass(elf) == Int32(ELFCLASS64) }
+
+  var isLittleEndian: Bool {
+    var count = 0
+    guard let identity = unsafe elf_getident(elf, &count), count > Int(EI_DATA) else { return false }
+    return unsafe identity[Int(EI_DATA)] == CChar(ELFDATA2LSB)
+  }
+
+  /// Whether the file has not been linked: its sections have no addresses.
+  var isRelocatable: Bool { type == UInt16(ET_REL) }
 
   func isCode(_ address: UInt64) -> Bool { codeRanges.isEmpty || codeRanges.contains { $0.contains(address) } }
-
-  /// The register set of its code; nil if stack walking does not support the machine.
-  var architecture: FrameRegisters.Architecture? {
-    switch Int32(machine) {
-    case EM_X86_64: .x86_64
-    case EM_AARCH64: .arm64
-    default: nil
-    }
-  }
 }
 
 // MARK: Sections
@@ -197,11 +203,11 @@ extension ElfFile {
   }
 
   /// The bytes of a section as they are in the file; empty if they are missing.
-  func bytes(_ section: ElfSection) -> RawSpanHolder {
+  func bytes(_ section: ElfSection) -> SharedBytes {
     guard section.header.sh_type != UInt32(SHT_NOBITS), let data = unsafe elf_rawdata(section.handle, nil),
       let start = unsafe data.pointee.d_buf
-    else { return RawSpanHolder() }
-    return unsafe RawSpanHolder(UnsafeRawBufferPointer(start: start, count: data.pointee.d_size), owner: self)
+    else { return SharedBytes() }
+    return unsafe SharedBytes(UnsafeRawBufferPointer(start: start, count: data.pointee.d_size), owner: self)
   }
 
   /// Whether a section with this name has contents, not only a header.
@@ -240,18 +246,17 @@ extension ElfFile {
   }
 }
 
-// MARK: Debug information
+// MARK: Contents
 
-extension ElfFile: DwarfContainer {
-  var isRelocatable: Bool { type == UInt16(ET_REL) }
-
-  func contents(_ name: String) -> RawSpanHolder {
+extension ElfFile {
+  /// The bytes of a section, decompressed and relocated; empty if it is missing or can't be read.
+  func contents(_ name: String) -> SharedBytes {
     if let known = unpacked[name] { return known }
-    guard let section = section(name) ?? section(".z" + name.dropFirst()) else { return RawSpanHolder() }
+    guard let section = section(name) ?? section(".z" + name.dropFirst()) else { return SharedBytes() }
     let packed = bytes(section)
-    var own: RawSpanHolder?
+    var own: SharedBytes?
     if let compression = compression(of: section) {
-      own = hasPlausibleCompression ? compression.unpacked(packed) ?? RawSpanHolder() : RawSpanHolder()
+      own = hasPlausibleCompression ? compression.unpacked(packed) ?? SharedBytes() : SharedBytes()
     }
     if isRelocatable, let relocated = ElfRelocations(self, section)?.apply(to: own ?? packed) { own = relocated }
     // Sections that are neither decompressed nor relocated stay in the file's own memory.
@@ -263,28 +268,55 @@ extension ElfFile: DwarfContainer {
   /// The compression of a section; nil if it is not compressed.
   func compression(of section: ElfSection) -> ElfCompression? { ElfCompression(bytes(section), section, self) }
 
-  /// The path and the build id of the file that dwz created for the common data of several files.
-  private var alternateLink: (name: String, id: [UInt8])? {
-    guard let link = section(".gnu_debugaltlink") else { return nil }
-    let (name, id) = bytes(link).withBytes { bytes in
-      let end = bytes.firstZero(in: ByteRange(offset: 0, count: bytes.byteCount))
-      let rest = min(end + 1, bytes.byteCount)
-      return (
-        bytes.text(in: ByteRange(offset: 0, count: end)),
-        bytes.array(in: ByteRange(offset: rest, count: bytes.byteCount - rest))
-      )
+  private func readBuildID() -> [UInt8]? {
+    var found: [UInt8]?
+    forEachSection { section in
+      if section.header.sh_type == UInt32(SHT_NOTE) {
+        found = unsafe Self.buildID(elf_getdata(section.handle, nil))
+      }
+      return found == nil
     }
-    return name.isEmpty ? nil : (name, id)
-  }
-
-  var alternateName: String? { alternateLink?.name }
-
-  func alternate(_ places: DebugPlaces) -> (any DwarfContainer)? {
-    guard let (name, id) = alternateLink else { return nil }
-    for path in ElfNames.alternatePaths(FilePath(name), id, folder, places) {
-      guard let file = try? ElfFile(path, places.inputs) else { continue }
-      if id.isEmpty || file.buildID == id { return file }
+    var count = 0
+    guard found == nil, unsafe elf_getphdrnum(elf, &count) == 0 else { return found }
+    for index in 0..<Int32(clamping: count) {
+      var segment = GElf_Phdr()
+      guard unsafe gelf_getphdr(elf, index, &segment) != nil else { break }
+      guard segment.p_type == UInt32(PT_NOTE), let offset = Int64(exactly: segment.p_offset),
+        let size = Int(exactly: segment.p_filesz)
+      else { continue }
+      let type = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR
+      if let id = unsafe Self.buildID(elf_getdata_rawchunk(elf, offset, size, type)) { return id }
     }
     return nil
+  }
+
+  private static func buildID(_ data: UnsafeMutablePointer<Elf_Data>?) -> [UInt8]? {
+    guard let data = unsafe data, let start = unsafe data.pointee.d_buf else { return nil }
+    let bytes = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: data.pointee.d_size))
+    var (offset, name, description) = (0, 0, 0)
+    var note = GElf_Nhdr()
+    while true {
+      let next = unsafe gelf_getnote(data, offset, &note, &name, &description)
+      guard next > offset else { return nil }
+      let isGNU = note.n_namesz == 4 && name + 4 <= bytes.byteCount && bytes.uint32(at: name) == 0x0055_4e47
+      if isGNU, note.n_type == UInt32(NT_GNU_BUILD_ID), (1...64).contains(note.n_descsz),
+        description + Int(note.n_descsz) <= bytes.byteCount
+      {
+        return bytes.array(in: ByteRange(offset: description, count: Int(note.n_descsz)))
+      }
+      offset = next
+    }
+  }
+
+  private func readDebugLink() -> DebugLink? {
+    guard let section = section(".gnu_debuglink"), section.header.sh_type == UInt32(SHT_PROGBITS) else { return nil }
+    return bytes(section).withBytes { bytes in
+      let end = bytes.firstZero(in: ByteRange(offset: 0, count: bytes.byteCount))
+      let place = (end + 4) & ~3
+      guard end > 0, place + 4 <= bytes.byteCount else { return nil }
+      let checksum = bytes.number(at: place, size: 4, !isLittleEndian)
+      return DebugLink(
+        name: bytes.text(in: ByteRange(offset: 0, count: end)), checksum: UInt32(truncatingIfNeeded: checksum))
+    }
   }
 }

@@ -32,8 +32,8 @@ struct ElfRelocations {
   }
 
   /// Returns a copy with the relocations applied; nil if there is no symbol table. Unknown types are ignored.
-  func apply(to bytes: RawSpanHolder) -> RawSpanHolder? {
-    unsafe RawSpanHolder(count: bytes.count) { target in
+  func apply(to bytes: SharedBytes) -> SharedBytes? {
+    unsafe SharedBytes(count: bytes.count) { target in
       unsafe bytes.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
       var isApplied = false
       for table in tables where unsafe apply(table, UnsafeMutableRawBufferPointer(rebasing: target[0..<bytes.count])) {

@@ -37,29 +37,42 @@ struct ElfSymbolTable {
   private mutating func read(_ section: ElfSection, _ file: ElfFile) {
     // In an object file each section begins at 0, so addresses can be looked up in only one of them.
     let codeSection = file.isRelocatable ? file.codeSection.flatMap { UInt16(exactly: $0) } : nil
-    guard section.header.sh_entsize > 0, let data = unsafe elf_getdata(section.handle, nil) else { return }
-    let count = Int32(clamping: unsafe data.pointee.d_size / Int(clamping: section.header.sh_entsize))
-    entries.reserveCapacity(entries.count + Int(count))
-    for index in 0..<count {
-      var symbol = GElf_Sym()
-      guard unsafe gelf_getsym(data, index, &symbol) != nil else { return }
+    entries.reserveCapacity(entries.count + Self.count(section))
+    Self.forEachSymbol(section) { index, symbol in
       let type = symbol.st_info & 0xf
       let isFunction = type == UInt8(STT_FUNC) || type == UInt8(STT_GNU_IFUNC)
       guard isFunction || type == UInt8(STT_NOTYPE), symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_name != 0,
         symbol.st_value != 0 || codeSection != nil, codeSection == nil || symbol.st_shndx == codeSection,
         symbol.st_shndx < 0xff00 || symbol.st_shndx == 0xffff, file.isCode(symbol.st_value)
-      else { continue }
+      else { return true }
       // Skip symbols of the assembler, such as arm64's `$x` and `.LC19`.
       if type == UInt8(STT_NOTYPE),
         let name = unsafe elf_strptr(file.elf, Int(section.header.sh_link), Int(symbol.st_name)),
         unsafe name[0] == 0x24 || (name[0] == 0x2e && name[1] == 0x4c)
       {
-        continue
+        return true
       }
       entries.append(
         Entry(
           address: symbol.st_value, size: symbol.st_size, strings: Int32(bitPattern: section.header.sh_link),
           name: symbol.st_name, number: index, isFunction: isFunction))
+      return true
+    }
+  }
+
+  /// The number of symbols in a table, as far as it is in the file.
+  private static func count(_ section: ElfSection) -> Int {
+    guard section.header.sh_entsize > 0, let data = unsafe elf_getdata(section.handle, nil) else { return 0 }
+    return unsafe data.pointee.d_size / Int(clamping: section.header.sh_entsize)
+  }
+
+  /// Calls `body` with each symbol of a table and its index, until it returns false.
+  @inline(__always)
+  private static func forEachSymbol(_ section: ElfSection, _ body: (Int32, GElf_Sym) -> Bool) {
+    guard let data = unsafe elf_getdata(section.handle, nil) else { return }
+    var symbol = GElf_Sym()
+    for index in 0..<Int32(clamping: count(section)) {
+      guard unsafe gelf_getsym(data, index, &symbol) != nil, body(index, symbol) else { return }
     }
   }
 
@@ -67,22 +80,17 @@ struct ElfSymbolTable {
   static func address(of names: [String], in file: ElfFile) -> UInt64? {
     var found: UInt64?
     file.forEachSection { section in
-      let type = section.header.sh_type
-      guard type == UInt32(SHT_SYMTAB) || type == UInt32(SHT_DYNSYM), section.header.sh_entsize > 0,
-        let data = unsafe elf_getdata(section.handle, nil)
-      else { return true }
-      let count = Int32(clamping: unsafe data.pointee.d_size / Int(clamping: section.header.sh_entsize))
-      for index in 0..<count {
-        var symbol = GElf_Sym()
-        guard unsafe gelf_getsym(data, index, &symbol) != nil else { break }
-        guard symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_value != 0,
+      guard [UInt32(SHT_SYMTAB), UInt32(SHT_DYNSYM)].contains(section.header.sh_type) else { return true }
+      forEachSymbol(section) { _, symbol in
+        if symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_value != 0,
           let name = unsafe elf_strptr(file.elf, Int(section.header.sh_link), Int(symbol.st_name)),
           names.contains(where: { unsafe strcmp($0, name) == 0 })
-        else { continue }
-        found = symbol.st_value
-        return false
+        {
+          found = symbol.st_value
+        }
+        return found == nil
       }
-      return true
+      return found == nil
     }
     return found
   }
@@ -107,12 +115,7 @@ struct ElfSymbolTable {
 
   /// The index of the symbol that contains `address`, or of a preceding symbol of unknown size.
   func lookup(_ address: UInt64) -> Int? {
-    var low = 0
-    var high = entries.count
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].address <= address { low = middle + 1 } else { high = middle }
-    }
+    let low = entries.indices.partition { entries[$0].address > address }
     // A function may contain labels, which end before it does, or have no size.
     var unsized: Int?
     var index = low - 1

@@ -1,4 +1,5 @@
 internal import CrashpadBytes
+internal import CrashpadFiles
 
 /// The symbol table that some distributions keep in stripped files: `.gnu_debugdata`, an ELF file compressed with xz.
 enum MiniDebugInfo {
@@ -9,7 +10,8 @@ enum MiniDebugInfo {
     guard let section = file.section(Self.section) else { return nil }
     let packed = file.bytes(section)
     guard let size = packed.withBytes({ ElfLimits.unpackedSize(ofXZ: $0) }),
-      size <= ElfLimits.unpacked(UInt64(packed.count)), let image = Unpack.xz(packed, count: Int(size))
+      size <= ElfLimits.unpacked(UInt64(packed.count)), 
+      let image = SharedBytes(unpacking: packed, .xz, count: Int(size))
     else { return nil }
     return try? ElfFile(image: image)
   }

@@ -3,7 +3,7 @@ internal import CrashpadBytes
 /// Executes the instructions of one frame description entry, row by row.
 struct CfiProgram {
   /// The rule to restore one register of the caller.
-  enum Rule: Equatable {
+  enum RegisterRule: Equatable {
     /// No rule: the calling convention of the machine decides.
     case unspecified
     case undefined
@@ -17,9 +17,17 @@ struct CfiProgram {
     case expression(ByteRange)
     /// The value of a DWARF expression.
     case valueExpression(ByteRange)
+
+    /// Whether it gives the place of the value in memory, not the value.
+    var isLocation: Bool {
+      switch self {
+      case .offset, .expression: true
+      default: false
+      }
+    }
   }
 
-  enum CanonicalAddress: Equatable {
+  enum FrameAddress: Equatable {
     case unknown
     case register(UInt64, Int64)
     case expression(ByteRange)
@@ -27,9 +35,9 @@ struct CfiProgram {
 
   /// The rules of one range of instructions.
   struct Row: Equatable {
-    var canonicalAddress = CanonicalAddress.unknown
+    var frameAddress = FrameAddress.unknown
     /// Indexed by DWARF register number; higher numbers are ignored.
-    var registers: [Rule]
+    var registers: [RegisterRule]
   }
 
   private let common: CfiReader.Common
@@ -47,15 +55,8 @@ struct CfiProgram {
   /// Real programs save one or two rows at once.
   private static let maximumSaved = 64
 
-  /// Calls `body` with the start address of each row and the row, in the order of addresses. Stops at an instruction
-  /// that can't be read.
-  ///
-  /// - Parameters:
-  ///   - entry: the description.
-  ///   - common: its CIE.
-  ///   - bytes: the section that contains both.
-  ///   - registerCount: the number of registers to keep.
-  ///   - body: receives a row.
+  /// Calls `body` with the start address of each row and the row, in the order of addresses. Stops at an instruction that
+  /// can't be read.
   static func run(
     _ entry: CfiReader.Entry, _ common: CfiReader.Common, _ bytes: RawSpan, registerCount: Int,
     _ body: (UInt64, Row) -> Void
@@ -67,14 +68,7 @@ struct CfiProgram {
     body(program.address, program.row)
   }
 
-  /// The row for `address`; nil if an instruction before it can't be read.
-  ///
-  /// - Parameters:
-  ///   - address: an address in the range of the description.
-  ///   - entry: the description.
-  ///   - common: its CIE.
-  ///   - bytes: the section that contains both.
-  ///   - registerCount: the number of registers to keep.
+  /// The row for `address`, which is in the range of the description; nil if an instruction before it can't be read.
   static func row(
     at address: UInt64, _ entry: CfiReader.Entry, _ common: CfiReader.Common, _ bytes: RawSpan, registerCount: Int
   ) -> Row? {
@@ -119,7 +113,7 @@ struct CfiProgram {
     return true
   }
 
-  private mutating func set(_ register: UInt64, _ rule: Rule) {
+  private mutating func set(_ register: UInt64, _ rule: RegisterRule) {
     if register < UInt64(row.registers.count) { row.registers[Int(register)] = rule }
   }
 
@@ -176,12 +170,12 @@ struct CfiProgram {
     // DW_CFA_def_cfa_expression
     case 0x0f:
       guard let expression = Self.block(bytes, &offset) else { return false }
-      row.canonicalAddress = .expression(expression)
+      row.frameAddress = .expression(expression)
       return true
     // DW_CFA_def_cfa_offset_sf
     case 0x13:
-      guard case .register(let base, _) = row.canonicalAddress, let factor = bytes.signed(&offset) else { return false }
-      row.canonicalAddress = .register(base, scaled(factor))
+      guard case .register(let base, _) = row.frameAddress, let factor = bytes.signed(&offset) else { return false }
+      row.frameAddress = .register(base, scaled(factor))
       return true
     // DW_CFA_GNU_window_save (on arm64: the return address is signed from here on); DW_CFA_GNU_args_size
     case 0x2d: return true
@@ -207,18 +201,18 @@ struct CfiProgram {
       set(register, .register(other))
     case 0x0c:
       guard let distance = bytes.unsigned(&offset) else { return false }
-      row.canonicalAddress = .register(register, Int64(bitPattern: distance))
+      row.frameAddress = .register(register, Int64(bitPattern: distance))
     case 0x0d:
-      switch row.canonicalAddress {
-      case .register(_, let distance): row.canonicalAddress = .register(register, distance)
+      switch row.frameAddress {
+      case .register(_, let distance): row.frameAddress = .register(register, distance)
       // LLVM begins with this instruction on MIPS: the distance is 0.
-      case .unknown: row.canonicalAddress = .register(register, 0)
+      case .unknown: row.frameAddress = .register(register, 0)
       case .expression: return false
       }
     case 0x0e:
       // The operand is the distance.
-      guard case .register(let base, _) = row.canonicalAddress else { return false }
-      row.canonicalAddress = .register(base, Int64(bitPattern: register))
+      guard case .register(let base, _) = row.frameAddress else { return false }
+      row.frameAddress = .register(base, Int64(bitPattern: register))
     case 0x10, 0x16:
       guard let expression = Self.block(bytes, &offset) else { return false }
       set(register, instruction == 0x10 ? .expression(expression) : .valueExpression(expression))
@@ -227,7 +221,7 @@ struct CfiProgram {
       set(register, instruction == 0x11 ? .offset(scaled(factor)) : .valueOffset(scaled(factor)))
     case 0x12:
       guard let factor = bytes.signed(&offset) else { return false }
-      row.canonicalAddress = .register(register, scaled(factor))
+      row.frameAddress = .register(register, scaled(factor))
     case 0x2f:
       guard let factor = bytes.unsigned(&offset) else { return false }
       set(register, .offset(0 &- scaled(factor)))

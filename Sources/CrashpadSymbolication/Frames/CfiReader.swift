@@ -40,8 +40,7 @@ struct CfiReader {
   private var numbers: [Int: Int?] = [:]
 
   /// - Parameters:
-  ///   - bytes: the section.
-  ///   - address: the address at which the section is loaded.
+  ///   - bytes: the section, which is loaded at `address`.
   ///   - isExceptionFrame: whether it is `.eh_frame`, in which some fields differ.
   ///   - addressSize: the size of an address in bytes, 4 or 8.
   init(_ bytes: RawSpan, address: UInt64, isExceptionFrame: Bool, addressSize: Int) {

@@ -1,7 +1,7 @@
 internal import CrashpadBytes
 internal import CCrashpadElfutils
 
-/// The call frame information of one ELF file: `.eh_frame` and `.debug_frame`. Not thread-safe.
+/// The call frame information of one module: `.eh_frame` and `.debug_frame`. Not thread-safe.
 struct DwarfFrames {
   /// The sections, in order of preference.
   private let sections: [CfiSection]
@@ -9,18 +9,7 @@ struct DwarfFrames {
   /// Findings so far.
   private(set) var findings = FindingList()
 
-  /// Nil if there is none, or if stack walking does not support the machine.
-  ///
-  /// - Parameters:
-  ///   - file: the file that was loaded; a file with only debug information has no `.eh_frame`.
-  ///   - debug: the file whose `.debug_frame` is used if `.eh_frame` has no rules.
-  init?(_ file: ElfFile, _ debug: ElfFile?) {
-    guard let architecture = file.architecture, file.isLittleEndian else { return nil }
-    self.init(
-      [CfiSection(".eh_frame", file), debug.flatMap { CfiSection(".debug_frame", $0) }].compactMap { $0 }, architecture)
-  }
-
-  /// Nil if `sections` is empty.
+  /// Nil if `sections` is empty. The sections are in order of preference.
   init?(_ sections: [CfiSection], _ architecture: FrameRegisters.Architecture) {
     (self.sections, self.architecture) = (sections, architecture)
     guard !sections.isEmpty else { return nil }
@@ -45,27 +34,19 @@ struct DwarfFrames {
 /// One section of frame descriptions, with an index.
 struct CfiSection {
   let name: String
-  let bytes: RawSpanHolder
+  let bytes: SharedBytes
   let reader: CfiReader
   /// Maps addresses to the indices of descriptions.
   private var index = RangeIndex()
 
-  /// Nil if the section is empty.
-  ///
-  /// - Parameters:
-  ///   - name: the name of the section, `.eh_frame` or `.debug_frame`.
-  ///   - file: the file that has the section.
+  /// Nil if the section, `.eh_frame` or `.debug_frame`, is empty.
   init?(_ name: String, _ file: ElfFile) {
     let address = file.section(name)?.header.sh_addr ?? 0
     self.init(name, file.contents(name), address: address, addressSize: file.is64 ? 8 : 4)
   }
 
-  /// - Parameters:
-  ///   - name: the name of the section, `.eh_frame` or `.debug_frame`.
-  ///   - bytes: the content of the section.
-  ///   - address: the address at which it is loaded.
-  ///   - addressSize: the size of an address in bytes.
-  init?(_ name: String, _ bytes: RawSpanHolder, address: UInt64, addressSize: Int) {
+  /// The same for the bytes of a section, which is loaded at `address`.
+  init?(_ name: String, _ bytes: SharedBytes, address: UInt64, addressSize: Int) {
     guard !bytes.isEmpty else { return nil }
     let reader = bytes.withBytes {
       CfiReader($0, address: address, isExceptionFrame: name == ".eh_frame", addressSize: addressSize)
@@ -91,5 +72,30 @@ struct CfiSection {
       guard let found = CfiProgram.row(at: address, entry, common, bytes, registerCount: count) else { return nil }
       return FrameRules(found, common, bytes, architecture)
     }
+  }
+}
+
+extension ElfFile {
+  /// The register set of its code; nil if stack walking does not support the machine.
+  var architecture: FrameRegisters.Architecture? {
+    switch Int32(machine) {
+    case EM_X86_64: .x86_64
+    case EM_AARCH64: .arm64
+    default: nil
+    }
+  }
+}
+
+extension MachOFile {
+  /// `__eh_frame`; nil if the file has none.
+  var exceptionFrames: CfiSection? {
+    guard kind != .object, let section = section("__TEXT", "__eh_frame") else { return nil }
+    return CfiSection(".eh_frame", bytes(section), address: section.address, addressSize: addressSize)
+  }
+
+  /// `__debug_frame`, a part of the debug information; nil if the file has none.
+  var debugFrames: CfiSection? {
+    guard kind != .object, let section = section("__DWARF", "__debug_frame") else { return nil }
+    return CfiSection(".debug_frame", bytes(section), address: 0, addressSize: addressSize)
   }
 }

@@ -6,15 +6,12 @@ extension MachOFile {
   /// DWARF, or memory is missing.
   ///
   /// The information is valid only after a function has set up its frame. The innermost frame may be anywhere in its
-  /// function, so its instructions are examined for the progress of the prologue; this matters most for stack
-  /// overflows, which happen there.
+  /// function, so its instructions are examined for the progress of the prologue; this matters most for stack overflows,
+  /// which happen there.
   ///
   /// - Parameters:
-  ///   - callee: the registers of the frame; unknown ones are nil.
-  ///   - address: the position as an address of the file: the instruction of the innermost frame, or for others an
-  /// address inside of the call.
-  /// - isInnermost: whether the frame is the innermost one.
-  /// - memory: returns the eight bytes at an address of the process.
+  ///   - address: an address of the file: the instruction of the innermost frame, or for others one inside of the call.
+  ///   - memory: returns the eight bytes at an address of the process.
   package func caller(
     of callee: FrameRegisters, at address: UInt64, isInnermost: Bool, memory: (UInt64) -> UInt64?
   ) -> FrameRegisters? {
@@ -28,57 +25,15 @@ extension MachOFile {
     case .arm64 where architecture.hasARM64Code:
       guard [0x0200_0000, 0x0400_0000].contains(mode) else { return nil }
       if isInnermost, let caller = prologueCallerARM64(callee, address, unwind) { return caller }
-      return mode == 0x0400_0000
-        ? Self.framedARM64(callee, unwind.encoding, memory) : Self.framelessARM64(callee, unwind.encoding, memory)
     case .x86_64 where architecture.isX86_64:
       guard [0x0100_0000, 0x0200_0000, 0x0300_0000].contains(mode) else { return nil }
       if isInnermost, let caller = prologueCallerX86(callee, address, unwind, memory) { return caller }
-      if mode == 0x0100_0000 { return Self.framedX86(callee, unwind.encoding, memory) }
-      guard let size = framelessSizeX86(unwind) else { return nil }
-      return Self.framelessX86(callee, unwind.encoding, size, memory)
     default: return nil
     }
+    return compactFrame(unwind)?.caller(of: callee, memory)
   }
 
   // MARK: arm64
-
-  /// Restores pairs of saved registers below `place`, downwards, the first of a pair above the second.
-  private static func restorePairs(
-    _ caller: inout FrameRegisters, _ encoding: UInt32, below place: UInt64, _ memory: (UInt64) -> UInt64?
-  ) {
-    var place = place
-    for (bit, first) in [19, 21, 23, 25, 27].enumerated() where encoding & (1 << UInt32(bit)) != 0 {
-      caller[first] = memory(place &- 8)
-      caller[first + 1] = memory(place &- 16)
-      place = place &- 16
-    }
-  }
-
-  private static func framedARM64(
-    _ callee: FrameRegisters, _ encoding: UInt32, _ memory: (UInt64) -> UInt64?
-  ) -> FrameRegisters? {
-    guard let frame = callee.framePointer, let next = memory(frame), let saved = memory(frame &+ 8) else { return nil }
-    var caller = callee.preserved()
-    restorePairs(&caller, encoding, below: frame, memory)
-    caller.framePointer = next
-    caller.instructionPointer = saved
-    caller.stackPointer = frame &+ 16
-    return caller
-  }
-
-  /// The return address is still in its register. This holds only for the innermost frame; for others the register is
-  /// unknown.
-  private static func framelessARM64(
-    _ callee: FrameRegisters, _ encoding: UInt32, _ memory: (UInt64) -> UInt64?
-  ) -> FrameRegisters? {
-    guard let stack = callee.stackPointer, let link = callee.link else { return nil }
-    let canonical = stack &+ UInt64(encoding >> 12 & 0xfff) &* 16
-    var caller = callee.preserved()
-    restorePairs(&caller, encoding, below: canonical, memory)
-    caller.instructionPointer = link
-    caller.stackPointer = canonical
-    return caller
-  }
 
   /// Nil if the frame is complete, or its state can't be determined from the instructions.
   private func prologueCallerARM64(
@@ -135,7 +90,7 @@ extension MachOFile {
   }
 
   /// The offset in the file of `count` bytes of code; nil if the file does not have them.
-  private func codeOffset(_ address: UInt64, _ count: Int) -> Int? {
+  func codeOffset(_ address: UInt64, _ count: Int) -> Int? {
     for section in sections where section.hasInstructions && section.contains(address) {
       guard let content = section.content, address - section.address <= UInt64(Int.max),
         Int(address - section.address) <= content.count - count
@@ -146,77 +101,6 @@ extension MachOFile {
   }
 
   // MARK: x86_64
-
-  private static func framedX86(
-    _ callee: FrameRegisters, _ encoding: UInt32, _ memory: (UInt64) -> UInt64?
-  ) -> FrameRegisters? {
-    guard let frame = callee.framePointer, let next = memory(frame), let saved = memory(frame &+ 8) else { return nil }
-    var caller = callee.preserved()
-    let place = frame &- UInt64(encoding >> 16 & 0xff) &* 8
-    for slot in 0..<5 {
-      guard let number = register(encoding >> UInt32(3 * slot) & 7), number != 6 else { continue }
-      caller[number] = memory(place &+ UInt64(slot) &* 8)
-    }
-    caller.framePointer = next
-    caller.instructionPointer = saved
-    caller.stackPointer = frame &+ 16
-    return caller
-  }
-
-  /// Codes 1 to 6 are rbx, r12 to r15 and rbp; 0 is none.
-  static func register(_ code: UInt32) -> Int? {
-    let numbers = [3, 12, 13, 14, 15, 6]
-    return code >= 1 && code <= 6 ? numbers[Int(code) - 1] : nil
-  }
-
-  /// The size in bytes, including the return address; nil if it must be read from code that is missing.
-  func framelessSizeX86(_ unwind: CompactUnwind) -> UInt64? {
-    let value = UInt64(unwind.encoding >> 16 & 0xff)
-    guard unwind.encoding & 0x0f00_0000 == 0x0300_0000 else { return value * 8 }
-    // From 2 KiB on, the size is the operand of `sub rsp`; the encoding has the offset of that operand in the function,
-    // and the number of pushes before it.
-    guard let offset = codeOffset(unwind.start &+ value, 4) else { return nil }
-    return UInt64(file.withBytes { $0.uint32(at: offset) }) + UInt64(unwind.encoding >> 13 & 7) * 8
-  }
-
-  private static func framelessX86(
-    _ callee: FrameRegisters, _ encoding: UInt32, _ size: UInt64, _ memory: (UInt64) -> UInt64?
-  ) -> FrameRegisters? {
-    let count = Int(encoding >> 10 & 7)
-    guard let stack = callee.stackPointer, size >= 8 &+ UInt64(count) &* 8,
-      let saved = permutation(encoding & 0x3ff, count), let instruction = memory(stack &+ size &- 8)
-    else { return nil }
-    var caller = callee.preserved()
-    var place = stack &+ size &- 8 &- UInt64(count) &* 8
-    for number in saved {
-      caller[number] = memory(place)
-      place = place &+ 8
-    }
-    caller.instructionPointer = instruction
-    caller.stackPointer = stack &+ size
-    return caller
-  }
-
-  /// The saved registers, from the lowest address upwards. Their order is encoded as a number in a mixed radix, in
-  /// which each digit is an index into the remaining registers; six registers and five have the same number, because
-  /// the last one is determined.
-  static func permutation(_ number: UInt32, _ count: Int) -> [Int]? {
-    guard count <= 6 else { return nil }
-    var weights: [UInt32] = [1]
-    // The radix of the last digit is 6 - count + 1; that of each preceding digit is one more.
-    for index in 0..<max(0, count - 1) { weights.insert(weights[0] * UInt32(6 - count + 1 + index), at: 0) }
-    var left: [UInt32] = [1, 2, 3, 4, 5, 6]
-    var rest = number
-    var registers: [Int] = []
-    for weight in weights.prefix(count) {
-      let digit = count == 6 && registers.count == 5 ? 0 : Int(rest / weight)
-      guard digit < left.count, let register = register(left[digit]) else { return nil }
-      rest %= weight
-      left.remove(at: digit)
-      registers.append(register)
-    }
-    return registers
-  }
 
   /// Nil if the frame is complete, or its state can't be determined from the instructions.
   private func prologueCallerX86(

@@ -33,7 +33,6 @@ extension MachOFile {
 
   /// Looks up `address` in `__TEXT,__unwind_info`; nil if the section is missing or damaged, or has no entry for it.
   /// Source: Apple's `mach-o/compact_unwind_encoding.h`.
-  /// Source: Apple's `mach-o/compact_unwind_encoding.h`.
   package func compactUnwind(at address: UInt64) -> CompactUnwind? {
     guard let content = section("__TEXT", "__unwind_info")?.content, address >= textAddress,
       let offset = UInt32(exactly: address - textAddress)
@@ -64,14 +63,8 @@ private struct UnwindTable {
     _ function: UInt32, at start: Int, count: Int, size: Int, _ mask: UInt32, _ bytes: RawSpan
   ) -> Int? {
     guard start >= 0, count > 0, start <= range.count, count <= (range.count - start) / size else { return nil }
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      guard let value = word(start + middle * size, bytes) else { return nil }
-      if value & mask <= function { low = middle + 1 } else { high = middle }
-    }
-    return low > 0 ? low - 1 : nil
+    let next = (0..<count).partition { (word(start + $0 * size, bytes) ?? .max) & mask > function }
+    return next > 0 ? next - 1 : nil
   }
 
   /// All entries, and the end of the last one. Damaged parts end the list, or are skipped.
@@ -120,30 +113,15 @@ private struct UnwindTable {
       let index = last(function, at: Int(first), count: Int(count), size: 12, .max, bytes), index < Int(count) - 1,
       let base = word(Int(first) + index * 12, bytes), let page = word(Int(first) + index * 12 + 4, bytes), page != 0
     else { return nil }
-    switch word(Int(page), bytes) {
-    case 2: return regular(Int(page), function, bytes)
-    case 3: return compressed(Int(page), base, function, bytes)
-    default: return nil
+    let place = Int(page)
+    guard let entries = half(place + 4, bytes), let count = half(place + 6, bytes) else { return nil }
+    let number: Int?
+    switch word(place, bytes) {
+    case 2: number = last(function, at: place + entries, count: count, size: 8, .max, bytes)
+    case 3: number = last(function - base, at: place + entries, count: count, size: 4, 0x00ff_ffff, bytes)
+    default: number = nil
     }
-  }
-
-  private func regular(_ page: Int, _ function: UInt32, _ bytes: RawSpan) -> (encoding: UInt32, start: UInt32)? {
-    guard let entries = half(page + 4, bytes), let count = half(page + 6, bytes),
-      let index = last(function, at: page + entries, count: count, size: 8, .max, bytes),
-      let start = word(page + entries + index * 8, bytes),
-      let encoding = word(page + entries + index * 8 + 4, bytes)
-    else { return nil }
-    return (encoding, start)
-  }
-
-  private func compressed(
-    _ page: Int, _ base: UInt32, _ function: UInt32, _ bytes: RawSpan
-  ) -> (encoding: UInt32, start: UInt32)? {
-    guard let entries = half(page + 4, bytes), let count = half(page + 6, bytes),
-      let index = last(function - base, at: page + entries, count: count, size: 4, 0x00ff_ffff, bytes),
-      let entry = word(page + entries + index * 4, bytes)
-    else { return nil }
-    return compressedEntry(entry, page, base, bytes)
+    return number.flatMap { entry($0, ofPage: place, base, bytes) }
   }
 
   private func compressedEntry(

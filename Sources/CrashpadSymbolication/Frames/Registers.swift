@@ -25,14 +25,6 @@ package struct FrameRegisters: Sendable {
     /// All registers except the stack pointer and the instruction pointer.
     var general: [Int] { (0..<(self == .arm64 ? 31 : 16)).filter { $0 != stackPointer } }
 
-    /// A bit mask of `preserved`.
-    var preservedBits: UInt64 {
-      switch self {
-      case .arm64: 0x3ff8_0000
-      case .x86_64: 0xf048
-      }
-    }
-
     /// The registers that a called function preserves.
     var preserved: [Int] {
       switch self {
@@ -41,9 +33,18 @@ package struct FrameRegisters: Sendable {
       }
     }
 
-    /// The number of a register, by its name in STACK CFI records without the `$`.
-    func number(_ name: String) -> Int? {
+    /// A bit mask of `preserved`.
+    var preservedBits: UInt64 {
       switch self {
+      case .arm64: 0x3ff8_0000
+      case .x86_64: 0xf048
+      }
+    }
+
+    /// The number of a register, by its name in STACK CFI records, with or without the `$`.
+    func number(_ name: String) -> Int? {
+      let name = name.hasPrefix("$") ? String(name.dropFirst()) : name
+      return switch self {
       case .arm64:
         switch name {
         case "sp": 31

@@ -36,6 +36,11 @@ extension MachOFile {
     }
   }
 
+  /// The slices of `file` that can be read.
+  static func all(in file: InputFile) -> [MachOFile] {
+    slices(of: file).slices.compactMap { try? MachOFile(file, in: $0.range) }
+  }
+
   private static func universalSlices(_ bytes: RawSpan) -> (slices: [MachOSlice], findings: FindingList) {
     var slices: [MachOSlice] = []
     var findings = FindingList()

@@ -5,10 +5,6 @@ package import CrashpadSnapshot
 package struct AddressNames: Sendable {
   private let modules: [LazySymbols]
 
-  /// - Parameters:
-  ///   - snapshot: the process.
-  ///   - file: the input from which the snapshot was read.
-  ///   - cache: finds and caches the symbols.
   package init(_ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache) {
     modules = snapshot.modules.map { LazySymbols(ModuleIdentity($0, snapshot, file), cache) }
   }

@@ -71,9 +71,7 @@ package final class ModuleSymbols: Sendable {
   func frameRules(at offset: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
     if let rules = known.withLock({ $0.rules[offset] }) { return rules }
     var rules: FrameRules?
-    // Breakpad's text lacks some data of the module's own tables, such as which frames are signal frames.
-    let (texts, programs) = (search.symbols.filter(\.isSym), search.symbols.filter { !$0.isSym })
-    for source in programs + texts {
+    for source in search.symbols.filter(\.hasOwnFrameRules) + search.symbols.filter({ !$0.hasOwnFrameRules }) {
       rules = source.frameRules(at: offset, architecture)
       if rules != nil { break }
     }
@@ -89,39 +87,25 @@ package final class ModuleSymbols: Sendable {
   func caller(
     of callee: FrameRegisters, at offset: UInt64, isInnermost: Bool, _ memory: (UInt64) -> UInt64?
   ) -> FrameRegisters? {
-    for case .machO(let symbols) in search.symbols {
-      let address = symbols.imageBase &+ offset
-      if let caller = symbols.caller(of: callee, imageAddress: address, isInnermost: isInnermost, memory) {
-        return isNotWhole ? nil : caller
-      }
+    let caller = search.symbols.firstResult {
+      $0.caller(of: callee, at: offset, isInnermost: isInnermost, memory)
     }
-    return nil
+    return caller == nil || isNotWhole ? nil : caller
   }
 
   /// Eight bytes of code at an offset, little-endian; nil if no file has them.
   package func code(at offset: UInt64) -> UInt64? {
-    for case .elf(let symbols) in search.symbols {
-      if let word = symbols.code(imageAddress: symbols.imageBase &+ offset) {
-        return isNotWhole ? nil : word
-      }
-    }
-    return nil
+    guard let word = search.symbols.firstResult({ $0.code(at: offset) }) else { return nil }
+    return isNotWhole ? nil : word
   }
 
   /// Code around an offset, and how many bytes of it are before the offset; nil if no file has it.
   package func code(around offset: UInt64, before: Int, after: Int) -> (bytes: [UInt8], before: Int)? {
-    for case .elf(let symbols) in search.symbols {
-      let address = symbols.imageBase &+ offset
-      if let code = symbols.code(around: address, before: before, after: after) { return code }
-    }
-    return nil
+    search.symbols.firstResult { $0.code(around: offset, before: before, after: after) }
   }
 
   func functionAddress(_ offset: UInt64) -> UInt64? {
-    for source in search.symbols {
-      if let address = source.functionAddress(offset) { return address }
-    }
-    return nil
+    search.symbols.firstResult { $0.functionAddress(offset) }
   }
 
   /// Whether a return address in a stack can be at an offset, as far as known.
@@ -145,9 +129,6 @@ package final class SymbolCache: Sendable {
   /// The maximum number of cached modules. Hostile dumps may have new modules without end: then the cache is cleared.
   private static let capacity = 1 << 14
 
-  /// - Parameters:
-  ///   - search: finds the symbols.
-  ///   - names: the form of function names.
   package init(_ search: SymbolSearch, names: NameForm = .full) {
     self.search = search
     self.names = names

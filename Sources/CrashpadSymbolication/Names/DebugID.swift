@@ -64,3 +64,10 @@ package struct ModuleIdentity: Sendable, Hashable {
 package func hexadecimalDigits(_ bytes: [UInt8]) -> String {
   bytes.map { hexadecimal(UInt64($0), width: 2) }.joined()
 }
+
+/// The path of a build in a folder with the files of many: `.build-id/ab/cdef…`. Nil if the id is too short.
+func buildIDPath(_ id: [UInt8]) -> String? {
+  guard id.count > 1 else { return nil }
+  let digits = hexadecimalDigits(id)
+  return ".build-id/\(digits.prefix(2))/\(digits.dropFirst(2))"
+}

@@ -41,29 +41,11 @@ struct SymbolCandidates {
   func systemPaths() -> [FilePath] {
     var paths: [FilePath] = []
     if identity.path.hasPrefix("/") { paths.append(FilePath(argument: identity.path)) }
-    return paths + debugPaths()
-  }
-
-  /// The paths of separate debug information on this machine.
-  private func debugPaths() -> [FilePath] {
-    var paths: [FilePath] = []
-    if identity.buildID.count > 1 {
-      let digits = hexadecimalDigits(identity.buildID)
-      paths.append(FilePath("/usr/lib/debug/.build-id/\(digits.prefix(2))/\(digits.dropFirst(2)).debug"))
-    }
+    if let path = buildIDPath(identity.buildID) { paths.append(FilePath("/usr/lib/debug/\(path).debug")) }
     if identity.path.hasPrefix("/") {
       paths.append(FilePath(argument: "/usr/lib/debug\(identity.path).debug"))
       paths.append(FilePath(argument: "\(identity.path).debug"))
     }
-    return paths
-  }
-
-  /// The paths to which `.gnu_debuglink` of a file refers.
-  static func linked(_ name: String, from file: FilePath) -> [FilePath] {
-    guard !name.contains("/"), !name.isEmpty else { return [] }
-    let folder = file.removingLastComponent()
-    var paths = [folder.appending(name), folder.appending(".debug").appending(name)]
-    if folder.isAbsolute { paths.append(FilePath("/usr/lib/debug\(folder.string)").appending(name)) }
     return paths
   }
 }

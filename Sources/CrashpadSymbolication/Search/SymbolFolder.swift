@@ -21,9 +21,6 @@ final class SymbolFolder: Sendable {
   /// The maximum number of files; further ones are ignored.
   private static let maximumFiles = 200_000
 
-  /// - Parameters:
-  ///   - path: the folder.
-  ///   - faults: takes what can't be read.
   init(_ path: FilePath, _ faults: SymbolFaults) { (self.path, self.faults) = (path, faults) }
 
   /// Files with this debug id, regardless of the age.

@@ -3,25 +3,22 @@ package import SystemPackage
 
 /// The symbols of a given file, and the base of its addresses.
 package struct FileSymbols: Sendable {
-  package let symbols: SymbolFile
-  /// The address of the module's first page in the file; 0 for formats whose addresses are relative to it.
+  package let symbols: any SymbolFile
+  /// The base of the addresses in the file.
   package let imageBase: UInt64
   private let path: FilePath
   private let inputs: [SymbolInputs]
   /// What could not be read where debug information was searched.
   package let faults: SymbolFaults
 
-  /// Opens a file or a dSYM bundle. If it has no debug information, searches for that of the same build: in `paths`, in
-  /// a dSYM bundle beside it, at the path in `.gnu_debuglink`, and by the build id below `/usr/lib/debug`.
+  /// Opens a file or a dSYM bundle. If it has no debug information, searches for that of the same build: in `paths`, in a
+  /// dSYM bundle beside it, at the path in `.gnu_debuglink`, and by the build id below `/usr/lib/debug`.
   ///
-  /// - Parameters:
-  ///   - path: the file.
-  ///   - paths: files and folders to search first.
-  ///   - architecture: the slice of a universal file; nil for that of arm64, or the first.
-  /// - Throws: `Errno`, `InputFile.NotReadable`, `SymbolInputs.NotWhole` or `SymbolFile.UnknownFormat`
+  /// - Parameter architecture: the slice of a universal file; nil for that of arm64, or the first.
+  /// - Throws: `Errno`, `InputFile.NotReadable`, `SymbolInputs.NotWhole` or `SymbolFiles.UnknownFormat`
   package init(_ path: FilePath, paths: [FilePath] = [], architecture: String? = nil) throws {
     let places = DebugPlaces(named: paths)
-    let own = try SymbolFile(path, architecture: architecture, places: places)
+    let own = try SymbolFiles.open(path, architecture: architecture, places: places)
     self.path = path
     try places.inputs.checkReading(of: path)
     imageBase = own.imageBase
@@ -47,23 +44,10 @@ package struct FileSymbols: Sendable {
   }
 
   /// Nil if the file no longer exists.
-  private static func identity(_ path: FilePath, _ symbols: SymbolFile) -> ModuleIdentity? {
+  private static func identity(_ path: FilePath, _ symbols: any SymbolFile) -> ModuleIdentity? {
     guard let own = try? SymbolFileIdentity(path) else { return nil }
-    var debugID = own.debugIDs.first
-    if case .machO(let slice) = symbols { debugID = slice.uuid.map { DebugID(uuid: $0) } }
     // The file in `.gnu_debuglink` may be in a system-wide folder, which requires the absolute path.
     let real = realPath(path) ?? path
-    return ModuleIdentity(path: ArgumentText.text(real.bytes), debugID: debugID, buildID: own.buildID)
-  }
-}
-
-extension SymbolFile {
-  /// Whether lines are available, so that no further search is needed.
-  var hasDebugInfo: Bool {
-    switch self {
-    case .elf(let symbols): symbols.hasDebugInfo
-    case .machO(let symbols): symbols.hasDebugInfo
-    case .sym: true
-    }
+    return ModuleIdentity(path: ArgumentText.text(real.bytes), debugID: own.format == .machO ? symbols.sliceID : own.debugIDs.first, buildID: own.buildID)
   }
 }

@@ -10,7 +10,7 @@ package struct SymbolSearch: Sendable {
       case binary
       /// Debug information split from the loaded file
       case debug
-      case sym = "breakpad"
+      case breakpad
     }
 
     package let path: FilePath
@@ -43,7 +43,7 @@ package struct SymbolSearch: Sendable {
   package struct Result: Sendable {
     package var files: [Found] = []
     /// The symbols of the files, in the order of lookup; a loaded file and its debug information are one element.
-    package var symbols: [SymbolFile] = []
+    package var symbols: [any SymbolFile] = []
     package var refused: [Refusal] = []
     /// The number of places without a file.
     package var missing = 0

@@ -8,7 +8,7 @@ struct SymbolSearchPass {
   private var debug: (path: FilePath, file: ElfFile, isVerified: Bool)?
   private var loadedMachO: (path: FilePath, file: MachOFile, isVerified: Bool)?
   private var companion: (path: FilePath, file: MachOFile, isVerified: Bool)?
-  private var others: [(found: SymbolSearch.Found, symbols: SymbolFile)] = []
+  private var others: [(found: SymbolSearch.Found, symbols: any SymbolFile)] = []
   private var refused: [SymbolSearch.Refusal] = []
   private var missing = 0
   private var seen: Set<FilePath> = []
@@ -40,8 +40,8 @@ struct SymbolSearchPass {
   ///   - path: the path of a file or bundle.
   ///   - isForAll: whether the file was given for all modules, so that a file of another module is not reported.
   ///   - isNamed: whether the user gave the file, or a folder with it.
-  ///   - checksum: the expected CRC of the file, if its build id can't be compared.
-  mutating func look(at path: FilePath, isForAll: Bool = false, isNamed: Bool = false, checksum: UInt32? = nil) {
+  ///   - link: the reference to the file, for its checksum if its build id can't be compared.
+  mutating func look(at path: FilePath, isForAll: Bool = false, isNamed: Bool = false, link: DebugLink? = nil) {
     guard seen.insert(path).inserted else { return }
     let kind: FileKind
     do { kind = try FileKind(at: path, followingLink: true) } catch {
@@ -53,7 +53,7 @@ struct SymbolSearchPass {
     }
     do {
       switch kind {
-      case .regular: try take(path, isForAll, checksum)
+      case .regular: try take(path, isForAll, link)
       case .directory where path.extension == "dSYM":
         for file in MachOFile.dwarfFiles(inBundle: path) { look(at: file, isForAll: true, isNamed: isNamed) }
       case .directory: break
@@ -84,21 +84,21 @@ struct SymbolSearchPass {
     }
   }
 
-  private mutating func take(_ path: FilePath, _ isForAll: Bool, _ checksum: UInt32?) throws {
+  private mutating func take(_ path: FilePath, _ isForAll: Bool, _ link: DebugLink?) throws {
     let own = try SymbolFileIdentity(path)
-    guard let isVerified = try verify(own, path, isForAll, checksum) else { return }
+    guard let isVerified = try verify(own, path, isForAll, link) else { return }
     switch own.format {
     case .elf: takeElf(path, try ElfFile(path, places.inputs), isVerified)
-    case .sym:
+    case .breakpad:
       guard others.isEmpty else { return }
-      let symbols = try SymbolFile(path, places: places)
-      others.append((SymbolSearch.Found(path: path, role: .sym, isVerified: isVerified), symbols))
+      let symbols = try SymbolFiles.open(path, places: places)
+      others.append((SymbolSearch.Found(path: path, role: .breakpad, isVerified: isVerified), symbols))
     case .machO: takeMachO(path, try places.inputs.open(path), isVerified)
     }
   }
 
   /// Whether the file is definitely from the module's build; nil if it must not be used.
-  private mutating func verify(_ own: SymbolFileIdentity, _ path: FilePath, _ isForAll: Bool, _ checksum: UInt32?)
+  private mutating func verify(_ own: SymbolFileIdentity, _ path: FilePath, _ isForAll: Bool, _ link: DebugLink?)
     throws
     -> Bool?
   {
@@ -107,8 +107,8 @@ struct SymbolSearchPass {
       matches = identity.buildID == own.buildID
     } else if let id = identity.debugID, !own.debugIDs.isEmpty {
       matches = own.debugIDs.contains { $0.uuid == id.uuid }
-    } else if let checksum {
-      guard try CRC32.of(path) == checksum else {
+    } else if let link {
+      guard try link.matches(path) else {
         refused.append(SymbolSearch.Refusal(path: path, reason: .otherChecksum))
         return nil
       }
@@ -137,7 +137,7 @@ struct SymbolSearchPass {
   }
 
   private mutating func takeMachO(_ path: FilePath, _ file: InputFile, _ isVerified: Bool) {
-    guard let slice = AppleSymbols.slice(of: file, with: isVerified ? identity.debugID : nil) else { return }
+    guard let slice = SymbolFiles.slice(of: file, with: isVerified ? identity.debugID : nil) else { return }
     if slice.kind == .debugSymbols {
       if companion == nil { companion = (path, slice, isVerified) }
     } else if loadedMachO == nil {
@@ -148,9 +148,7 @@ struct SymbolSearchPass {
   /// Searches for the debug information to which `.gnu_debuglink` of the loaded file refers.
   mutating func followDebugLink() {
     guard let (path, file, _) = binary, debug == nil, !file.hasDebugInfo, let link = file.debugLink else { return }
-    for place in SymbolCandidates.linked(link.name, from: path) where debug == nil {
-      look(at: place, checksum: link.checksum)
-    }
+    for place in link.paths(from: path) where debug == nil { look(at: place, link: link) }
   }
 
   consuming func result() -> SymbolSearch.Result {
@@ -165,20 +163,19 @@ struct SymbolSearchPass {
     // Files given by the user come first.
     result.files = others.map(\.found)
     result.symbols = others.map(\.symbols)
-    let files = [debug.map { ($0, SymbolSearch.Found.Role.debug) }, binary.map { ($0, .binary) }].compactMap { $0 }
-    for ((path, _, isVerified), role) in files {
-      result.files.append(SymbolSearch.Found(path: path, role: role, isVerified: isVerified))
+    func add<File>(_ file: (path: FilePath, file: File, isVerified: Bool)?, _ role: SymbolSearch.Found.Role) {
+      guard let file else { return }
+      result.files.append(SymbolSearch.Found(path: file.path, role: role, isVerified: file.isVerified))
     }
-    let machO = [companion.map { ($0, SymbolSearch.Found.Role.debug) }, loadedMachO.map { ($0, .binary) }]
-      .compactMap { $0 }
-    for ((path, _, isVerified), role) in machO {
-      result.files.append(SymbolSearch.Found(path: path, role: role, isVerified: isVerified))
+    add(debug, .debug)
+    add(binary, .binary)
+    add(companion, .debug)
+    add(loadedMachO, .binary)
+    if loadedMachO != nil || companion != nil {
+      result.symbols.append(MachOSymbols(loaded: loadedMachO?.file, companion: companion?.file))
     }
-    if !machO.isEmpty {
-      result.symbols.append(.machO(AppleSymbols(loaded: loadedMachO?.file, companion: companion?.file)))
-    }
-    if !files.isEmpty {
-      result.symbols.append(.elf(ElfSymbols(loaded: binary?.file, debug: debug?.file, places: places)))
+    if binary != nil || debug != nil {
+      result.symbols.append(ElfSymbols(loaded: binary?.file, debug: debug?.file, places: places))
     }
     return result
   }

@@ -25,12 +25,10 @@ package struct Disassembly: Sendable, Equatable {
   private static let linesBefore = 5
   private static let linesFrom = 6
 
-  /// Nil without the library, and of other architectures.
+  /// The instructions around the one at `address`. Nil without the library, and of other architectures.
   ///
   /// - Parameters:
-  ///   - address: that of the instruction.
-  ///   - code: the bytes around it.
-  ///   - before: how many of them are before it.
+  ///   - code: the bytes around it, of which `before` are before it.
   ///   - isThumb: whether code of arm is in its short form.
   package init?(
     at address: UInt64, in code: [UInt8], before: Int, _ architecture: CPUArchitecture, isThumb: Bool = false

@@ -4,10 +4,7 @@ internal import CrashpadSnapshot
 struct RecordedStack {
   let frames: [Symbolization.Frame]
 
-  /// - Parameters:
-  ///   - recorded: the frames; inlined calls precede the frame into which they were inlined.
-  ///   - demangled: demangles a listed name; nil if it is not mangled.
-  ///   - name: the symbol at an offset in a module.
+  /// Inlined calls precede the frame into which they were inlined. `demangled` returns nil for a name that is not mangled.
   init(
     _ recorded: [RecordedFrame], demangled: (String) -> String?,
     _ name: (_ module: Int, _ offset: UInt64) -> SymbolizedAddress?

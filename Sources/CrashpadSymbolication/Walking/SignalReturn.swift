@@ -20,9 +20,8 @@ enum SignalReturn {
 
   /// The rules to unwind to the interrupted code; nil if this is not code that returns from a signal handler.
   ///
-  /// - Parameters:
-  ///   - architecture: the architecture of the code.
-  ///   - code: returns the eight bytes at a distance from the instruction to which the handler returns; nil if unknown.
+  /// - Parameter code: returns the eight bytes at a distance from the instruction to which the handler returns; nil if
+  ///   unknown.
   static func rules(_ architecture: FrameRegisters.Architecture, _ code: (UInt64) -> UInt64?) -> FrameRules? {
     let isFound = patterns(architecture).contains { pattern in
       pattern.words.indices.allSatisfy { index in
@@ -51,7 +50,7 @@ enum SignalReturn {
         .register(architecture.stackPointer), .constant(distance), .add, .load,
       ])
       switch register {
-      case architecture.stackPointer: rules.canonicalAddress = value
+      case architecture.stackPointer: rules.frameAddress = value
       case architecture.instructionPointer: rules.returnAddress = value
       default: rules.registers[register] = value
       }

@@ -109,14 +109,9 @@ package struct StackWalker: Sendable {
   private func module(at address: UInt64) -> WalkedModule? { moduleIndex(at: address).map { modules[$0] } }
 
   private func moduleIndex(at address: UInt64) -> Int? {
-    var low = 0
-    var high = ranges.count
-    while low < high {
-      let middle = (low + high) / 2
-      if ranges[middle].start <= address { low = middle + 1 } else { high = middle }
-    }
-    guard low > 0, address - ranges[low - 1].start < ranges[low - 1].size else { return nil }
-    return low - 1
+    let next = ranges.indices.partition { ranges[$0].start > address }
+    guard next > 0, address - ranges[next - 1].start < ranges[next - 1].size else { return nil }
+    return next - 1
   }
 
   // MARK: Finding the caller
@@ -284,12 +279,12 @@ package struct StackWalker: Sendable {
 extension FrameRules {
   /// The caller's registers; nil if memory or a register is missing.
   func caller(of callee: FrameRegisters, _ load: (UInt64) -> UInt64?) -> FrameRegisters? {
-    guard let canonical = canonicalAddress?.evaluate(callee, canonicalAddress: nil, load),
-      let instruction = returnAddress?.evaluate(callee, canonicalAddress: canonical, load)
+    guard let canonical = frameAddress?.evaluate(callee, frameAddress: nil, load),
+      let instruction = returnAddress?.evaluate(callee, frameAddress: canonical, load)
     else { return nil }
     var caller = callee.preserved()
     for (number, expression) in registers {
-      caller[number] = expression.evaluate(callee, canonicalAddress: canonical, load)
+      caller[number] = expression.evaluate(callee, frameAddress: canonical, load)
     }
     caller.stackPointer = canonical
     caller.instructionPointer = instruction

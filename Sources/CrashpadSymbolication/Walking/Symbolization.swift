@@ -43,13 +43,7 @@ package struct Symbolization: Sendable {
   /// The modules, in the order of the snapshot.
   package let modules: [Module]
 
-  /// - Parameters:
-  ///   - snapshot: the process.
-  ///   - file: the input from which the snapshot was read.
-  ///   - cache: finds and caches the symbols.
-  ///   - threads: the threads to walk.
-  ///   - allModules: whether to search also the symbols of modules without frames.
-  ///   - limits: the limits of each walk.
+  /// - Parameter allModules: whether to search also the symbols of modules without frames.
   package init(
     _ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache, threads: Threads, allModules: Bool = false,
     limits: StackWalker.Limits = StackWalker.Limits()
@@ -105,29 +99,6 @@ package struct Symbolization: Sendable {
       return StackWalker.Walk(frames: [], end: .noRegisters)
     }
     return walker.walk(from: registers)
-  }
-}
-
-extension ModuleIdentity {
-  package init(_ module: ModuleSnapshot, _ snapshot: ProcessSnapshot, _ file: InputFile) {
-    func text(_ content: Content?) -> String? {
-      guard let content, !content.isEmpty else { return nil }
-      return file.withBytes { snapshot.text(content, in: $0) }
-    }
-    let id: DebugID?
-    var buildID: [UInt8] = []
-    switch module.identity {
-    case .uuid(let uuid, let age): id = uuid == .zero ? nil : DebugID(uuid: uuid, age: age)
-    case .buildID(let content):
-      buildID = file.withBytes { snapshot.bytes(of: content, in: $0) }
-      id = DebugID(buildID: buildID)
-    case nil: id = nil
-    }
-    // The path may not be UTF-8, but must still lead to the file.
-    let path = module.name.map { name in file.withBytes { ArgumentText.text(snapshot.bytes(of: name, in: $0)) } }
-    self.init(
-      path: path ?? "", debugName: text(module.debugName) ?? text(module.name), debugID: id, buildID: buildID,
-      mayBeLocal: [.linux, .android, .unknown].contains(snapshot.system.operatingSystem))
   }
 }
 

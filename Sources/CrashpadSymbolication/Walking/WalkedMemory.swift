@@ -14,9 +14,6 @@ package final class WalkedMemory: Sendable {
   /// Sorted by address; regions with the same address are in the order of the snapshot.
   private let regions: [Region]
 
-  /// - Parameters:
-  ///   - snapshot: the snapshot with the stacks and other memory.
-  ///   - file: the input from which it was read.
   package init(_ snapshot: ProcessSnapshot, _ file: InputFile) {
     self.snapshot = snapshot
     self.file = file
@@ -29,14 +26,9 @@ package final class WalkedMemory: Sendable {
 
   /// The eight bytes at `address`, little-endian; nil if they were not captured.
   package func word(_ address: UInt64) -> UInt64? {
-    var low = 0
-    var high = regions.count
-    while low < high {
-      let middle = (low + high) / 2
-      if regions[middle].address <= address { low = middle + 1 } else { high = middle }
-    }
+    let next = regions.indices.partition { regions[$0].address > address }
     // An earlier region may extend further than the one that begins last.
-    for index in stride(from: low - 1, through: max(0, low - 8), by: -1) {
+    for index in stride(from: next - 1, through: max(0, next - 8), by: -1) {
       let region = regions[index]
       let offset = address - region.address
       guard offset < UInt64(region.content.count), region.content.count - Int(offset) >= 8 else { continue }

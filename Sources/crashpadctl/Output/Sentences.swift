@@ -80,13 +80,13 @@ enum Sentences {
       )
     case let failure as DumpJSON.Failure: ("\(jsonOpening(failure)): \(json(failure))", .noData)
     case let failure as DumpInputFailure: noDump(failure)
-    case let failure as SymSource.NotElf:
+    case let failure as BreakpadInput.NotElf:
       ((failure.path.map { Wording.printable($0) + " " } ?? "") + "is no ELF or Mach-O file", .noData)
-    case is SymSource.NotLinked: ("is an object file that was not linked: its addresses are none", .noData)
-    case let failure as SymSource.OtherBuild: ("\(Wording.printable(failure.path)) is of another build", .noData)
+    case is BreakpadInput.NotLinked: ("is an object file that was not linked: its addresses are none", .noData)
+    case let failure as BreakpadInput.OtherBuild: ("\(Wording.printable(failure.path)) is of another build", .noData)
     case let failure as SymbolInputs.NotWhole:
       ("\(Wording.printable(failure.path)) \(notReadable(.unreadable))", .ioError)
-    case is SymbolFile.UnknownFormat: ("is no file with symbols of a known format", .noData)
+    case is SymbolFiles.UnknownFormat: ("is no file with symbols of a known format", .noData)
     case let failure as PageInput.NotRedactable:
       (
         failure.format == .core

@@ -73,7 +73,7 @@ struct SymbolsDumpCommand: ParsableCommand {
   }
 
   private enum Report: Sendable {
-    case done(path: FilePath?, SymWriter.Counts, hasDebugInfo: Bool)
+    case done(path: FilePath?, BreakpadWriter.Counts, hasDebugInfo: Bool)
     case failed(text: String, status: ExitStatus)
   }
 
@@ -94,7 +94,7 @@ struct SymbolsDumpCommand: ParsableCommand {
   private func dump(_ file: String, _ isStore: Bool) -> [Report] {
     do {
       let path = FilePath(argument: file)
-      let sources = try SymSource.all(path, debug: debug.map { FilePath(argument: $0) }, name: name)
+      let sources = try BreakpadInput.all(path, debug: debug.map { FilePath(argument: $0) }, name: name)
       guard sources.count == 1 || isStore else {
         return [.failed(text: "has \(sources.count) modules, which need -o with a directory", status: .usage)]
       }
@@ -105,11 +105,11 @@ struct SymbolsDumpCommand: ParsableCommand {
     }
   }
 
-  private func dump(_ source: SymSource, _ path: FilePath, _ isStore: Bool) -> Report {
+  private func dump(_ source: BreakpadInput, _ path: FilePath, _ isStore: Bool) -> Report {
     let hasSymbols = source.hasSymbols
     if let failure = notWhole(source, path) { return failure }
     guard hasSymbols else { return .failed(text: "has no symbols", status: .noData) }
-    var options = SymWriter.Options()
+    var options = BreakpadWriter.Options()
     options.demangles = !noDemangle
     options.hasInlinedCalls = !noInlines
     options.hasFrameRules = !noCFI
@@ -118,7 +118,7 @@ struct SymbolsDumpCommand: ParsableCommand {
       ? nil : output.map { isStore ? source.module.path(below: FilePath(argument: $0)) : FilePath(argument: $0) }
     do {
       guard let target else {
-        let counts = try SymWriter.write(source, options, to: StandardOutput())
+        let counts = try BreakpadWriter.write(source, options, to: StandardOutput())
         if let failure = notWhole(source, path) { return failure }
         return .done(path: nil, counts, hasDebugInfo: source.hasDebugInfo)
       }
@@ -127,7 +127,7 @@ struct SymbolsDumpCommand: ParsableCommand {
       }
       if isStore { try createDirectories(target.removingLastComponent()) }
       let file = try OutputFile(target)
-      let counts = try SymWriter.write(source, options, to: FileOutput(file))
+      let counts = try BreakpadWriter.write(source, options, to: FileOutput(file))
       if let failure = notWhole(source, path) { return failure }
       try file.commit(durable: false)
       return .done(path: target, counts, hasDebugInfo: source.hasDebugInfo)
@@ -138,7 +138,7 @@ struct SymbolsDumpCommand: ParsableCommand {
     }
   }
 
-  private func notWhole(_ source: SymSource, _ path: FilePath) -> Report? {
+  private func notWhole(_ source: BreakpadInput, _ path: FilePath) -> Report? {
     do { try source.checkReading(of: path) } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       return .failed(text: text, status: status)

@@ -149,7 +149,7 @@ struct SymbolsIndexCommand: ParsableCommand {
   private func write(_ row: Row, to json: inout JSONWriter) {
     json.object { json in
       json.member("path", path: row.file.path)
-      json.member("format", row.file.format == .elf ? "elf" : row.file.format == .sym ? "breakpad" : "mach-o")
+      json.member("format", row.file.format == .elf ? "elf" : row.file.format == .breakpad ? "breakpad" : "mach-o")
       json.member("name", row.file.name)
       json.member("build_id", row.file.buildID.isEmpty ? nil : hexadecimalDigits(row.file.buildID))
       json.array("debug_ids") { json in for id in row.file.debugIDs { json.string(id.text) } }

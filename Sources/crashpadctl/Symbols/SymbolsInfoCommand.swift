@@ -65,7 +65,7 @@ enum SymbolContentsText {
   static func text(_ contents: SymbolContents, _ name: String) -> String {
     switch contents {
     case .elf(let elf): text(elf, name)
-    case .sym(let sym): text(sym, name)
+    case .breakpad(let file): text(file, name)
     case .machO(let slices): slices.map { text($0, name) }.joined(separator: "\n")
     }
   }
@@ -134,7 +134,7 @@ enum SymbolContentsText {
     return text
   }
 
-  private static func text(_ sym: SymbolContents.Sym, _ name: String) -> String {
+  private static func text(_ sym: SymbolContents.Breakpad, _ name: String) -> String {
     lines(
       "\(name): Breakpad symbol file, \(Wording.printable(sym.module.operatingSystem)) "
         + Wording.printable(sym.module.architecture),
@@ -168,7 +168,7 @@ enum SymbolContentsText {
       json.member("file", argument: file)
       switch contents {
       case .elf(let elf): write(elf, to: &json)
-      case .sym(let sym): write(sym, to: &json)
+      case .breakpad(let file): write(file, to: &json)
       case .machO(let slices):
         json.member("format", "macho")
         json.array("slices") { json in
@@ -194,7 +194,7 @@ enum SymbolContentsText {
     json.member("eh_frame_functions", file.exceptionFrames)
   }
 
-  private static func write(_ module: SymModule, to json: inout JSONWriter) {
+  private static func write(_ module: BreakpadModule, to json: inout JSONWriter) {
     json.member("os", module.operatingSystem)
     json.member("architecture", module.architecture)
     json.member("debug_id", module.debugID)
@@ -242,7 +242,7 @@ enum SymbolContentsText {
     }
   }
 
-  private static func write(_ sym: SymbolContents.Sym, to json: inout JSONWriter) {
+  private static func write(_ sym: SymbolContents.Breakpad, to json: inout JSONWriter) {
     json.member("format", "breakpad")
     write(sym.module, to: &json)
     json.member("files", sym.files)

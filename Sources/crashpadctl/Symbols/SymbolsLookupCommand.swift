@@ -103,7 +103,7 @@ struct SymbolsLookupCommand: ParsableCommand {
   /// Checks that the chosen slice exists. Without a choice, prints which slice is used, because an address belongs
   /// to different functions in each.
   private func checkSlices() throws {
-    let slices = try SymbolFile.slices(of: FilePath(argument: file))
+    let slices = try SymbolFiles.slices(of: FilePath(argument: file))
     let list = slices.map { Wording.printable($0) }.joined(separator: ", ")
     if let arch, !slices.contains(arch) {
       let has = slices.isEmpty ? "it is no Mach-O file" : "it has \(list)"

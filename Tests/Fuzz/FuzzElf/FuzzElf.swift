@@ -8,8 +8,8 @@ import CrashpadSymbolication
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   guard size > 64 else { return -1 }
   unsafe withFile(data, size) { path in
-    let addresses = (try? SymSource(path, name: "a")).map(written) ?? []
-    _ = try? SymSource.debugFile(of: path)
+    let addresses = (try? BreakpadInput(path, name: "a")).map(written) ?? []
+    _ = try? BreakpadInput.debugFile(of: path)
     ask(path, addresses)
   }
   return 0

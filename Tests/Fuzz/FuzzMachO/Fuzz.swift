@@ -22,7 +22,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
       _ = file.caller(of: registers, at: address, isInnermost: true) { $0 &+ 1 }
       _ = file.caller(of: registers, at: address, isInnermost: false) { $0 &+ 1 }
     }
-    if let source = try? SymSource(file, name: "a") { addresses += written(source).prefix(16) }
+    if let source = try? BreakpadInput(file, name: "a") { addresses += written(source).prefix(16) }
     _ = file.findings
   }
   unsafe withFile(data, size) { ask($0, addresses) }

@@ -15,10 +15,10 @@ package func withFile(_ data: UnsafePointer<UInt8>?, _ size: Int, _ body: (FileP
 }
 
 /// Makes a symbol file, which has to be one that is read without a complaint. Returns addresses that are in it.
-package func written(_ source: SymSource) -> [UInt64] {
+package func written(_ source: BreakpadInput) -> [UInt64] {
   let output = MemoryOutput()
-  _ = try! SymWriter.write(source, SymWriter.Options(), to: output)
-  let file = try! SymFile(InputFile(bytes: output.bytes))
+  _ = try! BreakpadWriter.write(source, BreakpadWriter.Options(), to: output)
+  let file = try! BreakpadFile(InputFile(bytes: output.bytes))
   precondition(file.findings.findings.isEmpty)
   var addresses: [UInt64] = []
   for line in output.bytes.split(separator: 0x0a).prefix(4096) {
@@ -35,7 +35,7 @@ package func written(_ source: SymSource) -> [UInt64] {
 package func ask(_ path: FilePath, _ offsets: [UInt64]) {
   _ = try? SymbolFileIdentity(path)
   _ = try? SymbolContents(path)
-  guard let file = try? SymbolFile(path) else { return }
+  guard let file = try? SymbolFiles.open(path) else { return }
   for offset in [0, 0x1000, 0x1040, .max] + offsets.flatMap({ [$0, $0 &+ 3] }) {
     for frame in file.symbolize(offset)?.frames ?? [] {
       if let function = frame.function { _ = Demangler.demangle(function) }

@@ -14,8 +14,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     bytes += Array("MODULE Linux x86_64 000000000000000000000000000000000 a\n".utf8)
   }
   unsafe bytes.append(contentsOf: input)
-  guard let read = try? SymFile(InputFile(bytes: bytes)) else { return 0 }
-  let file = SymbolFile.sym(read)
+  guard let file = try? BreakpadFile(InputFile(bytes: bytes)) else { return 0 }
   let addresses = addresses(in: bytes)
   for address in addresses {
     ask(file, address)
@@ -31,7 +30,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   return 0
 }
 
-private func ask(_ file: SymbolFile, _ address: UInt64) {
+private func ask(_ file: BreakpadFile, _ address: UInt64) {
   for frame in file.symbolize(address)?.frames ?? [] {
     if let function = frame.function { _ = Demangler.demangle(function) }
   }

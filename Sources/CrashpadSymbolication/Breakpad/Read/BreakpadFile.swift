@@ -1,0 +1,111 @@
+package import CrashpadBytes
+package import CrashpadFiles
+
+/// A memory-mapped symbol file in Breakpad's text format. Opening it only builds an index; the lines of a function are
+/// parsed on lookup of an address in it.
+///
+/// Each line is a record: `MODULE os arch id name`, `INFO CODE_ID id`, `FILE number name`, `INLINE_ORIGIN number name`,
+/// `FUNC [m] address size parameters name` followed by its `INLINE` and line records, `PUBLIC [m] address parameters
+/// name`, `STACK CFI INIT address size rules`, `STACK CFI address rules`. Line numbers, file numbers and nesting levels
+/// are decimal, all other numbers hexadecimal. Source: Breakpad's `docs/symbol_files.md`.
+package final class BreakpadFile: Sendable {
+  let file: InputFile
+  /// The operating system in MODULE: `mac`, `Linux`, `iOS` …
+  package let operatingSystem: String
+  package let architecture: String
+  /// The id in MODULE: 32 upper-case hexadecimal digits and the age.
+  package let debugID: String
+  /// The name of the module's file.
+  package let name: String
+  /// Findings; each affects only the names of one line.
+  package let findings: FindingList
+
+  /// A range of addresses, relative to the module, and the line that describes it.
+  struct Entry: Sendable {
+    let address: UInt64
+    /// The address after the last one.
+    let end: UInt64
+    /// The offset of the line in the file.
+    let offset: Int
+  }
+
+  /// Sorted by address.
+  let functions: [Entry]
+  /// Sorted by address; their ends are unknown.
+  let publics: [Entry]
+  /// STACK CFI INIT, sorted by address.
+  let frameRules: [Entry]
+  /// Offsets of the names in FILE and INLINE_ORIGIN records, by number.
+  let files: NameTable
+  let inlineOrigins: NameTable
+
+  /// The file is not a symbol file: it does not begin with MODULE.
+  package struct NotABreakpadFile: Error, Sendable {}
+
+  /// Indexes `file`. Throws `NotABreakpadFile`.
+  package init(_ file: InputFile) throws {
+    var index = BreakpadIndex()
+    let module = try file.withBytes { bytes in
+      guard let module = BreakpadIndex.module(bytes) else { throw NotABreakpadFile() }
+      index.read(bytes)
+      return module
+    }
+    self.file = file
+    (operatingSystem, architecture, debugID, name) = module
+    functions = index.functions.sortedByAddress()
+    publics = index.publics.sortedByAddress()
+    frameRules = index.frameRules.sortedByAddress()
+    files = index.files
+    inlineOrigins = index.inlineOrigins
+    findings = index.findings
+  }
+
+  /// The id and the name in the MODULE record; nil if there is none. For identifying a file without reading it.
+  package static func module(of bytes: RawSpan) -> (debugID: String, name: String)? {
+    BreakpadIndex.module(bytes).map { ($0.debugID, $0.name) }
+  }
+}
+
+/// Offsets of names by number. Real files have dense numbers from 0 on; others are stored separately.
+struct NameTable: Sendable {
+  private var dense: [Int] = []
+  private var sparse: [UInt64: Int] = [:]
+
+  mutating func set(_ number: UInt64, _ offset: Int) {
+    if number == UInt64(dense.count) {
+      dense.append(offset)
+    } else if number < UInt64(dense.count) {
+      dense[Int(number)] = offset
+    } else {
+      sparse[number] = offset
+    }
+  }
+
+  subscript(number: UInt64) -> Int? {
+    number < UInt64(dense.count) ? dense[Int(number)] : sparse[number]
+  }
+}
+
+extension [BreakpadFile.Entry] {
+  /// Most files are sorted already.
+  func sortedByAddress() -> [BreakpadFile.Entry] {
+    var isSorted = true
+    for index in indices.dropFirst() where self[index - 1].address > self[index].address {
+      isSorted = false
+      break
+    }
+    return isSorted ? self : sorted { ($0.address, $0.offset) < ($1.address, $1.offset) }
+  }
+
+  /// The last entry that begins at or before `address`.
+  func last(atOrBefore address: UInt64) -> BreakpadFile.Entry? {
+    let next = indices.partition { self[$0].address > address }
+    return next > 0 ? self[next - 1] : nil
+  }
+
+  /// The entry that contains `address`.
+  func entry(containing address: UInt64) -> BreakpadFile.Entry? {
+    guard let entry = last(atOrBefore: address), address < entry.end else { return nil }
+    return entry
+  }
+}

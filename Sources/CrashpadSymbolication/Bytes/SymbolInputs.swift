@@ -1,0 +1,43 @@
+internal import CrashpadFiles
+internal import Glibc
+internal import Synchronization
+package import SystemPackage
+
+/// The files that were opened for the symbols of one module. Thread-safe.
+package final class SymbolInputs: Sendable {
+  /// A file that became shorter while it was read, or whose disk can't be read.
+  package struct NotWhole: Error { package let path: FilePath }
+
+  /// Those whose reading may still fail.
+  private let files = Mutex<[(path: FilePath, input: InputFile)]>([])
+
+  package init() {}
+
+  /// Opens a regular file. Throws `Errno` or `InputFile.NotReadable`.
+  func open(_ path: FilePath) throws -> InputFile {
+    let input = try InputFile(regular: path)
+    if input.isGuarded { files.withLock { $0.append((path, input)) } }
+    return input
+  }
+
+  /// The files of which some bytes could not be read.
+  package var notWhole: [FilePath] { files.withLock { $0.filter(\.input.hasFailed).map(\.path) } }
+
+  /// Whether results may rest on bytes that could not be read.
+  var hasFailed: Bool { files.withLock { $0.contains(where: \.input.hasFailed) } }
+
+  /// Throws `NotWhole` if results may rest on bytes that could not be read; `InputFile.NotReadable` if these are of the
+  /// file at `own`.
+  package func checkReading(of own: FilePath? = nil) throws {
+    let paths = notWhole
+    if let own, paths.contains(own) { throw InputFile.NotReadable(reason: .unreadable) }
+    if let path = paths.first { throw NotWhole(path: path) }
+  }
+}
+
+/// The path without symbolic links; nil if the file is gone.
+func realPath(_ path: FilePath) -> FilePath? {
+  guard let real = unsafe path.withPlatformString({ unsafe realpath($0, nil) }) else { return nil }
+  defer { unsafe free(real) }
+  return unsafe FilePath(platformString: real)
+}

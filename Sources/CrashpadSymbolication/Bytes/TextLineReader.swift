@@ -1,0 +1,117 @@
+internal import CrashpadBytes
+internal import Glibc
+
+/// Reads the words of one line. It stores an offset, is passed the bytes, and never reads beyond the line feed.
+struct TextLineReader {
+  private(set) var offset: Int
+  /// The offset of the line feed, or the end of the file.
+  let end: Int
+
+  init(at offset: Int, in bytes: RawSpan) { self.init(at: offset, end: bytes.lineEnd(from: offset), in: bytes) }
+
+  init(at offset: Int, end: Int, in bytes: RawSpan) {
+    self.offset = offset
+    // Files from Windows also have a carriage return.
+    self.end = end > offset && bytes.uint8(at: end - 1) == UInt8(ascii: "\r") ? end - 1 : end
+  }
+
+  /// Skips `text` if it is next.
+  mutating func skip(_ text: StaticString, in bytes: RawSpan) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard offset + count <= end else { return false }
+    for index in 0..<count {
+      let expected = unsafe text.utf8Start[index]
+      guard bytes.uint8(at: offset + index) == expected else { return false }
+    }
+    offset += count
+    return true
+  }
+
+  mutating func skipBlanks(in bytes: RawSpan) {
+    while offset < end, bytes.uint8(at: offset) == UInt8(ascii: " ") { offset += 1 }
+  }
+
+  /// Skips the `m` of records that share an address.
+  mutating func skipMultiple(in bytes: RawSpan) { _ = skip("m ", in: bytes) }
+
+  /// Reads a number of at most 64 bits, and the following blanks; nil if there is no digit, or another character
+  /// follows.
+  mutating func hexadecimal(in bytes: RawSpan) -> UInt64? {
+    var value: UInt64 = 0
+    let start = offset
+    while offset < end {
+      let digit: UInt8
+      let byte = bytes.uint8(at: offset)
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte &- UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte &- UInt8(ascii: "a") &+ 10
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte &- UInt8(ascii: "A") &+ 10
+      case UInt8(ascii: " "):
+        guard offset > start else { return nil }
+        skipBlanks(in: bytes)
+        return value
+      default: return nil
+      }
+      guard value >> 60 == 0 else { return nil }
+      value = value << 4 | UInt64(digit)
+      offset += 1
+    }
+    return offset > start ? value : nil
+  }
+
+  /// Like `hexadecimal(in:)`, in decimal digits.
+  mutating func decimal(in bytes: RawSpan) -> UInt64? {
+    var value: UInt64 = 0
+    let start = offset
+    while offset < end {
+      let byte = bytes.uint8(at: offset)
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        let (product, tooMuch) = value.multipliedReportingOverflow(by: 10)
+        let (sum, overflow) = product.addingReportingOverflow(UInt64(byte &- UInt8(ascii: "0")))
+        guard !tooMuch, !overflow else { return nil }
+        value = sum
+      case UInt8(ascii: " "):
+        guard offset > start else { return nil }
+        skipBlanks(in: bytes)
+        return value
+      default: return nil
+      }
+      offset += 1
+    }
+    return offset > start ? value : nil
+  }
+
+  /// Reads the text before the next blank, and the following blanks; nil at the end.
+  mutating func word(in bytes: RawSpan) -> ByteRange? {
+    let start = offset
+    while offset < end, bytes.uint8(at: offset) != UInt8(ascii: " ") { offset += 1 }
+    guard offset > start else { return nil }
+    defer { skipBlanks(in: bytes) }
+    return ByteRange(offset: start, count: offset - start)
+  }
+
+  /// The rest of the line.
+  var rest: ByteRange { ByteRange(offset: offset, count: end - offset) }
+  var isAtEnd: Bool { offset >= end }
+}
+
+extension RawSpan {
+  /// The name of a function or file in a symbol file, truncated to 64 KiB: the longest real names have about 20 KB, and
+  /// a damaged file may consist of one name.
+  func name(in range: ByteRange) -> String {
+    text(in: ByteRange(offset: range.offset, count: min(range.count, 1 << 16)))
+  }
+
+  /// The offset of the next line feed, or the end of the bytes. Reading a symbol file of 100 MB spends most of its time
+  /// here.
+  @inline(__always)
+  func lineEnd(from offset: Int) -> Int {
+    unsafe withUnsafeBytes { buffer in
+      guard offset < buffer.count, let base = buffer.baseAddress else { return buffer.count }
+      let start = unsafe base + offset
+      guard let found = unsafe memchr(start, 0x0a, buffer.count - offset) else { return buffer.count }
+      return unsafe base.distance(to: UnsafeRawPointer(found))
+    }
+  }
+}

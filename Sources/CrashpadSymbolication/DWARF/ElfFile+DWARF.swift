@@ -1,0 +1,38 @@
+internal import CrashpadBytes
+internal import SystemPackage
+
+extension ElfFile: DwarfContainer {
+  /// The path and the build id of the file that dwz created for the common data of several files.
+  private var alternateLink: (name: String, id: [UInt8])? {
+    guard let link = section(".gnu_debugaltlink") else { return nil }
+    let (name, id) = bytes(link).withBytes { bytes in
+      let end = bytes.firstZero(in: ByteRange(offset: 0, count: bytes.byteCount))
+      let rest = min(end + 1, bytes.byteCount)
+      return (
+        bytes.text(in: ByteRange(offset: 0, count: end)),
+        bytes.array(in: ByteRange(offset: rest, count: bytes.byteCount - rest))
+      )
+    }
+    return name.isEmpty ? nil : (name, id)
+  }
+
+  var alternateName: String? { alternateLink?.name }
+
+  func alternate(_ places: DebugPlaces) -> (any DwarfContainer)? {
+    guard let (name, id) = alternateLink else { return nil }
+    let link = FilePath(name)
+    // Its own path, relative to the folder of this file; then, for each place, by build id, the place itself, and by
+    // name.
+    var paths = [folder.map { $0.pushing(link) } ?? link]
+    for place in places.named + [FilePath("/usr/lib/debug")] {
+      if let path = buildIDPath(id) { paths.append(place.pushing(FilePath("\(path).debug"))) }
+      paths.append(place)
+      if let last = link.lastComponent { paths.append(place.appending(last)) }
+    }
+    for path in paths {
+      guard let file = try? ElfFile(path, places.inputs) else { continue }
+      if id.isEmpty || file.buildID == id { return file }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,49 @@
+internal import CrashpadBytes
+internal import CrashpadFiles
+internal import SystemPackage
+
+extension MachOFile {
+  /// Whether the file has readable debug information. False for object files, whose sections are not relocated.
+  package var hasDwarf: Bool {
+    kind != .object && sections.contains { $0.segment == "__DWARF" && $0.name == "__debug_info" && $0.content != nil }
+  }
+
+  /// The debug information; nil if there is none.
+  var dwarf: MachODwarf? { hasDwarf ? MachODwarf(self) : nil }
+}
+
+/// The debug sections of a Mach-O file, by their names in ELF files.
+final class MachODwarf: DwarfContainer {
+  private let file: MachOFile
+
+  init(_ file: MachOFile) { self.file = file }
+
+  var isLittleEndian: Bool { true }
+  var isRelocatable: Bool { false }
+  var path: FilePath? { nil }
+
+  /// Mach-O truncates names to 16 bytes.
+  func contents(_ name: String) -> SharedBytes {
+    guard name.hasPrefix(".debug_") else { return SharedBytes() }
+    let cut = String("__\(name.dropFirst())".prefix(16))
+    return file.section("__DWARF", cut).map { file.bytes($0) } ?? SharedBytes()
+  }
+
+  func isCode(_ address: UInt64) -> Bool {
+    address >= file.textAddress && address - file.textAddress < file.textSize
+  }
+
+  var alternateName: String? { nil }
+  func alternate(_ places: DebugPlaces) -> (any DwarfContainer)? { nil }
+}
+
+extension MachOFile {
+  /// The bytes of a section; empty if they are not in the file.
+  func bytes(_ section: Section) -> SharedBytes {
+    guard let content = section.content else { return SharedBytes() }
+    let whole = file.withBytes { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe SharedBytes($0, owner: file) }
+    }
+    return whole.part(UInt64(content.offset), UInt64(content.count))
+  }
+}

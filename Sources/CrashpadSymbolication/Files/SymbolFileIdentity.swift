@@ -1,0 +1,59 @@
+internal import CrashpadFiles
+package import SystemPackage
+
+/// The format and the ids of a file with symbols, read without its symbols.
+package struct SymbolFileIdentity: Sendable {
+  package enum Format: String, Sendable {
+    case elf = "ELF"
+    case machO = "Mach-O"
+    case breakpad = "Breakpad"
+  }
+
+  package let format: Format
+  /// Several for a universal file; empty if the file has no id.
+  package let debugIDs: [DebugID]
+  /// NT_GNU_BUILD_ID of an ELF file.
+  package let buildID: [UInt8]
+
+  /// Detects the format from the first bytes. Throws `Errno` or `SymbolFiles.UnknownFormat`.
+  static func format(of path: FilePath) throws -> Format {
+    try format(of: InputFile.prefix(of: path, count: 8))
+  }
+
+  private static func format(of start: [UInt8]) throws(SymbolFiles.UnknownFormat) -> Format {
+    if start.starts(with: [0x7f, 0x45, 0x4c, 0x46]) { return .elf }
+    if start.starts(with: Array("MODULE ".utf8)) { return .breakpad }
+    let machO: [[UInt8]] = [
+      [0xcf, 0xfa, 0xed, 0xfe], [0xce, 0xfa, 0xed, 0xfe], [0xca, 0xfe, 0xba, 0xbe], [0xca, 0xfe, 0xba, 0xbf],
+    ]
+    guard machO.contains(where: { start.starts(with: $0) }) else { throw SymbolFiles.UnknownFormat() }
+    return .machO
+  }
+
+  /// Throws `Errno`, `InputFile.NotReadable` or `SymbolFiles.UnknownFormat`.
+  package init(_ path: FilePath) throws {
+    // For most of the many thousand files in a folder, nothing else is read.
+    let start = try InputFile.prefix(of: path, count: 512)
+    format = try Self.format(of: start)
+    switch format {
+    case .elf:
+      let file: ElfFile
+      do { file = try ElfFile(path) } catch is ElfFile.NotElf { throw SymbolFiles.UnknownFormat() }
+      try file.input?.checkReading()
+      buildID = file.buildID
+      debugIDs = DebugID(buildID: file.buildID).map { [$0] } ?? []
+    case .machO:
+      let file = try InputFile(regular: path)
+      let slices = MachOFile.all(in: file)
+      try file.checkReading()
+      guard !slices.isEmpty else { throw SymbolFiles.UnknownFormat() }
+      buildID = []
+      debugIDs = slices.compactMap { $0.uuid.map { DebugID(uuid: $0) } }
+    case .breakpad:
+      buildID = []
+      let line = String(decoding: start.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
+      let words = line.split(separator: " ")
+      debugIDs = words.count > 3 ? DebugID(text: String(words[3])).map { [$0] } ?? [] : []
+    }
+  }
+}

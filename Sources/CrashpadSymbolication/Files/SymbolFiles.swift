@@ -1,0 +1,57 @@
+internal import CrashpadFiles
+package import SystemPackage
+
+/// Opens files with symbols, in any supported format.
+package enum SymbolFiles {
+  /// The file has none of the supported formats.
+  package struct UnknownFormat: Error, Sendable {}
+
+  /// Opens the file at `path`, or the one in a dSYM bundle. In a universal Mach-O file, selects the slice with an id, or
+  /// without an id that of arm64, or else the first. Throws `Errno`, `InputFile.NotReadable`, or `UnknownFormat`.
+  package static func open(_ path: FilePath, with id: DebugID? = nil) throws -> any SymbolFile {
+    try open(path, with: id, places: DebugPlaces())
+  }
+
+  /// Opens a file, with places to search for files that it refers to, and the architecture of the slice to select, as
+  /// in `MachOArchitecture.description`.
+  static func open(
+    _ path: FilePath, with id: DebugID? = nil, architecture: String? = nil, places: DebugPlaces
+  ) throws -> any SymbolFile {
+    if let inner = bundleFile(path) { return try open(inner, with: id, architecture: architecture, places: places) }
+    switch try SymbolFileIdentity.format(of: path) {
+    case .breakpad: return try BreakpadFile(places.inputs.open(path))
+    case .elf: do { return try ElfSymbols(path, places: places) } catch is ElfSymbols.NotElf { throw UnknownFormat() }
+    case .machO:
+      guard let file = slice(of: try places.inputs.open(path), with: id, architecture: architecture) else {
+        throw UnknownFormat()
+      }
+      return MachOSymbols(loaded: file.kind == .debugSymbols ? nil : file, companion: file.hasDwarf ? file : nil)
+    }
+  }
+
+  /// The architectures of the slices in a universal file, or in the first file of a dSYM bundle; empty for other files.
+  /// Throws `Errno` or `InputFile.NotReadable`.
+  package static func slices(of path: FilePath) throws -> [String] {
+    if (try? FileKind(at: path, followingLink: true)) == .directory {
+      return try bundleFile(path).map { try slices(of: $0) } ?? []
+    }
+    guard (try? SymbolFileIdentity.format(of: path)) == .machO else { return [] }
+    let file = try InputFile(regular: path)
+    return try file.checkingReading { MachOFile.slices(of: file).slices.map(\.architecture.description) }
+  }
+
+  /// The first file of a dSYM bundle; nil for other paths.
+  private static func bundleFile(_ path: FilePath) -> FilePath? {
+    guard (try? FileKind(at: path, followingLink: true)) == .directory else { return nil }
+    return MachOFile.dwarfFiles(inBundle: path).first
+  }
+
+  /// The slice of `file` with an id; without one, the first for arm64, or else the first.
+  static func slice(of file: InputFile, with id: DebugID? = nil, architecture: String? = nil) -> MachOFile? {
+    let slices = MachOFile.all(in: file).filter {
+      architecture == nil || $0.architecture.description == architecture
+    }
+    guard let id else { return slices.first { $0.architecture.isARM64 } ?? slices.first }
+    return slices.first { $0.uuid == id.uuid }
+  }
+}

@@ -1,0 +1,151 @@
+internal import CrashpadBytes
+internal import CrashpadFiles
+internal import Glibc
+package import SystemPackage
+
+/// A folder in which files with symbols are found by their ids: `.build-id/xx/yyyy` and `.build-id/xx/yyyy.debug` for
+/// ELF files, `NAME/ID/NAME.sym` and `NAME/ID/NAME` for others.
+package struct SymbolStore {
+  /// A file with symbols, and its ids.
+  package struct File: Sendable {
+    package let path: FilePath
+    package let format: SymbolFileIdentity.Format
+    package let debugIDs: [DebugID]
+    package let buildID: [UInt8]
+    /// The name of the module for a symbol file; otherwise the name of the file.
+    package let name: String
+    /// Whether an ELF file has code.
+    package let hasCode: Bool
+    package let hasSymbols: Bool
+  }
+
+  /// The result of adding a file to the store.
+  package enum Outcome: Sendable, Hashable {
+    case added
+    /// The same file exists already.
+    case present
+    /// Another file exists, and is kept.
+    case taken
+    case failed(Errno)
+  }
+
+  package let path: FilePath
+  package let copies: Bool
+  package let isDryRun: Bool
+  /// The files that were added, by place.
+  private var added: [FilePath: FilePath] = [:]
+
+  /// - Parameters:
+  ///   - path: the folder; it is created when the first file is added.
+  ///   - copies: whether files are copied; otherwise the store has symbolic links to them.
+  package init(_ path: FilePath, copies: Bool, isDryRun: Bool) {
+    (self.path, self.copies, self.isDryRun) = (path, copies, isDryRun)
+  }
+
+  /// Calls `body` with all files with symbols below `folder`, including hidden ones, or with `folder` itself if it is a
+  /// file, in the order of their paths; and `unreadable` with each path that could not be read. Throws `Errno` for `folder`
+  /// itself.
+  package static func forEachFile(
+    below folder: FilePath, unreadable: (FilePath, Errno) -> Void, _ body: (File) -> Void
+  ) throws {
+    func take(_ path: FilePath) {
+      do { body(try File(path)) } catch let errno as Errno { unreadable(path, errno) } catch is SymbolFiles.UnknownFormat
+      {
+      } catch { unreadable(path, .ioError) }
+    }
+    guard try FileKind(at: folder, followingLink: true) == .directory else { return take(folder) }
+    let found = try regularFiles(in: folder, recursive: true, hidden: true)
+    for (path, error) in found.unreadable { unreadable(path, error) }
+    for path in found.files { take(path) }
+  }
+
+  /// The places of a file in this store. Empty for a file without an id.
+  package func places(of file: File) -> [FilePath] {
+    switch file.format {
+    case .elf:
+      guard let own = buildIDPath(file.buildID) else { return [] }
+      return (file.hasCode ? [path.pushing(FilePath(own))] : [])
+        + (file.hasSymbols ? [path.pushing(FilePath("\(own).debug"))] : [])
+    case .machO, .breakpad:
+      let name = FilePath(file.name).lastComponent?.string ?? "unknown"
+      let base = name.hasSuffix(".pdb") ? String(name.dropLast(4)) : name
+      return file.debugIDs.map {
+        path.appending(name).appending($0.text).appending(file.format == .breakpad ? "\(base).sym" : name)
+      }
+    }
+  }
+
+  /// Adds a file at its place. Never replaces an existing file.
+  package mutating func add(_ file: File, at place: FilePath) -> Outcome {
+    if isSame(file.path, added[place] ?? place) { return .present }
+    guard added[place] == nil, (try? FileKind(at: place)) == nil else { return .taken }
+    added[place] = file.path
+    if isDryRun { return .added }
+    do {
+      try createDirectories(place.removingLastComponent())
+      if copies { try copy(file.path, to: place) } else { try link(file.path, at: place) }
+      return .added
+    } catch {
+      return (error as? Errno) == .fileExists ? .taken : .failed(error as? Errno ?? .ioError)
+    }
+  }
+
+  /// Whether both are the same file, or have the same bytes.
+  private func isSame(_ file: FilePath, _ other: FilePath) -> Bool {
+    if isSameFile(file, other) { return true }
+    guard case .regular = try? FileKind(at: other, followingLink: true), let there = try? InputFile(regular: other),
+      let own = try? InputFile(regular: file)
+    else { return false }
+    let isSame =
+      there.byteCount == own.byteCount
+      && there.withBytes { there in
+        own.withBytes { own in
+          let all = ByteRange(offset: 0, count: own.byteCount)
+          return there.compare(all, all, in: own) == 0
+        }
+      }
+    return isSame && !there.hasFailed && !own.hasFailed
+  }
+
+  private func link(_ file: FilePath, at place: FilePath) throws {
+    guard let target = unsafe file.withPlatformString({ unsafe realpath($0, nil) }) else {
+      throw Errno(rawValue: errno)
+    }
+    defer { unsafe free(target) }
+    guard unsafe place.withPlatformString({ unsafe symlink(target, $0) }) == 0 else { throw Errno(rawValue: errno) }
+  }
+
+  private func copy(_ file: FilePath, to place: FilePath) throws {
+    let input = try InputFile(regular: file)
+    let output = try OutputFile(place)
+    try input.checkingReading { try input.withBytes { try output.write($0) } }
+    try output.commit(durable: false)
+  }
+}
+
+extension SymbolStore.File {
+  /// Throws `Errno`, `InputFile.NotReadable` or `SymbolFiles.UnknownFormat`.
+  init(_ path: FilePath) throws {
+    let identity = try SymbolFileIdentity(path)
+    self.path = path
+    format = identity.format
+    debugIDs = identity.debugIDs
+    buildID = identity.buildID
+    let own = path.lastComponent?.string ?? ""
+    switch format {
+    case .elf:
+      let file: ElfFile
+      do { file = try ElfFile(path) } catch is ElfFile.NotElf { throw SymbolFiles.UnknownFormat() }
+      name = own
+      hasCode = file.hasCode
+      hasSymbols = file.hasDebugInfo || file.section(".symtab") != nil
+      try file.input?.checkReading()
+    case .machO:
+      (name, hasCode, hasSymbols) = (own, true, true)
+    case .breakpad:
+      let start = (try? InputFile.prefix(of: path, count: 4096)) ?? []
+      let module = unsafe BreakpadFile.module(of: start.span.bytes)
+      (name, hasCode, hasSymbols) = (module?.name ?? own, false, true)
+    }
+  }
+}

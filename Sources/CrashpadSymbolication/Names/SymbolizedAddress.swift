@@ -1,0 +1,70 @@
+/// A position in a program's source.
+package struct SourceLocation: Sendable, Hashable {
+  /// The path, without `..` in the middle, which compilers leave in paths of their own headers.
+  package let file: String?
+  /// The line number, starting at 1; 0 if unknown.
+  package let line: UInt64
+  /// The column number, starting at 1; 0 if unknown.
+  package let column: UInt64
+
+  package init(file: String?, line: UInt64, column: UInt64 = 0) {
+    self.file = file.map(Self.tidied)
+    self.line = line
+    self.column = column
+  }
+
+  /// Converts `/usr/lib/gcc/../include/a.h` to `/usr/lib/include/a.h`. A symbolic link before `..` would lead
+  /// elsewhere, but the path is from another machine and for display. A leading `..` is kept: `../a.c`
+  static func tidied(_ path: String) -> String {
+    let bytes = path.utf8
+    guard let first = bytes.firstIndex(of: UInt8(ascii: "/")), path[first...].contains("/../") else { return path }
+    var parts: [Substring] = []
+    for part in path.split(separator: "/", omittingEmptySubsequences: false) {
+      if part == "..", let last = parts.last, last != "..", last != ".", !last.isEmpty {
+        parts.removeLast()
+        // The rest of `a/../b` begins with b, not with a slash.
+        continue
+      }
+      parts.append(part)
+    }
+    return parts.joined(separator: "/")
+  }
+}
+
+/// The functions and the source location at an address.
+package struct SymbolizedAddress: Sendable, Hashable {
+  /// One function at the address. Inlined calls result in several.
+  package struct Frame: Sendable, Hashable {
+    /// The name in the symbols, mangled or not; nil if only the location is known.
+    package let function: String?
+    /// The demangled name; the same as `function` if that is not mangled, or demangling is off.
+    package internal(set) var name: String?
+    package let location: SourceLocation?
+
+    package init(function: String?, location: SourceLocation?) {
+      self.function = function
+      name = function
+      self.location = location
+    }
+  }
+
+  /// The functions from the innermost inlined one to the compiled function, which is the last.
+  package internal(set) var frames: [Frame]
+  /// The start of the compiled function, relative to the module.
+  package let functionAddress: UInt64
+  /// Whether the name is that of the nearest preceding symbol, which may be another function.
+  package let isNearest: Bool
+
+  package init(frames: [Frame], functionAddress: UInt64, isNearest: Bool) {
+    self.frames = frames
+    self.functionAddress = functionAddress
+    self.isNearest = isNearest
+  }
+}
+
+extension SymbolizedAddress {
+  /// Converts the address of the function to an offset from `base`.
+  func relative(to base: UInt64) -> SymbolizedAddress {
+    SymbolizedAddress(frames: frames, functionAddress: functionAddress &- base, isNearest: isNearest)
+  }
+}

@@ -1,0 +1,45 @@
+internal import CrashpadFiles
+internal import Synchronization
+internal import SystemPackage
+
+/// Files and folders in which symbols were searched and that can't be read, each once. Thread-safe.
+package final class SymbolFaults: Sendable {
+  private struct Known {
+    var refusals: [SymbolSearch.Refusal] = []
+    var paths: Set<FilePath> = []
+  }
+  private let faults = Mutex(Known())
+
+  func add(_ path: FilePath, _ reason: SymbolSearch.Refusal.Reason) {
+    faults.withLock { faults in
+      if faults.paths.insert(path).inserted {
+        faults.refusals.append(SymbolSearch.Refusal(path: path, reason: reason))
+      }
+    }
+  }
+
+  /// One finding for each, in the order in which they were found.
+  package var findings: [SymbolFileFinding] {
+    faults.withLock { $0.refusals }.map { SymbolFileFinding(file: $0.path, finding: $0.finding(of: nil)) }
+  }
+}
+
+extension SymbolSearch.Refusal.Reason {
+  /// The reason of an error of opening or reading a file.
+  init(_ error: any Error) {
+    switch error {
+    case let errno as Errno: self = .unreadable(errno)
+    case let error as InputFile.NotReadable: self = error.reason == .unreadable ? .notWhole : .notAFile
+    case is SymbolInputs.NotWhole: self = .notWhole
+    default: self = .unknownFormat
+    }
+  }
+
+  /// Whether the file itself can't be read, whatever is in it.
+  var isUnreadable: Bool {
+    switch self {
+    case .unreadable, .notWhole, .notAFile: true
+    case .otherBuild, .noIdentity, .otherChecksum, .unknownFormat: false
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package import CrashpadBytes
+package import SystemPackage
+
+/// The rules for files in which symbols are searched. Codes are stable; crashpadctl-symbolize(1) has a paragraph for
+/// each.
+package enum SymbolFileRules {
+  package static let otherBuild = Rule(
+    "other-build", .warning, "The file is of another build of the module, and is not used")
+  package static let noIdentity = Rule(
+    "no-build-id", .warning, "The file does not say of which build it is, and is not used")
+  package static let otherChecksum = Rule(
+    "other-checksum", .warning, "The file has another checksum than the module's file says, and is not used")
+  package static let unknownFormat = Rule(
+    "unknown-symbol-format", .warning, "The file has none of the formats that symbols come in")
+  package static let unreadable = Rule("unreadable-symbols", .warning, "The file with symbols can not be read")
+  package static let unverified = Rule(
+    "unverified-symbols", .warning, "The file is used although nothing says that it is of the module's build")
+
+  package static let unused = Rule(
+    "unused-symbols", .note, "The file that was named has symbols of none of the modules in which frames lie")
+
+  package static let all =
+    [otherBuild, noIdentity, otherChecksum, unknownFormat, unreadable, unverified, unused] + BreakpadRules.all
+    + ElfRules.all + MachORules.all
+}
+
+/// A finding about a file with symbols.
+package struct SymbolFileFinding: Sendable, Hashable {
+  package let file: FilePath
+  package let finding: Finding
+
+  package init(file: FilePath, finding: Finding) {
+    self.file = file
+    self.finding = finding
+  }
+}
+
+extension SymbolSearch.Refusal {
+  /// - Parameter module: the module that was searched; nil for a file or folder that was given for all.
+  func finding(of module: ModuleIdentity?) -> Finding {
+    let (rule, expected, found) = parts(of: module)
+    return Finding(rule, path: module?.debugName ?? "", expected: expected, found: found)
+  }
+
+  private func parts(of module: ModuleIdentity?) -> (rule: Rule, expected: Finding.Value?, found: Finding.Value?) {
+    switch reason {
+    case .otherBuild(let id):
+      let own = module.flatMap { $0.buildID.isEmpty ? $0.debugID?.text : hexadecimalDigits($0.buildID) }
+      return (SymbolFileRules.otherBuild, own.map { .text($0) }, .text(id))
+    case .noIdentity: return (SymbolFileRules.noIdentity, nil, nil)
+    case .otherChecksum: return (SymbolFileRules.otherChecksum, nil, nil)
+    case .unknownFormat: return (SymbolFileRules.unknownFormat, nil, nil)
+    case .unreadable(let errno): return (SymbolFileRules.unreadable, nil, .text(errno.description))
+    case .notWhole: return (SymbolFileRules.unreadable, nil, .text("it became shorter, or its disk has an error"))
+    case .notAFile: return (SymbolFileRules.unreadable, nil, .text("no regular file"))
+    }
+  }
+}

@@ -1,0 +1,134 @@
+internal import CrashpadBytes
+internal import SystemPackage
+
+/// The ELF files of one module: the loaded file, and the separate one with its debug information, if any. Data that is
+/// expensive to read is read on first use. Not thread-safe.
+final class ElfModule {
+  let loaded: ElfFile?
+  let debug: ElfFile?
+  /// The address of the first loaded page.
+  let imageBase: UInt64
+  private let places: DebugPlaces
+  private var knownInfo: DwarfInfo??
+  private var knownFrames: DwarfFrames??
+  /// Findings about the files themselves, without those about the DWARF.
+  private var ownFindings = FindingList()
+
+  /// - Parameters:
+  ///   - loaded: the file that was loaded, for call frame information and its symbols.
+  ///   - debug: a separate file with the debug information of the same build.
+  ///   - places: the places to search for files that these refer to.
+  init(loaded: ElfFile?, debug: ElfFile?, places: DebugPlaces) {
+    (self.loaded, self.debug, self.places) = (loaded, debug, places)
+    imageBase = loaded?.imageBase ?? debug?.imageBase ?? 0
+  }
+
+  /// The files, with the one for debug information first.
+  private var files: [ElfFile] { [debug, loaded].compactMap { $0 } }
+
+  var hasDebugInfo: Bool { files.contains { $0.hasDebugInfo } }
+
+  /// Findings so far.
+  var findings: FindingList {
+    var findings = ownFindings
+    if let info = knownInfo ?? nil { findings.append(contentsOf: info.findings) }
+    if let frames = knownFrames ?? nil { findings.append(contentsOf: frames.findings) }
+    return findings
+  }
+
+  var info: DwarfInfo? {
+    if let knownInfo { return knownInfo }
+    let new = debug.flatMap { DwarfInfo($0, places) } ?? loaded.flatMap { DwarfInfo($0, places) }
+    for file in files where file.hasDebugInfo {
+      for section in file.unreadableSections {
+        ownFindings.append(Finding(ElfRules.unknownCompression, path: section))
+      }
+      if new == nil { ownFindings.append(Finding(ElfRules.badDwarf)) }
+    }
+    knownInfo = .some(new)
+    return new
+  }
+
+  // MARK: Frames
+
+  /// The sections of frame descriptions, in order of preference: `.debug_frame` is in the file with the debug
+  /// information.
+  var frameSections: [CfiSection] {
+    let described = files.first { $0.hasContents(".debug_frame") }
+    return [
+      (loaded ?? debug).flatMap { CfiSection(".eh_frame", $0) },
+      described.flatMap { CfiSection(".debug_frame", $0) },
+    ].compactMap { $0 }
+  }
+
+  /// The rules to unwind from a frame at `address` to its caller.
+  func frameRules(at address: UInt64) -> FrameRules? {
+    var frames = knownFrames ?? makeFrames()
+    defer { knownFrames = .some(frames) }
+    return frames?.rules(at: address)
+  }
+
+  /// Nil if stack walking does not support the machine.
+  private func makeFrames() -> DwarfFrames? {
+    guard let file = loaded ?? debug, file.isLittleEndian, let architecture = file.architecture else { return nil }
+    return DwarfFrames(frameSections, architecture)
+  }
+
+  // MARK: Symbols
+
+  /// The symbol tables that are not empty, in order of preference.
+  private(set) lazy var tables: [(table: ElfSymbolTable, file: ElfFile)] = {
+    var all = files
+    if let loaded {
+      if let mini = MiniDebugInfo.file(of: loaded) {
+        all.append(mini)
+      } else if loaded.hasContents(MiniDebugInfo.section) {
+        ownFindings.append(Finding(ElfRules.unknownCompression, path: MiniDebugInfo.section))
+      }
+    }
+    return all.map { (ElfSymbolTable($0), $0) }.filter { !$0.0.entries.isEmpty }
+  }()
+
+  /// The symbol that contains `address`, or a preceding symbol of unknown size.
+  func symbol(at address: UInt64) -> (entry: ElfSymbolTable.Entry, name: String)? {
+    var unsized: (ElfSymbolTable.Entry, String)?
+    for (table, file) in tables {
+      guard let index = table.lookup(address), let name = table.name(table.entries[index], in: file) else { continue }
+      if table.entries[index].size > 0 { return (table.entries[index], name) }
+      if unsized == nil { unsized = (table.entries[index], name) }
+    }
+    return unsized
+  }
+
+  /// The name of the function symbol that covers an address.
+  func symbolName(covering address: UInt64) -> String? {
+    for (table, file) in tables {
+      guard let index = table.lookup(address), table.entries[index].isFunction, table.entries[index].size > 0,
+        let name = table.name(table.entries[index], in: file)
+      else { continue }
+      return name
+    }
+    return nil
+  }
+
+  /// The symbol at `address` with its functions and lines, relative to the file's own image base.
+  func symbolize(_ address: UInt64) -> SymbolizedAddress? {
+    let found = info?.lookup(address) { symbolName(covering: $0) }
+    if let found, found.frames.last?.function != nil { return found }
+    // DWARF has lines only, or nothing: the symbol table has the name.
+    guard let (entry, name) = symbol(at: address) else { return found }
+    let frame = SymbolizedAddress.Frame(function: name, location: found?.frames.last?.location)
+    return SymbolizedAddress(frames: [frame], functionAddress: entry.address, isNearest: entry.size == 0)
+  }
+
+  /// The start of the function that contains `address`.
+  func functionAddress(_ address: UInt64) -> UInt64? {
+    info?.functionAddress(address) ?? symbol(at: address)?.entry.address
+  }
+
+  /// Whether a return address in a stack can be at `address`: it is code, and in a function if functions are known.
+  func isInFunction(_ address: UInt64) -> Bool {
+    guard (loaded ?? debug)?.isCode(address) ?? true else { return false }
+    return symbol(at: address) != nil || info?.functionAddress(address) != nil || tables.isEmpty
+  }
+}

@@ -1,0 +1,104 @@
+package import CrashpadBytes
+internal import CrashpadFiles
+internal import Synchronization
+
+/// The symbols in the Mach-O files of one module: the loaded file, and the dSYM with its debug information. All methods
+/// are thread-safe.
+package final class MachOSymbols: SymbolFile {
+  private let loaded: MachOFile?
+  private let companion: MachOFile?
+  /// The address of `__TEXT`.
+  package let imageBase: UInt64
+
+  private struct State {
+    var isRead = false
+    var info: DwarfInfo?
+    var frames: DwarfFrames?
+    var findings = FindingList()
+  }
+  /// The DWARF data, used by one call at a time.
+  private let state = Mutex(State())
+
+  /// `companion` is the file in a dSYM of the same build.
+  init(loaded: MachOFile?, companion: MachOFile?) {
+    self.loaded = loaded
+    self.companion = companion
+    imageBase = (loaded ?? companion)?.textAddress ?? 0
+  }
+
+  package var sliceID: DebugID? { (loaded ?? companion)?.uuid.map { DebugID(uuid: $0) } }
+
+  package var hasDebugInfo: Bool { files.contains { $0.hasDwarf } }
+
+  package var isEmpty: Bool { files.allSatisfy { !$0.hasDwarf && $0.symbols().isEmpty } }
+
+  /// The files, with the one for debug information first.
+  private var files: [MachOFile] { [companion, loaded].compactMap { $0 } }
+
+  package var findings: FindingList {
+    var findings = FindingList()
+    for file in files { findings.append(contentsOf: file.findings) }
+    state.withLock { state in
+      findings.append(contentsOf: state.findings)
+      if let info = state.info { findings.append(contentsOf: info.findings) }
+      if let frames = state.frames { findings.append(contentsOf: frames.findings) }
+    }
+    return findings
+  }
+
+  /// Calls `body` with the DWARF data, which is read on the first call.
+  private func withDwarf<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    state.withLock { state in
+      if !state.isRead {
+        state.isRead = true
+        for file in files where state.info == nil {
+          guard let dwarf = file.dwarf else { continue }
+          state.info = DwarfInfo(dwarf)
+          if state.info == nil { state.findings.append(Finding(ElfRules.badDwarf)) }
+        }
+        state.frames = files.reversed().firstResult { file in
+          file.exceptionFrames.flatMap { DwarfFrames([$0], file.architecture.isX86_64 ? .x86_64 : .arm64) }
+        }
+      }
+      return body(&state)
+    }
+  }
+
+  package func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
+    let address = imageBase &+ offset
+    let found = withDwarf { $0.info?.lookup(address) { _ in nil } }
+    if let found, found.frames.last?.function != nil { return found.relative(to: imageBase) }
+    guard let (symbol, isNearest) = symbol(at: address) else { return found?.relative(to: imageBase) }
+    let frame = SymbolizedAddress.Frame(function: symbol.name, location: found?.frames.last?.location)
+    return SymbolizedAddress(frames: [frame], functionAddress: symbol.address &- imageBase, isNearest: isNearest)
+  }
+
+  private func symbol(at address: UInt64) -> (symbol: MachOSymbol, isNearest: Bool)? {
+    if let symbol = files.firstResult({ $0.symbol(containing: address) }) { return (symbol, false) }
+    guard isCode(address) else { return nil }
+    return files.firstResult { $0.symbol(before: address) }.map { ($0, true) }
+  }
+
+  private func isCode(_ address: UInt64) -> Bool { files.contains { $0.isCode(address) } }
+
+  package func functionAddress(_ offset: UInt64) -> UInt64? {
+    let address = imageBase &+ offset
+    let function = files.firstResult { $0.function(containing: address)?.lowerBound }
+    let start = function ?? withDwarf { $0.info?.functionAddress(address) } ?? symbol(at: address)?.symbol.address
+    return start.map { $0 &- imageBase }
+  }
+
+  package func isInFunction(_ offset: UInt64) -> Bool { isCode(imageBase &+ offset) }
+
+  /// From compact unwind information.
+  package func caller(
+    of callee: FrameRegisters, at offset: UInt64, isInnermost: Bool, _ memory: (UInt64) -> UInt64?
+  ) -> FrameRegisters? {
+    loaded?.caller(of: callee, at: imageBase &+ offset, isInnermost: isInnermost, memory: memory)
+  }
+
+  /// From `__eh_frame`.
+  package func frameRules(at offset: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
+    withDwarf { $0.frames?.rules(at: imageBase &+ offset) }
+  }
+}

@@ -1,0 +1,17 @@
+package import CrashpadFiles
+package import CrashpadSnapshot
+
+/// The symbols of a snapshot's modules, without stacks.
+package struct ModuleStates: Sendable {
+  package let modules: [Symbolization.Module]
+
+  /// `isWanted` says whether to include a module, given its index in the snapshot's list.
+  package init(
+    _ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache, where isWanted: (Int) -> Bool = { _ in true }
+  ) {
+    modules = snapshot.modules.indices.filter(isWanted).map { index in
+      let identity = ModuleIdentity(snapshot.modules[index], snapshot, file)
+      return Symbolization.Module(index: index, identity: identity, symbols: cache.symbols(for: identity))
+    }
+  }
+}
