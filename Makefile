@@ -1,5 +1,5 @@
-# Every target works on a fresh clone: scripts/dependencies lists the system packages that are missing, and installs them
-# where that is allowed.
+# Every target works on a fresh clone: scripts/dependencies lists missing system packages, and installs them where this is
+# allowed.
 SWIFT ?= swift
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -10,24 +10,24 @@ SWEEP ?= 1000000
 SOAK_SECONDS ?= 600
 BENCH_ARGUMENTS ?=
 
-# An import of a sibling that the manifest does not name builds by chance; this makes it an error.
+# Without this option, an import of a target that the manifest does not name may build by chance.
 STRICT = --explicit-target-dependency-import-check error
-# The tool carries its Swift runtime with it: what it needs beyond that, every slim Debian has. The C++ library that the
-# runtime uses, and libelf and the decompressors, are linked in too, where there are archives to link: binding the
-# first at each start took 0.4 of 2.8 ms, and a slim image has none of the others.
+# The Swift runtime is linked in; every slim Debian has the other libraries. The runtime's C++ library, libelf and the
+# decompressors are linked in too if there are archives: binding the C++ library took 0.4 of 2.8 ms at each start, and
+# slim images lack the others.
 STATIC = .build/static
-# The toolchain's lld lays the binary out so that 0.2 ms less are spent on page faults at each start than with gold. Nothing
-# looks up the tool's own symbols, nor libraries beside it: each such look-up took time.
+# A binary linked by the toolchain's lld spends 0.2 ms less on page faults at each start than one linked by gold. The tool
+# exports no symbols and has no search path for libraries: each look-up took time.
 LINK = -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker --no-export-dynamic \
   --disable-local-rpath
 RELEASE = -c release --static-swift-stdlib $(LINK) -Xlinker -s -Xlinker -L$(CURDIR)/$(STATIC) \
   $$(cat $(STATIC)/flags) $(STRICT)
 TOOL = .build/release/crashpadctl
-# The tests without optimization, which is built soonest; but not in the debug configuration of SwiftPM, in which
-# ArgumentParser checks all options at each of the 9,000 starts of the tool: that took 4 of 8 minutes of processor time.
+# Tests without optimization build fastest. The debug configuration of SwiftPM is not used: in it, ArgumentParser checks all
+# options at each of the tool's 9,000 starts, which took 4 of 8 minutes of processor time.
 QUICK = -c release --scratch-path .build/test -Xswiftc -enable-testing -Xswiftc -Onone
 OPTIMIZED = -c release --scratch-path .build-sweep -Xswiftc -enable-testing
-# What `crashpadctl run` preloads.
+# The library that `crashpadctl run` preloads.
 HANDLER = .build/handler/libcrashpad_handler.so
 # The sample files that README.md's commands name.
 DEMO = .build/demo
@@ -83,8 +83,8 @@ matrix:
 	CRASHPADCTL_MATRIX=$(CURDIR)/.build/debug/crashing-program:$(CURDIR)/.build-matrix/release/crashing-program \
 	  $(SWIFT) test --skip-build --filter AgreementTests.CaptureTests
 
-# All tests, optimized as what is installed, with all of their cases, on the servers and runtimes with crash handlers of their own and on a cluster of Spark, and
-# with dumps of a program that goes on for SOAK_SECONDS; then the matrix and the sweep.
+# All tests with all cases and the optimization of the installed tool: also servers and runtimes with their own crash handlers,
+# a Spark cluster, and dumps of a program that runs on for SOAK_SECONDS. Then the matrix and the sweep.
 soak:
 	scripts/dependencies build test soak fleet
 	scripts/handler-library $(HANDLER)
@@ -113,7 +113,7 @@ bench: build
 	.build/release/bench --tool $(TOOL) $(BENCH_ARGUMENTS)
 	@[ -z "$$SIGGEN_PYTHON" ] || $(MAKE) quality
 
-# Precision and recall of signatures on crashes of known faults; those of siggen too, if SIGGEN_PYTHON names a Python that
+# Precision and recall of signatures on crashes with known faults, and those of siggen if SIGGEN_PYTHON names a Python that
 # has it.
 quality:
 	scripts/handler-library $(HANDLER)
@@ -130,7 +130,7 @@ man:
 	scripts/dependencies man
 	scripts/man .build/man
 
-# Installs what `make build` made, and builds nothing: root has no Swift in its PATH as a rule, and must own nothing in .build.
+# Installs the result of `make build` without building: root usually has no Swift in its PATH, and must own nothing in .build.
 install:
 	@[ -x $(TOOL) ] && [ -e $(HANDLER) ] || { echo "nothing to install: run 'make build' first, without sudo" >&2; exit 1; }
 	install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/crashpadctl
@@ -157,7 +157,7 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl \
 	  $(DESTDIR)$(FISH_COMPLETIONS)/crashpadctl.fish
 
-# An archive to unpack over / or /usr/local on a machine without Swift: tar -C /usr/local -xzf ARCHIVE
+# Makes an archive to unpack into / or /usr/local on a machine without Swift: tar -C /usr/local -xzf ARCHIVE
 dist: build
 	rm -rf .build/dist
 	$(MAKE) install PREFIX= DESTDIR=$(CURDIR)/.build/dist
