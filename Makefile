@@ -44,7 +44,7 @@ help:
 	@echo "make build      build the tool: $(TOOL)"
 	@echo "make test       build and run all tests"
 	@echo "make sweep      $(SWEEP) mutations of dumps through everything, as SWEEP=$(SWEEP) says"
-	@echo "make matrix     every kind of crash in every company, against gdb"
+	@echo "make matrix     every kind of crash, alone and with other handlers, against gdb"
 	@echo "make soak       the long tests, about an hour: servers, browser, cluster, matrix, sweep; installs them"
 	@echo "make check      formatting, man pages, house rules"
 	@echo "make all        build, test, check, docs, man"
