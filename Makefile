@@ -10,7 +10,7 @@ SWEEP ?= 1000000
 SOAK_SECONDS ?= 600
 BENCH_ARGUMENTS ?=
 
-# An import of a sibling that the manifest does not name builds by chance; this makes it an error.
+# Without this option, an import of a target that the manifest does not name may build by chance.
 STRICT = --explicit-target-dependency-import-check error
 # The tool contains the Swift runtime, and needs only libraries that every slim Debian has. The C++ library of the runtime,
 # libelf and the decompressors are linked in too, where there are archives: binding the first at each start took 0.4 of
@@ -156,7 +156,7 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl \
 	  $(DESTDIR)$(FISH_COMPLETIONS)/crashpadctl.fish
 
-# An archive to unpack over / or /usr/local on a machine without Swift: tar -C /usr/local -xzf ARCHIVE
+# Makes an archive to unpack into / or /usr/local on a machine without Swift: tar -C /usr/local -xzf ARCHIVE
 dist: build
 	rm -rf .build/dist
 	$(MAKE) install PREFIX= DESTDIR=$(CURDIR)/.build/dist

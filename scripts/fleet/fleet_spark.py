@@ -37,21 +37,21 @@ import pyarrow.parquet as pq
 
 
 class FleetError(Exception):
-    """What a person can mend: a path or an option."""
+    """An error that the user can fix: a wrong path or option."""
 
 
 class Worker:
-    """One process of `crashpadctl worker`, started anew when a dump ended it.
+    """One process of `crashpadctl worker`, restarted when a dump ended it.
 
-    The worker answers in the order of requests, one dump at a time: of a process that was killed, the first dump without an
-    answer is the one that it read. That dump is tried again, as something else may have killed it.
+    The worker answers in the order of requests, one dump at a time. If a process was killed, it was reading the first dump
+    without an answer. That dump is tried again, because something else may have killed the process.
     """
 
     TRIES = 3
 
     @classmethod
     def check(cls, command):
-        """What `version` answers, or an error that says why there is no such worker: of a wrong path or option."""
+        """Returns the answer to `version`, or raises an error for a wrong path or option."""
         for _ in range(cls.TRIES):
             try:
                 done = subprocess.run(command, input=cls.request("version", "version", 0), stdout=subprocess.PIPE,
@@ -69,7 +69,7 @@ class Worker:
 
     @staticmethod
     def request(name, operation, size):
-        """What stands before a dump of so many bytes."""
+        """The bytes before a dump of this size."""
         head = json.dumps({"id": name, "op": operation}).encode()
         return struct.pack("<I", len(head)) + head + struct.pack("<I", size)
 
@@ -101,7 +101,7 @@ class Worker:
         self.buffer = bytearray()
 
     def _attempt(self, operation, dumps):
-        """Yields answers until all dumps have one, or the process is gone."""
+        """Yields answers until all dumps have one, or the process has ended."""
         if self.process is None:
             self._start()
         writer = threading.Thread(target=self._write, args=(self.process.stdin, operation, dumps), daemon=True)
@@ -128,7 +128,7 @@ class Worker:
                 while view:
                     view = view[stream.write(view):]
         except OSError:
-            pass  # The process ended; its answers say at which dump.
+            pass  # The process ended; its answers show at which dump.
 
     def _answer(self):
         head = self._read(4)
@@ -137,7 +137,7 @@ class Worker:
 
     def _read(self, count):
         while len(self.buffer) < count:
-            # The worker has a limit of its own; one that keeps none is killed.
+            # The worker has its own limit; it is killed if it exceeds that.
             if not self.selector.select(self.patience):
                 return None
             block = os.read(self.process.stdout.fileno(), 1 << 20)
@@ -161,7 +161,7 @@ class Worker:
 
 
 def worker(options):
-    # Spark sends the functions of this file anew with each task, and their variables: what stays is the interpreter's.
+    # Spark sends this file's functions and variables again with each task; only the interpreter's state remains.
     workers = sys.__dict__.setdefault("crashpadctl_workers", {})
     key = tuple(options["command"])
     if key not in workers:
@@ -195,7 +195,7 @@ def day_of(path):
 
 
 def packs(uris):
-    """For each day its packs: (URI, size)."""
+    """The packs of each day: (URI, size)."""
     days = {}
     for uri in uris:
         try:
@@ -231,7 +231,7 @@ def splits(uri):
 
 
 def tasks(parts, size):
-    """Row groups of one day put together by bytes: a task with one large dump has no others, and writes one file."""
+    """Row groups of one day, combined by size: a task with one large dump has no others, and writes one file."""
     task, total = [], 0
     for part in sorted(parts, key=lambda p: (day_of(p[0]), -p[2])):
         if task and (total + part[2] > size or day_of(task[0][0]) != day_of(part[0])):
@@ -283,7 +283,7 @@ def rows_of(uri, group, wanted=None):
 
 
 def filled(block):
-    """Reads the dumps that are not in the pack, many at once: each takes a turn of the network."""
+    """Reads dumps that are not in the pack, many in parallel, because each needs a network round trip."""
     missing = [row for row in block if row[5] is None and row[6]]
     if missing:
         with concurrent.futures.ThreadPoolExecutor(min(64, len(missing))) as pool:
@@ -308,7 +308,7 @@ PLACE = [
     ("kind", pa.string()), ("pack", pa.string()), ("row_group", pa.int32()), ("row", pa.int32())]
 STATUS = [("status", pa.string()), ("exit_status", pa.int32()), ("signal", pa.int32()), ("error", pa.string())]
 DUMPS = pa.schema(PLACE + STATUS + SIGNATURE + FACTS)
-# The dump of a key that is looked at with symbols; a large one has only its place.
+# The dump of a key that is read with symbols; a large one is only a URI.
 CHOSEN = pa.schema([("key", pa.string()), ("share", pa.int32()), ("id", pa.string()), ("dump", pa.binary()),
                     ("pack", pa.string()), ("row_group", pa.int32()), ("row", pa.int32())])
 NAMES = pa.schema([("key", pa.string()), ("names_status", pa.string())] + [("n_" + n, t) for n, t in SIGNATURE[1:]])
@@ -337,7 +337,7 @@ def facts_of(answer):
 
 
 def first_pass(options):
-    """Makes of tasks the rows of their dumps."""
+    """Converts tasks to the rows of their dumps."""
     def run(batches):
         for batch in batches:
             for task in batch.column("task").to_pylist():
@@ -360,14 +360,14 @@ def first_pass(options):
     return run
 
 
-# Larger dumps do not go through Spark's own memory, and so many others are in a batch.
+# Larger dumps bypass Spark's own memory. A batch has this many others.
 LARGEST_CARRIED, BATCH = 4 << 20, 16
-# So many keys of a build are one worker's.
+# One worker handles this many keys of a build.
 SHARE = 1000
 
 
 def chosen_dumps(batches):
-    """Makes of tasks, which name one dump for each key, these dumps."""
+    """Converts tasks, which name one dump for each key, to these dumps."""
     for batch in batches:
         for task in batch.column("task").to_pylist():
             for uri, group, wanted in json.loads(task):
@@ -383,7 +383,7 @@ def chosen_dumps(batches):
 
 
 def second_pass(options):
-    """Makes of the dumps that were chosen the signatures with symbols."""
+    """Converts the chosen dumps to signatures with symbols."""
     def dump_of(cells):
         blocks = rows_of(cells["pack"], cells["row_group"], {cells["row"]})
         return next((row[5] for block in blocks for row in block), None) or b""
@@ -425,7 +425,7 @@ def of_tasks(spark, found, function, schema):
 
 
 def named(spark, rows, options, task_count):
-    """Rows with the signatures that symbols give: one dump of each key is looked at.
+    """Rows with signatures from symbols; only one dump of each key is read.
 
     A pack is read once, and the dumps of one build go to one worker: no other has to load its symbols.
     """
@@ -455,7 +455,7 @@ def named(spark, rows, options, task_count):
         # Each partition of this join has rows of each day.
         joined = rows.join(names, "key", "left").repartition("day", f.pmod(f.hash("id"), f.lit(16)))
     for name, _ in SIGNATURE[1:]:
-        # A dump that ends the worker with symbols alone keeps the signature that it has without.
+        # If a dump ends the worker only with symbols, it keeps its signature without symbols.
         has = f.col("n_signature").isNotNull()
         joined = joined.withColumn(name, f.when(has, f.col("n_" + name)).otherwise(f.col(name)))
     return joined.drop(*["n_" + name for name, _ in SIGNATURE[1:]]), len(places)
@@ -484,7 +484,7 @@ DONE = pa.schema([("day", pa.string()), ("failed", pa.int64())])
 
 
 def day_tables(out, rules):
-    """Makes of days, whose dumps are written, their other tables and partial results."""
+    """Creates the other tables and partial results of days whose dumps are written."""
     def run(batches):
         for batch in batches:
             for day in batch.column("task").to_pylist():
@@ -494,7 +494,7 @@ def day_tables(out, rules):
 
 
 def write_day(out, day, rules):
-    """Reads the rows of a day once, some thousand at a time. Returns how many are failures."""
+    """Reads the rows of a day once, some thousand at a time. Returns the number of failures."""
     whole, crashes, others, failures = {}, {}, [], []
     for rows in rows_of_day(os.path.join(out, "dumps", f"day={day}")):
         failures += rows.filter(pc.not_equal(rows["exit_status"], 0)).select(FAILURES.names).to_pylist()
@@ -522,18 +522,18 @@ def rows_of_day(folder):
 
 
 class Sums:
-    """What is counted of the crashes of one signature."""
+    """The counts of the crashes of one signature."""
 
     def __init__(self):
         self.count, self.first, self.last, self.example, self.quick, self.of = 0, None, None, None, [], {}
 
 
 def count(rows, sums):
-    """Adds rows to the sums of their signatures. Rows that have all counted columns in common are put together by pyarrow."""
+    """Adds rows to the sums of their signatures. pyarrow combines rows that have all counted columns in common."""
     if not len(rows):
         return
     date = pc.floor(pc.divide(rows["seconds"].cast(pa.float64()), 86400.0)).cast(pa.int64())
-    # A list can't be a key.
+    # A list cannot be a key.
     flags = pc.binary_join(rows["flags"], "\n")
     table = rows.select([*CELL[:-1], *COUNTED, "seconds", "id"]).append_column("flags", flags).append_column(
         "date", date).append_column("crash_id", pc.fill_null(rows["crash_id"], "")).sort_by(
@@ -558,7 +558,7 @@ def count(rows, sums):
 
 
 def counts(sums, of):
-    """For each value of a function, which is None for rows that do not count, how many crashes have it; sorted."""
+    """The number of crashes for each value of a function, sorted; the function returns None for rows that do not count."""
     made = {}
     for (program, version, device, system, date), number in sums.of.items():
         value = of(program or "", version, device, system, date)
@@ -587,8 +587,8 @@ def signature_row(cell, sums):
 
 
 def cells(crashes, others):
-    """What a part has of a day: crashes, and reports that may be of a crash in another part. Which of them are is known when
-    all parts are put together.
+    """The content of a part for a day: crashes, and reports that may be of a crash in another part. This is decided when
+    all parts are combined.
     """
     made = {}
 
@@ -623,7 +623,7 @@ def cells(crashes, others):
 
 
 def write_table(folder, rows, schema):
-    """The file of a table. It appears whole: a task that runs twice writes the same one twice."""
+    """The file of a table. It appears complete: a task that runs twice writes the same file twice."""
     os.makedirs(folder, exist_ok=True)
     path, new = os.path.join(folder, "part-0.parquet"), os.path.join(folder, f".{uuid.uuid4()}.new")
     pq.write_table(pa.Table.from_pylist(rows, schema), new, compression="zstd")
@@ -650,7 +650,7 @@ def digest_of(files):
 
 
 def is_changed(state, day, files):
-    """Whether the packs of a day are not those of the last run."""
+    """Whether the packs of a day differ from those of the last run."""
     try:
         with open(os.path.join(state, f"{day}.digest"), encoding="ascii") as file:
             return file.read() != digest_of(files)
@@ -696,7 +696,7 @@ def main():
     except OSError as error:
         sys.exit(f"fleet_spark: error: {error.filename or options.out}: {error.strerror or error}")
     except Exception as error:
-        # Of an error on an executor Spark has the traceback as text, and its own above it.
+        # For an error on an executor, Spark has the traceback as text, below its own.
         found = re.search(r"(?:FleetError|OSError|PermissionError|IOException): (.*)", str(error))
         if not found:
             raise
@@ -726,7 +726,7 @@ def run(options):
     changed = [day for day in sorted(days) if options.again or is_changed(state, day, days[day])]
     command += [word for path in options.symbols for word in ("--symbols", path)]
     command += [word for glob in options.in_app for word in ("--in-app", glob)]
-    # Without symbols, the second pass would find what the first one did.
+    # Without symbols, the second pass would find the same as the first.
     has_names = options.passes == 2 and bool(options.symbols)
     asked = {"command": command, "patience": options.patience,
              "operation": "raw" if options.passes == 2 else "signature"}
@@ -735,7 +735,7 @@ def run(options):
         with concurrent.futures.ThreadPoolExecutor(32) as pool:
             parts = [part for found in pool.map(splits, uris) for part in found]
         total = sum(part[2] for part in parts)
-        # Enough tasks for all cores to end at about the same time, and none larger than it has to be.
+        # Enough tasks for all cores to end at about the same time, and none larger than necessary.
         size = max(1 << 20, min(options.task_size << 20, total // (context.defaultParallelism * 4) + 1))
         rows = of_tasks(spark, list(tasks(parts, size)), first_pass(asked), DUMPS)
         if has_names:
@@ -759,7 +759,7 @@ def run(options):
 
 
 def remove_leftovers(out, days):
-    """Files that a task did not end, as it was killed."""
+    """Incomplete files of killed tasks."""
     for folder in ["parts", "_days", *(f"{table}/day={day}" for table in ("signatures", "failures") for day in days)]:
         folder = os.path.join(out, folder)
         for name in os.listdir(folder) if os.path.isdir(folder) else []:

@@ -5,7 +5,7 @@
 #   sbatch --array=1-64 slurm.sh /dumps /results [options of group]
 #   crashpadctl group --merge /results/part-*.json
 #
-# Parts that failed, again, with the number of all parts:
+# Repeat failed parts, with the number of all parts:
 #
 #   PARTS=64 sbatch --array=5,17 slurm.sh /dumps /results [options of group]
 #
