@@ -115,7 +115,7 @@ static inline int linux_signal_actions(pid_t thread, uint64_t call, const int *_
                                        struct linux_signal_action *_Nonnull actions) {
   const long seize = 0x4206, interrupt = 0x4207, get_mask = 0x420a, set_mask = 0x420b, go_on = 7, detach = 17;
   const long get_registers = 0x4204, set_registers = 0x4205, mark_calls = 1 /* PTRACE_O_TRACESYSGOOD */;
-  // Whoever ends this process in between leaves the other with wrong registers.
+  // If this process is killed in between, the other one keeps wrong registers.
   sigset_t all, own_mask;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &own_mask);
