@@ -22,12 +22,7 @@ struct RangeIndex {
 
   /// Call after the last `add`.
   mutating func finish() {
-    var isSorted = true
-    for index in entries.indices.dropFirst() where entries[index - 1].low > entries[index].low {
-      isSorted = false
-      break
-    }
-    if !isSorted { entries.sort { ($0.low, $0.number) < ($1.low, $1.number) } }
+    if !entries.isSorted({ $0.low < $1.low }) { entries.sort { ($0.low, $0.number) < ($1.low, $1.number) } }
     var reach: UInt64 = 0
     for index in entries.indices {
       reach = max(reach, entries[index].high)

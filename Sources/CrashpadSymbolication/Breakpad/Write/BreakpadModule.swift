@@ -19,8 +19,7 @@ package struct BreakpadModule: Sendable, Hashable {
   package func path(below folder: FilePath) -> FilePath {
     // Only a plain file name is used, so that the path stays below the folder.
     let plain = FilePath(name).lastComponent?.string ?? "unknown"
-    let base = plain.hasSuffix(".pdb") ? String(plain.dropLast(4)) : plain
-    return folder.appending(plain).appending(debugID).appending("\(base).sym")
+    return folder.pushing(FilePath(breakpadPath(plain, debugID)))
   }
 }
 
