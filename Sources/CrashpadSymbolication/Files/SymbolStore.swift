@@ -49,7 +49,8 @@ package struct SymbolStore {
     below folder: FilePath, unreadable: (FilePath, Errno) -> Void, _ body: (File) -> Void
   ) throws {
     func take(_ path: FilePath) {
-      do { body(try File(path)) } catch let errno as Errno { unreadable(path, errno) } catch is SymbolFiles.UnknownFormat
+      do { body(try File(path)) } catch let errno as Errno { unreadable(path, errno) } catch is SymbolFiles
+        .UnknownFormat
       {
       } catch { unreadable(path, .ioError) }
     }
