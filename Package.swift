@@ -42,7 +42,9 @@ let package = Package(
     .target(name: "CrashpadJSON"),
     .target(
       name: "CrashpadFiles",
-      dependencies: ["CCrashpadCompression", "CCrashpadLinux", .product(name: "SystemPackage", package: "swift-system")]),
+      dependencies: [
+        "CCrashpadCompression", "CCrashpadLinux", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     // Floor 1
     .target(name: "IntermediateDump", dependencies: ["CrashpadBytes", "CrashpadJSON"]),
     .target(

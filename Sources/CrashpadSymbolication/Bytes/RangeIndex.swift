@@ -22,12 +22,7 @@ struct RangeIndex {
 
   /// Call after the last `add`.
   mutating func finish() {
-    var isSorted = true
-    for index in entries.indices.dropFirst() where entries[index - 1].low > entries[index].low {
-      isSorted = false
-      break
-    }
-    if !isSorted { entries.sort { ($0.low, $0.number) < ($1.low, $1.number) } }
+    if !entries.isSorted({ $0.low < $1.low }) { entries.sort { ($0.low, $0.number) < ($1.low, $1.number) } }
     var reach: UInt64 = 0
     for index in entries.indices {
       reach = max(reach, entries[index].high)
@@ -35,28 +30,34 @@ struct RangeIndex {
     }
   }
 
-  /// The number of ranges that begin at or before `address`.
-  private func count(upTo address: UInt64) -> Int { entries.indices.partition { entries[$0].low > address } }
+  /// Calls `body` with the numbers of the ranges that contain `address`, the one that begins last first, until it
+  /// returns false.
+  @inline(__always)
+  private func forEach(containing address: UInt64, _ body: (Int) -> Bool) {
+    let count = entries.indices.partition { entries[$0].low > address }
+    var index = count - 1
+    while index >= 0, entries[index].reach > address, count - index < 4096 {
+      if entries[index].high > address, !body(entries[index].number) { return }
+      index -= 1
+    }
+  }
 
   /// The number of the range that contains `address` and begins last.
   func first(containing address: UInt64) -> Int? {
-    let count = count(upTo: address)
-    var index = count - 1
-    while index >= 0, entries[index].reach > address, count - index < 4096 {
-      if entries[index].high > address { return entries[index].number }
-      index -= 1
+    var found: Int?
+    forEach(containing: address) {
+      found = $0
+      return false
     }
-    return nil
+    return found
   }
 
   /// The numbers of the ranges that contain `address`, the one that begins last first; limited to eight.
   func all(containing address: UInt64) -> [Int] {
-    let count = count(upTo: address)
     var found: [Int] = []
-    var index = count - 1
-    while index >= 0, entries[index].reach > address, found.count < 8, count - index < 4096 {
-      if entries[index].high > address { found.append(entries[index].number) }
-      index -= 1
+    forEach(containing: address) {
+      found.append($0)
+      return found.count < 8
     }
     return found
   }

@@ -6,7 +6,7 @@ struct SharedBytes {
   private let owner: AnyObject?
   private let buffer: UnsafeRawBufferPointer
 
-    init() {
+  init() {
     owner = nil
     unsafe buffer = UnsafeRawBufferPointer(start: nil, count: 0)
   }

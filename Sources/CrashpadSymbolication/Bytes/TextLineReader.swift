@@ -37,49 +37,41 @@ struct TextLineReader {
   /// Reads a number of at most 64 bits, and the following blanks; nil if there is no digit, or another character
   /// follows.
   mutating func hexadecimal(in bytes: RawSpan) -> UInt64? {
-    var value: UInt64 = 0
-    let start = offset
-    while offset < end {
+    number(in: bytes) { value, byte in
       let digit: UInt8
-      let byte = bytes.uint8(at: offset)
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte &- UInt8(ascii: "0")
       case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte &- UInt8(ascii: "a") &+ 10
       case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte &- UInt8(ascii: "A") &+ 10
-      case UInt8(ascii: " "):
-        guard offset > start else { return nil }
-        skipBlanks(in: bytes)
-        return value
       default: return nil
       }
-      guard value >> 60 == 0 else { return nil }
-      value = value << 4 | UInt64(digit)
-      offset += 1
+      return value >> 60 == 0 ? value << 4 | UInt64(digit) : nil
     }
-    return offset > start ? value : nil
   }
 
   /// Like `hexadecimal(in:)`, in decimal digits.
   mutating func decimal(in bytes: RawSpan) -> UInt64? {
+    number(in: bytes) { value, byte in
+      guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+      let (product, tooMuch) = value.multipliedReportingOverflow(by: 10)
+      let (sum, overflow) = product.addingReportingOverflow(UInt64(byte &- UInt8(ascii: "0")))
+      return tooMuch || overflow ? nil : sum
+    }
+  }
+
+  /// - Parameter append: returns the number with one more digit; nil if that is none, or there is no room for it.
+  @inline(__always)
+  private mutating func number(in bytes: RawSpan, _ append: (UInt64, UInt8) -> UInt64?) -> UInt64? {
     var value: UInt64 = 0
     let start = offset
-    while offset < end {
-      let byte = bytes.uint8(at: offset)
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"):
-        let (product, tooMuch) = value.multipliedReportingOverflow(by: 10)
-        let (sum, overflow) = product.addingReportingOverflow(UInt64(byte &- UInt8(ascii: "0")))
-        guard !tooMuch, !overflow else { return nil }
-        value = sum
-      case UInt8(ascii: " "):
-        guard offset > start else { return nil }
-        skipBlanks(in: bytes)
-        return value
-      default: return nil
-      }
+    while offset < end, bytes.uint8(at: offset) != UInt8(ascii: " ") {
+      guard let next = append(value, bytes.uint8(at: offset)) else { return nil }
+      value = next
       offset += 1
     }
-    return offset > start ? value : nil
+    guard offset > start else { return nil }
+    skipBlanks(in: bytes)
+    return value
   }
 
   /// Reads the text before the next blank, and the following blanks; nil at the end.

@@ -33,16 +33,15 @@ struct DwarfFormat: Hashable {
   /// Skips a value of a form whose size depends on the value. Returns false if it can't be read.
   func skip(_ form: UInt32, _ unit: RawSpan, _ offset: inout Int) -> Bool {
     guard offset <= unit.byteCount else { return false }
-    let rest = unit.byteCount - offset
     var length: UInt64?
     switch Int(form) {
     case DW_FORM_udata, DW_FORM_sdata, DW_FORM_ref_udata, DW_FORM_strx, DW_FORM_addrx, DW_FORM_loclistx,
       DW_FORM_rnglistx, DW_FORM_GNU_addr_index, DW_FORM_GNU_str_index:
       return unit.unsigned(&offset) != nil
     case DW_FORM_block, DW_FORM_exprloc: length = unit.unsigned(&offset)
-    case DW_FORM_block1 where rest >= 1: length = fixed(1, unit, &offset)
-    case DW_FORM_block2 where rest >= 2: length = fixed(2, unit, &offset)
-    case DW_FORM_block4 where rest >= 4: length = fixed(4, unit, &offset)
+    case DW_FORM_block1: length = fixed(1, unit, &offset)
+    case DW_FORM_block2: length = fixed(2, unit, &offset)
+    case DW_FORM_block4: length = fixed(4, unit, &offset)
     case DW_FORM_string:
       guard let text = unit.terminated(at: offset) else { return false }
       offset = text.end + 1

@@ -79,18 +79,11 @@ final class DwarfSections {
   /// `places` are searched for files that the file refers to.
   convenience init(_ file: any DwarfContainer, _ places: DebugPlaces = DebugPlaces()) {
     let findings = DwarfFindings()
-    self.init(
-      file, DwarfParts(file), findings, isSplit: false, splitFiles: SplitFiles(file, places, findings)
-    ) {
+    self.init(file, DwarfParts(file), findings, splitFiles: SplitFiles(file, places, findings)) {
       let alternate = file.alternate(places)
       if alternate == nil, let name = file.alternateName { findings.add(ElfRules.sharedDwarfMissing, path: name) }
-      return alternate.map { DwarfSections(alternate: $0, findings) }
+      return alternate.map { DwarfSections($0, DwarfParts($0), findings) }
     }
-  }
-
-  /// The sections of an alternate file, which dwz created for several files.
-  private convenience init(alternate file: any DwarfContainer, _ findings: DwarfFindings) {
-    self.init(file, DwarfParts(file), findings, isSplit: false, splitFiles: nil) { nil }
   }
 
   /// The sections split off another file.
@@ -99,12 +92,12 @@ final class DwarfSections {
   ///   - file: a `.dwo` file, a package of them, or an object file that has these sections beside its own.
   ///   - parts: the parts of the sections that belong to one unit; nil for the whole sections.
   convenience init(split file: any DwarfContainer, parts: DwarfParts? = nil, _ findings: DwarfFindings) {
-    self.init(file, parts ?? DwarfParts(file, suffix: ".dwo"), findings, isSplit: true, splitFiles: nil) { nil }
+    self.init(file, parts ?? DwarfParts(file, suffix: ".dwo"), findings, isSplit: true)
   }
 
   private init(
-    _ file: any DwarfContainer, _ parts: DwarfParts, _ findings: DwarfFindings, isSplit: Bool, splitFiles: SplitFiles?,
-    alternate: @escaping () -> DwarfSections?
+    _ file: any DwarfContainer, _ parts: DwarfParts, _ findings: DwarfFindings, isSplit: Bool = false,
+    splitFiles: SplitFiles? = nil, alternate: @escaping () -> DwarfSections? = { nil }
   ) {
     (info, abbreviations, stringOffsets, rangeLists) = (
       parts.info, parts.abbreviations, parts.stringOffsets, parts.lists

@@ -116,7 +116,11 @@ struct LineHeader {
         case DW_LNCT_directory_index: name.folder = format.number(form, header, offset) ?? 0
         default: break
         }
-        if let size = format.fixedSize(form) { offset += size } else if !format.skip(form, header, &offset) { return nil }
+        if let size = format.fixedSize(form) {
+          offset += size
+        } else if !format.skip(form, header, &offset) {
+          return nil
+        }
         guard offset <= header.byteCount else { return nil }
       }
       names.append(name)

@@ -16,11 +16,11 @@ struct ElfCompression {
   init?(_ bytes: SharedBytes, _ section: ElfSection, _ file: ElfFile) {
     let isBigEndian = !file.isLittleEndian
     if section.header.sh_flags & UInt64(SHF_COMPRESSED) != 0 {
-      start = file.is64 ? 24 : 12
-      let (start, width, place) = (start, file.is64 ? 8 : 4, file.is64 ? 8 : 4)
+      let width = file.is64 ? 8 : 4
+      start = 3 * width
       let header = bytes.withBytes { bytes -> (UInt64, UInt64)? in
-        guard bytes.byteCount >= start else { return nil }
-        return (bytes.number(at: 0, size: 4, isBigEndian), bytes.number(at: place, size: width, isBigEndian))
+        guard bytes.byteCount >= 3 * width else { return nil }
+        return (bytes.number(at: 0, size: 4, isBigEndian), bytes.number(at: width, size: width, isBigEndian))
       }
       size = header?.1 ?? 0
       // ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD

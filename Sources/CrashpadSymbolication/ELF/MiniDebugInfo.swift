@@ -10,7 +10,7 @@ enum MiniDebugInfo {
     guard let section = file.section(Self.section) else { return nil }
     let packed = file.bytes(section)
     guard let size = packed.withBytes({ ElfLimits.unpackedSize(ofXZ: $0) }),
-      size <= ElfLimits.unpacked(UInt64(packed.count)), 
+      size <= ElfLimits.unpacked(UInt64(packed.count)),
       let image = SharedBytes(unpacking: packed, .xz, count: Int(size))
     else { return nil }
     return try? ElfFile(image: image)

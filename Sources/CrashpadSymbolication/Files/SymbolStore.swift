@@ -49,7 +49,8 @@ package struct SymbolStore {
     below folder: FilePath, unreadable: (FilePath, Errno) -> Void, _ body: (File) -> Void
   ) throws {
     func take(_ path: FilePath) {
-      do { body(try File(path)) } catch let errno as Errno { unreadable(path, errno) } catch is SymbolFiles.UnknownFormat
+      do { body(try File(path)) } catch let errno as Errno { unreadable(path, errno) } catch is SymbolFiles
+        .UnknownFormat
       {
       } catch { unreadable(path, .ioError) }
     }
@@ -68,9 +69,8 @@ package struct SymbolStore {
         + (file.hasSymbols ? [path.pushing(FilePath("\(own).debug"))] : [])
     case .machO, .breakpad:
       let name = FilePath(file.name).lastComponent?.string ?? "unknown"
-      let base = name.hasSuffix(".pdb") ? String(name.dropLast(4)) : name
-      return file.debugIDs.map {
-        path.appending(name).appending($0.text).appending(file.format == .breakpad ? "\(base).sym" : name)
+      return file.debugIDs.map { id in
+        path.pushing(FilePath(file.format == .machO ? "\(name)/\(id.text)/\(name)" : breakpadPath(name, id.text)))
       }
     }
   }

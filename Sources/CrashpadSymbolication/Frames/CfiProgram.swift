@@ -153,11 +153,7 @@ struct CfiProgram {
       let size = 1 << Int(instruction - 2)
       guard bytes.byteCount - offset >= size else { return false }
       defer { offset += size }
-      switch size {
-      case 1: return advance(UInt64(bytes.uint8(at: offset)), body)
-      case 2: return advance(UInt64(bytes.uint16(at: offset)), body)
-      default: return advance(UInt64(bytes.uint32(at: offset)), body)
-      }
+      return advance(bytes.number(at: offset, size: size, isSigned: false), body)
     // DW_CFA_remember_state, DW_CFA_restore_state
     case 0x0a:
       guard saved.count < Self.maximumSaved else { return false }
@@ -233,7 +229,7 @@ struct CfiProgram {
   private mutating func setLocation(_ bytes: RawSpan, _ offset: inout Int, _ body: (UInt64, Row) -> Void) -> Bool {
     // Only for `.debug_frame`, where addresses are not encoded; no compiler is known to emit this.
     guard !isInitial, common.addressEncoding == 0, bytes.byteCount - offset >= common.addressSize else { return false }
-    let next = common.addressSize == 8 ? bytes.uint64(at: offset) : UInt64(bytes.uint32(at: offset))
+    let next = bytes.number(at: offset, size: common.addressSize, isSigned: false)
     offset += common.addressSize
     return next >= address && go(to: next, body)
   }

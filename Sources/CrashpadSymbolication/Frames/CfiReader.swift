@@ -72,21 +72,13 @@ struct CfiReader {
     var content = 0
 
     init?(_ bytes: RawSpan, at start: Int, _ isExceptionFrame: Bool) {
-      guard start >= 0, bytes.byteCount - start >= 4 else { return nil }
-      var length = UInt64(bytes.uint32(at: start))
-      var offset = start + 4
-      var is64 = false
-      if length == 0xffff_ffff {
-        guard bytes.byteCount - offset >= 8 else { return nil }
-        length = bytes.uint64(at: offset)
-        offset += 8
-        is64 = true
-      }
-      guard length <= UInt64(bytes.byteCount - offset) else { return nil }
-      end = offset + Int(length)
+      var format = DwarfFormat(version: 0, addressSize: 8, offsetSize: 4, isBigEndian: false)
+      var offset = start
+      guard let end = format.readEnd(bytes, &offset) else { return nil }
+      self.end = end
       // In `.eh_frame` the identification has four bytes in both the 32-bit and the 64-bit format.
-      let isWide = is64 && !isExceptionFrame
-      guard length >= (isWide ? 8 : 4) else {
+      let isWide = format.offsetSize == 8 && !isExceptionFrame
+      guard end - offset >= (isWide ? 8 : 4) else {
         isEmpty = true
         return
       }

@@ -85,35 +85,16 @@ extension FrameExpression.Operation {
     register < UInt64(count) ? .register(Int(register)) : .unknown
   }
 
-  /// Maps operations without operands.
+  /// DWARF's operations without operands.
+  private static let dwarf: [UInt8: Self] = [
+    0x06: .load, 0x12: .pick(0), 0x13: .drop, 0x14: .pick(1), 0x16: .swap, 0x17: .rotate, 0x1a: .and, 0x1b: .divide,
+    0x1c: .subtract, 0x1d: .modulo, 0x1e: .multiply, 0x1f: .negate, 0x20: .not, 0x21: .or, 0x22: .add,
+    0x24: .shiftLeft, 0x25: .shiftRight, 0x26: .shiftRightArithmetic, 0x27: .exclusiveOr, 0x29: .equal,
+    0x2a: .greaterOrEqual, 0x2b: .greater, 0x2c: .lessOrEqual, 0x2d: .less, 0x2e: .notEqual,
+  ]
+
   fileprivate init?(dwarf code: UInt8) {
-    switch code {
-    case 0x06: self = .load
-    case 0x12: self = .pick(0)
-    case 0x13: self = .drop
-    case 0x14: self = .pick(1)
-    case 0x16: self = .swap
-    case 0x17: self = .rotate
-    case 0x1a: self = .and
-    case 0x1b: self = .divide
-    case 0x1c: self = .subtract
-    case 0x1d: self = .modulo
-    case 0x1e: self = .multiply
-    case 0x1f: self = .negate
-    case 0x20: self = .not
-    case 0x21: self = .or
-    case 0x22: self = .add
-    case 0x24: self = .shiftLeft
-    case 0x25: self = .shiftRight
-    case 0x26: self = .shiftRightArithmetic
-    case 0x27: self = .exclusiveOr
-    case 0x29: self = .equal
-    case 0x2a: self = .greaterOrEqual
-    case 0x2b: self = .greater
-    case 0x2c: self = .lessOrEqual
-    case 0x2d: self = .less
-    case 0x2e: self = .notEqual
-    default: return nil
-    }
+    guard let operation = Self.dwarf[code] else { return nil }
+    self = operation
   }
 }

@@ -21,29 +21,25 @@ struct FrameExpression: Sendable {
     /// A register that is not supported.
     case unknown
 
+    /// Those of STACK CFI records that are neither numbers nor registers.
+    private static let words: [String: Operation] = [
+      "+": .add, "-": .subtract, "*": .multiply, "/": .divide, "%": .modulo, "@": .align, "^": .load,
+      ".cfa": .frameAddress, ".undef": .unknown,
+    ]
+
     init?(_ text: String, _ architecture: FrameRegisters.Architecture) {
-      switch text {
-      case "+": self = .add
-      case "-": self = .subtract
-      case "*": self = .multiply
-      case "/": self = .divide
-      case "%": self = .modulo
-      case "@": self = .align
-      case "^": self = .load
-      case ".cfa": self = .frameAddress
-      case ".undef": self = .unknown
-      default:
-        if let value = Int64(text) {
-          self = .constant(UInt64(bitPattern: value))
-        } else if let value = UInt64(text) {
-          self = .constant(value)
-        } else if let number = architecture.number(text) {
-          self = .register(number)
-        } else if text.hasPrefix("$") || text.first?.isLetter == true {
-          self = .unknown
-        } else {
-          return nil
-        }
+      if let word = Self.words[text] {
+        self = word
+      } else if let value = Int64(text) {
+        self = .constant(UInt64(bitPattern: value))
+      } else if let value = UInt64(text) {
+        self = .constant(value)
+      } else if let number = architecture.number(text) {
+        self = .register(number)
+      } else if text.hasPrefix("$") || text.first?.isLetter == true {
+        self = .unknown
+      } else {
+        return nil
       }
     }
   }

@@ -51,7 +51,8 @@ extension FrameRules {
 extension FrameExpression {
   /// Nil if there is no rule, or an unsupported one.
   init?(
-    _ rule: CfiProgram.RegisterRule, _ bytes: RawSpan, _ common: CfiReader.Common, _ architecture: FrameRegisters.Architecture
+    _ rule: CfiProgram.RegisterRule, _ bytes: RawSpan, _ common: CfiReader.Common,
+    _ architecture: FrameRegisters.Architecture
   ) {
     switch rule {
     case .unspecified, .undefined, .same: return nil

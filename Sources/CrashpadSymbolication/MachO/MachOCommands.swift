@@ -2,7 +2,7 @@ internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// The data in the load commands of a Mach-O file.
-struct MachOCommands {
+struct MachOCommands: Sendable {
   private(set) var uuid: UUIDBytes?
   private(set) var build: MachOBuild?
   private(set) var installName: String?
@@ -68,10 +68,9 @@ struct MachOCommands {
 
   private mutating func read(_ command: RawSpan, _ offset: Int, _ slice: RawSpan) {
     switch command.uint32(at: 0) {
-    // LC_SEGMENT_64
-    case 0x19: readSegment(command, offset, slice)
-    // LC_SEGMENT
-    case 0x01: readSegment32(command, offset, slice)
+    // LC_SEGMENT_64, LC_SEGMENT
+    case 0x19: readSegment(command, offset, slice, Self.wide)
+    case 0x01: readSegment(command, offset, slice, Self.narrow)
     // LC_SYMTAB
     case 0x02: readSymbolTable(command, offset, slice)
     // LC_ID_DYLIB
@@ -145,85 +144,65 @@ struct MachOCommands {
     symbolTable = MachOFile.SymbolTable(entrySize: entrySize, entries: entries, strings: strings)
   }
 
-  private mutating func readSegment(_ command: RawSpan, _ offset: Int, _ slice: RawSpan) {
-    guard fits(command, offset, 72, "LC_SEGMENT_64") else { return }
-    let segment = MachOFile.Segment(
-      name: command.name(at: 8), address: command.uint64(at: 24), size: command.uint64(at: 32),
-      fileOffset: command.uint64(at: 40), fileSize: command.uint64(at: 48))
-    add(segment, offset, slice)
-    let sections = sectionEntries(command, offset, segment, start: 72, size: 80, count: command.uint32(at: 64))
-    for place in sections {
-      let entry = command.extracting(place..<place + 80)
-      add(
-        SectionEntry(
-          segment: entry.name(at: 16), name: entry.name(at: 0), address: entry.uint64(at: 32),
-          size: entry.uint64(at: 40),
-          start: entry.uint32(at: 48), flags: entry.uint32(at: 64)), offset + place, slice, segment)
-    }
-  }
-
-  /// Reads a segment with 32-bit addresses and sizes.
-  private mutating func readSegment32(_ command: RawSpan, _ offset: Int, _ slice: RawSpan) {
-    guard fits(command, offset, 56, "LC_SEGMENT") else { return }
-    let segment = MachOFile.Segment(
-      name: command.name(at: 8), address: UInt64(command.uint32(at: 24)), size: UInt64(command.uint32(at: 28)),
-      fileOffset: UInt64(command.uint32(at: 32)), fileSize: UInt64(command.uint32(at: 36)))
-    add(segment, offset, slice)
-    let sections = sectionEntries(command, offset, segment, start: 56, size: 68, count: command.uint32(at: 48))
-    for place in sections {
-      let entry = command.extracting(place..<place + 68)
-      add(
-        SectionEntry(
-          segment: entry.name(at: 16), name: entry.name(at: 0), address: UInt64(entry.uint32(at: 32)),
-          size: UInt64(entry.uint32(at: 36)), start: entry.uint32(at: 40), flags: entry.uint32(at: 56)), offset + place,
-        slice, segment)
-    }
-  }
-
-  private mutating func add(_ segment: MachOFile.Segment, _ offset: Int, _ slice: RawSpan) {
-    segments.append(segment)
-    if ByteRange(segment.fileOffset, segment.fileSize, within: slice.byteCount) == nil {
-      complain(MachORules.rangeOutsideFile, offset, "segment \(segment.name)", segment.fileSize)
-    }
-  }
-
-  /// The offsets of a segment's sections in its command.
-  private mutating func sectionEntries(
-    _ command: RawSpan, _ offset: Int, _ segment: MachOFile.Segment, start: Int, size: Int, count: UInt32
-  ) -> [Int] {
-    let room = (command.byteCount - start) / size
-    if Int(count) > room { complain(MachORules.badLoadCommand, offset, "segment \(segment.name)", UInt64(count)) }
-    return (0..<min(Int(count), room)).map { start + $0 * size }
-  }
-
-  /// The fields of a section in its command.
-  private struct SectionEntry {
-    let segment: String
+  /// The layout of a segment command and of the sections in it, in bytes.
+  private struct SegmentLayout {
     let name: String
-    let address: UInt64
-    let size: UInt64
-    /// The offset of its bytes in the slice.
-    let start: UInt32
-    let flags: UInt32
+    let size: Int
+    let sectionSize: Int
+    /// The size of an address.
+    let width: Int
+    /// The offsets of the number of sections, and in a section of the offset of its bytes and of its flags.
+    let count: Int
+    let content: Int
+    let flags: Int
+  }
+  private static let wide = SegmentLayout(
+    name: "LC_SEGMENT_64", size: 72, sectionSize: 80, width: 8, count: 64, content: 48, flags: 64)
+  private static let narrow = SegmentLayout(
+    name: "LC_SEGMENT", size: 56, sectionSize: 68, width: 4, count: 48, content: 40, flags: 56)
+
+  private mutating func readSegment(_ command: RawSpan, _ offset: Int, _ slice: RawSpan, _ layout: SegmentLayout) {
+    guard fits(command, offset, layout.size, layout.name) else { return }
+    let width = layout.width
+    func number(_ place: Int) -> UInt64 { command.number(at: place, size: width, isSigned: false) }
+    let segment = MachOFile.Segment(
+      name: command.name(at: 8), address: number(24), size: number(24 + width), fileOffset: number(24 + 2 * width),
+      fileSize: number(24 + 3 * width))
+    segments.append(segment)
+    let path = "segment \(segment.name)"
+    if ByteRange(segment.fileOffset, segment.fileSize, within: slice.byteCount) == nil {
+      complain(MachORules.rangeOutsideFile, offset, path, segment.fileSize)
+    }
+    let (count, room) = (Int(command.uint32(at: layout.count)), (command.byteCount - layout.size) / layout.sectionSize)
+    if count > room { complain(MachORules.badLoadCommand, offset, path, UInt64(count)) }
+    for index in 0..<min(count, room) {
+      let place = layout.size + index * layout.sectionSize
+      let entry = command.extracting(place..<place + layout.sectionSize)
+      readSection(entry, offset + place, slice, segment, layout)
+    }
   }
 
-  private mutating func add(
-    _ entry: SectionEntry, _ offset: Int, _ slice: RawSpan, _ segment: MachOFile.Segment
+  private mutating func readSection(
+    _ entry: RawSpan, _ offset: Int, _ slice: RawSpan, _ segment: MachOFile.Segment, _ layout: SegmentLayout
   ) {
+    let (name, start, flags) = (
+      entry.name(at: 0), entry.uint32(at: layout.content), entry.uint32(at: layout.flags)
+    )
+    let size = entry.number(at: 32 + layout.width, size: layout.width, isSigned: false)
     var content: ByteRange?
     // S_ZEROFILL, S_GB_ZEROFILL and S_THREAD_LOCAL_ZEROFILL sections have no bytes, nor have sections that a dSYM does
     // not repeat.
-    if ![0x01, 0x0c, 0x12].contains(entry.flags & 0xff), entry.start != 0, segment.fileSize != 0 {
-      content = range(UInt64(entry.start), entry.size, slice, offset, "section \(segment.name),\(entry.name)")
-      let isReadable =
-        Int(entry.start) >= encrypted.end || Int(entry.start) + Int(content?.count ?? 0) <= encrypted.offset
+    if ![0x01, 0x0c, 0x12].contains(flags & 0xff), start != 0, segment.fileSize != 0 {
+      content = range(UInt64(start), size, slice, offset, "section \(segment.name),\(name)")
+      let isReadable = Int(start) >= encrypted.end || Int(start) + (content?.count ?? 0) <= encrypted.offset
       if !isReadable { content = nil }
     }
     sections.append(
       MachOFile.Section(
-        segment: entry.segment, name: entry.name, address: entry.address, size: entry.size, content: content,
+        segment: entry.name(at: 16), name: name,
+        address: entry.number(at: 32, size: layout.width, isSigned: false), size: size, content: content,
         // S_ATTR_PURE_INSTRUCTIONS, S_ATTR_SOME_INSTRUCTIONS
-        hasInstructions: entry.flags & 0x8000_0400 != 0))
+        hasInstructions: flags & 0x8000_0400 != 0))
   }
 }
 

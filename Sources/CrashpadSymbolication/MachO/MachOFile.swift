@@ -61,28 +61,30 @@ package struct MachOFile: Sendable {
   let file: InputFile
   /// The range in the file.
   package let range: ByteRange
-  package let architecture: MachOArchitecture
-  package let kind: Kind
+  private let header: Header
+  private let commands: MachOCommands
+  private let index = MachOIndex()
+
+  package var architecture: MachOArchitecture { header.architecture }
+  package var kind: Kind { header.kind }
   /// LC_UUID; a dSYM has the same as its program.
-  package let uuid: UUIDBytes?
-  package let build: MachOBuild?
+  package var uuid: UUIDBytes? { commands.uuid }
+  package var build: MachOBuild? { commands.build }
   /// LC_ID_DYLIB: the path at which programs expect the library.
-  package let installName: String?
-  package let segments: [Segment]
-  package let sections: [Section]
+  package var installName: String? { commands.installName }
+  package var segments: [Segment] { commands.segments }
+  package var sections: [Section] { commands.sections }
+  /// Whether the code is encrypted, as in files from the App Store. Then only data other than code can be read.
+  package var isEncrypted: Bool { commands.isEncrypted }
+  var symbolTable: SymbolTable? { commands.symbolTable }
+  /// LC_FUNCTION_STARTS
+  var functionStartBytes: ByteRange? { commands.functionStarts }
+  /// The size of addresses in its tables, in bytes.
+  var addressSize: Int { header.is32Bit ? 4 : 8 }
   /// The address of the `__TEXT` segment, to which addresses in a process are relative; 0 if there is none.
   package let textAddress: UInt64
   /// The size in bytes; 0 if there is none.
   package let textSize: UInt64
-  /// Whether the code is encrypted, as in files from the App Store. Then only data other than code can be read.
-  package let isEncrypted: Bool
-
-  /// The size of addresses in its tables, in bytes.
-  let addressSize: Int
-  let symbolTable: SymbolTable?
-  let functionStartBytes: ByteRange?
-  private let index: MachOIndex
-  private let ownFindings: FindingList
 
   /// Reads the header and the load commands. Throws `Refusal`.
   ///
@@ -92,30 +94,15 @@ package struct MachOFile: Sendable {
   package init(_ file: InputFile, in range: ByteRange? = nil) throws(Refusal) {
     let range = range ?? ByteRange(offset: 0, count: file.byteCount)
     let header = try Self.header(file, range)
-    let commands = file.withBytes { bytes in MachOCommands(bytes, in: range, header) }
-    self.file = file
-    self.range = range
-    architecture = header.architecture
-    kind = header.kind
-    uuid = commands.uuid
-    build = commands.build
-    installName = commands.installName
-    segments = commands.segments
-    sections = commands.sections
+    (self.file, self.range, self.header) = (file, range, header)
+    commands = file.withBytes { bytes in MachOCommands(bytes, in: range, header) }
     let text = commands.segments.first { $0.name == "__TEXT" }
-    textAddress = text?.address ?? 0
-    textSize = text?.size ?? 0
-    isEncrypted = commands.isEncrypted
-    addressSize = header.is32Bit ? 4 : 8
-    symbolTable = commands.symbolTable
-    functionStartBytes = commands.functionStarts
-    ownFindings = commands.findings
-    index = MachOIndex()
+    (textAddress, textSize) = (text?.address ?? 0, text?.size ?? 0)
   }
 
   /// Findings about the parts that have been read so far.
   package var findings: FindingList {
-    var all = ownFindings
+    var all = commands.findings
     if let lazy = index.findings { all.append(contentsOf: lazy) }
     return all
   }
@@ -129,7 +116,7 @@ package struct MachOFile: Sendable {
 
   // MARK: The header
 
-  struct Header {
+  struct Header: Sendable {
     /// Whether commands have 32-bit addresses, and other sizes.
     let is32Bit: Bool
     let architecture: MachOArchitecture

@@ -71,3 +71,8 @@ func buildIDPath(_ id: [UInt8]) -> String? {
   let digits = hexadecimalDigits(id)
   return ".build-id/\(digits.prefix(2))/\(digits.dropFirst(2))"
 }
+
+/// The path of a symbol file in Breakpad's store: `NAME/ID/NAME.sym`, without the extension `.pdb`.
+package func breakpadPath(_ name: String, _ id: String) -> String {
+  "\(name)/\(id)/\(name.hasSuffix(".pdb") ? String(name.dropLast(4)) : name).sym"
+}

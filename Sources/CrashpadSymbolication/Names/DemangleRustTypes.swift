@@ -1,38 +1,17 @@
 // Types and constants in Rust's mangled names
 
 extension RustSymbol {
-  private static func basicType(_ tag: UInt8) -> String? {
-    switch Unicode.Scalar(tag) {
-    case "a": "i8"
-    case "b": "bool"
-    case "c": "char"
-    case "d": "f64"
-    case "e": "str"
-    case "f": "f32"
-    case "h": "u8"
-    case "i": "isize"
-    case "j": "usize"
-    case "l": "i32"
-    case "m": "u32"
-    case "n": "i128"
-    case "o": "u128"
-    case "p": "_"
-    case "s": "i16"
-    case "t": "u16"
-    case "u": "()"
-    case "v": "..."
-    case "x": "i64"
-    case "y": "u64"
-    case "z": "!"
-    default: nil
-    }
-  }
+  private static let basicTypes: [Unicode.Scalar: String] = [
+    "a": "i8", "b": "bool", "c": "char", "d": "f64", "e": "str", "f": "f32", "h": "u8", "i": "isize", "j": "usize",
+    "l": "i32", "m": "u32", "n": "i128", "o": "u128", "p": "_", "s": "i16", "t": "u16", "u": "()", "v": "...",
+    "x": "i64", "y": "u64", "z": "!",
+  ]
 
   mutating func type() throws(Invalid) {
     try enter()
     defer { leave() }
     let tag = try next()
-    if let name = Self.basicType(tag) { return try put(name) }
+    if let name = Self.basicTypes[Unicode.Scalar(tag)] { return try put(name) }
     switch Unicode.Scalar(tag) {
     case "R", "Q":
       try put("&")

@@ -88,9 +88,7 @@ package struct Demangler: Sendable {
 
   // MARK: Swift
 
-  private static let swiftPrefixes: [[UInt8]] = [
-    "$s", "$S", "$e", "_$s", "_$S", "_$e", "_T0", "__T0", "@__swiftmacro_", "_@__swiftmacro_",
-  ].map { Array($0.utf8) }
+  private static let swiftPrefixes = SwiftEstimate.prefixes + ["__T0", "_@__swiftmacro_"].map { Array($0.utf8) }
 
   private static func isSwift(_ bytes: [UInt8]) -> Bool {
     // The first two bytes decide for nearly all names.

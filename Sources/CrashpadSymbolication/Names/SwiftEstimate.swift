@@ -48,7 +48,7 @@ struct SwiftEstimate {
     self.depth = depth
   }
 
-  private static let prefixes = ["$s", "$S", "$e", "_$s", "_$S", "_$e", "_T0", "@__swiftmacro_"].map { Array($0.utf8) }
+  static let prefixes = ["$s", "$S", "$e", "_$s", "_$S", "_$e", "_T0", "@__swiftmacro_"].map { Array($0.utf8) }
 
   private mutating func run() -> Int {
     if let prefix = Self.prefixes.first(where: { bytes.starts(with: $0) }) {

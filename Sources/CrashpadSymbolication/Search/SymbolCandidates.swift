@@ -14,8 +14,7 @@ struct SymbolCandidates {
     let name = identity.debugName
     var names: [String] = []
     if let id = identity.debugID, !name.isEmpty {
-      let base = name.hasSuffix(".pdb") ? String(name.dropLast(4)) : name
-      names += ["\(name)/\(id.text)/\(base).sym", "\(name)/\(id.text.lowercased())/\(base).sym"]
+      names += [breakpadPath(name, id.text), breakpadPath(name, id.text.lowercased())]
       let uuid = String(id.text.prefix(32)).lowercased()
       names += ["\(name)/mach-uuid-\(uuid)/\(name)", "_.dwarf/mach-uuid-sym-\(uuid)/_.dwarf"]
     }

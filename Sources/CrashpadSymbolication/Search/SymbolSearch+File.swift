@@ -48,6 +48,8 @@ package struct FileSymbols: Sendable {
     guard let own = try? SymbolFileIdentity(path) else { return nil }
     // The file in `.gnu_debuglink` may be in a system-wide folder, which requires the absolute path.
     let real = realPath(path) ?? path
-    return ModuleIdentity(path: ArgumentText.text(real.bytes), debugID: own.format == .machO ? symbols.sliceID : own.debugIDs.first, buildID: own.buildID)
+    return ModuleIdentity(
+      path: ArgumentText.text(real.bytes), debugID: own.format == .machO ? symbols.sliceID : own.debugIDs.first,
+      buildID: own.buildID)
   }
 }

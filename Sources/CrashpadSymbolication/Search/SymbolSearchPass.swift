@@ -4,10 +4,11 @@ internal import SystemPackage
 /// One search: the files found so far for a module.
 struct SymbolSearchPass {
   private let identity: ModuleIdentity
-  private var binary: (path: FilePath, file: ElfFile, isVerified: Bool)?
-  private var debug: (path: FilePath, file: ElfFile, isVerified: Bool)?
-  private var loadedMachO: (path: FilePath, file: MachOFile, isVerified: Bool)?
-  private var companion: (path: FilePath, file: MachOFile, isVerified: Bool)?
+  private typealias Accepted<File> = (path: FilePath, file: File, isVerified: Bool)
+  private var binary: Accepted<ElfFile>?
+  private var debug: Accepted<ElfFile>?
+  private var loadedMachO: Accepted<MachOFile>?
+  private var companion: Accepted<MachOFile>?
   private var others: [(found: SymbolSearch.Found, symbols: any SymbolFile)] = []
   private var refused: [SymbolSearch.Refusal] = []
   private var missing = 0
@@ -163,7 +164,7 @@ struct SymbolSearchPass {
     // Files given by the user come first.
     result.files = others.map(\.found)
     result.symbols = others.map(\.symbols)
-    func add<File>(_ file: (path: FilePath, file: File, isVerified: Bool)?, _ role: SymbolSearch.Found.Role) {
+    func add<File>(_ file: Accepted<File>?, _ role: SymbolSearch.Found.Role) {
       guard let file else { return }
       result.files.append(SymbolSearch.Found(path: file.path, role: role, isVerified: file.isVerified))
     }

@@ -177,10 +177,7 @@ package struct StackWalker: Sendable {
 
   /// The caller if the first frame is in no module: invalid code was called, and nothing was pushed since the call.
   private func jumpedToNowhere(_ callee: Position) -> FrameRegisters? {
-    guard callee.trust == .context, let stack = callee.registers.stackPointer
-    else {
-      return nil
-    }
+    guard callee.trust == .context, let stack = callee.registers.stackPointer else { return nil }
     var caller = callee.registers
     switch callee.registers.architecture {
     case .x86_64:
@@ -206,23 +203,18 @@ package struct StackWalker: Sendable {
     else { return nil }
     var caller = callee.registers.preserved()
     caller.framePointer = next
-    switch callee.registers.architecture {
-    case .x86_64:
-      guard isPlausible(saved) else { return nil }
-      caller.instructionPointer = saved
-      caller.stackPointer = frame &+ 16
-    case .arm64:
-      // A function that calls others has its return address in its frame; a leaf function has it in the register.
-      if !callee.isCaller, let link = callee.registers.link, isLeaf(callee, link: link, saved: saved) {
-        caller.framePointer = frame
-        caller.instructionPointer = link
-        caller.stackPointer = callee.registers.stackPointer
-        return caller
-      }
-      guard isPlausible(saved) else { return nil }
-      caller.instructionPointer = saved
-      caller.stackPointer = frame &+ 16
+    // A function that calls others has its return address in its frame; a leaf function has it in the register.
+    if callee.registers.architecture == .arm64, !callee.isCaller, let link = callee.registers.link,
+      isLeaf(callee, link: link, saved: saved)
+    {
+      caller.framePointer = frame
+      caller.instructionPointer = link
+      caller.stackPointer = callee.registers.stackPointer
+      return caller
     }
+    guard isPlausible(saved) else { return nil }
+    caller.instructionPointer = saved
+    caller.stackPointer = frame &+ 16
     return caller
   }
 

@@ -57,33 +57,26 @@ package struct Symbolization: Sendable {
     let walker = StackWalker(
       modules: walked, memory: WalkedMemory(snapshot, file), addressMask: snapshot.codeAddressMask, limits: limits)
 
-    var stacks: [Thread] = []
-    for (index, thread) in snapshot.crashedFirst(threads) {
+    let name = { (module: Int, offset: UInt64) in lazies[module].symbols.symbolize(offset) }
+    self.threads = snapshot.crashedFirst(threads).map { index, thread in
       let context =
         (index == nil || thread?.isCrashed == true ? snapshot.exception?.context : nil) ?? thread?.thread.context
+      let (frames, end): ([Frame], WalkEnd)
       if let recorded = thread?.thread.frames {
-        let stack = RecordedStack(recorded, demangled: cache.demangled) { lazies[$0].symbols.symbolize($1) }
-        stacks.append(
-          Thread(
-            index: index, isCrashed: thread?.isCrashed ?? true, frames: stack.frames, end: .done, context: context))
-        continue
+        (frames, end) = (RecordedStack(recorded, demangled: cache.demangled, name).frames, .done)
+      } else {
+        let walk = Self.walk(thread?.thread, context, snapshot, file, walker)
+        frames = walk.frames.map { frame in
+          Frame(
+            frame: frame, symbol: frame.module.flatMap { module in frame.lookupOffset.flatMap { name(module, $0) } })
+        }
+        end = walk.end
       }
-      let walk = Self.walk(thread?.thread, context, snapshot, file, walker)
-      let frames = walk.frames.map { frame in
-        Frame(
-          frame: frame,
-          symbol: frame.module.flatMap { module in frame.lookupOffset.flatMap { lazies[module].symbols.symbolize($0) } }
-        )
-      }
-      stacks.append(
-        Thread(
-          index: index, isCrashed: thread?.isCrashed ?? true, frames: frames, end: walk.end, context: context))
+      return Thread(
+        index: index, isCrashed: thread?.isCrashed ?? true, frames: frames, end: end, context: context)
     }
-    self.threads = stacks
     lastException =
-      RecordedStack(snapshot.report?.lastException ?? [], demangled: cache.demangled) {
-        lazies[$0].symbols.symbolize($1)
-      }.frames
+      RecordedStack(snapshot.report?.lastException ?? [], demangled: cache.demangled, name).frames
     modules = identities.indices.map { index in
       Module(
         index: index, identity: identities[index], symbols: allModules ? lazies[index].symbols : lazies[index].known)

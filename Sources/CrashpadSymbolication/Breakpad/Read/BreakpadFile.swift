@@ -87,14 +87,8 @@ struct NameTable: Sendable {
 }
 
 extension [BreakpadFile.Entry] {
-  /// Most files are sorted already.
   func sortedByAddress() -> [BreakpadFile.Entry] {
-    var isSorted = true
-    for index in indices.dropFirst() where self[index - 1].address > self[index].address {
-      isSorted = false
-      break
-    }
-    return isSorted ? self : sorted { ($0.address, $0.offset) < ($1.address, $1.offset) }
+    isSorted { $0.address < $1.address } ? self : sorted { ($0.address, $0.offset) < ($1.address, $1.offset) }
   }
 
   /// The last entry that begins at or before `address`.

@@ -55,20 +55,16 @@ struct BreakpadFunctions {
     names.beginUnit()
     scan(unit)
     // Calls of a nested function are among those of the outer one.
-    var isGrouped = true
-    for index in unitCalls.indices.dropFirst() where unitCalls[index - 1].function > unitCalls[index].function {
-      isGrouped = false
-      break
+    if !unitCalls.isSorted({ $0.function < $1.function }) {
+      let order = unitCalls.indices.sorted { (unitCalls[$0].function, $0) < (unitCalls[$1].function, $1) }
+      unitCalls = order.map { unitCalls[$0] }
     }
-    let order =
-      isGrouped ? nil : unitCalls.indices.sorted { (unitCalls[$0].function, $0) < (unitCalls[$1].function, $1) }
     var position = 0
     while position < unitCalls.count {
-      let function = unitCalls[order?[position] ?? position].function
-      let first = calls.count
+      let (function, first) = (unitCalls[position].function, calls.count)
       for index in covered.indices { covered[index].removeAll() }
-      while position < unitCalls.count, unitCalls[order?[position] ?? position].function == function {
-        add(unitCalls[order?[position] ?? position].call)
+      while position < unitCalls.count, unitCalls[position].function == function {
+        add(unitCalls[position].call)
         position += 1
       }
       functions[function].calls = first..<calls.count

@@ -40,7 +40,9 @@ extension BreakpadInput {
   }
 
   private static func objects(_ path: FilePath, _ inputs: SymbolInputs) throws -> [MachOFile] {
-    guard try FileKind(at: path, followingLink: true) == .directory else { return MachOFile.all(in: try inputs.open(path)) }
+    guard try FileKind(at: path, followingLink: true) == .directory else {
+      return MachOFile.all(in: try inputs.open(path))
+    }
     return try MachOFile.dwarfFiles(inBundle: path).flatMap { MachOFile.all(in: try inputs.open($0)) }
   }
 

@@ -58,10 +58,7 @@ struct BreakpadLines {
   }
 
   private mutating func sort(_ sequences: [Range<Int>], from first: Int) {
-    let isOrdered = zip(sequences, sequences.dropFirst()).allSatisfy {
-      rows[$0.lowerBound].address <= rows[$1.lowerBound].address
-    }
-    if !isOrdered {
+    if !sequences.isSorted({ rows[$0.lowerBound].address < rows[$1.lowerBound].address }) {
       let ordered = sequences.sorted { rows[$0.lowerBound].address < rows[$1.lowerBound].address }
       let sorted = ordered.flatMap { rows[$0] }
       rows.replaceSubrange(first..., with: sorted)

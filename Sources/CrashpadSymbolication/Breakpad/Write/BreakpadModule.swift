@@ -19,8 +19,7 @@ package struct BreakpadModule: Sendable, Hashable {
   package func path(below folder: FilePath) -> FilePath {
     // Only a plain file name is used, so that the path stays below the folder.
     let plain = FilePath(name).lastComponent?.string ?? "unknown"
-    let base = plain.hasSuffix(".pdb") ? String(plain.dropLast(4)) : plain
-    return folder.appending(plain).appending(debugID).appending("\(base).sym")
+    return folder.pushing(FilePath(breakpadPath(plain, debugID)))
   }
 }
 
@@ -30,7 +29,7 @@ extension BreakpadModule {
   init(_ file: ElfFile, name: String) {
     let id = file.buildID.isEmpty ? Self.hash(of: file) : file.buildID
     self.init(
-      operatingSystem: "Linux", architecture: Self.architecture(file.machine),
+      operatingSystem: "Linux", architecture: Self.architectures[Int32(file.machine)] ?? "unknown",
       debugID: DebugID(buildID: id)?.text ?? Self.noID, codeID: hexadecimalDigits(id).uppercased(), name: name)
   }
 
@@ -57,20 +56,8 @@ extension BreakpadModule {
     } ?? []
   }
 
-  static func architecture(_ machine: UInt16) -> String {
-    switch Int32(machine) {
-    case EM_386: "x86"
-    case EM_ARM: "arm"
-    case EM_AARCH64: "arm64"
-    case EM_MIPS: "mips"
-    case EM_PPC64: "ppc64"
-    case EM_PPC: "ppc"
-    case EM_S390: "s390"
-    case EM_SPARC: "sparc"
-    case EM_SPARCV9: "sparcv9"
-    case EM_X86_64: "x86_64"
-    case EM_RISCV: "riscv"
-    default: "unknown"
-    }
-  }
+  private static let architectures = [
+    EM_386: "x86", EM_ARM: "arm", EM_AARCH64: "arm64", EM_MIPS: "mips", EM_PPC64: "ppc64", EM_PPC: "ppc",
+    EM_S390: "s390", EM_SPARC: "sparc", EM_SPARCV9: "sparcv9", EM_X86_64: "x86_64", EM_RISCV: "riscv",
+  ]
 }

@@ -136,9 +136,7 @@ package struct BreakpadWriter {
     var numbers = Array(repeating: 0, count: all.count)
     for (number, index) in all.indices.sorted(by: { all[$0] < all[$1] }).enumerated() {
       numbers[index] = number
-      text.append("FILE ")
-      text.decimal(UInt64(number))
-      text.blank()
+      text.append("FILE \(number) ")
       text.append(name: all[index])
       text.lineFeed()
     }
@@ -148,9 +146,7 @@ package struct BreakpadWriter {
 
   private mutating func writeOrigins() {
     for (number, name) in names.origins.enumerated() {
-      text.append("INLINE_ORIGIN ")
-      text.decimal(UInt64(number))
-      text.blank()
+      text.append("INLINE_ORIGIN \(number) ")
       text.append(name: demangled(name))
       text.lineFeed()
     }
