@@ -1,4 +1,5 @@
 internal import CrashpadBytes
+internal import CrashpadJSON
 internal import CrashpadSnapshot
 
 /// The state while a report is read.
@@ -37,25 +38,79 @@ struct ReportBuilder {
     findings.append(Finding(rule, at: offset, path: path, expected: expected, found: found))
   }
 
+  /// Reads a report that is one JSON document, as far as possible. Returns nil if there is none.
+  mutating func readJSON(_ tree: JSONTree) -> JSONValue? {
+    if let failure = tree.failure {
+      note(failure.reason == .tooDeep ? ReportRules.tooLarge : ReportRules.notJSON, at: failure.offset)
+      snapshot.isComplete = false
+    }
+    return tree.root
+  }
+
+  /// Refuses an input that is no report, with a finding unless it has one already.
+  mutating func refuseEmpty(_ tree: JSONTree) {
+    if tree.failure == nil { note(ReportRules.noBody, at: 0) }
+    isRefused = true
+  }
+
+  mutating func addField(_ name: String, _ value: String?) {
+    if let value { report.fields.append(ReportSnapshot.Field(name: name, value: value)) }
+  }
+
+  mutating func addMessage(_ text: String, image: String? = nil) {
+    report.messages.append(ReportSnapshot.Message(image: image, text: text))
+  }
+
   /// Stores a text in the snapshot.
   mutating func content(_ text: String?) -> Content? {
     guard let text, !text.isEmpty else { return nil }
     return snapshot.store(text.utf8)
   }
 
+  /// Makes a module.
+  ///
+  /// - Parameters:
+  ///   - name: the path, or the file's name if the path is not known.
+  ///   - file: the file's name.
+  ///   - uuid: the text of a UUID; other texts are ignored.
+  mutating func module(
+    _ name: String?, file: String?, address: UInt64?, size: UInt64? = nil, uuid: String? = nil
+  ) -> ModuleSnapshot {
+    var module = ModuleSnapshot()
+    module.name = content(name)
+    module.debugName = content(file)
+    module.address = address
+    module.size = size
+    if let uuid = uuid.flatMap({ UUIDBytes(text: $0) }), uuid != .zero { module.identity = .uuid(uuid, age: 0) }
+    return module
+  }
+
+  /// The registers that are the members of an object; nil if there are none.
+  func context(_ registers: JSONValue?) -> CPUContext? {
+    let registers = (registers?.members ?? []).compactMap { name, value in
+      value.uint64.map { CPUContext.NamedRegister(name: name, value: $0) }
+    }
+    return registers.isEmpty ? nil : ReportRegisters.context(Array(registers.prefix(64)))
+  }
+
   // MARK: Exception
 
-  /// Sets the snapshot's exception from the text and numbers in a report.
+  /// The id of the thread that the report names, or its index if it has no id.
+  var faultingThreadID: UInt64 { report.faultingThread.map { snapshot.threads[$0].id ?? UInt64($0) } ?? .max }
+
+  /// Sets the snapshot's exception from the text and numbers in a report, and its registers from the thread's.
   ///
   /// - Parameters:
   ///   - type: "EXC_BAD_ACCESS", "SIGBUS" or "00000020"; nil for a report without an exception.
   ///   - signal: "SIGSEGV".
   ///   - codes: the kernel's codes.
-  ///   - thread: the id of the thread, or its index if the report has no ids.
-  mutating func setException(type: String?, signal: String?, codes: [UInt64], thread: UInt64) {
+  ///   - thread: the thread's id, if it is not `faultingThreadID`.
+  mutating func setException(type: String?, signal: String?, codes: [UInt64], thread: UInt64? = nil) {
     report.exceptionType = type
     report.exceptionSignal = signal
+    defer { setExceptionContext() }
     guard let type else { return }
+    let thread = thread ?? faultingThreadID
     if let code = ReportNames.machExceptions[type] {
       var exception = ExceptionSnapshot(kind: .mach, threadID: thread, code: code)
       exception.codes = [UInt64(code)] + codes
@@ -73,6 +128,21 @@ struct ReportBuilder {
       snapshot.exception = exception
     }
   }
+
+  /// Sets the exception's registers to those of the thread that the report names.
+  mutating func setExceptionContext() {
+    if let index = report.faultingThread { snapshot.exception?.context = snapshot.threads[index].context }
+  }
+
+  /// Sets the text of the codes, for reports that have only their numbers.
+  mutating func setCodesText(_ codes: [UInt64]) {
+    report.exceptionCodes = codes.map { "0x" + hexadecimal($0, width: 16) }.joined(separator: ", ")
+  }
+}
+
+extension JSONValue {
+  var int32: Int32? { int64.flatMap { Int32(exactly: $0) } }
+  var uint32: UInt32? { uint64.flatMap { UInt32(exactly: $0) } }
 }
 
 /// Names in reports and their numbers, from XNU's osfmk/mach/exception_types.h and bsd/sys/signal.h.

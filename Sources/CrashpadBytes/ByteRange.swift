@@ -14,5 +14,5 @@ public struct ByteRange: Sendable, Hashable {
   @inlinable
   public var end: Int { offset + count }
 
-  public static let empty = ByteRange(offset: 0, count: 0)
+  package static let empty = ByteRange(offset: 0, count: 0)
 }

@@ -5,10 +5,10 @@ public protocol ByteOutput: AnyObject {
 }
 
 /// A `ByteOutput` in memory.
-public final class MemoryOutput: ByteOutput {
-  public private(set) var bytes: [UInt8] = []
-  public init() {}
-  public func write(_ bytes: RawSpan) {
+package final class MemoryOutput: ByteOutput {
+  package private(set) var bytes: [UInt8] = []
+  package init() {}
+  package func write(_ bytes: RawSpan) {
     unsafe bytes.withUnsafeBytes { unsafe self.bytes.append(contentsOf: $0) }
   }
 }
@@ -35,7 +35,7 @@ public struct ByteWriter: ~Copyable {
   private static let bypass = 32 * 1024
   private static let capacity = 64 * 1024
 
-  public init(to output: any ByteOutput) {
+  package init(to output: any ByteOutput) {
     self.output = output
     unsafe buffer = .allocate(byteCount: Self.capacity, alignment: 16)
   }
@@ -51,7 +51,7 @@ public struct ByteWriter: ~Copyable {
   @inlinable public var position: Int { passed + used }
 
   /// Returns the number of bytes that `body` writes, without writing them.
-  public static func measure(_ body: (inout ByteWriter) -> Void) -> Int {
+  package static func measure(_ body: (inout ByteWriter) -> Void) -> Int {
     var writer = ByteWriter()
     body(&writer)
     return writer.position
@@ -61,13 +61,13 @@ public struct ByteWriter: ~Copyable {
   @inlinable public var isMeasuring: Bool { output == nil }
 
   /// Counts bytes without writing them. Only for a writer that measures.
-  public mutating func skip(_ count: Int) {
+  package mutating func skip(_ count: Int) {
     precondition(isMeasuring)
     passed += count
   }
 
   /// Flushes the buffer. Throws the first failure of the output.
-  public mutating func finish() throws {
+  package mutating func finish() throws {
     flush()
     if let failure { throw failure }
   }
@@ -120,7 +120,7 @@ public struct ByteWriter: ~Copyable {
   @inlinable public mutating func int32(_ value: Int32) { store(UInt32(bitPattern: value).littleEndian) }
 
   /// Writes `count` zero bytes.
-  public mutating func zeros(_ count: Int) {
+  package mutating func zeros(_ count: Int) {
     var left = count
     while left > 0 {
       let step = min(left, Self.capacity)
@@ -162,18 +162,16 @@ public struct ByteWriter: ~Copyable {
     }
   }
 
-  public mutating func bytes(_ array: [UInt8]) { unsafe bytes(array.span.bytes) }
+  package mutating func bytes(_ array: [UInt8]) { unsafe bytes(array.span.bytes) }
 
   /// Writes eight ASCII characters, given in their order in memory, as UTF-16 units.
-  @inlinable @inline(__always)
-  public mutating func utf16(ascii characters: UInt64) {
+  package mutating func utf16(ascii characters: UInt64) {
     uint64(Self.spread(characters & 0xffff_ffff))
     uint64(Self.spread(characters >> 32))
   }
 
   /// Returns four bytes, each in the lower half of 16 bits.
-  @inlinable @inline(__always)
-  static func spread(_ four: UInt64) -> UInt64 {
+  private static func spread(_ four: UInt64) -> UInt64 {
     let pairs = (four | four << 16) & 0x0000_ffff_0000_ffff
     return (pairs | pairs << 8) & 0x00ff_00ff_00ff_00ff
   }

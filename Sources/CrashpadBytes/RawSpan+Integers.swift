@@ -31,12 +31,12 @@ extension RawSpan {
 
 extension RawSpan {
   /// A copy of all bytes.
-  public func array() -> [UInt8] {
+  package func array() -> [UInt8] {
     array(in: ByteRange(offset: 0, count: byteCount))
   }
 
   /// A copy of the bytes of `range`, which must lie inside.
-  public func array(in range: ByteRange) -> [UInt8] {
+  package func array(in range: ByteRange) -> [UInt8] {
     let part = extracting(range.offset..<range.end)
     return unsafe [UInt8](unsafeUninitializedCapacity: range.count) { buffer, initialized in
       for index in 0..<part.byteCount { unsafe buffer.initializeElement(at: index, to: part.uint8(at: index)) }
@@ -46,7 +46,7 @@ extension RawSpan {
 
   /// The bytes of `range` as text; every maximal ill-formed subsequence becomes one U+FFFD. For display, not for round
   /// trips.
-  public func text(in range: ByteRange) -> String {
+  package func text(in range: ByteRange) -> String {
     String(decoding: array(in: range), as: UTF8.self)
   }
 
@@ -66,7 +66,7 @@ extension RawSpan {
   }
 
   /// Compares bytes; a prefix sorts before a longer string. This is the order of `std::string`.
-  public func compare(_ a: ByteRange, _ b: ByteRange, in other: RawSpan) -> Int {
+  package func compare(_ a: ByteRange, _ b: ByteRange, in other: RawSpan) -> Int {
     let count = min(a.count, b.count)
     var index = 0
     while index + 8 <= count {

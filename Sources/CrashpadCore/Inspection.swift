@@ -74,14 +74,9 @@ package struct ModuleMap: Sendable {
 
   /// The module's index and the offset in it.
   package func lookup(_ address: UInt64) -> (module: Int, offset: UInt64)? {
-    var low = 0
-    var high = ranges.count
-    while low < high {
-      let middle = (low + high) / 2
-      if ranges[middle].start <= address { low = middle + 1 } else { high = middle }
-    }
-    guard low > 0, address < ranges[low - 1].end else { return nil }
-    return (ranges[low - 1].index, address - ranges[low - 1].start)
+    let behind = ranges.indices.partitioningIndex { ranges[$0].start > address }
+    guard behind > 0, address < ranges[behind - 1].end else { return nil }
+    return (ranges[behind - 1].index, address - ranges[behind - 1].start)
   }
 }
 

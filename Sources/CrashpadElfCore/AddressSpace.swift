@@ -36,13 +36,7 @@ struct AddressSpace {
 
   /// The index of the first segment that begins above `address`.
   func firstIndex(behind address: UInt64) -> Int {
-    var low = 0
-    var high = segments.count
-    while low < high {
-      let middle = (low + high) / 2
-      if segments[middle].address <= address { low = middle + 1 } else { high = middle }
-    }
-    return low
+    segments.indices.partitioningIndex { segments[$0].address > address }
   }
 
   /// The index of the segment that contains `address`, whether or not its byte is in the file.

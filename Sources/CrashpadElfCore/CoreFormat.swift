@@ -1,3 +1,5 @@
+internal import CrashpadBytes
+
 /// Constants of ELF and of Linux core files.
 ///
 /// Sources: the System V ABI, "ELF Header", "Program Header", "Note Section"; Linux, `include/linux/elfcore.h`,
@@ -58,4 +60,29 @@ enum CoreFormat {
 
   /// `struct elf_prpsinfo`
   static let processInfoSize = 136
+}
+
+/// One program header.
+struct ProgramHeader {
+  /// PT_*
+  let type: UInt32
+  /// PF_X 1, PF_W 2, PF_R 4
+  let flags: UInt32
+  /// The range in the file, in bytes.
+  let offset: UInt64
+  let fileSize: UInt64
+  /// The range in memory, in bytes.
+  let address: UInt64
+  let memorySize: UInt64
+  let alignment: UInt64
+
+  init(at place: Int, _ bytes: RawSpan) {
+    type = bytes.uint32(at: place)
+    flags = bytes.uint32(at: place + 4)
+    offset = bytes.uint64(at: place + 8)
+    address = bytes.uint64(at: place + 16)
+    fileSize = bytes.uint64(at: place + 32)
+    memorySize = bytes.uint64(at: place + 40)
+    alignment = bytes.uint64(at: place + 48)
+  }
 }

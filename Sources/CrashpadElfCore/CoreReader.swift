@@ -130,12 +130,10 @@ package struct CoreReader {
     var cut: (header: Int, index: Int, end: UInt64)?
     for index in 0..<min(count, fitting) {
       let header = start + index * entrySize
-      let type = bytes.uint32(at: header)
-      guard type == CoreFormat.segmentLoad || type == CoreFormat.segmentNote else { continue }
-      let offset = bytes.uint64(at: header + 8)
-      let size = bytes.uint64(at: header + 32)
-      let (end, overflow) = offset.addingReportingOverflow(size)
-      var range = ByteRange(offset: Int(clamping: offset), count: Int(clamping: size))
+      let segment = ProgramHeader(at: header, bytes)
+      guard segment.type == CoreFormat.segmentLoad || segment.type == CoreFormat.segmentNote else { continue }
+      let (end, overflow) = segment.offset.addingReportingOverflow(segment.fileSize)
+      var range = ByteRange(offset: Int(clamping: segment.offset), count: Int(clamping: segment.fileSize))
       if overflow || end > UInt64(bytes.byteCount) {
         range.offset = min(range.offset, bytes.byteCount)
         range.count = min(range.count, bytes.byteCount - range.offset)
@@ -147,15 +145,14 @@ package struct CoreReader {
         range.count = left
       }
       left -= range.count
-      if type == CoreFormat.segmentNote {
-        readNotes(range, alignment: bytes.uint64(at: header + 48), isCut: cut?.header == header, bytes)
+      if segment.type == CoreFormat.segmentNote {
+        readNotes(range, alignment: segment.alignment, isCut: cut?.header == header, bytes)
         continue
       }
-      let address = bytes.uint64(at: header + 16)
-      let memorySize = min(bytes.uint64(at: header + 40), 0 &- max(address, 1))
+      let memorySize = min(segment.memorySize, 0 &- max(segment.address, 1))
       range.count = min(range.count, Int(clamping: memorySize))
       segments.append(
-        CoreSegment(address: address, memorySize: memorySize, bytes: range, flags: bytes.uint32(at: header + 4)))
+        CoreSegment(address: segment.address, memorySize: memorySize, bytes: range, flags: segment.flags))
     }
     if let cut {
       snapshot.isComplete = false

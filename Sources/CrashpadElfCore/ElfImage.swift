@@ -29,25 +29,20 @@ struct ElfImage {
       entrySize * count <= budget
     else { return }
     budget -= entrySize * count
+    let segments = (0..<count).map { ProgramHeader(at: headers.offset + $0 * entrySize, bytes) }
     var first: UInt64?
     var end: UInt64 = 0
-    for index in 0..<count {
-      let offset = headers.offset + index * entrySize
-      guard bytes.uint32(at: offset) == CoreFormat.segmentLoad else { continue }
-      let start = bytes.uint64(at: offset + 16)
-      if first == nil { first = start & ~(pageSize - 1) }
-      let (last, overflow) = start.addingReportingOverflow(bytes.uint64(at: offset + 40))
+    for segment in segments where segment.type == CoreFormat.segmentLoad {
+      if first == nil { first = segment.address & ~(pageSize - 1) }
+      let (last, overflow) = segment.address.addingReportingOverflow(segment.memorySize)
       if !overflow { end = max(end, last) }
     }
     guard let first else { return }
     if end > first, end <= UInt64.max - pageSize { size = (end - first + pageSize - 1) & ~(pageSize - 1) }
-    for index in 0..<count {
-      let offset = headers.offset + index * entrySize
-      guard bytes.uint32(at: offset) == CoreFormat.segmentNote else { continue }
+    for segment in segments where segment.type == CoreFormat.segmentNote {
       // The kernel writes only the first page of a file, which usually contains the notes.
-      guard let place = space.bytes(from: address &+ (bytes.uint64(at: offset + 16) &- first)) else { continue }
-      let size = Int(clamping: bytes.uint64(at: offset + 32))
-      readNotes(place, size, alignment: bytes.uint64(at: offset + 48), &budget, bytes)
+      guard let place = space.bytes(from: address &+ (segment.address &- first)) else { continue }
+      readNotes(place, Int(clamping: segment.fileSize), alignment: segment.alignment, &budget, bytes)
     }
   }
 

@@ -39,11 +39,7 @@ package struct AppendedFile: Sendable {
 
   /// Bytes from `offset` on, at most `count`. Throws `FileFailure`.
   package func bytes(at offset: Int, count: Int) throws(FileFailure) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: max(0, count))
-    var span = bytes.mutableSpan
-    var raw = unsafe span.mutableBytes
-    let got = try file.read(at: offset, into: &raw)
-    return Array(bytes.prefix(got))
+    try file.bytes(at: offset, count: count)
   }
 }
 

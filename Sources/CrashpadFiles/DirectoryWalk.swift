@@ -10,16 +10,12 @@ package enum FileKind: Sendable, Equatable {
 
   /// Throws `Errno`.
   package init(at path: FilePath, followingLink: Bool = false) throws {
-    var status = stat()
-    let result = unsafe path.withPlatformString {
-      unsafe followingLink ? stat($0, &status) : lstat($0, &status)
-    }
-    guard result == 0 else { throw Errno(rawValue: errno) }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: self = .regular(size: Int(status.st_size))
-    case S_IFDIR: self = .directory
-    case S_IFLNK: self = .symbolicLink
-    default: self = .other
+    let status = try FileStatus(at: path, followingLink: followingLink)
+    switch status.kind {
+    case .regular: self = .regular(size: status.size)
+    case .directory: self = .directory
+    case .symbolicLink: self = .symbolicLink
+    case .other: self = .other
     }
   }
 }
@@ -87,12 +83,10 @@ private func entries(of directory: FilePath, hidden: Bool) throws -> [(name: Fil
 
 /// Whether both paths lead to the same file, through any links.
 package func isSameFile(_ a: FilePath, _ b: FilePath) -> Bool {
-  var first = stat()
-  var second = stat()
-  guard unsafe b.withPlatformString({ unsafe stat($0, &second) }) == 0,
-    unsafe a.withPlatformString({ unsafe stat($0, &first) }) == 0
+  guard let first = try? FileStatus(at: a, followingLink: true),
+    let second = try? FileStatus(at: b, followingLink: true)
   else { return false }
-  return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  return first.isSameFile(as: second)
 }
 
 /// Makes a directory and its missing parents. Throws `Errno`.

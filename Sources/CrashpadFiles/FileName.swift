@@ -17,12 +17,7 @@ public struct FileName: Sendable, Hashable, Comparable {
 
   /// The name of a path's component, byte for byte; nil for `.` and `..`.
   package init?(_ component: FilePath.Component) {
-    self.init(
-      bytes: unsafe component.withPlatformString { pointer in
-        var bytes: [UInt8] = []
-        while unsafe pointer[bytes.count] != 0 { bytes.append(unsafe UInt8(bitPattern: pointer[bytes.count])) }
-        return bytes
-      })
+    self.init(bytes: FilePath(root: nil, [component]).bytes)
   }
 
   /// A name that is a literal in the source.
@@ -37,7 +32,9 @@ public struct FileName: Sendable, Hashable, Comparable {
   /// The name for display; bytes that are not UTF-8 become U+FFFD.
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  package func hasSuffix(_ suffix: String) -> Bool { bytes.count > suffix.utf8.count && bytes.ends(with: suffix.utf8) }
+  package func hasSuffix(_ suffix: String) -> Bool {
+    bytes.count > suffix.utf8.count && bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+  }
   package func hasPrefix(_ prefix: String) -> Bool { bytes.starts(with: prefix.utf8) }
 
   /// The name followed by `suffix`. Names have at most 255 bytes; the kernel refuses a longer one.
@@ -49,10 +46,6 @@ public struct FileName: Sendable, Hashable, Comparable {
   }
 
   public static func < (a: FileName, b: FileName) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
-}
-
-extension [UInt8] {
-  fileprivate func ends(with suffix: String.UTF8View) -> Bool { self.suffix(suffix.count).elementsEqual(suffix) }
 }
 
 extension FilePath {

@@ -33,6 +33,23 @@ package struct FileStatus: Sendable, Equatable {
   /// The permission bits, without the file's kind.
   package let permissions: UInt32
 
+  /// The status of the file at `path`. Throws `Errno`.
+  init(at path: FilePath, followingLink: Bool) throws {
+    var status = stat()
+    let result = unsafe path.withPlatformString {
+      unsafe followingLink ? stat($0, &status) : lstat($0, &status)
+    }
+    guard result == 0 else { throw Errno(rawValue: errno) }
+    self.init(status)
+  }
+
+  /// The status of an open file. Throws `Errno`.
+  init(of descriptor: Int32) throws(Errno) {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw Errno(rawValue: errno) }
+    self.init(status)
+  }
+
   init(_ status: stat) {
     kind =
       switch status.st_mode & S_IFMT {

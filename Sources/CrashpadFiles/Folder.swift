@@ -68,9 +68,7 @@ package final class Folder: Sendable {
 
   /// The status of the directory itself.
   package func status() throws(FileFailure) -> FileStatus {
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw failure() }
-    return FileStatus(status)
+    do { return try FileStatus(of: descriptor) } catch { throw FileFailure(path, error) }
   }
 
   /// Sets the permission bits of the directory itself, regardless of the umask.

@@ -27,26 +27,19 @@ package final class OpenFile: Sendable {
   private func failure() -> FileFailure { FileFailure(path, Errno(rawValue: errno)) }
 
   package func status() throws(FileFailure) -> FileStatus {
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw failure() }
-    return FileStatus(status)
+    do { return try FileStatus(of: descriptor) } catch { throw FileFailure(path, error) }
   }
 
   /// The first bytes, at most `count`; fewer if the file is shorter.
-  package func prefix(_ count: Int) throws(FileFailure) -> [UInt8] {
-    var failed = false
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, got in
-      got = 0
-      while got < count {
-        let rest = unsafe UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[got...]))
-        let result = unsafe pread(descriptor, rest.baseAddress, rest.count, off_t(got))
-        if result < 0 && errno == EINTR { continue }
-        if result < 0 { failed = true }
-        if result <= 0 { return }
-        got += result
-      }
-    }
-    if failed { throw failure() }
+  package func prefix(_ count: Int) throws(FileFailure) -> [UInt8] { try bytes(at: 0, count: count) }
+
+  /// The bytes from `offset` on, at most `count`; fewer if the file ends before.
+  package func bytes(at offset: Int, count: Int) throws(FileFailure) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: max(0, count))
+    var span = bytes.mutableSpan
+    var raw = unsafe span.mutableBytes
+    let got = try read(at: offset, into: &raw)
+    bytes.removeLast(bytes.count - got)
     return bytes
   }
 

@@ -199,8 +199,8 @@ package struct JSONReader {
     var result: [UInt8] = []
     result.reserveCapacity((end - offset) / 2)
     while offset < text.byteCount, byte(at: offset, in: text) != UInt8(ascii: "\"") {
-      guard offset + 1 < text.byteCount, let high = Self.hexValue(byte(at: offset, in: text)),
-        let low = Self.hexValue(byte(at: offset + 1, in: text))
+      guard offset + 1 < text.byteCount, let high = JSONEscapes.hexValue(byte(at: offset, in: text)),
+        let low = JSONEscapes.hexValue(byte(at: offset + 1, in: text))
       else { throw failure(.expected("two hexadecimal digits")) }
       result.append(high << 4 | low)
       offset += 2
@@ -208,14 +208,5 @@ package struct JSONReader {
     guard offset < text.byteCount else { throw failure(.badString) }
     offset += 1
     return result
-  }
-
-  private static func hexValue(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46: byte - 0x41 + 10
-    case 0x61...0x66: byte - 0x61 + 10
-    default: nil
-    }
   }
 }

@@ -64,14 +64,9 @@ extension ProcessSnapshot {
   }
 
   private func range(ofStackAt pointer: UInt64, _ limit: UInt64) -> (start: UInt64, end: UInt64)? {
-    var low = 0
-    var high = extraMemory.count
-    while low < high {
-      let middle = (low + high) / 2
-      if extraMemory[middle].end ?? .max <= pointer { low = middle + 1 } else { high = middle }
-    }
-    guard low < extraMemory.count else { return nil }
-    let region = extraMemory[low]
+    let index = extraMemory.indices.partitioningIndex { extraMemory[$0].end ?? .max > pointer }
+    guard index < extraMemory.count else { return nil }
+    let region = extraMemory[index]
     guard region.address <= pointer || region.address - pointer <= Self.maximumGap else { return nil }
     let start = max(region.address, pointer < Self.redZone ? 0 : pointer - Self.redZone)
     let end = start.addingReportingOverflow(limit)

@@ -4,20 +4,10 @@ internal import CrashpadSnapshot
 /// The streams of a Linux process' minidump that differ from Crashpad's. Source: Breakpad,
 /// `client/linux/minidump_writer/minidump_writer.cc`.
 extension MinidumpWriter {
-  /// The unchanged contents of files of /proc and /etc.
-  var linuxTexts: [(type: MinidumpStreamType, content: Content)] {
-    guard snapshot.system.isLinux, let linux = snapshot.linux else { return [] }
-    let texts: [(MinidumpStreamType, Content?)] = [
-      (.linuxCPUInfo, linux.cpuInfo), (.linuxProcessStatus, linux.processStatus), (.linuxRelease, linux.release),
-      (.linuxCommandLine, linux.commandLine), (.linuxEnvironment, linux.environment),
-      (.linuxAuxiliaryVector, linux.auxiliaryVector), (.linuxMaps, linux.maps),
-    ]
-    return texts.compactMap { type, content in content.map { (type, $0) } }
-  }
-
-  /// Whether there is data that only Crashpad's stream can hold.
+  /// Whether Crashpad's stream is written; for Linux, only if there is data that nothing else can hold.
   var hasCrashpadInfo: Bool {
-    snapshot.reportID != .zero || snapshot.clientID != .zero || !snapshot.annotations.isEmpty
+    !snapshot.system.isLinux || snapshot.reportID != .zero || snapshot.clientID != .zero
+      || !snapshot.annotations.isEmpty
       || snapshot.system.addressMask != nil || snapshot.modules.contains { $0.hasAnnotations }
   }
 

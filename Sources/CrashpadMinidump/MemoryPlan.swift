@@ -1,3 +1,4 @@
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// Selects the memory of a minidump besides the threads' stacks, with Crashpad's rules for overlaps.
@@ -7,6 +8,8 @@ struct MemoryPlan {
   /// The memory to write, sorted by address. Adjacent pieces form one block, a memory range of the minidump; only a
   /// range that ends at 2^64 stays separate, as Crashpad treats it as adjacent to nothing.
   private(set) var pieces: [MemoryRegion]
+  /// The number of blocks.
+  private(set) var blockCount = 0
 
   /// One memory range of the minidump.
   struct Block {
@@ -33,6 +36,9 @@ struct MemoryPlan {
     }
     Self.merge(&regions)
     pieces = regions
+    var count = 0
+    forEachBlock { _ in count += 1 }
+    blockCount = count
   }
 
   /// Drops each region that shares at least `overlap` bytes with a stack; if `overlap` is 0, regions adjacent to a
@@ -50,13 +56,8 @@ struct MemoryPlan {
     for index in stacks.indices.dropFirst() { stacks[index].reach = max(stacks[index].reach, stacks[index - 1].reach) }
     regions.removeAll { region in
       guard !region.content.isEmpty, let end = region.end.map({ $0 - overlap }) else { return region.content.isEmpty }
-      var low = 0
-      var high = stacks.count
-      while low < high {
-        let middle = (low + high) / 2
-        if stacks[middle].start <= end { low = middle + 1 } else { high = middle }
-      }
-      return low > 0 && stacks[low - 1].reach - overlap >= region.address
+      let behind = stacks.indices.partitioningIndex { stacks[$0].start > end }
+      return behind > 0 && stacks[behind - 1].reach - overlap >= region.address
     }
   }
 

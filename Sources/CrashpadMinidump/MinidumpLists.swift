@@ -34,6 +34,20 @@ extension MinidumpReader {
     LocationDescriptor(size: Int(bytes.uint32(at: offset)), rva: Int(bytes.uint32(at: offset + 4)))
   }
 
+  /// The range of the location descriptor at `field`. Returns nil, with a finding about the object at `offset`, if the
+  /// range is not inside of the file or has less than `minimum` bytes.
+  mutating func range(
+    ofLocationAt field: Int, of offset: Int, minimum: Int = 0, _ rule: Rule, _ path: () -> String, _ bytes: RawSpan
+  ) -> ByteRange? {
+    let place = location(at: field, bytes)
+    if let range = range(rva: place.rva, count: place.size, bytes), range.count >= minimum { return range }
+    findings.append(
+      Finding(
+        rule, at: offset, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
+        found: .byteCount(UInt64(place.rva + place.size))))
+    return nil
+  }
+
   /// Checks that a stream has at least `size` bytes.
   mutating func check(_ range: ByteRange, has size: Int, _ path: String) -> Bool {
     if range.count >= size { return true }

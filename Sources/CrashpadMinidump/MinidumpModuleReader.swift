@@ -41,15 +41,9 @@ extension MinidumpReader {
   private mutating func readCodeView(
     _ module: inout ModuleSnapshot, at field: Int, _ path: () -> String, _ bytes: RawSpan
   ) {
-    let place = location(at: field, bytes)
-    if place.size == 0 { return }
-    guard let range = range(rva: place.rva, count: place.size, bytes), range.count >= 4 else {
-      findings.append(
-        Finding(
-          MinidumpRules.codeViewOutside, at: field, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
-          found: .byteCount(UInt64(place.rva + place.size))))
-      return
-    }
+    if location(at: field, bytes).size == 0 { return }
+    guard let range = range(ofLocationAt: field, of: field, minimum: 4, MinidumpRules.codeViewOutside, path, bytes)
+    else { return }
     switch bytes.uint32(at: range.offset) {
     case MinidumpFormat.codeViewPDB70 where range.count >= 24:
       let uuid = guid(at: range.offset + 4, bytes)

@@ -83,7 +83,7 @@ package struct MinidumpReader {
   }
 
   private mutating func readDirectoryEntry(_ index: Int, at offset: Int, _ bytes: RawSpan) {
-    let type = MinidumpStreamType(bytes.uint32(at: offset))
+    let type = MinidumpStreamType(rawValue: bytes.uint32(at: offset))
     // Writers reserve entries and leave the last ones unused.
     if type == .unused { return }
     let path = "Directory[\(index)].\(type.name)"
@@ -102,26 +102,6 @@ package struct MinidumpReader {
 
   // MARK: Streams
 
-  /// The readers of all streams, ordered so that each finds the data that it depends on.
-  private static var readers: [(type: MinidumpStreamType, read: (inout MinidumpReader, ByteRange, RawSpan) -> Void)] {
-    [
-      (.systemInfo, { $0.readSystemInfo($1, $2) }),
-      (.miscInfo, { $0.readMiscInfo($1, $2) }),
-      (.threadList, { $0.readThreadList($1, $2) }),
-      (.threadNames, { $0.readThreadNames($1, $2) }),
-      (.exception, { $0.readException($1, $2) }),
-      (.moduleList, { $0.readModuleList($1, $2) }),
-      (.unloadedModuleList, { $0.readUnloadedModuleList($1, $2) }),
-      (.crashpadInfo, { $0.readCrashpadInfo($1, $2) }),
-      (.memoryList, { $0.readMemoryList($1, $2) }),
-      (.memory64List, { $0.readMemory64List($1, $2) }),
-      (.memoryInfoList, { $0.readMemoryInfoList($1, $2) }),
-    ]
-  }
-
-  /// Streams without which a minidump does not describe a crash.
-  private static var needed: [MinidumpStreamType] { [.systemInfo, .threadList, .moduleList] }
-
   private mutating func readStreams(_ bytes: RawSpan) {
     checkOverlaps()
     var first: [MinidumpStreamType: ByteRange] = [:]
@@ -132,16 +112,20 @@ package struct MinidumpReader {
         findings.append(Finding(MinidumpRules.duplicateStream, at: stream.range.offset, path: stream.type.name))
       }
     }
-    for type in Self.needed where first[type] == nil {
-      findings.append(Finding(MinidumpRules.missingStream, path: type.name))
+    for stream in MinidumpStreamRow.all where stream.isNeeded && first[stream.type] == nil {
+      findings.append(Finding(MinidumpRules.missingStream, path: stream.name))
     }
     if first[.memoryList] == nil, first[.memory64List] == nil {
       findings.append(Finding(MinidumpRules.missingStream, path: MinidumpStreamType.memoryList.name))
     }
-    for (type, read) in Self.readers {
-      if let range = first[type] { read(&self, range, bytes) }
+    for stream in MinidumpStreamRow.all {
+      if let range = first[stream.type] { stream.read(&self, range, bytes) }
     }
-    readLinuxStreams(first, bytes)
+    // Breakpad writes no MiscInfo; /proc/PID/status has the ids of the process and its parent.
+    if let status = snapshot.linux?.processStatus, snapshot.system.isLinux {
+      if snapshot.processID == nil { snapshot.processID = number("Pid:", in: status, bytes) }
+      snapshot.parentProcessID = number("PPid:", in: status, bytes)
+    }
   }
 
   private mutating func checkOverlaps() {
@@ -155,26 +139,6 @@ package struct MinidumpReader {
             found: .text(previous.type.name)))
       }
       if stream.range.end > (furthest?.range.end ?? 0) { furthest = stream }
-    }
-  }
-
-  private mutating func readLinuxStreams(_ ranges: [MinidumpStreamType: ByteRange], _ bytes: RawSpan) {
-    func content(_ type: MinidumpStreamType) -> Content? {
-      ranges[type].map { Content(inputOffset: $0.offset, count: $0.count) }
-    }
-    var linux = LinuxSnapshot()
-    linux.cpuInfo = content(.linuxCPUInfo)
-    linux.processStatus = content(.linuxProcessStatus)
-    linux.release = content(.linuxRelease)
-    linux.commandLine = content(.linuxCommandLine)
-    linux.environment = content(.linuxEnvironment)
-    linux.auxiliaryVector = content(.linuxAuxiliaryVector)
-    linux.maps = content(.linuxMaps)
-    if ranges.keys.contains(where: { (0x4767_0003...0x4767_000a).contains($0.rawValue) }) { snapshot.linux = linux }
-    // Breakpad writes no MiscInfo; /proc/PID/status has the ids of the process and its parent.
-    if let status = linux.processStatus, snapshot.system.isLinux {
-      if snapshot.processID == nil { snapshot.processID = number("Pid:", in: status, bytes) }
-      snapshot.parentProcessID = number("PPid:", in: status, bytes)
     }
   }
 

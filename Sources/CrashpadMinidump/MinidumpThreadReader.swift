@@ -23,12 +23,7 @@ extension MinidumpReader {
 
   /// Reads a MINIDUMP_MEMORY_DESCRIPTOR.
   mutating func memoryRegion(at offset: Int, _ path: () -> String, _ bytes: RawSpan) -> MemoryRegion? {
-    let place = location(at: offset + 8, bytes)
-    guard let range = range(rva: place.rva, count: place.size, bytes) else {
-      findings.append(
-        Finding(
-          MinidumpRules.memoryOutside, at: offset, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
-          found: .byteCount(UInt64(place.rva + place.size))))
+    guard let range = range(ofLocationAt: offset + 8, of: offset, MinidumpRules.memoryOutside, path, bytes) else {
       return nil
     }
     return MemoryRegion(
@@ -87,13 +82,8 @@ extension MinidumpReader {
   // MARK: Registers
 
   mutating func context(at field: Int, _ path: () -> String, _ bytes: RawSpan) -> CPUContext? {
-    let place = location(at: field, bytes)
-    if place.size == 0 { return nil }
-    guard let range = range(rva: place.rva, count: place.size, bytes) else {
-      findings.append(
-        Finding(
-          MinidumpRules.contextOutside, at: field, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
-          found: .byteCount(UInt64(place.rva + place.size))))
+    if location(at: field, bytes).size == 0 { return nil }
+    guard let range = range(ofLocationAt: field, of: field, MinidumpRules.contextOutside, path, bytes) else {
       return nil
     }
     let context = MinidumpContext.read(snapshot.system.architecture, range, bytes)

@@ -18,12 +18,11 @@ package struct MinidumpWriter {
   let snapshot: ProcessSnapshot
   let plan: MemoryPlan
   let threadIDs: ThreadIDMap
-  private var streams: [(type: MinidumpStreamType, size: Int)] = []
+  /// The streams in their order, with their sizes in the directory and their offsets.
+  private var streams: [(stream: MinidumpStreamRow, size: Int, place: Int)] = []
   /// Whether memory may extend beyond 4 GiB: it is then contiguous, in the order of Memory64List. Only for Linux,
   /// because Crashpad does not write such minidumps.
-  private var isWide = false
-  /// The offsets of the streams, in their order.
-  private var streamPlaces: [Int] = []
+  private(set) var isWide = false
   /// The offset of the memory, after everything else.
   private var memoryStart = 0
   /// The offset after the last stack.
@@ -55,17 +54,18 @@ package struct MinidumpWriter {
   }
 
   private mutating func layOut(_ input: RawSpan) {
-    streams = makeStreams()
-    var places: [Int] = []
+    var streams = MinidumpStreamRow.all.compactMap { stream in
+      stream.size(self).map { (stream: stream, size: $0, place: 0) }
+    }
     memoryStart = ByteWriter.measure { writer in
       writer.zeros(MinidumpFormat.headerSize + MinidumpFormat.directoryEntrySize * streams.count)
-      for stream in streams {
+      for index in streams.indices {
         writer.align(to: 4)
-        places.append(writer.position)
-        write(stream.type, to: &writer, input)
+        streams[index].place = writer.position
+        streams[index].stream.write(self, &writer, input)
       }
     }
-    streamPlaces = places
+    self.streams = streams
     var placement = Placement(at: memoryStart)
     for thread in snapshot.threads {
       if let size = thread.stack?.region.content.count, size > 0 {
@@ -101,51 +101,6 @@ package struct MinidumpWriter {
   /// The placement of memory: the stacks come first, in the order of their threads.
   func memoryPlacement() -> Placement { Placement(at: memoryStart) }
 
-  /// The streams in their order, with the sizes for the directory: without the objects that a stream refers to.
-  private func makeStreams() -> [(type: MinidumpStreamType, size: Int)] {
-    let threadCount = snapshot.threads.count
-    let isLinux = snapshot.system.isLinux
-    var streams: [(type: MinidumpStreamType, size: Int)] = [
-      (.systemInfo, MinidumpFormat.systemInfoSize),
-      (.miscInfo, isLinux ? MinidumpFormat.miscInfoSize : MinidumpFormat.miscInfo4Size),
-      (.threadList, 4 + MinidumpFormat.threadSize * threadCount),
-    ]
-    if snapshot.threads.contains(where: { !($0.name ?? .empty).isEmpty }) {
-      streams.append((.threadNames, 4 + MinidumpFormat.threadNameSize * threadCount))
-    }
-    if snapshot.exception != nil { streams.append((.exception, MinidumpFormat.exceptionStreamSize)) }
-    let stackCount = snapshot.threads.count { !($0.stack?.region.content ?? .empty).isEmpty }
-    var memoryCount = stackCount
-    plan.forEachBlock { _ in memoryCount += 1 }
-    streams.append((.moduleList, 4 + MinidumpFormat.moduleSize * snapshot.modules.count))
-    if !isLinux || hasCrashpadInfo { streams.append((.crashpadInfo, MinidumpFormat.crashpadInfoSize)) }
-    streams += linuxTexts.map { ($0.type, $0.content.count) }
-    streams.append((.memoryList, 4 + MinidumpFormat.memoryDescriptorSize * (isWide ? stackCount : memoryCount)))
-    if isWide {
-      streams.append((.memory64List, 16 + MinidumpFormat.memoryDescriptorSize * memoryCount))
-    }
-    return streams
-  }
-
-  private func write(_ type: MinidumpStreamType, to writer: inout ByteWriter, _ input: RawSpan) {
-    switch type {
-    case .systemInfo: writeSystemInfo(to: &writer, input)
-    case .miscInfo: writeMiscInfo(to: &writer, input)
-    case .threadList: writeThreadList(to: &writer, input)
-    case .threadNames: writeThreadNames(to: &writer, input)
-    case .exception: writeException(to: &writer, input)
-    case .moduleList: writeModuleList(to: &writer, input)
-    case .crashpadInfo: writeCrashpadInfo(to: &writer, input)
-    case .memoryList: writeMemoryList(to: &writer, input)
-    case .memory64List: writeMemory64List(to: &writer)
-    default:
-      guard let text = linuxTexts.first(where: { $0.type == type }) else {
-        preconditionFailure("\(type.name) is not in the list of streams")
-      }
-      append(text.content, to: &writer, input)
-    }
-  }
-
   private func writeStructure(to writer: inout ByteWriter, _ input: RawSpan) {
     writer.uint32(MinidumpFormat.signature)
     writer.uint32(MinidumpFormat.version)
@@ -154,27 +109,32 @@ package struct MinidumpWriter {
     writer.uint32(0)  // CheckSum
     writer.uint32(UInt32(truncatingIfNeeded: snapshot.snapshotTime?.seconds ?? 0))
     writer.uint64(isWide ? 2 : 0)  // Flags: MiniDumpWithFullMemory or MiniDumpNormal
-    for (stream, place) in zip(streams, streamPlaces) {
+    for (stream, size, place) in streams {
       writer.uint32(stream.type.rawValue)
-      writer.location(LocationDescriptor(size: stream.size, rva: place))
+      writer.location(LocationDescriptor(size: size, rva: place))
     }
-    for (stream, place) in zip(streams, streamPlaces) {
+    for (stream, _, place) in streams {
       writer.align(to: 4)
       precondition(writer.position == place)
-      write(stream.type, to: &writer, input)
+      stream.write(self, &writer, input)
     }
   }
 
   // MARK: Memory list
 
-  private func writeMemoryList(to writer: inout ByteWriter, _: RawSpan) {
-    let size = streams.first { $0.type == .memoryList }?.size ?? 4
+  /// The number of memory ranges: stacks and blocks.
+  var memoryCount: Int { stackCount + plan.blockCount }
+  /// The number of ranges in MemoryList: a wide file has blocks only in Memory64List.
+  var memoryListCount: Int { isWide ? stackCount : memoryCount }
+  private var stackCount: Int { snapshot.threads.count { !($0.stack?.region.content ?? .empty).isEmpty } }
+
+  func writeMemoryList(to writer: inout ByteWriter) {
     if writer.isMeasuring {
-      writer.skip(size)
+      writer.skip(4 + MinidumpFormat.memoryDescriptorSize * memoryListCount)
       return
     }
     var placement = memoryPlacement()
-    writer.uint32(UInt32((size - 4) / MinidumpFormat.memoryDescriptorSize))
+    writer.uint32(UInt32(memoryListCount))
     for thread in snapshot.threads {
       guard let region = thread.stack?.region, !region.content.isEmpty else { continue }
       writeMemoryDescriptor(region.address, region.content.count, &placement, to: &writer)
@@ -184,13 +144,12 @@ package struct MinidumpWriter {
   }
 
   /// Lists all memory, including the stacks again: readers use this list instead of the other one.
-  private func writeMemory64List(to writer: inout ByteWriter) {
-    let size = streams.first { $0.type == .memory64List }?.size ?? 16
+  func writeMemory64List(to writer: inout ByteWriter) {
     if writer.isMeasuring {
-      writer.skip(size)
+      writer.skip(16 + MinidumpFormat.memoryDescriptorSize * memoryCount)
       return
     }
-    writer.uint64(UInt64((size - 16) / MinidumpFormat.memoryDescriptorSize))
+    writer.uint64(UInt64(memoryCount))
     writer.uint64(UInt64(memoryStart))  // BaseRva
     for thread in snapshot.threads {
       guard let region = thread.stack?.region, !region.content.isEmpty else { continue }

@@ -41,6 +41,12 @@ extension MinidumpWriter {
     }
   }
 
+  /// Nil if no thread has a name.
+  var threadNamesSize: Int? {
+    guard snapshot.threads.contains(where: { !($0.name ?? .empty).isEmpty }) else { return nil }
+    return 4 + MinidumpFormat.threadNameSize * snapshot.threads.count
+  }
+
   func writeThreadNames(to writer: inout ByteWriter, _ input: RawSpan) {
     let threads = snapshot.threads.span
     var names = Placement(at: writer.position + 4 + MinidumpFormat.threadNameSize * threads.count)

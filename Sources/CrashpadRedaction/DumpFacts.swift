@@ -26,7 +26,7 @@ struct DumpFacts {
     readAll(tree, bytes)
     let pointers = pointers.sorted()
     for region in regions {
-      let index = pointers.partition { $0 >= region.address }
+      let index = pointers.indices.partitioningIndex { pointers[$0] >= region.address }
       guard index < pointers.count, pointers[index] - region.address < region.size else { continue }
       stackRegions.insert(region.offset)
       stacks.append((region.address, region.size))
@@ -76,18 +76,8 @@ struct DumpFacts {
   }
 
   private mutating func readThread(_ node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
-    var address = DumpField()
-    var data = DumpField()
-    var state = DumpField()
-    var records = tree.records(of: node)
-    while let record = records.next(of: tree, in: bytes) {
-      switch record.key {
-      case .stackRegionAddress: address.record = record
-      case .stackRegionData: data.record = record
-      case .threadState: state.record = record
-      default: break
-      }
-    }
+    let (address, data) = tree.fields(.stackRegionAddress, .stackRegionData, of: node, in: bytes)
+    let state = tree.field(.threadState, of: node, in: bytes)
     if let address = address.uint64(in: bytes), let data = data.value { stacks.append((address, UInt64(data.count))) }
     readRegions(ofThread: node, tree, bytes)
     for layout in [DumpStateLayout.arm64, .x86_64] where state.value?.count == layout.size {
@@ -104,16 +94,8 @@ struct DumpFacts {
     while let record = records.next(of: tree, in: bytes) {
       guard record.key == .threadContextMemoryRegions, record.kind == .array else { continue }
       forEachMap(of: record.node, tree, bytes) { facts, region in
-        var address = DumpField()
-        var data = DumpField()
-        var members = tree.records(of: region)
-        while let member = members.next(of: tree, in: bytes) {
-          switch member.key {
-          case .threadContextMemoryRegionAddress: address.record = member
-          case .threadContextMemoryRegionData: data.record = member
-          default: break
-          }
-        }
+        let (address, data) = tree.fields(
+          .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, of: region, in: bytes)
         if let address = address.uint64(in: bytes), let data = data.value {
           facts.regions.append(Region(offset: region.start, address: address, size: UInt64(data.count)))
         }
@@ -124,10 +106,8 @@ struct DumpFacts {
   private mutating func readSystem(_ node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
     var records = tree.records(of: node)
     while let record = records.next(of: tree, in: bytes) {
-      var field = DumpField()
-      field.record = record
       switch record.key {
-      case .addressMask: addressMask = field.uint64(in: bytes)
+      case .addressMask: addressMask = DumpField(record).uint64(in: bytes)
       case .executable: addPath(record, bytes)
       default: break
       }
@@ -155,17 +135,4 @@ struct DumpStateLayout {
     size: 168, programCounter: 128, stackPointer: 56, framePointer: 48, link: nil, plain: 136..<168, words: 17)
   /// The size of flavor and count before a unified state.
   static let header = 8
-}
-
-extension [UInt64] {
-  /// The index of the first element for which `isBehind` is true. It must also be true for all later elements.
-  fileprivate func partition(_ isBehind: (UInt64) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
-  }
 }

@@ -71,7 +71,7 @@ struct DumpRedactor {
         if !isExpected {
           // An empty record still hides an earlier record with the same key.
           removals.add(.key, row.name, byteCount: record.value.count)
-          emit(empty: record, in: node)
+          emit(container: record, in: node, isEmptied: true, bytes)
         } else if !goes(row, record, bytes) {
           emit(container: record, in: node, bytes)
         }
@@ -79,19 +79,12 @@ struct DumpRedactor {
     }
   }
 
-  private mutating func emit(container record: DumpRecord, in parent: DumpNode, _ bytes: RawSpan) {
+  private mutating func emit(
+    container record: DumpRecord, in parent: DumpNode, isEmptied: Bool = false, _ bytes: RawSpan
+  ) {
     plan.append(.copy(ByteRange(offset: record.offset, count: record.value.offset - record.offset)))
-    emitRecords(of: record.node, bytes)
-    emitEnd(of: record, in: parent)
-  }
-
-  private mutating func emit(empty record: DumpRecord, in parent: DumpNode) {
-    plan.append(.copy(ByteRange(offset: record.offset, count: record.value.offset - record.offset)))
-    emitEnd(of: record, in: parent)
-  }
-
-  /// A record that was open when reading stopped has no end.
-  private mutating func emitEnd(of record: DumpRecord, in parent: DumpNode) {
+    if !isEmptied { emitRecords(of: record.node, bytes) }
+    // A record that was open when reading stopped has no end.
     if record.value.end < parent.contentEnd { plan.append(.copy(ByteRange(offset: record.value.end, count: 1))) }
   }
 
@@ -143,14 +136,11 @@ struct DumpRedactor {
 /// The members of a map that determine how other members are redacted.
 struct Siblings {
   var address: UInt64?
-  /// Whether the map is a typed annotation.
-  let isObject: Bool
-  var annotationType: UInt16?
+  var annotationKind = AnnotationKind.simple
   var annotationName: [UInt8] = []
   var flavor: UInt32?
 
   init(_ node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
-    isObject = node.key == .annotationObjects
     switch node.key {
     case .threads, .machException, .annotationObjects, .moduleExtraMemoryRegions,
       .moduleIntermediateDumpExtraMemoryRegions,
@@ -175,7 +165,7 @@ struct Siblings {
       }
     }
     self.address = address.uint64(in: bytes)
-    annotationType = type.uint16(in: bytes)
+    if node.key == .annotationObjects { annotationKind = AnnotationKind(objectType: type.uint16(in: bytes)) }
     self.flavor = flavor.uint32(in: bytes)
   }
 }

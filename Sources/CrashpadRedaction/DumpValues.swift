@@ -195,18 +195,13 @@ extension DumpRedactor {
   // MARK: Annotations
 
   private mutating func emit(annotation record: DumpRecord, _ siblings: Siblings?, _ bytes: RawSpan) {
-    // Type 1 is text. Only the application knows the content of other types.
-    if siblings?.isObject != true || siblings?.annotationType == 1 {
-      emit(plain: record, "annotations", bytes)
-      return
+    let name = siblings?.annotationName ?? []
+    switch policy.value(of: siblings?.annotationKind ?? .simple, named: name) {
+    case .text: emit(plain: record, "annotations", bytes)
+    case .whole: emit(whole: record)
+    case .zeros:
+      if bytes.nonzeroCount(in: record.value) > 0 { removals.add(.value, name: name, byteCount: record.value.count) }
+      emit(zeroed: record)
     }
-    if policy.names(siblings?.annotationName ?? []) {
-      emit(whole: record)
-      return
-    }
-    if bytes.nonzeroCount(in: record.value) > 0 {
-      removals.add(.value, name: siblings?.annotationName ?? [], byteCount: record.value.count)
-    }
-    emit(zeroed: record)
   }
 }

@@ -1,5 +1,6 @@
 internal import CrashpadBytes
 internal import CrashpadMinidump
+internal import CrashpadSnapshot
 
 /// The stream of Crashpad itself, with ids and annotations.
 extension MinidumpRedactor {
@@ -11,7 +12,7 @@ extension MinidumpRedactor {
     // Version, ids and two locations; the address mask is a later addition.
     claims.copy(offset, 52)
     if range.count >= MinidumpFormat.crashpadInfoSize { claims.copy(offset + 56, 8) }
-    claimDictionary(at: offset + 36, bytes)
+    claimAnnotations(at: offset + 36, size: 8, bytes)
     guard let modules = place(at: offset + 44, bytes), knownPlaces.insert(modules.offset).inserted else { return }
     for entry in claimEntries(of: modules, at: offset + 44, size: 12, bytes) ?? [] {
       claims.copy(entry, 12)
@@ -20,8 +21,8 @@ extension MinidumpRedactor {
       else { continue }
       claims.copy(info.offset, MinidumpFormat.moduleCrashpadInfoSize)
       claimMessages(at: info.offset + 4, bytes)
-      claimDictionary(at: info.offset + 12, bytes)
-      claimObjects(at: info.offset + 20, bytes)
+      claimAnnotations(at: info.offset + 12, size: 8, bytes)
+      claimAnnotations(at: info.offset + 20, size: 12, bytes)
     }
   }
 
@@ -90,13 +91,15 @@ extension MinidumpRedactor {
     return bytes.array(in: range)
   }
 
-  private mutating func claimDictionary(at field: Int, _ bytes: RawSpan) {
+  /// Claims a dictionary, whose entries have 8 bytes, or a list of typed annotations, with 12: the place of the name,
+  /// the type of a typed annotation, and the place of the value.
+  private mutating func claimAnnotations(at field: Int, size: Int, _ bytes: RawSpan) {
     guard let range = list(at: field, bytes) else { return }
     var kept: [Int] = []
-    guard let offsets = claimEntries(of: range, at: field, size: 8, bytes) else { return }
+    guard let offsets = claimEntries(of: range, at: field, size: size, bytes) else { return }
     for entry in offsets {
       let nameRVA = Int(bytes.uint32(at: entry))
-      let valueRVA = Int(bytes.uint32(at: entry + 4))
+      let valueRVA = Int(bytes.uint32(at: entry + size - 4))
       guard let value = byteArray(at: valueRVA, bytes), let name = name(at: nameRVA, of: value, bytes) else { continue }
       guard policy.keeps(annotation: name) else {
         remove(name, valueAt: valueRVA, bytes)
@@ -104,31 +107,11 @@ extension MinidumpRedactor {
       }
       kept.append(entry)
       claimString(at: nameRVA, "annotation names", bytes)
-      claimString(at: valueRVA, "annotations", bytes)
-    }
-    finish(range, at: field, offsets, kept, size: 8, bytes)
-  }
-
-  private mutating func claimObjects(at field: Int, _ bytes: RawSpan) {
-    guard let range = list(at: field, bytes) else { return }
-    var kept: [Int] = []
-    guard let offsets = claimEntries(of: range, at: field, size: 12, bytes) else { return }
-    for entry in offsets {
-      let nameRVA = Int(bytes.uint32(at: entry))
-      let valueRVA = Int(bytes.uint32(at: entry + 8))
-      guard let value = byteArray(at: valueRVA, bytes), let name = name(at: nameRVA, of: value, bytes) else { continue }
-      guard policy.keeps(annotation: name) else {
-        remove(name, valueAt: valueRVA, bytes)
-        continue
-      }
-      kept.append(entry)
-      claimString(at: nameRVA, "annotation names", bytes)
-      // Type 1 is text. Only the application knows the content of other types.
-      if bytes.uint16(at: entry + 4) == 1 {
-        claimString(at: valueRVA, "annotations", bytes)
-      } else if policy.names(name) {
-        claims.copy(valueRVA, 4 + value.count)
-      } else {
+      let kind = size == 8 ? .simple : AnnotationKind(objectType: bytes.uint16(at: entry + 4))
+      switch policy.value(of: kind, named: name) {
+      case .text: claimString(at: valueRVA, "annotations", bytes)
+      case .whole: claims.copy(valueRVA, 4 + value.count)
+      case .zeros:
         claims.copy(valueRVA, 4)
         claims.claim(value, .blank)
         if knownStrings.insert(valueRVA).inserted, !spend(value) || bytes.nonzeroCount(in: value) > 0 {
@@ -136,6 +119,6 @@ extension MinidumpRedactor {
         }
       }
     }
-    finish(range, at: field, offsets, kept, size: 12, bytes)
+    finish(range, at: field, offsets, kept, size: size, bytes)
   }
 }

@@ -70,12 +70,7 @@ struct MinidumpRedactor {
     textBudget = 2 * size + 8 << 20
     entryBudget = size / 2
     stacks = StackRanges(snapshot, bytes)
-    rule = PointerRule(
-      snapshot.system.architecture,
-      modules: snapshot.modules.compactMap { module in
-        module.address.flatMap { address in module.size.map { (address, $0) } }
-      },
-      stacks: stacks.addresses, addressMask: snapshot.system.addressMask, keepsSmallNumbers: policy.keepsSmallNumbers)
+    rule = PointerRule(snapshot, stacks: stacks.addresses, keepsSmallNumbers: policy.keepsSmallNumbers)
   }
 
   /// Takes entries off the budget. Returns false if it is spent; then all later calls fail too.
@@ -112,7 +107,7 @@ struct MinidumpRedactor {
       let type = MinidumpStreamType(rawValue: bytes.uint32(at: entry))
       let place = ByteRange(offset: Int(bytes.uint32(at: entry + 8)), count: Int(bytes.uint32(at: entry + 4)))
       guard !claims.isExhausted else { return }
-      if first[type] == place, isKnown(type), self.directory[type] == nil {
+      if first[type] == place, Self.privacy(of: type) != .drop, self.directory[type] == nil {
         claims.copy(entry, 12)
         self.directory[type] = entry
         continue
@@ -125,71 +120,42 @@ struct MinidumpRedactor {
     }
   }
 
-  func isKnown(_ type: MinidumpStreamType) -> Bool { Self.kind(of: type) != nil }
-
-  private enum Kind {
-    case systemInfo, miscInfo, threadList, threadNames, exception, moduleList, unloadedModuleList, crashpadInfo
-    case memoryList, memory64List, memoryInfoList, breakpadInfo, auxiliaryVector
-    case text(SystemText)
-  }
-
-  private static func kind(of type: MinidumpStreamType) -> Kind? {
-    switch type {
-    case .systemInfo: .systemInfo
-    case .miscInfo: .miscInfo
-    case .threadList: .threadList
-    case .threadNames: .threadNames
-    case .exception: .exception
-    case .moduleList: .moduleList
-    case .unloadedModuleList: .unloadedModuleList
-    case .crashpadInfo: .crashpadInfo
-    case .memoryList: .memoryList
-    case .memory64List: .memory64List
-    case .memoryInfoList: .memoryInfoList
-    case .breakpadInfo: .breakpadInfo
-    case .linuxAuxiliaryVector: .auxiliaryVector
-    case .linuxCPUInfo: .text(.processors)
-    case .linuxProcessStatus: .text(.status)
-    case .linuxRelease: .text(.release)
-    case .linuxCommandLine: .text(.commandLine)
-    case .linuxEnvironment: .text(.environment)
-    case .linuxMaps: .text(.maps)
-    default: nil
-    }
+  /// A stream that has no row is dropped.
+  private static func privacy(of type: MinidumpStreamType) -> MinidumpStreamRow.Privacy {
+    MinidumpStreamRow[type]?.privacy ?? .drop
   }
 
   private mutating func claim(_ type: MinidumpStreamType, _ range: ByteRange, _ bytes: RawSpan) {
-    guard let kind = Self.kind(of: type) else { return }
+    let privacy = Self.privacy(of: type)
     // The bytes that are not claimed below stay in the file as zeros.
-    claims.hold(range)
-    switch kind {
+    if privacy != .drop { claims.hold(range) }
+    switch privacy {
+    case .drop: break
     case .systemInfo: claimSystemInfo(range, bytes)
     case .miscInfo: claimMiscInfo(range, bytes)
-    case .threadList: claimThreads(range, bytes)
+    case .threads: claimThreads(range, bytes)
     case .threadNames: claimThreadNames(range, bytes)
     case .exception: claimException(range, bytes)
-    case .moduleList: claimModules(range, bytes)
-    case .unloadedModuleList: claimUnloadedModules(range, bytes)
+    case .modules: claimModules(range, bytes)
+    case .unloadedModules: claimUnloadedModules(range, bytes)
     case .crashpadInfo: claimCrashpadInfo(range, bytes)
-    case .memoryList: claimMemoryList(range, bytes)
-    case .memory64List: claimMemory64List(range, bytes)
-    case .memoryInfoList: claimMemoryInfo(range, bytes)
+    case .memory: claimMemoryList(range, bytes)
+    case .memory64: claimMemory64List(range, bytes)
+    case .memoryInfo: claimMemoryInfo(range, bytes)
     case .breakpadInfo: claims.copy(range.offset, min(12, range.count))
     case .auxiliaryVector: claimAuxiliaryVector(range, bytes)
-    case .text(let kind): claimSystemText(range, kind, bytes)
+    case .processors: claimSystemText(range, .processors, bytes)
+    case .processStatus: claimSystemText(range, .status, bytes)
+    case .release: claimSystemText(range, .release, bytes)
+    case .commandLine: claimSystemText(range, .commandLine, bytes)
+    case .environment: claimSystemText(range, .environment, bytes)
+    case .maps: claimSystemText(range, .maps, bytes)
     }
   }
 }
 
-func littleEndian(_ value: UInt32) -> [UInt8] {
-  [
-    UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value >> 16),
-    UInt8(truncatingIfNeeded: value >> 24),
-  ]
-}
-
-func littleEndian(_ value: UInt64) -> [UInt8] {
-  littleEndian(UInt32(truncatingIfNeeded: value)) + littleEndian(UInt32(truncatingIfNeeded: value >> 32))
+func littleEndian(_ value: some FixedWidthInteger) -> [UInt8] {
+  (0..<value.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
 }
 
 extension RawSpan {

@@ -49,6 +49,15 @@ struct PointerRule: Sendable {
     self.keepsSmallNumbers = keepsSmallNumbers
   }
 
+  init(_ snapshot: ProcessSnapshot, stacks: [(address: UInt64, size: UInt64)] = [], keepsSmallNumbers: Bool) {
+    let modules = snapshot.modules.compactMap { module in
+      module.address.flatMap { address in module.size.map { (address: address, size: $0) } }
+    }
+    self.init(
+      snapshot.system.architecture, modules: modules, stacks: stacks, addressMask: snapshot.system.addressMask,
+      keepsSmallNumbers: keepsSmallNumbers)
+  }
+
   func isStackAddress(_ word: UInt64) -> Bool {
     let address = word & ~Self.asynchronousFrame
     return address % UInt64(wordSize) == 0 && stacks.contains(address)
@@ -116,12 +125,7 @@ struct AddressRanges: Sendable {
   }
 
   func contains(_ address: UInt64) -> Bool {
-    var low = 0
-    var high = ranges.count
-    while low < high {
-      let middle = (low + high) / 2
-      if ranges[middle].start <= address { low = middle + 1 } else { high = middle }
-    }
-    return low > 0 && address <= ranges[low - 1].end
+    let behind = ranges.indices.partitioningIndex { ranges[$0].start > address }
+    return behind > 0 && address <= ranges[behind - 1].end
   }
 }

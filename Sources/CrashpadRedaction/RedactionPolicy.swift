@@ -1,3 +1,5 @@
+internal import CrashpadSnapshot
+
 /// The parts of a dump that stay. All parts that are not understood or not allowed here are overwritten.
 public struct RedactionPolicy: Sendable {
   /// The treatment of captured memory.
@@ -45,5 +47,19 @@ public struct RedactionPolicy: Sendable {
   }
 
   /// Whether `keptAnnotations` matches this name.
-  func names(_ name: [UInt8]) -> Bool { keptAnnotations.contains { $0.matches(name, ignoringCase: false) } }
+  private func names(_ name: [UInt8]) -> Bool { keptAnnotations.contains { $0.matches(name, ignoringCase: false) } }
+
+  /// What stays of the value of an annotation that stays.
+  enum AnnotationValue {
+    case text
+    case whole
+    case zeros
+  }
+
+  func value(of kind: AnnotationKind, named name: [UInt8]) -> AnnotationValue {
+    switch kind.privacy {
+    case .text: .text
+    case .bytes: names(name) ? .whole : .zeros
+    }
+  }
 }

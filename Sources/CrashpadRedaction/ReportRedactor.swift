@@ -41,12 +41,7 @@ struct ReportRedactor {
   private init(_ snapshot: ProcessSnapshot, _ policy: RedactionPolicy, _ collector: UserNameCollector) {
     self.policy = policy
     text = TextRedactor(policy: policy, collector: collector)
-    let modules = snapshot.modules.compactMap { module in
-      module.address.flatMap { address in module.size.map { (address: address, size: $0) } }
-    }
-    rule = PointerRule(
-      snapshot.system.architecture, modules: modules, stacks: [], addressMask: snapshot.system.addressMask,
-      keepsSmallNumbers: policy.keepsSmallNumbers)
+    rule = PointerRule(snapshot, keepsSmallNumbers: policy.keepsSmallNumbers)
   }
 
   // MARK: Text

@@ -54,14 +54,9 @@ struct StackRanges: Sendable {
   }
 
   private static func region(of address: UInt64, in memory: [MemoryRegion]) -> MemoryRegion? {
-    var low = 0
-    var high = memory.count
-    while low < high {
-      let middle = (low + high) / 2
-      if memory[middle].address <= address { low = middle + 1 } else { high = middle }
-    }
-    guard low > 0, let end = memory[low - 1].end, address < end else { return nil }
-    return memory[low - 1]
+    let behind = memory.indices.partitioningIndex { memory[$0].address > address }
+    guard behind > 0, let end = memory[behind - 1].end, address < end else { return nil }
+    return memory[behind - 1]
   }
 
   private static func part(of region: MemoryRegion, from start: UInt64, to end: UInt64) -> [Stack] {
@@ -89,19 +84,11 @@ struct StackRanges: Sendable {
   /// The stacks at these addresses that share bytes with `range`, memory that begins at `address`.
   private func indices(in range: ByteRange, at address: UInt64) -> Range<Int> {
     let shift = address &- UInt64(range.offset)
-    let first = partition { ($0.shift, $0.range.end) > (shift, range.offset) }
-    return first..<max(first, partition { ($0.shift, $0.range.offset) >= (shift, range.end) })
-  }
-
-  /// The index of the first stack for which `isBehind` is true. It must also be true for all later stacks.
-  private func partition(_ isBehind: (Stack) -> Bool) -> Int {
-    var low = 0
-    var high = ranges.count
-    while low < high {
-      let middle = (low + high) / 2
-      if isBehind(ranges[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
+    let first = ranges.indices.partitioningIndex { (ranges[$0].shift, ranges[$0].range.end) > (shift, range.offset) }
+    return
+      first..<(first..<ranges.count).partitioningIndex {
+        (ranges[$0].shift, ranges[$0].range.offset) >= (shift, range.end)
+      }
   }
 
   /// The number of stacks that share bytes with `range`.

@@ -16,8 +16,7 @@ public struct Content: Sendable, Hashable {
     self.count = count
   }
 
-  @inlinable
-  public init(arenaOffset: Int, count: Int) {
+  package init(arenaOffset: Int, count: Int) {
     rawOffset = UInt64(truncatingIfNeeded: arenaOffset) | Self.arenaBit
     self.count = count
   }

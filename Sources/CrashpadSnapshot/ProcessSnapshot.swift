@@ -4,7 +4,7 @@
 /// A nil member was not recorded. Text is kept as the recorded bytes (`Content`), which may be invalid UTF-8.
 public struct ProcessSnapshot: Sendable {
   /// Bytes that are not in the input; see `Content`.
-  public var arena: [UInt8] = []
+  @usableFromInline package var arena: [UInt8] = []
 
   /// False if the input is truncated, so that threads, modules or memory may be missing.
   public var isComplete = true
@@ -147,6 +147,35 @@ public struct AnnotationObject: Sendable, Hashable {
     self.name = name
     self.type = type
     self.value = value
+  }
+}
+
+/// The kinds of annotations, by what their values hold.
+package enum AnnotationKind: Sendable {
+  /// What redaction leaves of a value whose name the policy allows. A kind has to name one.
+  package enum Privacy: Sendable {
+    /// Text in which addresses of people, numbers and paths of users are hidden.
+    case text
+    /// Nothing, unless the policy names the annotation.
+    case bytes
+  }
+
+  /// A message of the runtime or of the dynamic loader; it has no name.
+  case message
+  /// An entry of a dictionary.
+  case simple
+  /// A typed annotation of type 1.
+  case string
+  /// A typed annotation of another type; only the application knows its content.
+  case other
+
+  package init(objectType: UInt16?) { self = objectType == 1 ? .string : .other }
+
+  package var privacy: Privacy {
+    switch self {
+    case .message, .simple, .string: .text
+    case .other: .bytes
+    }
   }
 }
 

@@ -51,7 +51,7 @@ package struct SystemMemory: Sendable, Hashable {
   package var wired: UInt32?
   package var free: UInt32?
 
-  package init(active: UInt32?, inactive: UInt32?, wired: UInt32?, free: UInt32?) {
+  package init(active: UInt32? = nil, inactive: UInt32? = nil, wired: UInt32? = nil, free: UInt32? = nil) {
     self.active = active
     self.inactive = inactive
     self.wired = wired

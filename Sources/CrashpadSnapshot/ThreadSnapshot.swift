@@ -60,9 +60,9 @@ public struct ExceptionSnapshot: Sendable {
   public var kind: Kind
   public var threadID: UInt64
   public var code: UInt32
-  public var info: UInt32
-  public var address: UInt64
-  public var codes: [UInt64]
+  public var info: UInt32 = 0
+  public var address: UInt64 = 0
+  public var codes: [UInt64] = []
   public var context: CPUContext?
   /// The resulting signal, by Darwin's number, if the input states it.
   package var signal: UInt32?
@@ -85,8 +85,5 @@ public struct ExceptionSnapshot: Sendable {
     self.kind = kind
     self.threadID = threadID
     self.code = code
-    info = 0
-    address = 0
-    codes = []
   }
 }

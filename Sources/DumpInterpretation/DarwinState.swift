@@ -63,34 +63,58 @@ struct DarwinState {
 
 extension CPUContext {
   init(_ architecture: CPUArchitecture, _ state: DarwinState, _ bytes: RawSpan) {
-    self = architecture == .x86_64 ? .x86_64(X86_64Context(state, bytes)) : .arm64(ARM64Context(state, bytes))
+    self = architecture == .x86_64 ? .x86_64(X86_64Context()) : .arm64(ARM64Context())
+    if let range = state.thread { load(.thread, at: range.offset, bytes) }
+    if let range = state.float { load(.float, at: range.offset, bytes) }
+    if let range = state.debug { load(.debug, at: range.offset, bytes) }
+  }
+
+  /// Replaces the registers of one part. `image` returns the content of the floating-point registers' 512 bytes at an
+  /// offset of `bytes`.
+  mutating func load(
+    _ part: DarwinStateLayout.Part, at offset: Int, _ bytes: RawSpan,
+    image: (Int) -> Content = { Content(inputOffset: $0, count: 512) }
+  ) {
+    switch self {
+    case .arm64(var context):
+      context.load(part, at: offset, bytes, image)
+      self = .arm64(context)
+    case .x86_64(var context):
+      context.load(part, at: offset, bytes, image)
+      self = .x86_64(context)
+    case .named: break
+    }
   }
 }
 
 extension ARM64Context {
-  init(_ state: DarwinState, _ bytes: RawSpan) {
-    self.init()
-    if let offset = state.thread?.offset {
+  fileprivate mutating func load(
+    _ part: DarwinStateLayout.Part, at offset: Int, _ bytes: RawSpan, _ image: (Int) -> Content
+  ) {
+    switch part {
+    case .thread:
       for register in 0..<29 { x[register] = bytes.uint64(at: offset + register * 8) }
       fp = bytes.uint64(at: offset + 232)
       lr = bytes.uint64(at: offset + 240)
       sp = bytes.uint64(at: offset + 248)
       pc = bytes.uint64(at: offset + 256)
       cpsr = bytes.uint32(at: offset + 264)
-    }
-    if let offset = state.float?.offset {
-      vectors = Content(inputOffset: offset, count: 512)
+    case .float:
+      vectors = image(offset)
       fpsr = bytes.uint32(at: offset + 512)
       fpcr = bytes.uint32(at: offset + 516)
+    case .debug: break
     }
   }
 }
 
 extension X86_64Context {
-  init(_ state: DarwinState, _ bytes: RawSpan) {
-    self.init()
-    if let offset = state.thread?.offset {
-      func word(_ index: Int) -> UInt64 { bytes.uint64(at: offset + index * 8) }
+  fileprivate mutating func load(
+    _ part: DarwinStateLayout.Part, at offset: Int, _ bytes: RawSpan, _ image: (Int) -> Content
+  ) {
+    func word(_ index: Int) -> UInt64 { bytes.uint64(at: offset + index * 8) }
+    switch part {
+    case .thread:
       rax = word(0)
       rbx = word(1)
       rcx = word(2)
@@ -105,11 +129,10 @@ extension X86_64Context {
       cs = word(18)
       fs = word(19)
       gs = word(20)
-    }
     // Eight reserved bytes precede the FXSAVE image.
-    if let offset = state.float?.offset { fxsave = Content(inputOffset: offset + 8, count: 512) }
-    if let offset = state.debug?.offset {
-      for register in 0..<8 { dr[register] = bytes.uint64(at: offset + register * 8) }
+    case .float: fxsave = image(offset + 8)
+    case .debug:
+      for register in 0..<8 { dr[register] = word(register) }
     }
   }
 }

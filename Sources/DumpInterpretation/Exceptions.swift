@@ -101,11 +101,7 @@ extension DumpInterpreter {
     } else {
       findings.append(Finding(InterpretationRules.noRegisters, at: node.start, path: "kSignalException"))
     }
-    if let regions = fields.contextMemory.array {
-      tree.appendMemory(
-        of: regions, .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, to: &snapshot.extraMemory, bytes
-      )
-    }
+    readContextMemory(fields, bytes)
     return exception
   }
 
@@ -182,82 +178,40 @@ extension DumpInterpreter {
   private mutating func exceptionContext(flavor: UInt32, own: ByteRange, thread: DarwinState, _ bytes: RawSpan)
     -> CPUContext
   {
+    var context = CPUContext(architecture, thread, bytes)
     guard let (part, isUnified) = DarwinStateLayout.part(ofFlavor: flavor, architecture) else {
       findings.append(
         Finding(
           InterpretationRules.unknownFlavor, path: "kMachException.kFlavor", found: .number(UInt64(flavor))))
-      return CPUContext(architecture, thread, bytes)
+      return context
     }
-    let size = DarwinStateLayout.of(architecture).size(of: part)
     let headerSize = isUnified ? 8 : 0
-    if own.count != size + headerSize {
+    let size = headerSize + DarwinStateLayout.of(architecture).size(of: part)
+    if own.count != size {
       findings.append(
         Finding(
           InterpretationRules.stateSize, at: own.offset, path: "kMachException.kState",
-          expected: .byteCount(UInt64(size + headerSize)), found: .byteCount(UInt64(own.count))))
+          expected: .byteCount(UInt64(size)), found: .byteCount(UInt64(own.count))))
     }
-    // A short state is padded with zeros, so its registers are stored in the arena instead of referring to the input.
-    if own.count < size + headerSize { return paddedContext(own, size, isUnified, part, thread, bytes) }
-    if isUnified, !isPlain(part, size, header: own.offset, bytes) { return CPUContext(architecture, thread, bytes) }
-    return CPUContext(
-      architecture, thread.replacing(part, by: ByteRange(offset: own.offset + headerSize, count: size)), bytes)
+    if own.count >= size {
+      if isUnified, !isPlain(part, size, header: own.offset, bytes) { return context }
+      context.load(part, at: own.offset + headerSize, bytes)
+      return context
+    }
+    // A short state is padded with zeros, so its floating-point image is stored in the arena instead of referring to
+    // the input.
+    let padded = bytes.array(in: own) + [UInt8](repeating: 0, count: size - own.count)
+    let copy = unsafe padded.span.bytes
+    if isUnified, !isPlain(part, size, header: 0, copy) { return context }
+    context.load(part, at: headerSize, copy) { snapshot.store(padded[$0..<$0 + 512]) }
+    return context
   }
 
-  /// Whether the header of a unified state has the plain 64-bit flavor and a count, in 32-bit words, that covers it.
+  /// Whether the header of a unified state of `size` bytes has the plain 64-bit flavor and a count, in 32-bit words,
+  /// that covers the rest.
   private func isPlain(_ part: DarwinStateLayout.Part, _ size: Int, header: Int, _ bytes: RawSpan) -> Bool {
     bytes.uint32(at: header) == DarwinStateLayout.plainFlavor(of: part, architecture)
-      && Int(bytes.uint32(at: header + 4)) >= size / 4
-  }
-
-  private mutating func paddedContext(
-    _ own: ByteRange, _ size: Int, _ isUnified: Bool, _ part: DarwinStateLayout.Part, _ thread: DarwinState,
-    _ bytes: RawSpan
-  ) -> CPUContext {
-    let headerSize = isUnified ? 8 : 0
-    var padded = bytes.array(in: own)
-    padded.append(contentsOf: [UInt8](repeating: 0, count: size + headerSize - own.count))
-    let copy = unsafe padded.span.bytes
-    if isUnified, !isPlain(part, size, header: 0, copy) { return CPUContext(architecture, thread, bytes) }
-    let context = CPUContext(architecture, thread, bytes)
-    let state = DarwinState().replacing(part, by: ByteRange(offset: headerSize, count: size))
-    switch (context, CPUContext(architecture, state, copy)) {
-    case (.arm64(let base), .arm64(let own)): return .arm64(merge(base, own, part, copy))
-    case (.x86_64(let base), .x86_64(let own)): return .x86_64(merge(base, own, part, copy))
-    default: return context
-    }
-  }
-
-  private mutating func merge(
-    _ base: ARM64Context, _ own: ARM64Context, _ part: DarwinStateLayout.Part, _ copy: RawSpan
-  ) -> ARM64Context {
-    var merged = part == .thread ? own : base
-    switch part {
-    case .thread:
-      merged.vectors = base.vectors
-      merged.fpsr = base.fpsr
-      merged.fpcr = base.fpcr
-    case .float:
-      merged.vectors = snapshot.store(copy.array(in: ByteRange(offset: own.vectors.offset, count: own.vectors.count)))
-      merged.fpsr = own.fpsr
-      merged.fpcr = own.fpcr
-    case .debug: break
-    }
-    return merged
-  }
-
-  private mutating func merge(
-    _ base: X86_64Context, _ own: X86_64Context, _ part: DarwinStateLayout.Part, _ copy: RawSpan
-  ) -> X86_64Context {
-    var merged = part == .thread ? own : base
-    switch part {
-    case .thread:
-      merged.fxsave = base.fxsave
-      merged.dr = base.dr
-    case .float:
-      merged.fxsave = snapshot.store(copy.array(in: ByteRange(offset: own.fxsave.offset, count: own.fxsave.count)))
-    case .debug: merged.dr = own.dr
-    }
-    return merged
+      && Int(bytes.uint32(at: header + 4)) >= (size - 8) / 4
   }
 
   // MARK: NSException
@@ -288,17 +242,5 @@ extension DumpInterpreter {
     }
     exception.address = first
     return exception
-  }
-}
-
-extension DarwinState {
-  func replacing(_ part: DarwinStateLayout.Part, by range: ByteRange) -> DarwinState {
-    var state = self
-    switch part {
-    case .thread: state.thread = range
-    case .float: state.float = range
-    case .debug: state.debug = range
-    }
-    return state
   }
 }

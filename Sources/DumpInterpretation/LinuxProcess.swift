@@ -22,8 +22,7 @@ extension DumpInterpreter {
     for node in [root.linux.map, root.capture.map].compactMap({ $0 }) {
       var records = tree.records(of: node)
       while let record = records.next(of: tree, in: bytes) {
-        var field = DumpField()
-        field.record = record
+        let field = DumpField(record)
         switch record.key {
         case .kernelRelease: kernelRelease = field
         case .kernelVersion: kernelVersion = field
@@ -146,12 +145,7 @@ extension DumpInterpreter {
     guard let program = snapshot.modules.firstIndex(where: { $0.fileType == .executable }) else { return }
     // The loader's list has no name for the program.
     if (snapshot.modules[program].name ?? .empty).isEmpty, let linux {
-      var executable = DumpField()
-      var records = tree.records(of: linux)
-      while let record = records.next(of: tree, in: bytes) {
-        if record.key == .executable { executable.record = record }
-      }
-      snapshot.modules[program].name = executable.content()
+      snapshot.modules[program].name = tree.field(.executable, of: linux, in: bytes).content()
     }
     if program > 0 { snapshot.modules.insert(snapshot.modules.remove(at: program), at: 0) }
   }

@@ -14,13 +14,7 @@ extension DumpTree {
     regions.reserveCapacityForMore(countIfMany(of: array, in: bytes))
     var elements = records(of: array)
     while let element = elements.next(of: self, in: bytes) {
-      var address = DumpField()
-      var data = DumpField()
-      var records = records(of: element.node)
-      while let record = records.next(of: self, in: bytes) {
-        if record.key == addressKey { address.record = record }
-        if record.key == dataKey { data.record = record }
-      }
+      let (address, data) = fields(addressKey, dataKey, of: element.node, in: bytes)
       if let address = address.uint64(in: bytes), let data = data.content(), !data.isEmpty {
         regions.append(MemoryRegion(address: address, content: data))
       }
@@ -32,16 +26,7 @@ extension DumpTree {
     annotations.reserveCapacityForMore(countIfMany(of: array, in: bytes))
     var elements = records(of: array)
     while let element = elements.next(of: self, in: bytes) {
-      var name = DumpField()
-      var value = DumpField()
-      var records = records(of: element.node)
-      while let record = records.next(of: self, in: bytes) {
-        switch record.key {
-        case .annotationName: name.record = record
-        case .annotationValue: value.record = record
-        default: break
-        }
-      }
+      let (name, value) = fields(.annotationName, .annotationValue, of: element.node, in: bytes)
       if let name = name.content(), let value = value.content() {
         annotations.append(Annotation(name: name, value: value))
       }

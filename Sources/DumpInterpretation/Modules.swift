@@ -9,17 +9,7 @@ extension DumpInterpreter {
 
   mutating func readModules(_ array: DumpNode, _ bytes: RawSpan) {
     snapshot.modules.reserveCapacity(min(tree.countIfMany(of: array, in: bytes), maximumEntries))
-    var records = tree.records(of: array)
-    while let record = records.next(of: tree, in: bytes) {
-      if snapshot.modules.count == maximumEntries {
-        findings.append(
-          Finding(
-            InterpretationRules.tooManyEntries, at: record.offset, path: "kModules",
-            expected: .number(UInt64(maximumEntries))))
-        return
-      }
-      readModule(record.node, bytes)
-    }
+    readEntries(of: array, bytes) { $0.readModule($1, bytes) }
   }
 
   private mutating func readModule(_ node: DumpNode, _ bytes: RawSpan) {
@@ -33,8 +23,7 @@ extension DumpInterpreter {
     var intermediateDumpMemory = DumpField()
     var records = tree.records(of: node)
     while let record = records.next(of: tree, in: bytes) {
-      var field = DumpField()
-      field.record = record
+      let field = DumpField(record)
       switch record.key {
       case .name: module.name = field.content()
       case .address: module.address = field.uint64(in: bytes)
@@ -81,18 +70,10 @@ extension DumpInterpreter {
   }
 
   private func messages(crashInfo: DumpNode?, dyldError: DumpField, _ bytes: RawSpan) -> [Content] {
-    var first = DumpField()
-    var second = DumpField()
-    if let crashInfo {
-      var records = tree.records(of: crashInfo)
-      while let record = records.next(of: tree, in: bytes) {
-        switch record.key {
-        case .annotationsCrashInfoMessage1: first.record = record
-        case .annotationsCrashInfoMessage2: second.record = record
-        default: break
-        }
-      }
-    }
+    let (first, second) =
+      crashInfo.map {
+        tree.fields(.annotationsCrashInfoMessage1, .annotationsCrashInfoMessage2, of: $0, in: bytes)
+      } ?? (DumpField(), DumpField())
     return [first, second, dyldError].compactMap { $0.content() }.filter { !$0.isEmpty }
   }
 
@@ -100,18 +81,8 @@ extension DumpInterpreter {
     var objects: [AnnotationObject] = []
     var elements = tree.records(of: array)
     while let element = elements.next(of: tree, in: bytes) {
-      var name = DumpField()
-      var type = DumpField()
-      var value = DumpField()
-      var records = tree.records(of: element.node)
-      while let record = records.next(of: tree, in: bytes) {
-        switch record.key {
-        case .annotationName: name.record = record
-        case .annotationType: type.record = record
-        case .annotationValue: value.record = record
-        default: break
-        }
-      }
+      let (name, value) = tree.fields(.annotationName, .annotationValue, of: element.node, in: bytes)
+      let type = tree.field(.annotationType, of: element.node, in: bytes)
       if let name = name.content(), Self.nameLengths.contains(name.count), let type = type.uint16(in: bytes),
         let value = value.content(), Self.valueLengths.contains(value.count)
       {

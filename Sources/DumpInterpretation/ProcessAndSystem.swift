@@ -28,8 +28,7 @@ extension DumpInterpreter {
     var vmStat = DumpField()
     var records = tree.records(of: node)
     while let record = records.next(of: tree, in: bytes) {
-      var field = DumpField()
-      field.record = record
+      let field = DumpField(record)
       switch record.key {
       case .osVersionMajor: snapshot.system.osMajor = field.int32(in: bytes)
       case .osVersionMinor: snapshot.system.osMinor = field.int32(in: bytes)
@@ -64,11 +63,10 @@ extension DumpInterpreter {
   }
 
   private func readMemoryUse(_ node: DumpNode, _ bytes: RawSpan) -> SystemMemory {
-    var memory = SystemMemory(active: nil, inactive: nil, wired: nil, free: nil)
+    var memory = SystemMemory()
     var records = tree.records(of: node)
     while let record = records.next(of: tree, in: bytes) {
-      var field = DumpField()
-      field.record = record
+      let field = DumpField(record)
       switch record.key {
       case .active: memory.active = field.uint32(in: bytes)
       case .inactive: memory.inactive = field.uint32(in: bytes)
@@ -87,8 +85,7 @@ extension DumpInterpreter {
     var simpleMap = DumpField()
     var records = tree.records(of: node)
     while let record = records.next(of: tree, in: bytes) {
-      var field = DumpField()
-      field.record = record
+      let field = DumpField(record)
       switch record.key {
       case .pid: snapshot.processID = field.int32(in: bytes)
       case .parentPID: snapshot.parentProcessID = field.int32(in: bytes)
@@ -109,16 +106,7 @@ extension DumpInterpreter {
 
   private func readTimes(_ node: DumpNode?, _ bytes: RawSpan) -> (user: Timestamp?, system: Timestamp?) {
     guard let node else { return (nil, nil) }
-    var user = DumpField()
-    var system = DumpField()
-    var records = tree.records(of: node)
-    while let record = records.next(of: tree, in: bytes) {
-      switch record.key {
-      case .userTime: user.record = record
-      case .systemTime: system.record = record
-      default: break
-      }
-    }
+    let (user, system) = tree.fields(.userTime, .systemTime, of: node, in: bytes)
     return (user.duration(in: bytes), system.duration(in: bytes))
   }
 

@@ -44,24 +44,30 @@ struct ThreadFields {
 extension DumpInterpreter {
   mutating func readThreads(_ array: DumpNode, _ bytes: RawSpan) {
     snapshot.threads.reserveCapacity(min(tree.countIfMany(of: array, in: bytes), maximumEntries))
+    readEntries(of: array, bytes) { $0.readThread($1, bytes) }
+  }
+
+  /// Calls `read` with each element of an array, up to the limit.
+  mutating func readEntries(of array: DumpNode, _ bytes: RawSpan, _ read: (inout DumpInterpreter, DumpNode) -> Void) {
+    var count = 0
     var records = tree.records(of: array)
     while let record = records.next(of: tree, in: bytes) {
-      if snapshot.threads.count == maximumEntries {
+      if count == maximumEntries {
         findings.append(
           Finding(
-            InterpretationRules.tooManyEntries, at: record.offset, path: "kThreads",
+            InterpretationRules.tooManyEntries, at: record.offset, path: KeyTable.name(of: array.key),
             expected: .number(UInt64(maximumEntries))))
         return
       }
-      readThread(record.node, bytes)
+      read(&self, record.node)
+      count += 1
     }
   }
 
   private mutating func readThread(_ node: DumpNode, _ bytes: RawSpan) {
     var thread = ThreadSnapshot()
     let fields = ThreadFields(node, tree, bytes) { record in
-      var field = DumpField()
-      field.record = record
+      let field = DumpField(record)
       switch record.key {
       case .suspendCount: thread.suspendCount = field.int32(in: bytes)
       case .priority: thread.priority = field.int32(in: bytes)
@@ -81,12 +87,15 @@ extension DumpInterpreter {
     } else if fields.exceptionFrames.value == nil {
       addThreadFinding(InterpretationRules.noRegisters, at: node.start)
     }
-    if let regions = fields.contextMemory.array {
-      tree.appendMemory(
-        of: regions, .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, to: &snapshot.extraMemory, bytes
-      )
-    }
+    readContextMemory(fields, bytes)
     snapshot.threads.append(thread)
+  }
+
+  /// Reads the memory around the pointers in a thread's registers.
+  mutating func readContextMemory(_ fields: ThreadFields, _ bytes: RawSpan) {
+    guard let regions = fields.contextMemory.array else { return }
+    tree.appendMemory(
+      of: regions, .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, to: &snapshot.extraMemory, bytes)
   }
 
   /// Adds a finding about the current thread.

@@ -6,7 +6,7 @@ public import CrashpadBytes
 public struct DumpField: Sendable {
   public var record: DumpRecord?
 
-  @inlinable public init() {}
+  @inlinable public init(_ record: DumpRecord? = nil) { self.record = record }
 
   @inlinable @inline(__always)
   func range(ofSize size: Int) -> Int? {
@@ -14,17 +14,17 @@ public struct DumpField: Sendable {
     return record.value.offset
   }
 
-  @inlinable public func uint8(in bytes: RawSpan) -> UInt8? { range(ofSize: 1).map { bytes.uint8(at: $0) } }
-  @inlinable public func uint16(in bytes: RawSpan) -> UInt16? { range(ofSize: 2).map { bytes.uint16(at: $0) } }
-  @inlinable public func uint32(in bytes: RawSpan) -> UInt32? { range(ofSize: 4).map { bytes.uint32(at: $0) } }
-  @inlinable public func int32(in bytes: RawSpan) -> Int32? { range(ofSize: 4).map { bytes.int32(at: $0) } }
+  package func uint8(in bytes: RawSpan) -> UInt8? { range(ofSize: 1).map { bytes.uint8(at: $0) } }
+  package func uint16(in bytes: RawSpan) -> UInt16? { range(ofSize: 2).map { bytes.uint16(at: $0) } }
+  package func uint32(in bytes: RawSpan) -> UInt32? { range(ofSize: 4).map { bytes.uint32(at: $0) } }
+  package func int32(in bytes: RawSpan) -> Int32? { range(ofSize: 4).map { bytes.int32(at: $0) } }
   @inlinable public func uint64(in bytes: RawSpan) -> UInt64? { range(ofSize: 8).map { bytes.uint64(at: $0) } }
 
   /// True unless the byte is 0.
-  public func bool(in bytes: RawSpan) -> Bool? { uint8(in: bytes).map { $0 != 0 } }
+  package func bool(in bytes: RawSpan) -> Bool? { uint8(in: bytes).map { $0 != 0 } }
 
   /// The range of the value if it has exactly `size` bytes.
-  @inlinable public func value(ofSize size: Int) -> ByteRange? {
+  package func value(ofSize size: Int) -> ByteRange? {
     range(ofSize: size).map { ByteRange(offset: $0, count: size) }
   }
 
@@ -34,13 +34,35 @@ public struct DumpField: Sendable {
     return record.value
   }
 
-  @inlinable public var map: DumpNode? {
+  package var map: DumpNode? {
     guard let record, record.kind == .map else { return nil }
     return record.node
   }
 
-  @inlinable public var array: DumpNode? {
+  package var array: DumpNode? {
     guard let record, record.kind == .array else { return nil }
     return record.node
+  }
+}
+
+extension DumpTree {
+  /// The member of a map with this key.
+  package func field(_ key: DumpKey, of node: DumpNode, in bytes: RawSpan) -> DumpField {
+    // No record has the invalid key.
+    fields(key, .invalid, of: node, in: bytes).0
+  }
+
+  /// The members of a map with these keys.
+  @inlinable @inline(__always)
+  public func fields(_ first: DumpKey, _ second: DumpKey, of node: DumpNode, in bytes: RawSpan) -> (
+    DumpField, DumpField
+  ) {
+    var fields = (DumpField(), DumpField())
+    var records = records(of: node)
+    while let record = records.next(of: self, in: bytes) {
+      if record.key == first { fields.0.record = record }
+      if record.key == second { fields.1.record = record }
+    }
+    return fields
   }
 }

@@ -3,7 +3,7 @@ public import CrashpadBytes
 /// The commands of the wire format: the first byte of each record.
 ///
 /// Source: Crashpad, `util/ios/ios_intermediate_dump_writer.h`.
-public enum DumpCommand {
+@usableFromInline enum DumpCommand {
   @inlinable static var mapStart: UInt8 { 0x01 }
   @inlinable static var mapEnd: UInt8 { 0x02 }
   @inlinable static var arrayStart: UInt8 { 0x03 }
@@ -17,14 +17,14 @@ public enum DumpCommand {
 @frozen
 public struct DumpNode: Sendable, Hashable {
   /// The key of the map or array; for a map in an array, that of the array; 0 for the root.
-  public let key: DumpKey
-  public let isArray: Bool
+  @usableFromInline package let key: DumpKey
+  @usableFromInline package let isArray: Bool
   /// The offset of the command that starts it.
-  public let start: Int
+  @usableFromInline package let start: Int
   /// The offset of its first record.
-  public let contentStart: Int
+  @usableFromInline package let contentStart: Int
   /// The offset after its last record: that of its end command, or where reading stopped.
-  public let contentEnd: Int
+  @usableFromInline package let contentEnd: Int
   /// The position in the index at which its inner containers begin.
   @usableFromInline let indexCursor: Int
 
@@ -45,12 +45,12 @@ public struct DumpRecord: Sendable {
   @frozen
   public enum Kind: Sendable, Hashable { case property, map, array }
 
-  public let kind: Kind
-  public let key: DumpKey
+  @usableFromInline package let kind: Kind
+  @usableFromInline package let key: DumpKey
   /// The offset of its command.
-  public let offset: Int
+  @usableFromInline package let offset: Int
   /// The bytes of a property, or everything between the start and the end command of a map or array.
-  public let value: ByteRange
+  @usableFromInline package let value: ByteRange
   @usableFromInline let indexCursor: Int
 
   @inlinable
@@ -88,16 +88,16 @@ public struct DumpTree: Sendable {
   private(set) var index: [Entry] = []
 
   /// The fault that ended the reading early; nil for a complete dump.
-  public let incomplete: Finding?
+  package let incomplete: Finding?
 
   /// The offset at which reading stopped: after the end of the root map if the dump is complete.
-  public let stopOffset: Int
+  package let stopOffset: Int
 
   /// Whether there is a root map with at least one record.
-  public var isEmpty: Bool { root.contentStart == root.contentEnd }
+  package var isEmpty: Bool { root.contentStart == root.contentEnd }
 
   /// The root map; empty if the file does not begin with one.
-  public let root: DumpNode
+  package let root: DumpNode
 
   /// Reads all of `bytes`. Never fails: of a truncated file, the part before the end is read.
   package init(parsing bytes: RawSpan, limits: Limits = Limits()) {
@@ -119,7 +119,7 @@ public struct DumpTree: Sendable {
 
   /// The number of records of a map or array, for reserving memory; 0 if it is so short that reserving is not needed.
   /// Iterates over the records.
-  public func countIfMany(of node: DumpNode, in bytes: RawSpan) -> Int {
+  package func countIfMany(of node: DumpNode, in bytes: RawSpan) -> Int {
     if node.contentEnd - node.contentStart < 1 << 20 { return 0 }
     var cursor = records(of: node)
     var count = 0

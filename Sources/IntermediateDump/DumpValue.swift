@@ -1,7 +1,7 @@
-public import CrashpadBytes
+package import CrashpadBytes
 
 /// The value of a property, decoded by the shape of its key.
-public enum DumpValue: Sendable, Hashable {
+package enum DumpValue: Sendable, Hashable {
   case boolean(Bool)
   case unsigned(UInt64)
   case signed(Int64)
@@ -16,7 +16,7 @@ public enum DumpValue: Sendable, Hashable {
   case bytes(ByteRange)
 
   /// Reads the property `record`. A value that does not fit its shape becomes `bytes`.
-  public init(of record: DumpRecord, in bytes: RawSpan) {
+  package init(of record: DumpRecord, in bytes: RawSpan) {
     self = KeyTable[record.key].flatMap { Self.read($0.shape, record.value, bytes) } ?? .bytes(record.value)
   }
 

@@ -82,12 +82,8 @@ extension CrashText {
   // MARK: The exception
 
   mutating func setException() {
-    let thread = builder.report.faultingThread
     let codes = TextCodes.of(builder.report.exceptionCodes) ?? TextCodes.of(builder.report.exceptionSubtype) ?? []
-    builder.setException(
-      type: exception.type, signal: exception.signal, codes: codes,
-      thread: thread.map { builder.snapshot.threads[$0].id ?? UInt64($0) } ?? .max)
-    if let thread { builder.snapshot.exception?.context = builder.snapshot.threads[thread].context }
+    builder.setException(type: exception.type, signal: exception.signal, codes: codes)
     // Before iOS 10, the code of a termination was given as the exception type.
     if builder.snapshot.exception == nil, exception.type?.allSatisfy(\.isHexDigit) == true, let code = codes.first {
       changeTermination { $0.code = $0.code ?? code }

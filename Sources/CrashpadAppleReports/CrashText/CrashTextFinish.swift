@@ -43,12 +43,7 @@ extension CrashText {
   // MARK: Frames
 
   private mutating func resolveFrames() {
-    var images = TextImageIndex()
-    for (index, module) in builder.snapshot.modules.enumerated() {
-      let name = module.debugName.map { builder.snapshot.arena[$0.offset..<$0.offset + $0.count] } ?? []
-      images.add(module, index, name: Array(name)[...])
-    }
-    images.sort()
+    var images = TextImageIndex(builder.snapshot)
     for (index, list) in frames.threads.enumerated() {
       builder.snapshot.threads[index].frames = list.map { resolve($0, &images) }
     }
@@ -78,10 +73,9 @@ extension CrashText {
     builder.note(
       ReportRules.missingImage, at: frame.offset,
       found: builder.findings.hasRoom(for: ReportRules.missingImage) ? .text(name) : nil)
-    var module = ModuleSnapshot()
-    module.name = builder.content(name)
+    let address = frame.base ?? frame.moduleOffset.flatMap { $0 <= frame.address ? frame.address - $0 : nil }
+    var module = builder.module(name, file: nil, address: address)
     module.debugName = module.name
-    module.address = frame.base ?? frame.moduleOffset.flatMap { $0 <= frame.address ? frame.address - $0 : nil }
     builder.snapshot.modules.append(module)
     images.add(module, builder.snapshot.modules.count - 1, name: Array(frame.image)[...])
     return builder.snapshot.modules.count - 1

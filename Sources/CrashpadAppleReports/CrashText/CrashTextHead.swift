@@ -34,7 +34,7 @@ extension CrashText {
     guard !key.value.isEmpty else { return }
     if key.name == "Event" { builder.report.kind = key.value.equals("hang") ? .hang : .resource }
     if key.name == "Error Code" { builder.report.syndrome = key.value.number ?? builder.report.syndrome }
-    addField(key.name, key.value.string)
+    builder.addField(key.name, key.value.string)
   }
 
   private func known(_ value: TextBytes) -> String? { value.isEmpty || value.equals("???") ? nil : value.string }
@@ -60,15 +60,15 @@ extension CrashText {
       let (name, number) = key.value.nameAndNumber
       builder.report.parentName = name
       builder.snapshot.parentProcessID = number.flatMap { Int32(exactly: $0) }
-      if let number { addField("Parent PID", String(number)) }
+      if let number { builder.addField("Parent PID", String(number)) }
     case "Responsible", "Responsible Process":
       let (name, number) = key.value.nameAndNumber
       builder.report.responsibleName = name
-      if let number { addField("Responsible PID", String(number)) }
+      if let number { builder.addField("Responsible PID", String(number)) }
     case "Coalition":
       let (name, number) = key.value.nameAndNumber
       builder.report.coalition = name
-      if let number { addField("Coalition ID", String(number)) }
+      if let number { builder.addField("Coalition ID", String(number)) }
     default: return false
     }
     return true

@@ -14,16 +14,13 @@ extension CrashText {
   }
 
   private mutating func module(_ image: TextImage) -> ModuleSnapshot {
-    var module = ModuleSnapshot()
     let name = image.path.isEmpty ? image.name : image.path
-    module.name = builder.content(name.string)
     let file = image.path.lastIndex(of: UInt8(ascii: "/")).map { image.path[($0 + 1)...] } ?? image.name
-    module.debugName = builder.content(file.string)
+    // The end is the address of the last byte. The pseudo image for all addresses ends at the highest address.
+    let size = image.end.map { $0 == .max ? 0 : $0 &- image.start &+ 1 }
+    var module = builder.module(name.string, file: file.string, address: image.start, size: size)
     if !image.name.elementsEqual(file), image.name.contains(UInt8(ascii: ".")) { module.bundleID = image.name.string }
     module.bundleVersion = image.version.isEmpty || image.version.equals("*") ? nil : image.version.string
-    module.address = image.start
-    // The end is the address of the last byte. The pseudo image for all addresses ends at the highest address.
-    module.size = image.end.map { $0 == .max ? 0 : $0 &- image.start &+ 1 }
     module.architecture = image.architecture.isEmpty ? nil : image.architecture.string
     if let uuid = image.uuid, uuid != .zero { module.identity = .uuid(uuid, age: 0) }
     return module
@@ -112,6 +109,14 @@ struct TextImageIndex {
   private var ends: [TextBytes: Int] = [:]
   static let cutLength = 27
 
+  /// An index of all modules of a report.
+  init(_ snapshot: ProcessSnapshot) {
+    for (index, module) in snapshot.modules.enumerated() {
+      add(module, index, name: module.debugName.map { snapshot.bytes(of: $0, in: RawSpan())[...] } ?? [])
+    }
+    ranges.sort { ($0.start, $0.index) < ($1.start, $1.index) }
+  }
+
   mutating func add(_ module: ModuleSnapshot, _ index: Int, name: TextBytes) {
     if let start = module.address, let size = module.size, size > 0 { ranges.append((start, size, index)) }
     for name in [name, module.bundleID.map { Array($0.utf8)[...] } ?? []] where !name.isEmpty {
@@ -121,19 +126,12 @@ struct TextImageIndex {
     }
   }
 
-  mutating func sort() { ranges.sort { ($0.start, $0.index) < ($1.start, $1.index) } }
-
   /// The ranges in a damaged report may overlap; this is the maximum number to check.
   private static let maximumOverlaps = 8
 
   func index(containing address: UInt64) -> Int? {
-    var low = 0
-    var high = ranges.count
-    while low < high {
-      let middle = (low + high) / 2
-      if ranges[middle].start <= address { low = middle + 1 } else { high = middle }
-    }
-    for range in ranges[max(0, low - Self.maximumOverlaps)..<low].reversed()
+    let behind = ranges.indices.partitioningIndex { ranges[$0].start > address }
+    for range in ranges[max(0, behind - Self.maximumOverlaps)..<behind].reversed()
     where address - range.start < range.size { return range.index }
     return nil
   }

@@ -123,8 +123,8 @@ struct CrashText {
       } else {
         addMessageLine(line.string)
       }
-    case .signatures: addField("Application Specific Signatures", content.string)
-    case .syslog: if !content.equals("None found") { addField("Filtered syslog", content.string) }
+    case .signatures: builder.addField("Application Specific Signatures", content.string)
+    case .syslog: if !content.equals("None found") { builder.addField("Filtered syslog", content.string) }
     case .triage: builder.report.kernelTriage.append(content.string)
     case .vmRegions:
       if isIndented || content.first == UInt8(ascii: "-") {
@@ -153,12 +153,8 @@ struct CrashText {
     }
   }
 
-  mutating func addField(_ name: String, _ value: String) {
-    builder.report.fields.append(ReportSnapshot.Field(name: name, value: value))
-  }
-
   private mutating func addMessageLine(_ line: String) {
-    if builder.report.messages.isEmpty { builder.report.messages.append(ReportSnapshot.Message(image: nil, text: "")) }
+    if builder.report.messages.isEmpty { builder.addMessage("") }
     // The first line of a message is not a continuation.
     let index = builder.report.messages.count - 1
     let isFirst = builder.report.messages[index].text.isEmpty
@@ -220,8 +216,7 @@ struct CrashText {
     let value = content.dropFirst(row.title.utf8.count).trimmed
     switch row.section {
     case .vmRegions: builder.report.vmRegionInfo = row.title.hasSuffix(":") ? value.string : content.string
-    case .messages:
-      builder.report.messages.append(ReportSnapshot.Message(image: nil, text: value.string))
+    case .messages: builder.addMessage(value.string)
     case .lastException: if !value.isEmpty { lastException(value) }
     case .ownBacktrace: if !frames.last.isEmpty { seen.ownBacktrace = true }
     case .samples:

@@ -70,7 +70,7 @@ extension CrashText {
     if let sample = TextSample(line) {
       samples.append(sample)
     } else if let key = TextKey(line), key.name == "Num samples" || key.name == "Microstackshots" {
-      addField("Samples", key.value.string)
+      builder.addField("Samples", key.value.string)
     }
   }
 

@@ -25,11 +25,9 @@ extension ReportBuilder {
   // MARK: Exception
 
   private mutating func readException(_ body: JSONValue) {
-    let thread = report.faultingThread.map { snapshot.threads[$0].id ?? UInt64($0) } ?? .max
     let exception = body["exception"]
     let codes = exception?["rawCodes"]?.elements.map { $0.uint64 ?? 0 } ?? Self.codes(exception?["codes"]?.string)
-    setException(
-      type: exception?["type"]?.string, signal: exception?["signal"]?.string, codes: codes, thread: thread)
+    setException(type: exception?["type"]?.string, signal: exception?["signal"]?.string, codes: codes)
     report.exceptionCodes = exception?["codes"]?.string
     report.exceptionSubtype = exception?["subtype"]?.string
     report.exceptionMessage = exception?["message"]?.string
@@ -39,7 +37,6 @@ extension ReportBuilder {
     let stream = body["instructionByteStream"]
     report.codeBefore = Base64.decode(stream?["beforePC"]?.string)
     report.codeAt = Base64.decode(stream?["atPC"]?.string)
-    if let index = report.faultingThread { snapshot.exception?.context = snapshot.threads[index].context }
   }
 
   /// Parses "0x0000000000000001, 0x000000011ecc5adc".
@@ -69,10 +66,10 @@ extension ReportBuilder {
 
   private mutating func readMessages(_ body: JSONValue) {
     for (image, texts) in body["asi"]?.members ?? [] {
-      for text in texts.strings { report.messages.append(ReportSnapshot.Message(image: image, text: text)) }
+      for text in texts.strings { addMessage(text, image: image) }
     }
-    if body["asi"]?.kind == .array {
-      report.messages += body["asi"]?.strings.map { ReportSnapshot.Message(image: nil, text: $0) } ?? []
+    if let list = body["asi"], list.kind == .array {
+      for text in list.strings { addMessage(text) }
     }
     report.kernelTriage = body["ktriageinfo"]?.string?.split(separator: "\n").map(String.init) ?? []
     report.vmRegionInfo = body["vmRegionInfo"]?.string ?? body["vmregioninfo"]?.string

@@ -38,16 +38,14 @@ extension ReportBuilder {
     report.isSimulated = body["isSimulated"]?.bool ?? false
     report.captureTime = body["captureTime"]?.string ?? report.captureTime
     report.launchTime = body["procLaunch"]?.string
-    snapshot.processID = int32(body["pid"])
-    snapshot.parentProcessID = int32(body["parentPid"])
+    snapshot.processID = body["pid"]?.int32
+    snapshot.parentProcessID = body["parentPid"]?.int32
     snapshot.snapshotTime = ReportTime.timestamp(report.captureTime) ?? snapshot.snapshotTime
     snapshot.startTime = ReportTime.timestamp(report.launchTime)
     if let codeType = report.codeType { snapshot.system.architecture = ReportNames.architecture(codeType) }
     readSystem(body)
     readFields(body)
   }
-
-  private func int32(_ value: JSONValue?) -> Int32? { value?.int64.flatMap { Int32(exactly: $0) } }
 
   private mutating func readSystem(_ body: JSONValue) {
     if let version = body["osVersion"], let train = version["train"]?.string {
@@ -59,7 +57,7 @@ extension ReportBuilder {
   /// Reads the rest of the header, under the names used in `.crash` texts.
   private mutating func readFields(_ body: JSONValue) {
     func add(_ name: String, _ value: String?) {
-      if let value, !value.isEmpty { report.fields.append(ReportSnapshot.Field(name: name, value: value)) }
+      addField(name, nonEmpty(value))
     }
     add("Release Type", body["osVersion"]?["releaseType"]?.string)
     add("Beta Identifier", body["storeInfo"]?["deviceIdentifierForVendor"]?.string)

@@ -31,10 +31,9 @@ extension ReportBuilder {
 
   private func systemMemory(_ pages: JSONValue?) -> SystemMemory? {
     guard let pages else { return nil }
-    func count(_ value: JSONValue?) -> UInt32? { value?.uint64.flatMap { UInt32(exactly: $0) } }
     return SystemMemory(
-      active: count(pages["active"]), inactive: count(pages["inactive"]), wired: count(pages["wired"]),
-      free: count(pages["free"]))
+      active: pages["active"]?.uint32, inactive: pages["inactive"]?.uint32, wired: pages["wired"]?.uint32,
+      free: pages["free"]?.uint32)
   }
 
   private func process(_ value: JSONValue) -> ReportSnapshot.JetsamProcess {

@@ -61,10 +61,7 @@ enum IPSReader {
   private static func read(
     _ body: JSONValue, _ tree: JSONTree, header: JSONValue?, into builder: inout ReportBuilder
   ) {
-    if let failure = tree.failure {
-      builder.note(failure.reason == .tooDeep ? ReportRules.tooLarge : ReportRules.notJSON, at: failure.offset)
-      builder.snapshot.isComplete = false
-    }
+    _ = builder.readJSON(tree)
     builder.report.bugType = body["bug_type"]?.display ?? builder.report.bugType
     if let type = builder.report.bugType {
       guard let kind = BugType.of(type)?.kind else { return refuse(type, &builder) }

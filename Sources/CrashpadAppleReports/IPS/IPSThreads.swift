@@ -16,15 +16,10 @@ extension ReportBuilder {
   }
 
   private mutating func module(_ image: JSONValue) -> ModuleSnapshot {
-    var module = ModuleSnapshot()
     let name = image["name"]?.string
-    module.name = content(image["path"]?.string ?? name)
-    module.debugName = content(name)
-    module.address = image["base"]?.uint64
-    module.size = image["size"]?.uint64
-    if let uuid = image["uuid"]?.string.flatMap({ UUIDBytes(text: $0) }), uuid != .zero {
-      module.identity = .uuid(uuid, age: 0)
-    }
+    var module = module(
+      image["path"]?.string ?? name, file: name, address: image["base"]?.uint64, size: image["size"]?.uint64,
+      uuid: image["uuid"]?.string)
     module.architecture = image["arch"]?.string
     module.bundleID = image["CFBundleIdentifier"]?.string
     module.bundleVersion = image["CFBundleShortVersionString"]?.string
@@ -85,7 +80,7 @@ extension ReportBuilder {
     frame.function = value["symbol"]?.string
     frame.functionOffset = value["symbolLocation"]?.uint64
     frame.file = value["sourceFile"]?.string
-    frame.line = value["sourceLine"]?.uint64.flatMap { UInt32(exactly: $0) }
+    frame.line = value["sourceLine"]?.uint32
     frame.isInlined = value["inline"]?.bool ?? false
     return frame
   }

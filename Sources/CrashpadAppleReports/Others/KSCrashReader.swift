@@ -6,15 +6,9 @@ internal import CrashpadSnapshot
 enum KSCrashReader {
   static func read(_ bytes: RawSpan, into builder: inout ReportBuilder) {
     let tree = JSONTree(bytes)
-    if let failure = tree.failure {
-      builder.note(failure.reason == .tooDeep ? ReportRules.tooLarge : ReportRules.notJSON, at: failure.offset)
-      builder.snapshot.isComplete = false
-    }
-    guard let root = tree.root, root["crash"] != nil || root["binary_images"] != nil || root["report"] != nil else {
-      if tree.failure == nil { builder.note(ReportRules.noBody, at: 0) }
-      builder.isRefused = true
-      return
-    }
+    guard let root = builder.readJSON(tree),
+      root["crash"] != nil || root["binary_images"] != nil || root["report"] != nil
+    else { return builder.refuseEmpty(tree) }
     builder.readKSCrash(root)
   }
 }
@@ -24,15 +18,13 @@ extension ReportBuilder {
     readSystem(root["system"])
     readReport(root["report"])
     for image in root["binary_images"]?.elements ?? [] { readImage(image) }
-    let images = imageIndices()
+    let images = TextImageIndex(snapshot)
     for (index, thread) in (root["crash"]?["threads"]?.elements ?? []).enumerated() {
       readThread(thread, index, images)
     }
     if snapshot.threads.isEmpty { note(ReportRules.noThreads, at: root["crash"]?.offset) }
     readError(root["crash"]?["error"])
-    if let text = root["crash"]?["diagnosis"]?.string {
-      report.fields.append(ReportSnapshot.Field(name: "Diagnosis", value: text))
-    }
+    addField("Diagnosis", root["crash"]?["diagnosis"]?.string)
     if root["incomplete"]?.bool == true { snapshot.isComplete = false }
   }
 
@@ -50,8 +42,8 @@ extension ReportBuilder {
     report.codeType = system["cpu_arch"]?.string
     snapshot.system.architecture = report.codeType.map { ReportNames.architecture($0) } ?? .unknown
     snapshot.system.machine = content(system["machine"]?.string)
-    snapshot.processID = system["process_id"]?.int64.flatMap { Int32(exactly: $0) }
-    snapshot.parentProcessID = system["parent_process_id"]?.int64.flatMap { Int32(exactly: $0) }
+    snapshot.processID = system["process_id"]?.int32
+    snapshot.parentProcessID = system["parent_process_id"]?.int32
     snapshot.startTime = time(system["app_start_time"])
     report.launchTime = timeText(system["app_start_time"], snapshot.startTime)
     if let name = system["system_name"]?.string {
@@ -63,9 +55,7 @@ extension ReportBuilder {
       ("Kernel Version", system["kernel_version"]), ("Free Memory", system["memory"]?["free"]),
       ("Foreground", system["application_stats"]?["application_in_foreground"]),
     ]
-    for (name, value) in fields {
-      if let text = value?.display { report.fields.append(ReportSnapshot.Field(name: name, value: text)) }
-    }
+    for (name, value) in fields { addField(name, value?.display) }
   }
 
   private mutating func readReport(_ value: JSONValue?) {
@@ -97,28 +87,14 @@ extension ReportBuilder {
     guard image.kind == .object, let address = image["image_addr"]?.uint64 else {
       return note(ReportRules.badImage, at: image.offset)
     }
-    var module = ModuleSnapshot()
     let path = image["name"]?.string ?? ""
-    module.name = content(path)
-    module.debugName = content(path.split(separator: "/").last.map(String.init) ?? path)
-    module.address = address
-    module.size = image["image_size"]?.uint64
-    if let uuid = image["uuid"]?.string.flatMap({ UUIDBytes(text: $0) }), uuid != .zero {
-      module.identity = .uuid(uuid, age: 0)
-    }
-    snapshot.modules.append(module)
+    let file = path.split(separator: "/").last.map(String.init)
+    snapshot.modules.append(
+      module(
+        path, file: file ?? path, address: address, size: image["image_size"]?.uint64, uuid: image["uuid"]?.string))
     for message in [image["crash_info_message"], image["crash_info_message2"]] {
-      guard let text = message?.string, !text.isEmpty else { continue }
-      let name = path.split(separator: "/").last.map(String.init)
-      report.messages.append(ReportSnapshot.Message(image: name, text: text))
+      if let text = message?.string, !text.isEmpty { addMessage(text, image: file) }
     }
-  }
-
-  private func imageIndices() -> TextImageIndex {
-    var images = TextImageIndex()
-    for (index, module) in snapshot.modules.enumerated() { images.add(module, index, name: []) }
-    images.sort()
-    return images
   }
 
   private mutating func readThread(_ value: JSONValue, _ index: Int, _ images: TextImageIndex) {
@@ -133,10 +109,7 @@ extension ReportBuilder {
     for frame in value["backtrace"]?["contents"]?.elements ?? [] {
       if let frame = readFrame(frame, images) { thread.frames?.append(frame) }
     }
-    let registers = (value["registers"]?["basic"]?.members ?? []).compactMap { name, value in
-      value.uint64.map { CPUContext.NamedRegister(name: name, value: $0) }
-    }
-    if !registers.isEmpty { thread.context = ReportRegisters.context(Array(registers.prefix(64))) }
+    thread.context = context(value["registers"]?["basic"])
     if value["crashed"]?.bool == true, report.faultingThread == nil {
       report.faultingThread = index
       report.faultAddress = value["registers"]?["exception"]?["far"]?.uint64
@@ -176,32 +149,26 @@ extension ReportBuilder {
     let address = error["address"]?.uint64 ?? 0
     let subcode = mach?["subcode"]?.uint64 ?? 0
     let codes = [mach?["code"]?.uint64 ?? 0, subcode == 0 ? address : subcode]
-    let thread = report.faultingThread.map { UInt64($0) } ?? .max
-    setException(type: type ?? signal?["name"]?.string, signal: signal?["name"]?.string, codes: codes, thread: thread)
+    setException(type: type ?? signal?["name"]?.string, signal: signal?["name"]?.string, codes: codes)
     snapshot.exception?.address = address
-    if let index = report.faultingThread { snapshot.exception?.context = snapshot.threads[index].context }
     if let name = mach?["code_name"]?.string {
       report.exceptionSubtype = "\(name) at 0x\(hexadecimal(address, width: 16))"
     }
-    if snapshot.exception != nil {
-      report.exceptionCodes = codes.map { "0x" + hexadecimal($0, width: 16) }.joined(separator: ", ")
-    }
+    if snapshot.exception != nil { setCodesText(codes) }
     let kind = error["type"]?.string
     if kind == "hang" || kind == "deadlock" { report.kind = .hang }
-    if let kind { report.fields.append(ReportSnapshot.Field(name: "Crash Type", value: kind)) }
+    addField("Crash Type", kind)
     addMessages(error)
   }
 
   private mutating func addMessages(_ error: JSONValue) {
     let reason = error["nsexception"]?["reason"]?.string ?? error["reason"]?.string
     if let name = error["nsexception"]?["name"]?.string {
-      let text = "*** Terminating app due to uncaught exception '\(name)', reason: '\(reason ?? "")'"
-      report.messages.append(ReportSnapshot.Message(image: nil, text: text))
+      addMessage("*** Terminating app due to uncaught exception '\(name)', reason: '\(reason ?? "")'")
     } else if let name = error["cpp_exception"]?["name"]?.string {
-      let text = "terminating due to uncaught exception of type \(name)" + (reason.map { ": \($0)" } ?? "")
-      report.messages.append(ReportSnapshot.Message(image: nil, text: text))
+      addMessage("terminating due to uncaught exception of type \(name)" + (reason.map { ": \($0)" } ?? ""))
     } else if let text = reason ?? error["user_reported"]?["name"]?.string {
-      report.messages.append(ReportSnapshot.Message(image: nil, text: text))
+      addMessage(text)
     }
   }
 }

@@ -8,14 +8,8 @@ internal import CrashpadSnapshot
 enum MetricKitReader {
   static func read(_ bytes: RawSpan, into builder: inout ReportBuilder) {
     let tree = JSONTree(bytes)
-    if let failure = tree.failure {
-      builder.note(failure.reason == .tooDeep ? ReportRules.tooLarge : ReportRules.notJSON, at: failure.offset)
-      builder.snapshot.isComplete = false
-    }
-    guard let root = tree.root, let found = diagnostics(root).min(by: { $0.rank < $1.rank }) else {
-      if tree.failure == nil { builder.note(ReportRules.noBody, at: 0) }
-      builder.isRefused = true
-      return
+    guard let root = builder.readJSON(tree), let found = diagnostics(root).min(by: { $0.rank < $1.rank }) else {
+      return builder.refuseEmpty(tree)
     }
     var reader = MetricKitDiagnostic(builder: builder)
     reader.read(found, in: found.payload)
@@ -102,7 +96,7 @@ struct MetricKitDiagnostic {
       }
     }
     let text = counts.map { "\($0.count) \($0.name)" }.joined(separator: ", ")
-    builder.report.fields.append(ReportSnapshot.Field(name: "Diagnostics", value: text))
+    builder.addField("Diagnostics", text)
     builder.note(ReportRules.moreDiagnostics, found: .number(UInt64(all.count - 1)))
   }
 
@@ -119,7 +113,7 @@ struct MetricKitDiagnostic {
     builder.report.bundleID = first(sources, "bundleIdentifier")?.string
     builder.report.version = (first(sources, "appVersion") ?? first(sources, "applicationVersion"))?.display
     builder.report.build = (first(sources, "appBuildVersion") ?? first(sources, "applicationBuildVersion"))?.display
-    builder.snapshot.processID = first(sources, "pid")?.int64.flatMap { Int32(exactly: $0) }
+    builder.snapshot.processID = first(sources, "pid")?.int32
     builder.snapshot.system.machine = builder.content(first(sources, "deviceType")?.string)
     if let text = first(sources, "platformArchitecture")?.string {
       builder.report.codeType = text
@@ -141,9 +135,7 @@ struct MetricKitDiagnostic {
       ("Total Sampled Time", first(sources, "totalSampledTime")), ("Writes Caused", first(sources, "writesCaused")),
       ("Termination Category", first(sources, "terminationCategory")),
     ]
-    for (name, value) in fields {
-      if let text = value?.display { builder.report.fields.append(ReportSnapshot.Field(name: name, value: text)) }
-    }
+    for (name, value) in fields { builder.addField(name, value?.display) }
   }
 
   // MARK: Exception
@@ -164,11 +156,8 @@ struct MetricKitDiagnostic {
       codes = [codes.first ?? 0, address]
       builder.report.faultAddress = address
     }
-    let thread = builder.report.faultingThread.map { UInt64($0) } ?? .max
-    builder.setException(type: type, signal: signal, codes: codes, thread: thread)
-    if !codes.isEmpty {
-      builder.report.exceptionCodes = codes.map { "0x" + hexadecimal($0, width: 16) }.joined(separator: ", ")
-    }
+    builder.setException(type: type, signal: signal, codes: codes)
+    if !codes.isEmpty { builder.setCodesText(codes) }
     readReason(first(sources, "terminationReason")?.string)
     readObjectiveC(first(sources, "objectiveCexceptionReason") ?? first(sources, "objectiveCExceptionReason"))
   }
@@ -218,8 +207,7 @@ struct MetricKitDiagnostic {
     guard let value else { return }
     let reason = value["composedMessage"]?.string ?? value["formatString"]?.string ?? value.string ?? ""
     let name = value["exceptionName"]?.string ?? value["className"]?.string ?? "NSException"
-    let text = "*** Terminating app due to uncaught exception '\(name)', reason: '\(reason)'"
-    builder.report.messages.append(ReportSnapshot.Message(image: nil, text: text))
+    builder.addMessage("*** Terminating app due to uncaught exception '\(name)', reason: '\(reason)'")
   }
 
   // MARK: Stacks
@@ -296,10 +284,8 @@ struct MetricKitDiagnostic {
     let uuid = value["binaryUUID"]?.string
     guard let key = uuid ?? value["binaryName"]?.string else { return nil }
     if let index = images[key] { return index }
-    var module = ModuleSnapshot()
-    module.name = builder.content(value["binaryName"]?.string ?? names[key])
+    var module = builder.module(value["binaryName"]?.string ?? names[key], file: nil, address: nil, uuid: uuid)
     module.debugName = module.name
-    if let uuid = uuid.flatMap({ UUIDBytes(text: $0) }), uuid != .zero { module.identity = .uuid(uuid, age: 0) }
     images[key] = builder.snapshot.modules.count
     builder.snapshot.modules.append(module)
     return builder.snapshot.modules.count - 1

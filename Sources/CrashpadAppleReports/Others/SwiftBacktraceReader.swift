@@ -12,12 +12,7 @@ enum SwiftBacktraceReader {
       builder = text.builder
       return
     }
-    let tree = JSONTree(bytes, from: start)
-    if let failure = tree.failure {
-      builder.note(failure.reason == .tooDeep ? ReportRules.tooLarge : ReportRules.notJSON, at: failure.offset)
-      builder.snapshot.isComplete = false
-    }
-    guard let root = tree.root else {
+    guard let root = builder.readJSON(JSONTree(bytes, from: start)) else {
       builder.isRefused = true
       return
     }
@@ -56,7 +51,7 @@ extension ReportBuilder {
       snapshot.exception = exception
     }
     if address != nil { snapshot.exception?.address = address ?? 0 }
-    if let index = report.faultingThread { snapshot.exception?.context = snapshot.threads[index].context }
+    setExceptionContext()
   }
 
   /// Parses "Linux (Debian GNU/Linux 12 (bookworm))", "macOS 14.5 (23F79)".
@@ -71,11 +66,8 @@ extension ReportBuilder {
   ///   - identity: the digits of a build ID or UUID.
   ///   - end: the address after its code.
   mutating func addSwiftImage(name: String, path: String, identity: String, start: UInt64, end: UInt64?) {
-    var module = ModuleSnapshot()
-    module.name = content(path.isEmpty ? name : path)
-    module.debugName = content(name)
-    module.address = start
-    module.size = end.flatMap { $0 >= start ? $0 - start : nil }
+    var module = module(
+      path.isEmpty ? name : path, file: name, address: start, size: end.flatMap { $0 >= start ? $0 - start : nil })
     let bytes = SwiftHex.bytes(identity)
     if snapshot.system.operatingSystem == .macos, let uuid = UUIDBytes(text: identity) {
       module.identity = .uuid(uuid, age: 0)
@@ -89,12 +81,7 @@ extension ReportBuilder {
   ///
   /// - Parameter names: the image names in the frames of each thread.
   mutating func resolveSwiftFrames(_ names: [[String?]]) {
-    var images = TextImageIndex()
-    for (index, module) in snapshot.modules.enumerated() {
-      let name = module.debugName.map { snapshot.arena[$0.offset..<$0.offset + $0.count] } ?? []
-      images.add(module, index, name: Array(name)[...])
-    }
-    images.sort()
+    let images = TextImageIndex(snapshot)
     for thread in snapshot.threads.indices {
       for index in (snapshot.threads[thread].frames ?? []).indices {
         let address = snapshot.threads[thread].frames?[index].address ?? 0
@@ -125,9 +112,7 @@ extension ReportBuilder {
         identity: image["buildId"]?.string ?? image["uuid"]?.string ?? "", start: start,
         end: image["endOfText"]?.uint64)
     }
-    if let count = root["omittedImages"]?.display {
-      report.fields.append(ReportSnapshot.Field(name: "Omitted Images", value: count))
-    }
+    addField("Omitted Images", root["omittedImages"]?.display)
     var names: [[String?]] = []
     for thread in root["threads"]?.elements ?? [] { names.append(readSwiftThread(thread)) }
     if snapshot.threads.isEmpty { note(ReportRules.noThreads) }
@@ -148,10 +133,7 @@ extension ReportBuilder {
     thread.name = content(value["name"]?.string)
     thread.frames = []
     if value["crashed"]?.bool == true, report.faultingThread == nil { report.faultingThread = snapshot.threads.count }
-    let registers = (value["registers"]?.members ?? []).compactMap { name, value in
-      value.uint64.map { CPUContext.NamedRegister(name: name, value: $0) }
-    }
-    if !registers.isEmpty { thread.context = ReportRegisters.context(Array(registers.prefix(64))) }
+    thread.context = context(value["registers"])
     for source in value["frames"]?.elements ?? [] {
       if let kind = source["kind"]?.string, kind == "truncated" || kind == "omittedFrames" { continue }
       guard let address = source["address"]?.uint64 else {
@@ -163,7 +145,7 @@ extension ReportBuilder {
       frame.functionOffset = source["offset"]?.uint64
       frame.isInlined = source["inlined"]?.bool ?? false
       frame.file = source["sourceLocation"]?["file"]?.string
-      frame.line = source["sourceLocation"]?["line"]?.uint64.flatMap { UInt32(exactly: $0) }
+      frame.line = source["sourceLocation"]?["line"]?.uint32
       thread.frames?.append(frame)
       names.append(source["image"]?.string)
     }

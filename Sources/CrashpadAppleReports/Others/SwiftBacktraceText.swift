@@ -55,9 +55,7 @@ struct SwiftBacktraceText {
   private mutating func readLine(_ line: TextBytes, at offset: Int) {
     if let place = line.first(of: "Program crashed: ") { return begin(line[(place + 17)...]) }
     guard hasBegun else {
-      if line.first(of: "Fatal error") != nil {
-        builder.report.messages.append(ReportSnapshot.Message(image: nil, text: line.string))
-      }
+      if line.first(of: "Fatal error") != nil { builder.addMessage(line.string) }
       return
     }
     if line.has(prefix: "Platform: ") { return platform(line.dropFirst(10).trimmed) }
