@@ -45,11 +45,7 @@ struct ConvertCommand: ParsableCommand {
   @Option(name: .long, help: ArgumentHelp("Format of the output.", valueName: "target"))
   var to: Conversion.Target = .minidump
 
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Add or replace a process annotation. May be repeated.", valueName: "name=value"))
-  var annotation: [AnnotationArgument] = []
+  @OptionGroup var annotations: AnnotationOption
 
   @Option(name: .customLong("report-id"), help: ArgumentHelp("Report id to write.", valueName: "uuid"))
   var reportID: UUIDBytes = .zero
@@ -64,10 +60,7 @@ struct ConvertCommand: ParsableCommand {
       valueName: "memory"))
   var memory: MemorySelection = .stacks
 
-  @OptionGroup var pipes: PipeOption
-
-  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
-  var arch: ArchitectureArgument?
+  @OptionGroup var reading: ExactReadingArguments
 
   @Option(
     name: .shortAndLong, help: ArgumentHelp("Number of dumps to convert at once; 0 for one per CPU.", valueName: "n")
@@ -107,11 +100,11 @@ struct ConvertCommand: ParsableCommand {
 
   private var conversion: Conversion {
     var options = DumpInterpreter.Options()
-    options.annotations = annotation.map { ($0.name, $0.value) }
+    options.annotations = annotations.values
     options.reportID = reportID
     options.clientID = clientID
-    options.architecture = arch?.architecture
-    options.guessesArchitecture = arch == .guess
+    options.architecture = reading.architecture
+    options.guessesArchitecture = reading.guessesArchitecture
     var conversion = Conversion(to: to, options: options)
     conversion.memory = memory
     return conversion

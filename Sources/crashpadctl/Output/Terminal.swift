@@ -44,7 +44,11 @@ enum Terminal {
     errorPart(TextStyle.error.coloringSeverity(text) + "\n")
   }
 
+  /// Prints a warning that is about no single file.
+  static func warning(_ sentence: String) { error("crashpadctl: warning: \(sentence)") }
+
   /// Prints an error that is about no single file. Returns `status`, to be thrown.
+  @discardableResult
   static func failure(_ sentence: String, _ status: ExitStatus) -> ExitStatus {
     error("crashpadctl: error: \(sentence)")
     return status
@@ -55,6 +59,7 @@ enum Terminal {
   /// - Parameters:
   ///   - name: the printable name of the input or output.
   ///   - creating: whether it was to be written.
+  @discardableResult
   static func failure(_ failure: any Error, of name: String, creating: Bool) -> ExitStatus {
     let (text, status) = Sentences.failure(failure, creating: creating)
     error("\(name): error: \(text)")
@@ -80,7 +85,7 @@ enum Terminal {
   /// Ends the tool: silently if the reader of a pipe went away, because it has all the data that it wanted.
   static func fail(writing error: any Error) -> Never {
     if error as? Errno == .brokenPipe { exit(ExitStatus.success.rawValue) }
-    self.error("crashpadctl: error: standard output: \((error as? Errno)?.description ?? "\(error)")")
+    failure("standard output: \((error as? Errno)?.description ?? "\(error)")", .ioError)
     exit(ExitStatus.ioError.rawValue)
   }
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
-import Glibc
 
 enum ValidationFormat: String, ExpressibleByArgument, CaseIterable {
   case text
@@ -47,10 +46,7 @@ struct ValidateCommand: ParsableCommand {
     completion: .list(Validation.rules.map(\.code)))
   var ignore: [String] = []
 
-  @OptionGroup var pipes: PipeOption
-
-  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
-  var arch: ArchitectureArgument?
+  @OptionGroup var reading: ExactReadingArguments
 
   @Flag(name: .long, help: "Print no notes in text.")
   var noNotes = false
@@ -98,13 +94,13 @@ struct ValidateCommand: ParsableCommand {
 
   /// The time to print in reports for reproducible builds. If set, durations are printed as zero.
   private static var sourceDateEpoch: Int64? {
-    unsafe getenv("SOURCE_DATE_EPOCH").flatMap { unsafe Int64(String(cString: $0)) }
+    Environment.text("SOURCE_DATE_EPOCH").flatMap { Int64($0) }
   }
 
   private var validation: Validation {
     var validation = Validation()
-    validation.architecture = arch?.architecture
-    validation.guessesArchitecture = arch == .guess
+    validation.architecture = reading.architecture
+    validation.guessesArchitecture = reading.guessesArchitecture
     return validation
   }
 

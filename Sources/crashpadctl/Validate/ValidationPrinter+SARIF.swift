@@ -2,6 +2,7 @@ import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
 import CrashpadJSON
+import CrashpadSnapshot
 
 extension ValidationPrinter {
   /// Prints SARIF 2.1.0, which GitHub's code scanning reads.
@@ -116,14 +117,10 @@ extension ValidationPrinter {
   private static func percentEncoded(_ input: ValidatedInput) -> String {
     var uri = ""
     for byte in input.argument == "-" ? Array(input.name.utf8) : ArgumentText.bytes(input.argument) {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"), UInt8(ascii: "/"), UInt8(ascii: "@"):
+      if byte.isLetterOrDigit || "-._~/@".utf8.contains(byte) {
         uri.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        let digits = String(byte, radix: 16, uppercase: true)
-        uri += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
+      } else {
+        uri += "%" + hexadecimal(UInt64(byte), width: 2).uppercased()
       }
     }
     return uri
