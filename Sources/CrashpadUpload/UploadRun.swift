@@ -112,7 +112,7 @@ final class UploadRun: @unchecked Sendable {
     return next
   }
 
-  // MARK: What the server says
+  // MARK: Answers
 
   /// Records that the server accepted a report, and so works.
   ///

@@ -167,14 +167,14 @@ final class UploadWorker {
 
   /// Without zlib, reports are sent uncompressed, which all servers accept.
   private func compressor(for destination: UploadDestination) -> GzipCompressor? {
-    options.compresses ?? destination.usesGzip ? compressor : nil
+    options.compresses ?? destination.server.takesGzip ? compressor : nil
   }
 
   private func request(for claim: UploadClaim, to destination: UploadDestination) throws
     -> (request: HTTPRequest, byteCount: Int)
   {
     let (minidump, fields) = try options.prepare(claim.file, scratchFile: claim.scratchFile)
-    let minidumpName = Array(destination.minidumpName.utf8)
+    let minidumpName = Array(UploadFields.minidumpName.utf8)
     let minidumpFileName = Array("\(claim.report.id.text).dmp".utf8)
     var files = [
       MultipartBody.File(
@@ -196,11 +196,8 @@ final class UploadWorker {
     let compressor = compressor(for: destination)
     var request = HTTPRequest(url: address.text, body: compressor.map { GzipBody(form, $0) } ?? form)
     request.asksFirst = destination.server.asksFirst
-    request.headers = destination.headers
-    if let header = HTTPHeader(name: HTTPHeader.contentType, value: form.contentType) { request.headers.append(header) }
-    if compressor != nil, let header = HTTPHeader(name: "Content-Encoding", value: "gzip") {
-      request.headers.append(header)
-    }
+    let encoding = compressor.flatMap { _ in HTTPHeader(name: "Content-Encoding", value: "gzip") }
+    request.headers = [HTTPHeader(name: HTTPHeader.contentType, value: form.contentType), encoding].compactMap(\.self)
     return (request, form.byteCount ?? 0)
   }
 }

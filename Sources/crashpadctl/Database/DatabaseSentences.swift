@@ -118,7 +118,7 @@ enum DatabaseSentences {
 }
 
 extension ReportChangeFailure: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
+  var explanation: FailureText {
     switch self {
     case .notFound: FailureText("there is no such report", .noInput)
     case .busy(let state): FailureText(DatabaseSentences.lock(state), .temporaryFailure)
@@ -130,5 +130,5 @@ extension ReportChangeFailure: ExplainedError {
 }
 
 extension DatabaseSession.Busy: ExplainedError {
-  func explanation(creating: Bool) -> FailureText { FailureText(DatabaseSentences.lock(state), .temporaryFailure) }
+  var explanation: FailureText { FailureText(DatabaseSentences.lock(state), .temporaryFailure) }
 }

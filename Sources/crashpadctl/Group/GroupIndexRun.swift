@@ -114,7 +114,7 @@ extension GroupCommand {
 }
 
 extension SQLiteFailure: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
+  var explanation: FailureText {
     switch reason {
     case .notInstalled:
       FailureText(

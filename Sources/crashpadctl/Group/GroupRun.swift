@@ -131,11 +131,11 @@ struct GroupMergeRun {
 }
 
 extension CrashGroups.NotAPart: ExplainedError {
-  func explanation(creating: Bool) -> FailureText { FailureText(reason, .noData) }
+  var explanation: FailureText { FailureText(reason, .noData) }
 }
 
 extension CrashGroups.Conflict: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
+  var explanation: FailureText {
     FailureText("part \(shard.number)/\(shard.total) is there twice with different content", .noData)
   }
 }

@@ -16,28 +16,31 @@ struct FailureText: Error, Sendable {
 
   /// - Parameter creating: whether an output was to be written.
   init(_ error: any Error, creating: Bool) {
+    switch error {
+    case let errno as Errno: self = errno.explanation(creating: creating)
+    case let failure as FileFailure: self = failure.explanation(creating: creating)
     // scripts/house-rules checks that each error of the libraries conforms.
-    self = (error as? any ExplainedError)?.explanation(creating: creating) ?? FailureText("\(error)", .ioError)
+    default: self = (error as? any ExplainedError)?.explanation ?? FailureText("\(error)", .ioError)
+    }
   }
 }
 
 /// An error that the tool can explain. Each error type of the libraries conforms, with a sentence for each case.
 protocol ExplainedError: Error {
-  /// - Parameter creating: whether an output was to be written.
-  func explanation(creating: Bool) -> FailureText
+  var explanation: FailureText { get }
 }
 
 extension FailureText: ExplainedError {
-  func explanation(creating: Bool) -> FailureText { self }
+  var explanation: FailureText { self }
 }
 
 // MARK: Files
 
-extension Errno: ExplainedError {
+extension Errno {
   func explanation(creating: Bool) -> FailureText { FailureText(description, ExitStatus(self, creating: creating)) }
 }
 
-extension FileFailure: ExplainedError {
+extension FileFailure {
   func explanation(creating: Bool) -> FailureText {
     switch errno {
     case .invalidArgument: FailureText("is no regular file", creating ? .cannotCreate : .noInput)
@@ -57,7 +60,7 @@ extension FileFailure: ExplainedError {
 }
 
 extension InputFile.NotReadable: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
+  var explanation: FailureText {
     switch reason {
     case .directory: FailureText("is a directory", .noInput)
     case .notAFile: FailureText("is no regular file", .noInput)
@@ -70,7 +73,7 @@ extension InputFile.NotReadable: ExplainedError {
 }
 
 extension SpoolFile.Failure: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
+  var explanation: FailureText {
     FailureText(
       "is a large pipe and can't be kept in \(Wording.printable(folder)): \(errno.description); "
         + "$TMPDIR names another place", .ioError)
@@ -78,7 +81,7 @@ extension SpoolFile.Failure: ExplainedError {
 }
 
 extension CrashDatabase.NotADatabase: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
+  var explanation: FailureText {
     FailureText("not a Crashpad database (no settings.dat, none of its directories)", .noInput)
   }
 }

@@ -10,7 +10,7 @@ import IntermediateDump
 // Why dumps and symbol files can't be read or written.
 
 extension DumpInputFailure: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
+  var explanation: FailureText {
     switch self {
     case .compressed(let compression, let reason): FailureText(Self.compressed(compression, reason), .noData)
     case .archiveOfMany(let names): FailureText(Self.archive(names), .noData)
@@ -56,7 +56,7 @@ extension DumpInputFailure: ExplainedError {
 }
 
 extension DumpJSON.Failure: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
+  var explanation: FailureText {
     let what =
       reason == .notADump
       ? "JSON that is neither a crash report nor the form of a dump" : "not the JSON form of a dump"
@@ -80,7 +80,7 @@ extension DumpJSON.Failure: ExplainedError {
 }
 
 extension MinidumpWriter.Failure: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
+  var explanation: FailureText {
     switch self {
     case .tooLarge(let count):
       FailureText("the minidump would take \(count) bytes; its format ends at 4294967295", .noData)
@@ -91,7 +91,7 @@ extension MinidumpWriter.Failure: ExplainedError {
 }
 
 extension Redaction.NotADump: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
+  var explanation: FailureText {
     FailureText("is neither an intermediate dump nor a minidump nor a crash report", .noData)
   }
 }
@@ -99,32 +99,26 @@ extension Redaction.NotADump: ExplainedError {
 // MARK: Symbol files
 
 extension SymbolFile.UnknownFormat: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
-    FailureText("is no file with symbols of a known format", .noData)
-  }
+  var explanation: FailureText { FailureText("is no file with symbols of a known format", .noData) }
 }
 
 extension SymSource.NotElf: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
+  var explanation: FailureText {
     FailureText((path.map { Wording.printable($0) + " " } ?? "") + "is no ELF or Mach-O file", .noData)
   }
 }
 
 extension SymSource.NotLinked: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
-    FailureText("is an object file that was not linked: its addresses are none", .noData)
-  }
+  var explanation: FailureText { FailureText("is an object file that was not linked: its addresses are none", .noData) }
 }
 
 extension SymSource.OtherBuild: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
-    FailureText("\(Wording.printable(path)) is of another build", .noData)
-  }
+  var explanation: FailureText { FailureText("\(Wording.printable(path)) is of another build", .noData) }
 }
 
 extension SymbolInputs.NotWhole: ExplainedError {
-  func explanation(creating: Bool) -> FailureText {
-    let reason = InputFile.NotReadable(reason: .unreadable).explanation(creating: creating)
+  var explanation: FailureText {
+    let reason = InputFile.NotReadable(reason: .unreadable).explanation
     return FailureText("\(Wording.printable(path)) \(reason.text)", .ioError)
   }
 }

@@ -22,16 +22,16 @@ enum Sentences {
   static func sentence(_ finding: Finding) -> String {
     let text = finding.path.isEmpty ? finding.rule.summary : lowercasingFirst(finding.rule.summary)
     let subject = finding.path.isEmpty ? "" : "\(finding.path): "
-    switch (finding.rule, finding.expected, finding.found) {
+    switch (finding.rule, finding.expected.map(words), finding.found.map(words)) {
     case (DumpRules.truncatedValue, let expected?, let found?):
-      return "\(finding.path) says \(say(expected)), but \(say(found)) remain"
+      return "\(finding.path) says \(expected), but \(found) remain"
     case (DumpRules.valueTooLong, let expected?, let found?):
-      return "\(finding.path) says \(say(found)); more than \(say(expected)) are not allowed"
+      return "\(finding.path) says \(found); more than \(expected) are not allowed"
     case (DumpRules.trailingBytes, _, let found?):
-      return "\(say(found)) behind the end of the root map"
-    case (_, let expected?, let found?): return "\(subject)\(text): \(say(expected)) expected, \(say(found)) found"
-    case (_, let expected?, nil): return "\(subject)\(text): \(say(expected)) expected"
-    case (_, nil, let found?): return "\(subject)\(text): \(say(found))"
+      return "\(found) behind the end of the root map"
+    case (_, let expected?, let found?): return "\(subject)\(text): \(expected) expected, \(found) found"
+    case (_, let expected?, nil): return "\(subject)\(text): \(expected) expected"
+    case (_, nil, let found?): return "\(subject)\(text): \(found)"
     case (_, nil, nil): return subject + text
     }
   }
@@ -44,7 +44,7 @@ enum Sentences {
     return first.lowercased() + text.dropFirst()
   }
 
-  private static func say(_ value: Finding.Value) -> String {
+  private static func words(_ value: Finding.Value) -> String {
     switch value {
     case .number(let number): String(number)
     case .byteCount(let count): count == 1 ? "1 byte" : "\(count) bytes"
