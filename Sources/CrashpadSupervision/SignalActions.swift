@@ -40,14 +40,14 @@ package struct SignalActions: Sendable {
 
   /// Stops one thread of the process for a moment, to ask the kernel in its place.
   package init(of process: Int32) throws(Failure) {
-    let status = Self.members("/proc/\(process)/status")
+    let status = ProcFile.members("/proc/\(process)/status")
     guard let name = status["Name"] else { throw .ended }
     self.process = process
     self.name = name
     let caught = UInt64(status["SigCgt"] ?? "", radix: 16) ?? 0
     let signals = Self.signals
     let caughtSignals = signals.filter { caught >> UInt64($0 - 1) & 1 == 1 }
-    let ownFilters = Self.members("/proc/self/status")["Seccomp_filters"]
+    let ownFilters = ProcFile.members("/proc/self/status")["Seccomp_filters"]
     if status["Seccomp"] == "2", status["Seccomp_filters"] != ownFilters { throw .filtered(caught: caughtSignals) }
     let (mappings, systemPage) = Self.mappings(process)
     guard let call = systemPage.flatMap({ Self.callInstruction(process, $0) }), let thread = Self.thread(process) else {
@@ -77,32 +77,11 @@ package struct SignalActions: Sendable {
 
   // MARK: /proc
 
-  /// The whole content: /proc gives at most a page for each read.
-  private static func text(_ path: String) -> String {
-    guard let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec) else { return "" }
-    defer { _ = try? file.close() }
-    var bytes: [UInt8] = []
-    var block = [UInt8](repeating: 0, count: 64 << 10)
-    while let count = try? unsafe block.withUnsafeMutableBytes({ try unsafe file.read(into: $0) }), count > 0 {
-      bytes += block[..<count]
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func members(_ path: String) -> [String: String] {
-    var members: [String: String] = [:]
-    for line in text(path).split(separator: "\n") {
-      guard let colon = line.firstIndex(of: ":") else { continue }
-      members[String(line[..<colon])] = String(line[line.index(after: colon)...].drop { $0 == "\t" || $0 == " " })
-    }
-    return members
-  }
-
   /// The files in memory, and the page of code that the kernel gives each process.
   private static func mappings(_ process: Int32) -> (files: [Mapping], systemPage: Range<UInt64>?) {
     var files: [Mapping] = []
     var systemPage: Range<UInt64>?
-    for line in text("/proc/\(process)/maps").split(separator: "\n") {
+    for line in (ProcFile.text("/proc/\(process)/maps") ?? "").split(separator: "\n") {
       let words = line.split(separator: " ", maxSplits: 5)
       guard words.count == 6 else { continue }
       let bounds = words[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
@@ -120,7 +99,7 @@ package struct SignalActions: Sendable {
   private static func thread(_ process: Int32) -> Int32? {
     let names = (try? Folder(FilePath("/proc/\(process)/task")).names()) ?? []
     return names.compactMap { Int32($0.text) }.sorted().first {
-      let state = members("/proc/\(process)/task/\($0)/status")["State"]?.first
+      let state = ProcFile.members("/proc/\(process)/task/\($0)/status")["State"]?.first
       return state != nil && state != "Z" && state != "X"
     }
   }

@@ -1,5 +1,4 @@
 internal import CCrashpadLinux
-internal import CrashpadFiles
 internal import Glibc
 package import SystemPackage
 
@@ -68,8 +67,8 @@ package struct SystemFacts: Sendable {
     memoryReading = filter?.memoryReading == nil ? Self.readOwnMemory() : .notPermitted
     let refusal = filter?.ptrace == nil ? linux_ptrace_refusal() : EPERM
     ptraceRefusal = refusal == 0 ? nil : Errno(rawValue: refusal)
-    ptraceScope = Self.text("/proc/sys/kernel/yama/ptrace_scope").flatMap { Int($0) }
-    let status = Self.status()
+    ptraceScope = ProcFile.text("/proc/sys/kernel/yama/ptrace_scope").flatMap { Int($0) }
+    let status = ProcFile.members("/proc/self/status")
     mayTraceAll = (status["CapEff"].flatMap { UInt64($0, radix: 16) } ?? 0) >> 19 & 1 == 1
     seccompMode = filter == nil ? status["Seccomp"].flatMap { Int($0) } : 2
     hasNoNewPrivileges = linux_prctl(LINUX_PR_GET_NO_NEW_PRIVS, 0) == 1
@@ -82,7 +81,7 @@ package struct SystemFacts: Sendable {
     var mask = sigset_t()
     unsafe sigprocmask(SIG_BLOCK, nil, &mask)
     blockedSignals = Self.handlerSignals.filter { unsafe sigismember(&mask, $0) == 1 }
-    corePattern = Self.text("/proc/sys/kernel/core_pattern")
+    corePattern = ProcFile.text("/proc/sys/kernel/core_pattern")
     coreLimit = Self.limit(4)
     processLimit = Self.limit(6)
     fileLimit = Self.limit(7)
@@ -90,28 +89,12 @@ package struct SystemFacts: Sendable {
     (memoryLimit, memoryUse) = Self.groupMemory()
     isProcessOne = getpid() == 1
     isInUserNamespace =
-      Self.text("/proc/self/uid_map").map { $0.split(separator: " ") != ["0", "0", "4294967295"] } ?? false
+      ProcFile.text("/proc/self/uid_map").map { $0.split(separator: " ") != ["0", "0", "4294967295"] } ?? false
     isRootReadOnly = FolderFacts.fileSystem("/")?.isReadOnly ?? false
   }
 
   private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
     unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-  }
-
-  /// The content of a small file of /proc or /sys, without the line feed at its end.
-  private static func text(_ path: String) -> String? {
-    guard var bytes = try? InputFile.prefix(of: FilePath(path), count: 4096) else { return nil }
-    if bytes.last == 0x0a { bytes.removeLast() }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func status() -> [String: String] {
-    var members: [String: String] = [:]
-    for line in (text("/proc/self/status") ?? "").split(separator: "\n") {
-      guard let colon = line.firstIndex(of: ":") else { continue }
-      members[String(line[..<colon])] = String(line[line.index(after: colon)...].drop { $0 == "\t" || $0 == " " })
-    }
-    return members
   }
 
   private static func readOwnMemory() -> Errno? {
@@ -134,16 +117,16 @@ package struct SystemFacts: Sendable {
   }
 
   private static func groupMemory() -> (limit: UInt64?, use: UInt64?) {
-    let line = (text("/proc/self/cgroup") ?? "").split(separator: "\n").first { $0.hasPrefix("0::") }
+    let line = (ProcFile.text("/proc/self/cgroup") ?? "").split(separator: "\n").first { $0.hasPrefix("0::") }
     let own = line.map { String($0.dropFirst(3)) } ?? "/"
     for (folder, limit, use) in [
       ("/sys/fs/cgroup\(own)", "memory.max", "memory.current"), ("/sys/fs/cgroup", "memory.max", "memory.current"),
       ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
     ] {
-      guard let text = text("\(folder)/\(limit)") else { continue }
+      guard let text = ProcFile.text("\(folder)/\(limit)") else { continue }
       // In control groups of version 1, a number close to 2^63 means no limit.
       guard let number = UInt64(text), number < 1 << 60 else { return (nil, nil) }
-      return (number, self.text("\(folder)/\(use)").flatMap { UInt64($0) })
+      return (number, ProcFile.text("\(folder)/\(use)").flatMap { UInt64($0) })
     }
     return (nil, nil)
   }

@@ -22,6 +22,8 @@ public struct UploadPolicy: Sendable {
   /// The longest pause that a server may ask for, in seconds. A server that sends a week in
   /// milliseconds would ask for years.
   static let maximumPause: Int64 = 24 * 60 * 60
+  /// The number of failures in a row after which the server is considered at fault.
+  static let mostFailures = 10
 
   // MARK: Before
 
@@ -132,15 +134,15 @@ extension Uploading.Failure {
     case .status(let status), .proxyStatus(let status), .redirection(let status, _):
       switch UploadPolicy.verdict(HTTPResponse(status: status), hasAccepted: hasAccepted, isCompressed: true, now: 0) {
       case .unavailable: 1
-      case .unclear: Uploading.mostFailures
+      case .unclear: UploadPolicy.mostFailures
       // The server may reject just this one report.
       case .wrongAddress, .refused, .accepted: hasAccepted ? 2 : 1
       }
     case .webPage: 1
-    case .discarded: Uploading.mostFailures
+    case .discarded: UploadPolicy.mostFailures
     case .transfer(let transfer):
       switch transfer.kind {
-      case .interrupted, .unreadable, .other: Uploading.mostFailures
+      case .interrupted, .unreadable, .other: UploadPolicy.mostFailures
       // This report alone may take the server too long.
       case .timeout: hasAccepted ? 2 : 1
       case .badAddress, .unknownHost, .noConnection, .proxyRefused, .insecure, .untrusted: 1

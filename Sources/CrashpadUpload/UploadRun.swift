@@ -6,14 +6,14 @@ internal import Synchronization
 
 /// The state that the workers of one run share.
 ///
-/// Sendable although `tell` is not: `tell` is called only under the lock, while the caller's thread waits.
+/// Sendable although `report` is not: `report` is called only under the lock, while the caller's thread waits.
 final class UploadRun: @unchecked Sendable {
-  let uploading: Uploading
+  let options: Uploading.Options
   let session: DatabaseSession
   private let ids: [UUIDBytes]
   /// The last pause of the server.
   private let pause: UploadPause?
-  private let tell: (Uploading.Event) -> Void
+  private let report: (Uploading.Event) -> Void
   private let state: Mutex<State>
 
   /// A failure that may be the report's or the server's fault; not known yet.
@@ -34,24 +34,24 @@ final class UploadRun: @unchecked Sendable {
     var wasAllowed = false
     var lastAttempt: Int64 = 0
     var lastSync: Int64
-    var hasToldSettings = false
+    var hasReportedSettings = false
   }
 
   /// - Parameter pause: the last pause of the server, even if it is over.
   init(
-    _ uploading: Uploading, _ session: DatabaseSession, _ pause: UploadPause?, _ ids: [UUIDBytes],
-    _ tell: @escaping (Uploading.Event) -> Void
+    _ options: Uploading.Options, _ session: DatabaseSession, _ pause: UploadPause?, _ ids: [UUIDBytes],
+    _ report: @escaping (Uploading.Event) -> Void
   ) {
-    self.uploading = uploading
+    self.options = options
     self.session = session
     self.ids = ids
     self.pause = pause
-    self.tell = tell
+    self.report = report
     state = Mutex(State(isProbing: pause != nil, lastSync: Int64(time(nil))))
-    if let pause, uploading.leavesAlone(pause) {
+    if let pause, options.leavesAlone(pause) {
       let stop = Uploading.Stop.backsOff(until: pause.until, isRequested: pause.isRequested)
       state.withLock { $0.stop = stop }
-      tell(.stops(stop))
+      report(.stops(stop))
     }
   }
 
@@ -71,7 +71,9 @@ final class UploadRun: @unchecked Sendable {
     }
   }
 
-  func tell(_ result: Uploading.Result) { state.withLock { _ in tell(.result(result)) } }
+  func report(_ id: UUIDBytes, _ outcome: Uploading.Outcome) {
+    state.withLock { _ in report(.result(Uploading.Result(id: id, outcome: outcome))) }
+  }
 
   /// Ends the run: no further report is sent. Only the first reason is reported.
   func stop(_ reason: Uploading.Stop) { state.withLock { stop(reason, &$0) } }
@@ -79,7 +81,7 @@ final class UploadRun: @unchecked Sendable {
   private func stop(_ reason: Uploading.Stop, _ state: inout State) {
     guard state.stop == nil else { return }
     state.stop = reason
-    tell(.stops(reason))
+    report(.stops(reason))
   }
 
   // MARK: Consent
@@ -92,7 +94,7 @@ final class UploadRun: @unchecked Sendable {
       return nil
     }
     state.withLock { state in
-      if state.wasAllowed, !settings.uploadsEnabled, !uploading.isNamed { stop(.consentWithdrawn, &state) }
+      if state.wasAllowed, !settings.uploadsEnabled, !options.isNamed { stop(.consentWithdrawn, &state) }
       state.wasAllowed = settings.uploadsEnabled
     }
     return settings
@@ -104,13 +106,13 @@ final class UploadRun: @unchecked Sendable {
   func takeTurn(at now: Int64) throws(FileFailure) -> Int64? {
     var next: Int64?
     _ = try session.changeSettings { settings in
-      next = uploading.options.policy.nextTurn(lastAttempt: settings.lastUploadAttemptTime, now: now)
+      next = options.policy.nextTurn(lastAttempt: settings.lastUploadAttemptTime, now: now)
       if next == nil { settings.lastUploadAttemptTime = now }
     }
     return next
   }
 
-  // MARK: What the server says
+  // MARK: Answers
 
   /// Records that the server accepted a report, and so works.
   ///
@@ -127,7 +129,7 @@ final class UploadRun: @unchecked Sendable {
       return (isFirst, state.suspicions)
     }
     if isFirst, pause != nil {
-      _ = try? session.setUploadPause(of: uploading.options.serverName, nil, now: uploading.now)
+      _ = try? session.setUploadPause(of: options.serverName, nil, now: options.currentTime)
     }
     return suspicions
   }
@@ -138,7 +140,7 @@ final class UploadRun: @unchecked Sendable {
     state.withLock { state in
       state.failuresInARow += 1
       let count = state.failuresInARow
-      if count >= (state.isProbing ? 1 : Uploading.mostFailures) {
+      if count >= (state.isProbing ? 1 : UploadPolicy.mostFailures) {
         leaveAlone(nil, &state) { .failures(count, until: $0) }
       }
     }
@@ -157,7 +159,7 @@ final class UploadRun: @unchecked Sendable {
       guard count >= limit else { return }
       leaveAlone(pause, &state) { until in
         if pause != nil { return .paused(until: until) }
-        if limit == Uploading.mostFailures { return .failures(count, until: until) }
+        if limit == UploadPolicy.mostFailures { return .failures(count, until: until) }
         return failure.needsAttention ? .wrongAddress(failure, until: until) : .unavailable(failure, until: until)
       }
     }
@@ -175,11 +177,11 @@ final class UploadRun: @unchecked Sendable {
   /// - Returns: the end of the pause, in seconds since 1970.
   private func writePause(_ seconds: Int64?, hasAccepted: Bool) -> Int64 {
     let failures = if let pause, !hasAccepted { max(pause.failures, 1) + 1 } else { 1 }
-    let now = uploading.now
+    let now = options.currentTime
     let until = now + (seconds ?? UploadPolicy.serverBackOff(failures: failures))
     // If the pause can't be written, the next run asks the server again, which harms no report.
     _ = try? session.setUploadPause(
-      of: uploading.options.serverName, UploadPause(until: until, failures: seconds == nil ? failures : 0), now: now)
+      of: options.serverName, UploadPause(until: until, failures: seconds == nil ? failures : 0), now: now)
     return until
   }
 
@@ -195,8 +197,8 @@ final class UploadRun: @unchecked Sendable {
       _ = try session.changeSettings { $0.lastUploadAttemptTime = now }
     } catch {
       state.withLock { state in
-        if !state.hasToldSettings { tell(.attemptNotNoted(error)) }
-        state.hasToldSettings = true
+        if !state.hasReportedSettings { report(.attemptNotNoted(error)) }
+        state.hasReportedSettings = true
       }
     }
   }
@@ -212,20 +214,17 @@ final class UploadRun: @unchecked Sendable {
     if isDue { _ = try? session.syncFileSystem() }
   }
 
-  /// Judges the failures that no later report explained.
-  func end() {
+  /// Reports the failures that no later report explained, except those that were caused by the reports themselves.
+  ///
+  /// - Returns: the latter.
+  func end() -> [Suspicion] {
     let (suspicions, areOfReports) = state.withLock { state in
       defer { state.suspicions = [] }
       return (state.suspicions, state.hasAccepted && state.stop == nil)
     }
-    if areOfReports {
-      UploadWorker(self).judge(suspicions)
-    } else {
-      for suspicion in suspicions {
-        tell(Uploading.Result(id: suspicion.id, outcome: .deferred(suspicion.failure)))
-      }
-      if !suspicions.isEmpty, stopReason == nil { _ = writePause(nil, hasAccepted: false) }
-    }
-    _ = try? session.syncFileSystem()
+    if areOfReports { return suspicions }
+    for suspicion in suspicions { report(suspicion.id, .deferred(suspicion.failure)) }
+    if !suspicions.isEmpty, stopReason == nil { _ = writePause(nil, hasAccepted: false) }
+    return []
   }
 }

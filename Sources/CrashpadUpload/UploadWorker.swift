@@ -5,16 +5,12 @@ internal import CrashpadSnapshot
 /// Uploads reports one after the other over one connection.
 final class UploadWorker {
   private let run: UploadRun
-  private let uploading: Uploading
   private var connection: HTTPConnection?
   private lazy var compressor = CompressionStream.gzip()
 
-  private var options: Uploading.Options { uploading.options }
+  private var options: Uploading.Options { run.options }
 
-  init(_ run: UploadRun) {
-    self.run = run
-    uploading = run.uploading
-  }
+  init(_ run: UploadRun) { self.run = run }
 
   func work() {
     while let id = run.next() { handle(id) }
@@ -32,10 +28,10 @@ final class UploadWorker {
     } catch { step = .done(.unusable(error)) }
     // The lock of the report is released by now.
     switch step {
-    case .done(let outcome): run.tell(Uploading.Result(id: id, outcome: outcome))
+    case .done(let outcome): run.report(id, outcome)
     case .failed(let failure, let pause): run.suspect(id, failure, pause: pause)
     case .accepted(let outcome):
-      run.tell(Uploading.Result(id: id, outcome: outcome))
+      run.report(id, outcome)
       judge(run.accepted())
     }
     run.syncSometimes()
@@ -58,7 +54,7 @@ final class UploadWorker {
     guard let settings = run.settings() else { return .done(.notTried) }
     // Most reports that are not sent need no lock.
     if let metadata = try run.session.database.pendingReport(id)?.metadata.value, !metadata.isUploaded,
-      let outcome = uploading.held(metadata, settings)
+      let outcome = options.held(metadata, settings)
     {
       if case .skipped = outcome {} else { return .done(outcome) }
     }
@@ -67,13 +63,13 @@ final class UploadWorker {
       let isCompleted = try run.session.database.report(id)?.metadata.value?.isUploaded == true
       return .done(isCompleted ? .completedEarlierUpload : .gone)
     }
-    if let outcome = uploading.held(claim.metadata, settings) {
+    if let outcome = options.held(claim.metadata, settings) {
       if case .skipped = outcome { try claim.skip() }
       return .done(outcome)
     }
     guard let destination = options.destination else { return .done(.notTried) }
-    if options.policy.limitsRate, !uploading.isNamed, !claim.metadata.isUploadExplicitlyRequested,
-      let next = try run.takeTurn(at: uploading.now)
+    if options.policy.limitsRate, !options.isNamed, !claim.metadata.isUploadExplicitlyRequested,
+      let next = try run.takeTurn(at: options.currentTime)
     {
       return .done(.waits(.waitForRate(until: next)))
     }
@@ -100,7 +96,7 @@ final class UploadWorker {
       if case .unreadable(let file) = error.kind { throw file }
       return .failed(.transfer(error), pause: nil)
     }
-    let now = uploading.now
+    let now = options.currentTime
     let verdict = UploadPolicy.verdict(
       response, hasAccepted: run.hasAccepted, isCompressed: compressor(for: destination) != nil, now: now)
     switch verdict {
@@ -126,7 +122,7 @@ final class UploadWorker {
   private func record(
     _ response: HTTPResponse, _ byteCount: Int, _ claim: UploadClaim, _ destination: UploadDestination
   ) throws -> Step {
-    let now = uploading.now
+    let now = options.currentTime
     if let reason = destination.rejection(in: response.body) {
       try claim.giveUp(now: now)
       run.recordAttempt(at: now)
@@ -148,13 +144,13 @@ final class UploadWorker {
     for suspicion in suspicions {
       let outcome: Uploading.Outcome
       do { outcome = try charge(suspicion) } catch { outcome = .deferred(suspicion.failure) }
-      run.tell(Uploading.Result(id: suspicion.id, outcome: outcome))
+      run.report(suspicion.id, outcome)
     }
   }
 
   private func charge(_ suspicion: UploadRun.Suspicion) throws -> Uploading.Outcome {
     guard let claim = try run.session.claimForUpload(suspicion.id) else { return .gone }
-    let now = uploading.now
+    let now = options.currentTime
     var metadata = claim.metadata
     if metadata.uploadAttempts < .max { metadata.uploadAttempts += 1 }
     metadata.lastUploadAttemptTime = now
@@ -171,22 +167,14 @@ final class UploadWorker {
 
   /// Without zlib, reports are sent uncompressed, which all servers accept.
   private func compressor(for destination: UploadDestination) -> CompressionStream? {
-    options.compresses ?? destination.usesGzip ? compressor : nil
+    options.compresses ?? destination.server.takesGzip ? compressor : nil
   }
 
   private func request(for claim: UploadClaim, to destination: UploadDestination) throws
     -> (request: HTTPRequest, byteCount: Int)
   {
-    var minidump = claim.file
-    var input = try InputFile(minidump)
-    if let redact = options.redaction {
-      minidump = try claim.scratchFile()
-      try redact(input, minidump)
-      try minidump.rewind()
-      input = try InputFile(minidump)
-    }
-    let fields = try input.checkingReading { uploading.fields(input) }
-    let minidumpName = Array(destination.minidumpName.utf8)
+    let (minidump, fields) = try options.prepare(claim.file, scratchFile: claim.scratchFile)
+    let minidumpName = Array(UploadFields.minidumpName.utf8)
     let minidumpFileName = Array("\(claim.report.id.text).dmp".utf8)
     var files = [
       MultipartBody.File(
@@ -208,11 +196,8 @@ final class UploadWorker {
     let compressor = compressor(for: destination)
     var request = HTTPRequest(url: address.text, body: compressor.map { GzipBody(form, $0) } ?? form)
     request.asksFirst = destination.server.asksFirst
-    request.headers = destination.headers
-    if let header = HTTPHeader(name: HTTPHeader.contentType, value: form.contentType) { request.headers.append(header) }
-    if compressor != nil, let header = HTTPHeader(name: "Content-Encoding", value: "gzip") {
-      request.headers.append(header)
-    }
+    let encoding = compressor.flatMap { _ in HTTPHeader(name: "Content-Encoding", value: "gzip") }
+    request.headers = [HTTPHeader(name: HTTPHeader.contentType, value: form.contentType), encoding].compactMap(\.self)
     return (request, form.byteCount ?? 0)
   }
 }

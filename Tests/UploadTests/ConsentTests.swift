@@ -116,10 +116,7 @@ struct ConsentTests {
 
   @Test("Consent that is withdrawn during a run ends it: no further report is sent")
   func withdrawn() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...100)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...100)
     let result = try Tool.shell(
       """
       count() { grep -c '"event":"request"' collected/log.ndjson; }

@@ -21,10 +21,7 @@ struct DiskTests {
 
   @Test("On a full disk no report is lost or comes twice", .enabled(if: Machine.canMount, "no rights to mount"))
   func full() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...3)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...3)
     let result = try onDisk(
       "64k", folder,
       "cat /dev/zero > filler 2>/dev/null; \(upload(collector)); rm filler; \(upload(collector)); echo $?")
@@ -39,10 +36,7 @@ struct DiskTests {
 
   @Test("From a disk that is read-only nothing is sent", .enabled(if: Machine.canMount, "no rights to mount"))
   func readOnly() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...2)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...2)
     let result = try onDisk("1m", folder, "mount -o remount,bind,ro \"$PWD\"; \(upload(collector)); echo $?")
     #expect(result.text == "73\n", "\(result.errorText)")
     #expect(result.errorText.contains("Read-only file system"), "\(result.errorText)")
@@ -53,10 +47,7 @@ struct DiskTests {
   @Test(
     "Who may only read the database sends nothing", .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "no setpriv"))
   func onlyReading() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...2)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...2)
     let result = try Tool.shell(
       "chmod -R a=rX db; as-nobody \(upload(collector)); echo $?; as-nobody \(upload(collector)) --dry-run; echo $?; chmod -R u=rwX db",
       in: folder)
@@ -70,10 +61,7 @@ struct DiskTests {
     "A report that may not be read stays, and the others are sent",
     .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "no setpriv"))
   func unreadable() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...3)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...3)
     let result = try Tool.shell(
       """
       chmod 0 db/pending/\(UploadDatabase.id(2)).dmp
@@ -112,10 +100,7 @@ struct DiskTests {
 
   @Test("A report or an attachment with another name is not sent, the others are, and check tells which it is")
   func hardLinks() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...3)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...3)
     let secret = Array("a file of another user".utf8)
     try folder.write(secret, to: "secret")
     let id = UploadDatabase.id

@@ -26,9 +26,7 @@ struct KilledRunTests {
   )
   func killed(_ round: Int) throws {
     var random = SplitMix64(seed: Self.seed, area: UInt64(round))
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
+    let (folder, collector, database) = try UploadDatabase.withCollector()
     let count = 50
     let jobs = 3
     try database.add(1...count)
@@ -162,27 +160,20 @@ struct KilledRunTests {
 
   @Test("A run that is ended while it waits for an answer leaves the report as it was", arguments: [SIGINT, SIGTERM])
   func ended(_ signal: Int32) throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...1)
     let process = try Tool.start(["upload", "--database", "db", "--url", collector.url("/hang")], in: folder)
     while process.isRunning, collector.lineCount == 0 { usleep(1000) }
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
     try database.expectPending(1, attempts: 0)
     try collector.settle()
-    let result = try database.upload(to: collector.url())
-    #expect(result.status == 0, "\(result.errorText)")
+    try database.upload(to: collector.url(), status: 0)
     try database.expectUploaded(1, as: "CrashID=bp-2")
   }
 
   @Test("While a report is sent, nobody else changes it")
   func claimed() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...1)
     let before = try database.report(1)
     let process = try Tool.start(["upload", "--database", "db", "--url", collector.url("/hang")], in: folder)
     while process.isRunning, collector.lineCount == 0 { usleep(1000) }
@@ -207,9 +198,7 @@ struct KilledRunTests {
 
   @Test("Two runs at once send each report once")
   func race() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
+    let (folder, collector, database) = try UploadDatabase.withCollector()
     let count = 60
     try database.add(1...count)
     let command = "\(database.command("--jobs 3")) --url '\(collector.url())' --now \(UploadDatabase.now)"

@@ -12,9 +12,7 @@ import ToolRunner
 struct LimitTests {
   @Test("With few descriptors and many jobs, each report is sent once and recorded", arguments: [20, 40])
   func descriptors(_ limit: Int) throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
+    let (folder, collector, database) = try UploadDatabase.withCollector()
     let count = 30
     for number in 1...count { try database.add(number, attachments: ["log": Array("log \(number)".utf8)]) }
     let first = try Tool.shell(
@@ -37,16 +35,12 @@ struct LimitTests {
       "ulimit -n 4", "ulimit -n 5", "ulimit -n 6", "ulimit -n 8", "ulimit -n 10", "ulimit -n 12",
     ])
   func tightLimits(_ limit: String) throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...3)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...3)
     let first = try Tool.shell("\(limit); exec \(database.command("--jobs 3 --url \(collector.url())"))", in: folder)
     // Neither a signal nor silence.
     #expect([0, 1, 73, 74, 75].contains(first.status), "\(first.status): \(first.errorText)")
     #expect(first.status == 0 || !first.errorText.isEmpty, "\(limit): status \(first.status) without a word")
-    let second = try database.upload(to: collector.url())
-    #expect(second.status == 0, "\(second.errorText)")
+    let second = try database.upload(to: collector.url(), status: 0)
     for number in 1...3 { #expect(try database.report(number).isUploaded, "\(first.errorText)\(second.errorText)") }
   }
 
@@ -67,9 +61,7 @@ struct LimitTests {
 
   @Test("With --redact a report that becomes shorter while it is read fails alone; the others are sent")
   func shrinkingReport() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
+    let (folder, collector, database) = try UploadDatabase.withCollector()
     var parameters = SynthParameters.tiny(seed: 5)
     parameters.stackBytes = 3 << 20
     try folder.write(SynthDump(parameters).bytes, to: "crash.idump")
@@ -79,8 +71,8 @@ struct LimitTests {
     for number in 1...4 { try database.add(number, content: report) }
     let result = try database.upload(
       to: collector.url(), "--redact --jobs 2",
-      variables: "LD_PRELOAD='\(PreloadedLibrary.faultInjection)' FAULT_CUT='pending/\(UploadDatabase.id(2))'")
-    #expect(result.status == 1, "\(result.errorText)")
+      variables: "LD_PRELOAD='\(PreloadedLibrary.faultInjection)' FAULT_CUT='pending/\(UploadDatabase.id(2))'",
+      status: 1)
     #expect(result.errorText.contains("\(UploadDatabase.id(2))"), "\(result.errorText)")
     #expect(result.errorText.contains("became shorter"), "\(result.errorText)")
     #expect(Set(try collector.requests.map(\.report)) == [1, 3, 4].mapSet(UploadDatabase.id))
@@ -90,9 +82,7 @@ struct LimitTests {
 
   @Test("Of a large report every server but Backtrace is asked before", arguments: UploadServer.allCases)
   func expectation(_ server: UploadServer) throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
+    let (_, collector, database) = try UploadDatabase.withCollector()
     var random = SplitMix64(seed: 9)
     try database.add(1, content: (0..<(3 << 20)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
     var options = Uploading.Options(UploadDestination(server, try WebAddress(collector.url())))

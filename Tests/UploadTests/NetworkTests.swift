@@ -11,14 +11,10 @@ struct NetworkTests {
     .enabled(if: WebServer.isPossible, "no nginx or openssl"), arguments: ["expired", "wrong", "self", "good"])
   func badCertificate(_ certificate: String) throws {
     let server = try WebServer.shared.get()
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...2)
+    let (_, collector, database) = try UploadDatabase.withCollector(1...2)
     // The system knows nothing of the test's CA.
     let options = certificate == "good" ? "" : "--ca-file \(server.authority)"
-    let result = try database.upload(to: server.secureURL(collector, certificate), "--jobs 1 \(options)")
-    #expect(result.status == 1, "\(result.errorText)")
+    let result = try database.upload(to: server.secureURL(collector, certificate), "--jobs 1 \(options)", status: 1)
     #expect(result.errorText.contains("no secure connection"), "\(result.errorText)")
     for number in 1...2 { try database.expectPending(number, attempts: 0) }
     #expect(try collector.events.isEmpty)
@@ -28,18 +24,13 @@ struct NetworkTests {
     "The CA from $SSL_CERT_FILE, and --ca-file before it", .enabled(if: WebServer.isPossible, "no nginx or openssl"))
   func authority() throws {
     let server = try WebServer.shared.get()
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...2)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...2)
     let url = server.secureURL(collector, host: "127.0.0.1")
     let id = UploadDatabase.id
-    let first = try database.upload(to: url, "--report \(id(1))", variables: "SSL_CERT_FILE=\(server.authority)")
-    #expect(first.status == 0, "\(first.errorText)")
+    try database.upload(to: url, "--report \(id(1))", variables: "SSL_CERT_FILE=\(server.authority)", status: 0)
     try folder.write([], to: "empty")
-    let second = try database.upload(
-      to: url, "--report \(id(2)) --ca-file \(server.authority)", variables: "SSL_CERT_FILE=empty")
-    #expect(second.status == 0, "\(second.errorText)")
+    try database.upload(
+      to: url, "--report \(id(2)) --ca-file \(server.authority)", variables: "SSL_CERT_FILE=empty", status: 0)
     #expect(try collector.requests.count == 2)
   }
 
@@ -48,10 +39,7 @@ struct NetworkTests {
     .enabled(if: WebServer.isPossible && Machine.canMount, "no nginx or openssl, or no rights to mount"))
   func pinned() throws {
     let server = try WebServer.shared.get()
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...2)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...2)
     let made = try Tool.shell(
       """
       mkdir hashed && cp '\(server.authority)' hashed/ca.pem && '\(WebServer.openssl!)' rehash hashed
@@ -60,8 +48,7 @@ struct NetworkTests {
     #expect(made.status == 0, "\(made.errorText)")
     let url = server.secureURL(collector)
     let id = UploadDatabase.id
-    let hashed = try database.upload(to: url, "--report \(id(1))", variables: "SSL_CERT_DIR=hashed")
-    #expect(hashed.status == 0, "\(hashed.errorText)")
+    try database.upload(to: url, "--report \(id(1))", variables: "SSL_CERT_DIR=hashed", status: 0)
     // The system trusts the server now, and whoever names another authority does not.
     let system =
       "unshare --mount \(Machine.mapping) sh -c 'mount --bind hashed /etc/ssl/certs && exec \"$0\" \"$@\"'"
@@ -77,25 +64,19 @@ struct NetworkTests {
     "An address of IPv6, over TLS too", .enabled(if: WebServer.isPossible && WebServer.hasIPv6, "no nginx or no IPv6"))
   func version6() throws {
     let server = try WebServer.shared.get()
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...2)
-    let plain = try database.upload(
-      to: server.url(collector).replacing("127.0.0.1", with: "[::1]"), "--verbose --report \(UploadDatabase.id(1))")
-    #expect(plain.status == 0, "\(plain.errorText)")
-    let secure = try database.upload(
-      to: server.secureURL(collector, host: "[::1]"), "--report \(UploadDatabase.id(2)) --ca-file \(server.authority)")
-    #expect(secure.status == 0, "\(secure.errorText)")
+    let (_, collector, database) = try UploadDatabase.withCollector(1...2)
+    try database.upload(
+      to: server.url(collector).replacing("127.0.0.1", with: "[::1]"), "--verbose --report \(UploadDatabase.id(1))",
+      status: 0)
+    try database.upload(
+      to: server.secureURL(collector, host: "[::1]"), "--report \(UploadDatabase.id(2)) --ca-file \(server.authority)",
+      status: 0)
     #expect(try collector.requests.count == 2)
   }
 
   @Test("A CA's file that is none, or of a port that does not speak TLS")
   func noTLS() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...1)
     let url = collector.url().replacing("http:", with: "https:")
     let missing = try database.upload(to: url, "--ca-file missing")
     #expect(missing.status == 66 && missing.errorText.contains("missing: error: "), "\(missing.errorText)")
@@ -114,10 +95,7 @@ struct NetworkTests {
   @Test("HTTP to a port that speaks TLS is a wrong address", .enabled(if: WebServer.isPossible, "no nginx or openssl"))
   func plainToSecure() throws {
     let server = try WebServer.shared.get()
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...6)
+    let (_, collector, database) = try UploadDatabase.withCollector(1...6)
     let url = server.secureURL(collector).replacing("https:", with: "http:")
     for _ in 1...6 {
       let result = try database.upload(to: url, "--retry-now")
@@ -173,9 +151,8 @@ struct NetworkTests {
     try database.add(1...3)
     let variables = "https_proxy=http://127.0.0.1:\(proxy.port)"
     let options = "--jobs 1 --ca-file \(server.authority)"
-    let first = try database.upload(
-      to: server.secureURL(collector), "\(options) --report \(UploadDatabase.id(1))", variables: variables)
-    #expect(first.status == 0, "\(first.errorText)")
+    try database.upload(
+      to: server.secureURL(collector), "\(options) --report \(UploadDatabase.id(1))", variables: variables, status: 0)
     #expect(try collector.requests.count == 1)
     #expect(try proxy.events.map(\.target) == ["localhost:\(server.securePorts["good"]!)"])
     let refused = try database.upload(to: "https://refused.invalid/", options, variables: variables)
@@ -185,10 +162,7 @@ struct NetworkTests {
 
   @Test("A proxy that can't be read is told without its password, and nothing goes without it")
   func oddProxies() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...1)
     try folder.write(Array("http://us%0aer:SECRET@127.0.0.1:1\n".utf8), to: "proxy")
     let addresses = [
       "http://user:SECRET@127.0.0.1:99999", "foo://user:SECRET@127.0.0.1", "http://user:SECRET@[::1",
@@ -243,9 +217,8 @@ struct NetworkTests {
     proxy.stop()
     let database = try UploadDatabase(folder)
     try database.add(1...2)
-    let result = try database.upload(
-      to: "http://crashes.example/", "--jobs 1", variables: "http_proxy=http://127.0.0.1:\(proxy.port)")
-    #expect(result.status == 75, "\(result.errorText)")
+    try database.upload(
+      to: "http://crashes.example/", "--jobs 1", variables: "http_proxy=http://127.0.0.1:\(proxy.port)", status: 75)
     for number in 1...2 { try database.expectPending(number, attempts: 0) }
   }
 }

@@ -77,10 +77,7 @@ struct OutageTests {
 
   @Test("A report that the server can't take does not keep the others: each probe begins with another report")
   func poison() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...20)
+    let (_, collector, database) = try UploadDatabase.withCollector(1...20)
     // The first in the order, for which the address seems to be refused.
     let url = collector.url("/status/403?only=000000000001")
     var runs = 0

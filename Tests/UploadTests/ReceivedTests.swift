@@ -41,14 +41,11 @@ struct ReceivedTests {
 
   @Test("All bytes of the report and its attachments", arguments: Way.possible, [true, false])
   func bytes(_ way: Way, compressed: Bool) throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
+    let (folder, collector, database) = try UploadDatabase.withCollector()
     let dump = SynthDump(SynthParameters(seed: 3)).bytes
     try database.add(1, content: dump, attachments: ["log.txt": Self.attachment, "empty": [], "A-b_c.1": [0x0a]])
     let options = try way.options + (compressed ? "" : "--no-gzip")
-    let result = try database.upload(to: way.url(collector), options)
-    #expect(result.status == 0, "\(result.errorText)")
+    try database.upload(to: way.url(collector), options, status: 0)
     let requests = try collector.requests
     let event = try #require(requests.first)
     #expect(requests.count == 1)
@@ -72,9 +69,7 @@ struct ReceivedTests {
 
   @Test("The annotations as fields, sorted, and product, version and client in the URL")
   func fields() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
+    let (folder, collector, database) = try UploadDatabase.withCollector()
     var parameters = SynthParameters(seed: 5)
     parameters.annotatedModules = 3
     let dump = SynthDump(parameters)
@@ -82,8 +77,7 @@ struct ReceivedTests {
     try folder.write(dump.bytes, to: name)
     let processed = try Tool.shell("crashpadctl process --database db", in: folder)
     #expect(processed.status == 0, "\(processed.errorText)")
-    let result = try database.upload(to: collector.url("/submit?a=b"), "--field extra=one --field 'ver=9 9'", now: nil)
-    #expect(result.status == 0, "\(result.errorText)")
+    try database.upload(to: collector.url("/submit?a=b"), "--field extra=one --field 'ver=9 9'", now: nil, status: 0)
     var expected: [String: String] = [:]
     for annotation in dump.process.annotations { expected[annotation.name] = annotation.value }
     var messages: [String] = []
@@ -113,10 +107,7 @@ struct ReceivedTests {
 
   @Test("Address and keys come from the environment or from files, and are not told")
   func secrets() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...3)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...3)
     try folder.write(Array("\(collector.url("/submit?key=secret-1"))\n".utf8), to: "address")
     try folder.write(Array("X-Key: secret-2\n\nAuthorization: Basic secret-3\n".utf8), to: "headers")
     let id = UploadDatabase.id
@@ -140,10 +131,7 @@ struct ReceivedTests {
 
   @Test("A dry run sends and changes nothing")
   func dryRun() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...3)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...3)
     let before = try (1...3).map { try database.report($0) }
     let result = try database.upload(to: collector.url(), "--dry-run")
     #expect(result.status == 0 && result.errorText.contains("3 would be uploaded"), "\(result.errorText)")

@@ -15,10 +15,7 @@ struct ScheduleTests {
   @Test(
     "A report that alone fails is due after 15 minutes, then 30, then 60, then 120; after five times it is given up")
   func backOff() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1)
+    let (_, collector, database) = try UploadDatabase.withCollector(1...1)
     var time = Self.now
     for attempt in 1...5 {
       // Without another one that the server accepts, nothing would show that the report is at fault.
@@ -50,10 +47,7 @@ struct ScheduleTests {
 
   @Test("What failed at first is uploaded once, and keeps its id")
   func flaky() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...3)
+    let (_, collector, database) = try UploadDatabase.withCollector(1...3)
     var runs = 0
     while try database.upload(to: collector.url("/flaky?fail=2"), now: Self.now + runs * 121 * Self.minute).status != 0
     {
@@ -71,10 +65,7 @@ struct ScheduleTests {
 
   @Test("--attempts and --retry-now")
   func attempts() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...2)
+    let (_, collector, database) = try UploadDatabase.withCollector(1...2)
     let url = collector.url(Self.path)
     #expect(try database.upload(to: url, "--attempts 2").status == 75)
     #expect(try database.upload(to: url, "--attempts 2").status == 0)
@@ -93,8 +84,7 @@ struct ScheduleTests {
     try database.add(1...2)
     // 2033-05-18 03:33:20 and five minutes.
     let value = form == "date" ? "Wed,%2018%20May%202033%2003:38:20%20GMT" : form
-    let first = try database.upload(to: collector.url("/status/503?retry-after=\(value)"), "--jobs 1")
-    #expect(first.status == 75, "\(first.errorText)")
+    try database.upload(to: collector.url("/status/503?retry-after=\(value)"), "--jobs 1", status: 75)
     #expect(try collector.requests.count == 1)
     let path = "/submit"
     let second = try database.upload(to: collector.url(path), "--verbose", now: Self.now + 299)
@@ -106,8 +96,7 @@ struct ScheduleTests {
     #expect(
       try database.upload(to: other.url(path), "--report \(UploadDatabase.id(1))", now: Self.now + 299).status == 0)
     #expect(try other.requests.count == 1)
-    let third = try database.upload(to: collector.url(path), now: Self.now + 301)
-    #expect(third.status == 0, "\(third.errorText)")
+    try database.upload(to: collector.url(path), now: Self.now + 301, status: 0)
     try database.expectUploaded(2, as: try collector.requests.last?.id)
     #expect(try database.report(2).attempts == 1)
   }
@@ -118,23 +107,16 @@ struct ScheduleTests {
       "-5", "soon", "99999999999999999999", "Sun,%2006%20Nov%201994%2008:49:37%20GMT", "0",
     ])
   func oddRetryAfter(_ value: String) throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1)
+    let (_, collector, database) = try UploadDatabase.withCollector(1...1)
     #expect(try database.upload(to: collector.url("/status/503?retry-after=\(value)")).status == 75)
     let day = 24 * 60 * Self.minute
-    let result = try database.upload(to: collector.url(), now: Self.now + day + 1)
-    #expect(result.status == 0, "\(result.errorText)")
+    try database.upload(to: collector.url(), now: Self.now + day + 1, status: 0)
     #expect(try database.report(1).isUploaded)
   }
 
   @Test("One report an hour, and those that were asked for at any time")
   func rate() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...4)
+    let (_, collector, database) = try UploadDatabase.withCollector(1...4)
     try database.add(5) { $0.isUploadExplicitlyRequested = true }
     var counts: [Int] = []
     for seconds in [0, 3599, 3600, 7199, 7200, 7201] {
@@ -148,10 +130,7 @@ struct ScheduleTests {
 
   @Test("The rate of one report an hour holds between runs at the same time")
   func rateOfManyRuns() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...8)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...8)
     let url = collector.url("/trickle?ms=3")
     let command = "crashpadctl upload -d db --url '\(url)' --limit-rate --now \(Self.now)"
     let result = try Tool.shell("for i in 1 2 3 4 5 6; do \(command) & done; wait", in: folder)
@@ -172,13 +151,11 @@ struct ScheduleTests {
         $0.lastUploadAttemptTime = Int64(Self.now - 1)
       }
     }
-    let one = try database.upload(to: collector.url(), "--report \(UploadDatabase.id(2))")
-    #expect(one.status == 0, "\(one.errorText)")
+    try database.upload(to: collector.url(), "--report \(UploadDatabase.id(2))", status: 0)
     #expect(try collector.requests.map(\.report) == [UploadDatabase.id(2)])
     try database.expectPending(1, attempts: 3)
     try database.expectPending(3, attempts: 3)
-    let all = try database.upload(to: collector.url(), "--all")
-    #expect(all.status == 0, "\(all.errorText)")
+    try database.upload(to: collector.url(), "--all", status: 0)
     for event in try collector.requests {
       let number = try #require((1...3).first { UploadDatabase.id($0) == event.report })
       try database.expectUploaded(number, as: event.id)
@@ -188,10 +165,7 @@ struct ScheduleTests {
 
   @Test("A report that has its id is not sent again, even if it is named")
   func again() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1)
+    let (_, collector, database) = try UploadDatabase.withCollector(1...1)
     // As a run leaves it that dies between writing the id and moving the report.
     try database.add(2) {
       $0.isUploaded = true

@@ -155,9 +155,7 @@ struct ServerFaultTests {
 
   @Test("Each has its outcome, and no report is lost", arguments: ServerFault.all)
   func outcome(_ fault: ServerFault) throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
+    let (_, collector, database) = try UploadDatabase.withCollector()
     let contents = (1...2).map { UploadDatabase.content($0) + Self.noise.prefix(fault.size) }
     for number in 1...2 { try database.add(number, content: contents[number - 1]) }
     let result = try database.upload(to: collector.url(fault.path), "--jobs 1 \(fault.options)")
@@ -180,12 +178,8 @@ struct ServerFaultTests {
 
   @Test("Ten reports in a row that a server does not want end the run; they can be asked for again, all at once")
   func refusals() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...12)
-    let result = try database.upload(to: collector.url("/status/400"), "--jobs 1")
-    #expect(result.status == 1, "\(result.errorText)")
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...12)
+    let result = try database.upload(to: collector.url("/status/400"), "--jobs 1", status: 1)
     #expect(result.errorText.contains("10 given up, 2 not tried"), "\(result.errorText)")
     let again = try Tool.shell("crashpadctl database request-upload --database db --given-up", in: folder)
     #expect(again.status == 0, "\(again.errorText)")
@@ -200,21 +194,14 @@ struct ServerFaultTests {
 
   @Test("A server that answers with an encoding that is none has the report")
   func oddEncoding() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1)
-    let result = try database.upload(to: collector.url("/encoded"))
-    #expect(result.status == 0, "\(result.errorText)")
+    let (_, collector, database) = try UploadDatabase.withCollector(1...1)
+    try database.upload(to: collector.url("/encoded"), status: 0)
     #expect(try collector.requests.count == 1)
   }
 
   @Test("Of an answer without an end, the beginning is the id; of other bytes than text, all")
   func oddIDs() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...3)
+    let (folder, collector, database) = try UploadDatabase.withCollector(1...3)
     for (number, path) in ["/huge-answer", "/binary", "/empty"].enumerated() {
       let result = try database.upload(to: collector.url(path), "--verbose --report \(UploadDatabase.id(number + 1))")
       #expect(result.status == 0, "\(result.errorText)")
@@ -243,26 +230,19 @@ struct ServerFaultTests {
 
   @Test("Ten failures in a row end the run, and a server that asks to wait is left alone by all that are at work")
   func manyFailures() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...13)
+    let (_, collector, database) = try UploadDatabase.withCollector(1...13)
     let failed = try database.upload(to: collector.url("/status/500"), "--jobs 1")
     #expect(failed.status == 75 && failed.errorText.contains("10 reports failed"), "\(failed.errorText)")
     for number in 1...13 { try database.expectPending(number, attempts: 0) }
     #expect(try collector.requests.count == 10)
-    let paused = try database.upload(to: collector.url("/status/429?retry-after=60"), "--jobs 3 --all")
-    #expect(paused.status == 75, "\(paused.errorText)")
+    try database.upload(to: collector.url("/status/429?retry-after=60"), "--jobs 3 --all", status: 75)
     #expect(try collector.requests.count == 11, "a server that ended the last run gets one report first")
     for number in 1...13 { try database.expectPending(number, attempts: 0) }
   }
 
   @Test("A connection that breaks when it is used again: no report is lost, and no id")
   func secondReset() throws {
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
-    try database.add(1...4)
+    let (_, collector, database) = try UploadDatabase.withCollector(1...4)
     for run in 0..<5 where try database.upload(to: collector.url("/second-reset"), "--jobs 1 --retry-now").status != 0 {
       #expect(run < 4)
     }
@@ -280,8 +260,7 @@ struct ServerFaultTests {
     let folder = try TemporaryFolder()
     let database = try UploadDatabase(folder)
     try database.add(1...2)
-    let result = try database.upload(to: "http://nobody.invalid/", "--jobs 1 --connect-timeout 2s")
-    #expect(result.status == 75, "\(result.errorText)")
+    try database.upload(to: "http://nobody.invalid/", "--jobs 1 --connect-timeout 2s", status: 75)
     for number in 1...2 { try database.expectPending(number, attempts: 0) }
   }
 
@@ -298,9 +277,7 @@ struct ServerFaultTests {
   @Test("What is too large for nginx is given up", .enabled(if: WebServer.isPossible, "no nginx or openssl"))
   func tooLarge() throws {
     let server = try WebServer.shared.get()
-    let folder = try TemporaryFolder()
-    let collector = try Collector(in: folder)
-    let database = try UploadDatabase(folder)
+    let (_, collector, database) = try UploadDatabase.withCollector()
     try database.add(1, content: ReceivedTests.attachment)
     try database.add(2)
     for options in ["", "--no-gzip --report \(UploadDatabase.id(3))"] {

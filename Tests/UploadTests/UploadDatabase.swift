@@ -24,6 +24,16 @@ struct UploadDatabase {
     if let uploadsEnabled { try folder.write(Self.settings(uploadsEnabled), to: "\(name)/settings.dat") }
   }
 
+  /// A database with these reports, in a folder of its own, and a collector for them.
+  static func withCollector(
+    _ numbers: ClosedRange<Int>? = nil
+  ) throws -> (folder: TemporaryFolder, collector: Collector, database: UploadDatabase) {
+    let folder = try TemporaryFolder()
+    let database = try UploadDatabase(folder)
+    if let numbers { try database.add(numbers) }
+    return (folder, try Collector(in: folder), database)
+  }
+
   static let clientID = "11111111-2222-3333-4444-555555555555"
 
   /// `settings.dat` with `clientID`, in which nothing was ever tried to upload.
@@ -120,12 +130,18 @@ struct UploadDatabase {
   }
 
   /// Runs `crashpadctl upload` on it; `variables` are those of a shell's command: `http_proxy=…`.
+  ///
+  /// - Parameter status: the exit status to expect; nil if the test looks at it.
+  @discardableResult
   func upload(
-    to url: String?, _ options: String = "", now: Int? = now, variables: String = "", prefix: String = ""
+    to url: String?, _ options: String = "", now: Int? = now, variables: String = "", prefix: String = "",
+    status: Int32? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Tool.Result {
     let time = now.map { " --now \($0)" } ?? ""
     let address = url.map { " --url '\($0)'" } ?? ""
-    return try Tool.shell("\(variables) exec \(prefix) \(command(options))\(address)\(time)", in: folder)
+    let result = try Tool.shell("\(variables) exec \(prefix) \(command(options))\(address)\(time)", in: folder)
+    if let status { #expect(result.status == status, "\(result.errorText)", sourceLocation: sourceLocation) }
+    return result
   }
 
   func command(_ options: String = "") -> String { "crashpadctl upload --database \(name) \(options)" }

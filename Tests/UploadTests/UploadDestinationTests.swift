@@ -38,7 +38,7 @@ struct UploadDestinationTests {
     let destination = try UploadDestination(preset: preset)
     #expect(destination.address.text == address)
     #expect(destination.server.rawValue == preset.prefix { $0 != "=" })
-    #expect(destination.minidumpName == "upload_file_minidump")
+    #expect(UploadFields.minidumpName == "upload_file_minidump")
   }
 
   static let failures: [(String, UploadDestinationFailure)] = [
@@ -205,11 +205,11 @@ struct UploadDestinationTests {
   func antenna() throws {
     for preset in ["crashpad=https://h", Self.sentry, "bugsplat=d", "backtrace=u/t"] {
       let destination = try UploadDestination(preset: preset)
-      #expect(destination.usesGzip)
+      #expect(destination.server.takesGzip)
       #expect(destination.rejection(in: Array("Discarded=rule_x".utf8)) == nil)
     }
     let antenna = try UploadDestination(preset: "breakpad=https://h")
-    #expect(!antenna.usesGzip)
+    #expect(!antenna.server.takesGzip)
     #expect(antenna.rejection(in: Array("Discarded=rule_unsupported_product\n".utf8)) == "rule_unsupported_product")
     #expect(antenna.rejection(in: Array("Discarded=a\u{1b}[31m".utf8)) == "a")
     #expect(antenna.rejection(in: Array("CrashID=bp-d101d046\n".utf8)) == nil)

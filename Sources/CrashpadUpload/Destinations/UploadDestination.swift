@@ -6,23 +6,11 @@ public struct UploadDestination: Sendable {
   package let address: WebAddress
   /// Fields added to every report that does not have them.
   package let constantFields: [UploadField]
-  /// Header fields added to every request.
-  package let headers: [HTTPHeader]
-  /// The name of the part with the minidump.
-  package let minidumpName: String
-  /// Whether bodies are compressed by default. Compressed bodies are sent in chunks.
-  package let usesGzip: Bool
-  /// Whether product, version and client id are added to the URL.
-  package let identifiesClients: Bool
 
   init(_ server: UploadServer, _ address: WebAddress, constantFields: [UploadField] = []) {
     self.server = server
     self.address = address
     self.constantFields = constantFields
-    headers = []
-    minidumpName = UploadFields.minidumpName
-    usesGzip = server.takesGzip
-    identifiesClients = server.identifiesClients
   }
 
   /// A server that accepts Crashpad's uploads.
@@ -57,7 +45,7 @@ public struct UploadDestination: Sendable {
   ///
   /// Source: `CrashReportUploadThread::UploadReport` in `handler/crash_report_upload_thread.cc`.
   package func address(of fields: UploadFields) -> WebAddress {
-    guard identifiesClients else { return address }
+    guard server.identifiesClients else { return address }
     var address = self.address
     for (field, parameter) in [("prod", "product"), ("ver", "version"), ("guid", "guid")] {
       if let value = fields[field] { address = address.adding(parameter, value) }

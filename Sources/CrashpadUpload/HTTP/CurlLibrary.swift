@@ -1,4 +1,5 @@
 internal import CCrashpadCurl
+internal import CrashpadFiles
 internal import Glibc
 package import SystemPackage
 

@@ -208,25 +208,4 @@ private final class ErrorText {
     let text = unsafe String(cString: buffer)
     return text.isEmpty ? nil : text
   }
-
-  /// Nil if the variable is not set or empty.
-  static func path(_ name: String) -> FilePath? {
-    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-    return unsafe FilePath(platformString: value)
-  }
-}
-
-enum Environment {
-  /// Nil if the variable is not set or empty.
-  static func value(_ name: String) -> String? {
-    guard let value = unsafe getenv(name) else { return nil }
-    let text = unsafe String(cString: value)
-    return text.isEmpty ? nil : text
-  }
-
-  /// Nil if the variable is not set or empty.
-  static func path(_ name: String) -> FilePath? {
-    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-    return unsafe FilePath(platformString: value)
-  }
 }

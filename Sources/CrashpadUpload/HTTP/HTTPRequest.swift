@@ -18,14 +18,7 @@ public struct HTTPHeader: Sendable, Hashable {
   /// Nil if HTTP does not allow the field: a name must be a token, and a value has no control characters.
   public init?(name: String, value: String) {
     let value = String(value.drop { $0 == " " || $0 == "\t" })
-    func isToken(_ byte: UInt8) -> Bool {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-      default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-      }
-    }
+    func isToken(_ byte: UInt8) -> Bool { byte.isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(byte) }
     guard !name.isEmpty, name.utf8.allSatisfy(isToken), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 9 })
     else { return nil }
     self.name = name

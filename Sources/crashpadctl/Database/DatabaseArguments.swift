@@ -17,10 +17,8 @@ struct DatabaseOption: ParsableArguments {
   /// checked during parsing, so that a misspelled option is reported as misspelled and not as missing.
   func path() throws -> FilePath {
     if let database, !database.isEmpty { return FilePath(argument: database) }
-    let variable = unsafe getenv("CRASHPADCTL_DATABASE").map { unsafe FilePath(platformString: $0) }
-    guard let variable, !variable.isEmpty else {
-      Terminal.error("crashpadctl: error: --database is missing, and $CRASHPADCTL_DATABASE is not set")
-      throw ExitCode(ExitStatus.usage.rawValue)
+    guard let variable = Environment.path("CRASHPADCTL_DATABASE") else {
+      throw Terminal.failure("--database is missing, and $CRASHPADCTL_DATABASE is not set", .usage)
     }
     return variable
   }
@@ -34,7 +32,7 @@ struct DatabaseOption: ParsableArguments {
       Terminal.error(Sentences.databaseFailure(error, path))
       let (text, status) = Sentences.failure(error, creating: false)
       report(path, text, status)
-      throw ExitCode(status.rawValue)
+      throw status
     }
   }
 }

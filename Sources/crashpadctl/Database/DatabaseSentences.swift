@@ -10,13 +10,7 @@ enum DatabaseSentences {
   /// The reason why a report or a part of the database could not be read or changed, and the exit status for it.
   static func failure(_ error: any Error) -> (text: String, status: ExitStatus) {
     switch error {
-    case ReportChangeFailure.notFound: ("there is no such report", .noInput)
-    case ReportChangeFailure.busy(let state): (lock(state), .temporaryFailure)
-    case ReportChangeFailure.alreadyUploaded: ("was uploaded already; the server has it", .findings)
-    case ReportChangeFailure.damagedMetadata:
-      ("its metadata can't be read, so it may have been uploaded already", .findings)
     case is Redaction.NotADump: ("can't be redacted: it \(Sentences.failure(error, creating: false).text)", .noData)
-    case let busy as DatabaseSession.Busy: (lock(busy.state), .temporaryFailure)
     case let failure as FileFailure:
       (
         "\(Wording.printable(failure.path)): \(Sentences.failure(failure, creating: true).text)",
@@ -121,4 +115,20 @@ enum DatabaseSentences {
 
   /// The time of an upload attempt; "never" for 0.
   static func attempt(_ seconds: Int64) -> String { seconds == 0 ? "never" : date(seconds) }
+}
+
+extension ReportChangeFailure: ExplainedError {
+  var explanation: FailureText {
+    switch self {
+    case .notFound: FailureText("there is no such report", .noInput)
+    case .busy(let state): FailureText(DatabaseSentences.lock(state), .temporaryFailure)
+    case .alreadyUploaded: FailureText("was uploaded already; the server has it", .findings)
+    case .damagedMetadata:
+      FailureText("its metadata can't be read, so it may have been uploaded already", .findings)
+    }
+  }
+}
+
+extension DatabaseSession.Busy: ExplainedError {
+  var explanation: FailureText { FailureText(DatabaseSentences.lock(state), .temporaryFailure) }
 }

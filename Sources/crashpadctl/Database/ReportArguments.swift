@@ -33,7 +33,7 @@ extension ReportArgument {
       }
       do { if all == nil { all = try database.reportIDs() } } catch {
         Terminal.error(Sentences.databaseFailure(error, database.path))
-        throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)
+        throw Sentences.failure(error, creating: false).status
       }
       let candidates = (all ?? []).filter(argument.prefix.matches)
       switch candidates.count {
@@ -49,7 +49,7 @@ extension ReportArgument {
         if candidates.count > 20 { Terminal.error("  and \(grouped(candidates.count - 20)) more") }
       }
     }
-    if isAmbiguous { throw ExitCode(ExitStatus.usage.rawValue) }
+    if isAmbiguous { throw ExitStatus.usage }
     return resolved
   }
 

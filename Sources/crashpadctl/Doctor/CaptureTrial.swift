@@ -81,7 +81,7 @@ struct CaptureTrial {
     read(environment, needsThreads: !changesUser)
     if end == nil { fault = "the program did not end in \(Self.limit) seconds" + (fault.map { ": \($0)" } ?? "") }
     if fault == nil, end != .killed(signal: SIGSEGV) { fault = "the program ended otherwise than by its SIGSEGV" }
-    if fault != nil, let said = Self.firstLine(errors) { fault? += "; it said: \(said)" }
+    if fault != nil, let line = Self.firstLine(errors) { fault? += "; it said: \(line)" }
   }
 
   /// The limit in seconds; longer than any capture takes.

@@ -1,7 +1,6 @@
 import CrashpadUpload
 import CrashpadCore
 import CrashpadFiles
-import Glibc
 import CrashpadJSON
 import CrashpadMeaning
 import CrashpadSnapshot
@@ -70,8 +69,7 @@ struct DoctorChecks {
     // directory that this user may not search.
     var place = database
     while failure(of: place) == .noSuchFileOrDirectory, !place.components.isEmpty { place.removeLastComponent() }
-    let temporary = unsafe getenv("TMPDIR").map { unsafe FilePath(platformString: $0) }
-    return [place] + [temporary, "/tmp", "/var/tmp", "/dev/shm", "/run"].compactMap { $0 }
+    return [place] + [Environment.path("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm", "/run"].compactMap { $0 }
   }
 
   /// The error when a directory can't be opened; nil if it can.
@@ -277,7 +275,7 @@ struct DoctorChecks {
       good("library", Wording.printable(path))
     } else {
       add(
-        "library", .missing, HandlerLibraryOption.sentence(search), "there is no handler to preload",
+        "library", .missing, RunSentences.library(search), "there is no handler to preload",
         "install it with this tool, or name it with --handler-library or $\(HandlerLibrary.variable)")
     }
   }

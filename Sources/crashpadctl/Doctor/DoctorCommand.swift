@@ -28,7 +28,7 @@ struct DoctorCommand: ParsableCommand {
   @OptionGroup var library: HandlerLibraryOption
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @Option(
     name: .customLong("pid"), help: ArgumentHelp("Running program whose signal handlers to name.", valueName: "pid"))
@@ -64,7 +64,7 @@ struct DoctorCommand: ParsableCommand {
         checks.addFilter(filter)
         checks.addBrokenOff(signal)
         print(checks, database, nil, nil)
-        throw ExitCode(ExitStatus.findings.rawValue)
+        throw ExitStatus.findings
       }
     }
     let facts = SystemFacts(
@@ -90,7 +90,7 @@ struct DoctorCommand: ParsableCommand {
     // Releases the folder now: ending the tool with an exit status runs no deinitializers.
     folder = nil
     print(checks, database, trial, handlers)
-    throw ExitCode(checks.isGood ? ExitStatus.success.rawValue : ExitStatus.findings.rawValue)
+    throw checks.isGood ? ExitStatus.success : .findings
   }
 
   /// Adds the handlers of the program that was named, if there is one.

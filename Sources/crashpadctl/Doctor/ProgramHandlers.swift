@@ -159,10 +159,8 @@ struct ProgramHandlers {
     }
     let variables = ProgramStart.ownEnvironment
     var start = ProgramStart(
-      program, environment: isOther == true ? variables : environment.applied(to: variables), candidates: candidates)
-    start.closedStreams = ProcessSetup.closedStreams
-    start.changedSignals = ProcessSetup.changedSignals
-    start.ignoredSignals = ProcessSetup.ignoredSignals
+      forProgram: program, environment: isOther == true ? variables : environment.applied(to: variables),
+      candidates: candidates)
     start.standardOutput = .standardError
     var found: Outcome?
     do throws(Errno) {
@@ -190,11 +188,7 @@ struct ProgramHandlers {
             json.member("owner", row.owner.rawValue)
             json.member("address", row.address.map { Wording.hex($0) })
             json.member("function", row.function)
-            if let module = row.module {
-              json.member("module", path: module)
-            } else {
-              json.member("module", nil as String?)
-            }
+            json.member("module", path: row.module)
           }
         }
       }

@@ -38,9 +38,7 @@ struct GroupIndexRun {
         examples: command.examples(list, search)
       ).write(status)
     } catch let failure as SQLiteFailure {
-      let (text, status) = Sentences.index(failure)
-      Terminal.error("\(displayName(index)): error: \(text)")
-      return status
+      return Terminal.failure(failure, of: displayName(index), creating: true)
     }
   }
 
@@ -115,20 +113,19 @@ extension GroupCommand {
   }
 }
 
-extension Sentences {
-  /// Why an index can't be used.
-  static func index(_ failure: SQLiteFailure) -> (text: String, status: ExitStatus) {
-    switch failure.reason {
+extension SQLiteFailure: ExplainedError {
+  var explanation: FailureText {
+    switch reason {
     case .notInstalled:
-      (
+      FailureText(
         "needs SQLite: libsqlite3.so.0 is not installed; on Debian and Ubuntu it is in the package libsqlite3-0",
-        .ioError
-      )
-    case .busy: ("is locked by another program, which did not give it up within 60 s; try again", .temporaryFailure)
-    case .notADatabase: ("is no index: \(failure.message)", .noData)
-    case .foreign: (failure.message, .noData)
-    case .cannotOpen, .readOnly: (failure.message, .cannotCreate)
-    case .full, .unreadable, .other: (failure.message, .ioError)
+        .ioError)
+    case .busy:
+      FailureText("is locked by another program, which did not give it up within 60 s; try again", .temporaryFailure)
+    case .notADatabase: FailureText("is no index: \(message)", .noData)
+    case .foreign: FailureText(message, .noData)
+    case .cannotOpen, .readOnly: FailureText(message, .cannotCreate)
+    case .full, .unreadable, .other: FailureText(message, .ioError)
     }
   }
 }

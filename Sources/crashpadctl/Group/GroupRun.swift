@@ -117,9 +117,7 @@ struct GroupMergeRun {
         let file = try argument == "-" ? InputFile.standardInput() : InputFile(FilePath(argument: argument))
         try groups.merge(file.withBytes { try CrashGroups($0) })
       } catch {
-        let (text, status) = Self.failure(error)
-        Terminal.error("\(displayName(argument)): error: \(text)")
-        return status
+        return Terminal.failure(error, of: displayName(argument), creating: false)
       }
     }
     for shard in groups.missing {
@@ -130,14 +128,15 @@ struct GroupMergeRun {
     let status: ExitStatus = failed == 0 && groups.missing.isEmpty ? .success : .findings
     return try GroupOutput(command: command, groups: groups, explanations: []).write(status)
   }
+}
 
-  private static func failure(_ error: any Error) -> (text: String, status: ExitStatus) {
-    switch error {
-    case let error as CrashGroups.NotAPart: (error.reason, .noData)
-    case let error as CrashGroups.Conflict:
-      ("part \(error.shard.number)/\(error.shard.total) is there twice with different content", .noData)
-    default: Sentences.failure(error, creating: false)
-    }
+extension CrashGroups.NotAPart: ExplainedError {
+  var explanation: FailureText { FailureText(reason, .noData) }
+}
+
+extension CrashGroups.Conflict: ExplainedError {
+  var explanation: FailureText {
+    FailureText("part \(shard.number)/\(shard.total) is there twice with different content", .noData)
   }
 }
 

@@ -22,7 +22,7 @@ struct InspectRun {
   var length: UInt32 = 256
   var tree = false
   var hex = false
-  var format = ReportFormat.text
+  var format = OutputFormat.text
   var symbols: [String] = []
   /// Nil to guess.
   var architecture: CPUArchitecture?

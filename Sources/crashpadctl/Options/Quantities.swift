@@ -1,8 +1,21 @@
 import ArgumentParser
 import Glibc
 
+/// An option's value with a unit.
+protocol QuantityArgument: ExpressibleByArgument, CustomStringConvertible, Sendable, Equatable {
+  /// Throws `BadQuantity`.
+  init(_ text: String, unit: QuantityUnit) throws(BadQuantity)
+}
+
+extension QuantityArgument {
+  init?(argument: String) {
+    guard let quantity = try? Self(argument, unit: .optional) else { return nil }
+    self = quantity
+  }
+}
+
 /// A duration: a number with a unit (`90d`, `1.5h`, `500ms`), several of them (`1d12h`), or a number of seconds.
-struct DurationArgument: ExpressibleByArgument, Sendable, Equatable {
+struct DurationArgument: QuantityArgument {
   /// The duration in seconds, rounded down.
   var seconds: Int64 { milliseconds / 1000 }
   let milliseconds: Int64
@@ -11,12 +24,6 @@ struct DurationArgument: ExpressibleByArgument, Sendable, Equatable {
 
   init(seconds: Int64) { self.init(milliseconds: seconds * 1000) }
 
-  init?(argument: String) {
-    guard let duration = try? Self(argument, unit: .optional) else { return nil }
-    self = duration
-  }
-
-  /// Throws `BadQuantity`.
   init(_ text: String, unit: QuantityUnit) throws(BadQuantity) {
     let amounts = try Quantity.amounts(text, Self.units, unit, example: "1.5h")
     guard let milliseconds = Quantity.sum(amounts, bare: 1000), milliseconds <= Double(Int64.max / 2) else {
@@ -31,22 +38,16 @@ struct DurationArgument: ExpressibleByArgument, Sendable, Equatable {
     "w": 7 * 86_400_000, "mo": 30 * 86_400_000, "y": 365 * 86_400_000,
   ]
 
-  var defaultValueDescription: String { description }
+  var description: String { milliseconds % 1000 == 0 ? Wording.shortDuration(seconds) : "\(milliseconds)ms" }
 }
 
 /// A size: a number with a unit (`512KiB`, `1.5G`), or a number of bytes. `K`, `KiB` and so on are powers of 1024,
 /// `KB` and so on powers of 1000, as in GNU tools. Case does not matter.
-struct SizeArgument: ExpressibleByArgument, Sendable, Equatable {
+struct SizeArgument: QuantityArgument {
   let bytes: UInt64
 
   init(bytes: UInt64) { self.bytes = bytes }
 
-  init?(argument: String) {
-    guard let size = try? Self(argument, unit: .optional) else { return nil }
-    self = size
-  }
-
-  /// Throws `BadQuantity`.
   init(_ text: String, unit: QuantityUnit) throws(BadQuantity) {
     if unit == .optional, let bytes = UInt64(text) {
       self.init(bytes: bytes)
@@ -68,14 +69,6 @@ struct SizeArgument: ExpressibleByArgument, Sendable, Equatable {
     return units
   }()
 
-  var defaultValueDescription: String { description }
-}
-
-extension DurationArgument: CustomStringConvertible {
-  var description: String { milliseconds % 1000 == 0 ? Wording.shortDuration(seconds) : "\(milliseconds)ms" }
-}
-
-extension SizeArgument: CustomStringConvertible {
   /// The size in one word, as it may be typed.
   var description: String { Wording.size(bytes).filter { $0 != " " } }
 }
@@ -112,17 +105,10 @@ struct LimitArgument<Bound: Sendable & CustomStringConvertible>: Sendable, Custo
   var description: String { bound?.description ?? "none" }
 }
 
-extension LimitArgument<DurationArgument> {
+extension LimitArgument where Bound: QuantityArgument {
   /// Throws `BadQuantity`.
   @Sendable static func parse(_ text: String) throws -> Self {
-    text == "none" ? Self(nil) : Self(try DurationArgument(text, unit: .required))
-  }
-}
-
-extension LimitArgument<SizeArgument> {
-  /// Throws `BadQuantity`.
-  @Sendable static func parse(_ text: String) throws -> Self {
-    text == "none" ? Self(nil) : Self(try SizeArgument(text, unit: .required))
+    text == "none" ? Self(nil) : Self(try Bound(text, unit: .required))
   }
 }
 
@@ -136,8 +122,6 @@ extension LimitArgument: ExpressibleByArgument where Bound: ExpressibleByArgumen
       return nil
     }
   }
-
-  var defaultValueDescription: String { description }
 }
 
 private enum Quantity {

@@ -3,14 +3,37 @@ import CrashpadCore
 import CrashpadSignatures
 import CrashpadSnapshot
 
-/// How dumps are read whose registers may be of any architecture.
+enum ArchitectureArgument: String, ExpressibleByArgument, CaseIterable {
+  case arm64
+  case x86_64
+  case guess
+
+  /// The chosen architecture; nil to guess.
+  var architecture: CPUArchitecture? { CPUArchitecture(rawValue: rawValue) }
+
+  fileprivate static let help: ArgumentHelp =
+    "Architecture of the registers; guess infers it from the system information."
+}
+
+/// How commands read dumps that print what is in them. The architecture is guessed by default.
 struct ReadingArguments: ParsableArguments {
   @OptionGroup var pipes: PipeOption
 
-  @Option(name: .shortAndLong, help: ArchitectureHelp.text)
+  @Option(name: .shortAndLong, help: ArchitectureArgument.help)
   var arch: ArchitectureArgument = .guess
 
   var architecture: CPUArchitecture? { arch.architecture }
+}
+
+/// How commands read dumps that have to give the same result as Crashpad. The architecture is not guessed by default.
+struct ExactReadingArguments: ParsableArguments {
+  @OptionGroup var pipes: PipeOption
+
+  @Option(name: .shortAndLong, help: ArchitectureArgument.help)
+  var arch: ArchitectureArgument?
+
+  var architecture: CPUArchitecture? { arch?.architecture }
+  var guessesArchitecture: Bool { arch == .guess }
 }
 
 /// `--jobs`, for commands that read dumps.
@@ -26,6 +49,16 @@ struct JobsOption: ParsableArguments {
 /// Throws a usage error of a negative number.
 func checkJobs(_ jobs: Int) throws {
   if jobs < 0 { throw ValidationError("--jobs takes 0 or more.") }
+}
+
+/// `--annotation`, for commands that make minidumps.
+struct AnnotationOption: ParsableArguments {
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Add or replace a process annotation. May be repeated.", valueName: "name=value"))
+  var annotation: [AnnotationArgument] = []
+
+  var values: [(name: String, value: String)] { annotation.map { ($0.name, $0.value) } }
 }
 
 /// `--in-app`

@@ -5,18 +5,9 @@ import CrashpadFiles
 public import CrashpadSnapshot
 import SystemPackage
 
-enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
   case text
   case json
-}
-
-enum ArchitectureArgument: String, ExpressibleByArgument, CaseIterable {
-  case arm64
-  case x86_64
-  case guess
-
-  /// The chosen architecture; nil to guess.
-  var architecture: CPUArchitecture? { CPUArchitecture(rawValue: rawValue) }
 }
 
 extension UUIDBytes: ExpressibleByArgument {
@@ -60,9 +51,4 @@ func displayName(_ argument: String) -> String {
 /// Throws if standard input is named more than once, because it can be read only once.
 func checkInputs(_ arguments: [String]) throws {
   if arguments.count(where: { $0 == "-" }) > 1 { throw ValidationError("Standard input, -, can be named only once.") }
-}
-
-enum ArchitectureHelp {
-  static let text: ArgumentHelp =
-    "Architecture of the registers; guess infers it from the system information."
 }

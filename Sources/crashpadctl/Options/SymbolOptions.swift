@@ -1,6 +1,5 @@
 import ArgumentParser
 import CrashpadFiles
-import Glibc
 import CrashpadSymbolication
 import SystemPackage
 
@@ -34,10 +33,10 @@ struct SymbolPlaces {
   func search() throws -> SymbolSearch {
     try Self.checkPaths(symbols)
     if debuginfod {
-      if unsafe getenv("DEBUGINFOD_URLS").map({ unsafe $0.pointee == 0 }) ?? true {
-        Terminal.error("crashpadctl: warning: --debuginfod has no effect: DEBUGINFOD_URLS is not set")
+      if Environment.text("DEBUGINFOD_URLS") == nil {
+        Terminal.warning(Sentences.noEffect("--debuginfod", "DEBUGINFOD_URLS is not set"))
       } else if !SymbolSearch.hasDebuginfod {
-        Terminal.error("crashpadctl: warning: --debuginfod has no effect: libdebuginfod is not installed")
+        Terminal.warning(Sentences.noEffect("--debuginfod", "libdebuginfod is not installed"))
       }
     }
     return SymbolSearch(paths: symbols.map { FilePath(argument: $0) }, looksInSystem: !noSystem, debuginfod: debuginfod)
@@ -51,8 +50,7 @@ struct SymbolPlaces {
     for finding in search.faults.findings where !reported.contains(finding.file) {
       Terminal.error(Sentences.line(finding))
     }
-    guard let failure = search.serverFailure else { return }
-    Terminal.error("crashpadctl: warning: a server of DEBUGINFOD_URLS gave no answer: \(failure)")
+    if let failure = search.serverFailure { Terminal.warning(Sentences.noAnswer(failure)) }
   }
 
   /// Ends the command if a path does not exist. One that can't be read is reported when it is searched.
@@ -63,9 +61,7 @@ struct SymbolPlaces {
       } catch Errno.permissionDenied, Errno.ioError, Errno.tooManySymbolicLinkLevels {
         continue
       } catch {
-        let (text, status) = Sentences.failure(error, creating: false)
-        Terminal.error("\(displayName(path)): error: \(text)")
-        throw ExitCode(status.rawValue)
+        throw Terminal.failure(error, of: displayName(path), creating: false)
       }
     }
   }

@@ -54,7 +54,7 @@ struct MetricsOption: ParsableArguments {
       try file.commit(durable: false)
       return .success
     } catch {
-      Terminal.error("\(Wording.printable(path)): error: \(Sentences.failure(error, creating: true).text)")
+      Terminal.failure(error, of: Wording.printable(path), creating: true)
       return .cannotCreate
     }
   }

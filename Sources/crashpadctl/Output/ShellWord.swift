@@ -34,11 +34,18 @@ enum ShellWord {
   }
 
   private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
+    byte.isLetterOrDigit || "_@%+=:,./-".utf8.contains(byte)
+  }
+}
+
+extension UInt8 {
+  /// Whether the byte is a letter or digit of ASCII.
+  var isLetterOrDigit: Bool {
+    switch self {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"):
       true
-    default: "_@%+=:,./-".utf8.contains(byte)
+    default: false
     }
   }
 }

@@ -3,8 +3,9 @@ import CrashpadFiles
 import Glibc
 import SystemPackage
 
-/// The exit statuses, from sysexits.h if it has a suitable one.
-enum ExitStatus: Int32 {
+/// The exit statuses, from sysexits.h if it has a suitable one. Throwing one ends the command; the reason is printed
+/// before.
+enum ExitStatus: Int32, Error {
   case success = 0
   case findings = 1
   case usage = 64
@@ -43,6 +44,28 @@ enum Terminal {
     errorPart(TextStyle.error.coloringSeverity(text) + "\n")
   }
 
+  /// Prints a warning that is about no single file.
+  static func warning(_ sentence: String) { error("crashpadctl: warning: \(sentence)") }
+
+  /// Prints an error that is about no single file. Returns `status`, to be thrown.
+  @discardableResult
+  static func failure(_ sentence: String, _ status: ExitStatus) -> ExitStatus {
+    error("crashpadctl: error: \(sentence)")
+    return status
+  }
+
+  /// Prints why an input or output failed. Returns the exit status.
+  ///
+  /// - Parameters:
+  ///   - name: the printable name of the input or output.
+  ///   - creating: whether it was to be written.
+  @discardableResult
+  static func failure(_ failure: any Error, of name: String, creating: Bool) -> ExitStatus {
+    let (text, status) = Sentences.failure(failure, creating: creating)
+    error("\(name): error: \(text)")
+    return status
+  }
+
   /// Writes text without a line feed to standard error.
   static func errorPart(_ text: String) {
     try? writeAll(text, to: .standardError)
@@ -62,7 +85,7 @@ enum Terminal {
   /// Ends the tool: silently if the reader of a pipe went away, because it has all the data that it wanted.
   static func fail(writing error: any Error) -> Never {
     if error as? Errno == .brokenPipe { exit(ExitStatus.success.rawValue) }
-    self.error("crashpadctl: error: standard output: \((error as? Errno)?.description ?? "\(error)")")
+    failure("standard output: \((error as? Errno)?.description ?? "\(error)")", .ioError)
     exit(ExitStatus.ioError.rawValue)
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CCrashpadLinux
+import CrashpadFiles
 import Glibc
 import Synchronization
 
@@ -44,13 +45,13 @@ struct TextStyle {
 
   /// Whether the environment allows colors, according to no-color.org and $TERM.
   private static var allowsColor: Bool {
-    let isRefused = unsafe getenv("NO_COLOR").map { unsafe $0.pointee != 0 } ?? false
-    return !isRefused && (unsafe getenv("TERM").map { unsafe String(cString: $0) }) ?? "dumb" != "dumb"
+    Environment.text("NO_COLOR") == nil
+      && (unsafe getenv("TERM").map { unsafe String(cString: $0) }) ?? "dumb" != "dumb"
   }
 
   /// The width from $COLUMNS, or from the terminal; nil if unknown.
   private static func columns(_ descriptor: Int32) -> Int? {
-    let variable = unsafe getenv("COLUMNS").flatMap { unsafe Int(String(cString: $0)) }
+    let variable = Environment.text("COLUMNS").flatMap { Int($0) }
     if let variable, variable > 0 { return variable }
     let columns = Int(linux_terminal_columns(descriptor))
     return columns > 0 ? columns : nil
@@ -60,7 +61,6 @@ struct TextStyle {
 
   enum Color: String {
     case bold = "1"
-    case dim = "2"
     case error = "1;31"
     case warning = "1;35"
     case note = "1;36"
@@ -74,23 +74,11 @@ struct TextStyle {
   func coloringSeverity(_ line: String) -> String {
     guard isColored else { return line }
     for (word, color) in [("error:", Color.error), ("warning:", .warning), ("note:", .note)] {
-      guard let range = line.range(of: ": \(word) ") else { continue }
+      guard let range = line.firstRange(of: ": \(word) ") else { continue }
       let start = line.index(range.lowerBound, offsetBy: 2)
       return line[..<start] + colored(word, color) + line[line.index(before: range.upperBound)...]
     }
     return line
-  }
-}
-
-extension String {
-  /// The range of the first occurrence of `part`.
-  fileprivate func range(of part: String) -> Range<String.Index>? {
-    var start = startIndex
-    while start < endIndex {
-      if self[start...].hasPrefix(part) { return start..<index(start, offsetBy: part.count) }
-      start = index(after: start)
-    }
-    return nil
   }
 }
 

@@ -39,12 +39,12 @@ enum Wording {
 
   /// Such as "1 d 3 h 16 m 44 s".
   static func duration(seconds: Int64) -> String {
-    guard seconds >= 0 else { return "\(seconds) s" }
-    let parts: [(Int64, String)] = [
-      (seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s"),
-    ]
-    let text = parts.drop { $0.0 == 0 }.map { "\($0.0) \($0.1)" }.joined(separator: " ")
-    return text.isEmpty ? "0 s" : text
+    guard seconds > 0 else { return "\(seconds) s" }
+    return parts(seconds).drop { $0.count == 0 }.map { "\($0.count) \($0.unit)" }.joined(separator: " ")
+  }
+
+  private static func parts(_ seconds: Int64) -> [(count: Int64, unit: String)] {
+    [(seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")]
   }
 
   /// Such as "3.4 ms".
@@ -55,10 +55,7 @@ enum Wording {
 
   /// Such as "1d12h", which `DurationArgument` parses.
   static func shortDuration(_ seconds: Int64) -> String {
-    let parts: [(Int64, String)] = [
-      (seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s"),
-    ]
-    let text = parts.filter { $0.0 != 0 }.map { "\($0.0)\($0.1)" }.joined()
+    let text = parts(seconds).filter { $0.count != 0 }.map { "\($0.count)\($0.unit)" }.joined()
     return text.isEmpty ? "0s" : text
   }
 

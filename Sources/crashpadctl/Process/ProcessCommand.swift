@@ -1,7 +1,6 @@
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadCore
-import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
 import SystemPackage
@@ -33,11 +32,7 @@ struct ProcessCommand: ParsableCommand {
       "Bundle whose dumps come first, and whose locks expire after 24 hours. May be repeated.", valueName: "id"))
   var bundleID: [String] = []
 
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Add or replace a process annotation. May be repeated.", valueName: "name=value"))
-  var annotation: [AnnotationArgument] = []
+  @OptionGroup var annotations: AnnotationOption
 
   @Option(name: .long, help: ArgumentHelp("Process at most n dumps; Crashpad processes 20.", valueName: "n"))
   var limit: Int?
@@ -68,7 +63,7 @@ struct ProcessCommand: ParsableCommand {
   var dryRun = false
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @OptionGroup var page: HTMLOption
 
@@ -87,37 +82,25 @@ struct ProcessCommand: ParsableCommand {
   }
 
   func run() throws {
-    var counts = ProcessCounts()
+    var counts = ProcessCounts(isSuccess: false)
     var uploadCounts = upload ? UploadCounts(isSuccess: false) : nil
-    var status = ExitStatus.noInput
+    var status: ExitStatus
     let server = upload ? try self.server.options(now: clock.now?.seconds) : nil
     do {
       let database = try self.database.open()
-      let processing = Processing(database, options: options)
-      let uploads = server.map { UploadReport(database, $0, now: clock.seconds, style: uploadStyle) }
-      let report = ProcessReport(self, database)
-      let failure =
-        switch format {
-        case .text: report.text(processing)
-        case .json: report.json(processing, uploads)
-        }
-      counts = report.counts
-      status = counts.status
-      if let failure {
-        Terminal.error(Sentences.databaseFailure(failure, database.path))
-        status = Sentences.failure(failure, creating: true).status
-      } else if let uploads {
-        let uploaded = format == .text ? uploads.text() : uploads.status
+      let run = ProcessRun(database, options, isDryRun: dryRun)
+      let uploads = server.map { UploadRun(database, $0, isDryRun: dryRun) }
+      process(run, uploads)
+      counts = run.counts
+      status = run.status
+      if run.failure == nil, let uploads {
         uploadCounts = uploads.counts
-        if status == .success { status = uploaded }
+        if status == .success { status = uploads.status }
       }
-      status = writePage(report.reports, status)
-      counts.isSuccess = failure == nil
-      counts.waiting = (try? database.pendingDumps())?.dumps.count
-    } catch let code as ExitCode {
+      status = writePage(run.reports, status)
+    } catch let failure as ExitStatus {
       // The database could not be opened, and the error is printed already.
-      status = ExitStatus(rawValue: code.rawValue) ?? .noInput
-      counts.isSuccess = false
+      status = failure
     }
     if !dryRun {
       let written = metrics.write {
@@ -126,7 +109,30 @@ struct ProcessCommand: ParsableCommand {
       }
       if status == .success { status = written }
     }
-    throw ExitCode(status.rawValue)
+    throw status
+  }
+
+  /// Processes the dumps, and then uploads the reports if the database could be used.
+  private func process(_ run: ProcessRun, _ uploads: UploadRun?) {
+    let printer = ProcessPrinter(run, now: clock.seconds, isQuiet: quiet, isVerbose: verbose)
+    let uploadPrinter = uploads.map { UploadPrinter($0, now: clock.seconds, isQuiet: quiet, isVerbose: verbose) }
+    switch format {
+    case .text: run.run(printingTo: printer)
+    case .json:
+      JSONWriter.standardOutput(.indented) { json in
+        json.object { json in
+          run.run(writingTo: &json, printer, now: clock.seconds)
+          if let uploads, let uploadPrinter, run.failure == nil {
+            json.object("upload") { uploads.run(writingTo: &$0, uploadPrinter) }
+          }
+        }
+      }
+    }
+    if let failure = run.failure {
+      Terminal.error(Sentences.databaseFailure(failure, run.database.path))
+    } else if format == .text, let uploads, let uploadPrinter {
+      uploads.run(printingTo: uploadPrinter)
+    }
   }
 
   /// Writes the HTML page for the new reports.
@@ -135,16 +141,12 @@ struct ProcessCommand: ParsableCommand {
       page.html, of: InputList(reports, accepting: InputFormat.withMeaning), PageRun.Options(), status: status)
   }
 
-  private var uploadStyle: UploadReport.Style {
-    UploadReport.Style(isDry: dryRun, isQuiet: quiet, isVerbose: verbose)
-  }
-
   private var options: Processing.Options {
     var options = Processing.Options(now: clock.seconds, lockTime: TimeArgument.now)
     options.bundleIDs = bundleID
     options.includesLocked = includeLocked
     options.limit = limit
-    options.annotations = annotation.map { ($0.name, $0.value) }
+    options.annotations = annotations.values
     options.jobs = jobs
     return options
   }

@@ -8,10 +8,7 @@ import CrashpadSnapshot
 struct PageInput {
   let inspection: Inspection
 
-  /// A core, or the JSON form of a dump: neither can be redacted.
-  struct NotRedactable: Error { let format: InputFormat }
-
-  /// Throws what opening and reading an input throws, or `NotRedactable`.
+  /// Throws what opening and reading an input throws, or `FailureText` for a format that is not redacted.
   init(_ argument: String, architecture: CPUArchitecture?, redacts: Bool) throws {
     var dump = try DumpInput.open(argument)
     if redacts { dump = try Self.redacted(dump) }
@@ -19,9 +16,7 @@ struct PageInput {
   }
 
   private static func redacted(_ dump: DumpInput) throws -> DumpInput {
-    guard dump.format == .intermediateDump || dump.format == .minidump || dump.format.reportForm != nil else {
-      throw NotRedactable(format: dump.format)
-    }
+    if let refusal = Sentences.refusalToRedact(dump.format) { throw refusal }
     let output = MemoryOutput()
     _ = try Redaction().redact(dump.file, to: output)
     return try DumpInput(InputFile(bytes: output.bytes))

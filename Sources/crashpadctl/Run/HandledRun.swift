@@ -29,42 +29,21 @@ struct HandledRun {
     var variables = environment.applied(to: ProgramStart.ownEnvironment)
     if let path = candidates.executable {
       let file = ProgramFile(path, search: search)
-      warnings = file.obstacles.map { Self.sentence($0, file) }
+      warnings = file.obstacles.map { RunSentences.obstacle($0, file) }
       // The loader of another C library ends the program if it can't load the handler.
       if file.obstacles.contains(where: \.isOtherLoader) { variables = ProgramStart.ownEnvironment }
     }
     // If this fails, the handler can't create the database either, and reports it.
     try? createDirectories(database.removingLastComponent())
     if !isQuiet { for warning in warnings { Terminal.error("crashpadctl: warning: \(warning)") } }
-    var start = ProgramStart(
-      arguments, environment: variables, candidates: candidates)
-    start.closedStreams = ProcessSetup.closedStreams
-    start.changedSignals = ProcessSetup.changedSignals
-    start.ignoredSignals = ProcessSetup.ignoredSignals
+    let start = ProgramStart(forProgram: arguments, environment: variables, candidates: candidates)
     do throws(Errno) {
       let supervisor = try Supervisor(start)
       let processID = supervisor.processID
       return End(processID: processID, end: supervisor.wait(), warnings: warnings)
     } catch {
-      Terminal.error("crashpadctl: error: \(name): \(error.description)")
+      Terminal.failure("\(name): \(error.description)", .noInput)
       exit(error == .noSuchFileOrDirectory || error == .notDirectory ? 127 : 126)
-    }
-  }
-
-  private static func sentence(_ obstacle: ProgramFile.Obstacle, _ file: ProgramFile) -> String {
-    let path = Wording.printable(file.path)
-    let program = file.script.map { "\(Wording.printable($0)): its interpreter \(path)" } ?? "\(path): it"
-    switch obstacle {
-    case .isStatic: return "\(program) is linked statically, and takes no library; its crashes are not captured"
-    case .otherMachine(let number):
-      return
-        "\(program) is for another processor (ELF machine \(number)) than the handler; its crashes are not captured"
-    case .otherLoader(let loader):
-      return "\(program) has another C library, of \(Wording.printable(loader)), than the handler; "
-        + "its crashes are not captured"
-    case .missingLoader(let loader): return "\(program) needs \(Wording.printable(loader)), which is not there"
-    case .getsRights:
-      return "\(program) gets rights when it is started, and then no library of others; its crashes are not captured"
     }
   }
 }
@@ -73,5 +52,15 @@ extension ProgramFile.Obstacle {
   var isOtherLoader: Bool {
     if case .otherLoader = self { return true }
     return false
+  }
+}
+
+extension ProgramStart {
+  /// A program that gets streams and signals as this tool got them.
+  init(forProgram arguments: [[UInt8]], environment: [[UInt8]], candidates: ProgramSearch.Candidates) {
+    self.init(arguments, environment: environment, candidates: candidates)
+    closedStreams = ProcessSetup.closedStreams
+    changedSignals = ProcessSetup.changedSignals
+    ignoredSignals = ProcessSetup.ignoredSignals
   }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CrashpadFiles
-import Glibc
 import CrashpadSnapshot
 import CrashpadSupervision
 import CrashpadSymbolication
@@ -69,7 +68,7 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     name: .shortAndLong, help: ArgumentHelp("Print the summary as text, or as one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @Option(
     name: .shortAndLong,
@@ -118,7 +117,8 @@ struct RunCommand: ParsableCommand {
     if let timeout, !(1...60_000).contains(timeout.milliseconds) {
       throw ValidationError("--timeout takes 1ms to 60s.")
     }
-    for name in environment where name.isEmpty || !name.utf8.allSatisfy(Self.isNameByte) {
+    for name in environment
+    where name.isEmpty || !name.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }) {
       throw ValidationError("--environment takes a variable's name.")
     }
   }
@@ -129,11 +129,6 @@ struct RunCommand: ParsableCommand {
     let suggestion = name.hasPrefix("--") ? CommandName.nearest(to: name, among: names.filter { $0 != "--" }) : nil
     return "Unknown option '\(Wording.printable(name))'. "
       + (suggestion.map { "Did you mean '\($0)'? " } ?? "") + "A program of this name goes behind --."
-  }
-
-  private static func isNameByte(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: "_")
-      || byte < 0x80 && (Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber)
   }
 
   func run() throws {
@@ -183,23 +178,17 @@ struct RunDatabaseOption: ParsableArguments {
   static func path(_ database: String?) throws -> FilePath {
     if let database, !database.isEmpty { return HandlerLibrary.absolute(FilePath(argument: database)) }
     for name in ["CRASHPAD_HANDLER_DATABASE", "CRASHPADCTL_DATABASE"] {
-      if let path = variable(name) { return HandlerLibrary.absolute(path) }
+      if let path = Environment.path(name) { return HandlerLibrary.absolute(path) }
     }
     let state: FilePath
-    if let path = variable("XDG_STATE_HOME"), path.isAbsolute {
+    if let path = Environment.path("XDG_STATE_HOME"), path.isAbsolute {
       state = path
-    } else if let home = variable("HOME"), home.isAbsolute {
+    } else if let home = Environment.path("HOME"), home.isAbsolute {
       state = home.appending(".local/state")
     } else {
-      Terminal.error("crashpadctl: error: --database is missing, and $HOME is not set")
-      throw ExitCode(ExitStatus.usage.rawValue)
+      throw Terminal.failure(RunSentences.noDatabase, .usage)
     }
     return state.appending("crashpad")
-  }
-
-  private static func variable(_ name: String) -> FilePath? {
-    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-    return unsafe FilePath(platformString: value)
   }
 }
 
@@ -215,27 +204,14 @@ struct HandlerLibraryOption: ParsableArguments {
   var search: HandlerLibrary.Search { Self.search(handlerLibrary) }
 
   private static func search(_ handlerLibrary: String?) -> HandlerLibrary.Search {
-    let variable = unsafe getenv(HandlerLibrary.variable).map { unsafe FilePath(platformString: $0) }
-    return HandlerLibrary.search(
-      named: handlerLibrary.map { FilePath(argument: $0) }, variable: variable?.isEmpty == false ? variable : nil)
+    HandlerLibrary.search(
+      named: handlerLibrary.map { FilePath(argument: $0) }, variable: Environment.path(HandlerLibrary.variable))
   }
 
   /// The path of the library. If there is none, prints the places that were searched and ends the command.
   static func path(_ handlerLibrary: String?) throws -> FilePath {
     let result = search(handlerLibrary)
     if case .found(let path) = result { return path }
-    Terminal.error("crashpadctl: error: \(sentence(result))")
-    throw ExitCode(ExitStatus.noInput.rawValue)
-  }
-
-  static func sentence(_ search: HandlerLibrary.Search) -> String {
-    switch search {
-    case .found(let path): Wording.printable(path)
-    case .missing(let places):
-      "the handler's library was not found; searched "
-        + places.map { Wording.printable($0) }.joined(separator: ", ")
-    case .unusablePath(let path):
-      "\(Wording.printable(path)): the loader can't preload a path that contains a blank or a colon"
-    }
+    throw Terminal.failure(RunSentences.library(result), .noInput)
   }
 }

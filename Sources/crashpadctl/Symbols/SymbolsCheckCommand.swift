@@ -36,7 +36,7 @@ struct SymbolsCheckCommand: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Print text, or a JSON document (one per line for several dumps).", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   func validate() throws {
     try checkInputs(dumps)
@@ -56,7 +56,7 @@ struct SymbolsCheckCommand: ParsableCommand {
     let list = InputList(dumps, accepting: InputFormat.withMeaning)
     let isSingle = list.inputs.count == 1 && !list.hasDirectories
     var tally = Tally()
-    for failure in list.failures { Terminal.error("\(failure.name): error: \(failure.text)") }
+    list.reportFailures()
     if !list.failures.isEmpty { tally.status = .findings }
     for input in list.inputs {
       let status = check(input, cache, isSingle: isSingle, &tally)

@@ -36,7 +36,7 @@ struct SymbolsIndexCommand: ParsableCommand {
   var dryRun = false
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   func validate() throws {
     if output == nil, copy || dryRun { throw ValidationError("--copy and --dry-run go with -o.") }

@@ -25,7 +25,7 @@ struct SymbolsInfoCommand: ParsableCommand {
   @Option(
     name: .shortAndLong, help: ArgumentHelp("Print text, or one line of JSON per file.", valueName: "form")
   )
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   func run() throws {
     var failures: [ExitStatus] = []

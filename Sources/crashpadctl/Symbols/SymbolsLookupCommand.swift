@@ -51,7 +51,7 @@ struct SymbolsLookupCommand: ParsableCommand {
   var noInlines = false
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   func validate() throws {
     for address in addresses where Self.parse(address) == nil {

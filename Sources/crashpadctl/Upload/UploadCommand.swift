@@ -1,8 +1,8 @@
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadUpload
+import CrashpadJSON
 import CrashpadSnapshot
-import SystemPackage
 
 struct UploadCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -49,7 +49,7 @@ struct UploadCommand: ParsableCommand {
   var dryRun = false
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
@@ -67,40 +67,49 @@ struct UploadCommand: ParsableCommand {
     var options = try server.options(now: clock.now?.seconds)
     options.jobs = jobs
     options.includesAll = all
-    var counts = UploadCounts()
+    var counts = UploadCounts(isSuccess: false)
     var status: ExitStatus
     do {
-      (status, counts) = try upload(options)
-    } catch let code as ExitCode {
+      let (run, missing) = try makeRun(options)
+      upload(run)
+      counts = run.counts
+      status = ExitStatus.combined([run.status] + missing)
+    } catch let failure as ExitStatus {
       // The reason is printed already.
-      status = ExitStatus(rawValue: code.rawValue) ?? .noInput
-      counts.isSuccess = false
+      status = failure
     }
     if !dryRun {
       let written = metrics.write { counts.add(to: &$0, now: clock.seconds) }
       if status == .success { status = written }
     }
-    throw ExitCode(status.rawValue)
+    throw status
   }
 
-  private func upload(_ options: Uploading.Options) throws -> (ExitStatus, UploadCounts) {
+  /// Returns the run, and a status for each report that is not there.
+  private func makeRun(_ options: Uploading.Options) throws -> (UploadRun, missing: [ExitStatus]) {
     var options = options
     let database = try database.open()
     let ids = try ReportArgument.resolve(report, in: database)
     if !report.isEmpty {
       let found = ids.compactMap(\.self)
-      if found.isEmpty { throw ExitCode(ExitStatus.noInput.rawValue) }
+      if found.isEmpty { throw ExitStatus.noInput }
       options.reports = found
     }
-    let style = UploadReport.Style(
-      isDry: dryRun, isQuiet: quiet, isVerbose: verbose || (!report.isEmpty && !quiet))
-    let run = UploadReport(database, options, now: clock.seconds, style: style)
-    let status =
-      switch format {
-      case .text: run.text()
-      case .json: run.json()
+    return (UploadRun(database, options, isDryRun: dryRun), ids.filter { $0 == nil }.map { _ in .noInput })
+  }
+
+  private func upload(_ run: UploadRun) {
+    let printer = UploadPrinter(
+      run, now: clock.seconds, isQuiet: quiet, isVerbose: verbose || (!report.isEmpty && !quiet))
+    switch format {
+    case .text: run.run(printingTo: printer)
+    case .json:
+      JSONWriter.standardOutput(.indented) { json in
+        json.object { json in
+          UploadJSON.writeHead(run, now: clock.seconds, to: &json)
+          run.run(writingTo: &json, printer)
+        }
       }
-    let missing = ids.filter { $0 == nil }.map { _ in ExitStatus.noInput }
-    return (ExitStatus.combined([status] + missing), run.counts)
+    }
   }
 }

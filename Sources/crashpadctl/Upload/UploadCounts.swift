@@ -28,9 +28,6 @@ struct UploadCounts {
   /// Whether the run ended for a reason that needs a change by the user.
   var needsAttention = false
 
-  /// The reason why reports are skipped or kept.
-  var whySkipped = "uploads are disabled"
-
   mutating func add(_ outcome: Uploading.Outcome) {
     switch outcome {
     case .uploaded, .completedEarlierUpload: uploaded += 1
@@ -46,6 +43,13 @@ struct UploadCounts {
     case .unusable, .unrecorded: unusable += 1
     case .planned: planned += 1
     case .gone: break
+    }
+  }
+
+  mutating func add(_ stop: Uploading.Stop) {
+    switch stop {
+    case .wrongAddress, .settings: needsAttention = true
+    case .unavailable, .failures, .unrecorded, .paused, .backsOff, .consentWithdrawn: break
     }
   }
 
@@ -65,8 +69,10 @@ struct UploadCounts {
 
   /// Such as "12 uploaded, 1 given up, 3 wait"; nil if nothing was done.
   ///
-  /// - Parameter isQuiet: leaves out reports that are not due, unless there are other outcomes.
-  func summary(isDryRun: Bool, leavesOutWaiting isQuiet: Bool) -> String? {
+  /// - Parameters:
+  ///   - isQuiet: leaves out reports that are not due, unless there are other outcomes.
+  ///   - whySkipped: the reason why reports are skipped.
+  func summary(isDryRun: Bool, leavesOutWaiting isQuiet: Bool, _ whySkipped: String) -> String? {
     var parts: [String] = []
     func add(_ count: Int, _ text: String) {
       if count > 0 { parts.append("\(grouped(count)) \(text)") }

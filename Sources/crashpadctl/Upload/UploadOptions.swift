@@ -3,7 +3,6 @@ import CrashpadDatabase
 import CrashpadUpload
 import CrashpadCore
 import CrashpadFiles
-import Glibc
 import CrashpadRedaction
 import CrashpadSnapshot
 import SystemPackage
@@ -163,27 +162,19 @@ extension UploadOptions {
   private func destination() throws -> UploadDestination? {
     // The command line overrides the environment.
     let environment = url == nil && to == nil
-    if let preset = try to.map(Self.secret) ?? (environment ? Self.variable("CRASHPADCTL_UPLOAD_TO") : nil) {
-      do { return try UploadDestination(preset: preset, sentryDSN: Self.variable("SENTRY_DSN")) } catch {
-        Terminal.error("crashpadctl: error: --to: \(error.explanation).")
-        throw ExitCode(ExitStatus.usage.rawValue)
+    if let preset = try to.map(Self.secret) ?? (environment ? Environment.text("CRASHPADCTL_UPLOAD_TO") : nil) {
+      do { return try UploadDestination(preset: preset, sentryDSN: Environment.text("SENTRY_DSN")) } catch {
+        throw Terminal.failure("--to: \(error.explanation).", .usage)
       }
     }
-    guard let text = try url.map(Self.secret) ?? Self.variable("CRASHPADCTL_UPLOAD_URL") else {
-      Terminal.error(
-        "crashpadctl: error: Missing --url or --to; $CRASHPADCTL_UPLOAD_URL and $CRASHPADCTL_UPLOAD_TO are not set either."
-      )
-      throw ExitCode(ExitStatus.usage.rawValue)
+    guard let text = try url.map(Self.secret) ?? Environment.text("CRASHPADCTL_UPLOAD_URL") else {
+      throw Terminal.failure(UploadSentences.noServer, .usage)
     }
     if text == "none" { return nil }
     // An empty address would skip all reports, which a script with an empty variable does not intend.
-    if text.isEmpty {
-      Terminal.error("crashpadctl: error: The address to send reports to is empty.")
-      throw ExitCode(ExitStatus.usage.rawValue)
-    }
+    if text.isEmpty { throw Terminal.failure(UploadSentences.emptyAddress, .usage) }
     do { return try UploadDestination(url: text) } catch {
-      Terminal.error("crashpadctl: error: --url: \(error.explanation).")
-      throw ExitCode(ExitStatus.usage.rawValue)
+      throw Terminal.failure("--url: \(error.explanation).", .usage)
     }
   }
 
@@ -192,19 +183,11 @@ extension UploadOptions {
   private func proxyAddress(for destination: UploadDestination?) throws -> String? {
     let given = try proxy.map(Self.secret)
     let variables = given == nil ? destination.map { ProxyAddress.variables(for: $0.address.scheme) } ?? [] : []
-    let addresses = given.map { [("--proxy", $0)] } ?? variables.map { ("$\($0)", Self.variable($0) ?? "") }
+    let addresses = given.map { [("--proxy", $0)] } ?? variables.map { ("$\($0)", Environment.text($0) ?? "") }
     for (name, address) in addresses where !address.isEmpty && !ProxyAddress.isValid(address) {
-      Terminal.error(
-        "crashpadctl: error: \(name) is no proxy's address: http, https, socks4, socks4a, socks5 or socks5h, and escaped as in URLs."
-      )
-      throw ExitCode(ExitStatus.usage.rawValue)
+      throw Terminal.failure(UploadSentences.badProxy(name), .usage)
     }
     return given
-  }
-
-  private static func variable(_ name: String) -> String? {
-    guard let text = unsafe getenv(name).map({ unsafe String(cString: $0) }), !text.isEmpty else { return nil }
-    return text
   }
 
   /// The argument, or the first line of the file that it names.
@@ -217,10 +200,9 @@ extension UploadOptions {
     let path = String(argument.dropFirst())
     return try lines(of: path).enumerated().map { index, line in
       guard let header = HTTPHeader(line: line), !header.isOfBody else {
-        let isField = HTTPHeader(line: line) != nil
-        let what = isField ? "what is sent decides that field" : "is no header field, 'Name: value'"
-        Terminal.error("\(Wording.printable(path)):\(index + 1): error: \(what)")
-        throw ExitCode(ExitStatus.usage.rawValue)
+        let reason = UploadSentences.badHeader(isField: HTTPHeader(line: line) != nil)
+        Terminal.error("\(Wording.printable(path)):\(index + 1): error: \(reason)")
+        throw ExitStatus.usage
       }
       return header
     }
@@ -228,36 +210,25 @@ extension UploadOptions {
 
   /// The nonempty lines of a file with secrets.
   private static func lines(of path: String) throws -> [String] {
-    do {
-      // The file may be a pipe, such as a shell's <(…).
-      let file = try InputFile(FilePath(argument: path))
-      let text = file.withBytes { bytes in
-        unsafe bytes.extracting(first: 1 << 20).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-      }
-      return text.split(whereSeparator: \.isNewline).map(String.init)
-    } catch { throw fail(path, error) }
+    try text(of: path, most: 1 << 20).split(whereSeparator: \.isNewline).map(String.init)
   }
 
   /// Checks the certificate file. libcurl reports only that the file is bad, and only once a report is being sent.
   private static func certificates(_ path: String) throws -> FilePath {
-    let file: InputFile
-    do { file = try InputFile(FilePath(argument: path)) } catch { throw fail(path, error) }
-    let text = file.withBytes { bytes in
-      unsafe bytes.extracting(first: 16 << 20).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-    }
+    let text = try text(of: path, most: 16 << 20)
     let isPEM = ["CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CERTIFICATE"].contains {
       text.contains("-----BEGIN \($0)-----") && text.contains("-----END \($0)-----")
     }
-    if !isPEM {
-      Terminal.error("\(Wording.printable(path)): error: no certificate in PEM form; --ca-file needs one")
-      throw ExitCode(ExitStatus.usage.rawValue)
-    }
+    if !isPEM { throw Terminal.failure(UploadSentences.noCertificate, of: Wording.printable(path), creating: false) }
     return FilePath(argument: path)
   }
 
-  private static func fail(_ path: String, _ error: any Error) -> ExitCode {
-    let failure = Sentences.failure(error, creating: false)
-    Terminal.error("\(Wording.printable(path)): error: \(failure.text)")
-    return ExitCode(failure.status.rawValue)
+  /// The first `most` bytes of a file, which may be a pipe, such as a shell's `<(…)`.
+  private static func text(of path: String, most: Int) throws -> String {
+    do {
+      return try InputFile(FilePath(argument: path)).withBytes { bytes in
+        unsafe bytes.extracting(first: most).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+      }
+    } catch { throw Terminal.failure(error, of: Wording.printable(path), creating: false) }
   }
 }

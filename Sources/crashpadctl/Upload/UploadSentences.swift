@@ -7,6 +7,25 @@ import SystemPackage
 
 /// Messages about uploads.
 enum UploadSentences {
+  // MARK: Options
+
+  static let noServer =
+    "Missing --url or --to; $CRASHPADCTL_UPLOAD_URL and $CRASHPADCTL_UPLOAD_TO are not set either."
+  static let emptyAddress = "The address to send reports to is empty."
+  static let noCertificate = FailureText("no certificate in PEM form; --ca-file needs one", .usage)
+
+  /// - Parameter name: the option or variable.
+  static func badProxy(_ name: String) -> String {
+    "\(name) is no proxy's address: http, https, socks4, socks4a, socks5 or socks5h, and escaped as in URLs."
+  }
+
+  /// - Parameter isField: whether the line is a header field at all.
+  static func badHeader(isField: Bool) -> String {
+    isField ? "what is sent decides that field" : "is no header field, 'Name: value'"
+  }
+
+  // MARK: Runs
+
   static func failure(_ failure: Uploading.Failure) -> String {
     switch failure {
     case .status(let status):
@@ -37,6 +56,32 @@ enum UploadSentences {
       }
     let sent = failure.wasSent ? "; the server may have it" : ""
     return "\(what) (\(Wording.printable(failure.message)))\(sent)"
+  }
+
+  /// Why a run could not start.
+  static func lines(_ failure: UploadFailure, _ database: FilePath) -> [String] {
+    switch failure {
+    case .settings(let failure): ["crashpadctl: error: \(settings(failure, database)); nothing was sent"]
+    case .noLibrary(let names, let reason):
+      [
+        "crashpadctl: error: \(names[0]) can't be loaded, which uploads need: \(Wording.printable(reason))",
+        "  On Debian and Ubuntu it is in the package libcurl4.",
+      ]
+    }
+  }
+
+  /// The exit status of a run that could not start.
+  static func status(_ failure: any Error) -> ExitStatus {
+    switch failure {
+    case UploadFailure.settings(.unreadable(let file)): DatabaseSentences.failure(file).status
+    case UploadFailure.settings: .findings
+    case UploadFailure.noLibrary: .ioError
+    default: Sentences.failure(failure, creating: true).status
+    }
+  }
+
+  static func attemptNotNoted(_ failure: FileFailure) -> String {
+    "when reports were last sent can't be written down: \(DatabaseSentences.failure(failure).text)"
   }
 
   static func stop(_ stop: Uploading.Stop, _ database: FilePath) -> String {
@@ -97,5 +142,15 @@ enum UploadSentences {
     var text = bytes[...]
     while let last = text.last, [0x0a, 0x0d, 0x20].contains(last) { text.removeLast() }
     return Wording.shortened(Wording.printable(Array(text)), to: 200)
+  }
+}
+
+extension Uploading.Stop {
+  /// Whether something went wrong; otherwise the run ends as a user or the server wants it.
+  var isError: Bool {
+    switch self {
+    case .paused, .backsOff, .consentWithdrawn: false
+    case .unavailable, .wrongAddress, .failures, .unrecorded, .settings: true
+    }
   }
 }

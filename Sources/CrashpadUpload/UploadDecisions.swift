@@ -1,0 +1,54 @@
+internal import CrashpadDatabase
+internal import CrashpadFiles
+internal import Glibc
+
+/// The decisions that a run and its forecast share.
+extension Uploading.Options {
+  /// In seconds since 1970.
+  var currentTime: Int64 { now ?? Int64(time(nil)) }
+
+  /// Whether the caller named all reports that are sent.
+  package var isNamed: Bool { reports != nil || includesAll }
+
+  /// The outcome of a report that is not to be sent now; nil if it is to be sent.
+  func held(_ metadata: ReportMetadata, _ settings: DatabaseSettings) -> Uploading.Outcome? {
+    let decision = policy.decide(
+      metadata, isNamed: isNamed, uploadsEnabled: settings.uploadsEnabled,
+      lastAttempt: settings.lastUploadAttemptTime, now: currentTime)
+    let held: Uploading.Outcome = completesSkipped ? .skipped : .kept
+    switch decision {
+    case .waitAfterFailure, .waitForRate: return .waits(decision)
+    case .skip: return held
+    // Without a destination, a report is treated as if uploads were not allowed.
+    case .upload where destination == nil: return isNamed || metadata.isUploadExplicitlyRequested ? nil : held
+    case .upload: return nil
+    }
+  }
+
+  /// Whether the pause of the server forbids sending. Reports that the caller names are sent, unless the server
+  /// itself asked for the pause.
+  func leavesAlone(_ pause: UploadPause) -> Bool {
+    !policy.retriesNow && pause.until > currentTime && (pause.isRequested || !isNamed)
+  }
+
+  /// The minidump that is sent for a report, and its fields.
+  ///
+  /// - Parameter scratchFile: makes the file for a redacted copy.
+  func prepare(_ report: OpenFile, scratchFile: () throws -> OpenFile) throws -> (OpenFile, UploadFields) {
+    var minidump = report
+    if let redaction {
+      minidump = try scratchFile()
+      try redaction(InputFile(report), minidump)
+      try minidump.rewind()
+    }
+    let input = try InputFile(minidump)
+    return (minidump, try input.checkingReading { fields(input) })
+  }
+
+  private func fields(_ minidump: InputFile) -> UploadFields {
+    var fields = UploadFields(minidump: minidump)
+    if let destination { fields = destination.fields(of: fields) }
+    for field in self.fields { fields.set(field) }
+    return fields
+  }
+}

@@ -1,0 +1,53 @@
+import CrashpadCore
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadSnapshot
+import SystemPackage
+
+/// One run of `process`: converts the pending dumps of a database, or forecasts it, and counts the outcomes.
+final class ProcessRun {
+  let database: CrashDatabase
+  let isDryRun: Bool
+  private let processing: Processing
+  private(set) var counts = ProcessCounts()
+  /// The reason why the database could not be used.
+  private(set) var failure: FileFailure?
+  private var made: [UUIDBytes] = []
+
+  init(_ database: CrashDatabase, _ options: Processing.Options, isDryRun: Bool) {
+    self.database = database
+    self.isDryRun = isDryRun
+    processing = Processing(database, options: options)
+  }
+
+  /// Processes the dumps, and passes each event to `report` when it is counted.
+  func run(_ report: (Processing.Event) -> Void) {
+    func count(_ event: Processing.Event) {
+      switch event {
+      case .result(let result):
+        counts.add(result.outcome)
+        if case .processed(let id, _, _) = result.outcome, !isDryRun { made.append(id) }
+      case .unreadable: counts.failed += 1
+      case .begins, .settings, .lock, .foreign: break
+      }
+      report(event)
+    }
+    do throws(FileFailure) {
+      if isDryRun { try processing.forecast(count) } else { try processing.run(count) }
+    } catch {
+      failure = error
+    }
+    counts.isSuccess = failure == nil
+    counts.waiting = (try? database.pendingDumps())?.dumps.count
+  }
+
+  /// The exit status of a run that has ended.
+  var status: ExitStatus { failure.map { Sentences.failure($0, creating: true).status } ?? counts.status }
+
+  /// The paths of the reports that were created.
+  var reports: [String] {
+    made.compactMap { id in
+      (try? database.report(id)).flatMap { $0 }.map { ArgumentText.text(database.path(of: $0).bytes) }
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import CrashpadDatabase
+import CrashpadUpload
+
+/// One run of uploads: sends the pending reports of a database, or forecasts it, and counts the outcomes.
+final class UploadRun {
+  let database: CrashDatabase
+  let options: Uploading.Options
+  let isDryRun: Bool
+  private(set) var counts = UploadCounts()
+  /// The reason why the run ended before all reports were handled.
+  private(set) var stop: Uploading.Stop?
+  /// The reason why nothing could be done.
+  private(set) var failure: (any Error)?
+
+  init(_ database: CrashDatabase, _ options: Uploading.Options, isDryRun: Bool) {
+    self.database = database
+    self.options = options
+    self.isDryRun = isDryRun
+  }
+
+  /// Uploads the reports, and passes each event to `report` when it is counted.
+  func run(_ report: (Uploading.Event) -> Void) {
+    let uploading = Uploading(database, options: options)
+    func count(_ event: Uploading.Event) {
+      switch event {
+      case .result(let result): counts.add(result.outcome)
+      case .stops(let stop):
+        self.stop = stop
+        counts.add(stop)
+      case .begins, .attemptNotNoted: break
+      }
+      report(event)
+    }
+    do {
+      if isDryRun { try uploading.forecast(count) } else { try uploading.run(count) }
+    } catch {
+      counts.isSuccess = false
+      failure = error
+    }
+    counts.pending = try? database.reportIDs(in: .pending).count
+  }
+
+  /// The exit status of a run that has ended.
+  var status: ExitStatus { failure.map(UploadSentences.status) ?? counts.status }
+}
