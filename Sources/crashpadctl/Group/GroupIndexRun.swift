@@ -30,8 +30,7 @@ struct GroupIndexRun {
       let search = try command.symbolOptions.search()
       let status = try update(index, list, search)
       list.reportSkipped()
-      let since = command.since.map { $0.seconds(now: command.clock.seconds) }
-      let part = try since.map { try index.part(since: $0) } ?? index.part(hasDays: command.page.html != nil)
+      let part = try command.earliest.map { try index.part(since: $0) } ?? index.part(hasDays: command.page.html != nil)
       let shard = CrashGroups.Shard(run: "index", number: 1, total: 1)
       return try GroupOutput(
         command: command, groups: CrashGroups(shard, part), explanations: [],
@@ -63,23 +62,23 @@ struct GroupIndexRun {
     let files = try newFiles(list, index)
     if files.isEmpty { return status }
     let cache = SymbolCache(search, names: .mangled)
-    let options = SignatureOptions(cache, inApp: command.inApp.globs)
-    let run = GroupRun(command: command.withoutSince)
+    // An index has crashes of all times.
+    let reader = command.reader(cache, since: nil)
     let progress = Progress(total: files.count, isShown: command.format == .text)
     for start in stride(from: 0, to: files.count, by: Self.batch) {
       let batch = files[start..<min(start + Self.batch, files.count)]
       var entries: [GroupIndex.Entry] = []
       inOrder(
-        count: batch.count, jobs: command.jobs.count, work: { run.report(batch[start + $0].input, options) },
-        report: { number, report in
+        count: batch.count, jobs: command.jobs.count, work: { reader.read(batch[start + $0].input) },
+        report: { number, outcome in
           progress.clear()
-          for message in report.messages { Terminal.error(message) }
-          if report.status != .success { status = list.isSingle ? report.status : .findings }
+          for message in outcome.messages { Terminal.error(message) }
+          if outcome.status != .success { status = list.isSingle ? outcome.status : .findings }
           let file = batch[start + number]
           if let stamp = file.stamp {
             entries.append(
               GroupIndex.Entry(
-                path: file.input.argument, stamp: stamp, crash: report.crash, hasFailed: report.status != .success))
+                path: file.input.argument, stamp: stamp, crash: outcome.crash, hasFailed: outcome.status != .success))
           }
           progress.advance()
           return true
@@ -103,15 +102,6 @@ struct GroupIndexRun {
         name: input.name, argument: candidate.path, relativePath: input.relativePath, isFound: input.isFound)
       return File(input: named, stamp: candidate.stamp)
     }
-  }
-}
-
-extension GroupCommand {
-  /// An index has crashes of all times.
-  fileprivate var withoutSince: GroupCommand {
-    var command = self
-    command.since = nil
-    return command
   }
 }
 

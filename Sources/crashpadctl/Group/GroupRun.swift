@@ -11,20 +11,13 @@ import SystemPackage
 struct GroupRun {
   let command: GroupCommand
 
-  /// What one input comes to.
-  struct Report: Sendable {
-    var crash: (signature: Signature, facts: CrashFacts)?
-    var status = ExitStatus.success
-    var messages: [String] = []
-  }
-
   func run() throws -> ExitStatus {
     let list = InputList(DatabaseInputs(command.inputs).arguments, accepting: InputFormat.withMeaning)
     list.reportFailures()
     if list.inputs.isEmpty { return list.statusOfNone }
     if let conflict = command.page.conflict(list) { return conflict }
     let cache = SymbolCache(try command.symbolOptions.search(), names: .mangled)
-    let options = SignatureOptions(cache, inApp: command.inApp.globs)
+    let reader = command.reader(cache, since: command.earliest)
     let chosen = list.inputs.indices.filter { index in
       command.shard.map { index % $0.total == $0.number - 1 } ?? true
     }
@@ -33,19 +26,19 @@ struct GroupRun {
     var explanations: [GroupOutput.Explanation] = []
     let progress = Progress(total: chosen.count, isShown: command.format == .text)
     inOrder(
-      count: chosen.count, jobs: command.jobs.count, work: { report(list.inputs[chosen[$0]], options) },
-      report: { index, report in
+      count: chosen.count, jobs: command.jobs.count, work: { reader.read(list.inputs[chosen[$0]]) },
+      report: { _, outcome in
         progress.clear()
-        for message in report.messages { Terminal.error(message) }
-        if let crash = report.crash {
+        for message in outcome.messages { Terminal.error(message) }
+        if let crash = outcome.crash {
           part.add(crash.signature, crash.facts)
           if command.explainSignature {
             explanations.append(GroupOutput.Explanation(input: crash.facts.input, signature: crash.signature))
           }
         }
-        if report.status != .success {
+        if outcome.status != .success {
           part.failed += 1
-          status = list.isSingle ? report.status : .findings
+          status = list.isSingle ? outcome.status : .findings
         }
         progress.advance()
         return true
@@ -61,41 +54,17 @@ struct GroupRun {
       examples: command.examples(list, cache.search))
     return try output.write(status)
   }
-
-  func report(_ input: InputList.Input, _ options: SignatureOptions) -> Report {
-    do {
-      let dump = try DumpInput.open(input.argument)
-      return try dump.file.checkingReading {
-        let inspection = Inspection(dump, architecture: command.reading.architecture)
-        try dump.file.checkReading()
-        return report(inspection, input, options)
-      }
-    } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      return Report(status: status, messages: ["\(input.name): error: \(text)"])
-    }
-  }
-
-  private func report(_ inspection: Inspection, _ input: InputList.Input, _ options: SignatureOptions) -> Report {
-    var report = Report()
-    report.messages = inspection.findings.findings.filter { $0.severity == .error }.map {
-      Sentences.line($0, input: input.name)
-    }
-    guard let snapshot = inspection.snapshot else {
-      report.status = .noData
-      return report
-    }
-    if !report.messages.isEmpty { report.status = .findings }
-    let facts = CrashFacts(inspection, snapshot, input: input.name)
-    if let since = command.since, facts.time.map({ $0 < since.seconds(now: command.clock.seconds) }) ?? true {
-      return report
-    }
-    report.crash = (Signature(snapshot, inspection.file, nil, options), facts)
-    return report
-  }
 }
 
 extension GroupCommand {
+  /// Seconds since 1970; nil for all crashes.
+  var earliest: Int64? { since.map { $0.seconds(now: clock.seconds) } }
+
+  func reader(_ cache: SymbolCache, since: Int64?) -> CrashReader {
+    CrashReader(
+      signatures: SignatureOptions(cache, inApp: inApp.globs), architecture: reading.architecture, since: since)
+  }
+
   /// The examples that a page shows; nil if there is to be none.
   func examples(_ list: InputList, _ search: SymbolSearch) -> GroupExamples? {
     if page.html == nil { return nil }
@@ -138,98 +107,5 @@ struct GroupMergeRun {
       ("part \(error.shard.number)/\(error.shard.total) is there twice with different content", .noData)
     default: Sentences.failure(error, creating: false)
     }
-  }
-}
-
-extension CrashFacts {
-  init(_ inspection: Inspection, _ snapshot: ProcessSnapshot, input: String) {
-    let view = FactsView(file: inspection.file, snapshot: snapshot)
-    let id = snapshot.reportID == .zero ? snapshot.report?.incident : snapshot.reportID.text
-    self.init(id: id ?? input, input: input)
-    report = id
-    program = view.program
-    processID = snapshot.processID.map(Int64.init)
-    time = snapshot.snapshotTime?.seconds
-    let writer = CrashAccount.Writer(inspection.format)
-    role = CrashAccount.Role(snapshot, by: writer)
-    if role != nil {
-      process = view.process
-      periodStart = snapshot.report?.periodStart?.seconds
-    }
-    version = view.version
-    device = view.text(snapshot.system.machine)
-    system = view.system
-    client = snapshot.clientID == .zero ? snapshot.report?.reporterKey : snapshot.clientID.text
-    isQuick = view.isQuick
-  }
-}
-
-extension CrashAccount.Writer {
-  init(_ format: InputFormat) {
-    switch format {
-    case .ips, .crash: self = .system
-    case .metricKit: self = .metricKit
-    default: self = .process
-    }
-  }
-}
-
-/// Facts of a crash that groups count. Names of modules are not looked at, as thousands of dumps are read.
-private struct FactsView {
-  let file: InputFile
-  let snapshot: ProcessSnapshot
-
-  func text(_ content: Content?) -> String? {
-    guard let content, !content.isEmpty else { return nil }
-    return Wording.printable(file.withBytes { snapshot.text(content, in: $0) })
-  }
-
-  /// "2.1 (341)", or the annotation in which Crashpad's clients put it.
-  var version: String? {
-    if let report = snapshot.report {
-      let build = report.build.flatMap { $0.isEmpty ? nil : "(\($0))" }
-      let parts = [report.version, build].compactMap { $0 }.filter { !$0.isEmpty }
-      return parts.isEmpty ? nil : Wording.printable(parts.joined(separator: " "))
-    }
-    return annotation("ver", "version", "_version", "app_version")
-  }
-
-  /// The process, or the annotation in which Crashpad's clients name the product.
-  var program: String? {
-    if let report = snapshot.report { return report.bundleID ?? report.processName }
-    return annotation("prod", "product", "_productName")
-  }
-
-  /// The executable's file name.
-  var process: String? {
-    if let report = snapshot.report { return report.processName.map { Wording.printable($0) } }
-    return snapshot.executableIndex.flatMap { text(snapshot.modules[$0].name) }.map { lastPathComponent($0) }
-  }
-
-  private func annotation(_ names: String...) -> String? {
-    for name in names {
-      let found = snapshot.annotations.first { annotation in
-        annotation.name.count == name.utf8.count && text(annotation.name) == name
-      }
-      if let found { return text(found.value) }
-    }
-    return nil
-  }
-
-  /// "iOS 18.4.1"
-  var system: String? {
-    let system = snapshot.system
-    let parts = [system.osMajor, system.osMinor, system.osBugfix]
-    if system.operatingSystem == .unknown, parts[0] == nil { return nil }
-    guard parts[0] != nil else { return system.operatingSystem.rawValue }
-    return system.operatingSystem.rawValue + " " + parts.map { $0.map(String.init) ?? "?" }.joined(separator: ".")
-  }
-
-  /// Whether the program lived for less than 10 s, or its handler for less than 5 s.
-  var isQuick: Bool {
-    if let start = snapshot.startTime, let end = snapshot.snapshotTime {
-      return (0..<10).contains(end.seconds.subtractingReportingOverflow(start.seconds).partialValue)
-    }
-    return snapshot.system.crashpadUptime.map { $0 < 5_000_000_000 } ?? false
   }
 }

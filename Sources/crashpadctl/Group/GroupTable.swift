@@ -125,21 +125,16 @@ struct GroupTable {
       json.member("crash_count", total)
       json.member("twin_count", twins)
       json.member("failed_count", failed)
-      json.array("groups") { json in
-        for group in groups { json.object { write(group, to: &$0) } }
-      }
-      guard let explanations else { return }
-      json.array("explanations") { json in
-        for explanation in explanations { json.object { Self.write(explanation, to: &$0) } }
-      }
+      json.objects("groups", groups, write)
+      if let explanations { json.objects("explanations", explanations, Self.write) }
     }
   }
 
   private func write(_ group: CrashGroups.Group, to json: inout JSONWriter) {
     json.member("id", group.id)
     json.member("text", group.text)
-    json.array("raw") { json in for raw in group.raw { json.string(raw) } }
-    json.array("flags") { json in for flag in group.flags { json.string(flag) } }
+    json.member("raw", group.raw)
+    json.member("flags", group.flags)
     json.member("count", group.cell.count)
     json.member("share", share(group))
     json.member("first", time(group.cell.first))
@@ -147,13 +142,9 @@ struct GroupTable {
     for (name, counts) in [
       ("versions", group.cell.versions), ("devices", group.cell.devices), ("systems", group.cell.systems),
     ] {
-      json.array(name) { json in
-        for (value, count) in Self.sorted(counts) {
-          json.object {
-            $0.member("name", value)
-            $0.member("count", count)
-          }
-        }
+      json.objects(name, Self.sorted(counts)) { value, json in
+        json.member("name", value.name)
+        json.member("count", value.count)
       }
     }
     json.member("new_in", group.newIn)
@@ -171,30 +162,28 @@ struct GroupTable {
     json.member("input", explanation.input)
     json.key("signature")
     SignatureJSON.write(explanation.signature, to: &json)
-    json.array("frames") { json in
-      for step in explanation.signature.explanation {
-        json.object { json in
-          json.member("frame", step.frame)
-          json.member("function", step.name)
-          json.member("module", step.module)
-          json.member("decision", step.decision.rawValue)
-          json.member("rule", step.rule)
-          json.member("reason", step.reason)
-        }
-      }
+    json.objects("frames", explanation.signature.explanation) { step, json in
+      json.member("frame", step.frame)
+      json.member("function", step.name)
+      json.member("module", step.module)
+      json.member("decision", step.decision.rawValue)
+      json.member("rule", step.rule)
+      json.member("reason", step.reason)
     }
   }
 }
 
 /// A signature as other documents have it.
 enum SignatureJSON {
-  static func write(_ signature: Signature?, to json: inout JSONWriter) {
+  /// - Parameter saysNamed: whether it has the member `"named"`.
+  static func write(_ signature: Signature?, saysNamed: Bool = false, to json: inout JSONWriter) {
     guard let signature else { return json.null() }
     json.object { json in
       json.member("id", signature.id)
       json.member("text", signature.text)
       json.member("raw", signature.raw)
-      json.array("flags") { json in for flag in signature.flags { json.string(flag.rawValue) } }
+      if saysNamed { json.member("named", signature.isNamed) }
+      json.member("flags", signature.flags.map(\.rawValue))
     }
   }
 }

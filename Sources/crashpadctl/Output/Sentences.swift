@@ -87,7 +87,7 @@ enum Sentences {
     case let failure as SymbolInputs.NotWhole:
       ("\(Wording.printable(failure.path)) \(notReadable(.unreadable))", .ioError)
     case is SymbolFile.UnknownFormat: ("is no file with symbols of a known format", .noData)
-    case let failure as PageInput.NotRedactable:
+    case let failure as DumpInput.NotRedactable:
       (
         failure.format == .core
           ? "is a core file; convert makes a minidump of it, which can be redacted"

@@ -12,7 +12,7 @@ extension CrashPageFiller {
 
   private var crashed: Symbolization.Thread? {
     guard snapshot.exception != nil || snapshot.report?.faultingThread != nil else { return nil }
-    return symbolized.result.threads.first(where: \.isCrashed)
+    return symbolized.crashed
   }
 
   // MARK: Registers
@@ -129,14 +129,14 @@ extension CrashPageFiller {
     return memory
   }
 
-  private var dumps: [CrashPage.Memory.Hex] {
+  private var dumps: [CrashPage.Listing] {
     guard let context = crashed?.context ?? snapshot.exception?.context else { return [] }
-    var dumps: [CrashPage.Memory.Hex] = []
+    var dumps: [CrashPage.Listing] = []
     func add(_ title: String, _ address: UInt64, before: UInt64, count: Int) {
       // Of a range that begins behind that place, from its start on.
       let start = [address &- before, address].first { DetailText.memory(view, at: $0, count: 1) != nil }
       guard let start, let text = DetailText.memory(view, at: start, count: count) else { return }
-      dumps.append(CrashPage.Memory.Hex(title: "\(title), \(view.fullAddress(address))", text: text))
+      dumps.append(CrashPage.Listing(title: "\(title), \(view.fullAddress(address))", text: text))
     }
     if let exception = snapshot.exception, exception.address != 0, exception.address != context.instructionPointer {
       add("At the address of the fault", exception.address, before: 64, count: 256)

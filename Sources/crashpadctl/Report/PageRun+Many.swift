@@ -12,26 +12,21 @@ extension PageRun {
   /// Groups with a page of their own.
   private static let pages = 2000
 
-  /// What one input comes to.
-  private struct Read: Sendable {
-    var crash: (signature: Signature, facts: CrashFacts)?
-    var status = ExitStatus.success
-    var messages: [String] = []
-  }
-
   func writeMany() -> ExitStatus {
     var part = CrashGroups.Part()
     var status = ExitStatus.success
-    let signatures = SignatureOptions(
-      SymbolCache(cache.search, names: .mangled), inApp: options.inApp.map { Glob($0) })
+    let reader = CrashReader(
+      signatures: SignatureOptions(
+        SymbolCache(cache.search, names: .mangled), inApp: options.inApp.map { Glob($0) }),
+      architecture: options.architecture, redacts: options.redacts)
     let progress = Progress(total: list.inputs.count, isShown: true)
     inOrder(
-      count: list.inputs.count, jobs: options.jobs, work: { read(list.inputs[$0], signatures) },
-      report: { _, read in
+      count: list.inputs.count, jobs: options.jobs, work: { reader.read(list.inputs[$0]) },
+      report: { _, outcome in
         progress.clear()
-        for message in read.messages { Terminal.error(message) }
-        if let crash = read.crash { part.add(crash.signature, crash.facts) }
-        if read.status != .success {
+        for message in outcome.messages { Terminal.error(message) }
+        if let crash = outcome.crash { part.add(crash.signature, crash.facts) }
+        if outcome.status != .success {
           part.failed += 1
           status = .findings
         }
@@ -56,32 +51,6 @@ extension PageRun {
     }
     SymbolPlaces.reportFaults(cache.search)
     return status
-  }
-
-  private func read(_ input: InputList.Input, _ signatures: SignatureOptions) -> Read {
-    var read = Read()
-    do {
-      let page = try PageInput(input.argument, architecture: options.architecture, redacts: options.redacts)
-      read.messages = page.inspection.findings.findings.filter { $0.severity == .error }.map {
-        Sentences.line($0, input: input.name)
-      }
-      guard let snapshot = page.inspection.snapshot else {
-        read.status = .noData
-        return read
-      }
-      if !read.messages.isEmpty { read.status = .findings }
-      read.crash = try page.inspection.file.checkingReading {
-        (
-          Signature(snapshot, page.inspection.file, nil, signatures),
-          CrashFacts(page.inspection, snapshot, input: input.name)
-        )
-      }
-    } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      read.messages.append("\(input.name): error: \(text)")
-      read.status = status
-    }
-    return read
   }
 
   // MARK: Examples

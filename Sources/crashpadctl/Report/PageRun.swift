@@ -74,26 +74,23 @@ struct PageRun {
   // MARK: One crash
 
   private func writeCrash(_ input: InputList.Input) -> ExitStatus {
-    let made: MadePage
     var status = ExitStatus.success
+    let made: MadePage?
     do {
-      let read = try PageInput(input.argument, architecture: options.architecture, redacts: options.redacts)
-      let findings = read.inspection.findings
-      if !options.isQuiet {
-        for finding in findings.findings where finding.severity > .note || read.inspection.snapshot == nil {
-          Terminal.error(Sentences.line(finding, input: input.name))
+      made = try DumpInput.inspect(input.argument, options.architecture, redacts: options.redacts) { inspection in
+        status = inspection.status
+        if !options.isQuiet {
+          let lines = inspection.lines(input.name, from: inspection.snapshot == nil ? Severity.note : .warning)
+          for line in lines { Terminal.error(line) }
         }
-      }
-      guard let snapshot = read.inspection.snapshot else { return .noData }
-      if findings.count(of: .error) > 0 { status = .findings }
-      made = try read.inspection.file.checkingReading {
-        crashMaker.page(read.inspection, snapshot, name: Self.fileName(input))
+        return inspection.snapshot.map { crashMaker.page(inspection, $0, name: Self.fileName(input)) }
       }
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       if !options.isQuiet { Terminal.error("\(input.name): error: \(text)") }
       return status
     }
+    guard let made else { return status }
     if !options.isQuiet { for finding in made.symbolFindings { Terminal.error(Sentences.line(finding)) } }
     SymbolPlaces.reportFaults(cache.search, except: Set(made.symbolFindings.map(\.file)))
     reportUnusedSource(made.page)

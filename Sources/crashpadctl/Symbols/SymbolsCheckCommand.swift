@@ -54,9 +54,9 @@ struct SymbolsCheckCommand: ParsableCommand {
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search())
     let list = InputList(dumps, accepting: InputFormat.withMeaning)
-    let isSingle = list.inputs.count == 1 && !list.hasDirectories
+    let isSingle = list.isSingle
     var tally = Tally()
-    for failure in list.failures { Terminal.error("\(failure.name): error: \(failure.text)") }
+    list.reportFailures()
     if !list.failures.isEmpty { tally.status = .findings }
     for input in list.inputs {
       let status = check(input, cache, isSingle: isSingle, &tally)
@@ -90,14 +90,11 @@ struct SymbolsCheckCommand: ParsableCommand {
       Terminal.error("\(input.name): error: \(text)")
       return status
     }
-    for finding in inspection.findings.findings where finding.severity == .error {
-      Terminal.error(Sentences.line(finding, input: input.name))
-    }
+    for line in inspection.lines(input.name) { Terminal.error(line) }
     guard let snapshot = inspection.snapshot else { return .noData }
     let view = InspectionView(inspection, snapshot)
     let states = ModuleStates(snapshot, inspection.file, cache) { isChecked(view.moduleName($0)) }
-    for finding in states.modules.flatMap({ $0.symbols?.fileFindings ?? [] })
-    where tally.said.insert(finding).inserted {
+    for finding in states.modules.fileFindings where tally.said.insert(finding).inserted {
       Terminal.error(Sentences.line(finding))
     }
     let missing = states.modules.count { $0.symbols?.isFound != true }
@@ -126,9 +123,7 @@ struct SymbolsCheckCommand: ParsableCommand {
           json.member("schema", "crashpadctl-symbols-check/1")
           json.member("input", argument: input.argument)
           json.member("ok", isComplete)
-          json.array("modules") { json in
-            for module in modules { SymbolizationJSON.write(module, view, to: &json) }
-          }
+          json.objects("modules", modules) { SymbolizationJSON.writeMembers($0, view, to: &$1) }
         }
       }
     }

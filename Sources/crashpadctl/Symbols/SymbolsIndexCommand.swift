@@ -152,21 +152,17 @@ struct SymbolsIndexCommand: ParsableCommand {
       json.member("format", row.file.format == .elf ? "elf" : row.file.format == .sym ? "breakpad" : "mach-o")
       json.member("name", row.file.name)
       json.member("build_id", row.file.buildID.isEmpty ? nil : hexadecimalDigits(row.file.buildID))
-      json.array("debug_ids") { json in for id in row.file.debugIDs { json.string(id.text) } }
+      json.member("debug_ids", row.file.debugIDs.map(\.text))
       guard output != nil else { return }
-      json.array("places") { json in
-        for (path, outcome) in row.places {
-          json.object { json in
-            json.member("path", path: path)
-            switch outcome {
-            case .added: json.member("outcome", "added")
-            case .present: json.member("outcome", "present")
-            case .taken: json.member("outcome", "taken")
-            case .failed(let errno):
-              json.member("outcome", "failed")
-              json.member("error", errno.description)
-            }
-          }
+      json.objects("places", row.places) { place, json in
+        json.member("path", path: place.path)
+        switch place.outcome {
+        case .added: json.member("outcome", "added")
+        case .present: json.member("outcome", "present")
+        case .taken: json.member("outcome", "taken")
+        case .failed(let errno):
+          json.member("outcome", "failed")
+          json.member("error", errno.description)
         }
       }
     }

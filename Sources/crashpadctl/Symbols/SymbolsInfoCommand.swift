@@ -171,9 +171,7 @@ enum SymbolContentsText {
       case .sym(let sym): write(sym, to: &json)
       case .machO(let slices):
         json.member("format", "macho")
-        json.array("slices") { json in
-          for slice in slices { json.object { write(slice, to: &$0) } }
-        }
+        json.objects("slices", slices, write)
       }
     }
   }
@@ -222,23 +220,13 @@ enum SymbolContentsText {
     json.member("eh_frame_functions", elf.exceptionFrames)
     json.member("debug_frame_functions", elf.debugFrames)
     json.member("has_mini_debug_info", elf.hasMiniDebugInfo)
-    json.key("debug_link")
-    if let link = elf.debugLink {
-      json.object { json in
-        json.member("name", link.name)
-        json.member("crc", Wording.hex(UInt64(link.checksum)))
-      }
-    } else {
-      json.null()
+    json.object("debug_link", of: elf.debugLink) { link, json in
+      json.member("name", link.name)
+      json.member("crc", Wording.hex(UInt64(link.checksum)))
     }
-    json.key("shared_file")
-    if let file = elf.sharedFile {
-      json.object { json in
-        json.member("name", file.name)
-        json.member("is_found", file.isFound)
-      }
-    } else {
-      json.null()
+    json.object("shared_file", of: elf.sharedFile) { file, json in
+      json.member("name", file.name)
+      json.member("is_found", file.isFound)
     }
   }
 

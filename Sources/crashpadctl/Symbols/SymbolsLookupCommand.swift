@@ -75,9 +75,7 @@ struct SymbolsLookupCommand: ParsableCommand {
     } catch let code as ExitCode {
       throw code
     } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      Terminal.error("\(displayName(file)): error: \(text)")
-      throw ExitCode(status.rawValue)
+      throw fail(error)
     }
     guard !symbols.symbols.isEmpty else {
       Terminal.error("\(displayName(file)): error: has no symbols")
@@ -92,12 +90,14 @@ struct SymbolsLookupCommand: ParsableCommand {
       Terminal.error(Sentences.line(finding, input: displayName(file)))
     }
     for finding in symbols.faults.findings { Terminal.error(Sentences.line(finding)) }
-    do { try symbols.checkReading() } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      Terminal.error("\(displayName(file)): error: \(text)")
-      Terminal.end(status)
-    }
+    do { try symbols.checkReading() } catch { throw fail(error) }
     Terminal.end(.success)
+  }
+
+  private func fail(_ error: any Error) -> ExitCode {
+    let (text, status) = Sentences.failure(error, creating: false)
+    Terminal.error("\(displayName(file)): error: \(text)")
+    return ExitCode(status.rawValue)
   }
 
   /// Checks that the chosen slice exists. Without a choice, prints which slice is used, because an address belongs
@@ -195,22 +195,14 @@ struct SymbolsLookupCommand: ParsableCommand {
               if Self.parse(line) == nil { json.member("text", Wording.printable(line)) }
               json.member("function_address", found.map { Wording.hex(symbols.imageBase &+ $0.functionAddress) })
               json.member("is_nearest", found?.isNearest ?? false)
-              json.array("frames") { json in
-                for frame in frames { write(frame, &demangler, to: &json) }
+              json.objects("frames", frames) { frame, json in
+                json.member("function", name(frame, &demangler))
+                SymbolizationJSON.write(frame.location, to: &json)
               }
             }
           }
         }
       }
-    }
-  }
-
-  private func write(_ frame: SymbolizedAddress.Frame, _ demangler: inout Demangler, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("function", name(frame, &demangler))
-      json.member("file", frame.location?.file)
-      json.member("line", frame.location.flatMap { $0.line > 0 ? $0.line : nil })
-      json.member("column", frame.location.flatMap { $0.column > 0 ? $0.column : nil })
     }
   }
 }
