@@ -47,6 +47,7 @@ struct Invocation {
   // MARK: The end
 
   private func end(_ error: any Error) -> Never {
+    if let status = error as? ExitStatus { exit(status.rawValue) }
     // An exit code has no message, but the parser would generate its help first.
     if let code = error as? ExitCode { exit(code.rawValue) }
     let status = Crashpadctl.exitCode(for: error).rawValue

@@ -63,7 +63,7 @@ extension InspectRun {
         guard let path = words.value() else { return nil }
         symbols.append(path)
       case "-f", "--format":
-        guard let format = words.value().flatMap(ReportFormat.init(rawValue:)) else { return nil }
+        guard let format = words.value().flatMap(OutputFormat.init(rawValue:)) else { return nil }
         self.format = format
       default:
         guard QuickWords.isPlain(word) else { return nil }

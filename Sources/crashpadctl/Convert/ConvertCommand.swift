@@ -6,7 +6,6 @@ import CrashpadFiles
 import CrashpadJSON
 public import CrashpadMinidump
 import CrashpadSnapshot
-import SystemPackage
 
 extension Conversion.Target: ExpressibleByArgument {}
 extension MemorySelection: ExpressibleByArgument {}
@@ -80,7 +79,7 @@ struct ConvertCommand: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Print findings as text, or as one line of JSON per dump.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
@@ -94,20 +93,19 @@ struct ConvertCommand: ParsableCommand {
   }
 
   func run() throws {
-    let list = InputList(
-      dumps, accepting: InputFormat.converting(to: to))
+    let list = InputList(dumps, accepting: InputFormat.converting(to: to))
     let plan: OutputPlan
-    do {
-      plan = try OutputPlan(list, output: output, target: to)
-    } catch {
-      Terminal.error("crashpadctl: error: \(error.text)")
-      throw ExitCode(ExitStatus.usage.rawValue)
+    do { plan = try OutputPlan(list, output: output, target: to) } catch {
+      throw Terminal.failure(error.text, error.status)
     }
-    let status = ConvertRun(command: self, list: list, plan: plan).run()
-    throw ExitCode(status.rawValue)
+    let run = ConvertRun(
+      options: ConvertRun.Options(
+        conversion: conversion, jobs: jobs, keepsGoing: writing.keepGoing, isDurable: writing.fsync),
+      list: list, plan: plan, printer: ConvertPrinter(target: to, format: format, isQuiet: quiet))
+    throw run.run()
   }
 
-  var conversion: Conversion {
+  private var conversion: Conversion {
     var options = DumpInterpreter.Options()
     options.annotations = annotation.map { ($0.name, $0.value) }
     options.reportID = reportID
@@ -117,56 +115,5 @@ struct ConvertCommand: ParsableCommand {
     var conversion = Conversion(to: to, options: options)
     conversion.memory = memory
     return conversion
-  }
-}
-
-/// The destinations of the outputs.
-struct OutputPlan {
-  /// The output for each input; nil for standard output.
-  let paths: [FilePath?]
-  /// Whether the outputs go into a directory that may have to be created.
-  let makesDirectories: Bool
-
-  /// The outputs that the command line asks for are impossible.
-  struct Impossible: Error { let text: String }
-
-  init(_ list: InputList, output: String?, target: Conversion.Target) throws(Impossible) {
-    let isMany = list.inputs.count != 1 || list.hasDirectories
-    if output == "-" || (output == nil && !isMany && list.inputs[0].argument == "-") {
-      if isMany { throw Impossible(text: "-o - takes one dump, and no directory") }
-      paths = [nil]
-      makesDirectories = false
-      return
-    }
-    let isDirectory = output.map { output in
-      isMany || output.hasSuffix("/")
-        || (try? FileKind(at: FilePath(argument: output), followingLink: true)) == .directory
-    }
-    if isDirectory == true, let output, let kind = try? FileKind(at: FilePath(argument: output), followingLink: true),
-      kind != .directory
-    {
-      throw Impossible(text: "\(displayName(output)) is no directory")
-    }
-    makesDirectories = isDirectory == true
-    paths = list.inputs.map { input in
-      if isDirectory == false, let output { return FilePath(argument: output) }
-      let folder = output.map { FilePath(argument: $0) }
-      let place = folder?.pushing(input.relativePath) ?? FilePath(argument: input.argument)
-      return Self.named(place, target)
-    }
-    var seen: [FilePath: String] = [:]
-    for (path, input) in zip(paths, list.inputs) {
-      guard let path else { continue }
-      if let other = seen.updateValue(input.name, forKey: path.lexicallyNormalized()) {
-        throw Impossible(text: "\(other) and \(input.name) would both become \(Wording.printable(path))")
-      }
-    }
-  }
-
-  /// Replaces the extension if it belongs to a dump. The last part of a bundle id is not an extension.
-  private static func named(_ path: FilePath, _ target: Conversion.Target) -> FilePath {
-    let name = path.lastComponent.flatMap { FileName($0) } ?? FileName(literal: "dump")
-    let stem = [".idump", ".json", ".locked", ".core"].lazy.compactMap { name.removing(suffix: $0) }.first ?? name
-    return path.removingLastComponent().appending(stem.appending("." + target.fileExtension))
   }
 }

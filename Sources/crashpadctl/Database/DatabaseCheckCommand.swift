@@ -42,7 +42,7 @@ struct DatabaseCheckCommand: ParsableCommand {
   var ignore: [String] = []
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false

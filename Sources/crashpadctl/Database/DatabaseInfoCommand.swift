@@ -14,7 +14,7 @@ struct DatabaseInfoCommand: ParsableCommand {
       """)
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @OptionGroup var clock: ClockOption
   @OptionGroup var database: DatabaseOption

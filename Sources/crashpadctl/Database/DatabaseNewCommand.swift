@@ -56,7 +56,7 @@ struct DatabaseNewCommand: ParsableCommand {
   var dryRun = false
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print the id, or a JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @OptionGroup var database: DatabaseOption
 

@@ -34,7 +34,7 @@ struct DatabaseRequestUploadCommand: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Print what was done as text, or as a JSON document on standard output.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @OptionGroup var database: DatabaseOption
 

@@ -21,7 +21,7 @@ struct DatabaseShowCommand: ParsableCommand {
   var path = false
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @OptionGroup var clock: ClockOption
   @OptionGroup var database: DatabaseOption

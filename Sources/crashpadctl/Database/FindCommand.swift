@@ -32,7 +32,7 @@ struct FindCommand: ParsableCommand {
   var print0 = false
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   func validate() throws {
     if maxDepth < 0 { throw ValidationError("--max-depth takes 0 or more.") }

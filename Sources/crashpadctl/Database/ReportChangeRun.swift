@@ -12,7 +12,7 @@ struct ReportChangeRun {
   /// The word printed for a changed report, such as "deleted".
   let done: String
   let isDry: Bool
-  let format: ReportFormat
+  let format: OutputFormat
   /// Checks whether the change is possible, without making it. Throws the reason if not.
   let check: (Report) throws -> Void
   let change: (DatabaseSession, UUIDBytes) throws -> Void

@@ -28,7 +28,7 @@ struct DoctorCommand: ParsableCommand {
   @OptionGroup var library: HandlerLibraryOption
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @Option(
     name: .customLong("pid"), help: ArgumentHelp("Running program whose signal handlers to name.", valueName: "pid"))

@@ -22,56 +22,51 @@ struct EventReader: Sendable {
 
   static let reporter = CrashEvent.Reporter(name: "crashpadctl", version: toolVersion)
 
-  struct Outcome: Sendable {
-    var entry: EventCursor.Entry?
+  struct Events: Sendable {
+    var entry: EventCursor.Entry
     /// Nil of a process that did not crash.
     var identity: CrashEvent.Identity?
-    var status = ExitStatus.success
-    /// Lines for standard error.
-    var messages: [String] = []
+
+    init(_ dump: SeenDump, _ lines: [[UInt8]] = [], _ identity: CrashEvent.Identity? = nil) {
+      entry = EventCursor.Entry(dump, lines: lines)
+      self.identity = identity
+    }
   }
 
-  func read(_ input: InputList.Input) -> Outcome {
+  /// Without a value if the input was seen before, or is read again by the next run.
+  func read(_ input: InputList.Input) -> BatchResult<Events> {
     let path = input.argument == "-" ? nil : FilePath(argument: input.argument)
     let version = path.flatMap { (try? FileVersion($0)) ?? nil }
     let file = version.flatMap { $0.isRegular ? SeenDump.digest($0) : nil }
-    if let file, cursor?.hasSeen(file) == true { return Outcome() }
-    do {
-      return try DumpInput.inspect(input.argument, architecture) { inspection in
-        read(inspection, input, SeenDump(id: inspection.crashID(path), file: file), version)
-      }
-    } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      var outcome = Outcome(status: status, messages: ["\(input.name): error: \(text)"])
-      // The same bytes would give the same message in each run.
-      if status == .noData, let file { outcome.entry = EventCursor.Entry(SeenDump(id: nil, file: file), lines: []) }
-      return outcome
+    if let file, cursor?.hasSeen(file) == true { return BatchResult() }
+    var result = BatchResult(inspecting: input, architecture) { inspection in
+      read(inspection, input, SeenDump(id: inspection.crashID(path), file: file), version)
     }
+    // The same bytes would give the same message in each run.
+    if result.failure?.status == .noData, let file { result.value = Events(SeenDump(id: nil, file: file)) }
+    return result
   }
 
   private func read(
     _ inspection: Inspection, _ input: InputList.Input, _ dump: SeenDump, _ version: FileVersion?
-  ) -> Outcome {
-    if let id = dump.id, cursor?.hasSeen(id) == true {
-      return Outcome(entry: EventCursor.Entry(dump, lines: []), identity: .client)
-    }
+  ) -> BatchResult<Events> {
+    if let id = dump.id, cursor?.hasSeen(id) == true { return BatchResult(Events(dump, [], .client)) }
     let isDamaged = inspection.findings.count(of: .error) > 0 || inspection.snapshot?.isComplete == false
     if cursor != nil, isDamaged, let version, isYoung(version) {
-      return Outcome(messages: ["\(input.name): note: is damaged, or being written; the next run reads it"])
+      return BatchResult(messages: ["\(input.name): note: is damaged, or being written; the next run reads it"])
     }
-    var outcome = Outcome(status: inspection.status, messages: inspection.lines(input.name))
+    var result = BatchResult<Events>(status: inspection.status, messages: inspection.lines(input.name))
     guard let snapshot = inspection.snapshot else {
-      outcome.entry = EventCursor.Entry(SeenDump(id: nil, file: dump.file), lines: [])
-      return outcome
+      result.value = Events(SeenDump(id: nil, file: dump.file))
+      return result
     }
     var made = CrashEventInput(id: dump.id ?? .zero)
     made.clientID = places.clientID(of: input.argument)
     made.fallbackTime = (version?.modified).map { $0 / 1_000_000 } ?? now * 1000
     made.assumesForeground = assumesForeground
     let event = CrashEvent(snapshot, inspection, made, cache, signatures)
-    outcome.identity = event?.identity
-    outcome.entry = EventCursor.Entry(dump, lines: event.map { form.lines($0, Self.reporter) } ?? [])
-    return outcome
+    result.value = Events(dump, event.map { form.lines($0, Self.reporter) } ?? [], event?.identity)
+    return result
   }
 
   /// Whether a file was changed within the last minute.

@@ -25,24 +25,16 @@ struct EventsRun {
   private func run(_ output: inout EventOutput) throws -> ExitStatus {
     // A dump that its program holds is not whole yet.
     let inputs = list.inputs.filter { !$0.isFound || !$0.argument.hasSuffix(".locked") }
-    var status = list.failures.isEmpty ? ExitStatus.success : .findings
     var failure: (any Error)?
     var withoutCrash = 0
-    let progress = Progress(total: inputs.count, isShown: self.output != nil)
-    inOrder(
-      count: inputs.count, jobs: jobs, work: { reader.read(inputs[$0]) },
-      report: { _, outcome in
-        progress.clear()
-        for message in outcome.messages { Terminal.error(message) }
-        if outcome.status != .success { status = list.isSingle ? outcome.status : .findings }
-        if let entry = outcome.entry {
-          if outcome.identity == nil, entry.dump.id != nil { withoutCrash += 1 }
-          do { try output.add(entry, outcome.identity) } catch { failure = error }
-        }
-        progress.advance()
+    let status = BatchRun(list, inputs, jobs: jobs, showsProgress: self.output != nil).run(
+      work: { reader.read($0) },
+      report: { _, result in
+        guard let events = result.value else { return true }
+        if events.identity == nil, events.entry.dump.id != nil { withoutCrash += 1 }
+        do { try output.add(events.entry, events.identity) } catch { failure = error }
         return failure == nil
       })
-    progress.clear()
     if let failure { throw failure }
     try output.finish()
     SymbolPlaces.reportFaults(reader.cache.search)

@@ -35,7 +35,7 @@ struct ExplainCommand: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Print text, or a JSON document (one per line for several inputs or codes).", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @OptionGroup var reading: ReadingArguments
 

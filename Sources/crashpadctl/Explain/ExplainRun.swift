@@ -12,11 +12,11 @@ struct ExplainRun {
   private let paths: [String]
   private let codes: [String]
   private let places: SymbolPlaces
-  private let format: ReportFormat
+  private let format: OutputFormat
   /// Nil to guess.
   private let architecture: CPUArchitecture?
 
-  init(_ inputs: [String], _ places: SymbolPlaces, _ format: ReportFormat, _ architecture: CPUArchitecture?) {
+  init(_ inputs: [String], _ places: SymbolPlaces, _ format: OutputFormat, _ architecture: CPUArchitecture?) {
     paths = inputs.filter(Self.isPath)
     codes = inputs.filter { !Self.isPath($0) }
     self.places = places
@@ -43,20 +43,19 @@ struct ExplainRun {
     }
     let cache = SymbolCache(try places.search(), names: .simplified)
     let list = InputList(paths, accepting: InputFormat.withMeaning)
-    list.reportFailures()
-    if list.inputs.isEmpty { return list.statusOfNone }
-    var status = list.failures.isEmpty ? ExitStatus.success : .findings
+    if let refusal = list.refusal() { return refusal }
     let isSingle = list.isSingle && answers.isEmpty
     var said: Set<SymbolFileFinding> = []
-    for (index, input) in list.inputs.enumerated() {
-      let result = explain(input, cache, isSingle: isSingle, isFirst: index == 0, &said)
-      if result != .success { status = isSingle ? result : .findings }
+    var isFirst = true
+    let status = BatchRun(list, showsProgress: false).each { input, _ in
+      defer { isFirst = false }
+      return explain(input, cache, isSingle: isSingle, isFirst: isFirst, &said)
     }
     SymbolPlaces.reportFaults(cache.search, except: Set(said.map(\.file)))
     list.reportSkipped()
     write(answers, isSingle: false, isFirst: false)
-    if Self.status(of: answers) != .success { status = .findings }
-    return status
+    if answers.isEmpty { return status }
+    return status == .success && Self.status(of: answers) == .success ? .success : .findings
   }
 
   private static func status(of answers: [CodeAnswer]) -> ExitStatus {
@@ -84,14 +83,13 @@ struct ExplainRun {
         .open(input.argument), architecture: architecture, cache,
         makesSignature: format == .json)
     } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      Terminal.error("\(input.name): error: \(text)")
       if format == .json {
         JSONWriter.standardOutput(layout) {
-          ExplanationJSON.write(nil, nil, input: input.argument, error: text, to: &$0)
+          ExplanationJSON.write(
+            nil, nil, input: input.argument, error: FailureText(error, creating: false).text, to: &$0)
         }
       }
-      return status
+      return Terminal.failure(error, of: input.name, creating: false)
     }
     // Notes matter only to readers of the dump itself.
     for finding in explained.findings.findings where finding.severity > .note || explained.explanation == nil {

@@ -12,30 +12,27 @@ struct CrashReader: Sendable {
   /// Earlier crashes, and those without a time, are left out. Seconds since 1970; nil to read all.
   var since: Int64?
 
-  struct Outcome: Sendable {
-    /// Nil of an input that could not be read, or is left out.
-    var crash: (signature: Signature, facts: CrashFacts)?
-    var status = ExitStatus.success
-    /// Lines for standard error.
-    var messages: [String] = []
+  struct Crash: Sendable {
+    let signature: Signature
+    let facts: CrashFacts
   }
 
-  func read(_ input: InputList.Input) -> Outcome {
-    do {
-      return try DumpInput.inspect(input.argument, architecture, redacts: redacts) { read($0, input) }
-    } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      return Outcome(status: status, messages: ["\(input.name): error: \(text)"])
+  /// Without a value if the input could not be read, or is left out.
+  func read(_ input: InputList.Input) -> BatchResult<Crash> {
+    BatchResult(inspecting: input, architecture, redacts: redacts) { inspection in
+      var result = BatchResult<Crash>(status: inspection.status, messages: inspection.lines(input.name))
+      guard let snapshot = inspection.snapshot else { return result }
+      let facts = CrashFacts(inspection, snapshot, input: input.name)
+      if let since, facts.time.map({ $0 < since }) ?? true { return result }
+      result.value = Crash(signature: Signature(snapshot, inspection.file, nil, signatures), facts: facts)
+      return result
     }
-  }
-
-  private func read(_ inspection: Inspection, _ input: InputList.Input) -> Outcome {
-    var outcome = Outcome(status: inspection.status, messages: inspection.lines(input.name))
-    guard let snapshot = inspection.snapshot else { return outcome }
-    let facts = CrashFacts(inspection, snapshot, input: input.name)
-    if let since, facts.time.map({ $0 < since }) ?? true { return outcome }
-    outcome.crash = (Signature(snapshot, inspection.file, nil, signatures), facts)
-    return outcome
   }
 }
 
+extension CrashGroups.Part {
+  mutating func add(_ result: BatchResult<CrashReader.Crash>) {
+    if let crash = result.value { add(crash.signature, crash.facts) }
+    if result.status != .success { failed += 1 }
+  }
+}

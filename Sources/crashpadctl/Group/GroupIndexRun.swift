@@ -37,9 +37,7 @@ struct GroupIndexRun {
         examples: command.examples(list, search)
       ).write(status)
     } catch let failure as SQLiteFailure {
-      let (text, status) = Sentences.index(failure)
-      Terminal.error("\(displayName(index)): error: \(text)")
-      return status
+      return Terminal.failure(Self.text(failure), of: displayName(index), creating: true)
     }
   }
 
@@ -51,8 +49,7 @@ struct GroupIndexRun {
     case .directory: reason = .directory
     case .symbolicLink, .other: reason = .notAFile
     }
-    let text = Sentences.failure(InputFile.NotReadable(reason: reason), creating: true).text
-    Terminal.error("\(displayName(index)): error: \(text)")
+    _ = Terminal.failure(InputFile.NotReadable(reason: reason), of: displayName(index), creating: true)
     return .cannotCreate
   }
 
@@ -78,7 +75,7 @@ struct GroupIndexRun {
           if let stamp = file.stamp {
             entries.append(
               GroupIndex.Entry(
-                path: file.input.argument, stamp: stamp, crash: outcome.crash, hasFailed: outcome.status != .success))
+                path: file.input.argument, stamp: stamp, crash: outcome.value.map { ($0.signature, $0.facts) }, hasFailed: outcome.status != .success))
           }
           progress.advance()
           return true
@@ -103,22 +100,20 @@ struct GroupIndexRun {
       return File(input: named, stamp: candidate.stamp)
     }
   }
-}
 
-extension Sentences {
-  /// Why an index can't be used.
-  static func index(_ failure: SQLiteFailure) -> (text: String, status: ExitStatus) {
+  /// Why the index can't be used.
+  private static func text(_ failure: SQLiteFailure) -> FailureText {
     switch failure.reason {
     case .notInstalled:
-      (
+      FailureText(
         "needs SQLite: libsqlite3.so.0 is not installed; on Debian and Ubuntu it is in the package libsqlite3-0",
-        .ioError
-      )
-    case .busy: ("is locked by another program, which did not give it up within 60 s; try again", .temporaryFailure)
-    case .notADatabase: ("is no index: \(failure.message)", .noData)
-    case .foreign: (failure.message, .noData)
-    case .cannotOpen, .readOnly: (failure.message, .cannotCreate)
-    case .full, .unreadable, .other: (failure.message, .ioError)
+        .ioError)
+    case .busy:
+      FailureText("is locked by another program, which did not give it up within 60 s; try again", .temporaryFailure)
+    case .notADatabase: FailureText("is no index: \(failure.message)", .noData)
+    case .foreign: FailureText(failure.message, .noData)
+    case .cannotOpen, .readOnly: FailureText(failure.message, .cannotCreate)
+    case .full, .unreadable, .other: FailureText(failure.message, .ioError)
     }
   }
 }

@@ -23,18 +23,14 @@ struct GroupOutput {
   func write(_ status: ExitStatus) throws -> ExitStatus {
     if let partial = command.partial {
       do { try writePartial(to: partial) } catch {
-        let (text, status) = Sentences.failure(error, creating: true)
-        Terminal.error("\(displayName(partial)): error: \(text)")
-        return status
+        return Terminal.failure(error, of: displayName(partial), creating: true)
       }
       return status
     }
     var known: Set<String>?
     if let failOn = command.failOn {
       do { known = Set(try GroupBaseline(failOn.baseline).groups.map(\.id)) } catch {
-        let (text, status) = GroupBaseline.failure(error)
-        Terminal.error("\(displayName(failOn.baseline)): error: \(text)")
-        return status
+        return Terminal.failure(error, of: displayName(failOn.baseline), creating: false)
       }
     }
     let list = groups.groups(by: command.by, joinsRaw: command.join == .raw)

@@ -13,37 +13,26 @@ struct GroupRun {
 
   func run() throws -> ExitStatus {
     let list = InputList(DatabaseInputs(command.inputs).arguments, accepting: InputFormat.withMeaning)
-    list.reportFailures()
-    if list.inputs.isEmpty { return list.statusOfNone }
+    if let refusal = list.refusal() { return refusal }
     if let conflict = command.page.conflict(list) { return conflict }
     let cache = SymbolCache(try command.symbolOptions.search(), names: .mangled)
     let reader = command.reader(cache, since: command.earliest)
     let chosen = list.inputs.indices.filter { index in
       command.shard.map { index % $0.total == $0.number - 1 } ?? true
     }
-    var status = list.failures.isEmpty ? ExitStatus.success : .findings
     var part = CrashGroups.Part()
     var explanations: [GroupOutput.Explanation] = []
-    let progress = Progress(total: chosen.count, isShown: command.format == .text)
-    inOrder(
-      count: chosen.count, jobs: command.jobs.count, work: { reader.read(list.inputs[chosen[$0]]) },
-      report: { _, outcome in
-        progress.clear()
-        for message in outcome.messages { Terminal.error(message) }
-        if let crash = outcome.crash {
-          part.add(crash.signature, crash.facts)
-          if command.explainSignature {
-            explanations.append(GroupOutput.Explanation(input: crash.facts.input, signature: crash.signature))
-          }
+    let batch = BatchRun(
+      list, chosen.map { list.inputs[$0] }, jobs: command.jobs.count, showsProgress: command.format == .text)
+    let status = batch.run(
+      work: { reader.read($0) },
+      report: { _, result in
+        part.add(result)
+        if let crash = result.value, command.explainSignature {
+          explanations.append(GroupOutput.Explanation(input: crash.facts.input, signature: crash.signature))
         }
-        if outcome.status != .success {
-          part.failed += 1
-          status = list.isSingle ? outcome.status : .findings
-        }
-        progress.advance()
         return true
       })
-    progress.clear()
     SymbolPlaces.reportFaults(cache.search)
     list.reportSkipped()
     let shard = CrashGroups.Shard(
@@ -86,9 +75,7 @@ struct GroupMergeRun {
         let file = try argument == "-" ? InputFile.standardInput() : InputFile(FilePath(argument: argument))
         try groups.merge(file.withBytes { try CrashGroups($0) })
       } catch {
-        let (text, status) = Self.failure(error)
-        Terminal.error("\(displayName(argument)): error: \(text)")
-        return status
+        return Terminal.failure(Self.failure(error), of: displayName(argument), creating: false)
       }
     }
     for shard in groups.missing {
@@ -100,12 +87,12 @@ struct GroupMergeRun {
     return try GroupOutput(command: command, groups: groups, explanations: []).write(status)
   }
 
-  private static func failure(_ error: any Error) -> (text: String, status: ExitStatus) {
+  private static func failure(_ error: any Error) -> any Error {
     switch error {
-    case let error as CrashGroups.NotAPart: (error.reason, .noData)
+    case let error as CrashGroups.NotAPart: FailureText(error.reason, .noData)
     case let error as CrashGroups.Conflict:
-      ("part \(error.shard.number)/\(error.shard.total) is there twice with different content", .noData)
-    default: Sentences.failure(error, creating: false)
+      FailureText("part \(error.shard.number)/\(error.shard.total) is there twice with different content", .noData)
+    default: error
     }
   }
 }

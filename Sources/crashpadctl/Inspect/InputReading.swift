@@ -6,9 +6,6 @@ import IntermediateDump
 import CrashpadSnapshot
 
 extension DumpInput {
-  /// A core, or the JSON form of a dump: neither can be redacted.
-  struct NotRedactable: Error { let format: InputFormat }
-
   /// Opens an input, reads it, and passes it to `body`, whose result counts only if all bytes could be read.
   ///
   /// - Parameter redacts: whether personal data is removed first.
@@ -25,9 +22,7 @@ extension DumpInput {
   }
 
   private func redacted() throws -> DumpInput {
-    guard format == .intermediateDump || format == .minidump || format.reportForm != nil else {
-      throw NotRedactable(format: format)
-    }
+    if let refusal = Sentences.refusalToRedact(format) { throw refusal }
     let output = MemoryOutput()
     _ = try Redaction().redact(file, to: output)
     return try DumpInput(InputFile(bytes: output.bytes))

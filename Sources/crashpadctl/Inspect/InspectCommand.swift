@@ -56,7 +56,7 @@ struct InspectCommand: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Print text, or a JSON document (one per line for several dumps).", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @Option(
     name: .shortAndLong,

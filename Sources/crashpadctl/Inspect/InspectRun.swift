@@ -31,7 +31,7 @@ struct InspectRun {
   /// The paths, or `-` for standard input.
   var dumps: [String]
   var parts = InspectParts()
-  var format = ReportFormat.text
+  var format = OutputFormat.text
   var symbols: [String] = []
   /// Nil to guess.
   var architecture: CPUArchitecture?
@@ -42,25 +42,21 @@ struct InspectRun {
     try SymbolPlaces.checkPaths(symbols)
     let cache = SymbolCache(SymbolSearch(paths: symbols.map { FilePath(argument: $0) }))
     let list = InputList(dumps, accepting: InputFormat.withMeaning)
-    list.reportFailures()
-    if list.inputs.isEmpty { throw ExitCode(list.statusOfNone.rawValue) }
+    if let refusal = list.refusal() { throw refusal }
     let printer = InspectPrinter(parts: parts, cache: cache, hasSymbols: !symbols.isEmpty)
-    var status = list.failures.isEmpty ? ExitStatus.success : .findings
-    // On a terminal, the output itself shows the progress.
-    let progress = Progress(total: list.inputs.count, isShown: !Terminal.isOutputTerminal)
     var said: Set<SymbolFileFinding> = []
-    for (index, dump) in list.inputs.enumerated() {
-      let result = inspect(dump, printer, list, isFirst: index == 0, progress, &said)
-      if result != .success { status = list.isSingle ? result : .findings }
-      progress.advance()
+    var isFirst = true
+    // On a terminal, the output itself shows the progress.
+    let status = BatchRun(list, showsProgress: !Terminal.isOutputTerminal).each { dump, progress in
+      defer { isFirst = false }
+      return inspect(dump, printer, list, isFirst: isFirst, progress, &said)
     }
-    progress.clear()
     SymbolPlaces.reportFaults(cache.search, except: Set(said.map(\.file)))
     list.reportSkipped()
     var options = PageRun.Options()
     options.symbols.symbols = symbols
     options.architecture = architecture
-    throw ExitCode(HTMLOption.write(html, of: list, options, status: status).rawValue)
+    throw HTMLOption.write(html, of: list, options, status: status)
   }
 
   private func inspect(
@@ -74,13 +70,12 @@ struct InspectRun {
       if !inspection.findings.isEmpty { progress.clear() }
     } catch {
       progress.clear()
-      let (text, status) = reportFailure(error, dump.name)
       if format == .json {
         JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
-          InspectionJSON.writeFailure(dump.argument, text, status, to: &$0)
+          InspectionJSON.writeFailure(dump.argument, FailureText(error, creating: false), to: &$0)
         }
       }
-      return status
+      return Terminal.failure(error, of: dump.name, creating: false)
     }
     let view = inspection.snapshot.map { snapshot in
       InspectionView(
@@ -104,13 +99,9 @@ struct InspectRun {
     if let names = view?.names {
       for finding in names.fileFindings where said.insert(finding).inserted { Terminal.error(Sentences.line(finding)) }
     }
-    do { try inspection.file.checkReading() } catch { return reportFailure(error, dump.name).status }
+    do { try inspection.file.checkReading() } catch {
+      return Terminal.failure(error, of: dump.name, creating: false)
+    }
     return inspection.status
-  }
-
-  private func reportFailure(_ error: any Error, _ name: String) -> (text: String, status: ExitStatus) {
-    let failure = Sentences.failure(error, creating: false)
-    Terminal.error("\(name): error: \(failure.text)")
-    return failure
   }
 }

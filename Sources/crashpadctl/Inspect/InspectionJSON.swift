@@ -42,13 +42,13 @@ struct InspectionJSON {
   }
 
   /// Writes the failure for an input that could not be read.
-  static func writeFailure(_ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
+  static func writeFailure(_ input: String, _ failure: FailureText, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", schema)
       json.member("input", argument: input)
       json.member("format", nil as String?)
-      json.member("error", text)
-      json.member("status", status.rawValue)
+      json.member("error", failure.text)
+      json.member("status", failure.status.rawValue)
     }
   }
 

@@ -1,3 +1,4 @@
+import CrashpadSnapshot
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
@@ -27,8 +28,7 @@ struct InputList {
     let name: String
     /// The argument that would name the input.
     let argument: String
-    let text: String
-    let status: ExitStatus
+    let failure: FailureText
   }
 
   private(set) var inputs: [Input] = []
@@ -93,10 +93,10 @@ struct InputList {
   }
 
   private mutating func add(_ path: FilePath, _ error: any Error) {
-    let (text, status) = Sentences.failure(error, creating: false)
     failures.append(
       Failure(
-        name: Wording.printable(path), argument: ArgumentText.text(path.bytes), text: text, status: status))
+        name: Wording.printable(path), argument: ArgumentText.text(path.bytes),
+        failure: FailureText(error, creating: false)))
   }
 
   // MARK: Output
@@ -106,17 +106,38 @@ struct InputList {
 
   /// Prints the inputs and the parts of directories that could not be read.
   func reportFailures() {
-    for failure in failures { Terminal.error("\(failure.name): error: \(failure.text)") }
+    for failure in failures { Terminal.error("\(failure.name): error: \(failure.failure.text)") }
+  }
+
+  /// Prints the same. Returns the exit status if the run ends there: without any input, or at the first failure.
+  func refusal(keepsGoing: Bool = true) -> ExitStatus? {
+    reportFailures()
+    if !keepsGoing, let first = failures.first { return first.failure.status }
+    return inputs.isEmpty ? statusOfNone : nil
   }
 
   /// The exit status of a run without any input. Prints that no input was found.
   var statusOfNone: ExitStatus {
     if failures.isEmpty { Terminal.error("crashpadctl: error: no dumps found\(skippedNote)") }
-    return failures.first?.status ?? .noData
+    return failures.first?.failure.status ?? .noData
   }
 
   /// "; 3 other files skipped", or empty.
   var skippedNote: String { skipped > 0 ? "; \(Wording.count(skipped, "other file")) skipped" : "" }
+
+  /// Prints a summary such as "3 converted, 1 failed, 2 not tried; 1 other file skipped".
+  ///
+  /// - Parameters:
+  ///   - parts: the numbers of inputs that did not fail.
+  ///   - done: the sum of these.
+  ///   - failures: the number of failed inputs, `self.failures` included.
+  func printSummary(_ parts: [String], done: Int, failures: Int) {
+    var parts = parts
+    if failures > 0 { parts.append("\(grouped(failures)) failed") }
+    let left = inputs.count + self.failures.count - done - failures
+    if left > 0 { parts.append("\(grouped(left)) not tried") }
+    Terminal.error("crashpadctl: " + parts.joined(separator: ", ") + skippedNote)
+  }
 
   /// Prints the number of skipped files in directories, for commands that print no other summary.
   func reportSkipped() {

@@ -5,7 +5,7 @@ import CrashpadFiles
 public import CrashpadSnapshot
 import SystemPackage
 
-enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
   case text
   case json
 }

@@ -43,3 +43,12 @@ enum FindingJSON {
     }
   }
 }
+
+extension FailureText {
+  /// Writes the members of a document about an input that failed.
+  func write(to json: inout JSONWriter) {
+    json.member("outcome", "failed")
+    json.member("error", text)
+    json.member("status", status.rawValue)
+  }
+}

@@ -10,6 +10,23 @@ import CrashpadSnapshot
 import CrashpadSymbolication
 import SystemPackage
 
+/// Why an input or output failed, as the rest of a sentence, and the exit status for it.
+struct FailureText: Error, Sendable {
+  let text: String
+  let status: ExitStatus
+
+  init(_ text: String, _ status: ExitStatus) {
+    self.text = text
+    self.status = status
+  }
+
+  /// - Parameter creating: whether an output was to be written.
+  init(_ error: any Error, creating: Bool) {
+    let (text, status) = Sentences.failure(error, creating: creating)
+    self.init(text, status)
+  }
+}
+
 /// Converts facts about inputs into the sentences that the tool prints.
 enum Sentences {
   /// `crash.idump:0x1f3: error: … [truncated-value]`, the form used by compilers and understood by editors.
@@ -60,6 +77,7 @@ enum Sentences {
   /// The reason why an input or output failed, and the exit status for it.
   static func failure(_ error: any Error, creating: Bool) -> (text: String, status: ExitStatus) {
     switch error {
+    case let failure as FailureText: (failure.text, failure.status)
     case let errno as Errno: (errno.description, ExitStatus(errno, creating: creating))
     case let failure as FileFailure where failure.errno == .invalidArgument:
       (description(failure.errno), creating ? .cannotCreate : .noInput)
@@ -87,18 +105,22 @@ enum Sentences {
     case let failure as SymbolInputs.NotWhole:
       ("\(Wording.printable(failure.path)) \(notReadable(.unreadable))", .ioError)
     case is SymbolFile.UnknownFormat: ("is no file with symbols of a known format", .noData)
-    case let failure as DumpInput.NotRedactable:
-      (
-        failure.format == .core
-          ? "is a core file; convert makes a minidump of it, which can be redacted"
-          : "is the JSON form of a dump; convert --to idump makes a dump of it, which can be redacted", .noData
-      )
     case is Redaction.NotADump: ("is neither an intermediate dump nor a minidump nor a crash report", .noData)
     case MinidumpWriter.Failure.tooLarge(let count):
       ("the minidump would take \(count) bytes; its format ends at 4294967295", .noData)
     case MinidumpWriter.Failure.unsupportedArchitecture(let architecture):
       ("registers of \(architecture.rawValue) can't be written", .noData)
     default: ("\(error)", .ioError)
+    }
+  }
+
+  /// Why inputs of this format are not redacted; nil if they are.
+  static func refusalToRedact(_ format: InputFormat) -> FailureText? {
+    switch format {
+    case .core: FailureText("is a core file; convert makes a minidump of it, which can be redacted", .noData)
+    case .json:
+      FailureText("is the JSON form of a dump; convert --to idump makes a dump of it, which can be redacted", .noData)
+    default: nil
     }
   }
 

@@ -3,8 +3,9 @@ import CrashpadFiles
 import Glibc
 import SystemPackage
 
-/// The exit statuses, from sysexits.h if it has a suitable one.
-enum ExitStatus: Int32 {
+/// The exit statuses, from sysexits.h if it has a suitable one. Throwing one ends the command; the reason is printed
+/// before.
+enum ExitStatus: Int32, Error {
   case success = 0
   case findings = 1
   case usage = 64
@@ -41,6 +42,23 @@ enum Terminal {
     let lines = isPlain ? [] : line.split(separator: "\n", omittingEmptySubsequences: false)
     let text = isPlain ? line : lines.map { Wording.printable(String($0)) }.joined(separator: "\n")
     errorPart(TextStyle.error.coloringSeverity(text) + "\n")
+  }
+
+  /// Prints an error that is about no single file. Returns `status`, to be thrown.
+  static func failure(_ sentence: String, _ status: ExitStatus) -> ExitStatus {
+    error("crashpadctl: error: \(sentence)")
+    return status
+  }
+
+  /// Prints why an input or output failed. Returns the exit status.
+  ///
+  /// - Parameters:
+  ///   - name: the printable name of the input or output.
+  ///   - creating: whether it was to be written.
+  static func failure(_ failure: any Error, of name: String, creating: Bool) -> ExitStatus {
+    let (text, status) = Sentences.failure(failure, creating: creating)
+    error("\(name): error: \(text)")
+    return status
   }
 
   /// Writes text without a line feed to standard error.

@@ -68,7 +68,7 @@ struct ProcessCommand: ParsableCommand {
   var dryRun = false
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @OptionGroup var page: HTMLOption
 

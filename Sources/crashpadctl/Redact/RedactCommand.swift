@@ -47,7 +47,7 @@ struct RedactCommand: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Print what was removed as text, or as one line of JSON per dump.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
@@ -62,6 +62,11 @@ struct RedactCommand: ParsableCommand {
 
   func run() throws {
     let list = InputList(dumps, accepting: InputFormat.withMeaning.subtracting([.core]))
-    throw ExitCode(RedactRun(command: self, list: list).run().rawValue)
+    let run = RedactRun(
+      options: RedactRun.Options(
+        policy: redaction.policy, output: dryRun ? nil : output, keepsGoing: writing.keepGoing,
+        isDurable: writing.fsync),
+      list: list, printer: RedactPrinter(format: format, isQuiet: quiet, isDryRun: dryRun))
+    throw run.run()
   }
 }

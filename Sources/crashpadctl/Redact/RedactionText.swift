@@ -1,7 +1,5 @@
-import CrashpadJSON
-import CrashpadRedaction
 import CrashpadSnapshot
-import SystemPackage
+import CrashpadRedaction
 
 /// The removals from a dump, as text.
 enum RedactionText {
@@ -46,49 +44,6 @@ enum RedactionText {
     case .unread:
       Wording.count(count, "place")
         + " that belongs to nothing known".pluralized(count, " that belong to nothing known")
-    }
-  }
-}
-
-/// Writes the schema crashpadctl-redact/1 of crashpadctl-json(5).
-enum RedactionJSON {
-  static func write(
-    _ report: RedactionReport, input: String, output: FilePath?, isDryRun: Bool, to json: inout JSONWriter
-  ) {
-    json.object { json in
-      json.member("schema", "crashpadctl-redact/1")
-      json.member("input", argument: input)
-      json.member("output", path: output)
-      json.member("outcome", isDryRun ? "planned" : "redacted")
-      write(report, to: &json)
-    }
-  }
-
-  static func writeFailure(_ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("schema", "crashpadctl-redact/1")
-      json.member("input", argument: input)
-      json.member("outcome", "failed")
-      json.member("error", text)
-      json.member("status", status.rawValue)
-    }
-  }
-
-  /// Writes the members of an object.
-  static func write(_ report: RedactionReport, to json: inout JSONWriter) {
-    json.member("format", report.format.rawValue)
-    json.member("input_bytes", report.inputByteCount)
-    json.member("output_bytes", report.outputByteCount)
-    json.member("kept_words", report.keptWords)
-    json.array("removed") { json in
-      for removal in report.removals {
-        json.object { json in
-          json.member("kind", removal.kind.rawValue)
-          json.member("name", removal.name.isEmpty ? nil : removal.name)
-          json.member("count", removal.count)
-          json.member("bytes", removal.byteCount)
-        }
-      }
     }
   }
 }

@@ -62,26 +62,16 @@ struct GroupsPageMaker {
 
 /// The groups of an earlier run, to compare with.
 struct GroupBaseline {
-  /// The file is no JSON of `group`.
-  struct NotABaseline: Error {}
-
-  /// Why a file could not be read.
-  static func failure(_ error: any Error) -> (text: String, status: ExitStatus) {
-    error is NotABaseline
-      ? ("is no \(GroupTable.schema) document; group --format json writes one", .noData)
-      : Sentences.failure(error, creating: false)
-  }
-
   let groups: [GroupsPage.Earlier]
   var counts: [String: Int] { Dictionary(groups.map { ($0.id, $0.count) }, uniquingKeysWith: +) }
 
-  /// Reads what `group --format json` wrote. Throws what reading a file throws, or `NotABaseline`.
+  /// Reads what `group --format json` wrote. Throws what reading a file throws, or `FailureText`.
   init(_ argument: String) throws {
     let file = try argument == "-" ? InputFile.standardInput() : InputFile(FilePath(argument: argument))
     groups = try file.withBytes { bytes in
       let tree = JSONTree(bytes)
       guard tree.failure == nil, let root = tree.root, root["schema"]?.string == GroupTable.schema else {
-        throw NotABaseline()
+        throw FailureText("is no \(GroupTable.schema) document; group --format json writes one", .noData)
       }
       return (root["groups"]?.elements ?? []).compactMap { value in
         guard let id = value["id"]?.string else { return nil }

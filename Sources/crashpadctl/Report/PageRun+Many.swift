@@ -14,26 +14,16 @@ extension PageRun {
 
   func writeMany() -> ExitStatus {
     var part = CrashGroups.Part()
-    var status = ExitStatus.success
     let reader = CrashReader(
       signatures: SignatureOptions(
         SymbolCache(cache.search, names: .mangled), inApp: options.inApp.map { Glob($0) }),
       architecture: options.architecture, redacts: options.redacts)
-    let progress = Progress(total: list.inputs.count, isShown: true)
-    inOrder(
-      count: list.inputs.count, jobs: options.jobs, work: { reader.read(list.inputs[$0]) },
-      report: { _, outcome in
-        progress.clear()
-        for message in outcome.messages { Terminal.error(message) }
-        if let crash = outcome.crash { part.add(crash.signature, crash.facts) }
-        if outcome.status != .success {
-          part.failed += 1
-          status = .findings
-        }
-        progress.advance()
+    _ = BatchRun(list, jobs: options.jobs).run(
+      work: { reader.read($0) },
+      report: { _, result in
+        part.add(result)
         return true
       })
-    progress.clear()
     let groups = CrashGroups(CrashGroups.Shard(run: "", number: 1, total: 1), part).groups(by: .signature)
     if groups.isEmpty {
       Terminal.error("crashpadctl: error: none of \(Wording.count(list.inputs.count, "input")) could be read")
@@ -50,7 +40,7 @@ extension PageRun {
       return error.status
     }
     SymbolPlaces.reportFaults(cache.search)
-    return status
+    return part.failed == 0 ? .success : .findings
   }
 
   // MARK: Examples

@@ -36,7 +36,7 @@ struct PageRun {
   let crashMaker: CrashPageMaker
   let baseline: GroupBaseline?
 
-  /// Throws `PageStatus`, or what ends the command if a path that was named is not there.
+  /// Ends the command if a path that was named is not there.
   init(_ list: InputList, to output: String, _ options: Options) throws {
     self.list = list
     self.output = output
@@ -50,11 +50,7 @@ struct PageRun {
   }
 
   private static func opened<Value>(_ path: String, _ open: (String) throws -> Value) throws -> Value {
-    do { return try open(path) } catch {
-      let (text, status) = GroupBaseline.failure(error)
-      Terminal.error("\(displayName(path)): error: \(text)")
-      throw PageStatus(status: status)
-    }
+    do { return try open(path) } catch { throw Terminal.failure(error, of: displayName(path), creating: false) }
   }
 
   func run() -> ExitStatus {
@@ -117,6 +113,3 @@ struct PageRun {
     input.argument == "-" ? "standard input" : lastPathComponent(input.name)
   }
 }
-
-/// Ends a command with a status; the message was printed already.
-struct PageStatus: Error { let status: ExitStatus }

@@ -27,7 +27,7 @@ struct ProgramRun {
   var library: String?
   var process = false
   var symbols = SymbolPlaces()
-  var format = ReportFormat.text
+  var format = OutputFormat.text
   /// Nil for standard error.
   var output: String?
   /// An HTML page for the crashes; nil for none.

@@ -69,7 +69,7 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     name: .shortAndLong, help: ArgumentHelp("Print the summary as text, or as one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @Option(
     name: .shortAndLong,

@@ -130,11 +130,11 @@ struct RunReport {
   // MARK: Text
 
   /// Prints to standard error.
-  func print(_ format: ReportFormat) {
+  func print(_ format: OutputFormat) {
     Terminal.errorPart(format == .json ? String(decoding: json, as: UTF8.self) : text(.error))
   }
 
-  func write(to path: FilePath, _ format: ReportFormat) {
+  func write(to path: FilePath, _ format: OutputFormat) {
     do {
       let file = try OutputFile(path)
       let bytes = format == .json ? json : Array(text(.plain).utf8)

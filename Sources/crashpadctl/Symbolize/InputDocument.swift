@@ -19,15 +19,15 @@ enum InputDocument {
 
   /// Writes the document of an input that could not be read.
   static func writeFailure(
-    _ schema: String, _ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter
+    _ schema: String, _ input: String, _ failure: FailureText, to json: inout JSONWriter
   ) {
     json.object { json in
       json.member("schema", schema)
       json.member("input", argument: input)
       json.member("status", "ERROR")
       json.member("format", nil as String?)
-      json.member("error", text)
-      json.member("exit_status", status.rawValue)
+      json.member("error", failure.text)
+      json.member("exit_status", failure.status.rawValue)
     }
   }
 }

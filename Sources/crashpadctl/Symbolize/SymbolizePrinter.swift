@@ -52,9 +52,9 @@ struct SymbolizePrinter {
     return []
   }
 
-  func failure(_ input: InputList.Input, _ text: String, _ status: ExitStatus, in list: InputList) -> [UInt8] {
+  func failure(_ input: InputList.Input, _ failure: FailureText, in list: InputList) -> [UInt8] {
     JSONWriter.bytes(list.isSingle ? .indented : .compact) {
-      InputDocument.writeFailure(SymbolizationJSON.schema, input.argument, text, status, to: &$0)
+      InputDocument.writeFailure(SymbolizationJSON.schema, input.argument, failure, to: &$0)
     }
   }
 }

@@ -20,11 +20,7 @@ struct SymbolizeRun {
   let jobs: Int
   let printer: SymbolizePrinter
 
-  /// The result for one dump.
   private struct Outcome: Sendable {
-    var status = ExitStatus.success
-    /// Lines for standard error.
-    var messages: [String] = []
     var symbolFindings: [SymbolFileFinding] = []
     /// The symbol files that belong to the dump's modules.
     var usedFiles: [FilePath] = []
@@ -35,19 +31,15 @@ struct SymbolizeRun {
   }
 
   func run() -> ExitStatus {
-    list.reportFailures()
-    if list.inputs.isEmpty { return list.statusOfNone }
-    var status = list.failures.isEmpty ? ExitStatus.success : .findings
+    if let refusal = list.refusal() { return refusal }
     var said: Set<SymbolFileFinding> = []
     var requested: Set<String> = []
     var used: Set<FilePath> = []
     var isFirst = true
-    let progress = Progress(total: list.inputs.count, isShown: printer.format == .text)
-    inOrder(
-      count: list.inputs.count, jobs: jobs, work: { symbolize(list.inputs[$0]) },
-      report: { _, outcome in
-        progress.clear()
-        for message in outcome.messages { Terminal.error(message) }
+    let status = BatchRun(list, jobs: jobs, showsProgress: printer.format == .text).run(
+      work: { symbolize($0) },
+      report: { _, result in
+        guard let outcome = result.value else { return true }
         // Dumps of one program have the same modules; a finding about a file is printed once.
         for finding in outcome.symbolFindings where said.insert(finding).inserted {
           Terminal.error(Sentences.line(finding))
@@ -59,13 +51,8 @@ struct SymbolizeRun {
           do { try unsafe Terminal.writeOutput(outcome.output.span.bytes) } catch { Terminal.fail(writing: error) }
         }
         for request in outcome.requests where requested.insert(request).inserted { Terminal.output(request + "\n") }
-        if outcome.status != .success {
-          status = list.isSingle ? outcome.status : .findings
-        }
-        progress.advance()
         return true
       })
-    progress.clear()
     SymbolPlaces.reportFaults(cache.search, except: Set(said.map(\.file)))
     reportUnused(except: used.union(said.map(\.file)).union(cache.search.faults.findings.map(\.file)))
     list.reportSkipped()
@@ -82,20 +69,19 @@ struct SymbolizeRun {
     }
   }
 
-  private func symbolize(_ input: InputList.Input) -> Outcome {
-    do {
-      return try DumpInput.inspect(input.argument, architecture) { symbolize($0, input) }
-    } catch {
-      var outcome = Outcome()
-      let (text, status) = Sentences.failure(error, creating: false)
-      fail(input, text, status, &outcome)
-      return outcome
+  private func symbolize(_ input: InputList.Input) -> BatchResult<Outcome> {
+    var result = BatchResult(inspecting: input, architecture) { symbolize($0, input) }
+    if let failure = result.failure, printer.format == .json {
+      var outcome = result.value ?? Outcome()
+      outcome.output = printer.failure(input, failure, in: list)
+      result.value = outcome
     }
+    return result
   }
 
-  private func symbolize(_ inspection: Inspection, _ input: InputList.Input) -> Outcome {
-    var outcome = Outcome(status: inspection.status)
-    if printer.format != .json { outcome.messages = inspection.lines(input.name, from: .warning) }
+  private func symbolize(_ inspection: Inspection, _ input: InputList.Input) -> BatchResult<Outcome> {
+    var outcome = Outcome()
+    let messages = printer.format == .json ? [] : inspection.lines(input.name, from: .warning)
     var symbolized: SymbolizedView?
     if let snapshot = inspection.snapshot {
       let view = SymbolizedView(
@@ -104,9 +90,11 @@ struct SymbolizeRun {
       symbolized = view
       outcome.symbolFindings = view.result.modules.fileFindings
       outcome.usedFiles = view.result.modules.flatMap { $0.symbols?.search.files.map(\.path) ?? [] }
-      if let failure = printer.threads?.failure(snapshot) {
-        fail(input, failure, .noData, &outcome)
-        return outcome
+      if let text = printer.threads?.failure(snapshot) {
+        var result = BatchResult(
+          outcome, status: .noData, messages: messages + ["\(input.name): error: \(text)"])
+        result.failure = FailureText(text, .noData)
+        return result
       }
     }
     if printer.format == .json {
@@ -116,12 +104,6 @@ struct SymbolizeRun {
     } else if let symbolized {
       outcome.output = Array(printer.text(symbolized, input, in: list).utf8)
     }
-    return outcome
-  }
-
-  private func fail(_ input: InputList.Input, _ text: String, _ status: ExitStatus, _ outcome: inout Outcome) {
-    outcome.messages.append("\(input.name): error: \(text)")
-    outcome.status = status
-    if printer.format == .json { outcome.output = printer.failure(input, text, status, in: list) }
+    return BatchResult(outcome, status: inspection.status, messages: messages)
   }
 }

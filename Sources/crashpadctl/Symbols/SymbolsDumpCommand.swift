@@ -88,7 +88,7 @@ struct SymbolsDumpCommand: ParsableCommand {
       return true
     }
     let status = files.count == 1 ? failures.first ?? .success : failures.isEmpty ? .success : .findings
-    throw ExitCode(status.rawValue)
+    throw status
   }
 
   private func dump(_ file: String, _ isStore: Bool) -> [Outcome] {

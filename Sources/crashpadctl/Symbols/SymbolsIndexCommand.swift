@@ -36,7 +36,7 @@ struct SymbolsIndexCommand: ParsableCommand {
   var dryRun = false
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   func validate() throws {
     if output == nil, copy || dryRun { throw ValidationError("--copy and --dry-run go with -o.") }
@@ -65,7 +65,7 @@ struct SymbolsIndexCommand: ParsableCommand {
     }
     let failed = directories.count == 1 && outcome.files == 0 ? outcome.failures.first : nil
     let isWhole = outcome.failures.isEmpty && outcome.taken == 0
-    throw ExitCode((failed ?? (isWhole ? .success : .findings)).rawValue)
+    throw failed ?? (isWhole ? .success : .findings)
   }
 
   private func forEachFile(_ outcome: inout Outcome, _ body: (Row) -> Void) {
@@ -85,9 +85,7 @@ struct SymbolsIndexCommand: ParsableCommand {
           body(Row(file: file, places: row))
         }
       } catch {
-        let (text, status) = Sentences.failure(error, creating: false)
-        Terminal.error("\(displayName(directory)): error: \(text)")
-        outcome.failures.append(status)
+        outcome.failures.append(Terminal.failure(error, of: displayName(directory), creating: false))
       }
     }
   }

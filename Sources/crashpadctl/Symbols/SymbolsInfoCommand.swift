@@ -25,7 +25,7 @@ struct SymbolsInfoCommand: ParsableCommand {
   @Option(
     name: .shortAndLong, help: ArgumentHelp("Print text, or one line of JSON per file.", valueName: "form")
   )
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   func run() throws {
     var failures: [ExitStatus] = []
@@ -35,14 +35,12 @@ struct SymbolsInfoCommand: ParsableCommand {
       do {
         contents = try SymbolContents(FilePath(argument: file))
       } catch {
-        let (text, status) = Sentences.failure(error, creating: false)
-        Terminal.error("\(displayName(file)): error: \(text)")
+        failures.append(Terminal.failure(error, of: displayName(file), creating: false))
         if format == .json {
           JSONWriter.standardOutput(files.count == 1 ? .indented : .compact) {
-            SymbolContentsText.writeFailure(file, text, status, to: &$0)
+            SymbolContentsText.writeFailure(file, FailureText(error, creating: false), to: &$0)
           }
         }
-        failures.append(status)
         continue
       }
       switch format {
@@ -56,7 +54,7 @@ struct SymbolsInfoCommand: ParsableCommand {
       }
     }
     let status = files.count == 1 ? failures.first ?? .success : failures.isEmpty ? .success : .findings
-    throw ExitCode(status.rawValue)
+    throw status
   }
 }
 
@@ -152,13 +150,13 @@ enum SymbolContentsText {
 
   // MARK: JSON
 
-  static func writeFailure(_ file: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
+  static func writeFailure(_ file: String, _ failure: FailureText, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", "crashpadctl-symbols-info/1")
       json.member("file", argument: file)
       json.member("format", nil as String?)
-      json.member("error", text)
-      json.member("status", status.rawValue)
+      json.member("error", failure.text)
+      json.member("status", failure.status.rawValue)
     }
   }
 

@@ -51,7 +51,7 @@ struct SymbolsLookupCommand: ParsableCommand {
   var noInlines = false
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   func validate() throws {
     for address in addresses where Self.parse(address) == nil {
@@ -72,14 +72,14 @@ struct SymbolsLookupCommand: ParsableCommand {
       try checkSlices()
       symbols = try FileSymbols(
         FilePath(argument: file), paths: self.symbols.map { FilePath(argument: $0) }, architecture: arch)
-    } catch let code as ExitCode {
-      throw code
+    } catch let status as ExitStatus {
+      throw status
     } catch {
-      throw fail(error)
+      throw Terminal.failure(error, of: displayName(file), creating: false)
     }
     guard !symbols.symbols.isEmpty else {
       Terminal.error("\(displayName(file)): error: has no symbols")
-      throw ExitCode(ExitStatus.noData.rawValue)
+      throw ExitStatus.noData
     }
     switch format {
     case .text: writeText(symbols)
@@ -90,14 +90,10 @@ struct SymbolsLookupCommand: ParsableCommand {
       Terminal.error(Sentences.line(finding, input: displayName(file)))
     }
     for finding in symbols.faults.findings { Terminal.error(Sentences.line(finding)) }
-    do { try symbols.checkReading() } catch { throw fail(error) }
+    do { try symbols.checkReading() } catch {
+      throw Terminal.failure(error, of: displayName(file), creating: false)
+    }
     Terminal.end(.success)
-  }
-
-  private func fail(_ error: any Error) -> ExitCode {
-    let (text, status) = Sentences.failure(error, creating: false)
-    Terminal.error("\(displayName(file)): error: \(text)")
-    return ExitCode(status.rawValue)
   }
 
   /// Checks that the chosen slice exists. Without a choice, prints which slice is used, because an address belongs
@@ -108,7 +104,7 @@ struct SymbolsLookupCommand: ParsableCommand {
     if let arch, !slices.contains(arch) {
       let has = slices.isEmpty ? "it is no Mach-O file" : "it has \(list)"
       Terminal.error("\(displayName(file)): error: no slice for \(Wording.printable(arch)): \(has)")
-      throw ExitCode(ExitStatus.noData.rawValue)
+      throw ExitStatus.noData
     }
     if arch == nil, slices.count > 1 {
       let used = slices.first { $0.hasPrefix("arm64") } ?? slices[0]

@@ -49,7 +49,7 @@ struct UploadCommand: ParsableCommand {
   var dryRun = false
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
-  var format: ReportFormat = .text
+  var format: OutputFormat = .text
 
   @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false

@@ -3,8 +3,6 @@ import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
 import Glibc
-import CrashpadJSON
-import CrashpadSnapshot
 
 enum ValidationFormat: String, ExpressibleByArgument, CaseIterable {
   case text
@@ -71,33 +69,31 @@ struct ValidateCommand: ParsableCommand {
   }
 
   func run() throws {
-    if rules {
-      listRules()
-      return
-    }
+    if rules { return ValidationPrinter.printRules(format) }
     let epoch = Self.sourceDateEpoch
     let start = epoch ?? TimeArgument.now
     let list = InputList(dumps, accepting: InputFormat.withMeaning)
-    var validation = Validation()
-    validation.architecture = arch?.architecture
-    validation.guessesArchitecture = arch == .guess
-    var results = list.failures.map { ValidatedInput($0) }
-    let progress = Progress(total: list.inputs.count, isShown: true)
-    for input in list.inputs {
-      results.append(validate(input, validation, epoch == nil))
-      progress.advance()
-    }
-    progress.clear()
-    if results.isEmpty { throw ExitCode(list.statusOfNone.rawValue) }
-    let report = ValidationReport(
-      results: results, strict: strict, maxWarnings: maxWarnings, skipped: list.skipped, start: start)
+    if list.inputs.isEmpty, list.failures.isEmpty { throw list.statusOfNone }
+    var inputs = list.failures.map { ValidatedInput(name: $0.name, argument: $0.argument, failure: $0.failure) }
+    let status = BatchRun(list).run(
+      work: { [validation, rules = Set(ignore)] in
+        Self.validate($0, validation, ignoring: rules, isTimed: epoch == nil)
+      },
+      report: { _, result in
+        if let input = result.value { inputs.append(input) }
+        return true
+      })
+    let results = ValidationResults(
+      inputs: inputs, readingStatus: list.inputs.isEmpty ? list.failures[0].failure.status : status, isStrict: strict,
+      maxWarnings: maxWarnings)
+    let printer = ValidationPrinter(results: results)
     switch format {
-    case .text: report.writeText(withNotes: !noNotes)
-    case .json: report.writeJSON()
-    case .junit: report.writeJUnit()
-    case .sarif: report.writeSARIF()
+    case .text: printer.printText(withNotes: !noNotes, skippedNote: list.skippedNote)
+    case .json: printer.printJSON()
+    case .junit: printer.printJUnit(start: start)
+    case .sarif: printer.printSARIF()
     }
-    throw ExitCode(report.status.rawValue)
+    throw results.status
   }
 
   /// The time to print in reports for reproducible builds. If set, durations are printed as zero.
@@ -105,50 +101,28 @@ struct ValidateCommand: ParsableCommand {
     unsafe getenv("SOURCE_DATE_EPOCH").flatMap { unsafe Int64(String(cString: $0)) }
   }
 
-  private func validate(_ input: InputList.Input, _ validation: Validation, _ isTimed: Bool) -> ValidatedInput {
-    let clock = ContinuousClock()
-    let start = clock.now
-    var result = validate(input, validation)
-    if isTimed { result.duration = clock.now - start }
-    return result
+  private var validation: Validation {
+    var validation = Validation()
+    validation.architecture = arch?.architecture
+    validation.guessesArchitecture = arch == .guess
+    return validation
   }
 
-  private func validate(_ input: InputList.Input, _ validation: Validation) -> ValidatedInput {
+  private static func validate(
+    _ input: InputList.Input, _ validation: Validation, ignoring rules: Set<String>, isTimed: Bool
+  ) -> BatchResult<ValidatedInput> {
+    let start = ContinuousClock.now
+    var validated = ValidatedInput(name: input.name, argument: input.argument)
     do {
       let dump = try DumpInput.open(input.argument)
       let result = try dump.file.checkingReading { validation.validate(dump) }
-      var findings = result.findings
-      findings.remove(rules: Set(ignore))
-      return ValidatedInput(input, format: result.format, findings: findings)
+      validated.format = result.format
+      validated.findings = result.findings
+      validated.findings.remove(rules: rules)
     } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      return ValidatedInput(
-        InputList.Failure(name: input.name, argument: input.argument, text: text, status: status))
+      validated.failure = FailureText(error, creating: false)
     }
-  }
-
-  private func listRules() {
-    if format == .json {
-      JSONWriter.standardOutput(.indented) { json in
-        json.object { json in
-          json.member("schema", "crashpadctl-rules/1")
-          json.array("rules") { json in
-            for rule in Validation.rules {
-              json.object {
-                $0.member("code", rule.code)
-                $0.member("severity", rule.severity.rawValue)
-                $0.member("summary", rule.summary)
-              }
-            }
-          }
-        }
-      }
-      return
-    }
-    var table = TextTable([("code", .left), ("severity", .left), ("what is wrong", .left)])
-    table.elastic = ["what is wrong": .head]
-    table.droppable = ["severity"]
-    for rule in Validation.rules { table.add([rule.code, rule.severity.rawValue, rule.summary]) }
-    Terminal.output(table.text(.output))
+    if isTimed { validated.duration = ContinuousClock.now - start }
+    return BatchResult(validated, status: validated.failure?.status ?? .success)
   }
 }

@@ -76,7 +76,7 @@ struct WorkerOperations: Sendable {
   /// The document of a command that can't read its input.
   private func failed(_ request: WorkerRequest, _ text: String, _ status: ExitStatus) -> WorkerAnswer {
     func fail(_ schema: String, _ json: inout JSONWriter) {
-      InputDocument.writeFailure(schema, request.input, text, status, to: &json)
+      InputDocument.writeFailure(schema, request.input, FailureText(text, status), to: &json)
     }
     return WorkerAnswer(request.id, request.operation, .failed, exit: status) { json in
       json.member("error", text)
@@ -86,12 +86,13 @@ struct WorkerOperations: Sendable {
       case .symbolize: fail(SymbolizationJSON.schema, &json)
       case .explain: ExplanationJSON.write(nil, nil, input: request.input, error: text, to: &json)
       case .validate:
-        let failure = InputList.Failure(
-          name: displayName(request.input), argument: request.input, text: text, status: status)
-        report(request, ValidatedInput(failure)).writeDocuments(to: &json)
+        let failed = ValidatedInput(
+          name: displayName(request.input), argument: request.input, failure: FailureText(text, status))
+        ValidationPrinter(results: results(request, failed)).write(failed, to: &json)
       case .convert:
-        ConvertRun.Report.failed(text: text, status: status).write(input: request.input, output: nil, to: &json)
-      case .redact: RedactionJSON.writeFailure(request.input, text, status, to: &json)
+        ConvertPrinter.write(
+          BatchResult(failure: FailureText(text, status)), input: request.input, output: nil, to: &json)
+      case .redact: RedactionJSON.write(FailureText(text, status), input: request.input, to: &json)
       case .events: fail(Self.eventsSchema, &json)
       case .version: json.null()
       }
@@ -165,15 +166,15 @@ struct WorkerOperations: Sendable {
     let result = validation.validate(input)
     var findings = result.findings
     findings.remove(rules: request.options.ignored)
-    let report = report(
-      request,
-      ValidatedInput(
-        name: displayName(request.input), argument: request.input, format: result.format, findings: findings))
-    return answer(request, report.status) { report.writeDocuments(to: &$0) }
+    let validated = ValidatedInput(
+      name: displayName(request.input), argument: request.input, format: result.format, findings: findings)
+    let results = results(request, validated)
+    return answer(request, results.status) { ValidationPrinter(results: results).write(validated, to: &$0) }
   }
 
-  private func report(_ request: WorkerRequest, _ result: ValidatedInput) -> ValidationReport {
-    ValidationReport(results: [result], strict: request.options.isStrict, maxWarnings: nil, skipped: 0, start: 0)
+  private func results(_ request: WorkerRequest, _ input: ValidatedInput) -> ValidationResults {
+    ValidationResults(
+      inputs: [input], readingStatus: input.failure?.status ?? .success, isStrict: request.options.isStrict)
   }
 
   private func convert(_ request: WorkerRequest, _ input: DumpInput) throws -> WorkerAnswer {
@@ -181,15 +182,15 @@ struct WorkerOperations: Sendable {
     conversion.options.architecture = request.architecture
     conversion.options.guessesArchitecture = request.guessesArchitecture ?? false
     let output = MemoryOutput()
-    let report = ConvertRun.Report.done(try conversion.convert(input, to: output))
+    let result = BatchResult(converted: try conversion.convert(input, to: output))
     guard output.bytes.count <= UInt32.max else { return failed(request, Self.tooLong, .noData) }
-    return answer(request, report.status, made: report.hasOutput ? output.bytes : nil) {
-      report.write(input: request.input, output: nil, to: &$0)
+    return answer(request, result.status, made: result.hasOutput ? output.bytes : nil) {
+      ConvertPrinter.write(result, input: request.input, output: nil, to: &$0)
     }
   }
 
   private func redact(_ request: WorkerRequest, _ input: DumpInput) throws -> WorkerAnswer {
-    if let refusal = RedactRun.refusal(input.format) { return failed(request, refusal, .noData) }
+    if let refusal = Sentences.refusalToRedact(input.format) { return failed(request, refusal.text, refusal.status) }
     let isDryRun = request.options.isDryRun
     let output = MemoryOutput()
     let report = try input.file.withBytes { bytes in

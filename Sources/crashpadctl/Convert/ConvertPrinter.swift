@@ -1,0 +1,66 @@
+import CrashpadSnapshot
+import CrashpadBytes
+import CrashpadCore
+import CrashpadJSON
+import SystemPackage
+
+/// Prints the results of `convert`: text on standard error, or a line of JSON for each input on standard output.
+struct ConvertPrinter: Sendable {
+  let target: Conversion.Target
+  let format: OutputFormat
+  /// Whether only errors are printed.
+  let isQuiet: Bool
+
+  var showsProgress: Bool { format == .text && !isQuiet }
+
+  /// - Parameter isSingle: whether there is only one input, of which more is printed.
+  func print(_ input: InputList.Input, _ result: BatchResult<Conversion.Result>, output: FilePath?, isSingle: Bool) {
+    switch format {
+    case .json:
+      JSONWriter.standardOutput(.compact) {
+        Self.write(result, input: input.argument, output: result.hasOutput ? output : nil, to: &$0)
+      }
+    case .text:
+      if let failure = result.failure { Terminal.error("\(input.name): error: \(failure.text)") }
+      if let value = result.value { printText(input, value, output: output, isSingle: isSingle) }
+    }
+  }
+
+  private func printText(_ input: InputList.Input, _ result: Conversion.Result, output: FilePath?, isSingle: Bool) {
+    for finding in result.findings.findings where !isQuiet || finding.severity == .error {
+      Terminal.error(Sentences.line(finding, input: input.name))
+    }
+    if result.outcome == .rejected {
+      Terminal.error("\(input.name): error: rejected; no \(target.rawValue) was written")
+    } else if let output, !isQuiet, isSingle {
+      let how = result.outcome == .incomplete ? "what could be read was converted to" : "converted to"
+      Terminal.error("\(input.name): \(how) \(Wording.printable(output)) (\(grouped(result.byteCount)) bytes)")
+    }
+  }
+
+  /// Prints the number of inputs for each outcome, if there may be several inputs.
+  func summarize(_ counts: [Conversion.Outcome: Int], _ failures: Int, _ list: InputList) {
+    guard showsProgress, !list.isSingle else { return }
+    var parts = ["\(grouped(counts[.converted, default: 0])) converted"]
+    if let incomplete = counts[.incomplete] { parts.append("\(grouped(incomplete)) incomplete") }
+    if let rejected = counts[.rejected] { parts.append("\(grouped(rejected)) rejected") }
+    list.printSummary(parts, done: counts.values.reduce(0, +), failures: failures)
+  }
+
+  /// Writes the schema crashpadctl-convert/1 of crashpadctl-json(5).
+  static func write(
+    _ result: BatchResult<Conversion.Result>, input: String, output: FilePath?, to json: inout JSONWriter
+  ) {
+    json.object { json in
+      json.member("schema", "crashpadctl-convert/1")
+      json.member("input", argument: input)
+      json.member("output", path: output)
+      if let failure = result.failure { failure.write(to: &json) }
+      if let value = result.value {
+        json.member("outcome", value.outcome.rawValue)
+        json.member("bytes", value.byteCount)
+        FindingJSON.write(value.findings, to: &json)
+      }
+    }
+  }
+}

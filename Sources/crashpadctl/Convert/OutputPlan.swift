@@ -1,0 +1,53 @@
+import CrashpadCore
+import CrashpadFiles
+import SystemPackage
+
+/// The destinations of the outputs.
+struct OutputPlan {
+  /// The output for each input, by its argument; empty for standard output.
+  let paths: [String: FilePath]
+  /// Whether the outputs go into a directory that may have to be created.
+  let makesDirectories: Bool
+
+  static let takesOneDump = FailureText("-o - takes one dump, and no directory", .usage)
+
+  /// Throws if the outputs that the command line asks for are impossible.
+  init(_ list: InputList, output: String?, target: Conversion.Target) throws(FailureText) {
+    let isMany = list.inputs.count != 1 || list.hasDirectories
+    if output == "-" || (output == nil && !isMany && list.inputs[0].argument == "-") {
+      if isMany { throw Self.takesOneDump }
+      paths = [:]
+      makesDirectories = false
+      return
+    }
+    let folder = output.map { FilePath(argument: $0) }
+    let kind = folder.flatMap { try? FileKind(at: $0, followingLink: true) }
+    let isDirectory = isMany || output?.hasSuffix("/") == true || kind == .directory
+    if isDirectory, let output, let kind, kind != .directory {
+      throw FailureText("\(displayName(output)) is no directory", .usage)
+    }
+    makesDirectories = isDirectory && output != nil
+    var paths: [String: FilePath] = [:]
+    var seen: [FilePath: String] = [:]
+    for input in list.inputs {
+      let path: FilePath
+      if let folder {
+        path = isDirectory ? Self.named(folder.pushing(input.relativePath), target) : folder
+      } else {
+        path = Self.named(FilePath(argument: input.argument), target)
+      }
+      if let other = seen.updateValue(input.name, forKey: path.lexicallyNormalized()) {
+        throw FailureText("\(other) and \(input.name) would both become \(Wording.printable(path))", .usage)
+      }
+      paths[input.argument] = path
+    }
+    self.paths = paths
+  }
+
+  /// Replaces the extension if it belongs to a dump. The last part of a bundle id is not an extension.
+  private static func named(_ path: FilePath, _ target: Conversion.Target) -> FilePath {
+    let name = path.lastComponent.flatMap { FileName($0) } ?? FileName(literal: "dump")
+    let stem = [".idump", ".json", ".locked", ".core"].lazy.compactMap { name.removing(suffix: $0) }.first ?? name
+    return path.removingLastComponent().appending(stem.appending("." + target.fileExtension))
+  }
+}

@@ -1,0 +1,101 @@
+import CrashpadFiles
+import CrashpadBytes
+import CrashpadCore
+import CrashpadSnapshot
+
+/// What one input of a batch came to.
+struct BatchResult<Value: Sendable>: Sendable {
+  var value: Value?
+  var status = ExitStatus.success
+  /// Lines for standard error.
+  var messages: [String] = []
+  /// Why there is no value.
+  var failure: FailureText?
+
+  init(_ value: Value? = nil, status: ExitStatus = .success, messages: [String] = []) {
+    self.value = value
+    self.status = status
+    self.messages = messages
+  }
+
+  init(failure: FailureText) {
+    self.init(status: failure.status)
+    self.failure = failure
+  }
+
+  /// The result for an input that could not be read, with the message about it.
+  init(_ error: any Error, of input: InputList.Input) {
+    let failure = FailureText(error, creating: false)
+    self.init(failure: failure)
+    messages = ["\(input.name): error: \(failure.text)"]
+  }
+
+  /// Inspects an input, and makes the result of it with `body`. Fails if the file changes meanwhile.
+  init(
+    inspecting input: InputList.Input, _ architecture: CPUArchitecture?, redacts: Bool = false,
+    _ body: (Inspection) throws -> BatchResult
+  ) {
+    do {
+      self = try DumpInput.inspect(input.argument, architecture, redacts: redacts, body)
+    } catch {
+      self.init(error, of: input)
+    }
+  }
+}
+
+/// One pass over the inputs of a command, in the order of the command line, with a progress line on the terminal.
+///
+/// All commands share the rule for the exit status: a single input has its own; of several, the one that ends the run
+/// decides, and otherwise any that failed or has errors makes the status `findings`.
+struct BatchRun {
+  let list: InputList
+  let inputs: [InputList.Input]
+  let jobs: Int
+  private let progress: Progress
+
+  /// - Parameters:
+  ///   - inputs: the part of `list` to read; nil for all.
+  ///   - jobs: the number of inputs to read at once; 0 for one per CPU.
+  init(_ list: InputList, _ inputs: [InputList.Input]? = nil, jobs: Int = 1, showsProgress: Bool = true) {
+    self.list = list
+    self.inputs = inputs ?? list.inputs
+    self.jobs = jobs
+    progress = Progress(total: self.inputs.count, isShown: showsProgress)
+  }
+
+  /// Reads the inputs with `work`, several at once. Prints each result's messages and passes it to `report`, in order.
+  ///
+  /// - Parameter report: returns whether the run goes on.
+  func run<Value: Sendable>(
+    work: @Sendable (InputList.Input) -> BatchResult<Value>, report: (InputList.Input, BatchResult<Value>) -> Bool
+  ) -> ExitStatus {
+    var status = initialStatus
+    inOrder(
+      count: inputs.count, jobs: jobs, work: { [inputs] in work(inputs[$0]) },
+      report: { index, result in
+        progress.clear()
+        for message in result.messages { Terminal.error(message) }
+        let goesOn = report(inputs[index], result)
+        add(result.status, to: &status, isLast: !goesOn)
+        return goesOn
+      })
+    progress.clear()
+    return status
+  }
+
+  /// Calls `body` for one input after the other, for commands that print while they read. `body` clears the progress
+  /// line before it prints to standard error.
+  func each(_ body: (InputList.Input, Progress) -> ExitStatus) -> ExitStatus {
+    var status = initialStatus
+    for input in inputs { add(body(input, progress), to: &status, isLast: false) }
+    progress.clear()
+    return status
+  }
+
+  private var initialStatus: ExitStatus { list.failures.isEmpty ? .success : .findings }
+
+  private func add(_ result: ExitStatus, to status: inout ExitStatus, isLast: Bool) {
+    if result != .success { status = isLast || list.isSingle ? result : .findings }
+    progress.advance()
+  }
+}
