@@ -48,7 +48,7 @@ struct SymbolizeRun {
         if !outcome.output.isEmpty {
           if !isFirst, printer.format != .json { Terminal.output("\n") }
           isFirst = false
-          do { try unsafe Terminal.writeOutput(outcome.output.span.bytes) } catch { Terminal.fail(writing: error) }
+          Terminal.output(outcome.output)
         }
         for request in outcome.requests where requested.insert(request).inserted { Terminal.output(request + "\n") }
         return true
