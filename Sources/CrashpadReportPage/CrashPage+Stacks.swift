@@ -160,7 +160,8 @@ extension CrashPageWriter {
       return count == 0 ? nil : "\(grouped(count)) \(state.rawValue)"
     }
     let table = Page.table(
-      "Modules", of: "modules", ["Module", "Symbols", "Start", "End", "Version", "Identity", "Path", "Symbol files"], rows: rows)
+      "Modules", of: "modules", ["Module", "Symbols", "Start", "End", "Version", "Identity", "Path", "Symbol files"],
+      rows: rows)
     return """
       <p class="sub">\(counted(page.modules.count, "module")); symbols: \(states.joined(separator: ", "))</p>
       \(Page.fold("All modules", table))

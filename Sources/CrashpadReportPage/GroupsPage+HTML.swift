@@ -139,7 +139,8 @@ struct GroupsPageWriter {
     let state: [Page.Column] = page.isCompared ? ["Since before"] : []
     let table = Page.table(
       "Groups", of: "groups",
-      [.number("Crashes"), .number("Share")] + state + ["Signature", "First", "Last", "Versions", "Example"], rows: rows)
+      [.number("Crashes"), .number("Share")] + state + ["Signature", "First", "Last", "Versions", "Example"], rows: rows
+    )
     let left = page.groups.dropFirst(shown)
     let more: HTML =
       left.isEmpty
@@ -164,7 +165,8 @@ struct GroupsPageWriter {
     }
     let more: HTML = page.gone.count > 500 ? "<p>\(grouped(page.gone.count - 500)) more.</p>\n" : ""
     let table = Page.table(
-      "Groups of the earlier run that are gone", of: "gone groups", [.number("Crashes before"), "Signature"], rows: rows)
+      "Groups of the earlier run that are gone", of: "gone groups", [.number("Crashes before"), "Signature"], rows: rows
+    )
     return "\(table)\(more)"
   }
 

@@ -83,13 +83,14 @@ struct ExplainRun {
         .open(input.argument), architecture: architecture, cache,
         makesSignature: format == .json)
     } catch {
+      let status = Terminal.failure(error, of: input.name, creating: false)
       if format == .json {
         JSONWriter.standardOutput(layout) {
           ExplanationJSON.write(
             nil, nil, input: input.argument, error: FailureText(error, creating: false).text, to: &$0)
         }
       }
-      return Terminal.failure(error, of: input.name, creating: false)
+      return status
     }
     // Notes matter only to readers of the dump itself.
     for finding in explained.findings.findings where finding.severity > .note || explained.explanation == nil {

@@ -36,3 +36,12 @@ extension CrashGroups.Part {
     if result.status != .success { failed += 1 }
   }
 }
+
+extension CrashGroups {
+  /// How many inputs gave no crash.
+  var failed: Int { parts.values.reduce(0) { $0 + $1.failed } }
+}
+
+extension [CrashGroups.Group] {
+  var crashCount: Int { reduce(0) { $0 + $1.cell.count } }
+}

@@ -6,8 +6,9 @@ import SystemPackage
 
 /// One run of `group --index`: dumps that the index does not have are read and added, and its crashes are grouped.
 struct GroupIndexRun {
-  let command: GroupCommand
   let index: String
+  let reading: GroupReading
+  let printer: GroupPrinter
 
   /// How many dumps are added in one go: a run that is killed begins again with the last ones.
   private static let batch = 256
@@ -20,22 +21,19 @@ struct GroupIndexRun {
   }
 
   func run() throws -> ExitStatus {
-    let list = InputList(DatabaseInputs(command.inputs).arguments, accepting: InputFormat.withMeaning)
+    let list = reading.list
     list.reportFailures()
     // An index may have crashes of which all dumps were removed since.
     if list.inputs.isEmpty, !list.failures.isEmpty { return list.statusOfNone }
-    if let status = command.page.conflict(list) ?? refusal() { return status }
+    if let status = reading.page.conflict(list) ?? refusal() { return status }
     do {
-      let index = try GroupIndex(FilePath(argument: index), inApp: command.inApp.patterns)
-      let search = try command.symbolOptions.search()
+      let index = try GroupIndex(FilePath(argument: index), inApp: reading.inApp)
+      let search = try reading.places.search()
       let status = try update(index, list, search)
       list.reportSkipped()
-      let part = try command.earliest.map { try index.part(since: $0) } ?? index.part(hasDays: command.page.html != nil)
+      let part = try reading.since.map { try index.part(since: $0) } ?? index.part(hasDays: printer.html != nil)
       let shard = CrashGroups.Shard(run: "index", number: 1, total: 1)
-      return try GroupOutput(
-        command: command, groups: CrashGroups(shard, part), explanations: [],
-        examples: command.examples(list, search)
-      ).write(status)
+      return printer.print(CrashGroups(shard, part), status, examples: reading.examples(search))
     } catch let failure as SQLiteFailure {
       return Terminal.failure(Self.text(failure), of: displayName(index), creating: true)
     }
@@ -60,13 +58,13 @@ struct GroupIndexRun {
     if files.isEmpty { return status }
     let cache = SymbolCache(search, names: .mangled)
     // An index has crashes of all times.
-    let reader = command.reader(cache, since: nil)
-    let progress = Progress(total: files.count, isShown: command.format == .text)
+    let reader = reading.reader(cache, since: nil)
+    let progress = Progress(total: files.count, isShown: reading.showsProgress)
     for start in stride(from: 0, to: files.count, by: Self.batch) {
       let batch = files[start..<min(start + Self.batch, files.count)]
       var entries: [GroupIndex.Entry] = []
       inOrder(
-        count: batch.count, jobs: command.jobs.count, work: { reader.read(batch[start + $0].input) },
+        count: batch.count, jobs: reading.jobs, work: { reader.read(batch[start + $0].input) },
         report: { number, outcome in
           progress.clear()
           for message in outcome.messages { Terminal.error(message) }
@@ -75,7 +73,8 @@ struct GroupIndexRun {
           if let stamp = file.stamp {
             entries.append(
               GroupIndex.Entry(
-                path: file.input.argument, stamp: stamp, crash: outcome.value.map { ($0.signature, $0.facts) }, hasFailed: outcome.status != .success))
+                path: file.input.argument, stamp: stamp, crash: outcome.value.map { ($0.signature, $0.facts) },
+                hasFailed: outcome.status != .success))
           }
           progress.advance()
           return true

@@ -1,76 +1,88 @@
-import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
 import SystemPackage
 
+/// How `group` reads crashes.
+struct GroupReading {
+  let list: InputList
+  let places: SymbolPlaces
+  /// Patterns of modules that belong to the program too.
+  let inApp: [String]
+  /// Nil to guess.
+  let architecture: CPUArchitecture?
+  /// Dumps that are read at once; 0 is one for each CPU.
+  let jobs: Int
+  /// Earlier crashes are left out; seconds since 1970.
+  let since: Int64?
+  let showsProgress: Bool
+  /// The page that is written as well.
+  let page: HTMLOption
+
+  func reader(_ cache: SymbolCache, since: Int64?) -> CrashReader {
+    CrashReader(signatures: signatures(cache), architecture: architecture, since: since)
+  }
+
+  private func signatures(_ cache: SymbolCache) -> SignatureOptions {
+    SignatureOptions(cache, inApp: inApp.map { Glob($0) })
+  }
+
+  /// The examples that a page shows; nil if there is to be none.
+  func examples(_ search: SymbolSearch) -> GroupExamples? {
+    if page.html == nil { return nil }
+    let cache = SymbolCache(search, names: .simplified)
+    let maker = CrashPageMaker(cache: cache, signatures: signatures(cache))
+    return GroupExamples(list, maker, architecture: architecture, jobs: jobs)
+  }
+}
+
 /// One run of `group` over dumps. They share what is known of symbols and names; of each only its facts are kept.
 struct GroupRun {
-  let command: GroupCommand
+  let reading: GroupReading
+  /// The part of the inputs to read; nil for all.
+  let shard: ShardArgument?
+  let printer: GroupPrinter
 
   func run() throws -> ExitStatus {
-    let list = InputList(DatabaseInputs(command.inputs).arguments, accepting: InputFormat.withMeaning)
-    if let refusal = list.refusal() { return refusal }
-    if let conflict = command.page.conflict(list) { return conflict }
-    let cache = SymbolCache(try command.symbolOptions.search(), names: .mangled)
-    let reader = command.reader(cache, since: command.earliest)
+    let list = reading.list
+    if let status = list.refusal() ?? reading.page.conflict(list) { return status }
+    let cache = SymbolCache(try reading.places.search(), names: .mangled)
+    let reader = reading.reader(cache, since: reading.since)
     let chosen = list.inputs.indices.filter { index in
-      command.shard.map { index % $0.total == $0.number - 1 } ?? true
+      shard.map { index % $0.total == $0.number - 1 } ?? true
     }
     var part = CrashGroups.Part()
-    var explanations: [GroupOutput.Explanation] = []
+    var explanations: [GroupPrinter.Explanation] = []
     let batch = BatchRun(
-      list, chosen.map { list.inputs[$0] }, jobs: command.jobs.count, showsProgress: command.format == .text)
+      list, chosen.map { list.inputs[$0] }, jobs: reading.jobs, showsProgress: reading.showsProgress)
     let status = batch.run(
       work: { reader.read($0) },
       report: { _, result in
         part.add(result)
-        if let crash = result.value, command.explainSignature {
-          explanations.append(GroupOutput.Explanation(input: crash.facts.input, signature: crash.signature))
+        if let crash = result.value, printer.explains {
+          explanations.append(GroupPrinter.Explanation(input: crash.facts.input, signature: crash.signature))
         }
         return true
       })
     SymbolPlaces.reportFaults(cache.search)
     list.reportSkipped()
-    let shard = CrashGroups.Shard(
-      run: CrashGroups.digest(list.inputs.map(\.argument)), number: command.shard?.number ?? 1,
-      total: command.shard?.total ?? 1)
-    let output = GroupOutput(
-      command: command, groups: CrashGroups(shard, part), explanations: explanations,
-      examples: command.examples(list, cache.search))
-    return try output.write(status)
-  }
-}
-
-extension GroupCommand {
-  /// Seconds since 1970; nil for all crashes.
-  var earliest: Int64? { since.map { $0.seconds(now: clock.seconds) } }
-
-  func reader(_ cache: SymbolCache, since: Int64?) -> CrashReader {
-    CrashReader(
-      signatures: SignatureOptions(cache, inApp: inApp.globs), architecture: reading.architecture, since: since)
-  }
-
-  /// The examples that a page shows; nil if there is to be none.
-  func examples(_ list: InputList, _ search: SymbolSearch) -> GroupExamples? {
-    if page.html == nil { return nil }
-    let cache = SymbolCache(search, names: .simplified)
-    let maker = CrashPageMaker(
-      cache: cache, signatures: SignatureOptions(cache, inApp: inApp.globs))
-    return GroupExamples(list, maker, architecture: reading.architecture, jobs: jobs.count)
+    let counted = CrashGroups.Shard(
+      run: CrashGroups.digest(list.inputs.map(\.argument)), number: shard?.number ?? 1, total: shard?.total ?? 1)
+    return printer.print(
+      CrashGroups(counted, part), status, explanations: explanations, examples: reading.examples(cache.search))
   }
 }
 
 /// One run of `group --merge`.
 struct GroupMergeRun {
-  let command: GroupCommand
+  let inputs: [String]
+  let printer: GroupPrinter
 
-  func run() throws -> ExitStatus {
+  func run() -> ExitStatus {
     var groups = CrashGroups()
-    for argument in command.inputs {
+    for argument in inputs {
       do {
         let file = try argument == "-" ? InputFile.standardInput() : InputFile(FilePath(argument: argument))
         try groups.merge(file.withBytes { try CrashGroups($0) })
@@ -82,9 +94,8 @@ struct GroupMergeRun {
       Terminal.error(
         "crashpadctl: warning: part \(shard.number)/\(shard.total) is missing; its crashes are not counted")
     }
-    let failed = groups.parts.values.reduce(0) { $0 + $1.failed }
-    let status: ExitStatus = failed == 0 && groups.missing.isEmpty ? .success : .findings
-    return try GroupOutput(command: command, groups: groups, explanations: []).write(status)
+    let status: ExitStatus = groups.failed == 0 && groups.missing.isEmpty ? .success : .findings
+    return printer.print(groups, status)
   }
 
   private static func failure(_ error: any Error) -> any Error {

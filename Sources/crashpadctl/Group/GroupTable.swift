@@ -16,11 +16,10 @@ struct GroupTable {
     self.groups = groups
     self.parts = parts
     self.known = known
-    total = groups.reduce(0) { $0 + $1.cell.count }
+    total = groups.crashCount
   }
 
   private var twins: Int { groups.reduce(0) { $0 + $1.cell.twins } }
-  private var failed: Int { parts.parts.values.reduce(0) { $0 + $1.failed } }
 
   // MARK: Text
 
@@ -50,7 +49,7 @@ struct GroupTable {
     }
     text += "\(Wording.count(total, "crash", "crashes")) in \(Wording.count(groups.count, "group"))"
     if twins > 0 { text += "; \(Wording.count(twins, "more report")) of the same crashes" }
-    return text + (failed > 0 ? "; \(grouped(failed)) not read in whole\n" : "\n")
+    return text + (parts.failed > 0 ? "; \(grouped(parts.failed)) not read in whole\n" : "\n")
   }
 
   private func marks(_ group: CrashGroups.Group) -> String {
@@ -117,14 +116,14 @@ struct GroupTable {
 
   // MARK: JSON
 
-  func write(by order: CrashGroups.Order, explanations: [GroupOutput.Explanation]?, to json: inout JSONWriter) {
+  func write(by order: CrashGroups.Order, explanations: [GroupPrinter.Explanation]?, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", Self.schema)
       json.member("rules", SignatureRule.version)
       json.member("by", order.rawValue)
       json.member("crash_count", total)
       json.member("twin_count", twins)
-      json.member("failed_count", failed)
+      json.member("failed_count", parts.failed)
       json.objects("groups", groups, write)
       if let explanations { json.objects("explanations", explanations, Self.write) }
     }
@@ -158,7 +157,7 @@ struct GroupTable {
     }
   }
 
-  private static func write(_ explanation: GroupOutput.Explanation, to json: inout JSONWriter) {
+  private static func write(_ explanation: GroupPrinter.Explanation, to json: inout JSONWriter) {
     json.member("input", explanation.input)
     json.key("signature")
     SignatureJSON.write(explanation.signature, to: &json)

@@ -40,14 +40,16 @@ struct AnnotationText {
           isText
           ? view.text(object.value) ?? ""
           : "\(Wording.count(object.value.count, "byte")) of type \(Wording.hex(UInt64(object.type)))"
-        entries.append(CrashPage.Entry(module: view.moduleName(index), name: view.text(object.name) ?? "\"\"", value: value))
+        entries.append(
+          CrashPage.Entry(module: view.moduleName(index), name: view.text(object.name) ?? "\"\"", value: value))
       }
     }
     return entries
   }
 
   private func entry(_ annotation: Annotation, _ module: String?) -> CrashPage.Entry {
-    CrashPage.Entry(module: module, name: view.text(annotation.name) ?? "\"\"", value: view.text(annotation.value) ?? "")
+    CrashPage.Entry(
+      module: module, name: view.text(annotation.name) ?? "\"\"", value: view.text(annotation.value) ?? "")
   }
 
   /// All messages and annotations in full, one per line.

@@ -70,12 +70,13 @@ struct InspectRun {
       if !inspection.findings.isEmpty { progress.clear() }
     } catch {
       progress.clear()
+      let status = Terminal.failure(error, of: dump.name, creating: false)
       if format == .json {
         JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
           InspectionJSON.writeFailure(dump.argument, FailureText(error, creating: false), to: &$0)
         }
       }
-      return Terminal.failure(error, of: dump.name, creating: false)
+      return status
     }
     let view = inspection.snapshot.map { snapshot in
       InspectionView(

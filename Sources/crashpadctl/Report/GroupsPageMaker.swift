@@ -15,7 +15,7 @@ struct GroupsPageMaker {
   var baseline: GroupBaseline?
 
   func page() -> GroupsPage {
-    let total = groups.reduce(0) { $0 + $1.cell.count }
+    let total = groups.crashCount
     let count = "\(Wording.count(total, "crash", "crashes")) in \(Wording.count(groups.count, "group"))"
     let days = groups.flatMap { [$0.cell.first, $0.cell.last] }.compactMap { $0 }
     var subtitle = title == nil ? "" : count

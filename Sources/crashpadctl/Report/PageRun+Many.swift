@@ -32,13 +32,16 @@ extension PageRun {
     var maker = GroupsPageMaker(groups: groups, failed: part.failed, title: options.title.map { Wording.printable($0) })
     maker.baseline = baseline
     var page = maker.page()
-    do throws(PageFile.Failure) {
-      if options.splits { try writePages(of: groups, &page) } else { examples.add(to: &page, groups) }
-      try PageFile.write(page.html(), to: output)
-    } catch {
-      Terminal.error(error.text)
-      return error.status
+    if options.splits {
+      do { try writePages(of: groups, &page) } catch {
+        Terminal.error(error.text)
+        return error.status
+      }
+    } else {
+      examples.add(to: &page, groups)
     }
+    let status = PageFile.write(page.html(), to: output, .success)
+    if status != .success { return status }
     SymbolPlaces.reportFaults(cache.search)
     return part.failed == 0 ? .success : .findings
   }

@@ -56,10 +56,7 @@ struct PageRun {
   func run() -> ExitStatus {
     if !options.isQuiet { list.reportFailures() }
     if list.inputs.isEmpty { return list.statusOfNone }
-    if let conflict = PageFile.conflict(output, list) {
-      Terminal.error(conflict.text)
-      return conflict.status
-    }
+    if let refusal = PageFile.refusal(output, list) { return refusal }
     // A comparison is one of groups, be it of one.
     let isOne = list.inputs.count == 1 && options.baseline == nil && !options.splits
     let status = isOne ? writeCrash(list.inputs[0]) : writeMany()
@@ -90,11 +87,7 @@ struct PageRun {
     if !options.isQuiet { for finding in made.symbolFindings { Terminal.error(Sentences.line(finding)) } }
     SymbolPlaces.reportFaults(cache.search, except: Set(made.symbolFindings.map(\.file)))
     reportUnusedSource(made.page)
-    do { try PageFile.write(made.page.html(), to: output) } catch {
-      Terminal.error(error.text)
-      return error.status
-    }
-    return status
+    return PageFile.write(made.page.html(), to: output, status)
   }
 
   /// Reports a directory of sources that quotes nothing, because it is probably the wrong one.

@@ -164,9 +164,8 @@ struct AppleReportText {
     case .named: break
     }
     text += RegisterText.text(rows, context)
-    for (name, label) in [("Logical CPU", "Logical CPU"), ("Error Code", "Error Code"), ("Trap Number", "Trap Number")]
-    {
-      if let value = listed(name) { text += "\(label):\(String(repeating: " ", count: 16 - label.count))\(value)\n" }
+    for name in ["Logical CPU", "Error Code", "Trap Number"] {
+      if let value = listed(name) { text += (name + ":").padded(to: 17) + value + "\n" }
     }
     text += "\n"
   }
