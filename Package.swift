@@ -63,7 +63,9 @@ let package = Package(
     .target(name: "DumpInterpretation", dependencies: ["CrashpadBytes", "IntermediateDump", "CrashpadSnapshot"]),
     .target(name: "CrashpadMinidump", dependencies: ["CrashpadBytes", "CrashpadSnapshot"]),
     .target(name: "CrashpadElfCore", dependencies: ["CrashpadBytes", "CrashpadSnapshot"]),
-    .target(name: "CrashpadAppleReports", dependencies: ["CrashpadBytes", "CrashpadJSON", "CrashpadSnapshot"]),
+    .target(
+      name: "CrashpadAppleReports",
+      dependencies: ["CrashpadBytes", "CrashpadJSON", "CrashpadMeaning", "CrashpadSnapshot"]),
     .target(
       name: "CrashpadSymbolication",
       dependencies: [

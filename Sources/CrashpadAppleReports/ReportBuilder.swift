@@ -1,5 +1,6 @@
 internal import CrashpadBytes
 internal import CrashpadJSON
+internal import CrashpadMeaning
 internal import CrashpadSnapshot
 
 /// The state while a report is read.
@@ -111,14 +112,14 @@ struct ReportBuilder {
     defer { setExceptionContext() }
     guard let type else { return }
     let thread = thread ?? faultingThreadID
-    if let code = ReportNames.machExceptions[type] {
+    if let code = MeaningTable.machExceptions[type] {
       var exception = ExceptionSnapshot(kind: .mach, threadID: thread, code: code)
       exception.codes = [UInt64(code)] + codes
       exception.info = UInt32(truncatingIfNeeded: codes.first ?? 0)
       exception.address = codes.count > 1 ? codes[1] : 0
-      exception.signal = signal.flatMap { ReportNames.signals[$0] }
+      exception.signal = signal.flatMap { MeaningTable.darwinSignals[$0] }
       snapshot.exception = exception
-    } else if let number = ReportNames.signals[signal ?? type] {
+    } else if let number = MeaningTable.darwinSignals[signal ?? type] {
       var exception = ExceptionSnapshot(kind: .softSignal, threadID: thread, code: 0x10003)
       exception.info = number
       // Crashpad stores the signal before its code.
@@ -145,22 +146,8 @@ extension JSONValue {
   var uint32: UInt32? { uint64.flatMap { UInt32(exactly: $0) } }
 }
 
-/// Names in reports and their numbers, from XNU's osfmk/mach/exception_types.h and bsd/sys/signal.h.
+/// Names in reports.
 enum ReportNames {
-  static let machExceptions: [String: UInt32] = [
-    "EXC_BAD_ACCESS": 1, "EXC_BAD_INSTRUCTION": 2, "EXC_ARITHMETIC": 3, "EXC_EMULATION": 4, "EXC_SOFTWARE": 5,
-    "EXC_BREAKPOINT": 6, "EXC_SYSCALL": 7, "EXC_MACH_SYSCALL": 8, "EXC_RPC_ALERT": 9, "EXC_CRASH": 10,
-    "EXC_RESOURCE": 11, "EXC_GUARD": 12, "EXC_CORPSE_NOTIFY": 13,
-  ]
-
-  static let signals: [String: UInt32] = [
-    "SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGILL": 4, "SIGTRAP": 5, "SIGABRT": 6, "SIGEMT": 7, "SIGFPE": 8,
-    "SIGKILL": 9, "SIGBUS": 10, "SIGSEGV": 11, "SIGSYS": 12, "SIGPIPE": 13, "SIGALRM": 14, "SIGTERM": 15,
-    "SIGURG": 16, "SIGSTOP": 17, "SIGTSTP": 18, "SIGCONT": 19, "SIGCHLD": 20, "SIGTTIN": 21, "SIGTTOU": 22,
-    "SIGIO": 23, "SIGXCPU": 24, "SIGXFSZ": 25, "SIGVTALRM": 26, "SIGPROF": 27, "SIGWINCH": 28, "SIGINFO": 29,
-    "SIGUSR1": 30, "SIGUSR2": 31,
-  ]
-
   /// Parses "ARM-64", "X86-64 (Native)", "arm64e" and so on.
   static func architecture(_ text: String) -> CPUArchitecture {
     let name = text.lowercased()

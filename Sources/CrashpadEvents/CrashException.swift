@@ -70,7 +70,6 @@ package struct CrashException: Sendable, Hashable {
 
   // MARK: Signals
 
-  /// The signal that XNU makes of a Mach exception: `ux_exception` of bsd/uxkern/ux_exception.c.
   private static func signal(_ exception: ExceptionSnapshot) -> UInt32? {
     switch exception.kind {
     case .linuxSignal: return exception.code
@@ -80,17 +79,9 @@ package struct CrashException: Sendable, Hashable {
     case .mach: break
     }
     if let signal = exception.signal, signal != 0 { return signal }
-    switch exception.code {
-    // 13 is a general protection fault of x86_64.
-    case 1: return exception.info == 1 || exception.info == 13 ? 11 : 10
-    case 2: return 4
-    case 3: return 8
-    case 6: return 5
-    case 10:
-      let code = CrashCode(code: exception.codes.count > 1 ? exception.codes[1] : UInt64(exception.info))
-      return code.signal == 0 ? 6 : code.signal
-    default: return nil
-    }
+    guard exception.code == 10 else { return darwinSignal(ofException: exception.code, code: exception.info) }
+    let code = CrashCode(code: exception.codes.count > 1 ? exception.codes[1] : UInt64(exception.info))
+    return code.signal == 0 ? 6 : code.signal
   }
 
   // MARK: Messages

@@ -66,13 +66,5 @@ extension EventValue {
   }
 
   /// One line of JSON with its line feed.
-  package var line: [UInt8] {
-    let box = LineBox()
-    var json = JSONWriter(.compact) { span in box.bytes += unsafe span.withUnsafeBytes { unsafe Array($0) } }
-    write(to: &json)
-    do { try json.finish() } catch { preconditionFailure("memory takes everything") }
-    return box.bytes
-  }
+  package var line: [UInt8] { JSONWriter.bytes(.compact, write) }
 }
-
-private final class LineBox { var bytes: [UInt8] = [] }

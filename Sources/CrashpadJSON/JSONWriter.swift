@@ -27,6 +27,17 @@ package struct JSONWriter: ~Copyable {
     buffer.reserveCapacity(Self.blockSize + 4096)
   }
 
+  /// The text of the document that `body` writes, with a line feed at its end.
+  package static func bytes(_ layout: Layout, _ body: (inout JSONWriter) -> Void) -> [UInt8] {
+    let memory = Memory()
+    var json = JSONWriter(layout) { part in memory.bytes += unsafe part.withUnsafeBytes { unsafe Array($0) } }
+    body(&json)
+    do { try json.finish() } catch { preconditionFailure("memory takes everything") }
+    return memory.bytes
+  }
+
+  private final class Memory { var bytes: [UInt8] = [] }
+
   /// Ends the document with a line feed and flushes the buffer.
   package mutating func finish() throws {
     buffer.append(UInt8(ascii: "\n"))
@@ -177,6 +188,10 @@ package struct JSONWriter: ~Copyable {
   package mutating func member(_ key: String, _ value: Bool) {
     self.key(key)
     bool(value)
+  }
+
+  package mutating func member(_ key: String, _ values: [String]) {
+    array(key) { json in for value in values { json.string(value) } }
   }
 
   // MARK: Text

@@ -65,18 +65,10 @@ package struct ExceptionDescription: Sendable, Hashable {
       return crash(CrashCode(code: code), type, architecture)
     case 11:
       let decoded = ResourceCode(code: first, subcode: second)
-      let facts = decoded.facts.map { "\($0.label) \($0.text)" }.joined(separator: ", ")
-      let event = decoded.rows.first?.event ?? "more of a resource than the system allows"
-      // Text reports have zeros for the code.
-      let title = first == 0 ? type.name : "\(type.name) / \(decoded.name)"
-      return Self(title, facts.isEmpty ? event : "\(event): \(facts)", decoded.rows + [type])
+      return words(first, type, decoded.name, decoded.facts, decoded.rows, "more of a resource than the system allows")
     case 12:
       let decoded = GuardCode(code: first, subcode: second)
-      let facts = decoded.facts.map { "\($0.label) \($0.text)" }.joined(separator: ", ")
-      let event = decoded.rows.first?.event ?? "a guarded resource was misused"
-      // Text reports have zeros for the code.
-      let title = first == 0 ? type.name : "\(type.name) / \(decoded.name)"
-      return Self(title, facts.isEmpty ? event : "\(event): \(facts)", decoded.rows + [type])
+      return words(first, type, decoded.name, decoded.facts, decoded.rows, "a guarded resource was misused")
     case 1, 2, 3, 5, 6:
       let row = MeaningTable.code(code, of: type.name, on: CodeMeaning.Platform(architecture))
       var title = "\(type.name) / \(row?.name ?? "code \(hex(code))")"
@@ -86,6 +78,18 @@ package struct ExceptionDescription: Sendable, Hashable {
       return Self(title, isKnown ? row?.event ?? type.event : nil, [row, type])
     default: return Self(exception.codes.count > 1 ? "\(type.name) / code \(hex(first))" : type.name, nil, [type])
     }
+  }
+
+  /// The description of an exception whose codes are words of several fields.
+  ///
+  /// - Parameter event: the event if no row has it.
+  private static func words(
+    _ code: UInt64, _ type: CodeMeaning, _ name: String, _ facts: [DecodedFact], _ rows: [CodeMeaning], _ event: String
+  ) -> Self {
+    let event = rows.first?.event ?? event
+    // Text reports have zeros for the code.
+    let title = code == 0 ? type.name : "\(type.name) / \(name)"
+    return Self(title, facts.isEmpty ? event : "\(event): \(facts.text)", rows + [type])
   }
 
   private static func crash(_ code: CrashCode, _ type: CodeMeaning, _ architecture: CPUArchitecture) -> Self {

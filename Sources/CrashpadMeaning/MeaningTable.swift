@@ -42,14 +42,16 @@ package enum MeaningTable {
 
   package static func exception(_ type: UInt64) -> CodeMeaning? { CodeMeaning.exceptions.first { $0.has(type) } }
 
-  /// The number of a Mach exception, a Darwin signal, or a code of either, by the name used
-  /// in reports; nil for other names.
-  package static func number(ofDarwin name: String) -> UInt64? {
-    for rows in [CodeMeaning.exceptions, CodeMeaning.signals, CodeMeaning.exceptionCodes, CodeMeaning.signalCodes] {
-      guard let row = rows.first(where: { $0.name == name }) else { continue }
-      return row.numbers.first { $0.platform != .linux }?.value
-    }
-    return nil
+  /// The types of Mach exceptions by name.
+  package static let machExceptions = numbers(CodeMeaning.exceptions)
+
+  /// The signals of macOS and iOS by name.
+  package static let darwinSignals = numbers(CodeMeaning.signals)
+
+  private static func numbers(_ rows: [CodeMeaning]) -> [String: UInt32] {
+    var numbers: [String: UInt32] = [:]
+    for row in rows { numbers[row.name] = row.numbers.first { $0.platform != .linux }.map { UInt32($0.value) } }
+    return numbers
   }
 
   /// Returns the row for a code of a Mach exception. Codes below 16 and from 0x100 on depend on the processor.

@@ -28,3 +28,21 @@ struct SignalNames: Sendable {
 
 /// The name of a Linux signal: "SIGSEGV", or "signal 40" if it has none.
 package func linuxSignalName(_ number: Int32) -> String { SignalNames.linux.name(of: UInt32(bitPattern: number)) }
+
+/// The name of a signal of macOS and iOS: "SIGSEGV", or "signal 40" if it has none.
+package func darwinSignalName(_ number: UInt32) -> String { SignalNames.darwin.name(of: number) }
+
+/// The signal that XNU makes of a Mach exception: `ux_exception` of bsd/uxkern/ux_exception.c. Nil for exceptions of which
+/// it makes none.
+///
+/// - Parameter code: the exception's first code.
+package func darwinSignal(ofException type: UInt32, code: UInt32) -> UInt32? {
+  switch type {
+  // 13 is a general protection fault of x86_64.
+  case 1: code == 1 || code == 13 ? 11 : 10
+  case 2: 4
+  case 3: 8
+  case 6: 5
+  default: nil
+  }
+}

@@ -12,48 +12,36 @@ extension CrashPage {
 struct CrashPageWriter {
   let page: CrashPage
   var texts = PageTexts()
-  private var links: [(id: HTML, title: HTML)] = []
-  private var main = HTML()
+  private var sections = PageSections()
 
   init(_ page: CrashPage) { self.page = page }
 
   mutating func document() -> [UInt8] {
-    add("what", "What happened", explanation())
-    add("stack", "Crashed thread", crashedStack())
-    if !page.lastException.isEmpty { add("exception", "Last exception", stack(page.lastException, id: "e")) }
-    add("facts", "Process and system", facts())
-    add("messages", "Messages", entries(page.messages, "Messages"))
-    add("instruction", "Instruction", instruction())
-    add("registers", "Registers", registers())
-    add("threads", "Other threads", otherStacks())
-    add("annotations", "Annotations", entries(page.annotations, "Annotations"))
-    add("modules", "Modules", modules())
-    add("memory", "Memory", memory())
-    add("findings", "Findings", findings())
+    sections.add("what", "What happened", explanation())
+    sections.add("stack", "Crashed thread", crashedStack())
+    if !page.lastException.isEmpty { sections.add("exception", "Last exception", stack(page.lastException, id: "e")) }
+    sections.add("facts", "Process and system", facts())
+    sections.add("messages", "Messages", entries(page.messages, "Messages"))
+    sections.add("instruction", "Instruction", instruction())
+    sections.add("registers", "Registers", registers())
+    sections.add("threads", "Other threads", otherStacks())
+    sections.add("annotations", "Annotations", entries(page.annotations, "Annotations"))
+    sections.add("modules", "Modules", modules())
+    sections.add("memory", "Memory", memory())
+    sections.add("findings", "Findings", findings())
     // On paper these would be pages of what stands above already.
-    add("tree", page.tree.map { HTML($0.title) } ?? "", tree(), " data-screen")
-    add("text", "As text", plainText(), " data-screen")
-    let longTexts = texts.section
-    if !longTexts.isEmpty {
-      main += longTexts
-      links.append(("texts", "Long texts"))
-    }
+    sections.add("tree", page.tree.map { HTML($0.title) } ?? "", tree(), " data-screen")
+    sections.add("text", "As text", plainText(), " data-screen")
+    sections.add("texts", "Long texts", texts.wholes)
     let title = texts.place(page.title)
     let damaged: HTML = page.isDamaged ? "<p class=\"note\">The dump is not whole: \(page.subtitle)</p>" : ""
     return Document(
       title: page.title.unicodeScalars.count > PageTexts.limit
         ? String(String.UnicodeScalarView(page.title.unicodeScalars.prefix(PageTexts.limit))) + "…" : page.title,
       skipLabel: "Skip to the crash",
-      header: "<h1>\(title)</h1>\n<p class=\"sub\">\(texts.place(page.subtitle))</p>\n\(damaged)", links: links,
-      main: main, footer: "Made by \(page.generator)", data: nil
+      header: "<h1>\(title)</h1>\n<p class=\"sub\">\(texts.place(page.subtitle))</p>\n\(damaged)",
+      sections: sections, footer: "Made by \(page.generator)", data: nil
     ).bytes()
-  }
-
-  /// A section that has nothing in it is left out.
-  private mutating func add(_ id: HTML, _ title: HTML, _ content: HTML, _ attributes: HTML = "") {
-    if content.isEmpty { return }
-    main += Page.section(id, title, content, attributes)
-    links.append((id, title))
   }
 
   // MARK: Explanation and facts
@@ -125,8 +113,7 @@ struct CrashPageWriter {
         """
     }
     return Page.table(
-      title, " data-table=\"annotations\"",
-      head: "<th scope=\"col\">Of</th><th scope=\"col\">Name</th><th scope=\"col\">Value</th>", rows: rows)
+      title, of: "annotations", ["Of", "Name", "Value"], rows: rows)
   }
 
   // MARK: Registers, findings and the rest
@@ -164,11 +151,7 @@ struct CrashPageWriter {
         """
     }
     let table = Page.table(
-      "Registers",
-      head: """
-        <th scope="col">Register</th><th scope="col">Value</th><th scope="col">Points to</th>\
-        <th scope="col">Memory there</th>
-        """, rows: rows)
+      "Registers", ["Register", "Value", "Points to", "Memory there"], rows: rows)
     return "<p class=\"sub\">\(page.registerTitle)</p>\n\(table)"
   }
 
@@ -184,11 +167,7 @@ struct CrashPageWriter {
         """
     }
     let table = Page.table(
-      "Findings", " data-table=\"findings\"",
-      head: """
-        <th scope="col">Severity</th><th scope="col">Byte</th><th scope="col">Finding</th>\
-        <th scope="col">Code</th>
-        """, rows: rows)
+      "Findings", of: "findings", ["Severity", "Byte", "Finding", "Code"], rows: rows)
     let more: HTML =
       page.droppedFindings > 0
       ? "<p>\(grouped(page.droppedFindings)) more; crashpadctl validate counts them.</p>\n" : ""
@@ -199,17 +178,12 @@ struct CrashPageWriter {
     guard let tree = page.tree, !tree.text.isEmpty else { return "" }
     let rest: HTML = tree.rest.map { "<p>The list goes on; \($0) prints all of it.</p>\n" } ?? ""
     let lines = counted(tree.text.utf8.count { $0 == 0x0a }, "line")
-    return """
-      <details open data-fold><summary>\(lines)</summary>
-      \(Page.block("Records", "\(tree.text)"))\(rest)</details>
-      """
+    return Page.fold("\(lines)", "\(Page.block("Records", "\(tree.text)"))\(rest)")
   }
 
   private func plainText() -> HTML {
     if page.text.isEmpty { return "" }
-    return """
-      <details open data-fold><summary>The crash as text, for a ticket</summary>
-      \(Page.block("The crash as text", "\(page.text)", " id=\"plain\""))</details>
-      """
+    return Page.fold(
+      "The crash as text, for a ticket", Page.block("The crash as text", "\(page.text)", " id=\"plain\""))
   }
 }

@@ -160,16 +160,11 @@ extension CrashPageWriter {
       return count == 0 ? nil : "\(grouped(count)) \(state.rawValue)"
     }
     let table = Page.table(
-      "Modules", " data-table=\"modules\"",
-      head: """
-        <th scope="col">Module</th><th scope="col">Symbols</th><th scope="col">Start</th><th scope="col">End</th>\
-        <th scope="col">Version</th><th scope="col">Identity</th><th scope="col">Path</th>\
-        <th scope="col">Symbol files</th>
-        """, rows: rows)
+      "Modules", of: "modules", ["Module", "Symbols", "Start", "End", "Version", "Identity", "Path", "Symbol files"],
+      rows: rows)
     return """
       <p class="sub">\(counted(page.modules.count, "module")); symbols: \(states.joined(separator: ", "))</p>
-      <details open data-fold><summary>All modules</summary>
-      \(table)</details>
+      \(Page.fold("All modules", table))
       """
   }
 
@@ -185,18 +180,13 @@ extension CrashPageWriter {
         """
     }
     let table = Page.table(
-      "Captured ranges of memory", " data-table=\"ranges\"",
-      head: """
-        <th scope="col">Start</th><th scope="col">End</th><th scope="col" class="number">Bytes</th>\
-        <th scope="col">What</th>
-        """, rows: rows)
+      "Captured ranges of memory", of: "ranges", ["Start", "End", .number("Bytes"), "What"], rows: rows)
     let more: HTML =
       memory.leftOut > 0
       ? "<p>\(grouped(memory.leftOut)) more; crashpadctl inspect --memory-list prints all.</p>\n" : ""
-    html += "<details open data-fold><summary>All ranges</summary>\n\(table)\(more)</details>\n"
+    html += "\(Page.fold("All ranges", "\(table)\(more)"))\n"
     for dump in memory.dumps {
-      html += "<details open data-fold><summary>\(dump.title)</summary>\n"
-      html += "\(Page.block("\(dump.title)", "\(dump.text)"))</details>\n"
+      html += "\(Page.fold("\(dump.title)", Page.block("\(dump.title)", "\(dump.text)")))\n"
     }
     return html
   }

@@ -10,8 +10,6 @@ package struct CrashPage: Sendable {
   package var facts: [Fact] = []
   /// The thread that crashed first, then groups of others.
   package var stacks: [Stack] = []
-  /// How many threads the stacks stand for.
-  package var threadCount = 0
   /// The stack of the uncaught exception, where the input has it beside the threads.
   package var lastException: [Frame] = []
   package var instruction: Instruction?
@@ -271,7 +269,7 @@ package struct CrashPage: Sendable {
     /// How many ranges are not listed.
     package var leftOut = 0
     package var totalBytes = 0
-    package var dumps: [Hex] = []
+    package var dumps: [Listing] = []
 
     package init() {}
 
@@ -287,16 +285,6 @@ package struct CrashPage: Sendable {
         self.end = end
         self.count = count
         self.what = what
-      }
-    }
-
-    package struct Hex: Sendable {
-      package var title: String
-      package var text: String
-
-      package init(title: String, text: String) {
-        self.title = title
-        self.text = text
       }
     }
   }

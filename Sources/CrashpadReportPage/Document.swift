@@ -6,15 +6,13 @@ struct Document {
   /// "Skip to the stack" leads here.
   var skipLabel: HTML
   var header: HTML
-  /// The parts of the page that the list of links names.
-  var links: [(id: HTML, title: HTML)]
-  var main: HTML
+  var sections: PageSections
   var footer: HTML
   /// JSON for the script; nil for none.
   var data: [UInt8]?
 
   func bytes() -> [UInt8] {
-    let links = self.links.map { link -> HTML in "<li><a href=\"#\(link.id)\">\(link.title)</a></li>" }
+    let links = sections.links.map { link -> HTML in "<li><a href=\"#\(link.id)\">\(link.title)</a></li>" }
     let data: HTML =
       self.data.map { "<script type=\"application/json\" id=\"data\">\(HTML(json: $0))</script>\n" } ?? ""
     let page: HTML = """
@@ -37,7 +35,7 @@ struct Document {
       <nav aria-label="Parts of this page"><ul>\(links)</ul></nav>
       </header>
       <main id="main" tabindex="-1">
-      \(main)</main>
+      \(sections.html)</main>
       <footer>\(footer)</footer>
       <p id="status" class="unseen" role="status"></p>
       \(data)<script>\(PageScript.html)</script>

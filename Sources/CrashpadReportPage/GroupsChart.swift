@@ -53,16 +53,11 @@ struct GroupsChart {
 
         """
     }
-    let heads = names.map { name -> HTML in
-      "<th scope=\"col\" class=\"number long\">\(texts.place(name, limit: 40))</th>"
-    }
-    let table = Page.table(
-      "Crashes over time", " data-table=\"periods\"",
-      head: "<th scope=\"col\">From</th><th scope=\"col\" class=\"number\">All</th>\(heads)", rows: rows)
+    let heads = names.map { Page.Column(texts.place($0, limit: 40), classes: "number long") }
+    let table = Page.table("Crashes over time", of: "periods", ["From", .number("All")] + heads, rows: rows)
     return """
       \(bars(period))<ul class="legend">\(legend)</ul>
-      <details open data-fold><summary>The same as a table</summary>
-      \(table)</details>
+      \(Page.fold("The same as a table", table))
       """
   }
 

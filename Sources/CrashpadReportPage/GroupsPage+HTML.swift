@@ -8,8 +8,7 @@ struct GroupsPageWriter {
   private let limit: Int
   /// How many of the groups have room.
   private var shown = 0
-  private var links: [(id: HTML, title: HTML)] = []
-  private var main = HTML()
+  private var sections = PageSections()
 
   init(_ page: GroupsPage, limit: Int) {
     self.page = page
@@ -20,27 +19,17 @@ struct GroupsPageWriter {
     // The rows say how many groups have room.
     let (rows, data) = rowsAndData()
     let time = GroupsChart(page.groups)
-    add("time", "Crashes over time", time.map { $0.html(&texts) } ?? "")
-    add("versions", "Crashes by version", versions())
-    add("groups", "Groups", groups(rows))
-    add("gone", "Gone", gone())
-    add("examples", "Examples", examples())
-    let longTexts = texts.section
-    if !longTexts.isEmpty {
-      main += longTexts
-      links.append(("texts", "Long texts"))
-    }
+    sections.add("time", "Crashes over time", time.map { $0.html(&texts) } ?? "")
+    sections.add("versions", "Crashes by version", versions())
+    sections.add("groups", "Groups", groups(rows))
+    sections.add("gone", "Gone", gone())
+    sections.add("examples", "Examples", examples())
+    sections.add("texts", "Long texts", texts.wholes)
     return Document(
       title: page.title, skipLabel: "Skip to the crashes",
       header: "<h1>\(texts.place(page.title))</h1>\n<p class=\"sub\">\(texts.place(page.subtitle))</p>\n\(states)",
-      links: links, main: main, footer: "Made by \(page.generator)", data: data
+      sections: sections, footer: "Made by \(page.generator)", data: data
     ).bytes()
-  }
-
-  private mutating func add(_ id: HTML, _ title: HTML, _ content: HTML) {
-    if content.isEmpty { return }
-    main += Page.section(id, title, content)
-    links.append((id, title))
   }
 
   private var states: HTML {
@@ -61,16 +50,16 @@ struct GroupsPageWriter {
     let dayNumbers = Dictionary(uniqueKeysWithValues: days.enumerated().map { ($0.element, $0.offset) })
     let versionNumbers = Dictionary(uniqueKeysWithValues: versions.enumerated().map { ($0.element, $0.offset) })
     var rows = HTML()
-    var data = Sink()
+    var data: [UInt8] = []
     for group in page.groups {
       let row = self.row(group)
-      let start = data.bytes.count
-      if shown > 0 { data.bytes.append(UInt8(ascii: ",")) }
-      data.bytes += Self.json { json in
+      let start = data.count
+      if shown > 0 { data.append(UInt8(ascii: ",")) }
+      data += Self.json { json in
         json.object { Self.write(group, dayNumbers, versionNumbers, to: &$0) }
       }
-      guard rows.bytes.count + row.bytes.count + data.bytes.count <= limit || shown == 0 else {
-        data.bytes.removeSubrange(start...)
+      guard rows.bytes.count + row.bytes.count + data.count <= limit || shown == 0 else {
+        data.removeSubrange(start...)
         break
       }
       rows += row
@@ -80,23 +69,17 @@ struct GroupsPageWriter {
       json.object { json in
         json.member("schema", "crashpadctl-report-data/1")
         json.member("crash_count", page.total)
-        json.array("days") { json in for day in days { json.string(CivilDate(daysSince1970: day).text) } }
-        json.array("versions") { json in for version in versions { json.string(version) } }
+        json.member("days", days.map { CivilDate(daysSince1970: $0).text })
+        json.member("versions", versions)
       }
     }
     // The groups stand in the object behind its other members.
-    return (rows, head.dropLast() + Array(",\"groups\":[".utf8) + data.bytes + Array("]}".utf8))
+    return (rows, head.dropLast() + Array(",\"groups\":[".utf8) + data + Array("]}".utf8))
   }
 
-  private struct Sink { var bytes: [UInt8] = [] }
-
+  /// One line of JSON without its line feed.
   private static func json(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
-    let output = JSONBytes()
-    var json = JSONWriter(.compact) { output.append($0) }
-    body(&json)
-    do { try json.finish() } catch { preconditionFailure("memory takes everything") }
-    // Without the line feed.
-    return output.bytes.dropLast()
+    JSONWriter.bytes(.compact, body).dropLast()
   }
 
   private static func names(_ counts: [GroupsPage.Count]) -> [String] {
@@ -153,14 +136,11 @@ struct GroupsPageWriter {
 
   private func groups(_ rows: HTML) -> HTML {
     if page.groups.isEmpty { return "<p>No crashes.</p>\n" }
-    let state: HTML = page.isCompared ? "<th scope=\"col\">Since before</th>" : ""
+    let state: [Page.Column] = page.isCompared ? ["Since before"] : []
     let table = Page.table(
-      "Groups", " data-table=\"groups\"",
-      head: """
-        <th scope="col" class="number">Crashes</th><th scope="col" class="number">Share</th>\(state)\
-        <th scope="col">Signature</th><th scope="col">First</th><th scope="col">Last</th>\
-        <th scope="col">Versions</th><th scope="col">Example</th>
-        """, rows: rows)
+      "Groups", of: "groups",
+      [.number("Crashes"), .number("Share")] + state + ["Signature", "First", "Last", "Versions", "Example"], rows: rows
+    )
     let left = page.groups.dropFirst(shown)
     let more: HTML =
       left.isEmpty
@@ -185,8 +165,8 @@ struct GroupsPageWriter {
     }
     let more: HTML = page.gone.count > 500 ? "<p>\(grouped(page.gone.count - 500)) more.</p>\n" : ""
     let table = Page.table(
-      "Groups of the earlier run that are gone", " data-table=\"gone groups\"",
-      head: "<th scope=\"col\" class=\"number\">Crashes before</th><th scope=\"col\">Signature</th>", rows: rows)
+      "Groups of the earlier run that are gone", of: "gone groups", [.number("Crashes before"), "Signature"], rows: rows
+    )
     return "\(table)\(more)"
   }
 
@@ -237,18 +217,7 @@ struct GroupsPageWriter {
     }
     let more: HTML = sorted.count > 100 ? "<p>\(grouped(sorted.count - 100)) more versions.</p>\n" : ""
     let table = Page.table(
-      "Crashes by version", " data-table=\"versions\"",
-      head: """
-        <th scope="col">Version</th><th scope="col" class="number">Crashes</th><th scope="col">Share</th>\
-        <th scope="col">Largest group</th>
-        """, rows: rows)
+      "Crashes by version", of: "versions", ["Version", .number("Crashes"), "Share", "Largest group"], rows: rows)
     return "\(table)\(more)"
-  }
-}
-
-private final class JSONBytes {
-  var bytes: [UInt8] = []
-  func append(_ span: RawSpan) {
-    for index in 0..<span.byteCount { bytes.append(unsafe span.unsafeLoad(fromByteOffset: index, as: UInt8.self)) }
   }
 }

@@ -1,5 +1,3 @@
-internal import CrashpadJSON
-
 /// What a page about many crashes shows: their groups, largest first.
 package struct GroupsPage: Sendable {
   package var title: String
@@ -11,7 +9,7 @@ package struct GroupsPage: Sendable {
   /// Whether the groups are compared with those of an earlier run.
   package var isCompared = false
   /// Groups of the earlier run that are there no more.
-  package var gone: [Gone] = []
+  package var gone: [Earlier] = []
 
   package init(title: String, subtitle: String, generator: String) {
     self.title = title
@@ -36,8 +34,6 @@ package struct GroupsPage: Sendable {
     package var last: String?
     /// Names with their counts, the most frequent first.
     package var versions: [Count] = []
-    package var devices: [Count] = []
-    package var systems: [Count] = []
     package var state: State?
     /// Installations that crashed again and again right after their start.
     package var loops = 0
@@ -91,7 +87,8 @@ package struct GroupsPage: Sendable {
     }
   }
 
-  package struct Gone: Sendable {
+  /// A group of an earlier run.
+  package struct Earlier: Sendable {
     package var id: String
     package var text: String
     package var count: Int

@@ -25,9 +25,8 @@ struct PageTexts {
     return long.count
   }
 
-  /// The section at the end; empty without long texts.
-  var section: HTML {
-    if long.isEmpty { return "" }
+  /// What the section at the end has; empty without long texts.
+  var wholes: HTML {
     let items = long.enumerated().map { index, text -> HTML in
       """
       <details open data-fold id="text\(index + 1)"><summary>Text \(index + 1), \(grouped(text.unicodeScalars.count)) \
@@ -36,21 +35,30 @@ struct PageTexts {
 
       """
     }
-    return Page.section("texts", "Long texts", "\(items)")
+    return "\(items)"
+  }
+}
+
+/// The sections of a page in their order, with links to them.
+struct PageSections {
+  private(set) var links: [(id: HTML, title: HTML)] = []
+  private(set) var html = HTML()
+
+  /// A section that has nothing in it is left out.
+  mutating func add(_ id: HTML, _ title: HTML, _ content: HTML, _ attributes: HTML = "") {
+    if content.isEmpty { return }
+    html += """
+      <section id="\(id)" aria-labelledby="\(id)-title"\(attributes)>
+      <h2 id="\(id)-title">\(title)</h2>
+      \(content)
+      </section>
+
+      """
+    links.append((id, title))
   }
 }
 
 enum Page {
-  static func section(_ id: HTML, _ title: HTML, _ content: HTML, _ attributes: HTML = "") -> HTML {
-    """
-    <section id="\(id)" aria-labelledby="\(id)-title"\(attributes)>
-    <h2 id="\(id)-title">\(title)</h2>
-    \(content)
-    </section>
-
-    """
-  }
-
   static func list(_ items: [HTML]) -> HTML {
     switch items.count {
     case 0: ""
@@ -59,16 +67,42 @@ enum Page {
     }
   }
 
-  /// A table that may be wider than a phone: it scrolls by itself, also by keyboard.
-  static func table(_ label: HTML, _ attributes: HTML = "", head: HTML, rows: HTML) -> HTML {
-    """
-    <div class="scroll" role="group" aria-label="\(label)" tabindex="0"><table\(attributes)>
-    <caption class="unseen">\(label)</caption>
-    <thead><tr>\(head)</tr></thead>
-    <tbody>
-    \(rows)</tbody></table></div>
+  struct Column: ExpressibleByStringLiteral {
+    fileprivate let title: HTML
+    fileprivate let classes: HTML?
 
-    """
+    init(_ title: HTML, classes: HTML? = nil) {
+      self.title = title
+      self.classes = classes
+    }
+
+    init(stringLiteral title: StaticString) { self.init(HTML(stringLiteral: title)) }
+
+    static func number(_ title: HTML) -> Column { Column(title, classes: "number") }
+  }
+
+  /// A table that may be wider than a phone: it scrolls by itself, also by keyboard.
+  ///
+  /// - Parameter rowName: what the script calls the rows that it sorts and filters; nil for a table that stays as it is.
+  static func table(_ label: HTML, of rowName: HTML? = nil, _ columns: [Column], rows: HTML) -> HTML {
+    let name: HTML = rowName.map { " data-table=\"\($0)\"" } ?? ""
+    let head = columns.map { column -> HTML in
+      let classes: HTML = column.classes.map { " class=\"\($0)\"" } ?? ""
+      return "<th scope=\"col\"\(classes)>\(column.title)</th>"
+    }
+    return """
+      <div class="scroll" role="group" aria-label="\(label)" tabindex="0"><table\(name)>
+      <caption class="unseen">\(label)</caption>
+      <thead><tr>\(head)</tr></thead>
+      <tbody>
+      \(rows)</tbody></table></div>
+
+      """
+  }
+
+  /// What the script folds at first. Without scripts it is open.
+  static func fold(_ summary: HTML, _ content: HTML) -> HTML {
+    "<details open data-fold><summary>\(summary)</summary>\n\(content)</details>"
   }
 
   /// Text whose lines stay as they are.

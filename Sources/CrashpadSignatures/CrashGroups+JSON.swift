@@ -34,7 +34,7 @@ extension CrashGroups {
     json.member("text", key.text)
     json.member("raw", key.raw)
     json.member("named", key.isNamed)
-    json.array("flags") { json in for flag in key.flags { json.string(flag) } }
+    json.member("flags", key.flags)
     json.member("count", cell.count)
     json.member("first", cell.first)
     json.member("last", cell.last)

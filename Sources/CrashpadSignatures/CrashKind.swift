@@ -172,12 +172,7 @@ struct CrashKind: Sendable {
   }
 
   private func darwinName(_ number: UInt32) -> String {
-    guard number < 32 else { return "signal-\(number)" }
-    let exception = ExceptionSnapshot(kind: .softSignal, threadID: 0, code: 0x10003)
-    var copy = exception
-    copy.info = number
-    let title = ExceptionDescription(copy, SystemSnapshot(architecture: .unknown, operatingSystem: .unknown)).title
-    return String(title.prefix { $0 != " " })
+    number < 32 ? String(darwinSignalName(number).prefix { $0 != " " }) : "signal-\(number)"
   }
 
   private static func resource(_ exception: ExceptionSnapshot) -> String? {

@@ -1,5 +1,6 @@
 internal import CrashpadBytes
 internal import CrashpadJSON
+internal import CrashpadMeaning
 internal import CrashpadSnapshot
 
 /// Reads the JSON of KSCrash's reports, versions 2 and 3.
@@ -144,7 +145,7 @@ extension ReportBuilder {
     let type =
       mach?["exception_name"]?.string
       ?? mach?["exception"]?.uint64.flatMap { number in
-        ReportNames.machExceptions.first { UInt64($0.value) == number }?.key
+        MeaningTable.machExceptions.first { UInt64($0.value) == number }?.key
       }
     let address = error["address"]?.uint64 ?? 0
     let subcode = mach?["subcode"]?.uint64 ?? 0

@@ -1,5 +1,6 @@
 internal import CrashpadBytes
 internal import CrashpadJSON
+internal import CrashpadMeaning
 internal import CrashpadSnapshot
 
 /// Reads MetricKit's JSON: a payload of diagnostics, an array of payloads, a single diagnostic, or only a call tree.
@@ -146,10 +147,10 @@ struct MetricKitDiagnostic {
     var codes: [UInt64] = []
     if let code = first(sources, "exceptionCode")?.uint64 { codes = [code] }
     let type = first(sources, "exceptionType").flatMap { value in
-      ReportNames.machExceptions.first { UInt64($0.value) == value.uint64 }?.key ?? value.display
+      MeaningTable.machExceptions.first { UInt64($0.value) == value.uint64 }?.key ?? value.display
     }
     let signal = first(sources, "signal").flatMap { value in
-      ReportNames.signals.first { UInt64($0.value) == value.uint64 }?.key ?? value.string
+      MeaningTable.darwinSignals.first { UInt64($0.value) == value.uint64 }?.key ?? value.string
     }
     // The codes do not contain the address, but the text about the region begins with it.
     if type == "EXC_BAD_ACCESS", let address = Self.address(region) {

@@ -57,3 +57,8 @@ package struct DecodedFact: Sendable, Hashable {
     self.text = text
   }
 }
+
+extension [DecodedFact] {
+  /// Such as "port 0x703, payload 0x0".
+  var text: String { map { "\($0.label) \($0.text)" }.joined(separator: ", ") }
+}

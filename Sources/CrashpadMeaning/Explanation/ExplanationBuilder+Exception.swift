@@ -69,7 +69,7 @@ extension ExplanationBuilder {
     result.summary = "EXC_GUARD / \(decoded.name): \(decoded.rows.first?.event ?? "a guarded resource was misused")."
     result.endedBy.append(capitalized(reading.endedBy))
     note(
-      "The guard's code \(hex(code)): " + decoded.facts.map { "\($0.label) \($0.text)" }.joined(separator: ", ") + ".")
+      "The guard's code \(hex(code)): \(decoded.facts.text).")
     result.advice += reading.advice
     if let thread = crash.crashedThread { noteSuspect(thread, "The application was in") }
   }

@@ -7,10 +7,21 @@ package struct CodeAnswer: Sendable {
   /// The reason why there is no meaning, or what else is not known.
   package let unknown: UnknownCode?
 
-  init(_ query: String, _ readings: [CodeReading], unknown: UnknownCode? = nil) {
+  init(_ query: String, _ readings: [CodeReading]) { self.init(query, readings, unknown: nil) }
+
+  private init(_ query: String, _ readings: [CodeReading], unknown: UnknownCode?) {
     self.query = query
     self.readings = readings
     self.unknown = unknown
+  }
+
+  /// An answer that knows no meaning.
+  init(
+    _ query: String, unknown reason: String, of owner: CodeMeaning? = nil, collect: [String] = [],
+    suggestions: [String] = []
+  ) {
+    let unknown = UnknownCode(reason: reason, owner: owner, collect: collect, suggestions: suggestions)
+    self.init(query, [], unknown: unknown)
   }
 
   package var isKnown: Bool { !readings.isEmpty }

@@ -17,10 +17,8 @@ extension CodeParser {
       guard isNamed else { return nil }
       position += 2
       return CodeAnswer(
-        words(from: start), [],
-        unknown: UnknownCode(
-          reason: "the namespace \(word.text) is unknown", owner: nil, collect: Self.collectTermination,
-          suggestions: Suggestions.names(like: word.text)))
+        words(from: start), unknown: "the namespace \(word.text) is unknown", collect: Self.collectTermination,
+        suggestions: Suggestions.names(like: word.text))
     }
     position += 1
     let name = row.aliases.contains(word.upper) ? word.upper : row.name
@@ -62,25 +60,26 @@ extension CodeParser {
     }
     var reason = "\(hex(number)) (\(number)) is unknown in namespace \(name)"
     if let known { reason += "; it is a code of \(known.aliases.joined(separator: ", "))" }
-    return CodeAnswer(
-      words(from: start), [],
-      unknown: UnknownCode(reason: reason, owner: row, collect: Self.collectTermination, suggestions: []))
+    return CodeAnswer(words(from: start), unknown: reason, of: row, collect: Self.collectTermination)
   }
 
   static func guardReading(_ code: UInt64, _ subcode: UInt64?) -> CodeReading {
     let decoded = GuardCode(code: code, subcode: subcode)
-    let exception = CodeMeaning.exceptions.filter { $0.name == "EXC_GUARD" }
-    return CodeReading(
-      "EXC_GUARD / \(decoded.name)", query: "EXC_GUARD \(hex(code))",
-      facts: [DecodedFact("code", "\(hex(code)) (\(code))")] + decoded.facts, decoded.rows + exception)
+    return reading("EXC_GUARD", code, decoded.name, decoded.facts, decoded.rows)
   }
 
   static func resourceReading(_ code: UInt64, _ subcode: UInt64?) -> CodeReading {
     let decoded = ResourceCode(code: code, subcode: subcode)
-    let exception = CodeMeaning.exceptions.filter { $0.name == "EXC_RESOURCE" }
-    return CodeReading(
-      "EXC_RESOURCE / \(decoded.name)", query: "EXC_RESOURCE \(hex(code))",
-      facts: [DecodedFact("code", "\(hex(code)) (\(code))")] + decoded.facts, decoded.rows + exception)
+    return reading("EXC_RESOURCE", code, decoded.name, decoded.facts, decoded.rows)
+  }
+
+  private static func reading(
+    _ exception: String, _ code: UInt64, _ name: String, _ facts: [DecodedFact], _ rows: [CodeMeaning]
+  ) -> CodeReading {
+    CodeReading(
+      "\(exception) / \(name)", query: "\(exception) \(hex(code))",
+      facts: [DecodedFact("code", "\(hex(code)) (\(code))")] + facts,
+      rows + CodeMeaning.exceptions.filter { $0.name == exception })
   }
 
   // MARK: Exceptions
@@ -93,9 +92,7 @@ extension CodeParser {
     var signal: CodeMeaning?
     var codes: [CodeMeaning] = []
     var numbers: [UInt64] = []
-    while let word = {
-      skipNoise(); return self.token
-    }() {
+    while let word = nextToken() {
       if let number = word.number {
         numbers.append(number)
       } else if let found = MeaningTable.signal(named: word.upper) {
@@ -170,10 +167,7 @@ extension CodeParser {
     let pattern = rows.allSatisfy(Self.hasAddress) ? second.flatMap { AddressPattern($0) } : nil
     guard !rows.isEmpty else {
       return CodeAnswer(
-        query, [],
-        unknown: UnknownCode(
-          reason: "\(hex(number)) is unknown as a code of \(row.name)", owner: row, collect: Self.collectReport,
-          suggestions: []))
+        query, unknown: "\(hex(number)) is unknown as a code of \(row.name)", of: row, collect: Self.collectReport)
     }
     return CodeAnswer(
       query,
@@ -193,11 +187,7 @@ extension CodeParser {
     let start = position
     guard let row = MeaningTable.signal(named: token.upper) else { return realTime(token) }
     position += 1
-    guard
-      let word = {
-        skipNoise(); return self.token
-      }()
-    else { return CodeAnswer(words(from: start), [CodeReading(row)]) }
+    guard let word = nextToken() else { return CodeAnswer(words(from: start), [CodeReading(row)]) }
     if let code = CodeMeaning.signalCodes.first(where: {
       ($0.context == row.name || $0.context == nil) && $0.name == word.upper
     }) {
@@ -266,11 +256,8 @@ extension CodeParser {
     }
     if !readings.isEmpty { return CodeAnswer(token.text, readings) }
     return CodeAnswer(
-      token.text, [],
-      unknown: UnknownCode(
-        reason: "\(hex(number)) (\(number)) is unknown; a number means something only in its field", owner: nil,
-        collect: ["name the field in which it stands: crashpadctl explain RUNNINGBOARD \(hex(number))"], suggestions: []
-      ))
+      token.text, unknown: "\(hex(number)) (\(number)) is unknown; a number means something only in its field",
+      collect: ["name the field in which it stands: crashpadctl explain RUNNINGBOARD \(hex(number))"])
   }
 
   private func smallNumber(_ number: UInt64) -> [CodeReading] {

@@ -36,7 +36,7 @@ struct CodeParser {
     }
     let known = answers.filter { $0.isKnown || $0.unknown?.owner != nil }
     if isCopied, !known.isEmpty { return known }
-    if answers.isEmpty { return [CodeAnswer(text, [], unknown: Self.unknownName(text))] }
+    if answers.isEmpty { return [Self.unknownName(text, text)] }
     return answers
   }
 
@@ -64,11 +64,17 @@ struct CodeParser {
     position += 1
     if let number = token.number { return bareNumber(number, token) }
     if Self.noise.contains(token.upper) && tokens.count > 1 { return nil }
-    return CodeAnswer(words(from: start), [], unknown: Self.unknownName(token.text))
+    return Self.unknownName(words(from: start), token.text)
   }
 
-  mutating func skipNoise() {
+  private mutating func skipNoise() {
     while let token, Self.noise.contains(token.upper) { position += 1 }
+  }
+
+  /// The next word that is not noise.
+  mutating func nextToken() -> CodeToken? {
+    skipNoise()
+    return token
   }
 
   /// Consumes a number, if it is the next word; skips noise before it.
@@ -90,10 +96,7 @@ struct CodeParser {
     func end(_ readings: [CodeReading], _ number: UInt64, _ field: String) -> CodeAnswer {
       let query = words(from: start)
       if !readings.isEmpty { return CodeAnswer(query, readings) }
-      return CodeAnswer(
-        query, [],
-        unknown: UnknownCode(
-          reason: "\(hex(number)) is unknown as \(field)", owner: nil, collect: [], suggestions: []))
+      return CodeAnswer(query, unknown: "\(hex(number)) is unknown as \(field)")
     }
     func rows(_ rows: [CodeMeaning], _ number: UInt64) -> [CodeReading] {
       rows.filter { $0.has(number) }.map { CodeReading($0) }
@@ -203,8 +206,7 @@ struct CodeParser {
     "The system's log of that time (sysdiagnose), and the version of the system.",
   ]
 
-  static func unknownName(_ text: String) -> UnknownCode {
-    UnknownCode(
-      reason: "\"\(text)\" is unknown", owner: nil, collect: [], suggestions: Suggestions.names(like: text))
+  private static func unknownName(_ query: String, _ name: String) -> CodeAnswer {
+    CodeAnswer(query, unknown: "\"\(name)\" is unknown", suggestions: Suggestions.names(like: name))
   }
 }

@@ -54,7 +54,7 @@ enum EventSentences {
   }
 
   /// What is to be known of a run that is done.
-  static func report(_ output: EventOutput, withoutCrash: Int, isSingle: Bool) {
+  static func report(_ output: EventOutput, withoutCrash: Int) {
     if withoutCrash > 0 {
       let text = Wording.count(withoutCrash, "input")
       Terminal.error("crashpadctl: note: \(text) without a crash, of which there are no events")

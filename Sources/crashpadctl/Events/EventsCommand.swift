@@ -2,6 +2,8 @@ import ArgumentParser
 import CrashpadCore
 import CrashpadEvents
 import CrashpadFiles
+import CrashpadSignatures
+import CrashpadSymbolication
 import SystemPackage
 
 /// `--mapping`: the name of a built-in mapping, or a file that modifies one.
@@ -85,5 +87,24 @@ struct EventsCommand: ParsableCommand {
     throw ValidationError("The value '\(mapping.text)' of --mapping is neither one of \(names) nor a file.")
   }
 
-  func run() throws { Terminal.end(try EventsRun(command: self).run()) }
+  func run() throws {
+    let form: EventForm
+    do { form = try EventForm(mapping) } catch {
+      Terminal.end(EventSentences.fail(error, mapping.text, creating: false))
+    }
+    let opened: EventCursor?
+    do { opened = try cursor.map { try EventCursor(FilePath(argument: $0), now: clock.seconds) } } catch {
+      Terminal.end(EventSentences.fail(error, cursor ?? "", creating: true))
+    }
+    let places = DatabaseInputs(inputs)
+    let list = InputList(places.arguments, accepting: InputFormat.withMeaning)
+    list.reportFailures()
+    // A database without dumps is no failure of a run that looks every hour.
+    if list.inputs.isEmpty { Terminal.end(opened != nil && list.failures.isEmpty ? .success : list.statusOfNone) }
+    let cache = SymbolCache(try symbolOptions.search())
+    let reader = EventReader(
+      form: form, cache: cache, signatures: SignatureOptions(cache), places: places, cursor: opened,
+      architecture: reading.architecture, now: clock.seconds, assumesForeground: assumeForeground)
+    Terminal.end(EventsRun(list: list, reader: reader, jobs: jobs.count, output: output).run())
+  }
 }

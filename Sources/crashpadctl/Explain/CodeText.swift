@@ -5,8 +5,7 @@ struct CodeText {
   let answer: CodeAnswer
   let style: TextStyle
 
-  /// The width of the labels in columns.
-  private static let indent = 13
+  private var labels: LabeledText { LabeledText(indent: 13, style: style) }
 
   func print(isFirst: Bool) {
     if !isFirst { Terminal.output("\n") }
@@ -58,7 +57,7 @@ struct CodeText {
     var text = heading("\(query): \(answer.readings.count) meanings; name the field to choose")
     for reading in answer.readings {
       text += style.colored("crashpadctl explain \(reading.query)", .bold) + "\n"
-      text += lines("\(reading.title): \(reading.event)", indent: 2).map { "  \($0)\n" }.joined()
+      text += labels.lines("\(reading.title): \(reading.event)", indent: 2).map { "  \($0)\n" }.joined()
     }
     return text
   }
@@ -69,21 +68,6 @@ struct CodeText {
   }
 
   private func part(_ label: String, _ texts: [String], isList: Bool = false) -> String {
-    var text = ""
-    let mark = isList && texts.count > 1 ? "- " : ""
-    for item in texts where !item.isEmpty {
-      let parts = lines(item, indent: Self.indent + mark.utf8.count)
-      for (index, line) in parts.enumerated() {
-        let name = text.isEmpty && index == 0 ? label : ""
-        let begin = index == 0 ? mark : String(repeating: " ", count: mark.utf8.count)
-        text += name + String(repeating: " ", count: Self.indent - name.utf8.count) + begin + line + "\n"
-      }
-    }
-    return text
-  }
-
-  private func lines(_ text: String, indent: Int) -> [String] {
-    guard let width = style.width, width > indent + 16 else { return [text] }
-    return DisplayWidth.wrapped(text, to: width - indent)
+    labels.text(label, texts, isList: isList)
   }
 }

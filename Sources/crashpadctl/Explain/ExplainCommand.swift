@@ -55,7 +55,6 @@ struct ExplainCommand: ParsableCommand {
       }
       return
     }
-    let status = try ExplainRun(command: self).run()
-    Terminal.end(status)
+    Terminal.end(try ExplainRun(inputs, symbolOptions.places, format, reading.architecture).run())
   }
 }

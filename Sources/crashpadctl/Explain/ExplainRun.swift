@@ -3,24 +3,25 @@ import CrashpadCore
 import CrashpadFiles
 import CrashpadJSON
 import CrashpadMeaning
+import CrashpadSnapshot
 import CrashpadSymbolication
 import SystemPackage
 
 /// One run of `explain`: reports and dumps first, then codes.
 struct ExplainRun {
-  let command: ExplainCommand
   private let paths: [String]
   private let codes: [String]
+  private let places: SymbolPlaces
+  private let format: OutputFormat
+  /// Nil to guess.
+  private let architecture: CPUArchitecture?
 
-  init(command: ExplainCommand) {
-    self.command = command
-    var paths: [String] = []
-    var codes: [String] = []
-    for word in command.inputs {
-      if Self.isPath(word) { paths.append(word) } else { codes.append(word) }
-    }
-    self.paths = paths
-    self.codes = codes
+  init(_ inputs: [String], _ places: SymbolPlaces, _ format: OutputFormat, _ architecture: CPUArchitecture?) {
+    paths = inputs.filter(Self.isPath)
+    codes = inputs.filter { !Self.isPath($0) }
+    self.places = places
+    self.format = format
+    self.architecture = architecture
   }
 
   /// Whether a word names a file: it looks like a path, or is an existing file and not a known code.
@@ -40,22 +41,21 @@ struct ExplainRun {
       write(answers, isSingle: answers.count == 1, isFirst: true)
       return Self.status(of: answers)
     }
-    let cache = SymbolCache(try command.symbolOptions.search(), names: .simplified)
+    let cache = SymbolCache(try places.search(), names: .simplified)
     let list = InputList(paths, accepting: InputFormat.withMeaning)
-    list.reportFailures()
-    if list.inputs.isEmpty { return list.statusOfNone }
-    var status = list.failures.isEmpty ? ExitStatus.success : .findings
+    if let refusal = list.refusal() { return refusal }
     let isSingle = list.isSingle && answers.isEmpty
     var said: Set<SymbolFileFinding> = []
-    for (index, input) in list.inputs.enumerated() {
-      let result = explain(input, cache, isSingle: isSingle, isFirst: index == 0, &said)
-      if result != .success { status = isSingle ? result : .findings }
+    var isFirst = true
+    let status = BatchRun(list, showsProgress: false).each { input, _ in
+      defer { isFirst = false }
+      return explain(input, cache, isSingle: isSingle, isFirst: isFirst, &said)
     }
     SymbolPlaces.reportFaults(cache.search, except: Set(said.map(\.file)))
     list.reportSkipped()
     write(answers, isSingle: false, isFirst: false)
-    if Self.status(of: answers) != .success { status = .findings }
-    return status
+    if answers.isEmpty { return status }
+    return status == .success && Self.status(of: answers) == .success ? .success : .findings
   }
 
   private static func status(of answers: [CodeAnswer]) -> ExitStatus {
@@ -65,7 +65,7 @@ struct ExplainRun {
 
   private func write(_ answers: [CodeAnswer], isSingle: Bool, isFirst: Bool) {
     for (index, answer) in answers.enumerated() {
-      switch command.format {
+      switch format {
       case .text: CodeText(answer: answer, style: .output).print(isFirst: isFirst && index == 0)
       case .json: JSONWriter.standardOutput(isSingle ? .indented : .compact) { CodeJSON.write(answer, to: &$0) }
       }
@@ -80,14 +80,14 @@ struct ExplainRun {
     let explained: ExplainedInput
     do {
       explained = try ExplainedInput(
-        .open(input.argument), architecture: command.reading.architecture, cache,
-        makesSignature: command.format == .json)
+        .open(input.argument), architecture: architecture, cache,
+        makesSignature: format == .json)
     } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      Terminal.error("\(input.name): error: \(text)")
-      if command.format == .json {
+      let status = Terminal.failure(error, of: input.name, creating: false)
+      if format == .json {
         JSONWriter.standardOutput(layout) {
-          ExplanationJSON.write(nil, nil, input: input.argument, error: text, to: &$0)
+          ExplanationJSON.write(
+            nil, nil, input: input.argument, error: FailureText(error, creating: false).text, to: &$0)
         }
       }
       return status
@@ -99,7 +99,7 @@ struct ExplainRun {
     for finding in explained.symbolFindings where said.insert(finding).inserted {
       Terminal.error(Sentences.line(finding))
     }
-    switch command.format {
+    switch format {
     case .json:
       JSONWriter.standardOutput(layout) { ExplanationJSON.write(explained, input: input.argument, to: &$0) }
     case .text:
@@ -108,7 +108,6 @@ struct ExplainRun {
         Terminal.output(ExplanationText(explanation: explanation, style: .output).text(name: input.name))
       }
     }
-    if explained.explanation == nil { return .noData }
-    return explained.findings.count(of: .error) > 0 ? .findings : .success
+    return explained.status
   }
 }

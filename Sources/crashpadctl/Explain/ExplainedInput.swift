@@ -13,6 +13,7 @@ struct ExplainedInput {
   /// The signature, if `makesSignature` is set and the input can be read.
   let signature: Signature?
   let findings: FindingList
+  let status: ExitStatus
   let symbolFindings: [SymbolFileFinding]
 
   init(
@@ -20,6 +21,7 @@ struct ExplainedInput {
   ) throws {
     let inspection = try input.file.checkingReading { Inspection(input, architecture: architecture) }
     findings = inspection.findings
+    status = inspection.status
     guard let snapshot = inspection.snapshot else {
       (explanation, signature) = (nil, nil)
       symbolFindings = []
@@ -57,7 +59,7 @@ struct EvidenceReader {
 
     let result = known ?? Symbolization(snapshot, input, cache, threads: .all)
     symbolization = result
-    symbolFindings = result.modules.flatMap { $0.symbols?.fileFindings ?? [] }
+    symbolFindings = result.modules.fileFindings
     var threads: [CrashEvidence.Thread] = []
     var crashed: Int?
     for thread in result.threads.sorted(by: { ($0.index ?? .max) < ($1.index ?? .max) }) {

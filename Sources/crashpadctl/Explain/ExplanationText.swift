@@ -24,24 +24,13 @@ struct ExplanationText {
   }
 
   private func part(_ label: String, _ texts: [String], isList: Bool = false, color: TextStyle.Color? = nil) -> String {
-    var text = ""
     var shown = texts.filter { !$0.isEmpty }
     if shown.count > Self.limit {
       let more = shown.count - Self.limit
       shown = shown.prefix(Self.limit) + ["\(more) more; --format json has all"]
     }
-    let mark = isList && shown.count > 1 ? "- " : ""
-    for item in shown.map({ Wording.printable($0) }) {
-      let room = style.width.map { $0 - Self.indent - mark.utf8.count }
-      let lines = room.map { $0 > 16 ? DisplayWidth.wrapped(item, to: $0) : [item] } ?? [item]
-      for (index, line) in lines.enumerated() {
-        let name = text.isEmpty ? label : ""
-        let begin = index == 0 ? mark : String(repeating: " ", count: mark.utf8.count)
-        let line = color.map { style.colored(line, $0) } ?? line
-        text += name + String(repeating: " ", count: Self.indent - name.utf8.count) + begin + line + "\n"
-      }
-    }
-    return text
+    return LabeledText(indent: Self.indent, style: style).text(
+      label, shown.map { Wording.printable($0) }, isList: isList, color: color)
   }
 }
 
@@ -64,32 +53,20 @@ enum ExplanationJSON {
       json.member("summary", explanation.summary)
       json.key("signature")
       SignatureJSON.write(signature, to: &json)
-      texts("ended_by", explanation.endedBy, to: &json)
-      json.array("evidence") { json in
-        for evidence in explanation.evidence {
-          json.object { json in
-            json.member("text", evidence.text)
-            json.member("place", evidence.place)
-          }
-        }
+      json.member("ended_by", explanation.endedBy)
+      json.objects("evidence", explanation.evidence) { evidence, json in
+        json.member("text", evidence.text)
+        json.member("place", evidence.place)
       }
-      texts("advice", explanation.advice, to: &json)
-      texts("cautions", explanation.cautions, to: &json)
-      texts("not_known", explanation.notKnown, to: &json)
-      json.array("codes") { json in
-        for row in explanation.rows {
-          json.object { json in
-            json.member("query", row.query)
-            json.member("kind", row.kind.rawValue)
-            json.member("name", row.name)
-            json.member("source", row.source.text)
-          }
-        }
+      json.member("advice", explanation.advice)
+      json.member("cautions", explanation.cautions)
+      json.member("not_known", explanation.notKnown)
+      json.objects("codes", explanation.rows) { row, json in
+        json.member("query", row.query)
+        json.member("kind", row.kind.rawValue)
+        json.member("name", row.name)
+        json.member("source", row.source.text)
       }
     }
-  }
-
-  private static func texts(_ key: String, _ texts: [String], to json: inout JSONWriter) {
-    json.array(key) { json in for text in texts { json.string(text) } }
   }
 }

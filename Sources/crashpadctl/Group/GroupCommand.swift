@@ -144,10 +144,17 @@ struct GroupCommand: ParsableCommand {
   }
 
   func run() throws {
+    let printer = GroupPrinter(
+      format: format, order: by, joinsRaw: join == .raw, explains: explainSignature, partial: partial,
+      baseline: failOn?.baseline, html: page.html)
+    if merge { Terminal.end(GroupMergeRun(inputs: inputs, printer: printer).run()) }
+    let reading = GroupReading(
+      list: InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning),
+      places: symbolOptions.places, inApp: inApp.patterns, architecture: self.reading.architecture,
+      jobs: jobs.count, since: since.map { $0.seconds(now: clock.seconds) }, showsProgress: format == .text, page: page)
     let status =
-      try merge
-      ? GroupMergeRun(command: self).run()
-      : index.map { try GroupIndexRun(command: self, index: $0).run() } ?? GroupRun(command: self).run()
+      try index.map { try GroupIndexRun(index: $0, reading: reading, printer: printer).run() }
+      ?? GroupRun(reading: reading, shard: shard, printer: printer).run()
     Terminal.end(status)
   }
 }

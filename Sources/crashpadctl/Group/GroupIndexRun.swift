@@ -6,8 +6,9 @@ import SystemPackage
 
 /// One run of `group --index`: dumps that the index does not have are read and added, and its crashes are grouped.
 struct GroupIndexRun {
-  let command: GroupCommand
   let index: String
+  let reading: GroupReading
+  let printer: GroupPrinter
 
   /// How many dumps are added in one go: a run that is killed begins again with the last ones.
   private static let batch = 256
@@ -20,23 +21,19 @@ struct GroupIndexRun {
   }
 
   func run() throws -> ExitStatus {
-    let list = InputList(DatabaseInputs(command.inputs).arguments, accepting: InputFormat.withMeaning)
+    let list = reading.list
     list.reportFailures()
     // An index may have crashes of which all dumps were removed since.
     if list.inputs.isEmpty, !list.failures.isEmpty { return list.statusOfNone }
-    if let status = command.page.conflict(list) ?? refusal() { return status }
+    if let status = reading.page.conflict(list) ?? refusal() { return status }
     do {
-      let index = try GroupIndex(FilePath(argument: index), inApp: command.inApp.patterns)
-      let search = try command.symbolOptions.search()
+      let index = try GroupIndex(FilePath(argument: index), inApp: reading.inApp)
+      let search = try reading.places.search()
       let status = try update(index, list, search)
       list.reportSkipped()
-      let since = command.since.map { $0.seconds(now: command.clock.seconds) }
-      let part = try since.map { try index.part(since: $0) } ?? index.part(hasDays: command.page.html != nil)
+      let part = try reading.since.map { try index.part(since: $0) } ?? index.part(hasDays: printer.html != nil)
       let shard = CrashGroups.Shard(run: "index", number: 1, total: 1)
-      return try GroupOutput(
-        command: command, groups: CrashGroups(shard, part), explanations: [],
-        examples: command.examples(list, search)
-      ).write(status)
+      return printer.print(CrashGroups(shard, part), status, examples: reading.examples(search))
     } catch let failure as SQLiteFailure {
       return Terminal.failure(failure, of: displayName(index), creating: true)
     }
@@ -50,8 +47,7 @@ struct GroupIndexRun {
     case .directory: reason = .directory
     case .symbolicLink, .other: reason = .notAFile
     }
-    let text = Sentences.failure(InputFile.NotReadable(reason: reason), creating: true).text
-    Terminal.error("\(displayName(index)): error: \(text)")
+    _ = Terminal.failure(InputFile.NotReadable(reason: reason), of: displayName(index), creating: true)
     return .cannotCreate
   }
 
@@ -61,23 +57,24 @@ struct GroupIndexRun {
     let files = try newFiles(list, index)
     if files.isEmpty { return status }
     let cache = SymbolCache(search, names: .mangled)
-    let options = SignatureOptions(cache, inApp: command.inApp.globs)
-    let run = GroupRun(command: command.withoutSince)
-    let progress = Progress(total: files.count, isShown: command.format == .text)
+    // An index has crashes of all times.
+    let reader = reading.reader(cache, since: nil)
+    let progress = Progress(total: files.count, isShown: reading.showsProgress)
     for start in stride(from: 0, to: files.count, by: Self.batch) {
       let batch = files[start..<min(start + Self.batch, files.count)]
       var entries: [GroupIndex.Entry] = []
       inOrder(
-        count: batch.count, jobs: command.jobs.count, work: { run.report(batch[start + $0].input, options) },
-        report: { number, report in
+        count: batch.count, jobs: reading.jobs, work: { reader.read(batch[start + $0].input) },
+        report: { number, outcome in
           progress.clear()
-          for message in report.messages { Terminal.error(message) }
-          if report.status != .success { status = list.isSingle ? report.status : .findings }
+          for message in outcome.messages { Terminal.error(message) }
+          if outcome.status != .success { status = list.isSingle ? outcome.status : .findings }
           let file = batch[start + number]
           if let stamp = file.stamp {
             entries.append(
               GroupIndex.Entry(
-                path: file.input.argument, stamp: stamp, crash: report.crash, hasFailed: report.status != .success))
+                path: file.input.argument, stamp: stamp, crash: outcome.value.map { ($0.signature, $0.facts) },
+                hasFailed: outcome.status != .success))
           }
           progress.advance()
           return true
@@ -101,15 +98,6 @@ struct GroupIndexRun {
         name: input.name, argument: candidate.path, relativePath: input.relativePath, isFound: input.isFound)
       return File(input: named, stamp: candidate.stamp)
     }
-  }
-}
-
-extension GroupCommand {
-  /// An index has crashes of all times.
-  fileprivate var withoutSince: GroupCommand {
-    var command = self
-    command.since = nil
-    return command
   }
 }
 

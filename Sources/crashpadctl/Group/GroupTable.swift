@@ -16,11 +16,10 @@ struct GroupTable {
     self.groups = groups
     self.parts = parts
     self.known = known
-    total = groups.reduce(0) { $0 + $1.cell.count }
+    total = groups.crashCount
   }
 
   private var twins: Int { groups.reduce(0) { $0 + $1.cell.twins } }
-  private var failed: Int { parts.parts.values.reduce(0) { $0 + $1.failed } }
 
   // MARK: Text
 
@@ -50,7 +49,7 @@ struct GroupTable {
     }
     text += "\(Wording.count(total, "crash", "crashes")) in \(Wording.count(groups.count, "group"))"
     if twins > 0 { text += "; \(Wording.count(twins, "more report")) of the same crashes" }
-    return text + (failed > 0 ? "; \(grouped(failed)) not read in whole\n" : "\n")
+    return text + (parts.failed > 0 ? "; \(grouped(parts.failed)) not read in whole\n" : "\n")
   }
 
   private func marks(_ group: CrashGroups.Group) -> String {
@@ -117,29 +116,24 @@ struct GroupTable {
 
   // MARK: JSON
 
-  func write(by order: CrashGroups.Order, explanations: [GroupOutput.Explanation]?, to json: inout JSONWriter) {
+  func write(by order: CrashGroups.Order, explanations: [GroupPrinter.Explanation]?, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", Self.schema)
       json.member("rules", SignatureRule.version)
       json.member("by", order.rawValue)
       json.member("crash_count", total)
       json.member("twin_count", twins)
-      json.member("failed_count", failed)
-      json.array("groups") { json in
-        for group in groups { json.object { write(group, to: &$0) } }
-      }
-      guard let explanations else { return }
-      json.array("explanations") { json in
-        for explanation in explanations { json.object { Self.write(explanation, to: &$0) } }
-      }
+      json.member("failed_count", parts.failed)
+      json.objects("groups", groups, write)
+      if let explanations { json.objects("explanations", explanations, Self.write) }
     }
   }
 
   private func write(_ group: CrashGroups.Group, to json: inout JSONWriter) {
     json.member("id", group.id)
     json.member("text", group.text)
-    json.array("raw") { json in for raw in group.raw { json.string(raw) } }
-    json.array("flags") { json in for flag in group.flags { json.string(flag) } }
+    json.member("raw", group.raw)
+    json.member("flags", group.flags)
     json.member("count", group.cell.count)
     json.member("share", share(group))
     json.member("first", time(group.cell.first))
@@ -147,13 +141,9 @@ struct GroupTable {
     for (name, counts) in [
       ("versions", group.cell.versions), ("devices", group.cell.devices), ("systems", group.cell.systems),
     ] {
-      json.array(name) { json in
-        for (value, count) in Self.sorted(counts) {
-          json.object {
-            $0.member("name", value)
-            $0.member("count", count)
-          }
-        }
+      json.objects(name, Self.sorted(counts)) { value, json in
+        json.member("name", value.name)
+        json.member("count", value.count)
       }
     }
     json.member("new_in", group.newIn)
@@ -167,34 +157,32 @@ struct GroupTable {
     }
   }
 
-  private static func write(_ explanation: GroupOutput.Explanation, to json: inout JSONWriter) {
+  private static func write(_ explanation: GroupPrinter.Explanation, to json: inout JSONWriter) {
     json.member("input", explanation.input)
     json.key("signature")
     SignatureJSON.write(explanation.signature, to: &json)
-    json.array("frames") { json in
-      for step in explanation.signature.explanation {
-        json.object { json in
-          json.member("frame", step.frame)
-          json.member("function", step.name)
-          json.member("module", step.module)
-          json.member("decision", step.decision.rawValue)
-          json.member("rule", step.rule)
-          json.member("reason", step.reason)
-        }
-      }
+    json.objects("frames", explanation.signature.explanation) { step, json in
+      json.member("frame", step.frame)
+      json.member("function", step.name)
+      json.member("module", step.module)
+      json.member("decision", step.decision.rawValue)
+      json.member("rule", step.rule)
+      json.member("reason", step.reason)
     }
   }
 }
 
 /// A signature as other documents have it.
 enum SignatureJSON {
-  static func write(_ signature: Signature?, to json: inout JSONWriter) {
+  /// - Parameter saysNamed: whether it has the member `"named"`.
+  static func write(_ signature: Signature?, saysNamed: Bool = false, to json: inout JSONWriter) {
     guard let signature else { return json.null() }
     json.object { json in
       json.member("id", signature.id)
       json.member("text", signature.text)
       json.member("raw", signature.raw)
-      json.array("flags") { json in for flag in signature.flags { json.string(flag.rawValue) } }
+      if saysNamed { json.member("named", signature.isNamed) }
+      json.member("flags", signature.flags.map(\.rawValue))
     }
   }
 }

@@ -144,15 +144,18 @@ enum DetailText {
   /// A hex dump of up to `count` bytes of captured memory from `address` on; nil if the first byte was not captured.
   static func memory(_ view: InspectionView, at address: UInt64, count: Int) -> String? {
     let regions = view.snapshot.capturedMemory + view.snapshot.intermediateDumpExtraMemory
-    guard
-      let region = regions.first(where: { region in
-        region.address <= address && address - region.address < UInt64(region.content.count)
-      })
-    else { return nil }
+    guard let region = regions.first(where: { $0.contains(address) }) else { return nil }
     let start = Int(address - region.address)
     let part = region.content.part(at: start, count: min(count, region.content.count - start))
     return view.input.withBytes { bytes in
       view.snapshot.withBytes(of: part, in: bytes) { HexDump.text($0, address: address) }
     }
+  }
+}
+
+extension MemoryRegion {
+  /// Whether the byte at `address` was captured.
+  func contains(_ address: UInt64) -> Bool {
+    self.address <= address && address - self.address < UInt64(content.count)
   }
 }

@@ -75,19 +75,22 @@ struct InspectCommand: ParsableCommand {
   func validate() throws {
     try checkInputs(dumps)
     try HTMLOption.check(page.html, dumps)
-    if format == .json, inspection.asksForParts {
+    if format == .json, !parts.isEmpty {
       throw ValidationError("--format json prints everything; it does not go with options that choose parts of it.")
     }
   }
 
-  private var inspection: InspectRun {
-    InspectRun(
-      dumps: dumps, threads: threads, modules: modules, annotations: annotations, registers: registers,
-      memoryList: memoryList, memory: memory, length: length, tree: tree, hex: hex, format: format, symbols: symbols,
-      architecture: reading.architecture, html: page.html)
+  private var parts: InspectParts {
+    InspectParts(
+      threads: threads, modules: modules, annotations: annotations, registers: registers, memoryList: memoryList,
+      memory: memory, length: length, tree: tree, hex: hex)
   }
 
-  func run() throws { try inspection.run() }
+  func run() throws {
+    let run = InspectRun(
+      dumps: dumps, parts: parts, format: format, symbols: symbols, architecture: reading.architecture, html: page.html)
+    try run.run()
+  }
 }
 
 /// A number in decimal, or in hexadecimal with a leading 0x.

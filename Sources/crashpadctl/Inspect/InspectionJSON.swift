@@ -12,112 +12,84 @@ import CrashpadSymbolication
 /// Writes one inspection as a JSON document with the schema in crashpadctl-json(5). Within a version, members are
 /// added but never changed. Addresses are strings "0x…", because JavaScript's numbers can't hold 64 bits.
 struct InspectionJSON {
-  static let schema = "crashpadctl-inspect/1"
+  private static let schema = "crashpadctl-inspect/1"
 
-  private let inspection: Inspection
-  private let view: InspectionView?
+  private let view: InspectionView
   private let signature: Signature?
 
+  private var snapshot: ProcessSnapshot { view.snapshot }
+
+  /// - Parameter view: nil of an input without a snapshot.
   static func write(
-    _ inspection: Inspection, _ view: InspectionView?, signature: Signature? = nil, input: String,
-    to json: inout JSONWriter
+    _ inspection: Inspection, _ view: InspectionView?, signature: Signature?, input: String, to json: inout JSONWriter
   ) {
-    InspectionJSON(inspection: inspection, view: view, signature: signature).writeDocument(input, to: &json)
-  }
-
-  /// Writes the failure for an input that could not be read.
-  static func writeFailure(_ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
     json.object { json in
-      json.member("schema", Self.schema)
-      json.member("input", argument: input)
-      json.member("format", nil as String?)
-      json.member("error", text)
-      json.member("status", status.rawValue)
-    }
-  }
-
-  private func writeDocument(_ input: String, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("schema", Self.schema)
+      json.member("schema", schema)
       json.member("input", argument: input)
       json.member("format", inspection.format.rawValue)
       json.member("bytes", inspection.file.byteCount)
-      let isComplete = inspection.tree?.incomplete == nil && view?.snapshot.isComplete != false
-      json.member("complete", isComplete && view != nil)
+      json.member("complete", inspection.isWhole)
       FindingJSON.write(inspection.findings, to: &json)
       if !inspection.streams.isEmpty {
-        json.array("streams") { json in
-          for stream in inspection.streams {
-            json.object {
-              $0.member("type", stream.type.name)
-              $0.member("offset", stream.range.offset)
-              $0.member("bytes", stream.range.count)
-            }
-          }
+        json.objects("streams", inspection.streams) { stream, json in
+          json.member("type", stream.type.name)
+          json.member("offset", stream.range.offset)
+          json.member("bytes", stream.range.count)
         }
       }
-      if let view { write(view, to: &json) }
+      if let view { InspectionJSON(view: view, signature: signature).write(to: &json) }
     }
   }
 
-  private func write(_ view: InspectionView, to json: inout JSONWriter) {
-    writeException(view, to: &json)
+  /// Writes the failure for an input that could not be read.
+  static func writeFailure(_ input: String, _ failure: FailureText, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", schema)
+      json.member("input", argument: input)
+      json.member("format", nil as String?)
+      json.member("error", failure.text)
+      json.member("status", failure.status.rawValue)
+    }
+  }
+
+  private func write(to json: inout JSONWriter) {
+    writeException(to: &json)
     if let signature {
       json.key("signature")
       SignatureJSON.write(signature, to: &json)
     }
-    writeProcess(view, to: &json)
-    writeSystem(view, to: &json)
-    if let report = view.snapshot.report {
-      json.key("report")
-      CrashReportJSON.write(report, to: &json)
-      if !report.lastException.isEmpty {
-        json.key("last_exception")
-        CrashReportJSON.write(report.lastException, view, to: &json)
-      }
+    writeProcess(to: &json)
+    writeSystem(to: &json)
+    if let report = snapshot.report {
+      json.object("report") { CrashReportJSON.write(report, to: &$0) }
+      if !report.lastException.isEmpty { write("last_exception", report.lastException, to: &json) }
     }
-    writeCapture(view, to: &json)
-    json.key("annotations")
-    write(view.snapshot.annotations, view, to: &json)
-    json.array("threads") { json in
-      for thread in view.snapshot.threads { write(thread, view, to: &json) }
-    }
-    json.array("modules") { json in
-      for module in view.snapshot.modules { write(module, view, to: &json) }
-    }
-    json.array("memory") { json in
-      for region in view.snapshot.capturedMemory {
-        json.object {
-          $0.member("address", Wording.hex(region.address))
-          $0.member("bytes", region.content.count)
-        }
-      }
+    writeCapture(to: &json)
+    write("annotations", snapshot.annotations, to: &json)
+    json.objects("threads", snapshot.threads, write)
+    json.objects("modules", snapshot.modules, write)
+    json.objects("memory", snapshot.capturedMemory) { region, json in
+      json.member("address", Wording.hex(region.address))
+      json.member("bytes", region.content.count)
     }
   }
 
   // MARK: Exception and registers
 
-  private func writeException(_ view: InspectionView, to json: inout JSONWriter) {
-    json.key("exception")
-    guard let exception = view.snapshot.exception else {
-      json.null()
-      return
-    }
-    let description = ExceptionDescription(exception, view.snapshot.system)
-    json.object { json in
+  private func writeException(to json: inout JSONWriter) {
+    json.object("exception", of: snapshot.exception) { exception, json in
+      let description = ExceptionDescription(exception, snapshot.system)
       json.member("kind", Self.name(of: exception.kind))
       json.member("description", description.title)
       json.member("explanation", description.explanation)
       json.member("code", Wording.hex(UInt64(exception.code)))
       json.member("info", Wording.hex(UInt64(exception.info)))
       json.member("address", Wording.hex(exception.address))
-      json.array("codes") { json in
-        for code in exception.codes { json.string(Wording.hex(code)) }
-      }
-      let index = inspection.crashedThread
-      json.member("thread_id", index.map { view.snapshot.threads[$0].id } ?? exception.threadID)
-      json.member("thread_index", inspection.crashedThread)
-      write(exception.context, view, to: &json)
+      json.member("codes", exception.codes.map(Wording.hex))
+      let index = view.inspection.crashedThread
+      json.member("thread_id", index.map { snapshot.threads[$0].id } ?? exception.threadID)
+      json.member("thread_index", index)
+      write(exception.context, to: &json)
     }
   }
 
@@ -130,18 +102,14 @@ struct InspectionJSON {
     }
   }
 
-  private func write(_ context: CPUContext?, _ view: InspectionView, to json: inout JSONWriter) {
-    guard let context else {
-      json.member("registers", nil as String?)
-      return
-    }
-    json.object("registers") { json in
+  private func write(_ context: CPUContext?, to json: inout JSONWriter) {
+    json.object("registers", of: context) { context, json in
       for register in context.generalRegisters { json.member(register.name, Wording.hex(register.value)) }
     }
-    writeLocation(of: context.instructionPointer, view, to: &json)
+    if let context { writeLocation(of: context.instructionPointer, to: &json) }
   }
 
-  private func writeLocation(of address: UInt64, _ view: InspectionView, to json: inout JSONWriter) {
+  private func writeLocation(of address: UInt64, to json: inout JSONWriter) {
     guard let (module, offset) = view.lookup(address) else {
       json.member("module", nil as String?)
       return
@@ -152,14 +120,12 @@ struct InspectionJSON {
     guard let names = view.names else { return }
     let function = names.name(module: module, offset: offset)?.frames.first
     json.member("function", function.flatMap { $0.name ?? $0.function })
-    json.member("file", function?.location?.file)
-    json.member("line", function?.location.flatMap { $0.line > 0 ? $0.line : nil })
+    SymbolizationJSON.write(function?.location, hasColumn: false, to: &json)
   }
 
   // MARK: Process and system
 
-  private func writeProcess(_ view: InspectionView, to json: inout JSONWriter) {
-    let snapshot = view.snapshot
+  private func writeProcess(to json: inout JSONWriter) {
     json.object("process") { json in
       json.member("pid", snapshot.processID)
       json.member("parent_pid", snapshot.parentProcessID)
@@ -178,17 +144,17 @@ struct InspectionJSON {
     time.seconds.multipliedReportingOverflow(by: 1_000_000).partialValue &+ Int64(time.microseconds)
   }
 
-  private func writeSystem(_ view: InspectionView, to json: inout JSONWriter) {
-    let system = view.snapshot.system
+  private func writeSystem(to json: inout JSONWriter) {
+    let system = snapshot.system
     json.object("system") { json in
       json.member("os", system.operatingSystem.rawValue)
       json.member("os_version", view.osVersion)
-      json.member("os_build", rawText(system.osBuild, view))
+      json.member("os_build", text(system.osBuild))
       if let distribution = view.distribution { json.member("distribution", distribution) }
-      json.member("machine", rawText(system.machine, view))
+      json.member("machine", text(system.machine))
       json.member("architecture", system.architecture.rawValue)
       json.member("cpu_count", system.cpuCount)
-      json.member("cpu_vendor", rawText(system.cpuVendor, view))
+      json.member("cpu_vendor", text(system.cpuVendor))
       if let model = view.cpuModel { json.member("cpu_model", model) }
       json.member("page_size", system.pageSize)
       json.member("address_mask", system.addressMask.map(Wording.hex))
@@ -197,21 +163,19 @@ struct InspectionJSON {
       json.object("time_zone") { json in
         json.member("daylight_saving", Self.name(of: zone.daylightSaving))
         json.member("standard_offset_s", zone.standardOffset)
-        json.member("standard_name", rawText(zone.standardName, view))
+        json.member("standard_name", text(zone.standardName))
         json.member("daylight_offset_s", zone.daylightOffset)
-        json.member("daylight_name", rawText(zone.daylightName, view))
+        json.member("daylight_name", text(zone.daylightName))
       }
     }
   }
 
   /// Writes the capture data, which only a Linux process with an in-process handler has.
-  private func writeCapture(_ view: InspectionView, to json: inout JSONWriter) {
+  private func writeCapture(to json: inout JSONWriter) {
     guard let duration = view.captureDuration else { return }
     json.object("capture") { json in
       json.member("duration_ns", duration)
-      json.array("notes") { json in
-        for note in view.captureNotes { json.string(note) }
-      }
+      json.member("notes", view.captureNotes)
     }
   }
 
@@ -225,88 +189,71 @@ struct InspectionJSON {
   }
 
   /// The text without escapes for the terminal, because JSON does its own quoting.
-  private func rawText(_ content: Content?, _ view: InspectionView) -> String? {
-    guard let content else { return nil }
-    return view.input.withBytes { view.snapshot.text(content, in: $0) }
+  private func text(_ content: Content?) -> String? {
+    content.map { content in view.input.withBytes { snapshot.text(content, in: $0) } }
   }
 
   // MARK: Lists
 
-  private func write(_ thread: ThreadSnapshot, _ view: InspectionView, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", thread.id)
-      json.member("name", rawText(thread.name, view))
-      json.member("priority", thread.priority)
-      json.member("suspend_count", thread.suspendCount)
-      json.member("data_address", thread.dataAddress.map(Wording.hex))
-      if let capture = thread.capture { json.member("capture", InspectionView.name(of: capture)) }
-      json.key("stack")
-      if let stack = thread.stack {
-        json.object {
-          $0.member("address", Wording.hex(stack.region.address))
-          $0.member("bytes", stack.region.content.count)
-          $0.member("synthetic", stack.isSynthetic)
-        }
-      } else {
-        json.null()
-      }
-      if let queue = thread.queue { json.member("queue", rawText(queue, view)) }
-      write(thread.context, view, to: &json)
-      if let frames = thread.frames {
-        json.key("frames")
-        CrashReportJSON.write(frames, view, to: &json)
-      }
+  private func write(_ thread: ThreadSnapshot, to json: inout JSONWriter) {
+    json.member("id", thread.id)
+    json.member("name", text(thread.name))
+    json.member("priority", thread.priority)
+    json.member("suspend_count", thread.suspendCount)
+    json.member("data_address", thread.dataAddress.map(Wording.hex))
+    if let capture = thread.capture { json.member("capture", InspectionView.name(of: capture)) }
+    json.object("stack", of: thread.stack) { stack, json in
+      json.member("address", Wording.hex(stack.region.address))
+      json.member("bytes", stack.region.content.count)
+      json.member("synthetic", stack.isSynthetic)
+    }
+    if let queue = thread.queue { json.member("queue", text(queue)) }
+    write(thread.context, to: &json)
+    if let frames = thread.frames { write("frames", frames, to: &json) }
+  }
+
+  /// Writes the frames that the input lists, for a thread or for the exception that led to a crash.
+  private func write(_ key: String, _ frames: [RecordedFrame], to json: inout JSONWriter) {
+    json.objects(key, frames) { frame, json in
+      json.member("address", Wording.hex(frame.address))
+      json.member("module", frame.module.map(view.moduleName))
+      json.member("module_index", frame.module)
+      json.member("module_offset", frame.moduleOffset.map(Wording.hex))
+      json.member("function", frame.function)
+      json.member("function_offset", frame.functionOffset)
+      json.member("file", frame.file)
+      json.member("line", frame.line)
+      json.member("inlined", frame.isInlined)
     }
   }
 
-  private func write(_ module: ModuleSnapshot, _ view: InspectionView, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("name", rawText(module.name, view))
-      json.member("address", module.address.map(Wording.hex))
-      json.member("size", module.size)
-      json.member("identity", view.identity(module))
-      json.member("version", view.version(module))
-      json.member("timestamp", module.timestamp)
-      if !module.messages.isEmpty {
-        json.array("messages") { json in
-          for message in module.messages { json.string(rawText(message, view) ?? "") }
-        }
-      }
-      if !module.simpleAnnotations.isEmpty {
-        json.key("annotations")
-        write(module.simpleAnnotations, view, to: &json)
-      }
-      if !module.annotationObjects.isEmpty {
-        json.array("annotation_objects") { json in
-          for object in module.annotationObjects { write(object, view, to: &json) }
-        }
-      }
+  private func write(_ module: ModuleSnapshot, to json: inout JSONWriter) {
+    json.member("name", text(module.name))
+    json.member("address", module.address.map(Wording.hex))
+    json.member("size", module.size)
+    json.member("identity", view.identity(module))
+    json.member("version", view.version(module))
+    json.member("timestamp", module.timestamp)
+    if !module.messages.isEmpty { json.member("messages", module.messages.map { text($0) ?? "" }) }
+    if !module.simpleAnnotations.isEmpty { write("annotations", module.simpleAnnotations, to: &json) }
+    if !module.annotationObjects.isEmpty { json.objects("annotation_objects", module.annotationObjects, write) }
+  }
+
+  private func write(_ key: String, _ annotations: [Annotation], to json: inout JSONWriter) {
+    json.objects(key, annotations) { annotation, json in
+      json.member("name", text(annotation.name))
+      json.member("value", text(annotation.value))
     }
   }
 
-  private func write(_ annotations: [Annotation], _ view: InspectionView, to json: inout JSONWriter) {
-    json.array { json in
-      for annotation in annotations {
-        json.object {
-          $0.member("name", rawText(annotation.name, view))
-          $0.member("value", rawText(annotation.value, view))
-        }
-      }
-    }
-  }
-
-  private func write(_ object: AnnotationObject, _ view: InspectionView, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("name", rawText(object.name, view))
-      json.member("type", object.type)
-      if object.type == 1 {
-        json.member("value", rawText(object.value, view))
-      } else {
-        json.key("hex")
-        view.input.withBytes { bytes in
-          view.snapshot.withBytes(of: object.value, in: bytes) { json.hex($0) }
-        }
-      }
+  private func write(_ object: AnnotationObject, to json: inout JSONWriter) {
+    json.member("name", text(object.name))
+    json.member("type", object.type)
+    if object.type == 1 {
+      json.member("value", text(object.value))
+    } else {
+      json.key("hex")
+      view.input.withBytes { bytes in snapshot.withBytes(of: object.value, in: bytes) { json.hex($0) } }
     }
   }
 }

@@ -4,6 +4,7 @@ import CrashpadFiles
 import IntermediateDump
 import CrashpadMeaning
 import CrashpadMinidump
+import CrashpadReportPage
 import CrashpadSignatures
 import CrashpadSnapshot
 
@@ -40,15 +41,15 @@ struct OverviewText {
   }
 
   /// The overview as labels with values.
-  static func facts(_ view: InspectionView) -> [(label: String, values: [String])] {
+  static func facts(_ view: InspectionView) -> [CrashPage.Fact] {
     var overview = OverviewText(view: view, name: "", style: .plain)
     overview.describe()
-    var facts: [(label: String, values: [String])] = []
+    var facts: [CrashPage.Fact] = []
     for line in overview.lines {
       if line.label.isEmpty, !facts.isEmpty {
         facts[facts.count - 1].values.append(line.text)
       } else {
-        facts.append((line.label, [line.text]))
+        facts.append(CrashPage.Fact(line.label, [line.text]))
       }
     }
     return facts
@@ -315,7 +316,7 @@ struct OverviewText {
     if !isHead { add("Annotations", texts.annotations, limit: Self.annotations, length: 200) }
   }
 
-  private mutating func add(_ label: String, _ entries: [AnnotationText.Entry], limit: Int, length: Int) {
+  private mutating func add(_ label: String, _ entries: [CrashPage.Entry], limit: Int, length: Int) {
     for (index, entry) in entries.prefix(limit).enumerated() { add(index == 0 ? label : "", entry.line(limit: length)) }
     let more = entries.count - limit
     if more > 0 { add("", "… \(grouped(more)) more; inspect --annotations shows all") }

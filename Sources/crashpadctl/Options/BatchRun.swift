@@ -32,16 +32,11 @@ struct BatchResult<Value: Sendable>: Sendable {
 
   /// Inspects an input, and makes the result of it with `body`. Fails if the file changes meanwhile.
   init(
-    inspecting input: InputList.Input, _ architecture: CPUArchitecture?,
+    inspecting input: InputList.Input, _ architecture: CPUArchitecture?, redacts: Bool = false,
     _ body: (Inspection) throws -> BatchResult
   ) {
     do {
-      let dump = try DumpInput.open(input.argument)
-      self = try dump.file.checkingReading {
-        let inspection = Inspection(dump, architecture: architecture)
-        try dump.file.checkReading()
-        return try body(inspection)
-      }
+      self = try DumpInput.inspect(input.argument, architecture, redacts: redacts, body)
     } catch {
       self.init(error, of: input)
     }

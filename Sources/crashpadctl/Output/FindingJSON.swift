@@ -10,8 +10,7 @@ enum FindingJSON {
     json.array("findings") { json in
       for finding in findings.findings { write(finding, to: &json) }
     }
-    let dropped = findings.dropped.values.reduce(0, +)
-    if dropped > 0 { json.member("findings_dropped", dropped) }
+    if findings.droppedCount > 0 { json.member("findings_dropped", findings.droppedCount) }
   }
 
   /// Writes a finding about a symbol file, with the file's name first.

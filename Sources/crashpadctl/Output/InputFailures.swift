@@ -98,21 +98,21 @@ extension Redaction.NotADump: ExplainedError {
 
 // MARK: Symbol files
 
-extension SymbolFile.UnknownFormat: ExplainedError {
+extension SymbolFiles.UnknownFormat: ExplainedError {
   var explanation: FailureText { FailureText("is no file with symbols of a known format", .noData) }
 }
 
-extension SymSource.NotElf: ExplainedError {
+extension BreakpadInput.NotElf: ExplainedError {
   var explanation: FailureText {
     FailureText((path.map { Wording.printable($0) + " " } ?? "") + "is no ELF or Mach-O file", .noData)
   }
 }
 
-extension SymSource.NotLinked: ExplainedError {
+extension BreakpadInput.NotLinked: ExplainedError {
   var explanation: FailureText { FailureText("is an object file that was not linked: its addresses are none", .noData) }
 }
 
-extension SymSource.OtherBuild: ExplainedError {
+extension BreakpadInput.OtherBuild: ExplainedError {
   var explanation: FailureText { FailureText("\(Wording.printable(path)) is of another build", .noData) }
 }
 

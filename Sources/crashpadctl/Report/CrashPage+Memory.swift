@@ -12,7 +12,7 @@ extension CrashPageFiller {
 
   private var crashed: Symbolization.Thread? {
     guard snapshot.exception != nil || snapshot.report?.faultingThread != nil else { return nil }
-    return symbolized.result.threads.first(where: \.isCrashed)
+    return symbolized.crashed
   }
 
   // MARK: Registers
@@ -29,7 +29,7 @@ extension CrashPageFiller {
       if isStatus || register.value < 0x1000 {
         return CrashPage.Register(name: register.name, value: value, target: "", content: "")
       }
-      let around = ranges.filter { Self.contains($0.region, register.value) }
+      let around = ranges.filter { $0.region.contains(register.value) }
       // A stack, rather than the memory around another register that lies in it.
       let region = around.first { !$0.what.isEmpty } ?? around.first
       let target = names.location(register.value) ?? region.map { $0.what.isEmpty ? "memory" : $0.what } ?? ""
@@ -38,10 +38,6 @@ extension CrashPageFiller {
         content: region.map { content(of: $0.region, at: register.value) } ?? "")
     }
     page.instruction = instruction(context)
-  }
-
-  private static func contains(_ region: MemoryRegion, _ address: UInt64) -> Bool {
-    address >= region.address && address - region.address < UInt64(region.content.count)
   }
 
   private func bytes(of region: MemoryRegion, at address: UInt64, count: Int) -> [UInt8] {
@@ -98,7 +94,7 @@ extension CrashPageFiller {
 
   private func code(at address: UInt64) -> Code? {
     let reach = Disassembly.reach
-    if let region = ranges.first(where: { Self.contains($0.region, address) })?.region {
+    if let region = ranges.first(where: { $0.region.contains(address) })?.region {
       let before = min(UInt64(reach), address - region.address)
       return (bytes(of: region, at: address - before, count: Int(before) + reach), Int(before), "the dump")
     }
@@ -129,14 +125,14 @@ extension CrashPageFiller {
     return memory
   }
 
-  private var dumps: [CrashPage.Memory.Hex] {
+  private var dumps: [CrashPage.Listing] {
     guard let context = crashed?.context ?? snapshot.exception?.context else { return [] }
-    var dumps: [CrashPage.Memory.Hex] = []
+    var dumps: [CrashPage.Listing] = []
     func add(_ title: String, _ address: UInt64, before: UInt64, count: Int) {
       // Of a range that begins behind that place, from its start on.
       let start = [address &- before, address].first { DetailText.memory(view, at: $0, count: 1) != nil }
       guard let start, let text = DetailText.memory(view, at: start, count: count) else { return }
-      dumps.append(CrashPage.Memory.Hex(title: "\(title), \(view.fullAddress(address))", text: text))
+      dumps.append(CrashPage.Listing(title: "\(title), \(view.fullAddress(address))", text: text))
     }
     if let exception = snapshot.exception, exception.address != 0, exception.address != context.instructionPointer {
       add("At the address of the fault", exception.address, before: 64, count: 256)

@@ -13,7 +13,6 @@ extension CrashPageFiller {
 
   func addStacks(to page: inout CrashPage) {
     let (crashed, others) = groups
-    page.threadCount = symbolized.result.threads.count
     let limit = min(Self.crashedFrames, max(Self.fewestFrames, Self.otherFrames / max(1, others.count)))
     if let crashed { page.stacks.append(stack([crashed], limit: Self.crashedFrames)) }
     page.stacks += others.map { stack($0, limit: limit) }

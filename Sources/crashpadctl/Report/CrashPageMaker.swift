@@ -27,11 +27,8 @@ struct CrashPageMaker: Sendable {
   ///   - inspection: the dump, which has a snapshot.
   ///   - name: the file's name without directories.
   func page(_ inspection: Inspection, _ snapshot: ProcessSnapshot, name: String) -> MadePage {
-    let result = Symbolization(snapshot, inspection.file, cache, threads: .all)
-    let view = InspectionView(inspection, snapshot)
-    let symbolized = SymbolizedView(
-      view: view, result: result, signature: Signature(snapshot, inspection.file, result, signatures))
-    let evidence = EvidenceReader(snapshot, inspection.file, cache, result)
+    let symbolized = SymbolizedView(inspection, snapshot, cache, threads: .all, signatures: signatures)
+    let evidence = EvidenceReader(snapshot, inspection.file, cache, symbolized.result)
     let writer = CrashPageFiller(maker: self, symbolized: symbolized, evidence: evidence, name: name)
     return MadePage(page: writer.page(), symbolFindings: evidence.symbolFindings, signature: symbolized.signature)
   }
@@ -71,15 +68,14 @@ struct CrashPageFiller {
     let explanation = Explanation(evidence.evidence)
     var page = CrashPage(
       title: maker.title ?? title, subtitle: "\(name): \(OverviewText.kind(view))", generator: CrashPageMaker.generator)
-    page.isDamaged =
-      view.inspection.tree?.incomplete != nil || !snapshot.isComplete || view.inspection.findings.count(of: .error) > 0
+    page.isDamaged = !view.inspection.isWhole || view.inspection.status != .success
     page.explanation = Self.explanation(explanation)
     page.facts = facts
     addStacks(to: &page)
     addRegisters(to: &page)
     let texts = AnnotationText(view: view)
-    page.messages = texts.messages.map(Self.entry)
-    page.annotations = texts.annotations.map(Self.entry)
+    page.messages = texts.messages
+    page.annotations = texts.annotations
     page.modules = modules
     page.memory = memory
     addFindings(to: &page)
@@ -95,10 +91,6 @@ struct CrashPageFiller {
       return "\(process): " + (snapshot.report.map { $0.kind.rawValue } ?? "no crash")
     }
     return "\(process): \(ExceptionDescription(exception, snapshot.system).title)"
-  }
-
-  private static func entry(_ entry: AnnotationText.Entry) -> CrashPage.Entry {
-    CrashPage.Entry(module: entry.module, name: entry.name, value: entry.value)
   }
 
   // MARK: Explanation and facts
@@ -128,9 +120,7 @@ struct CrashPageFiller {
   private var facts: [CrashPage.Fact] {
     // These have sections of their own.
     let elsewhere: Set = ["Summary", "Messages", "Annotations"]
-    var facts = OverviewText.facts(view).filter { !elsewhere.contains($0.label) }.map {
-      CrashPage.Fact($0.label, $0.values)
-    }
+    var facts = OverviewText.facts(view).filter { !elsewhere.contains($0.label) }
     if let signature = symbolized.signature {
       facts.append(CrashPage.Fact("Signature", ["\(signature.id)  \(Wording.printable(signature.text))"]))
     }
@@ -170,15 +160,13 @@ struct CrashPageFiller {
 
   private func addFindings(to page: inout CrashPage) {
     let all = view.inspection.allFindings
-    let findings = all.findings
-    let order = findings.indices.sorted { (findings[$0].severity, -$0) > (findings[$1].severity, -$1) }
-    page.findings = order.prefix(Self.findings).map { index in
-      let finding = findings[index]
+    page.findings = all.mostSevere(Self.findings).map { index in
+      let finding = all.findings[index]
       return CrashPage.Finding(
         severity: finding.severity.rawValue, offset: finding.offset.map { "0x" + String($0, radix: 16) },
         text: Wording.printable(Sentences.sentence(finding)), code: finding.rule.code)
     }
-    page.droppedFindings = findings.count - page.findings.count + all.dropped.values.reduce(0, +)
+    page.droppedFindings = all.findings.count - page.findings.count + all.droppedCount
   }
 
   /// Lines of the tree that a page has.
@@ -209,7 +197,7 @@ struct CrashPageFiller {
   private func plainText(_ explanation: Explanation) -> String {
     var text = Wording.printable(explanation.summary) + "\n\n"
     text += OverviewText.head(view, name: name, signature: symbolized.signature)
-    if let crashed = symbolized.result.threads.first(where: \.isCrashed) {
+    if let crashed = symbolized.crashed {
       text += "\n" + StackText(symbolized: symbolized, limit: Self.textFrames).text(crashed)
     }
     return text

@@ -43,12 +43,9 @@ struct GroupExamples: Sendable {
 
   /// The page of a group's example; nil if it can't be read any more.
   func page(of group: CrashGroups.Group) -> CrashPage? {
-    guard let name = group.cell.example?.input, let argument = arguments[name],
-      let read = try? PageInput(argument, architecture: architecture, redacts: redacts),
-      let snapshot = read.inspection.snapshot
-    else { return nil }
-    return try? read.inspection.file.checkingReading {
-      maker.page(read.inspection, snapshot, name: lastPathComponent(name)).page
+    guard let name = group.cell.example?.input, let argument = arguments[name] else { return nil }
+    return try? DumpInput.inspect(argument, architecture, redacts: redacts) { inspection in
+      inspection.snapshot.map { maker.page(inspection, $0, name: lastPathComponent(name)).page }
     }
   }
 

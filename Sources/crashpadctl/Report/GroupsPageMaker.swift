@@ -15,7 +15,7 @@ struct GroupsPageMaker {
   var baseline: GroupBaseline?
 
   func page() -> GroupsPage {
-    let total = groups.reduce(0) { $0 + $1.cell.count }
+    let total = groups.crashCount
     let count = "\(Wording.count(total, "crash", "crashes")) in \(Wording.count(groups.count, "group"))"
     let days = groups.flatMap { [$0.cell.first, $0.cell.last] }.compactMap { $0 }
     var subtitle = title == nil ? "" : count
@@ -29,7 +29,7 @@ struct GroupsPageMaker {
     page.groups = groups.map(group)
     let ids = Set(groups.map(\.id))
     page.gone = (baseline?.groups ?? []).filter { !ids.contains($0.id) }.map {
-      GroupsPage.Gone(id: Wording.printable($0.id), text: Wording.printable($0.text), count: $0.count)
+      GroupsPage.Earlier(id: Wording.printable($0.id), text: Wording.printable($0.text), count: $0.count)
     }
     return page
   }
@@ -38,9 +38,9 @@ struct GroupsPageMaker {
     var made = GroupsPage.Group(id: group.id, text: Wording.printable(group.text), count: group.cell.count)
     made.first = group.cell.first.flatMap(Self.day)
     made.last = group.cell.last.flatMap(Self.day)
-    made.versions = Self.counts(group.cell.versions)
-    made.devices = Self.counts(group.cell.devices)
-    made.systems = Self.counts(group.cell.systems)
+    made.versions = group.cell.versions.map { GroupsPage.Count(Wording.printable($0.key), $0.value) }.sorted {
+      ($1.count, $0.name) < ($0.count, $1.name)
+    }
     made.loops = group.cell.loopingClients
     made.twins = group.cell.twins
     made.example = group.cell.example.map { lastPathComponent($0.input) }
@@ -54,12 +54,6 @@ struct GroupsPageMaker {
     return made
   }
 
-  private static func counts(_ counts: [String: Int]) -> [GroupsPage.Count] {
-    counts.map { GroupsPage.Count(Wording.printable($0.key), $0.value) }.sorted {
-      ($1.count, $0.name) < ($0.count, $1.name)
-    }
-  }
-
   /// "2026-11-20"; nil of a time that no calendar has.
   private static func day(_ seconds: Int64) -> String? {
     Wording.rfc3339(Timestamp(seconds: seconds)).map { String($0.prefix(10)) }
@@ -68,37 +62,21 @@ struct GroupsPageMaker {
 
 /// The groups of an earlier run, to compare with.
 struct GroupBaseline {
-  struct Group {
-    let id: String
-    let text: String
-    let count: Int
-  }
-
-  /// The file is no JSON of `group`.
-  struct NotABaseline: Error {}
-
-  /// Why a file could not be read.
-  static func failure(_ error: any Error) -> (text: String, status: ExitStatus) {
-    error is NotABaseline
-      ? ("is no \(GroupTable.schema) document; group --format json writes one", .noData)
-      : Sentences.failure(error, creating: false)
-  }
-
-  let groups: [Group]
+  let groups: [GroupsPage.Earlier]
   var counts: [String: Int] { Dictionary(groups.map { ($0.id, $0.count) }, uniquingKeysWith: +) }
 
-  /// Reads what `group --format json` wrote. Throws what reading a file throws, or `NotABaseline`.
+  /// Reads what `group --format json` wrote. Throws what reading a file throws, or `FailureText`.
   init(_ argument: String) throws {
     let file = try argument == "-" ? InputFile.standardInput() : InputFile(FilePath(argument: argument))
     groups = try file.withBytes { bytes in
       let tree = JSONTree(bytes)
       guard tree.failure == nil, let root = tree.root, root["schema"]?.string == GroupTable.schema else {
-        throw NotABaseline()
+        throw FailureText("is no \(GroupTable.schema) document; group --format json writes one", .noData)
       }
       return (root["groups"]?.elements ?? []).compactMap { value in
         guard let id = value["id"]?.string else { return nil }
         let count = value["count"]?.integer.flatMap { Int(exactly: $0) } ?? 0
-        return Group(id: id, text: value["text"]?.string ?? "", count: max(0, count))
+        return GroupsPage.Earlier(id: id, text: value["text"]?.string ?? "", count: max(0, count))
       }
     }
   }

@@ -20,9 +20,7 @@ struct HTMLOption: ParsableArguments {
 
   /// Prints why the page can't be written before anything is read; nil if it can.
   func conflict(_ list: InputList) -> ExitStatus? {
-    guard let html, let conflict = PageFile.conflict(html, list) else { return nil }
-    Terminal.error(conflict.text)
-    return conflict.status
+    html.flatMap { PageFile.refusal($0, list) }
   }
 
   /// Writes the page of inputs whose findings were printed already.

@@ -10,22 +10,29 @@ enum PageFile {
     let status: ExitStatus
   }
 
-  /// Why a page can't be written there: it would replace one of its inputs. Nil if it can.
-  static func conflict(_ output: String, _ list: InputList) -> Failure? {
+  /// Prints why a page can't be written there: it would replace one of its inputs. Returns nil if it can.
+  static func refusal(_ output: String, _ list: InputList) -> ExitStatus? {
     let path = FilePath(argument: output)
     guard output != "-", case .regular? = try? FileKind(at: path, followingLink: true),
       let input = list.inputs.first(where: { isSameFile(FilePath(argument: $0.argument), path) })
     else { return nil }
-    return Failure(text: "\(input.name): error: would become its own page; name another file", status: .usage)
+    Terminal.error("\(input.name): error: would become its own page; name another file")
+    return .usage
   }
 
-  /// A file appears whole or not at all; `-` is standard output. Throws `Failure`.
-  static func write(_ page: [UInt8], to output: String) throws(Failure) {
+  /// Writes a page, which appears whole or not at all; `-` is standard output. Prints why it could not be written.
+  ///
+  /// - Returns: `status`, or that of the failure.
+  static func write(_ page: [UInt8], to output: String, _ status: ExitStatus) -> ExitStatus {
     if output == "-" {
-      do { try unsafe Terminal.writeOutput(page.span.bytes) } catch { Terminal.fail(writing: error) }
-      return
+      Terminal.output(page)
+      return status
     }
-    try write(page, to: FilePath(argument: output))
+    do { try write(page, to: FilePath(argument: output)) } catch {
+      Terminal.error(error.text)
+      return error.status
+    }
+    return status
   }
 
   /// Throws `Failure`.

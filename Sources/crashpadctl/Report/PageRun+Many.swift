@@ -12,33 +12,18 @@ extension PageRun {
   /// Groups with a page of their own.
   private static let pages = 2000
 
-  /// What one input comes to.
-  private struct Read: Sendable {
-    var crash: (signature: Signature, facts: CrashFacts)?
-    var status = ExitStatus.success
-    var messages: [String] = []
-  }
-
   func writeMany() -> ExitStatus {
     var part = CrashGroups.Part()
-    var status = ExitStatus.success
-    let signatures = SignatureOptions(
-      SymbolCache(cache.search, names: .mangled), inApp: options.inApp.map { Glob($0) })
-    let progress = Progress(total: list.inputs.count, isShown: true)
-    inOrder(
-      count: list.inputs.count, jobs: options.jobs, work: { read(list.inputs[$0], signatures) },
-      report: { _, read in
-        progress.clear()
-        for message in read.messages { Terminal.error(message) }
-        if let crash = read.crash { part.add(crash.signature, crash.facts) }
-        if read.status != .success {
-          part.failed += 1
-          status = .findings
-        }
-        progress.advance()
+    let reader = CrashReader(
+      signatures: SignatureOptions(
+        SymbolCache(cache.search, names: .mangled), inApp: options.inApp.map { Glob($0) }),
+      architecture: options.architecture, redacts: options.redacts)
+    _ = BatchRun(list, jobs: options.jobs).run(
+      work: { reader.read($0) },
+      report: { _, result in
+        part.add(result)
         return true
       })
-    progress.clear()
     let groups = CrashGroups(CrashGroups.Shard(run: "", number: 1, total: 1), part).groups(by: .signature)
     if groups.isEmpty {
       Terminal.error("crashpadctl: error: none of \(Wording.count(list.inputs.count, "input")) could be read")
@@ -47,41 +32,18 @@ extension PageRun {
     var maker = GroupsPageMaker(groups: groups, failed: part.failed, title: options.title.map { Wording.printable($0) })
     maker.baseline = baseline
     var page = maker.page()
-    do throws(PageFile.Failure) {
-      if options.splits { try writePages(of: groups, &page) } else { examples.add(to: &page, groups) }
-      try PageFile.write(page.html(), to: output)
-    } catch {
-      Terminal.error(error.text)
-      return error.status
+    if options.splits {
+      do { try writePages(of: groups, &page) } catch {
+        Terminal.error(error.text)
+        return error.status
+      }
+    } else {
+      examples.add(to: &page, groups)
     }
+    let status = PageFile.write(page.html(), to: output, .success)
+    if status != .success { return status }
     SymbolPlaces.reportFaults(cache.search)
-    return status
-  }
-
-  private func read(_ input: InputList.Input, _ signatures: SignatureOptions) -> Read {
-    var read = Read()
-    do {
-      let page = try PageInput(input.argument, architecture: options.architecture, redacts: options.redacts)
-      read.messages = page.inspection.findings.findings.filter { $0.severity == .error }.map {
-        Sentences.line($0, input: input.name)
-      }
-      guard let snapshot = page.inspection.snapshot else {
-        read.status = .noData
-        return read
-      }
-      if !read.messages.isEmpty { read.status = .findings }
-      read.crash = try page.inspection.file.checkingReading {
-        (
-          Signature(snapshot, page.inspection.file, nil, signatures),
-          CrashFacts(page.inspection, snapshot, input: input.name)
-        )
-      }
-    } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      read.messages.append("\(input.name): error: \(text)")
-      read.status = status
-    }
-    return read
+    return part.failed == 0 ? .success : .findings
   }
 
   // MARK: Examples

@@ -36,7 +36,7 @@ struct PageRun {
   let crashMaker: CrashPageMaker
   let baseline: GroupBaseline?
 
-  /// Throws `PageStatus`, or what ends the command if a path that was named is not there.
+  /// Ends the command if a path that was named is not there.
   init(_ list: InputList, to output: String, _ options: Options) throws {
     self.list = list
     self.output = output
@@ -50,20 +50,13 @@ struct PageRun {
   }
 
   private static func opened<Value>(_ path: String, _ open: (String) throws -> Value) throws -> Value {
-    do { return try open(path) } catch {
-      let (text, status) = GroupBaseline.failure(error)
-      Terminal.error("\(displayName(path)): error: \(text)")
-      throw PageStatus(status: status)
-    }
+    do { return try open(path) } catch { throw Terminal.failure(error, of: displayName(path), creating: false) }
   }
 
   func run() -> ExitStatus {
     if !options.isQuiet { list.reportFailures() }
     if list.inputs.isEmpty { return list.statusOfNone }
-    if let conflict = PageFile.conflict(output, list) {
-      Terminal.error(conflict.text)
-      return conflict.status
-    }
+    if let refusal = PageFile.refusal(output, list) { return refusal }
     // A comparison is one of groups, be it of one.
     let isOne = list.inputs.count == 1 && options.baseline == nil && !options.splits
     let status = isOne ? writeCrash(list.inputs[0]) : writeMany()
@@ -74,34 +67,27 @@ struct PageRun {
   // MARK: One crash
 
   private func writeCrash(_ input: InputList.Input) -> ExitStatus {
-    let made: MadePage
     var status = ExitStatus.success
+    let made: MadePage?
     do {
-      let read = try PageInput(input.argument, architecture: options.architecture, redacts: options.redacts)
-      let findings = read.inspection.findings
-      if !options.isQuiet {
-        for finding in findings.findings where finding.severity > .note || read.inspection.snapshot == nil {
-          Terminal.error(Sentences.line(finding, input: input.name))
+      made = try DumpInput.inspect(input.argument, options.architecture, redacts: options.redacts) { inspection in
+        status = inspection.status
+        if !options.isQuiet {
+          let lines = inspection.lines(input.name, from: inspection.snapshot == nil ? Severity.note : .warning)
+          for line in lines { Terminal.error(line) }
         }
-      }
-      guard let snapshot = read.inspection.snapshot else { return .noData }
-      if findings.count(of: .error) > 0 { status = .findings }
-      made = try read.inspection.file.checkingReading {
-        crashMaker.page(read.inspection, snapshot, name: Self.fileName(input))
+        return inspection.snapshot.map { crashMaker.page(inspection, $0, name: Self.fileName(input)) }
       }
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       if !options.isQuiet { Terminal.error("\(input.name): error: \(text)") }
       return status
     }
+    guard let made else { return status }
     if !options.isQuiet { for finding in made.symbolFindings { Terminal.error(Sentences.line(finding)) } }
     SymbolPlaces.reportFaults(cache.search, except: Set(made.symbolFindings.map(\.file)))
     reportUnusedSource(made.page)
-    do { try PageFile.write(made.page.html(), to: output) } catch {
-      Terminal.error(error.text)
-      return error.status
-    }
-    return status
+    return PageFile.write(made.page.html(), to: output, status)
   }
 
   /// Reports a directory of sources that quotes nothing, because it is probably the wrong one.
@@ -120,6 +106,3 @@ struct PageRun {
     input.argument == "-" ? "standard input" : lastPathComponent(input.name)
   }
 }
-
-/// Ends a command with a status; the message was printed already.
-struct PageStatus: Error { let status: ExitStatus }

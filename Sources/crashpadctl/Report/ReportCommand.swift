@@ -78,13 +78,7 @@ struct ReportCommand: ParsableCommand {
     options.inApp = inApp.patterns
     options.jobs = jobs.count
     let list = InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning)
-    let run: PageRun
-    do {
-      run = try PageRun(list, to: destination, options)
-    } catch let error as PageStatus {
-      Terminal.end(error.status)
-    }
-    Terminal.end(run.run())
+    Terminal.end(try PageRun(list, to: destination, options).run())
   }
 }
 

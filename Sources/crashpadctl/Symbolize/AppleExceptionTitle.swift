@@ -16,8 +16,8 @@ struct AppleExceptionTitle {
     switch exception.kind {
     case .mach:
       subtype = exception.code == 1 ? detail.map(Self.withWideAddress) : nil
-      if let signal = Self.signal(exception) {
-        type = "\(name) (\(signal))"
+      if let signal = darwinSignal(ofException: exception.code, code: exception.info) {
+        type = "\(name) (\(darwinSignalName(signal)))"
       } else {
         // Such as "EXC_CRASH (SIGABRT) from …".
         type = name.firstRange(of: " from ").map { String(name[..<$0.lowerBound]) } ?? name
@@ -27,18 +27,6 @@ struct AppleExceptionTitle {
       subtype = detail.map(Self.withWideAddress)
     case .nsException: (type, subtype) = ("EXC_CRASH (SIGABRT)", nil)
     case .windows: (type, subtype) = (name, detail.map(Self.withWideAddress))
-    }
-  }
-
-  /// The signal for a Mach exception, as in XNU's `ux_exception`.
-  private static func signal(_ exception: ExceptionSnapshot) -> String? {
-    switch exception.code {
-    // 13 is a general protection fault on x86_64.
-    case 1: exception.info == 1 || exception.info == 13 ? "SIGSEGV" : "SIGBUS"
-    case 2: "SIGILL"
-    case 3: "SIGFPE"
-    case 6: "SIGTRAP"
-    default: nil
     }
   }
 

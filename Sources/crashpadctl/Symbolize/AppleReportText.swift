@@ -19,33 +19,25 @@ struct AppleReportText {
     return writer.text
   }
 
-  private init(symbolized: SymbolizedView, report: ReportSnapshot, limit: Int?) {
-    self.symbolized = symbolized
-    self.report = report
-    self.limit = limit
-  }
-
   private mutating func write() {
     writeHead()
     writeException()
     writeMessages()
     if !report.lastException.isEmpty {
       text += "Last Exception Backtrace:\n"
-      write(symbolized.result.lastException)
+      text += stack(symbolized.result.lastException)
       text += "\n"
     }
     for thread in symbolized.threadsInOrder { write(thread) }
-    if let crashed = symbolized.result.threads.first(where: \.isCrashed) { writeState(of: crashed) }
+    if let crashed = symbolized.crashed { writeState(of: crashed) }
     writeImages()
     text += "\nEOF\n"
   }
 
   // MARK: Head
 
-  private mutating func field(_ name: String, _ value: String?, width: Int = 21) {
-    guard let value else { return }
-    let label = name + ":"
-    text += label + String(repeating: " ", count: max(1, width - label.count)) + Wording.printable(value) + "\n"
+  private mutating func field(_ name: String, _ value: String?) {
+    text += CrashText.field(name, value.map { Wording.printable($0) })
   }
 
   private func listed(_ name: String) -> String? { report.fields.first { $0.name == name }?.value }
@@ -143,32 +135,12 @@ struct AppleReportText {
     text += "Thread \(index)\(thread.isCrashed ? " Crashed" : ""):"
     let title = [name.map { " \($0)" }, queue].compactMap { $0 }.joined(separator: " ")
     text += title.isEmpty ? "\n" : ":\(name == nil ? " " : "")\(title)\n"
-    write(thread.frames)
+    text += stack(thread.frames)
     text += "\n"
   }
 
-  private mutating func write(_ frames: [Symbolization.Frame]) {
-    let (first, _, last) = SymbolizedView.shown(SymbolizedView.rows(frames), limit: limit)
-    // Omitted frames show as a gap in the numbers: a line in between would end the stack for programs that read it.
-    for row in Array(first) + Array(last) {
-      let module = symbolized.moduleName(row.frame) ?? "???"
-      text += String(row.number).padded(to: 4) + module.padded(to: 30) + "\t"
-      text += Wording.hex(row.frame.frame.instruction).rightAligned(to: 18) + " " + place(row) + "\n"
-    }
-  }
-
-  private func place(_ row: SymbolizedView.Row) -> String {
-    let frame = row.frame.frame
-    let offset = frame.moduleOffset ?? frame.instruction
-    guard let name = SymbolizedView.name(row.function) else {
-      return "\(Wording.hex(frame.instruction &- offset)) + \(offset)"
-    }
-    var place = name
-    if !row.isInlined { place += " + \(SymbolizedView.functionOffset(row.frame, of: offset) ?? 0)" }
-    if let (file, line) = SymbolizedView.location(row.function), line > 0 {
-      place += " (\(lastPathComponent(file)):\(line))"
-    }
-    return row.isInlined ? place + " [inlined]" : place
+  private func stack(_ frames: [Symbolization.Frame]) -> String {
+    CrashText.stack(frames, of: symbolized, limit: limit, isReport: true)
   }
 
   // MARK: Registers and images
@@ -192,9 +164,8 @@ struct AppleReportText {
     case .named: break
     }
     text += RegisterText.text(rows, context)
-    for (name, label) in [("Logical CPU", "Logical CPU"), ("Error Code", "Error Code"), ("Trap Number", "Trap Number")]
-    {
-      if let value = listed(name) { text += "\(label):\(String(repeating: " ", count: 16 - label.count))\(value)\n" }
+    for name in ["Logical CPU", "Error Code", "Trap Number"] {
+      if let value = listed(name) { text += (name + ":").padded(to: 17) + value + "\n" }
     }
     text += "\n"
   }
@@ -215,66 +186,5 @@ struct AppleReportText {
       text += " \(Wording.printable(name)) (\(Wording.printable(module.bundleVersion ?? "*"))) <\(uuid.text)> "
       text += (view.text(module.name) ?? "???") + "\n"
     }
-  }
-}
-
-/// The registers of a thread, in the format of Apple's reports.
-struct RegisterText {
-  struct Register {
-    let name: String
-    let value: UInt64
-    /// The number of hexadecimal digits.
-    let width: Int
-    var note: String?
-  }
-
-  static func title(_ context: CPUContext) -> String {
-    switch context {
-    case .arm64: "ARM Thread State (64-bit)"
-    case .x86_64: "X86 Thread State (64-bit)"
-    case .named: "Thread State (32-bit)"
-    }
-  }
-
-  static func rows(_ context: CPUContext) -> [[Register]] {
-    func register(_ name: String, _ value: UInt64, _ width: Int = 16) -> Register {
-      Register(name: name, value: value, width: width)
-    }
-    switch context {
-    case .arm64(let registers):
-      let general = (0..<29).map { register("x\($0)", registers.x[$0]) }
-      return rows(of: general + [register("fp", registers.fp), register("lr", registers.lr)])
-        + [[register("sp", registers.sp), register("pc", registers.pc), register("cpsr", UInt64(registers.cpsr), 8)]]
-    case .x86_64(let registers):
-      let general = [
-        register("rax", registers.rax), register("rbx", registers.rbx), register("rcx", registers.rcx),
-        register("rdx", registers.rdx), register("rdi", registers.rdi), register("rsi", registers.rsi),
-        register("rbp", registers.rbp), register("rsp", registers.rsp),
-      ]
-      return rows(of: general + (0..<8).map { register("r\($0 + 8)", registers.r[$0]) })
-        + [[register("rip", registers.rip), register("rfl", registers.rflags)]]
-    case .named(_, let registers, _, _):
-      return rows(of: registers.map { register($0.name, $0.value, 8) })
-    }
-  }
-
-  private static func rows(of registers: [Register]) -> [[Register]] {
-    stride(from: 0, to: registers.count, by: 4).map { Array(registers[$0..<min($0 + 4, registers.count)]) }
-  }
-
-  static func text(_ rows: [[Register]], _ context: CPUContext) -> String {
-    var indent = 6
-    if case .x86_64 = context { indent = 5 }
-    var text = ""
-    for row in rows {
-      for (index, register) in row.enumerated() {
-        let width = index == 0 ? indent : 5
-        text += String(repeating: " ", count: max(0, width - register.name.count)) + register.name
-        text += ": 0x" + hexadecimal(register.value, width: register.width)
-        if let note = register.note { text += " " + Wording.printable(note) }
-      }
-      text += "\n"
-    }
-    return text
   }
 }

@@ -18,19 +18,14 @@ struct CrashReportText {
     return report.text
   }
 
-  private init(symbolized: SymbolizedView, limit: Int?) {
-    self.symbolized = symbolized
-    self.limit = limit
-  }
-
   private mutating func write() {
     writeHead()
     writeException()
     writeMessages()
-    let crashed = symbolized.result.threads.first { $0.isCrashed }
+    let crashed = symbolized.crashed
     if snapshot.exception?.kind == .nsException, let crashed {
       text += "\nLast Exception Backtrace:\n"
-      write(crashed.frames)
+      text += CrashText.stack(crashed.frames, of: symbolized, limit: limit)
     }
     for thread in symbolized.threadsInOrder { write(thread) }
     if let crashed, let context = crashed.context { writeState(context, thread: number(crashed)) }
@@ -40,9 +35,7 @@ struct CrashReportText {
   // MARK: Head
 
   private mutating func field(_ name: String, _ value: String?, width: Int = 21) {
-    guard let value else { return }
-    let label = name + ":"
-    text += label + String(repeating: " ", count: max(1, width - label.count)) + value + "\n"
+    text += CrashText.field(name, value, width: width)
   }
 
   private mutating func writeHead() {
@@ -101,7 +94,7 @@ struct CrashReportText {
       "0x" + hexadecimal($0, width: 16)
     }
     field("Exception Codes", words.joined(separator: ", "), width: 17)
-    if let crashed = symbolized.result.threads.first(where: \.isCrashed) {
+    if let crashed = symbolized.crashed {
       text += "Triggered by Thread:  \(number(crashed))\n"
     }
   }
@@ -126,29 +119,7 @@ struct CrashReportText {
     let number = number(thread)
     if let name = symbolized.threadName(thread) { text += "Thread \(number) name:  \(name)\n" }
     text += "Thread \(number)\(thread.isCrashed ? " Crashed" : ""):\n"
-    write(thread.frames)
-  }
-
-  private mutating func write(_ frames: [Symbolization.Frame]) {
-    let (first, _, last) = SymbolizedView.shown(SymbolizedView.rows(frames), limit: limit)
-    // Omitted frames show as a gap in the numbers: a line in between would end the stack for programs that read it.
-    for row in Array(first) + Array(last) {
-      let module = symbolized.moduleName(row.frame) ?? "???"
-      text += String(row.number).padded(to: 4) + module.padded(to: 30) + "\t"
-      text += "0x\(hexadecimal(row.frame.frame.instruction, width: 16)) \(place(row))\n"
-    }
-  }
-
-  private func place(_ row: SymbolizedView.Row) -> String {
-    let frame = row.frame.frame
-    guard let offset = frame.moduleOffset else { return "0x0 + \(frame.instruction)" }
-    guard let name = SymbolizedView.name(row.function) else {
-      return "0x\(hexadecimal(frame.instruction &- offset)) + \(offset)"
-    }
-    var place = name
-    if !row.isInlined { place += " + \(SymbolizedView.functionOffset(row.frame, of: offset) ?? 0)" }
-    if let (file, line) = SymbolizedView.location(row.function) { place += " (\(lastPathComponent(file)):\(line))" }
-    return row.isInlined ? place + " [inlined]" : place
+    text += CrashText.stack(thread.frames, of: symbolized, limit: limit)
   }
 
   // MARK: Registers and images

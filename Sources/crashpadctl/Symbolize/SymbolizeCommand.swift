@@ -82,7 +82,13 @@ struct SymbolizeCommand: ParsableCommand {
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search(), names: names.form(isText: format != .json))
     let list = InputList(dumps, accepting: InputFormat.withMeaning)
-    let status = SymbolizeRun(command: self, list: list, cache: cache, signatures: SignatureOptions(cache)).run()
+    let printer = SymbolizePrinter(
+      format: format, part: missing ? .missing : modules ? .modules : .stacks, threads: threads, frames: frames.count,
+      showsAddresses: addresses)
+    let run = SymbolizeRun(
+      list: list, cache: cache, signatures: SignatureOptions(cache), symbols: symbolOptions.symbols,
+      architecture: reading.architecture, jobs: jobs.count, printer: printer)
+    let status = run.run()
     var options = PageRun.Options()
     options.symbols = symbolOptions.places
     // Warnings about symbol servers are printed already.

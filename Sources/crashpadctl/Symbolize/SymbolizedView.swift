@@ -10,6 +10,9 @@ struct SymbolizedView {
   /// Nil if no signature was requested.
   var signature: Signature?
 
+  /// The thread that crashed.
+  var crashed: Symbolization.Thread? { result.threads.first(where: \.isCrashed) }
+
   /// One line of a stack: a frame, or a call inlined into one.
   struct Row {
     let number: Int
@@ -79,4 +82,25 @@ struct SymbolizedView {
   func threadName(_ thread: Symbolization.Thread) -> String? {
     thread.index.flatMap { view.text(view.snapshot.threads[$0].name) }
   }
+}
+
+extension SymbolizedView {
+  /// Walks stacks of a dump that has a snapshot, and names their frames.
+  ///
+  /// - Parameters:
+  ///   - allModules: whether symbols are searched for modules without frames too.
+  ///   - signatures: nil for no signature.
+  init(
+    _ inspection: Inspection, _ snapshot: ProcessSnapshot, _ cache: SymbolCache,
+    threads: Symbolization.Threads = .crashed, allModules: Bool = false, signatures: SignatureOptions?
+  ) {
+    view = InspectionView(inspection, snapshot)
+    result = Symbolization(snapshot, inspection.file, cache, threads: threads, allModules: allModules)
+    signature = signatures.map { [result] in Signature(snapshot, inspection.file, result, $0) }
+  }
+}
+
+extension [Symbolization.Module] {
+  /// The findings about their symbol files.
+  var fileFindings: [SymbolFileFinding] { flatMap { $0.symbols?.fileFindings ?? [] } }
 }

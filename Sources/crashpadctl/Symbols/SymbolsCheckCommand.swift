@@ -48,63 +48,49 @@ struct SymbolsCheckCommand: ParsableCommand {
     var checked = 0
     var missing = 0
     var said: Set<SymbolFileFinding> = []
-    var status = ExitStatus.success
   }
 
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search())
     let list = InputList(dumps, accepting: InputFormat.withMeaning)
-    let isSingle = list.inputs.count == 1 && !list.hasDirectories
     var tally = Tally()
     list.reportFailures()
-    if !list.failures.isEmpty { tally.status = .findings }
-    for input in list.inputs {
-      let status = check(input, cache, isSingle: isSingle, &tally)
-      if status != .success { tally.status = isSingle ? status : .findings }
+    let status = BatchRun(list, showsProgress: false).each { input, _ in
+      check(input, cache, isSingle: list.isSingle, &tally)
     }
     SymbolPlaces.reportFaults(cache.search, except: Set(tally.said.map(\.file)))
     if tally.checked == 0 {
-      if tally.status == .success {
-        Terminal.error("crashpadctl: error: there is no such module, so nothing was checked")
-      }
-      throw ExitCode((tally.status == .success ? ExitStatus.noData : tally.status).rawValue)
+      if status != .success { throw status }
+      throw Terminal.failure("there is no such module, so nothing was checked", .noData)
     }
-    if tally.missing > 0 {
-      if format == .text {
-        let modules = Wording.count(tally.checked, "module")
-        Terminal.error("crashpadctl: FAILED: \(grouped(tally.missing)) of \(modules) without symbols")
-      }
-      if tally.status == .success { tally.status = .findings }
+    if tally.missing > 0, format == .text {
+      let modules = Wording.count(tally.checked, "module")
+      Terminal.error("crashpadctl: FAILED: \(grouped(tally.missing)) of \(modules) without symbols")
     }
-    throw ExitCode(tally.status.rawValue)
+    throw status == .success && tally.missing > 0 ? .findings : status
   }
 
-  private func check(_ input: InputList.Input, _ cache: SymbolCache, isSingle: Bool, _ tally: inout Tally)
-    -> ExitStatus
-  {
+  private func check(
+    _ input: InputList.Input, _ cache: SymbolCache, isSingle: Bool, _ tally: inout Tally
+  ) -> ExitStatus {
     let inspection: Inspection
     do {
       inspection = Inspection(try DumpInput.open(input.argument), architecture: nil)
     } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      Terminal.error("\(input.name): error: \(text)")
-      return status
+      return Terminal.failure(error, of: input.name, creating: false)
     }
-    for finding in inspection.findings.findings where finding.severity == .error {
-      Terminal.error(Sentences.line(finding, input: input.name))
-    }
+    for line in inspection.lines(input.name) { Terminal.error(line) }
     guard let snapshot = inspection.snapshot else { return .noData }
     let view = InspectionView(inspection, snapshot)
-    let states = ModuleStates(snapshot, inspection.file, cache) { isChecked(view.moduleName($0)) }
-    for finding in states.modules.flatMap({ $0.symbols?.fileFindings ?? [] })
-    where tally.said.insert(finding).inserted {
+    let modules = ModuleStates(snapshot, inspection.file, cache) { isChecked(view.moduleName($0)) }.modules
+    for finding in modules.fileFindings where tally.said.insert(finding).inserted {
       Terminal.error(Sentences.line(finding))
     }
-    let missing = states.modules.count { $0.symbols?.isFound != true }
-    tally.checked += states.modules.count
+    let missing = modules.count { $0.symbols?.isFound != true }
+    tally.checked += modules.count
     tally.missing += missing
-    if states.modules.isEmpty, format == .text { return .success }
-    write(states.modules, view, input, isSingle: isSingle, isComplete: missing == 0)
+    if modules.isEmpty, format == .text { return .success }
+    write(modules, view, input, isSingle: isSingle, isComplete: missing == 0)
     return .success
   }
 
@@ -126,9 +112,7 @@ struct SymbolsCheckCommand: ParsableCommand {
           json.member("schema", "crashpadctl-symbols-check/1")
           json.member("input", argument: input.argument)
           json.member("ok", isComplete)
-          json.array("modules") { json in
-            for module in modules { SymbolizationJSON.write(module, view, to: &json) }
-          }
+          json.objects("modules", modules) { SymbolizationJSON.writeMembers($0, view, to: &$1) }
         }
       }
     }

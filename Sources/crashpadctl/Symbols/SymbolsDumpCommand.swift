@@ -72,7 +72,7 @@ struct SymbolsDumpCommand: ParsableCommand {
     if output == nil || output == "-" { throw ValidationError("Several files need -o with a directory.") }
   }
 
-  private enum Report: Sendable {
+  private enum Outcome: Sendable {
     case done(path: FilePath?, BreakpadWriter.Counts, hasDebugInfo: Bool)
     case failed(text: String, status: ExitStatus)
   }
@@ -80,18 +80,18 @@ struct SymbolsDumpCommand: ParsableCommand {
   func run() throws {
     let isStore = isStore
     var failures: [ExitStatus] = []
-    inOrder(count: files.count, jobs: jobs, work: { dump(files[$0], isStore) }) { index, reports in
-      for report in reports {
-        tell(displayName(files[index]), report)
-        if case .failed(_, let status) = report { failures.append(status) }
+    inOrder(count: files.count, jobs: jobs, work: { dump(files[$0], isStore) }) { index, outcomes in
+      for outcome in outcomes {
+        self.report(displayName(files[index]), outcome)
+        if case .failed(_, let status) = outcome { failures.append(status) }
       }
       return true
     }
     let status = files.count == 1 ? failures.first ?? .success : failures.isEmpty ? .success : .findings
-    throw ExitCode(status.rawValue)
+    throw status
   }
 
-  private func dump(_ file: String, _ isStore: Bool) -> [Report] {
+  private func dump(_ file: String, _ isStore: Bool) -> [Outcome] {
     do {
       let path = FilePath(argument: file)
       let sources = try BreakpadInput.all(path, debug: debug.map { FilePath(argument: $0) }, name: name)
@@ -105,7 +105,7 @@ struct SymbolsDumpCommand: ParsableCommand {
     }
   }
 
-  private func dump(_ source: BreakpadInput, _ path: FilePath, _ isStore: Bool) -> Report {
+  private func dump(_ source: BreakpadInput, _ path: FilePath, _ isStore: Bool) -> Outcome {
     let hasSymbols = source.hasSymbols
     if let failure = notWhole(source, path) { return failure }
     guard hasSymbols else { return .failed(text: "has no symbols", status: .noData) }
@@ -138,7 +138,7 @@ struct SymbolsDumpCommand: ParsableCommand {
     }
   }
 
-  private func notWhole(_ source: BreakpadInput, _ path: FilePath) -> Report? {
+  private func notWhole(_ source: BreakpadInput, _ path: FilePath) -> Outcome? {
     do { try source.checkReading(of: path) } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       return .failed(text: text, status: status)
@@ -146,8 +146,8 @@ struct SymbolsDumpCommand: ParsableCommand {
     return nil
   }
 
-  private func tell(_ name: String, _ report: Report) {
-    switch report {
+  private func report(_ name: String, _ outcome: Outcome) {
+    switch outcome {
     case .failed(let text, _): Terminal.error("\(name): error: \(text)")
     case .done(let path, let counts, let hasDebugInfo):
       if quiet { return }

@@ -65,7 +65,7 @@ struct SymbolsIndexCommand: ParsableCommand {
     }
     let failed = directories.count == 1 && outcome.files == 0 ? outcome.failures.first : nil
     let isWhole = outcome.failures.isEmpty && outcome.taken == 0
-    throw ExitCode((failed ?? (isWhole ? .success : .findings)).rawValue)
+    throw failed ?? (isWhole ? .success : .findings)
   }
 
   private func forEachFile(_ outcome: inout Outcome, _ body: (Row) -> Void) {
@@ -85,9 +85,7 @@ struct SymbolsIndexCommand: ParsableCommand {
           body(Row(file: file, places: row))
         }
       } catch {
-        let (text, status) = Sentences.failure(error, creating: false)
-        Terminal.error("\(displayName(directory)): error: \(text)")
-        outcome.failures.append(status)
+        outcome.failures.append(Terminal.failure(error, of: displayName(directory), creating: false))
       }
     }
   }
@@ -152,21 +150,17 @@ struct SymbolsIndexCommand: ParsableCommand {
       json.member("format", row.file.format == .elf ? "elf" : row.file.format == .breakpad ? "breakpad" : "mach-o")
       json.member("name", row.file.name)
       json.member("build_id", row.file.buildID.isEmpty ? nil : hexadecimalDigits(row.file.buildID))
-      json.array("debug_ids") { json in for id in row.file.debugIDs { json.string(id.text) } }
+      json.member("debug_ids", row.file.debugIDs.map(\.text))
       guard output != nil else { return }
-      json.array("places") { json in
-        for (path, outcome) in row.places {
-          json.object { json in
-            json.member("path", path: path)
-            switch outcome {
-            case .added: json.member("outcome", "added")
-            case .present: json.member("outcome", "present")
-            case .taken: json.member("outcome", "taken")
-            case .failed(let errno):
-              json.member("outcome", "failed")
-              json.member("error", errno.description)
-            }
-          }
+      json.objects("places", row.places) { place, json in
+        json.member("path", path: place.path)
+        switch place.outcome {
+        case .added: json.member("outcome", "added")
+        case .present: json.member("outcome", "present")
+        case .taken: json.member("outcome", "taken")
+        case .failed(let errno):
+          json.member("outcome", "failed")
+          json.member("error", errno.description)
         }
       }
     }

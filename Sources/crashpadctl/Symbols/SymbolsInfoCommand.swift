@@ -35,14 +35,12 @@ struct SymbolsInfoCommand: ParsableCommand {
       do {
         contents = try SymbolContents(FilePath(argument: file))
       } catch {
-        let (text, status) = Sentences.failure(error, creating: false)
-        Terminal.error("\(displayName(file)): error: \(text)")
+        failures.append(Terminal.failure(error, of: displayName(file), creating: false))
         if format == .json {
           JSONWriter.standardOutput(files.count == 1 ? .indented : .compact) {
-            SymbolContentsText.writeFailure(file, text, status, to: &$0)
+            SymbolContentsText.writeFailure(file, FailureText(error, creating: false), to: &$0)
           }
         }
-        failures.append(status)
         continue
       }
       switch format {
@@ -56,7 +54,7 @@ struct SymbolsInfoCommand: ParsableCommand {
       }
     }
     let status = files.count == 1 ? failures.first ?? .success : failures.isEmpty ? .success : .findings
-    throw ExitCode(status.rawValue)
+    throw status
   }
 }
 
@@ -152,13 +150,13 @@ enum SymbolContentsText {
 
   // MARK: JSON
 
-  static func writeFailure(_ file: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
+  static func writeFailure(_ file: String, _ failure: FailureText, to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", "crashpadctl-symbols-info/1")
       json.member("file", argument: file)
       json.member("format", nil as String?)
-      json.member("error", text)
-      json.member("status", status.rawValue)
+      json.member("error", failure.text)
+      json.member("status", failure.status.rawValue)
     }
   }
 
@@ -171,9 +169,7 @@ enum SymbolContentsText {
       case .breakpad(let file): write(file, to: &json)
       case .machO(let slices):
         json.member("format", "macho")
-        json.array("slices") { json in
-          for slice in slices { json.object { write(slice, to: &$0) } }
-        }
+        json.objects("slices", slices, write)
       }
     }
   }
@@ -222,23 +218,13 @@ enum SymbolContentsText {
     json.member("eh_frame_functions", elf.exceptionFrames)
     json.member("debug_frame_functions", elf.debugFrames)
     json.member("has_mini_debug_info", elf.hasMiniDebugInfo)
-    json.key("debug_link")
-    if let link = elf.debugLink {
-      json.object { json in
-        json.member("name", link.name)
-        json.member("crc", Wording.hex(UInt64(link.checksum)))
-      }
-    } else {
-      json.null()
+    json.object("debug_link", of: elf.debugLink) { link, json in
+      json.member("name", link.name)
+      json.member("crc", Wording.hex(UInt64(link.checksum)))
     }
-    json.key("shared_file")
-    if let file = elf.sharedFile {
-      json.object { json in
-        json.member("name", file.name)
-        json.member("is_found", file.isFound)
-      }
-    } else {
-      json.null()
+    json.object("shared_file", of: elf.sharedFile) { file, json in
+      json.member("name", file.name)
+      json.member("is_found", file.isFound)
     }
   }
 

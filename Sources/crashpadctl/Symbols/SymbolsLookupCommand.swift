@@ -72,16 +72,14 @@ struct SymbolsLookupCommand: ParsableCommand {
       try checkSlices()
       symbols = try FileSymbols(
         FilePath(argument: file), paths: self.symbols.map { FilePath(argument: $0) }, architecture: arch)
-    } catch let code as ExitCode {
-      throw code
+    } catch let status as ExitStatus {
+      throw status
     } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      Terminal.error("\(displayName(file)): error: \(text)")
-      throw ExitCode(status.rawValue)
+      throw Terminal.failure(error, of: displayName(file), creating: false)
     }
     guard !symbols.symbols.isEmpty else {
       Terminal.error("\(displayName(file)): error: has no symbols")
-      throw ExitCode(ExitStatus.noData.rawValue)
+      throw ExitStatus.noData
     }
     switch format {
     case .text: writeText(symbols)
@@ -93,9 +91,7 @@ struct SymbolsLookupCommand: ParsableCommand {
     }
     for finding in symbols.faults.findings { Terminal.error(Sentences.line(finding)) }
     do { try symbols.checkReading() } catch {
-      let (text, status) = Sentences.failure(error, creating: false)
-      Terminal.error("\(displayName(file)): error: \(text)")
-      Terminal.end(status)
+      throw Terminal.failure(error, of: displayName(file), creating: false)
     }
     Terminal.end(.success)
   }
@@ -108,7 +104,7 @@ struct SymbolsLookupCommand: ParsableCommand {
     if let arch, !slices.contains(arch) {
       let has = slices.isEmpty ? "it is no Mach-O file" : "it has \(list)"
       Terminal.error("\(displayName(file)): error: no slice for \(Wording.printable(arch)): \(has)")
-      throw ExitCode(ExitStatus.noData.rawValue)
+      throw ExitStatus.noData
     }
     if arch == nil, slices.count > 1 {
       let used = slices.first { $0.hasPrefix("arm64") } ?? slices[0]
@@ -195,22 +191,14 @@ struct SymbolsLookupCommand: ParsableCommand {
               if Self.parse(line) == nil { json.member("text", Wording.printable(line)) }
               json.member("function_address", found.map { Wording.hex(symbols.imageBase &+ $0.functionAddress) })
               json.member("is_nearest", found?.isNearest ?? false)
-              json.array("frames") { json in
-                for frame in frames { write(frame, &demangler, to: &json) }
+              json.objects("frames", frames) { frame, json in
+                json.member("function", name(frame, &demangler))
+                SymbolizationJSON.write(frame.location, to: &json)
               }
             }
           }
         }
       }
-    }
-  }
-
-  private func write(_ frame: SymbolizedAddress.Frame, _ demangler: inout Demangler, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("function", name(frame, &demangler))
-      json.member("file", frame.location?.file)
-      json.member("line", frame.location.flatMap { $0.line > 0 ? $0.line : nil })
-      json.member("column", frame.location.flatMap { $0.column > 0 ? $0.column : nil })
     }
   }
 }

@@ -36,19 +36,10 @@ struct SignatureDocument {
 
   func write(to json: inout JSONWriter) {
     json.object { json in
-      json.member("schema", Self.schema)
-      json.member("input", argument: input)
-      json.member("status", signature == nil ? "ERROR" : "OK")
-      json.member("format", inspection.format.rawValue)
-      FindingJSON.write(inspection.findings, to: &json)
+      InputDocument.writeHead(Self.schema, inspection, input: input, to: &json)
       guard let signature, let facts else { return }
-      json.object("signature") { json in
-        json.member("id", signature.id)
-        json.member("text", signature.text)
-        json.member("raw", signature.raw)
-        json.member("named", signature.isNamed)
-        json.array("flags") { json in for flag in signature.flags { json.string(flag.rawValue) } }
-      }
+      json.key("signature")
+      SignatureJSON.write(signature, saysNamed: true, to: &json)
       if let key { json.member("key", key) }
       json.object("crash") { write(facts, to: &$0) }
     }
@@ -78,16 +69,5 @@ struct SignatureDocument {
   private var executable: ModuleIdentity? {
     guard let snapshot = inspection.snapshot, let index = snapshot.executableIndex else { return nil }
     return ModuleIdentity(snapshot.modules[index], snapshot, inspection.file)
-  }
-
-  static func writeFailure(_ input: String, _ text: String, _ status: ExitStatus, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("schema", Self.schema)
-      json.member("input", argument: input)
-      json.member("status", "ERROR")
-      json.member("format", nil as String?)
-      json.member("error", text)
-      json.member("exit_status", status.rawValue)
-    }
   }
 }

@@ -1,4 +1,3 @@
-import CrashpadBytes
 import CrashpadJSON
 
 /// An answer: a document behind its length, and the dump that was made behind its length, if there is one.
@@ -32,25 +31,19 @@ struct WorkerAnswer: Sendable {
     _ id: WorkerRequest.ID, _ operation: WorkerRequest.Operation?, _ status: Status, exit: ExitStatus? = nil,
     made: [UInt8]? = nil, _ members: (inout JSONWriter) -> Void = { _ in }
   ) {
-    let output = MemoryOutput()
-    output.write([0, 0, 0, 0])
-    var json = JSONWriter(.compact) { output.write($0) }
-    json.object { json in
-      json.member("schema", WorkerRequest.schema)
-      json.key("id")
-      id.write(to: &json)
-      json.member("op", operation?.rawValue)
-      json.member("status", status.rawValue)
-      json.member("exit_status", exit?.rawValue)
-      if let made { json.member("bytes", made.count) }
-      members(&json)
+    let head = JSONWriter.bytes(.compact) { json in
+      json.object { json in
+        json.member("schema", WorkerRequest.schema)
+        json.key("id")
+        id.write(to: &json)
+        json.member("op", operation?.rawValue)
+        json.member("status", status.rawValue)
+        json.member("exit_status", exit?.rawValue)
+        if let made { json.member("bytes", made.count) }
+        members(&json)
+      }
     }
-    do { try json.finish() } catch { preconditionFailure("memory takes everything") }
-    if let made { output.write(Self.length(made.count) + made) }
-    var bytes = output.bytes
-    let count = bytes.count - 4 - (made.map { $0.count + 4 } ?? 0)
-    bytes.replaceSubrange(0..<4, with: Self.length(count))
-    self.bytes = bytes
+    bytes = Self.length(head.count) + head + (made.map { Self.length($0.count) + $0 } ?? [])
   }
 
   static func refused(_ id: WorkerRequest.ID, _ text: String, exit: ExitStatus = .usage) -> WorkerAnswer {
@@ -60,8 +53,4 @@ struct WorkerAnswer: Sendable {
   private static func length(_ count: Int) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }
   }
-}
-
-extension MemoryOutput {
-  fileprivate func write(_ bytes: [UInt8]) { unsafe write(bytes.span.bytes) }
 }

@@ -53,6 +53,9 @@ struct WorkerCommand: ParsableCommand {
   func run() throws {
     InputFile.usesTemporaryFiles = false
     let operations = WorkerOperations(search: try symbolOptions.search(), inApp: inApp.globs)
-    Terminal.end(WorkerRun(command: self, operations: operations).run())
+    let run = WorkerRun(
+      operations: operations, jobs: jobs, isInOrder: !anyOrder, announces: started,
+      limits: WorkerLimits(timeout: dumpTimeout?.milliseconds, memory: memoryLimit?.bytes))
+    Terminal.end(run.run())
   }
 }

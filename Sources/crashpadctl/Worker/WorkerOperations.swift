@@ -75,12 +75,15 @@ struct WorkerOperations: Sendable {
 
   /// The document of a command that can't read its input.
   private func failed(_ request: WorkerRequest, _ text: String, _ status: ExitStatus) -> WorkerAnswer {
-    WorkerAnswer(request.id, request.operation, .failed, exit: status) { json in
+    func fail(_ schema: String, _ json: inout JSONWriter) {
+      InputDocument.writeFailure(schema, request.input, FailureText(text, status), to: &json)
+    }
+    return WorkerAnswer(request.id, request.operation, .failed, exit: status) { json in
       json.member("error", text)
       json.key("document")
       switch request.operation {
-      case .raw, .signature: SignatureDocument.writeFailure(request.input, text, status, to: &json)
-      case .symbolize: SymbolizationJSON.writeFailure(request.input, text, status, to: &json)
+      case .raw, .signature: fail(SignatureDocument.schema, &json)
+      case .symbolize: fail(SymbolizationJSON.schema, &json)
       case .explain: ExplanationJSON.write(nil, nil, input: request.input, error: text, to: &json)
       case .validate:
         let failed = ValidatedInput(
@@ -90,7 +93,7 @@ struct WorkerOperations: Sendable {
         ConvertPrinter.write(
           BatchResult(failure: FailureText(text, status)), input: request.input, output: nil, to: &json)
       case .redact: RedactionJSON.write(FailureText(text, status), input: request.input, to: &json)
-      case .events: EventsDocument.writeFailure(request.input, text, status, to: &json)
+      case .events: fail(Self.eventsSchema, &json)
       case .version: json.null()
       }
     }
@@ -101,26 +104,19 @@ struct WorkerOperations: Sendable {
       json.object { json in
         json.member("version", toolVersion)
         json.member("rules", SignatureRule.version)
-        json.array("operations") { json in
-          for operation in WorkerRequest.Operation.allCases { json.string(operation.rawValue) }
-        }
+        json.member("operations", WorkerRequest.Operation.allCases.map(\.rawValue))
       }
     }
   }
 
   // MARK: Operations
 
-  private static func status(_ inspection: Inspection) -> ExitStatus {
-    if inspection.snapshot == nil { return .noData }
-    return inspection.findings.count(of: .error) > 0 ? .findings : .success
-  }
-
   private func signature(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
     let inspection = Inspection(input, architecture: request.architecture)
     let document = SignatureDocument(
       inspection, input: request.input, options: request.operation == .raw ? raw : signatures,
       isKeyed: request.operation == .raw)
-    return answer(request, Self.status(inspection)) { document.write(to: &$0) }
+    return answer(request, inspection.status) { document.write(to: &$0) }
   }
 
   private func symbolize(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
@@ -128,14 +124,11 @@ struct WorkerOperations: Sendable {
     var symbolized: SymbolizedView?
     if let snapshot = inspection.snapshot {
       if let failure = request.options.threads?.failure(snapshot) { return failed(request, failure, .noData) }
-      let result = Symbolization(
-        snapshot, inspection.file, full, threads: request.options.threads?.threads ?? .crashed,
-        allModules: request.options.part == .modules)
       symbolized = SymbolizedView(
-        view: InspectionView(inspection, snapshot), result: result,
-        signature: Signature(snapshot, inspection.file, result, signatures))
+        inspection, snapshot, full, threads: request.options.threads?.threads ?? .crashed,
+        allModules: request.options.part == .modules, signatures: signatures)
     }
-    return answer(request, Self.status(inspection)) {
+    return answer(request, inspection.status) {
       SymbolizationJSON.write(
         inspection, symbolized, input: request.input, part: request.options.part, to: &$0)
     }
@@ -144,9 +137,7 @@ struct WorkerOperations: Sendable {
   private func explain(_ request: WorkerRequest, _ input: DumpInput) throws -> WorkerAnswer {
     let explained = try ExplainedInput(
       input, architecture: request.architecture, simplified, makesSignature: true)
-    let status: ExitStatus =
-      explained.explanation == nil ? .noData : explained.findings.count(of: .error) > 0 ? .findings : .success
-    return answer(request, status) { ExplanationJSON.write(explained, input: request.input, to: &$0) }
+    return answer(request, explained.status) { ExplanationJSON.write(explained, input: request.input, to: &$0) }
   }
 
   private func events(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
@@ -155,11 +146,18 @@ struct WorkerOperations: Sendable {
     var made = request.options.event
     made.id = id
     let event = inspection.snapshot.flatMap { CrashEvent($0, inspection, made, full, named) }
-    let lines = event.map { EventForm.mapping(request.options.mapping).lines($0, EventsRun.reporter) } ?? []
-    return answer(request, Self.status(inspection), made: lines.isEmpty ? nil : Array(lines.joined())) {
-      EventsDocument.write(inspection, id, lineCount: lines.count, input: request.input, to: &$0)
+    let lines = event.map { EventForm.mapping(request.options.mapping).lines($0, EventReader.reporter) } ?? []
+    return answer(request, inspection.status, made: lines.isEmpty ? nil : Array(lines.joined())) { json in
+      json.object { json in
+        InputDocument.writeHead(Self.eventsSchema, inspection, input: request.input, to: &json)
+        json.member("crash_id", id.text)
+        json.member("lines", lines.count)
+      }
     }
   }
+
+  /// The schema of what stands beside the lines that `events` writes.
+  private static let eventsSchema = "crashpadctl-events/1"
 
   private func validate(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
     var validation = Validation()

@@ -74,14 +74,15 @@ struct WorkerRequest: Sendable {
       throw Refusal(text: "the head has no op of \(names)")
     }
     self.operation = operation
+    let members = WorkerMembers(root)
     input =
       switch id {
-      case _ where root["input"] != nil: try WorkerOptions.text(root["input"], "input") ?? ""
+      case _ where root["input"] != nil: try members.text("input") ?? ""
       case .text(let text): text
       case .number(let number): String(number)
       case .none: ""
       }
-    let arch = try WorkerOptions.choice(root["arch"], "arch", ArchitectureArgument.self)
+    let arch = try members.choice("arch", ArchitectureArgument.self)
     architecture = arch?.architecture
     guessesArchitecture = arch.map { $0 == .guess }
     options = try WorkerOptions(root, operation)
@@ -130,113 +131,113 @@ struct WorkerOptions: Sendable {
       }
       guard seen.insert(member.key).inserted else { throw WorkerRequest.Refusal(text: "the head has \(name) twice") }
     }
-    threads = try Self.choice(root["threads"], "threads")
-    if try Self.flag(root["modules"], "modules") { part = .modules }
-    if try Self.flag(root["missing"], "missing") { part = .missing }
-    isStrict = try Self.flag(root["strict"], "strict")
-    ignored = Set(try Self.texts(root["ignore"], "ignore"))
-    isDryRun = try Self.flag(root["dry_run"], "dry_run")
-    try readConversion(root)
-    try readPolicy(root)
-    mapping = try Self.choice(root["mapping"], "mapping", EventMapping.self) ?? .seed
-    event.assumesForeground = try Self.flag(root["assume_foreground"], "assume_foreground")
+    let head = WorkerMembers(root)
+    threads = try head.threads("threads")
+    if try head.flag("modules") { part = .modules }
+    if try head.flag("missing") { part = .missing }
+    isStrict = try head.flag("strict")
+    ignored = Set(try head.texts("ignore"))
+    isDryRun = try head.flag("dry_run")
+    try readConversion(head)
+    try readPolicy(head)
+    mapping = try head.choice("mapping", EventMapping.self) ?? .seed
+    event.assumesForeground = try head.flag("assume_foreground")
     event.clientID = conversion.options.clientID
-    event.fallbackTime = try Self.seconds(root["received"], "received") * 1000
+    event.fallbackTime = try head.seconds("received") * 1000
   }
 
-  private mutating func readConversion(_ root: JSONValue) throws(WorkerRequest.Refusal) {
-    conversion = Conversion(to: try Self.choice(root["to"], "to", Conversion.Target.self) ?? .minidump)
-    conversion.memory = try Self.choice(root["memory"], "memory", MemorySelection.self) ?? .stacks
-    let annotations = root["annotations"]
-    guard annotations.map({ $0.kind == .object }) ?? true else {
-      throw WorkerRequest.Refusal(text: "annotations takes texts by their names")
-    }
-    for (key, value) in annotations?.members ?? [] {
-      guard let text = value.string else { throw WorkerRequest.Refusal(text: "annotations takes texts by their names") }
-      conversion.options.annotations.append((key, text))
-    }
-    conversion.options.reportID = try Self.uuid(root["report_id"], "report_id")
-    conversion.options.clientID = try Self.uuid(root["client_id"], "client_id")
+  private mutating func readConversion(_ head: WorkerMembers) throws(WorkerRequest.Refusal) {
+    conversion = Conversion(to: try head.choice("to", Conversion.Target.self) ?? .minidump)
+    conversion.memory = try head.choice("memory", MemorySelection.self) ?? .stacks
+    conversion.options.annotations = try head.annotations("annotations")
+    conversion.options.reportID = try head.uuid("report_id")
+    conversion.options.clientID = try head.uuid("client_id")
   }
 
-  private mutating func readPolicy(_ root: JSONValue) throws(WorkerRequest.Refusal) {
-    policy.keptAnnotations = try Self.patterns(root["keep_annotation"], "keep_annotation")
-    policy.removedAnnotations = try Self.patterns(root["remove_annotation"], "remove_annotation")
-    policy.keptVariables = try Self.patterns(root["keep_variable"], "keep_variable")
-    for text in try Self.texts(root["hide"], "hide") {
+  private mutating func readPolicy(_ head: WorkerMembers) throws(WorkerRequest.Refusal) {
+    policy.keptAnnotations = try head.patterns("keep_annotation")
+    policy.removedAnnotations = try head.patterns("remove_annotation")
+    policy.keptVariables = try head.patterns("keep_variable")
+    for text in try head.texts("hide") {
       guard let pattern = TextPattern(text) else {
         throw WorkerRequest.Refusal(text: "hide takes texts with more than wildcards")
       }
       policy.hiddenText.append(pattern)
     }
-    policy.hidesUserNames = try !Self.flag(root["keep_user_names"], "keep_user_names")
-    policy.hidesSecrets = try !Self.flag(root["keep_secrets"], "keep_secrets")
-    policy.memory = try Self.choice(root["keep_memory"], "keep_memory", RedactionPolicy.Memory.self) ?? .stacks
-    policy.keepsRegisters = try Self.flag(root["keep_registers"], "keep_registers")
-    policy.keepsSmallNumbers = try Self.flag(root["keep_numbers"], "keep_numbers")
-    policy.keepsArguments = try Self.flag(root["keep_arguments"], "keep_arguments")
+    policy.hidesUserNames = try !head.flag("keep_user_names")
+    policy.hidesSecrets = try !head.flag("keep_secrets")
+    policy.memory = try head.choice("keep_memory", RedactionPolicy.Memory.self) ?? .stacks
+    policy.keepsRegisters = try head.flag("keep_registers")
+    policy.keepsSmallNumbers = try head.flag("keep_numbers")
+    policy.keepsArguments = try head.flag("keep_arguments")
+  }
+}
+
+/// The members of a head by their names. What is not of the right kind is refused.
+struct WorkerMembers {
+  private let root: JSONValue
+
+  init(_ root: JSONValue) { self.root = root }
+
+  /// Nil without the member.
+  ///
+  /// - Parameter expectation: "a text", for the refusal.
+  private func value<Value>(
+    _ name: StaticString, _ expectation: String, _ read: (JSONValue) -> Value?
+  ) throws(WorkerRequest.Refusal) -> Value? {
+    guard let value = root[name] else { return nil }
+    guard let result = read(value) else { throw WorkerRequest.Refusal(text: "\(name) takes \(expectation)") }
+    return result
   }
 
-  // MARK: Values
+  func text(_ name: StaticString) throws(WorkerRequest.Refusal) -> String? { try value(name, "a text", \.string) }
 
-  static func text(_ value: JSONValue?, _ name: String) throws(WorkerRequest.Refusal) -> String? {
-    guard let value else { return nil }
-    guard let text = value.string else { throw WorkerRequest.Refusal(text: "\(name) takes a text") }
-    return text
-  }
-
-  private static func flag(_ value: JSONValue?, _ name: String) throws(WorkerRequest.Refusal) -> Bool {
-    guard let value else { return false }
-    guard value.kind == .bool, let flag = value.bool else {
-      throw WorkerRequest.Refusal(text: "\(name) takes true or false")
-    }
-    return flag
+  func flag(_ name: StaticString) throws(WorkerRequest.Refusal) -> Bool {
+    try value(name, "true or false") { $0.kind == .bool ? $0.bool : nil } ?? false
   }
 
   /// A text, or a list of them.
-  private static func texts(_ value: JSONValue?, _ name: String) throws(WorkerRequest.Refusal) -> [String] {
-    guard let value else { return [] }
-    guard value.kind == .string || value.elements.allSatisfy({ $0.string != nil }) && value.kind == .array else {
-      throw WorkerRequest.Refusal(text: "\(name) takes a list of texts")
-    }
-    return value.strings
+  func texts(_ name: StaticString) throws(WorkerRequest.Refusal) -> [String] {
+    try value(name, "a list of texts") { value in
+      value.kind == .string || value.kind == .array && value.elements.allSatisfy { $0.string != nil }
+        ? value.strings : nil
+    } ?? []
   }
 
-  private static func patterns(_ value: JSONValue?, _ name: String) throws(WorkerRequest.Refusal) -> [NamePattern] {
-    try texts(value, name).filter { !$0.isEmpty }.map { NamePattern($0) }
+  /// An object of texts.
+  func annotations(_ name: StaticString) throws(WorkerRequest.Refusal) -> [(String, String)] {
+    try value(name, "texts by their names") { value in
+      let annotations = value.members.compactMap { key, value in value.string.map { (key, $0) } }
+      return value.kind == .object && annotations.count == value.members.count ? annotations : nil
+    } ?? []
   }
 
-  private static func uuid(_ value: JSONValue?, _ name: String) throws(WorkerRequest.Refusal) -> UUIDBytes {
-    guard let text = try text(value, name) else { return .zero }
-    guard let uuid = UUIDBytes(text: text) else { throw WorkerRequest.Refusal(text: "\(name) takes a UUID") }
-    return uuid
+  func patterns(_ name: StaticString) throws(WorkerRequest.Refusal) -> [NamePattern] {
+    try texts(name).filter { !$0.isEmpty }.map { NamePattern($0) }
+  }
+
+  func uuid(_ name: StaticString) throws(WorkerRequest.Refusal) -> UUIDBytes {
+    guard try text(name) != nil else { return .zero }
+    return try value(name, "a UUID") { $0.string.flatMap { UUIDBytes(text: $0) } } ?? .zero
   }
 
   /// Since 1970.
-  private static func seconds(_ value: JSONValue?, _ name: String) throws(WorkerRequest.Refusal) -> Int64 {
-    guard let value else { return 0 }
-    guard let seconds = value.int64, (0..<1 << 40).contains(seconds) else {
-      throw WorkerRequest.Refusal(text: "\(name) takes seconds since 1970")
-    }
-    return seconds
+  func seconds(_ name: StaticString) throws(WorkerRequest.Refusal) -> Int64 {
+    try value(name, "seconds since 1970") { value in
+      value.int64.flatMap { (0..<1 << 40).contains($0) ? $0 : nil }
+    } ?? 0
   }
 
-  static func choice<Choice: RawRepresentable & CaseIterable>(
-    _ value: JSONValue?, _ name: String, _ type: Choice.Type
+  func choice<Choice: RawRepresentable & CaseIterable>(
+    _ name: StaticString, _ type: Choice.Type
   ) throws(WorkerRequest.Refusal) -> Choice? where Choice.RawValue == String {
-    guard let value else { return nil }
-    if let choice = value.string.flatMap({ Choice(rawValue: $0) }) { return choice }
     let values = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-    throw WorkerRequest.Refusal(text: "\(name) takes one of \(values)")
+    return try value(name, "one of \(values)") { $0.string.flatMap { Choice(rawValue: $0) } }
   }
 
-  /// `crashed`, `all`, or the number of a thread.
-  private static func choice(_ value: JSONValue?, _ name: String) throws(WorkerRequest.Refusal) -> ThreadChoice? {
-    guard let value else { return nil }
-    let text = value.string ?? value.integer.map { String($0) } ?? ""
-    guard let choice = ThreadChoice(argument: text) else {
-      throw WorkerRequest.Refusal(text: "\(name) takes crashed, all, or the number of a thread")
+  func threads(_ name: StaticString) throws(WorkerRequest.Refusal) -> ThreadChoice? {
+    try value(name, "crashed, all, or the number of a thread") { value in
+      ThreadChoice(argument: value.string ?? value.integer.map { String($0) } ?? "")
     }
-    return choice
   }
 }

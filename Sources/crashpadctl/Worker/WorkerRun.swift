@@ -5,17 +5,22 @@ import SystemPackage
 
 /// One run of `worker`: threads that take requests from standard input and write answers to standard output.
 struct WorkerRun {
-  let command: WorkerCommand
   let operations: WorkerOperations
+  /// Dumps that are read at once; 0 is one for each CPU.
+  let jobs: Int
+  /// Whether answers come in the order of the requests.
+  let isInOrder: Bool
+  /// Whether each dump is announced by an answer.
+  let announces: Bool
+  let limits: WorkerLimits
 
   func run() -> ExitStatus {
-    let jobs = command.jobs == 0 ? activeProcessorCount() : command.jobs
+    let jobs = jobs == 0 ? activeProcessorCount() : jobs
     Self.enlarge(pipe: 0)
     Self.enlarge(pipe: 1)
     let places = WorkerPlaces(count: jobs)
     let input = Mutex(WorkerInput())
-    let output = WorkerOutput(inOrder: !command.anyOrder, window: jobs * 8)
-    let limits = WorkerLimits(timeout: command.dumpTimeout?.milliseconds, memory: command.memoryLimit?.bytes)
+    let output = WorkerOutput(inOrder: isInOrder, window: jobs * 8)
     let numbers = Atomic(0)
     let status = Mutex(ExitStatus.success)
     onThreads(limits.isSet ? jobs + 1 : jobs) {
@@ -26,7 +31,7 @@ struct WorkerRun {
       }
       places.take(number)
       output.begin()
-      let ending = answerAll(input, output, places, number, limits)
+      let ending = answerAll(input, output, places, number)
       if ending != .success { status.withLock { $0 = ending } }
       output.end()
     }
@@ -34,14 +39,13 @@ struct WorkerRun {
   }
 
   private func answerAll(
-    _ input: borrowing Mutex<WorkerInput>, _ output: WorkerOutput, _ places: WorkerPlaces, _ number: Int,
-    _ limits: WorkerLimits
+    _ input: borrowing Mutex<WorkerInput>, _ output: WorkerOutput, _ places: WorkerPlaces, _ number: Int
   ) -> ExitStatus {
     while true {
       do {
         let frame = try input.withLock { input throws(WorkerInput.Ending) in try input.next() }
         output.waitForTurn(frame.index)
-        answer(frame, output, places, number, limits)
+        answer(frame, output, places, number)
       } catch {
         switch error {
         case .end: return .success
@@ -58,14 +62,14 @@ struct WorkerRun {
   }
 
   private func answer(
-    _ frame: WorkerInput.Frame, _ output: WorkerOutput, _ places: WorkerPlaces, _ number: Int, _ limits: WorkerLimits
+    _ frame: WorkerInput.Frame, _ output: WorkerOutput, _ places: WorkerPlaces, _ number: Int
   ) {
     let request: WorkerRequest
     do { request = try WorkerRequest(head: frame.head) } catch {
       output.add(.refused(WorkerRequest.id(in: frame.head), error.text), at: frame.index)
       return
     }
-    if command.started { output.announce(WorkerAnswer(request.id, request.operation, .started)) }
+    if announces { output.announce(WorkerAnswer(request.id, request.operation, .started)) }
     places.begin(request, at: number)
     output.begin(
       WorkerOutput.Dump(

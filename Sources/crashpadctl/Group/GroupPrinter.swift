@@ -6,65 +6,61 @@ import CrashpadSignatures
 import CrashpadSnapshot
 import SystemPackage
 
-/// What `group` prints or writes at its end.
-struct GroupOutput {
+/// Prints the groups at the end of `group`, or writes them to a file.
+struct GroupPrinter {
   struct Explanation: Sendable {
     let input: String
     let signature: Signature
   }
 
-  let command: GroupCommand
-  let groups: CrashGroups
-  let explanations: [Explanation]
-  /// Nil where no dumps were read.
-  var examples: GroupExamples?
+  let format: GroupFormat
+  let order: CrashGroups.Order
+  /// Whether crashes without names go to the group that has their raw signature.
+  let joinsRaw: Bool
+  let explains: Bool
+  /// The file of a partial result, which is written instead of the groups; `-` for standard output.
+  let partial: String?
+  /// The JSON of an earlier run; a group that it does not have makes the exit status `findings`.
+  let baseline: String?
+  /// The file of a page to write as well.
+  let html: String?
 
   /// - Returns: `status`, or that of a group that is not in the baseline.
-  func write(_ status: ExitStatus) throws -> ExitStatus {
-    if let partial = command.partial {
-      do { try writePartial(to: partial) } catch {
-        let (text, status) = Sentences.failure(error, creating: true)
-        Terminal.error("\(displayName(partial)): error: \(text)")
-        return status
+  func print(
+    _ groups: CrashGroups, _ status: ExitStatus, explanations: [Explanation] = [], examples: GroupExamples? = nil
+  ) -> ExitStatus {
+    if let partial {
+      do { try writePartial(groups, to: partial) } catch {
+        return Terminal.failure(error, of: displayName(partial), creating: true)
       }
       return status
     }
-    var known: Set<String>?
-    if let failOn = command.failOn {
-      do { known = Set(try GroupBaseline(failOn.baseline).groups.map(\.id)) } catch {
-        let (text, status) = GroupBaseline.failure(error)
-        Terminal.error("\(displayName(failOn.baseline)): error: \(text)")
-        return status
+    var earlier: GroupBaseline?
+    if let baseline {
+      do { earlier = try GroupBaseline(baseline) } catch {
+        return Terminal.failure(error, of: displayName(baseline), creating: false)
       }
     }
-    let list = groups.groups(by: command.by, joinsRaw: command.join == .raw)
+    let known = earlier.map { Set($0.groups.map(\.id)) }
+    let list = groups.groups(by: order, joinsRaw: joinsRaw)
     let table = GroupTable(groups: list, parts: groups, known: known)
-    switch command.format {
+    switch format {
     case .text:
-      if command.explainSignature { Terminal.output(explanations.map(Self.text).joined(separator: "\n") + "\n") }
+      if explains { Terminal.output(explanations.map(Self.text).joined(separator: "\n") + "\n") }
       Terminal.output(table.text(.output))
     case .csv: Terminal.output(table.csv)
     case .json:
       JSONWriter.standardOutput(.indented) {
-        table.write(by: command.by, explanations: command.explainSignature ? explanations : nil, to: &$0)
+        table.write(by: order, explanations: explains ? explanations : nil, to: &$0)
       }
     }
     let isNew = report(list, known)
-    if let html = command.page.html, let failure = writePage(list, to: html) { return failure }
-    return isNew ? .findings : status
-  }
-
-  /// Returns why there is no page; nil of a written one.
-  private func writePage(_ list: [CrashGroups.Group], to html: String) -> ExitStatus? {
-    var maker = GroupsPageMaker(groups: list, failed: groups.parts.values.reduce(0) { $0 + $1.failed })
-    maker.baseline = command.failOn.flatMap { try? GroupBaseline($0.baseline) }
-    var page = maker.page()
-    examples?.add(to: &page, list)
-    do { try PageFile.write(page.html(), to: html) } catch {
-      Terminal.error(error.text)
-      return error.status
+    if let html {
+      var page = GroupsPageMaker(groups: list, failed: groups.failed, baseline: earlier).page()
+      examples?.add(to: &page, list)
+      return PageFile.write(page.html(), to: html, isNew ? .findings : status)
     }
-    return nil
+    return isNew ? .findings : status
   }
 
   /// Names the groups that are not in the baseline; false if there are none.
@@ -80,7 +76,7 @@ struct GroupOutput {
 
   // MARK: Files
 
-  private func writePartial(to argument: String) throws {
+  private func writePartial(_ groups: CrashGroups, to argument: String) throws {
     if argument == "-" {
       JSONWriter.standardOutput(.indented) { groups.write(to: &$0) }
       return

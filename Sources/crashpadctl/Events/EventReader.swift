@@ -1,0 +1,124 @@
+import CrashpadBytes
+import CrashpadCore
+import CrashpadEvents
+import CrashpadFiles
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
+import SystemPackage
+
+/// Reads inputs as events. All share what is known of symbols and names.
+struct EventReader: Sendable {
+  let form: EventForm
+  let cache: SymbolCache
+  let signatures: SignatureOptions
+  let places: DatabaseInputs
+  let cursor: EventCursor?
+  /// Nil to guess.
+  let architecture: CPUArchitecture?
+  /// Seconds since 1970.
+  let now: Int64
+  let assumesForeground: Bool
+
+  static let reporter = CrashEvent.Reporter(name: "crashpadctl", version: toolVersion)
+
+  struct Events: Sendable {
+    var entry: EventCursor.Entry
+    /// Nil of a process that did not crash.
+    var identity: CrashEvent.Identity?
+
+    init(_ dump: SeenDump, _ lines: [[UInt8]] = [], _ identity: CrashEvent.Identity? = nil) {
+      entry = EventCursor.Entry(dump, lines: lines)
+      self.identity = identity
+    }
+  }
+
+  /// Without a value if the input was seen before, or is read again by the next run.
+  func read(_ input: InputList.Input) -> BatchResult<Events> {
+    let path = input.argument == "-" ? nil : FilePath(argument: input.argument)
+    let version = path.flatMap { (try? FileVersion($0)) ?? nil }
+    let file = version.flatMap { $0.isRegular ? SeenDump.digest($0) : nil }
+    if let file, cursor?.hasSeen(file) == true { return BatchResult() }
+    var result = BatchResult(inspecting: input, architecture) { inspection in
+      read(inspection, input, SeenDump(id: inspection.crashID(path), file: file), version)
+    }
+    // The same bytes would give the same message in each run.
+    if result.failure?.status == .noData, let file { result.value = Events(SeenDump(id: nil, file: file)) }
+    return result
+  }
+
+  private func read(
+    _ inspection: Inspection, _ input: InputList.Input, _ dump: SeenDump, _ version: FileVersion?
+  ) -> BatchResult<Events> {
+    if let id = dump.id, cursor?.hasSeen(id) == true { return BatchResult(Events(dump, [], .client)) }
+    let isDamaged = inspection.findings.count(of: .error) > 0 || inspection.snapshot?.isComplete == false
+    if cursor != nil, isDamaged, let version, isYoung(version) {
+      return BatchResult(messages: ["\(input.name): note: is damaged, or being written; the next run reads it"])
+    }
+    var result = BatchResult<Events>(status: inspection.status, messages: inspection.lines(input.name))
+    guard let snapshot = inspection.snapshot else {
+      result.value = Events(SeenDump(id: nil, file: dump.file))
+      return result
+    }
+    var made = CrashEventInput(id: dump.id ?? .zero)
+    made.clientID = places.clientID(of: input.argument)
+    made.fallbackTime = (version?.modified).map { $0 / 1_000_000 } ?? now * 1000
+    made.assumesForeground = assumesForeground
+    let event = CrashEvent(snapshot, inspection, made, cache, signatures)
+    result.value = Events(dump, event.map { form.lines($0, Self.reporter) } ?? [], event?.identity)
+    return result
+  }
+
+  /// Whether a file was changed within the last minute.
+  private func isYoung(_ version: FileVersion) -> Bool {
+    (0..<60).contains(now - version.modified / 1_000_000_000)
+  }
+}
+
+extension CrashEvent {
+  /// With the stack and the signature that symbols give. Nil of a process that did not crash.
+  init?(
+    _ snapshot: ProcessSnapshot, _ inspection: Inspection, _ input: CrashEventInput, _ cache: SymbolCache,
+    _ options: SignatureOptions
+  ) {
+    self.init(snapshot, inspection.file, input)
+    let symbolized = SymbolizedView(inspection, snapshot, cache, signatures: options)
+    let lastException = symbolized.result.lastException
+    let stack = lastException.isEmpty ? symbolized.crashed?.frames ?? [] : lastException
+    frames = SymbolizedView.rows(stack).prefix(Self.frameLimit).map { EventFrame($0, symbolized.view) }
+    signature = symbolized.signature.map { CrashEvent.Signature(id: $0.id, text: $0.text) }
+  }
+
+  /// Inlined calls count too; the forms print fewer.
+  private static let frameLimit = 2048
+}
+
+extension EventForm {
+  init(_ argument: MappingArgument) throws {
+    if let mapping = argument.mapping {
+      self = .mapping(mapping)
+      return
+    }
+    let file = try InputFile(FilePath(argument: argument.text))
+    self = .file(try file.withBytes { try MappingFile($0) })
+  }
+}
+
+extension EventFrame {
+  init(_ row: SymbolizedView.Row, _ view: InspectionView) {
+    let frame = row.frame.frame
+    self.init(address: frame.instruction)
+    image = frame.module.map { view.moduleName($0) }
+    imageOffset = frame.moduleOffset
+    isInlined = row.isInlined
+    // The nearest name before the address is that of another function.
+    guard row.frame.symbol?.isNearest != true else { return }
+    symbol = row.function?.function ?? (frame.isSignalFrame ? "<signal handler called>" : nil)
+    name = row.function?.name ?? row.function?.function
+    symbolOffset =
+      row.isInlined ? nil : SymbolizedView.functionOffset(row.frame, of: frame.moduleOffset ?? frame.instruction)
+    if let location = row.function?.location {
+      (file, line) = (location.file, location.line)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import CrashpadCore
+import CrashpadFiles
+import CrashpadSignatures
+import CrashpadSnapshot
+
+/// Reads the crash of an input: its signature, and the facts that groups count.
+struct CrashReader: Sendable {
+  let signatures: SignatureOptions
+  /// Nil to guess.
+  let architecture: CPUArchitecture?
+  var redacts = false
+  /// Earlier crashes, and those without a time, are left out. Seconds since 1970; nil to read all.
+  var since: Int64?
+
+  struct Crash: Sendable {
+    let signature: Signature
+    let facts: CrashFacts
+  }
+
+  /// Without a value if the input could not be read, or is left out.
+  func read(_ input: InputList.Input) -> BatchResult<Crash> {
+    BatchResult(inspecting: input, architecture, redacts: redacts) { inspection in
+      var result = BatchResult<Crash>(status: inspection.status, messages: inspection.lines(input.name))
+      guard let snapshot = inspection.snapshot else { return result }
+      let facts = CrashFacts(inspection, snapshot, input: input.name)
+      if let since, facts.time.map({ $0 < since }) ?? true { return result }
+      result.value = Crash(signature: Signature(snapshot, inspection.file, nil, signatures), facts: facts)
+      return result
+    }
+  }
+}
+
+extension CrashGroups.Part {
+  mutating func add(_ result: BatchResult<CrashReader.Crash>) {
+    if let crash = result.value { add(crash.signature, crash.facts) }
+    if result.status != .success { failed += 1 }
+  }
+}
+
+extension CrashGroups {
+  /// How many inputs gave no crash.
+  var failed: Int { parts.values.reduce(0) { $0 + $1.failed } }
+}
+
+extension [CrashGroups.Group] {
+  var crashCount: Int { reduce(0) { $0 + $1.cell.count } }
+}

@@ -1,0 +1,56 @@
+import CrashpadBytes
+import CrashpadCore
+import CrashpadFiles
+import CrashpadRedaction
+import IntermediateDump
+import CrashpadSnapshot
+
+extension DumpInput {
+  /// Opens an input, reads it, and passes it to `body`, whose result counts only if all bytes could be read.
+  ///
+  /// - Parameter redacts: whether personal data is removed first.
+  static func inspect<Result>(
+    _ argument: String, _ architecture: CPUArchitecture?, redacts: Bool = false, _ body: (Inspection) throws -> Result
+  ) throws -> Result {
+    let opened = try open(argument)
+    let dump = redacts ? try opened.redacted() : opened
+    return try dump.file.checkingReading {
+      let inspection = Inspection(dump, architecture: architecture)
+      try dump.file.checkReading()
+      return try body(inspection)
+    }
+  }
+
+  private func redacted() throws -> DumpInput {
+    if let refusal = Sentences.refusalToRedact(format) { throw refusal }
+    let output = MemoryOutput()
+    _ = try Redaction().redact(file, to: output)
+    return try DumpInput(InputFile(bytes: output.bytes))
+  }
+}
+
+extension Inspection {
+  /// Whether the input was read to its end, and made of a whole process.
+  var isWhole: Bool { tree?.incomplete == nil && snapshot?.isComplete == true }
+
+  /// The exit status of a command that read the input.
+  var status: ExitStatus {
+    if snapshot == nil { return .noData }
+    return findings.count(of: .error) > 0 ? .findings : .success
+  }
+
+  /// Lines for standard error about errors in the input. Notes matter only to readers of the dump itself.
+  func lines(_ name: String, from severity: Severity = .error) -> [String] {
+    findings.findings.filter { $0.severity >= severity }.map { Sentences.line($0, input: name) }
+  }
+}
+
+extension FindingList {
+  /// The indices of the `count` most severe findings, the most severe first.
+  func mostSevere(_ count: Int) -> ArraySlice<Int> {
+    findings.indices.sorted { (findings[$0].severity, -$0) > (findings[$1].severity, -$1) }.prefix(count)
+  }
+
+  /// The number of findings that were made but not kept.
+  var droppedCount: Int { dropped.values.reduce(0, +) }
+}

@@ -1,0 +1,118 @@
+import CrashpadBytes
+import CrashpadCore
+import CrashpadFiles
+import CrashpadSnapshot
+import CrashpadSymbolication
+
+/// Prints one dump as text: an overview, or the parts that options select.
+struct InspectPrinter {
+  let parts: InspectParts
+  let cache: SymbolCache
+  /// Whether symbols were requested.
+  let hasSymbols: Bool
+
+  /// The number of stack frames to print. With the text above them, they fill a screen.
+  private static let frames = 10
+  /// The number of findings to print above the overview.
+  private static let findings = 8
+
+  /// Prints the most severe findings; a damaged dump may have a thousand.
+  func printFindings(_ inspection: Inspection, _ name: String) {
+    let findings = inspection.findings
+    let shown = findings.mostSevere(Self.findings).sorted()
+    for index in shown { Terminal.error(Sentences.line(findings.findings[index], input: name)) }
+    let more = findings.findings.count - shown.count + findings.droppedCount
+    if more > 0 { Terminal.error("\(name): note: \(grouped(more)) more; crashpadctl validate lists them") }
+  }
+
+  /// Prints what was requested. Returns false if a part is missing.
+  func printText(_ inspection: Inspection, _ view: InspectionView?, _ dump: InputList.Input) -> Bool {
+    var hasAll = true
+    if let view {
+      if parts.isEmpty { printOverview(view, dump) }
+      hasAll = printParts(view, dump.name)
+    }
+    if parts.tree, !printTree(inspection, dump.name) { hasAll = false }
+    if parts.hex {
+      inspection.file.withBytes { bytes in
+        for start in stride(from: 0, to: bytes.byteCount, by: 4096) {
+          let part = bytes.extracting(start..<min(start + 4096, bytes.byteCount))
+          Terminal.output(HexDump.text(part, address: UInt64(start)))
+        }
+      }
+    }
+    return hasAll
+  }
+
+  private func printOverview(_ view: InspectionView, _ dump: InputList.Input) {
+    // Among many inputs, a dump's stack is printed only if symbols were requested. A single dump always has one,
+    // with the symbols on this system.
+    let hasStack = (!dump.isFound || hasSymbols) && view.snapshot.exception != nil
+    let stacks = hasStack ? Symbolization(view.snapshot, view.input, cache, threads: .crashed) : nil
+    let summary = EvidenceReader.summary(view, stacks)
+    if dump.isFound {
+      Terminal.output(OverviewText.short(view, name: dump.name, summary: summary, style: .output))
+    } else {
+      Terminal.output(OverviewText.text(view, name: dump.name, summary: summary, style: .output))
+    }
+    if let stacks { printStack(view, stacks) }
+  }
+
+  private func printParts(_ view: InspectionView, _ name: String) -> Bool {
+    var hasAll = true
+    if let threads = parts.threads {
+      if let failure = threads.failure(view.snapshot) {
+        Terminal.error("\(name): error: \(failure)")
+        hasAll = false
+      } else {
+        Terminal.output(DetailText.threads(view, threads, style: .output))
+      }
+    }
+    if parts.modules { Terminal.output(DetailText.modules(view, style: .output)) }
+    if parts.annotations { Terminal.output(AnnotationText(view: view).text) }
+    if parts.registers { Terminal.output(DetailText.registers(view)) }
+    if parts.memoryList { Terminal.output(DetailText.memory(view, style: .output)) }
+    if let memory = parts.memory {
+      if let text = DetailText.memory(view, at: memory.address, count: Int(parts.length)) {
+        Terminal.output(text)
+      } else {
+        Terminal.error(
+          "\(name): error: \(Wording.hex(memory.address)) was not captured; --memory-list lists what was")
+        hasAll = false
+      }
+    }
+    return hasAll
+  }
+
+  /// Prints the stack of the crashed thread.
+  private func printStack(_ view: InspectionView, _ result: Symbolization) {
+    // Records the symbol files that the stack used or rejected, so that they are reported with the others.
+    for module in result.modules where module.symbols != nil { view.names?.look(at: module.index) }
+    let symbolized = SymbolizedView(view: view, result: result)
+    guard let crashed = symbolized.crashed else { return }
+    let text = StackText(
+      symbolized: symbolized, limit: Self.frames, style: .output, hint: "crashpadctl symbolize prints them")
+    Terminal.output("\n" + text.text(crashed))
+  }
+
+  private func printTree(_ inspection: Inspection, _ name: String) -> Bool {
+    guard let tree = inspection.tree else {
+      let kind = FormatRow.of(inspection.format).title
+      Terminal.error("\(name): error: --tree shows intermediate dumps; this is a \(kind)")
+      return false
+    }
+    var block = ""
+    inspection.file.withBytes { bytes in
+      TreeText.write(tree, bytes) { line in
+        block += line
+        if block.utf8.count > 64 * 1024 {
+          Terminal.output(block)
+          block = ""
+        }
+        return true
+      }
+    }
+    Terminal.output(block)
+    return true
+  }
+}

@@ -1,0 +1,33 @@
+import CrashpadCore
+import CrashpadJSON
+
+/// How the documents about one input begin whose status is OK or ERROR; crashpadctl-json(5) has their schemas.
+enum InputDocument {
+  /// Writes the members up to the findings.
+  ///
+  /// - Parameter saysComplete: whether it has the member `"complete"`.
+  static func writeHead(
+    _ schema: String, _ inspection: Inspection, input: String, saysComplete: Bool = false, to json: inout JSONWriter
+  ) {
+    json.member("schema", schema)
+    json.member("input", argument: input)
+    json.member("status", inspection.snapshot == nil ? "ERROR" : "OK")
+    json.member("format", inspection.format.rawValue)
+    if saysComplete { json.member("complete", inspection.isWhole) }
+    FindingJSON.write(inspection.findings, to: &json)
+  }
+
+  /// Writes the document of an input that could not be read.
+  static func writeFailure(
+    _ schema: String, _ input: String, _ failure: FailureText, to json: inout JSONWriter
+  ) {
+    json.object { json in
+      json.member("schema", schema)
+      json.member("input", argument: input)
+      json.member("status", "ERROR")
+      json.member("format", nil as String?)
+      json.member("error", failure.text)
+      json.member("exit_status", failure.status.rawValue)
+    }
+  }
+}
