@@ -29,7 +29,8 @@ extension CrashpadClient {
   /// - Parameter annotations: texts to add to the reports, such as facts that are known only after the crash. They
   ///   override annotations of a dump with the same name.
   @discardableResult
-  public static func processIntermediateDumps(annotations: [String: String] = [:]) throws(Failure) -> ProcessingSummary {
+  public static func processIntermediateDumps(annotations: [String: String] = [:]) throws(Failure) -> ProcessingSummary
+  {
     try process(running(), annotations: annotations, only: nil)
   }
 
