@@ -31,7 +31,7 @@ OPTIMIZED = -c release --scratch-path .build-sweep -Xswiftc -enable-testing
 HANDLER = .build/handler/libcrashpad_handler.so
 # The sample files in the commands of README.md.
 DEMO = .build/demo
-VERSION = $(shell sed -n 's/^let toolVersion = "\(.*\)"/\1/p' Sources/crashpadctl/Crashpadctl.swift)
+VERSION = $(shell sed -n 's/^let toolVersion = "\(.*\)"/\1/p' Sources/crashpadctl/Output/ToolVersion.swift)
 DIST = .build/crashpadctl-$(VERSION)-linux-$(shell uname -m).tar.gz
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf FuzzReport \
   FuzzCrashText FuzzPacked

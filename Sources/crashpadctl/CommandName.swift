@@ -1,4 +1,3 @@
-import CrashpadMeaning
 import ArgumentParser
 import CrashpadFiles
 import SystemPackage
@@ -59,18 +58,8 @@ enum CommandName {
       }
     }
     if found.isEmpty {
-      found = nearest(to: word, among: names).map { [$0] } ?? []
+      found = Misspelling.nearest(to: word, among: names).map { [$0] } ?? []
     }
     return found
-  }
-
-  /// The name of which `word` may be a misspelling.
-  static func nearest(to word: String, among names: [String]) -> String? {
-    let limit = max(1, word.utf8.count / 3)
-    let letters = Array(word.utf8.prefix(64))
-    let near = names.map { (name: $0, distance: Suggestions.distance(Array($0.utf8.prefix(64)), letters)) }.filter {
-      $0.distance <= limit
-    }
-    return near.min { $0.distance < $1.distance }?.name
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CCrashpadArguments
+import Glibc
 
 @main
 struct Crashpadctl: ParsableCommand {
@@ -19,7 +20,7 @@ struct Crashpadctl: ParsableCommand {
       64 usage; 65 no usable data; 66 no such input; 73 cannot create output;
       74 I/O error; 75 busy, try again; 77 not permitted.
       """,
-    version: versionText,
+    version: toolVersionText,
     subcommands: [
       InspectCommand.self, ValidateCommand.self, ConvertCommand.self, RedactCommand.self, ProcessCommand.self,
       UnlockCommand.self, PruneCommand.self, UploadCommand.self, DatabaseCommand.self, FindCommand.self,
@@ -27,18 +28,16 @@ struct Crashpadctl: ParsableCommand {
       WorkerCommand.self, SymbolsCommand.self, RunCommand.self, DoctorCommand.self, CaptureTrialCommand.self,
     ])
 
-  static let versionText = "crashpadctl \(toolVersion)"
-
   /// The beginning of the parser's error messages.
   static let _errorPrefix = "crashpadctl: error: "
 
   static func main() {
     arguments_restore_environment()
     ProcessSetup.openStandardStreams()
-    ProcessSetup.installSignalHandlers()
+    ProcessSetup.installSignalHandlers {
+      WorkerPlaces.reportCrash(SIGBUS)
+      ProcessSetup.endUnreadable()
+    }
     Invocation(ProcessSetup.arguments).run()
   }
 }
-
-/// The version of this tool.
-let toolVersion = "0.1.0"

@@ -29,7 +29,7 @@ enum QuickCommand {
 
   func run() throws {
     switch self {
-    case .version: Terminal.output(Crashpadctl.versionText + "\n")
+    case .version: Terminal.output(toolVersionText + "\n")
     case .inspect(let run): try run.run()
     case .run(let run): try run.run()
     }

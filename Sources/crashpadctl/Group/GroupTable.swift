@@ -4,8 +4,6 @@ import CrashpadSnapshot
 
 /// Groups as a table, as CSV, and as JSON.
 struct GroupTable {
-  static let schema = "crashpadctl-group/1"
-
   let groups: [CrashGroups.Group]
   let parts: CrashGroups
   /// The ids of the baseline; nil without one.
@@ -118,7 +116,7 @@ struct GroupTable {
 
   func write(by order: CrashGroups.Order, explanations: [GroupPrinter.Explanation]?, to json: inout JSONWriter) {
     json.object { json in
-      json.member("schema", Self.schema)
+      json.member("schema", GroupBaseline.schema)
       json.member("rules", SignatureRule.version)
       json.member("by", order.rawValue)
       json.member("crash_count", total)
@@ -168,21 +166,6 @@ struct GroupTable {
       json.member("decision", step.decision.rawValue)
       json.member("rule", step.rule)
       json.member("reason", step.reason)
-    }
-  }
-}
-
-/// A signature as other documents have it.
-enum SignatureJSON {
-  /// - Parameter saysNamed: whether it has the member `"named"`.
-  static func write(_ signature: Signature?, saysNamed: Bool = false, to json: inout JSONWriter) {
-    guard let signature else { return json.null() }
-    json.object { json in
-      json.member("id", signature.id)
-      json.member("text", signature.text)
-      json.member("raw", signature.raw)
-      if saysNamed { json.member("named", signature.isNamed) }
-      json.member("flags", signature.flags.map(\.rawValue))
     }
   }
 }

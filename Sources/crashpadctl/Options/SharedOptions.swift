@@ -43,11 +43,6 @@ extension DumpInput {
   }
 }
 
-/// The name of an input in messages.
-func displayName(_ argument: String) -> String {
-  argument == "-" ? "<standard input>" : Wording.printable(argument)
-}
-
 /// Throws if standard input is named more than once, because it can be read only once.
 func checkInputs(_ arguments: [String]) throws {
   if arguments.count(where: { $0 == "-" }) > 1 { throw ValidationError("Standard input, -, can be named only once.") }

@@ -25,7 +25,9 @@ enum ProcessSetup {
     }
   }
 
-  static func installSignalHandlers() {
+  /// - Parameter unreadable: called in the handler of SIGBUS for a fault outside of the inputs that are read under guard;
+  ///   it may do only what a signal handler may.
+  static func installSignalHandlers(unreadable: @convention(c) () -> Void) {
     _ = ignoredSignals
     // If a reader goes away, writing fails with EPIPE, which the writer distinguishes from lost data.
     _ = signal(SIGPIPE, SIG_IGN)
@@ -33,12 +35,14 @@ enum ProcessSetup {
     _ = signal(SIGXFSZ, SIG_IGN)
     // Inputs that are truncated while they are read are handled separately; any other SIGBUS ends the tool. Outputs
     // have no name until they are complete.
-    MappingGuard.install {
-      WorkerPlaces.reportCrash(SIGBUS)
-      let message: StaticString = "crashpadctl: error: a file became shorter while it was read, or could not be read\n"
-      unsafe _ = write(2, message.utf8Start, message.utf8CodeUnitCount)
-      _exit(ExitStatus.ioError.rawValue)
-    }
+    MappingGuard.install(otherwise: unreadable)
+  }
+
+  /// Ends the tool after a fault in a mapped file. For handlers of signals.
+  static func endUnreadable() -> Never {
+    let message: StaticString = "crashpadctl: error: a file became shorter while it was read, or could not be read\n"
+    unsafe _ = write(2, message.utf8Start, message.utf8CodeUnitCount)
+    _exit(ExitStatus.ioError.rawValue)
   }
 }
 

@@ -137,3 +137,8 @@ enum Wording {
     return "\(text.prefix(limit))… (\(grouped(text.count)) characters)"
   }
 }
+
+/// The name of an input in messages.
+func displayName(_ argument: String) -> String {
+  argument == "-" ? "<standard input>" : Wording.printable(argument)
+}

@@ -97,7 +97,7 @@ struct RunCommand: ParsableCommand {
     // The program begins at the first word that is not an option of this command, so
     // help and version end up here too.
     if ["-h", "--help"].contains(words.first) { throw CleanExit.helpRequest(self) }
-    if words.first == "--version" { throw CleanExit.message(Crashpadctl.configuration.version) }
+    if words.first == "--version" { throw CleanExit.message(toolVersionText) }
     if let word = words.first, word != "--", word.hasPrefix("-"), word != "-" {
       throw ValidationError(Self.unknownOption(word))
     }
@@ -126,7 +126,7 @@ struct RunCommand: ParsableCommand {
   private static func unknownOption(_ word: String) -> String {
     let name = String(word.prefix { $0 != "=" })
     let names = helpMessage().split { $0.isWhitespace || $0 == "," }.filter { $0.hasPrefix("--") }.map(String.init)
-    let suggestion = name.hasPrefix("--") ? CommandName.nearest(to: name, among: names.filter { $0 != "--" }) : nil
+    let suggestion = name.hasPrefix("--") ? Misspelling.nearest(to: name, among: names.filter { $0 != "--" }) : nil
     return "Unknown option '\(Wording.printable(name))'. "
       + (suggestion.map { "Did you mean '\($0)'? " } ?? "") + "A program of this name goes behind --."
   }

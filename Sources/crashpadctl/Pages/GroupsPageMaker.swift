@@ -62,6 +62,9 @@ struct GroupsPageMaker {
 
 /// The groups of an earlier run, to compare with.
 struct GroupBaseline {
+  /// Of the document that `group --format json` writes.
+  static let schema = "crashpadctl-group/1"
+
   let groups: [GroupsPage.Earlier]
   var counts: [String: Int] { Dictionary(groups.map { ($0.id, $0.count) }, uniquingKeysWith: +) }
 
@@ -70,8 +73,8 @@ struct GroupBaseline {
     let file = try argument == "-" ? InputFile.standardInput() : InputFile(FilePath(argument: argument))
     groups = try file.withBytes { bytes in
       let tree = JSONTree(bytes)
-      guard tree.failure == nil, let root = tree.root, root["schema"]?.string == GroupTable.schema else {
-        throw FailureText("is no \(GroupTable.schema) document; group --format json writes one", .noData)
+      guard tree.failure == nil, let root = tree.root, root["schema"]?.string == Self.schema else {
+        throw FailureText("is no \(Self.schema) document; group --format json writes one", .noData)
       }
       return (root["groups"]?.elements ?? []).compactMap { value in
         guard let id = value["id"]?.string else { return nil }

@@ -21,7 +21,7 @@ struct CrashPageMaker: Sendable {
   var isRedacted = false
   var sources: SourceTree?
 
-  static let generator = Crashpadctl.versionText
+  static let generator = toolVersionText
 
   /// - Parameters:
   ///   - inspection: the dump, which has a snapshot.

@@ -1,0 +1,92 @@
+import CrashpadFiles
+import CrashpadMeaning
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
+import SystemPackage
+
+/// Extracts texts and symbolicated stacks from a snapshot.
+struct EvidenceReader {
+  let evidence: CrashEvidence
+  let symbolization: Symbolization
+  let symbolFindings: [SymbolFileFinding]
+  /// For each module, whether it belongs to the application.
+  let isOfApp: [Bool]
+
+  /// - Parameter known: the stacks of all threads, if they are known already.
+  init(_ snapshot: ProcessSnapshot, _ input: InputFile, _ cache: SymbolCache, _ known: Symbolization? = nil) {
+    func text(_ content: Content?) -> String? {
+      guard let content, !content.isEmpty else { return nil }
+      return input.withBytes { snapshot.text(content, in: $0) }
+    }
+    let paths = snapshot.modules.map { text($0.name) ?? text($0.debugName) ?? "" }
+    let executable = snapshot.executableIndex
+    let processName = snapshot.report?.processName ?? executable.map { lastPathComponent(paths[$0]) }
+    let own = OwnModules(snapshot)
+    isOfApp = paths.enumerated().map { own.contains($0, path: $1) }
+    let reader = FrameReader(
+      names: paths.map { Wording.printable(lastPathComponent($0)) }, isOfApp: isOfApp)
+
+    let result = known ?? Symbolization(snapshot, input, cache, threads: .all)
+    symbolization = result
+    symbolFindings = result.modules.fileFindings
+    var threads: [CrashEvidence.Thread] = []
+    var crashed: Int?
+    for thread in result.threads.sorted(by: { ($0.index ?? .max) < ($1.index ?? .max) }) {
+      if thread.isCrashed, snapshot.exception != nil || snapshot.report?.faultingThread != nil {
+        crashed = threads.count
+      }
+      let known = thread.index.map { snapshot.threads[$0] }
+      threads.append(
+        CrashEvidence.Thread(
+          index: thread.index ?? threads.count, name: text(known?.name), queue: text(known?.queue),
+          frames: thread.frames.flatMap { reader.frames($0) }))
+    }
+    evidence = CrashEvidence(
+      exception: snapshot.exception, system: snapshot.system, report: snapshot.report, processName: processName,
+      threads: threads, crashed: crashed, lastException: result.lastException.flatMap { reader.frames($0) },
+      messages: Self.messages(snapshot, text))
+  }
+
+  /// The summary with which `explain` begins.
+  ///
+  /// - Parameter known: the stack of the crashed thread, if it is known already. A report lists the frames of all
+  ///   threads, and its explanation may rest on another thread, so these are read here without symbols.
+  static func summary(_ view: InspectionView, _ known: Symbolization?) -> String {
+    let cache = SymbolCache(SymbolSearch(paths: [], looksInSystem: false))
+    let stacks =
+      known.flatMap { view.snapshot.report == nil ? $0 : nil }
+      ?? Symbolization(view.snapshot, view.input, cache, threads: view.snapshot.report == nil ? .crashed : .all)
+    return Wording.printable(Explanation(EvidenceReader(view.snapshot, view.input, cache, stacks).evidence).summary)
+  }
+
+  private static func messages(_ snapshot: ProcessSnapshot, _ text: (Content?) -> String?) -> [String] {
+    var messages = snapshot.report?.messages.map(\.text) ?? []
+    for module in snapshot.modules { messages += module.messages.compactMap { text($0) } }
+    for annotation in snapshot.annotations {
+      guard let value = text(annotation.value), MeaningTable.message(value) != nil else { continue }
+      messages.append(value)
+    }
+    return messages
+  }
+}
+
+/// Creates the frames of the evidence.
+private struct FrameReader {
+  /// The modules' names without directories.
+  let names: [String]
+  let isOfApp: [Bool]
+
+  /// A frame and the calls inlined into it.
+  func frames(_ frame: Symbolization.Frame) -> [CrashEvidence.Frame] {
+    let module = frame.frame.module
+    let functions = frame.symbol?.frames ?? []
+    func make(_ function: SymbolizedAddress.Frame?) -> CrashEvidence.Frame {
+      let location = SymbolizedView.location(function).map { "\(lastPathComponent($0.file)):\($0.line)" }
+      return CrashEvidence.Frame(
+        function: SymbolizedView.name(function), module: module.map { names[$0] }, offset: frame.frame.moduleOffset,
+        location: location, isOfApp: module.map { isOfApp[$0] } ?? false)
+    }
+    return functions.isEmpty ? [make(nil)] : functions.map { make($0) }
+  }
+}
