@@ -98,13 +98,13 @@ extension CrashpadClient {
     guard let version = try? FileVersion(path), case let file = SeenDump.digest(version), !cursor.hasSeen(file),
       let input = try? DumpInput(path)
     else { return nil }
-    let inspection = Inspection(input)
-    guard (try? input.file.checkReading()) != nil, let snapshot = inspection.snapshot else { return nil }
-    var made = CrashEventInput(id: inspection.crashID(path))
+    let dump = Dump(input)
+    guard (try? input.file.checkReading()) != nil, let snapshot = dump.snapshot else { return nil }
+    var made = CrashEventInput(id: dump.crashID(path))
     if case .found(let settings)? = try? running.database.settings(waits: false) { made.clientID = settings.clientID }
     made.fallbackTime = version.modified / 1_000_000
-    made.frames = EventFrame.walked(snapshot, inspection.file)
-    let event = CrashEvent(snapshot, inspection.file, made)
+    made.frames = EventFrame.walked(snapshot, dump.file)
+    let event = CrashEvent(snapshot, dump.file, made)
     return EventCursor.Entry(
       SeenDump(id: made.id, file: file), lines: event.map { form.lines($0, .client) } ?? [])
   }

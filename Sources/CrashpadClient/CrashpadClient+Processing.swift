@@ -78,8 +78,7 @@ extension CrashpadClient {
   static func process(_ running: Running, annotations: [String: String], only names: Set<FileName>?) throws(Failure)
     -> ProcessingSummary
   {
-    let now = Int64(time(nil))
-    var options = Processing.Options(now: now, lockTime: now)
+    var options = Processing.Options()
     options.bundleIDs = [running.programID]
     options.limit = Self.dumpLimit
     options.annotations = annotations.map { (name: $0.key, value: $0.value) }

@@ -3,7 +3,7 @@ internal import CrashpadFiles
 package import CrashpadSnapshot
 package import SystemPackage
 
-extension Inspection {
+extension Dump {
   /// What names the crash, whichever of its files was read: the id of its report, or the one that its dump's report will have;
   /// the incident of Apple's reports; else a digest of the bytes.
   package func crashID(_ path: FilePath?) -> UUIDBytes {

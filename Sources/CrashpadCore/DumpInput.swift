@@ -62,12 +62,15 @@ public struct DumpInput: Sendable {
   /// it holds.
   package let file: InputFile
 
-  /// Opens the file at `path`; throws `Errno`, `InputFile.NotReadable`, `DumpInputFailure` or
-  /// `DumpJSON.Failure`.
+  /// Opens the file at `path`.
   ///
   /// Below a file the path names one of its parts: a member of a zip archive, a process of a stackshot by its id or name, a
   /// diagnostic of MetricKit by its number, from 1 on.
-  public init(_ path: FilePath) throws {
+  public init(_ path: FilePath) throws(DumpInputFailure) {
+    do { try self.init(opening: path) } catch { throw DumpInputFailure(error) }
+  }
+
+  private init(opening path: FilePath) throws {
     let unknown = FormatRow.named(path) ?? .intermediateDump
     let file: InputFile
     do { file = try InputFile(path) } catch Errno.notDirectory {
@@ -84,8 +87,11 @@ public struct DumpInput: Sendable {
     return PackedInput.members(of: file).map { InputPart.path(of: $0) }
   }
 
-  public static func standardInput() throws -> DumpInput { try DumpInput(InputFile.standardInput()) }
+  public static func standardInput() throws(DumpInputFailure) -> DumpInput {
+    do { return try DumpInput(InputFile.standardInput()) } catch { throw DumpInputFailure(error) }
+  }
 
+  /// Bytes of a file that is open already. Throws `Errno`, `InputFile.NotReadable`, `DumpInputFailure` or `DumpJSON.Failure`.
   package init(_ file: InputFile) throws { try self.init(file, unknownIs: .intermediateDump) }
 
   /// Bytes that came without a file. Throws as the others do.

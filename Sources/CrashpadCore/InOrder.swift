@@ -5,13 +5,13 @@ internal import Synchronization
 ///
 /// - Parameters:
 ///   - count: how many there are to do.
-///   - jobs: how many at once; 0 is one for each CPU.
+///   - jobs: how many at once; nil for one on each CPU.
 ///   - work: does one; on any thread.
 ///   - report: returns false to stop: no further work is begun, and what is under way is not reported.
 package func inOrder<Result: Sendable>(
-  count: Int, jobs: Int, work: @Sendable (Int) -> Result, report: (Int, Result) -> Bool
+  count: Int, jobs: Int?, work: @Sendable (Int) -> Result, report: (Int, Result) -> Bool
 ) {
-  let jobs = min(jobs == 0 ? activeProcessorCount() : jobs, count)
+  let jobs = min(jobs ?? activeProcessorCount(), count)
   if jobs <= 1 {
     for index in 0..<count where !report(index, work(index)) { return }
     return

@@ -2,6 +2,7 @@ public import CrashpadBytes
 public import CrashpadDatabase
 internal import DumpInterpretation
 public import CrashpadFiles
+internal import Glibc
 public import CrashpadSnapshot
 
 /// Turns the pending intermediate dumps of a database into pending reports, as Crashpad's `ProcessIntermediateDumps` does,
@@ -24,20 +25,19 @@ public struct Processing: Sendable {
     package var exceptNames: Set<FileName> = []
     /// Process annotations for every report; where a dump has the same name, these win.
     public var annotations: [(name: String, value: String)] = []
-    /// How many dumps at once; 0 is one for each CPU.
-    public var jobs = 0
+    /// How many dumps at once; nil for one on each CPU.
+    public var jobs: Int?
     /// The time by which locks expire, and that reports are created at; in seconds since 1970.
     public var now: Int64
     /// The time that locks are stamped with, in seconds since 1970. Others judge by it whether a lock expired, so it is the
     /// clock's, whatever `now` says.
-    public var lockTime: Int64
+    package var lockTime: Int64
     /// The installation's id, if the settings have none yet.
     package var newClientID = UUIDBytes.random()
 
-    /// Both in seconds since 1970.
-    public init(now: Int64, lockTime: Int64) {
-      self.now = now
-      self.lockTime = lockTime
+    public init() {
+      lockTime = Int64(time(nil))
+      now = lockTime
     }
   }
 

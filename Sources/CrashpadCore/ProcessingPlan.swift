@@ -71,7 +71,7 @@ extension Processing {
     guard let file = try? database.open(report), let minidump = try? InputFile(file),
       let made = minidump.withBytes({ MinidumpReader.read($0).snapshot })
     else { return false }
-    let dump = Inspection(input).snapshot
+    let dump = Dump(input).snapshot
     guard let dump else { return false }
     // What a minidump keeps of the time is 32 bits.
     let times = [dump, made].map { UInt32(truncatingIfNeeded: $0.snapshotTime?.seconds ?? 0) }

@@ -8,11 +8,6 @@ public struct Validation: Sendable {
   public static let rules =
     FormatRow.of(.intermediateDump).rules + SnapshotRules.all + FormatRow.all.dropFirst().flatMap(\.rules)
 
-  public struct Result: Sendable {
-    public let format: InputFormat
-    public let findings: FindingList
-  }
-
   public var architecture: CPUArchitecture?
   /// Takes what the system looks like where the threads do not tell the architecture.
   package var guessesArchitecture = false
@@ -20,13 +15,12 @@ public struct Validation: Sendable {
 
   public init() {}
 
-  public func validate(_ input: DumpInput) -> Result {
+  public func validate(_ input: DumpInput) -> FindingList {
     let row = FormatRow.of(input.format)
     var options = ReadingOptions()
     options.architecture = architecture
     options.guessesArchitecture = guessesArchitecture
     options.limits = limits
-    let findings = row.findings(of: row.read(input.file, options), in: input.file, limits)
-    return Result(format: input.format, findings: findings)
+    return row.findings(of: row.read(input.file, options), in: input.file, limits)
   }
 }

@@ -12,6 +12,19 @@ public enum DecompressionFailure: Error, Equatable, Sendable {
   case bomb
 }
 
+extension DecompressionFailure: CustomStringConvertible {
+  /// The rest of a sentence that begins with "The file is compressed and".
+  public var description: String {
+    switch self {
+    case .unsupported: "can't be decompressed here"
+    case .damaged: "damaged"
+    case .cut: "breaks off"
+    case .tooLarge: "holds more than \(InputFile.pipeLimit) bytes"
+    case .bomb: "holds more than any dump does"
+    }
+  }
+}
+
 /// Decompresses whole files, with limits on the result.
 package enum Decompression {
   /// A file that becomes larger than this and grows by more than `largestRatio` is refused. A core of 1 GiB that is

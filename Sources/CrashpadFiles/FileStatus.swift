@@ -2,7 +2,7 @@ import Glibc
 public import SystemPackage
 
 /// A system call failed on a file.
-public struct FileFailure: Error, Sendable, Equatable {
+public struct FileFailure: Error, Sendable, Equatable, CustomStringConvertible {
   public let path: FilePath
   public let errno: Errno
   /// For an unavailable lock (`wouldBlock`): the process that holds it, if that is known.
@@ -12,6 +12,11 @@ public struct FileFailure: Error, Sendable, Equatable {
     self.path = path
     self.errno = errno
     self.lockHolder = lockHolder
+  }
+
+  /// Such as "/var/crash/settings.dat: Permission denied".
+  public var description: String {
+    "\(path): \(errno)" + (lockHolder.map { "; process \($0) has the lock" } ?? "")
   }
 }
 

@@ -9,6 +9,11 @@ package final class SpoolFile {
   package struct Failure: Error {
     package let folder: FilePath
     package let errno: Errno
+
+    package init(folder: FilePath, errno: Errno) {
+      self.folder = folder
+      self.errno = errno
+    }
   }
 
   private let folder: FilePath

@@ -11,8 +11,10 @@ public struct Redaction: Sendable {
   package let policy: RedactionPolicy
 
   /// The input is not an intermediate dump, a minidump or a crash report.
-  public struct NotADump: Error {
+  public struct NotADump: Error, CustomStringConvertible {
     package init() {}
+
+    public var description: String { "is neither an intermediate dump nor a minidump nor a crash report" }
   }
 
   public init(_ policy: RedactionPolicy = RedactionPolicy()) { self.policy = policy }

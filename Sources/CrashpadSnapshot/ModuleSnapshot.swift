@@ -1,5 +1,5 @@
 public struct ModuleSnapshot: Sendable {
-  public enum FileType: Sendable {
+  package enum FileType: Sendable {
     case executable
     case sharedLibrary
     case loadableModule
@@ -12,13 +12,13 @@ public struct ModuleSnapshot: Sendable {
   public var address: UInt64?
   /// The size in bytes; for a Mach-O module the size of `__TEXT`.
   public var size: UInt64?
-  public var fileType: FileType?
+  package var fileType: FileType?
   /// The modification time in seconds since 1970.
   package var timestamp: UInt64?
   /// The Mach-O `current_version` of a dylib: major 16 bits, minor 8, patch 8.
-  public var dylibVersion: UInt32?
+  package var dylibVersion: UInt32?
   /// The Mach-O source version as four 16-bit parts.
-  public var sourceVersion: UInt64?
+  package var sourceVersion: UInt64?
   public var identity: Identity?
   /// The name by which debug information is searched.
   public var debugName: Content?

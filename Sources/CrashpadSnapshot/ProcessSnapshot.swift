@@ -15,8 +15,8 @@ public struct ProcessSnapshot: Sendable {
   /// The time at which the process was captured.
   public var snapshotTime: Timestamp?
   /// The CPU time in user mode and in system mode.
-  public var userTime: Timestamp?
-  public var systemTime: Timestamp?
+  package var userTime: Timestamp?
+  package var systemTime: Timestamp?
 
   public var system: SystemSnapshot
   public var threads: [ThreadSnapshot] = []

@@ -28,9 +28,9 @@ public struct SystemSnapshot: Sendable {
   public var osBuild: Content?
   /// Such as "iPhone14,2".
   public var machine: Content?
-  public var cpuVendor: Content?
-  public var cpuCount: Int32?
-  public var pageSize: UInt64?
+  package var cpuVendor: Content?
+  package var cpuCount: Int32?
+  package var pageSize: UInt64?
   /// The bits of a pointer that are not part of the address, such as pointer authentication codes and tags.
   package var addressMask: UInt64?
   /// The time since the handler started, in nanoseconds.

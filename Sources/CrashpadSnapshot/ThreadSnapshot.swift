@@ -1,21 +1,21 @@
 public struct ThreadSnapshot: Sendable {
   public var id: UInt64?
   public var name: Content?
-  public var suspendCount: Int32?
-  public var priority: Int32?
+  package var suspendCount: Int32?
+  package var priority: Int32?
   /// The address of thread-local data (TSD, TLS or TEB).
-  public var dataAddress: UInt64?
+  package var dataAddress: UInt64?
   public var context: CPUContext?
   public var stack: Stack?
   /// The way in which the registers were captured, if an in-process handler wrote the dump and recorded it.
-  public var capture: Capture?
+  package var capture: Capture?
   /// The stack, the innermost frame first, if the input lists the frames; nil if the stack has to be walked.
   package var frames: [RecordedFrame]?
   /// The label of the dispatch queue that the thread ran.
   package var queue: Content?
 
   /// The capture methods of an in-process Linux handler; the raw values are those in its dump.
-  public enum Capture: UInt32, Sendable {
+  package enum Capture: UInt32, Sendable {
     /// The thread crashed, or requested the dump.
     case own = 1
     case signal = 2

@@ -31,21 +31,23 @@ public struct NamedCrash: Sendable {
   /// The threads, with the crashed one first; empty if the dump can't be interpreted.
   public let threads: [Thread]
 
-  /// Opens the dump at `path`. Throws the errors of `DumpInput`.
+  /// Opens the dump at `path`. A damaged dump is read as far as possible.
   ///
   /// - Parameters:
   ///   - path: the path of a dump in any format.
   ///   - symbols: files and directories to search for symbols: dSYM bundles, ELF files, Breakpad files. The directories
   /// in which this system installs debug files are searched too.
-  public init(_ path: FilePath, symbols: [FilePath] = []) throws { self.init(try DumpInput(path), symbols: symbols) }
+  public init(_ path: FilePath, symbols: [FilePath] = []) throws(DumpInputFailure) {
+    self.init(try DumpInput(path), symbols: symbols)
+  }
 
   public init(_ input: DumpInput, symbols: [FilePath] = []) {
-    let inspection = Inspection(input)
-    guard let snapshot = inspection.snapshot else {
+    let dump = Dump(input)
+    guard let snapshot = dump.snapshot else {
       threads = []
       return
     }
-    let names = snapshot.modules.map { $0.name.flatMap { inspection.text($0) }.map(lastPathComponent) }
+    let names = snapshot.modules.map { dump.name(of: $0).map(lastPathComponent) }
     let cache = SymbolCache(SymbolSearch(paths: symbols))
     threads = Symbolization(snapshot, input.file, cache, threads: .all).threads.map { thread in
       let frames = thread.frames.flatMap { frame in Self.frames(frame, module: frame.frame.module.flatMap { names[$0] })

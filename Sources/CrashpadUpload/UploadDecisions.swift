@@ -17,7 +17,8 @@ extension Uploading.Options {
       lastAttempt: settings.lastUploadAttemptTime, now: currentTime)
     let held: Uploading.Outcome = completesSkipped ? .skipped : .kept
     switch decision {
-    case .waitAfterFailure, .waitForRate: return .waits(decision)
+    case .waitAfterFailure(let until): return .waits(until: until, limitsRate: false)
+    case .waitForRate(let until): return .waits(until: until, limitsRate: true)
     case .skip: return held
     // Without a destination, a report is treated as if uploads were not allowed.
     case .upload where destination == nil: return isNamed || metadata.isUploadExplicitlyRequested ? nil : held

@@ -31,8 +31,9 @@ extension Uploading {
     case skipped
     /// The settings do not allow uploads. The report stays pending.
     case kept
-    /// The report has to wait, until the time in the decision (seconds since 1970).
-    case waits(UploadPolicy.Decision)
+    /// The report has to wait until this time, in seconds since 1970: because an attempt failed, or because the rate
+    /// is limited.
+    case waits(until: Int64, limitsRate: Bool)
     /// The report stays pending; the next attempt is due at this time, in seconds since 1970.
     case failed(Failure, nextAttempt: Int64)
     /// The report stays pending, and the attempt does not count: the server may be at fault and not the report.

@@ -3,7 +3,7 @@ internal import CrashpadSnapshot
 
 /// The rules for when a report is sent and when it is given up. All functions here are
 /// pure: they decide, and do nothing.
-public struct UploadPolicy: Sendable {
+package struct UploadPolicy: Sendable {
   /// The number of failed attempts, for a reason of the report's own, after which the report is given up.
   package var maximumAttempts: Int32 = 5
   /// The seconds to wait after the first failed attempt; each further failure doubles them.
@@ -27,7 +27,7 @@ public struct UploadPolicy: Sendable {
 
   // MARK: Before
 
-  public enum Decision: Sendable, Hashable {
+  package enum Decision: Sendable, Hashable {
     case upload
     /// The settings do not allow uploads, and the upload of this report was not requested.
     case skip

@@ -71,7 +71,7 @@ final class UploadWorker {
     if options.policy.limitsRate, !options.isNamed, !claim.metadata.isUploadExplicitlyRequested,
       let next = try run.takeTurn(at: options.currentTime)
     {
-      return .done(.waits(.waitForRate(until: next)))
+      return .done(.waits(until: next, limitsRate: true))
     }
     return try send(claim, to: destination)
   }

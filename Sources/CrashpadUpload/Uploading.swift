@@ -17,8 +17,8 @@ public struct Uploading: Sendable {
   public struct Options: Sendable {
     /// The server for the reports. If nil, reports are kept or skipped, as if uploads were not allowed.
     public var destination: UploadDestination?
-    public var http = HTTPOptions()
-    public var policy = UploadPolicy()
+    package var http = HTTPOptions()
+    package var policy = UploadPolicy()
     /// Fields added to every report; they override its annotations.
     package var fields: [UploadField] = []
     /// Whether requests are compressed with gzip; nil for the destination's default. The length of a compressed
@@ -36,6 +36,11 @@ public struct Uploading: Sendable {
     package var completesSkipped = false
     /// Accepts a web page as a server's answer.
     package var acceptsWebPages = false
+    /// The longest time without progress, and the longest wait for the answer after everything is sent.
+    public var timeout: Duration {
+      get { http.timeout }
+      set { http.timeout = newValue }
+    }
     /// The number of reports sent in parallel.
     public var jobs = 4
     /// The time used to decide which attempts are due and to stamp them, in seconds

@@ -128,6 +128,29 @@ package enum DumpJSON {
     package let reason: Reason
     /// The byte offset in the text.
     package let offset: Int
+
+    /// Without the offset: "not the JSON form of a dump: text behind the end of the document".
+    package var problem: String {
+      let what =
+        reason == .notADump
+        ? "JSON that is neither a crash report nor the form of a dump" : "not the JSON form of a dump"
+      let problem =
+        switch reason {
+        case .json(.expected(let what)): "\(what) expected"
+        case .json(.badString): "a string that is not allowed"
+        case .json(.badNumber): "a number that is not allowed; only integers are"
+        case .json(.tooDeep), .tooDeep: "nested too deep"
+        case .json(.trailingText), .trailing: "text behind the end of the document"
+        case .notADump:
+          "no \"format\": \"\(formatName)\" with \"root\""
+        case .unsupportedVersion: "\"version\" is not \(formatVersion)"
+        case .keyFirst: "a record does not begin with \"key\""
+        case .unknownKey(let key): "the format has no key \(key); a key of your own is a number from 1 to 65535"
+        case .unknownMember(let member): "unexpected member \"\(member)\""
+        case .badValue(let key): "the value of \(key) does not fit its key; any bytes may stand in \"hex\""
+        }
+      return "\(what): \(problem)"
+    }
   }
 
   /// Writes the dump that `text` describes. Throws `Failure`, or an error of the output.

@@ -58,16 +58,16 @@ struct ClientProgram {
 struct DumpFacts {
   let snapshot: ProcessSnapshot
   let isComplete: Bool
-  private let inspection: Inspection
+  private let dump: Dump
 
   init(_ file: URL) throws {
-    inspection = Inspection(try DumpInput(FilePath(file.path)))
-    snapshot = try #require(inspection.snapshot)
+    dump = Dump(try DumpInput(FilePath(file.path)))
+    snapshot = try #require(dump.snapshot)
     isComplete = snapshot.isComplete
   }
 
   private func bytes(_ content: Content) -> [UInt8] {
-    inspection.file.withBytes { snapshot.bytes(of: content, in: $0) }
+    dump.file.withBytes { snapshot.bytes(of: content, in: $0) }
   }
   private func text(_ content: Content) -> String { String(decoding: bytes(content), as: UTF8.self) }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Inspection: dump and minidump alike")
 struct InspectionTests {
-  private func inspect(_ bytes: [UInt8]) throws -> Inspection { Inspection(try DumpInput(InputFile(bytes: bytes))) }
+  private func inspect(_ bytes: [UInt8]) throws -> Dump { Dump(try DumpInput(InputFile(bytes: bytes))) }
 
   @Test("A dump and its minidump describe the exception with the same words", arguments: RoundTripCase.all)
   func exceptions(_ example: RoundTripCase) throws {
@@ -32,10 +32,10 @@ struct InspectionTests {
   @Test("The instruction pointer of a synthetic minidump lies in the module that it was made for")
   func lookup() throws {
     for example in Layout.plain.examples {
-      let inspection = try inspect(example.dump.bytes)
-      #expect(inspection.format == .minidump)
-      #expect(inspection.crashedThread == 0)
-      let snapshot = try #require(inspection.snapshot)
+      let dump = try inspect(example.dump.bytes)
+      #expect(dump.format == .minidump)
+      #expect(dump.crashedThread == 0)
+      let snapshot = try #require(dump.snapshot)
       let map = ModuleMap(snapshot.modules)
       let pc = try #require(snapshot.exception?.context?.instructionPointer)
       #expect(map.lookup(pc)?.module == 0, "\(example)")

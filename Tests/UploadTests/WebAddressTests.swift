@@ -153,7 +153,7 @@ struct WebAddressTests {
   @Test("What is no address says what is wrong, and where", arguments: mistakes)
   func bad(_ text: String, _ failure: WebAddressFailure) {
     #expect(throws: failure) { try WebAddress(text) }
-    #expect(!failure.explanation.isEmpty)
+    #expect(!failure.description.isEmpty)
   }
 
   @Test("No cut or changed address is taken for another that it is not")

@@ -1,5 +1,5 @@
 /// Why a preset is invalid. The failure holds no text of the preset, which may contain a secret.
-public enum UploadDestinationFailure: Error, Sendable, Hashable {
+public enum UploadDestinationFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The name before the `=` is not a known server.
   case unknownServer
   /// The value after the server's name is missing.
@@ -24,15 +24,15 @@ public enum UploadDestinationFailure: Error, Sendable, Hashable {
   case notForMinidumps
 
   /// The problem as a sentence without its full stop.
-  public var explanation: String {
+  public var description: String {
     switch self {
     case .unknownServer:
       "no server has that name; there are " + UploadServer.allCases.map(\.rawValue).joined(separator: ", ")
     case .noValue(.sentry): "sentry needs a DSN: --to sentry=DSN, or the environment variable SENTRY_DSN"
     case .noValue(let server):
       "\(server.rawValue) needs more: --to \(server.rawValue)=\(server.placeholder)"
-    case .address(.sentry, let failure): "the DSN is no URL: \(failure.explanation)"
-    case .address(_, let failure): "this is no URL: \(failure.explanation)"
+    case .address(.sentry, let failure): "the DSN is no URL: \(failure)"
+    case .address(_, let failure): "this is no URL: \(failure)"
     case .noSentryKey: "the DSN has no key in front of its host: https://KEY@HOST/PROJECT"
     case .badSentryKey: "the DSN's key has other characters than letters, digits, -, _ and ."
     case .noSentryProject: "the DSN's path does not end in a project's number: https://KEY@HOST/PROJECT"

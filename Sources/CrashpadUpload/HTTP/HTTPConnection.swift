@@ -39,7 +39,7 @@ final class HTTPConnection {
   private func post(_ request: HTTPRequest, expects: Bool) throws(TransferFailure) -> HTTPResponse {
     // Connections and resolved names are kept.
     unsafe curl.easyReset(handle)
-    let transfer = Transfer(request.body, timeout: options.timeout)
+    let transfer = Transfer(request.body, timeout: options.timeout.milliseconds)
     var headers = HeaderList(curl)
     for header in request.headers + options.headers where !header.isExpect {
       // libcurl interprets a colon without a value as a request to remove the header.
@@ -102,7 +102,7 @@ final class HTTPConnection {
     set(CURL_OPTION_HTTP_VERSION, CURL_VERSION_HTTP_1_1)
     set(CURL_OPTION_SSLVERSION, CURL_TLS_1_2)
     set(CURL_OPTION_USERAGENT, options.userAgent)
-    set(CURL_OPTION_CONNECTTIMEOUT_MS, Int(options.connectTimeout))
+    set(CURL_OPTION_CONNECTTIMEOUT_MS, Int(options.connectTimeout.milliseconds))
     set(CURL_OPTION_UPLOAD_BUFFERSIZE, 64 * 1024)
     if let proxy = options.proxy {
       set(CURL_OPTION_PROXY, proxy)

@@ -44,22 +44,27 @@ public struct HTTPHeader: Sendable, Hashable {
 }
 
 /// The settings for reaching a server.
-public struct HTTPOptions: Sendable {
+package struct HTTPOptions: Sendable {
   /// Sent with every request.
   package var headers: [HTTPHeader] = []
   /// A PEM file with the certificates to trust, in place of the system's; nil for `$SSL_CERT_FILE` or the system's.
   package var certificateFile: FilePath?
   /// The proxy to use in place of those in the environment (`https_proxy` and so on); empty for none.
   package var proxy: String?
-  /// The limit for name resolution, connecting and TLS together, in milliseconds.
-  package var connectTimeout: Int64 = 30_000
+  /// The limit for name resolution, connecting and TLS together.
+  package var connectTimeout: Duration = .seconds(30)
   /// The longest time without progress, and the longest wait for the answer after
-  /// everything is sent, in milliseconds.
-  public var timeout: Int64 = 60_000
+  /// everything is sent.
+  package var timeout: Duration = .seconds(60)
   /// The value of the `User-Agent` header.
   package var userAgent = "crashpadctl"
 
   package init() {}
+}
+
+extension Duration {
+  /// Without fractions.
+  var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }
 
 /// The bytes of a request, read once from beginning to end, and again after `rewind`.
@@ -107,7 +112,7 @@ struct HTTPResponse {
 }
 
 /// Why there is no answer.
-public struct TransferFailure: Error, Sendable, Equatable {
+public struct TransferFailure: Error, Sendable, Equatable, CustomStringConvertible {
   public enum Kind: Sendable, Equatable {
     /// The address is invalid, or libcurl was built without its scheme.
     case badAddress
@@ -134,4 +139,20 @@ public struct TransferFailure: Error, Sendable, Equatable {
   public let message: String
   /// Whether the whole request was sent, in which case the server may have the report.
   package let wasSent: Bool
+
+  public var description: String {
+    let reason =
+      switch kind {
+      case .badAddress: "the address can't be used"
+      case .unknownHost: "the server's name is unknown"
+      case .noConnection: "no connection"
+      case .proxyRefused: "the proxy refuses"
+      case .insecure, .untrusted: "no secure connection"
+      case .timeout: "timed out"
+      case .interrupted: "the connection broke off"
+      case .unreadable(let file): "\(file.path) can't be read"
+      case .other: "failed"
+      }
+    return "\(reason) (\(message))" + (wasSent ? "; the server may have it" : "")
+  }
 }

@@ -2,19 +2,34 @@ public import CrashpadDatabase
 public import CrashpadFiles
 
 /// Why an upload run could not start.
-public enum UploadFailure: Error, Sendable, Equatable {
+public enum UploadFailure: Error, Sendable, Equatable, CustomStringConvertible {
   /// libcurl is not installed. `names` are the library names that were tried, `reason` is
   /// the loader's error for the first.
   case noLibrary(names: [String], reason: String)
   /// The settings do not state whether uploads are allowed. Nothing was sent or moved.
   case settings(SettingsFailure)
+
+  public var description: String {
+    switch self {
+    case .noLibrary(let names, let reason): "\(names.first ?? "libcurl") can't be loaded, which uploads need: \(reason)"
+    case .settings(let failure): "\(failure)"
+    }
+  }
 }
 
 /// Why the settings do not state whether uploads are allowed.
-public enum SettingsFailure: Error, Sendable, Equatable {
+public enum SettingsFailure: Error, Sendable, Equatable, CustomStringConvertible {
   /// The file does not exist, or is empty.
   case missing
   case damaged(DatabaseSettings.Damage)
   /// The settings can't be read, or the time of an attempt can't be written into them.
   case unreadable(FileFailure)
+
+  public var description: String {
+    switch self {
+    case .missing: "the database has no settings, which would say whether uploads are allowed"
+    case .damaged(let damage): "the database's settings are damaged: \(damage)"
+    case .unreadable(let failure): "\(failure)"
+    }
+  }
 }

@@ -99,7 +99,7 @@ package struct WebAddress: Sendable, Hashable {
 }
 
 /// The error in a URL and its byte offset. The failure holds no text of the URL.
-public enum WebAddressFailure: Error, Sendable, Hashable {
+public enum WebAddressFailure: Error, Sendable, Hashable, CustomStringConvertible {
   case empty
   /// Longer than `WebAddress.maximumLength`.
   case tooLong
@@ -125,7 +125,7 @@ public enum WebAddressFailure: Error, Sendable, Hashable {
   case fragment(at: Int)
 
   /// The error as the rest of a sentence; positions count from 1.
-  public var explanation: String {
+  public var description: String {
     switch self {
     case .empty: "it is empty"
     case .tooLong: "it is longer than \(WebAddress.maximumLength) bytes"

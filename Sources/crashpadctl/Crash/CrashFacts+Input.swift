@@ -4,15 +4,15 @@ import CrashpadSignatures
 import CrashpadSnapshot
 
 extension CrashFacts {
-  init(_ inspection: Inspection, _ snapshot: ProcessSnapshot, input: String) {
-    let view = FactsView(file: inspection.file, snapshot: snapshot)
+  init(_ dump: Dump, _ snapshot: ProcessSnapshot, input: String) {
+    let view = FactsView(file: dump.file, snapshot: snapshot)
     let id = snapshot.reportID == .zero ? snapshot.report?.incident : snapshot.reportID.text
     self.init(id: id ?? input, input: input)
     report = id
     program = view.program
     processID = snapshot.processID.map(Int64.init)
     time = snapshot.snapshotTime?.seconds
-    let writer = CrashAccount.Writer(inspection.format)
+    let writer = CrashAccount.Writer(dump.format)
     role = CrashAccount.Role(snapshot, by: writer)
     if role != nil {
       process = view.process

@@ -19,12 +19,12 @@ struct CrashReader: Sendable {
 
   /// Without a value if the input could not be read, or is left out.
   func read(_ input: InputList.Input) -> BatchResult<Crash> {
-    BatchResult(inspecting: input, architecture, redacts: redacts) { inspection in
-      var result = BatchResult<Crash>(status: inspection.status, messages: inspection.lines(input.name))
-      guard let snapshot = inspection.snapshot else { return result }
-      let facts = CrashFacts(inspection, snapshot, input: input.name)
+    BatchResult(inspecting: input, architecture, redacts: redacts) { dump in
+      var result = BatchResult<Crash>(status: dump.status, messages: dump.lines(input.name))
+      guard let snapshot = dump.snapshot else { return result }
+      let facts = CrashFacts(dump, snapshot, input: input.name)
       if let since, facts.time.map({ $0 < since }) ?? true { return result }
-      result.value = Crash(signature: Signature(snapshot, inspection.file, nil, signatures), facts: facts)
+      result.value = Crash(signature: Signature(snapshot, dump.file, nil, signatures), facts: facts)
       return result
     }
   }

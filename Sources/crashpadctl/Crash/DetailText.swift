@@ -15,7 +15,7 @@ enum DetailText {
     let hasCaptures = view.hasUnusualCaptures
     if hasCaptures { columns.append(("captured by", .left)) }
     var table = TextTable(columns)
-    let crashed = view.inspection.crashedThread
+    let crashed = view.dump.crashedThread
     table.elastic = ["name": .head, "pc": .tail]
     table.droppable = ["bytes", "stack", "suspended", "priority", "sp", "captured by", "id"]
     for (index, thread) in view.snapshot.threads.enumerated() where chosen.includes(index, crashed: crashed) {

@@ -7,14 +7,14 @@ enum InputDocument {
   ///
   /// - Parameter saysComplete: whether it has the member `"complete"`.
   static func writeHead(
-    _ schema: String, _ inspection: Inspection, input: String, saysComplete: Bool = false, to json: inout JSONWriter
+    _ schema: String, _ dump: Dump, input: String, saysComplete: Bool = false, to json: inout JSONWriter
   ) {
     json.member("schema", schema)
     json.member("input", argument: input)
-    json.member("status", inspection.snapshot == nil ? "ERROR" : "OK")
-    json.member("format", inspection.format.rawValue)
-    if saysComplete { json.member("complete", inspection.isWhole) }
-    FindingJSON.write(inspection.findings, to: &json)
+    json.member("status", dump.snapshot == nil ? "ERROR" : "OK")
+    json.member("format", dump.format.rawValue)
+    if saysComplete { json.member("complete", dump.isWhole) }
+    FindingJSON.write(dump.findings, to: &json)
   }
 
   /// Writes the document of an input that could not be read.

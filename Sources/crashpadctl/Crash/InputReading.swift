@@ -10,14 +10,14 @@ extension DumpInput {
   ///
   /// - Parameter redacts: whether personal data is removed first.
   static func inspect<Result>(
-    _ argument: String, _ architecture: CPUArchitecture?, redacts: Bool = false, _ body: (Inspection) throws -> Result
+    _ argument: String, _ architecture: CPUArchitecture?, redacts: Bool = false, _ body: (Dump) throws -> Result
   ) throws -> Result {
     let opened = try open(argument)
-    let dump = redacts ? try opened.redacted() : opened
-    return try dump.file.checkingReading {
-      let inspection = Inspection(dump, architecture: architecture)
-      try dump.file.checkReading()
-      return try body(inspection)
+    let input = redacts ? try opened.redacted() : opened
+    return try input.file.checkingReading {
+      let dump = Dump(input, architecture: architecture)
+      try input.file.checkReading()
+      return try body(dump)
     }
   }
 
@@ -29,7 +29,7 @@ extension DumpInput {
   }
 }
 
-extension Inspection {
+extension Dump {
   /// Whether the input was read to its end, and made of a whole process.
   var isWhole: Bool { tree?.incomplete == nil && snapshot?.isComplete == true }
 

@@ -6,7 +6,7 @@ import CrashpadSymbolication
 
 /// The shared state of all views of one inspection: its texts, and names for its addresses.
 struct InspectionView {
-  let inspection: Inspection
+  let dump: Dump
   let snapshot: ProcessSnapshot
   /// The input of the snapshot.
   let input: InputFile
@@ -15,13 +15,13 @@ struct InspectionView {
   /// Names of functions; nil without symbols.
   let names: AddressNames?
 
-  init(_ inspection: Inspection, _ snapshot: ProcessSnapshot, names: AddressNames? = nil) {
-    self.inspection = inspection
+  init(_ dump: Dump, _ snapshot: ProcessSnapshot, names: AddressNames? = nil) {
+    self.dump = dump
     self.snapshot = snapshot
     self.names = names
-    input = inspection.file
+    input = dump.file
     modules = ModuleMap(snapshot.modules)
-    let input = inspection.file
+    let input = dump.file
     // Computed in advance, because every frame of every stack needs one.
     moduleNames = snapshot.modules.enumerated().map { index, module in
       let path = module.name.map { name in input.withBytes { Wording.printable(snapshot.bytes(of: name, in: $0)) } }

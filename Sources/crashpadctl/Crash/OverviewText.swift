@@ -105,19 +105,19 @@ struct OverviewText {
   private var heading: String { "\(name): \(kind)" }
 
   private var kind: String {
-    let kind = FormatRow.of(view.inspection.format).title
+    let kind = FormatRow.of(view.dump.format).title
     let state: String
-    if let cause = view.inspection.tree?.incomplete {
+    if let cause = view.dump.tree?.incomplete {
       state = "INCOMPLETE: reading stopped at byte \(grouped(cause.offset ?? 0)) (\(cause.rule.code))"
     } else if !view.snapshot.isComplete {
       state =
-        view.inspection.format == .minidump ? "made from an INCOMPLETE intermediate dump" : "INCOMPLETE"
-    } else if view.inspection.findings.count(of: .error) > 0 {
-      state = "DAMAGED: \(Wording.count(view.inspection.findings.count(of: .error), "error"))"
+        view.dump.format == .minidump ? "made from an INCOMPLETE intermediate dump" : "INCOMPLETE"
+    } else if view.dump.findings.count(of: .error) > 0 {
+      state = "DAMAGED: \(Wording.count(view.dump.findings.count(of: .error), "error"))"
     } else {
       state = "complete"
     }
-    return "\(kind), \(grouped(view.inspection.file.byteCount)) bytes, \(state)"
+    return "\(kind), \(grouped(view.dump.file.byteCount)) bytes, \(state)"
   }
 
   private mutating func add(_ label: String, _ text: String?, _ color: TextStyle.Color? = nil) {
@@ -161,7 +161,7 @@ struct OverviewText {
   private mutating func describeThread(_ exception: ExceptionSnapshot) {
     let snapshot = view.snapshot
     let id = "id \(exception.threadID)"
-    if let index = view.inspection.crashedThread {
+    if let index = view.dump.crashedThread {
       let thread = snapshot.threads[index]
       let name = view.text(thread.name).map { " \"\($0)\"" } ?? ""
       let queue = view.text(thread.queue).map { ", queue \($0)" } ?? ""
@@ -364,8 +364,8 @@ struct OverviewText {
     // Reports hold no memory.
     if snapshot.report != nil { parts.removeLast() }
     if snapshot.report?.jetsam == nil { add("Contents", parts.joined(separator: ", ")) }
-    if !view.inspection.streams.isEmpty {
-      add("Streams", view.inspection.streams.map(\.type.name).joined(separator: " "))
+    if !view.dump.streams.isEmpty {
+      add("Streams", view.dump.streams.map(\.type.name).joined(separator: " "))
     }
     if snapshot.reportID != .zero { add("Report", snapshot.reportID.text) }
     if snapshot.clientID != .zero { add("Client", snapshot.clientID.text) }

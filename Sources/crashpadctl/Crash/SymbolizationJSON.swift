@@ -26,10 +26,10 @@ struct SymbolizationJSON {
   /// Writes the document. `symbolized` is nil if the input has no snapshot. `input` is the
   /// argument that names it, or would.
   static func write(
-    _ inspection: Inspection, _ symbolized: SymbolizedView?, input: String, part: Part, to json: inout JSONWriter
+    _ dump: Dump, _ symbolized: SymbolizedView?, input: String, part: Part, to json: inout JSONWriter
   ) {
     json.object { json in
-      InputDocument.writeHead(schema, inspection, input: input, saysComplete: true, to: &json)
+      InputDocument.writeHead(schema, dump, input: input, saysComplete: true, to: &json)
       if let symbolized { SymbolizationJSON(symbolized: symbolized).write(part, to: &json) }
     }
   }

@@ -91,12 +91,12 @@ extension SymbolizedView {
   ///   - allModules: whether symbols are searched for modules without frames too.
   ///   - signatures: nil for no signature.
   init(
-    _ inspection: Inspection, _ snapshot: ProcessSnapshot, _ cache: SymbolCache,
+    _ dump: Dump, _ snapshot: ProcessSnapshot, _ cache: SymbolCache,
     threads: Symbolization.Threads = .crashed, allModules: Bool = false, signatures: SignatureOptions?
   ) {
-    view = InspectionView(inspection, snapshot)
-    result = Symbolization(snapshot, inspection.file, cache, threads: threads, allModules: allModules)
-    signature = signatures.map { [result] in Signature(snapshot, inspection.file, result, $0) }
+    view = InspectionView(dump, snapshot)
+    result = Symbolization(snapshot, dump.file, cache, threads: threads, allModules: allModules)
+    signature = signatures.map { [result] in Signature(snapshot, dump.file, result, $0) }
   }
 }
 

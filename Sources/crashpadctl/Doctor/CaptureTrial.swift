@@ -109,13 +109,13 @@ struct CaptureTrial {
         return
       }
       dumpSize = dump.size
-      let inspection = Inspection(try DumpInput(InputFile(file)))
-      guard let snapshot = inspection.snapshot, snapshot.isComplete, inspection.findings.count(of: .error) == 0 else {
+      let contents = Dump(try DumpInput(InputFile(file)))
+      guard let snapshot = contents.snapshot, snapshot.isComplete, contents.findings.count(of: .error) == 0 else {
         fault = "the dump is damaged"
         return
       }
       threads = snapshot.threads.count
-      let view = InspectionView(inspection, snapshot)
+      let view = InspectionView(contents, snapshot)
       captureMicroseconds = view.captureDuration.map { $0 / 1000 }
       notes = view.captureNotes
       let stopped = snapshot.threads.count { $0.context != nil }

@@ -27,8 +27,8 @@ struct EventReader: Sendable {
     /// Nil of a process that did not crash.
     var identity: CrashEvent.Identity?
 
-    init(_ dump: SeenDump, _ lines: [[UInt8]] = [], _ identity: CrashEvent.Identity? = nil) {
-      entry = EventCursor.Entry(dump, lines: lines)
+    init(_ seen: SeenDump, _ lines: [[UInt8]] = [], _ identity: CrashEvent.Identity? = nil) {
+      entry = EventCursor.Entry(seen, lines: lines)
       self.identity = identity
     }
   }
@@ -39,8 +39,8 @@ struct EventReader: Sendable {
     let version = path.flatMap { (try? FileVersion($0)) ?? nil }
     let file = version.flatMap { $0.isRegular ? SeenDump.digest($0) : nil }
     if let file, cursor?.hasSeen(file) == true { return BatchResult() }
-    var result = BatchResult(inspecting: input, architecture) { inspection in
-      read(inspection, input, SeenDump(id: inspection.crashID(path), file: file), version)
+    var result = BatchResult(inspecting: input, architecture) { dump in
+      read(dump, input, SeenDump(id: dump.crashID(path), file: file), version)
     }
     // The same bytes would give the same message in each run.
     if result.failure?.status == .noData, let file { result.value = Events(SeenDump(id: nil, file: file)) }
@@ -48,24 +48,24 @@ struct EventReader: Sendable {
   }
 
   private func read(
-    _ inspection: Inspection, _ input: InputList.Input, _ dump: SeenDump, _ version: FileVersion?
+    _ dump: Dump, _ input: InputList.Input, _ seen: SeenDump, _ version: FileVersion?
   ) -> BatchResult<Events> {
-    if let id = dump.id, cursor?.hasSeen(id) == true { return BatchResult(Events(dump, [], .client)) }
-    let isDamaged = inspection.findings.count(of: .error) > 0 || inspection.snapshot?.isComplete == false
+    if let id = seen.id, cursor?.hasSeen(id) == true { return BatchResult(Events(seen, [], .client)) }
+    let isDamaged = dump.findings.count(of: .error) > 0 || dump.snapshot?.isComplete == false
     if cursor != nil, isDamaged, let version, isYoung(version) {
       return BatchResult(messages: ["\(input.name): note: is damaged, or being written; the next run reads it"])
     }
-    var result = BatchResult<Events>(status: inspection.status, messages: inspection.lines(input.name))
-    guard let snapshot = inspection.snapshot else {
-      result.value = Events(SeenDump(id: nil, file: dump.file))
+    var result = BatchResult<Events>(status: dump.status, messages: dump.lines(input.name))
+    guard let snapshot = dump.snapshot else {
+      result.value = Events(SeenDump(id: nil, file: seen.file))
       return result
     }
-    var made = CrashEventInput(id: dump.id ?? .zero)
+    var made = CrashEventInput(id: seen.id ?? .zero)
     made.clientID = places.clientID(of: input.argument)
     made.fallbackTime = (version?.modified).map { $0 / 1_000_000 } ?? now * 1000
     made.assumesForeground = assumesForeground
-    let event = CrashEvent(snapshot, inspection, made, cache, signatures)
-    result.value = Events(dump, event.map { form.lines($0, Self.reporter) } ?? [], event?.identity)
+    let event = CrashEvent(snapshot, dump, made, cache, signatures)
+    result.value = Events(seen, event.map { form.lines($0, Self.reporter) } ?? [], event?.identity)
     return result
   }
 
@@ -78,11 +78,11 @@ struct EventReader: Sendable {
 extension CrashEvent {
   /// With the stack and the signature that symbols give. Nil of a process that did not crash.
   init?(
-    _ snapshot: ProcessSnapshot, _ inspection: Inspection, _ input: CrashEventInput, _ cache: SymbolCache,
+    _ snapshot: ProcessSnapshot, _ dump: Dump, _ input: CrashEventInput, _ cache: SymbolCache,
     _ options: SignatureOptions
   ) {
-    self.init(snapshot, inspection.file, input)
-    let symbolized = SymbolizedView(inspection, snapshot, cache, signatures: options)
+    self.init(snapshot, dump.file, input)
+    let symbolized = SymbolizedView(dump, snapshot, cache, signatures: options)
     let lastException = symbolized.result.lastException
     let stack = lastException.isEmpty ? symbolized.crashed?.frames ?? [] : lastException
     frames = SymbolizedView.rows(stack).prefix(Self.frameLimit).map { EventFrame($0, symbolized.view) }

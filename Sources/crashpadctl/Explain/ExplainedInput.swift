@@ -19,18 +19,18 @@ struct ExplainedInput {
   init(
     _ input: DumpInput, architecture: CPUArchitecture?, _ cache: SymbolCache, makesSignature: Bool = false
   ) throws {
-    let inspection = try input.file.checkingReading { Inspection(input, architecture: architecture) }
-    findings = inspection.findings
-    status = inspection.status
-    guard let snapshot = inspection.snapshot else {
+    let dump = try input.file.checkingReading { Dump(input, architecture: architecture) }
+    findings = dump.findings
+    status = dump.status
+    guard let snapshot = dump.snapshot else {
       (explanation, signature) = (nil, nil)
       symbolFindings = []
       return
     }
-    let stacks = try inspection.file.checkingReading { EvidenceReader(snapshot, inspection.file, cache) }
+    let stacks = try dump.file.checkingReading { EvidenceReader(snapshot, dump.file, cache) }
     explanation = Explanation(stacks.evidence)
     signature =
-      makesSignature ? Signature(snapshot, inspection.file, stacks.symbolization, SignatureOptions(cache)) : nil
+      makesSignature ? Signature(snapshot, dump.file, stacks.symbolization, SignatureOptions(cache)) : nil
     symbolFindings = stacks.symbolFindings
   }
 }

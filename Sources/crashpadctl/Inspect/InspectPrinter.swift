@@ -17,8 +17,8 @@ struct InspectPrinter {
   private static let findings = 8
 
   /// Prints the most severe findings; a damaged dump may have a thousand.
-  func printFindings(_ inspection: Inspection, _ name: String) {
-    let findings = inspection.findings
+  func printFindings(_ dump: Dump, _ name: String) {
+    let findings = dump.findings
     let shown = findings.mostSevere(Self.findings).sorted()
     for index in shown { Terminal.error(Sentences.line(findings.findings[index], input: name)) }
     let more = findings.findings.count - shown.count + findings.droppedCount
@@ -26,15 +26,15 @@ struct InspectPrinter {
   }
 
   /// Prints what was requested. Returns false if a part is missing.
-  func printText(_ inspection: Inspection, _ view: InspectionView?, _ dump: InputList.Input) -> Bool {
+  func printText(_ dump: Dump, _ view: InspectionView?, _ item: InputList.Input) -> Bool {
     var hasAll = true
     if let view {
-      if parts.isEmpty { printOverview(view, dump) }
-      hasAll = printParts(view, dump.name)
+      if parts.isEmpty { printOverview(view, item) }
+      hasAll = printParts(view, item.name)
     }
-    if parts.tree, !printTree(inspection, dump.name) { hasAll = false }
+    if parts.tree, !printTree(dump, item.name) { hasAll = false }
     if parts.hex {
-      inspection.file.withBytes { bytes in
+      dump.file.withBytes { bytes in
         for start in stride(from: 0, to: bytes.byteCount, by: 4096) {
           let part = bytes.extracting(start..<min(start + 4096, bytes.byteCount))
           Terminal.output(HexDump.text(part, address: UInt64(start)))
@@ -44,16 +44,16 @@ struct InspectPrinter {
     return hasAll
   }
 
-  private func printOverview(_ view: InspectionView, _ dump: InputList.Input) {
+  private func printOverview(_ view: InspectionView, _ item: InputList.Input) {
     // Among many inputs, a dump's stack is printed only if symbols were requested. A single dump always has one,
     // with the symbols on this system.
-    let hasStack = (!dump.isFound || hasSymbols) && view.snapshot.exception != nil
+    let hasStack = (!item.isFound || hasSymbols) && view.snapshot.exception != nil
     let stacks = hasStack ? Symbolization(view.snapshot, view.input, cache, threads: .crashed) : nil
     let summary = EvidenceReader.summary(view, stacks)
-    if dump.isFound {
-      Terminal.output(OverviewText.short(view, name: dump.name, summary: summary, style: .output))
+    if item.isFound {
+      Terminal.output(OverviewText.short(view, name: item.name, summary: summary, style: .output))
     } else {
-      Terminal.output(OverviewText.text(view, name: dump.name, summary: summary, style: .output))
+      Terminal.output(OverviewText.text(view, name: item.name, summary: summary, style: .output))
     }
     if let stacks { printStack(view, stacks) }
   }
@@ -95,14 +95,14 @@ struct InspectPrinter {
     Terminal.output("\n" + text.text(crashed))
   }
 
-  private func printTree(_ inspection: Inspection, _ name: String) -> Bool {
-    guard let tree = inspection.tree else {
-      let kind = FormatRow.of(inspection.format).title
+  private func printTree(_ dump: Dump, _ name: String) -> Bool {
+    guard let tree = dump.tree else {
+      let kind = FormatRow.of(dump.format).title
       Terminal.error("\(name): error: --tree shows intermediate dumps; this is a \(kind)")
       return false
     }
     var block = ""
-    inspection.file.withBytes { bytes in
+    dump.file.withBytes { bytes in
       TreeText.write(tree, bytes) { line in
         block += line
         if block.utf8.count > 64 * 1024 {

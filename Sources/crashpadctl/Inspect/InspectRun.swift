@@ -47,9 +47,9 @@ struct InspectRun {
     var said: Set<SymbolFileFinding> = []
     var isFirst = true
     // On a terminal, the output itself shows the progress.
-    let status = BatchRun(list, showsProgress: !Terminal.isOutputTerminal).each { dump, progress in
+    let status = BatchRun(list, showsProgress: !Terminal.isOutputTerminal).each { item, progress in
       defer { isFirst = false }
-      return inspect(dump, printer, list, isFirst: isFirst, progress, &said)
+      return inspect(item, printer, list, isFirst: isFirst, progress, &said)
     }
     SymbolPlaces.reportFaults(cache.search, except: Set(said.map(\.file)))
     list.reportSkipped()
@@ -60,49 +60,49 @@ struct InspectRun {
   }
 
   private func inspect(
-    _ dump: InputList.Input, _ printer: InspectPrinter, _ list: InputList, isFirst: Bool, _ progress: Progress,
+    _ item: InputList.Input, _ printer: InspectPrinter, _ list: InputList, isFirst: Bool, _ progress: Progress,
     _ said: inout Set<SymbolFileFinding>
   ) -> ExitStatus {
-    let inspection: Inspection
+    let dump: Dump
     do {
-      let input = try DumpInput.open(dump.argument)
-      inspection = try input.file.checkingReading { Inspection(input, architecture: architecture) }
-      if !inspection.findings.isEmpty { progress.clear() }
+      let input = try DumpInput.open(item.argument)
+      dump = try input.file.checkingReading { Dump(input, architecture: architecture) }
+      if !dump.findings.isEmpty { progress.clear() }
     } catch {
       progress.clear()
-      let status = Terminal.failure(error, of: dump.name, creating: false)
+      let status = Terminal.failure(error, of: item.name, creating: false)
       if format == .json {
         JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
-          InspectionJSON.writeFailure(dump.argument, FailureText(error, creating: false), to: &$0)
+          InspectionJSON.writeFailure(item.argument, FailureText(error, creating: false), to: &$0)
         }
       }
       return status
     }
-    let view = inspection.snapshot.map { snapshot in
+    let view = dump.snapshot.map { snapshot in
       InspectionView(
-        inspection, snapshot,
-        names: symbols.isEmpty ? nil : AddressNames(snapshot, inspection.file, printer.cache))
+        dump, snapshot,
+        names: symbols.isEmpty ? nil : AddressNames(snapshot, dump.file, printer.cache))
     }
     if format == .json {
-      let signature = inspection.snapshot.flatMap { snapshot in
+      let signature = dump.snapshot.flatMap { snapshot in
         // Among many inputs, a dump's stack is walked only if symbols were requested, as in text output.
-        let isWalked = !dump.isFound || !symbols.isEmpty || snapshot.report != nil
-        return isWalked ? Signature(snapshot, inspection.file, nil, SignatureOptions(printer.cache)) : nil
+        let isWalked = !item.isFound || !symbols.isEmpty || snapshot.report != nil
+        return isWalked ? Signature(snapshot, dump.file, nil, SignatureOptions(printer.cache)) : nil
       }
       JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
-        InspectionJSON.write(inspection, view, signature: signature, input: dump.argument, to: &$0)
+        InspectionJSON.write(dump, view, signature: signature, input: item.argument, to: &$0)
       }
     } else {
       if !isFirst { Terminal.output("\n") }
-      printer.printFindings(inspection, dump.name)
-      guard printer.printText(inspection, view, dump) else { return .noData }
+      printer.printFindings(dump, item.name)
+      guard printer.printText(dump, view, item) else { return .noData }
     }
     if let names = view?.names {
       for finding in names.fileFindings where said.insert(finding).inserted { Terminal.error(Sentences.line(finding)) }
     }
-    do { try inspection.file.checkReading() } catch {
-      return Terminal.failure(error, of: dump.name, creating: false)
+    do { try dump.file.checkReading() } catch {
+      return Terminal.failure(error, of: item.name, creating: false)
     }
-    return inspection.status
+    return dump.status
   }
 }

@@ -21,17 +21,17 @@ struct InspectionJSON {
 
   /// - Parameter view: nil of an input without a snapshot.
   static func write(
-    _ inspection: Inspection, _ view: InspectionView?, signature: Signature?, input: String, to json: inout JSONWriter
+    _ dump: Dump, _ view: InspectionView?, signature: Signature?, input: String, to json: inout JSONWriter
   ) {
     json.object { json in
       json.member("schema", schema)
       json.member("input", argument: input)
-      json.member("format", inspection.format.rawValue)
-      json.member("bytes", inspection.file.byteCount)
-      json.member("complete", inspection.isWhole)
-      FindingJSON.write(inspection.findings, to: &json)
-      if !inspection.streams.isEmpty {
-        json.objects("streams", inspection.streams) { stream, json in
+      json.member("format", dump.format.rawValue)
+      json.member("bytes", dump.file.byteCount)
+      json.member("complete", dump.isWhole)
+      FindingJSON.write(dump.findings, to: &json)
+      if !dump.streams.isEmpty {
+        json.objects("streams", dump.streams) { stream, json in
           json.member("type", stream.type.name)
           json.member("offset", stream.range.offset)
           json.member("bytes", stream.range.count)
@@ -86,7 +86,7 @@ struct InspectionJSON {
       json.member("info", Wording.hex(UInt64(exception.info)))
       json.member("address", Wording.hex(exception.address))
       json.member("codes", exception.codes.map(Wording.hex))
-      let index = view.inspection.crashedThread
+      let index = view.dump.crashedThread
       json.member("thread_id", index.map { snapshot.threads[$0].id } ?? exception.threadID)
       json.member("thread_index", index)
       write(exception.context, to: &json)

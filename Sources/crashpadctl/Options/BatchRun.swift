@@ -33,7 +33,7 @@ struct BatchResult<Value: Sendable>: Sendable {
   /// Inspects an input, and makes the result of it with `body`. Fails if the file changes meanwhile.
   init(
     inspecting input: InputList.Input, _ architecture: CPUArchitecture?, redacts: Bool = false,
-    _ body: (Inspection) throws -> BatchResult
+    _ body: (Dump) throws -> BatchResult
   ) {
     do {
       self = try DumpInput.inspect(input.argument, architecture, redacts: redacts, body)

@@ -12,12 +12,16 @@ import IntermediateDump
 extension DumpInputFailure: ExplainedError {
   var explanation: FailureText {
     switch self {
+    case .file(let errno): errno.explanation(creating: false)
+    case .directory: InputFile.NotReadable(reason: .directory).explanation
+    case .notAFile: InputFile.NotReadable(reason: .notAFile).explanation
+    case .pipeTooLong: InputFile.NotReadable(reason: .tooLarge).explanation
+    case .becameShorter: InputFile.NotReadable(reason: .unreadable).explanation
+    case .notSpooled(let folder, let errno): SpoolFile.Failure(folder: folder, errno: errno).explanation
     case .compressed(let compression, let reason): FailureText(Self.compressed(compression, reason), .noData)
     case .archiveOfMany(let names): FailureText(Self.archive(names), .noData)
-    case .noSuchPart(let name):
-      FailureText("the file has no part that is named \"\(Wording.printable(name))\"", .noInput)
-    case .notADump(let kind): FailureText("is \(kind), not a dump or crash report", .noData)
-    case .noDumpIn(let archive): FailureText("is \(archive)", .noData)
+    case .noSuchPart: FailureText(Wording.printable(description), .noInput)
+    case .notADump, .noDumpIn, .notTheJSONForm: FailureText(Wording.printable(description), .noData)
     case .notConvertible(let format, let target): FailureText(Self.notConvertible(format, target), .noData)
     }
   }
@@ -56,27 +60,7 @@ extension DumpInputFailure: ExplainedError {
 }
 
 extension DumpJSON.Failure: ExplainedError {
-  var explanation: FailureText {
-    let what =
-      reason == .notADump
-      ? "JSON that is neither a crash report nor the form of a dump" : "not the JSON form of a dump"
-    let problem =
-      switch reason {
-      case .json(.expected(let what)): "\(what) expected"
-      case .json(.badString): "a string that is not allowed"
-      case .json(.badNumber): "a number that is not allowed; only integers are"
-      case .json(.tooDeep), .tooDeep: "nested too deep"
-      case .json(.trailingText), .trailing: "text behind the end of the document"
-      case .notADump:
-        "no \"format\": \"\(DumpJSON.formatName)\" with \"root\""
-      case .unsupportedVersion: "\"version\" is not \(DumpJSON.formatVersion)"
-      case .keyFirst: "a record does not begin with \"key\""
-      case .unknownKey(let key): "the format has no key \(key); a key of your own is a number from 1 to 65535"
-      case .unknownMember(let member): "unexpected member \"\(member)\""
-      case .badValue(let key): "the value of \(key) does not fit its key; any bytes may stand in \"hex\""
-      }
-    return FailureText("\(what): \(problem), at byte \(offset)", .noData)
-  }
+  var explanation: FailureText { FailureText("\(problem), at byte \(offset)", .noData) }
 }
 
 extension MinidumpWriter.Failure: ExplainedError {
@@ -91,9 +75,7 @@ extension MinidumpWriter.Failure: ExplainedError {
 }
 
 extension Redaction.NotADump: ExplainedError {
-  var explanation: FailureText {
-    FailureText("is neither an intermediate dump nor a minidump nor a crash report", .noData)
-  }
+  var explanation: FailureText { FailureText(description, .noData) }
 }
 
 // MARK: Symbol files

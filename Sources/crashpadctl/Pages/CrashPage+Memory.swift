@@ -20,7 +20,7 @@ extension CrashPageFiller {
   func addRegisters(to page: inout CrashPage) {
     guard let context = crashed?.context ?? snapshot.exception?.context else { return }
     let names = InspectionView(
-      view.inspection, snapshot, names: AddressNames(snapshot, view.input, maker.cache))
+      view.dump, snapshot, names: AddressNames(snapshot, view.input, maker.cache))
     let thread = crashed?.index.map { "thread \($0)" } ?? "the exception"
     page.registerTitle = "\(context.architecture.rawValue), of \(thread)"
     page.registers = context.generalRegisters.map { register in

@@ -26,9 +26,9 @@ struct CrashPageMaker: Sendable {
   /// - Parameters:
   ///   - inspection: the dump, which has a snapshot.
   ///   - name: the file's name without directories.
-  func page(_ inspection: Inspection, _ snapshot: ProcessSnapshot, name: String) -> MadePage {
-    let symbolized = SymbolizedView(inspection, snapshot, cache, threads: .all, signatures: signatures)
-    let evidence = EvidenceReader(snapshot, inspection.file, cache, symbolized.result)
+  func page(_ dump: Dump, _ snapshot: ProcessSnapshot, name: String) -> MadePage {
+    let symbolized = SymbolizedView(dump, snapshot, cache, threads: .all, signatures: signatures)
+    let evidence = EvidenceReader(snapshot, dump.file, cache, symbolized.result)
     let writer = CrashPageFiller(maker: self, symbolized: symbolized, evidence: evidence, name: name)
     return MadePage(page: writer.page(), symbolFindings: evidence.symbolFindings, signature: symbolized.signature)
   }
@@ -68,7 +68,7 @@ struct CrashPageFiller {
     let explanation = Explanation(evidence.evidence)
     var page = CrashPage(
       title: maker.title ?? title, subtitle: "\(name): \(OverviewText.kind(view))", generator: CrashPageMaker.generator)
-    page.isDamaged = !view.inspection.isWhole || view.inspection.status != .success
+    page.isDamaged = !view.dump.isWhole || view.dump.status != .success
     page.explanation = Self.explanation(explanation)
     page.facts = facts
     addStacks(to: &page)
@@ -159,7 +159,7 @@ struct CrashPageFiller {
   // MARK: Findings, records, text
 
   private func addFindings(to page: inout CrashPage) {
-    let all = view.inspection.allFindings
+    let all = view.dump.allFindings
     page.findings = all.mostSevere(Self.findings).map { index in
       let finding = all.findings[index]
       return CrashPage.Finding(
@@ -173,7 +173,7 @@ struct CrashPageFiller {
   private static let lines = 1500
 
   private var listing: CrashPage.Listing? {
-    if let tree = view.inspection.tree {
+    if let tree = view.dump.tree {
       var lines: [String] = []
       var isCut = false
       view.input.withBytes { bytes in
@@ -186,8 +186,8 @@ struct CrashPageFiller {
       return CrashPage.Listing(
         title: "Raw records", text: lines.joined(), rest: isCut ? "crashpadctl inspect --tree" : nil)
     }
-    if view.inspection.streams.isEmpty { return nil }
-    let lines = view.inspection.streams.map { stream in
+    if view.dump.streams.isEmpty { return nil }
+    let lines = view.dump.streams.map { stream in
       "\(hexadecimal(UInt64(stream.range.offset), width: 8))  \(stream.type.name), \(Wording.count(stream.range.count, "byte"))\n"
     }
     return CrashPage.Listing(title: "Streams", text: lines.joined())

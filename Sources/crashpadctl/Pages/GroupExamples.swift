@@ -44,8 +44,8 @@ struct GroupExamples: Sendable {
   /// The page of a group's example; nil if it can't be read any more.
   func page(of group: CrashGroups.Group) -> CrashPage? {
     guard let name = group.cell.example?.input, let argument = arguments[name] else { return nil }
-    return try? DumpInput.inspect(argument, architecture, redacts: redacts) { inspection in
-      inspection.snapshot.map { maker.page(inspection, $0, name: lastPathComponent(name)).page }
+    return try? DumpInput.inspect(argument, architecture, redacts: redacts) { dump in
+      dump.snapshot.map { maker.page(dump, $0, name: lastPathComponent(name)).page }
     }
   }
 

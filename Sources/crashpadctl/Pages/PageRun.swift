@@ -70,13 +70,13 @@ struct PageRun {
     var status = ExitStatus.success
     let made: MadePage?
     do {
-      made = try DumpInput.inspect(input.argument, options.architecture, redacts: options.redacts) { inspection in
-        status = inspection.status
+      made = try DumpInput.inspect(input.argument, options.architecture, redacts: options.redacts) { dump in
+        status = dump.status
         if !options.isQuiet {
-          let lines = inspection.lines(input.name, from: inspection.snapshot == nil ? Severity.note : .warning)
+          let lines = dump.lines(input.name, from: dump.snapshot == nil ? Severity.note : .warning)
           for line in lines { Terminal.error(line) }
         }
-        return inspection.snapshot.map { crashMaker.page(inspection, $0, name: Self.fileName(input)) }
+        return dump.snapshot.map { crashMaker.page(dump, $0, name: Self.fileName(input)) }
       }
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)

@@ -142,12 +142,13 @@ struct ProcessCommand: ParsableCommand {
   }
 
   private var options: Processing.Options {
-    var options = Processing.Options(now: clock.seconds, lockTime: TimeArgument.now)
+    var options = Processing.Options()
+    options.now = clock.seconds
     options.bundleIDs = bundleID
     options.includesLocked = includeLocked
     options.limit = limit
     options.annotations = annotations.values
-    options.jobs = jobs
+    options.jobs = jobs == 0 ? nil : jobs
     return options
   }
 }

@@ -16,13 +16,13 @@ struct RunReport {
   static let frames = 16
 
   /// One dump of the run.
-  struct Dump {
+  struct CapturedDump {
     var dump: PendingDump
     let uuid: UUIDBytes
     let path: FilePath
     /// The reason why the dump could not be read.
     var failure: String?
-    var inspection: Inspection?
+    var contents: Dump?
     var symbolized: SymbolizedView?
     /// The report created from the dump.
     var report: FilePath?
@@ -34,7 +34,7 @@ struct RunReport {
   let run: HandledRun
   let end: HandledRun.End
   private let symbols: SymbolPlaces
-  private(set) var dumps: [Dump] = []
+  private(set) var dumps: [CapturedDump] = []
   /// The number of processes of this run that are still alive.
   private(set) var running = 0
   /// The reason why the database could not be read.
@@ -79,7 +79,7 @@ struct RunReport {
         guard let unlocked = try database.unlock(dump) else { continue }
         dump = unlocked
       }
-      dumps.append(Dump(dump: dump, uuid: uuid, path: database.path(of: dump)))
+      dumps.append(CapturedDump(dump: dump, uuid: uuid, path: database.path(of: dump)))
     }
   }
 
@@ -93,18 +93,18 @@ struct RunReport {
         dumps[index].failure = "another program took it already"
         return
       }
-      let inspection = Inspection(try DumpInput(InputFile(file)))
-      dumps[index].inspection = inspection
-      guard let snapshot = inspection.snapshot else { return }
-      let result = Symbolization(snapshot, inspection.file, cache, threads: .crashed)
-      dumps[index].symbolized = SymbolizedView(view: InspectionView(inspection, snapshot), result: result)
+      let contents = Dump(try DumpInput(InputFile(file)))
+      dumps[index].contents = contents
+      guard let snapshot = contents.snapshot else { return }
+      let result = Symbolization(snapshot, contents.file, cache, threads: .crashed)
+      dumps[index].symbolized = SymbolizedView(view: InspectionView(contents, snapshot), result: result)
     } catch {
       dumps[index].failure = Sentences.failure(error, creating: false).text
     }
   }
 
   private mutating func process(_ database: CrashDatabase) {
-    var options = Processing.Options(now: TimeArgument.now, lockTime: TimeArgument.now)
+    var options = Processing.Options()
     options.names = Set(dumps.map(\.dump.name))
     var results: [FileName: Processing.Outcome] = [:]
     do throws(FileFailure) {
@@ -152,7 +152,7 @@ struct RunReport {
     return text
   }
 
-  private func text(_ dump: Dump, _ style: TextStyle) -> String {
+  private func text(_ dump: CapturedDump, _ style: TextStyle) -> String {
     // If there is a report, the dump no longer exists.
     let file = dump.report ?? dump.path
     let path = Wording.printable(file)
@@ -166,7 +166,7 @@ struct RunReport {
     } else if let failure = dump.failure {
       text += "\(path): error: \(failure)\n"
     } else {
-      for finding in dump.inspection?.findings.findings ?? [] where finding.severity > .note {
+      for finding in dump.contents?.findings.findings ?? [] where finding.severity > .note {
         text += Sentences.line(finding, input: path) + "\n"
       }
     }
@@ -222,7 +222,7 @@ struct RunReport {
     return output.bytes
   }
 
-  private func write(_ dump: Dump, to json: inout JSONWriter) {
+  private func write(_ dump: CapturedDump, to json: inout JSONWriter) {
     json.object { json in
       json.member("path", path: dump.path)
       json.member("id", dump.uuid.text)
@@ -230,10 +230,10 @@ struct RunReport {
       json.member("bytes", dump.dump.size)
       json.member("report", path: dump.report)
       json.member("error", dump.failure ?? dump.processingFailure)
-      guard let inspection = dump.inspection else { return }
+      guard let contents = dump.contents else { return }
       json.key("stack")
       SymbolizationJSON.write(
-        inspection, dump.symbolized, input: ArgumentText.text(dump.path.bytes), part: .stacks, to: &json)
+        contents, dump.symbolized, input: ArgumentText.text(dump.path.bytes), part: .stacks, to: &json)
     }
   }
 }

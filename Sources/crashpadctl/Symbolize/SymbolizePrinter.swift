@@ -42,10 +42,10 @@ struct SymbolizePrinter {
   /// The document of one of many dumps. That of a single one is printed at once and is not returned: it needs no buffer,
   /// and with an endless recursion it is large.
   func document(
-    _ inspection: Inspection, _ symbolized: SymbolizedView?, _ input: InputList.Input, in list: InputList
+    _ dump: Dump, _ symbolized: SymbolizedView?, _ input: InputList.Input, in list: InputList
   ) -> [UInt8] {
     func write(_ json: inout JSONWriter) {
-      SymbolizationJSON.write(inspection, symbolized, input: input.argument, part: part, to: &json)
+      SymbolizationJSON.write(dump, symbolized, input: input.argument, part: part, to: &json)
     }
     guard list.inputs.count == 1 else { return JSONWriter.bytes(.compact, write) }
     JSONWriter.standardOutput(list.hasDirectories ? .compact : .indented, write)

@@ -79,13 +79,13 @@ struct SymbolizeRun {
     return result
   }
 
-  private func symbolize(_ inspection: Inspection, _ input: InputList.Input) -> BatchResult<Outcome> {
+  private func symbolize(_ dump: Dump, _ input: InputList.Input) -> BatchResult<Outcome> {
     var outcome = Outcome()
-    let messages = printer.format == .json ? [] : inspection.lines(input.name, from: .warning)
+    let messages = printer.format == .json ? [] : dump.lines(input.name, from: .warning)
     var symbolized: SymbolizedView?
-    if let snapshot = inspection.snapshot {
+    if let snapshot = dump.snapshot {
       let view = SymbolizedView(
-        inspection, snapshot, cache, threads: printer.threads(of: snapshot), allModules: printer.part == .modules,
+        dump, snapshot, cache, threads: printer.threads(of: snapshot), allModules: printer.part == .modules,
         signatures: signatures)
       symbolized = view
       outcome.symbolFindings = view.result.modules.fileFindings
@@ -98,12 +98,12 @@ struct SymbolizeRun {
       }
     }
     if printer.format == .json {
-      outcome.output = printer.document(inspection, symbolized, input, in: list)
+      outcome.output = printer.document(dump, symbolized, input, in: list)
     } else if let symbolized, printer.part == .missing {
       outcome.requests = ModuleSymbolText(symbolized: symbolized).requests.map(\.line)
     } else if let symbolized {
       outcome.output = Array(printer.text(symbolized, input, in: list).utf8)
     }
-    return BatchResult(outcome, status: inspection.status, messages: messages)
+    return BatchResult(outcome, status: dump.status, messages: messages)
   }
 }

@@ -73,16 +73,16 @@ struct SymbolsCheckCommand: ParsableCommand {
   private func check(
     _ input: InputList.Input, _ cache: SymbolCache, isSingle: Bool, _ tally: inout Tally
   ) -> ExitStatus {
-    let inspection: Inspection
+    let dump: Dump
     do {
-      inspection = Inspection(try DumpInput.open(input.argument), architecture: nil)
+      dump = Dump(try DumpInput.open(input.argument), architecture: nil)
     } catch {
       return Terminal.failure(error, of: input.name, creating: false)
     }
-    for line in inspection.lines(input.name) { Terminal.error(line) }
-    guard let snapshot = inspection.snapshot else { return .noData }
-    let view = InspectionView(inspection, snapshot)
-    let modules = ModuleStates(snapshot, inspection.file, cache) { isChecked(view.moduleName($0)) }.modules
+    for line in dump.lines(input.name) { Terminal.error(line) }
+    guard let snapshot = dump.snapshot else { return .noData }
+    let view = InspectionView(dump, snapshot)
+    let modules = ModuleStates(snapshot, dump.file, cache) { isChecked(view.moduleName($0)) }.modules
     for finding in modules.fileFindings where tally.said.insert(finding).inserted {
       Terminal.error(Sentences.line(finding))
     }

@@ -34,13 +34,12 @@ enum UploadJSON {
       case .completedEarlierUpload: outcome("completed-earlier-upload")
       case .skipped: outcome("skipped")
       case .kept: outcome("kept")
-      case .waits(.waitAfterFailure(let until)), .waits(.waitForRate(let until)):
+      case .waits(let until, _):
         outcome("waiting")
         time("until", until)
       case .pausedUntil(let until):
         outcome("paused")
         time("until", until)
-      case .waits: outcome("waiting")
       case .failed(let failure, let next):
         outcome("failed")
         write(failure, to: &json)

@@ -138,8 +138,8 @@ extension UploadOptions {
     options.http.headers = try headers.flatMap(Self.headers)
     options.http.certificateFile = try caFile.map(Self.certificates)
     options.http.proxy = try proxyAddress(for: options.destination)
-    options.http.connectTimeout = connectTimeout.seconds * 1000
-    options.http.timeout = timeout.seconds * 1000
+    options.http.connectTimeout = .seconds(connectTimeout.seconds)
+    options.timeout = .seconds(timeout.seconds)
     options.http.userAgent = "crashpadctl/\(toolVersion)"
     options.fields = fields.map { UploadField($0.name, $0.value) }
     if noGzip { options.compresses = false }
@@ -164,7 +164,7 @@ extension UploadOptions {
     let environment = url == nil && to == nil
     if let preset = try to.map(Self.secret) ?? (environment ? Environment.text("CRASHPADCTL_UPLOAD_TO") : nil) {
       do { return try UploadDestination(preset: preset, sentryDSN: Environment.text("SENTRY_DSN")) } catch {
-        throw Terminal.failure("--to: \(error.explanation).", .usage)
+        throw Terminal.failure("--to: \(error).", .usage)
       }
     }
     guard let text = try url.map(Self.secret) ?? Environment.text("CRASHPADCTL_UPLOAD_URL") else {
@@ -174,7 +174,7 @@ extension UploadOptions {
     // An empty address would skip all reports, which a script with an empty variable does not intend.
     if text.isEmpty { throw Terminal.failure(UploadSentences.emptyAddress, .usage) }
     do { return try UploadDestination(url: text) } catch {
-      throw Terminal.failure("--url: \(error.explanation).", .usage)
+      throw Terminal.failure("--url: \(error).", .usage)
     }
   }
 

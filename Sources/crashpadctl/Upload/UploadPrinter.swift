@@ -116,11 +116,10 @@ final class UploadPrinter {
       return isVerbose
         ? "\(id): \(isDryRun ? "would be completed" : "completed") without upload: \(whySkipped)" : nil
     case .kept: return isVerbose ? "\(id): kept: \(whySkipped)" : nil
-    case .waits(.waitForRate(let until)):
-      return isVerbose ? "\(id): waits until \(date(until)): one report an hour" : nil
-    case .waits(.waitAfterFailure(let until)):
-      return isVerbose ? "\(id): waits until \(date(until)) after an attempt that failed" : nil
-    case .waits, .notTried, .pausedUntil: return nil
+    case .waits(let until, let limitsRate):
+      let reason = limitsRate ? ": one report an hour" : " after an attempt that failed"
+      return isVerbose ? "\(id): waits until \(date(until))\(reason)" : nil
+    case .notTried, .pausedUntil: return nil
     case .gone: return isVerbose ? "\(id): gone: another run was faster" : nil
     case .planned(let fields, let byteCount):
       guard isVerbose else { return nil }

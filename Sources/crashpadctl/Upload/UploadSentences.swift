@@ -37,25 +37,8 @@ enum UploadSentences {
         + "; redirections are not followed"
     case .webPage: "a web page came in place of an answer, as from a network that wants a login"
     case .discarded(let reason): "the server discarded it: \(Wording.printable(reason))"
-    case .transfer(let failure): transfer(failure)
+    case .transfer(let failure): Wording.printable(failure.description)
     }
-  }
-
-  static func transfer(_ failure: TransferFailure) -> String {
-    let what =
-      switch failure.kind {
-      case .badAddress: "the address can't be used"
-      case .unknownHost: "the server's name is unknown"
-      case .noConnection: "no connection"
-      case .proxyRefused: "the proxy refuses"
-      case .insecure, .untrusted: "no secure connection"
-      case .timeout: "timed out"
-      case .interrupted: "the connection broke off"
-      case .unreadable(let file): "\(Wording.printable(file.path)) can't be read"
-      case .other: "failed"
-      }
-    let sent = failure.wasSent ? "; the server may have it" : ""
-    return "\(what) (\(Wording.printable(failure.message)))\(sent)"
   }
 
   /// Why a run could not start.

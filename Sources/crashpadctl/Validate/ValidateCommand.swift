@@ -111,9 +111,8 @@ struct ValidateCommand: ParsableCommand {
     var validated = ValidatedInput(name: input.name, argument: input.argument)
     do {
       let dump = try DumpInput.open(input.argument)
-      let result = try dump.file.checkingReading { validation.validate(dump) }
-      validated.format = result.format
-      validated.findings = result.findings
+      validated.findings = try dump.file.checkingReading { validation.validate(dump) }
+      validated.format = dump.format
       validated.findings.remove(rules: rules)
     } catch {
       validated.failure = FailureText(error, creating: false)

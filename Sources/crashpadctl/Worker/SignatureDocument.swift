@@ -9,7 +9,7 @@ import CrashpadSymbolication
 struct SignatureDocument {
   static let schema = "crashpadctl-signature/1"
 
-  private let inspection: Inspection
+  private let dump: Dump
   private let input: String
   private let signature: Signature?
   private let key: String?
@@ -18,25 +18,25 @@ struct SignatureDocument {
   /// - Parameters:
   ///   - input: the name of the dump.
   ///   - isKeyed: whether to make the key by which crashes share a signature; `options` then find no symbols.
-  init(_ inspection: Inspection, input: String, options: SignatureOptions, isKeyed: Bool) {
-    self.inspection = inspection
+  init(_ dump: Dump, input: String, options: SignatureOptions, isKeyed: Bool) {
+    self.dump = dump
     self.input = input
-    guard let snapshot = inspection.snapshot else {
+    guard let snapshot = dump.snapshot else {
       (signature, key, facts) = (nil, nil, nil)
       return
     }
     if isKeyed {
-      let keyed = KeyedSignature(snapshot, inspection.file, options)
+      let keyed = KeyedSignature(snapshot, dump.file, options)
       (signature, key) = (keyed.signature, keyed.key)
     } else {
-      (signature, key) = (Signature(snapshot, inspection.file, nil, options), nil)
+      (signature, key) = (Signature(snapshot, dump.file, nil, options), nil)
     }
-    facts = CrashFacts(inspection, snapshot, input: displayName(input))
+    facts = CrashFacts(dump, snapshot, input: displayName(input))
   }
 
   func write(to json: inout JSONWriter) {
     json.object { json in
-      InputDocument.writeHead(Self.schema, inspection, input: input, to: &json)
+      InputDocument.writeHead(Self.schema, dump, input: input, to: &json)
       guard let signature, let facts else { return }
       json.key("signature")
       SignatureJSON.write(signature, saysNamed: true, to: &json)
@@ -46,7 +46,7 @@ struct SignatureDocument {
   }
 
   private func write(_ facts: CrashFacts, to json: inout JSONWriter) {
-    let snapshot = inspection.snapshot
+    let snapshot = dump.snapshot
     json.member("id", facts.id)
     json.member("time", facts.time.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) })
     json.member("seconds", facts.time)
@@ -67,7 +67,7 @@ struct SignatureDocument {
 
   /// Callers that give all dumps of one build to one worker load its symbols once.
   private var executable: ModuleIdentity? {
-    guard let snapshot = inspection.snapshot, let index = snapshot.executableIndex else { return nil }
-    return ModuleIdentity(snapshot.modules[index], snapshot, inspection.file)
+    guard let snapshot = dump.snapshot, let index = snapshot.executableIndex else { return nil }
+    return ModuleIdentity(snapshot.modules[index], snapshot, dump.file)
   }
 }

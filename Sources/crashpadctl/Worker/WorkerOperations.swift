@@ -112,25 +112,25 @@ struct WorkerOperations: Sendable {
   // MARK: Operations
 
   private func signature(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
-    let inspection = Inspection(input, architecture: request.architecture)
+    let dump = Dump(input, architecture: request.architecture)
     let document = SignatureDocument(
-      inspection, input: request.input, options: request.operation == .raw ? raw : signatures,
+      dump, input: request.input, options: request.operation == .raw ? raw : signatures,
       isKeyed: request.operation == .raw)
-    return answer(request, inspection.status) { document.write(to: &$0) }
+    return answer(request, dump.status) { document.write(to: &$0) }
   }
 
   private func symbolize(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
-    let inspection = Inspection(input, architecture: request.architecture)
+    let dump = Dump(input, architecture: request.architecture)
     var symbolized: SymbolizedView?
-    if let snapshot = inspection.snapshot {
+    if let snapshot = dump.snapshot {
       if let failure = request.options.threads?.failure(snapshot) { return failed(request, failure, .noData) }
       symbolized = SymbolizedView(
-        inspection, snapshot, full, threads: request.options.threads?.threads ?? .crashed,
+        dump, snapshot, full, threads: request.options.threads?.threads ?? .crashed,
         allModules: request.options.part == .modules, signatures: signatures)
     }
-    return answer(request, inspection.status) {
+    return answer(request, dump.status) {
       SymbolizationJSON.write(
-        inspection, symbolized, input: request.input, part: request.options.part, to: &$0)
+        dump, symbolized, input: request.input, part: request.options.part, to: &$0)
     }
   }
 
@@ -141,15 +141,15 @@ struct WorkerOperations: Sendable {
   }
 
   private func events(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
-    let inspection = Inspection(input, architecture: request.architecture)
-    let id = inspection.crashID(FilePath(argument: request.input))
+    let dump = Dump(input, architecture: request.architecture)
+    let id = dump.crashID(FilePath(argument: request.input))
     var made = request.options.event
     made.id = id
-    let event = inspection.snapshot.flatMap { CrashEvent($0, inspection, made, full, named) }
+    let event = dump.snapshot.flatMap { CrashEvent($0, dump, made, full, named) }
     let lines = event.map { EventForm.mapping(request.options.mapping).lines($0, EventReader.reporter) } ?? []
-    return answer(request, inspection.status, made: lines.isEmpty ? nil : Array(lines.joined())) { json in
+    return answer(request, dump.status, made: lines.isEmpty ? nil : Array(lines.joined())) { json in
       json.object { json in
-        InputDocument.writeHead(Self.eventsSchema, inspection, input: request.input, to: &json)
+        InputDocument.writeHead(Self.eventsSchema, dump, input: request.input, to: &json)
         json.member("crash_id", id.text)
         json.member("lines", lines.count)
       }
@@ -163,11 +163,10 @@ struct WorkerOperations: Sendable {
     var validation = Validation()
     validation.architecture = request.architecture
     validation.guessesArchitecture = request.guessesArchitecture ?? false
-    let result = validation.validate(input)
-    var findings = result.findings
+    var findings = validation.validate(input)
     findings.remove(rules: request.options.ignored)
     let validated = ValidatedInput(
-      name: displayName(request.input), argument: request.input, format: result.format, findings: findings)
+      name: displayName(request.input), argument: request.input, format: input.format, findings: findings)
     let results = results(request, validated)
     return answer(request, results.status) { ValidationPrinter(results: results).write(validated, to: &$0) }
   }

@@ -3,9 +3,10 @@ package import CrashpadFiles
 package import IntermediateDump
 package import CrashpadMinidump
 public import CrashpadSnapshot
+public import SystemPackage
 
-/// Everything that one input tells, ready to be shown.
-public struct Inspection: Sendable {
+/// One dump or report, read: the state of the process, with the bytes that its texts are in.
+public struct Dump: Sendable {
   public let format: InputFormat
   package let file: InputFile
   /// The records of an intermediate dump; nil of others.
@@ -19,8 +20,15 @@ public struct Inspection: Sendable {
   private let readingFindings: FindingList
   private let limits: Limits
 
-  /// `architecture` overrides what an intermediate dump says of it. Without it, a dump whose threads do not tell is taken
-  /// for what the system looks like.
+  /// Opens and reads the dump at `path`. A damaged dump is read as far as possible; `findings` says what is wrong with it.
+  ///
+  /// - Parameter architecture: overrides the one that an intermediate dump has. Without it, a dump whose threads do not
+  ///   show theirs is taken for what its system looks like.
+  public init(_ path: FilePath, architecture: CPUArchitecture? = nil) throws(DumpInputFailure) {
+    self.init(try DumpInput(path), architecture: architecture)
+  }
+
+  /// The same of an input that is open.
   public init(_ input: DumpInput, architecture: CPUArchitecture? = nil) {
     self.init(input, architecture: architecture, limits: Limits())
   }
@@ -51,39 +59,17 @@ public struct Inspection: Sendable {
   /// The thread that crashed, as an index of `snapshot.threads`.
   public var crashedThread: Int? { snapshot?.crashedThread }
 
-  /// A text of the snapshot, such as a module's name; nil if the input became shorter meanwhile. Every maximal part that is
+  /// The path of a module's file, or the name in its place; nil without one.
+  public func name(of module: ModuleSnapshot) -> String? { module.name.flatMap { text($0) } }
+
+  /// Nil without a name.
+  public func name(of thread: ThreadSnapshot) -> String? { thread.name.flatMap { text($0) } }
+
+  /// A text of the snapshot, such as the value of an annotation; nil if the input became shorter meanwhile. Every maximal part that is
   /// not UTF-8 becomes one U+FFFD.
   public func text(_ content: Content) -> String? {
     guard let snapshot else { return nil }
     let text = file.withBytes { snapshot.text(content, in: $0) }
     return (try? file.checkReading()) == nil ? nil : text
-  }
-}
-
-/// Finds the module that an address lies in.
-package struct ModuleMap: Sendable {
-  /// Modules with a size, by address.
-  private let ranges: [(start: UInt64, end: UInt64, index: Int)]
-
-  package init(_ modules: [ModuleSnapshot]) {
-    ranges = modules.enumerated().compactMap { index, module in
-      guard let start = module.address, let size = module.size, size > 0 else { return nil }
-      return (start, start.addingReportingOverflow(size).overflow ? .max : start + size, index)
-    }.sorted { $0.start < $1.start }
-  }
-
-  /// The module's index and the offset in it.
-  package func lookup(_ address: UInt64) -> (module: Int, offset: UInt64)? {
-    let behind = ranges.indices.partitioningIndex { ranges[$0].start > address }
-    guard behind > 0, address < ranges[behind - 1].end else { return nil }
-    return (ranges[behind - 1].index, address - ranges[behind - 1].start)
-  }
-}
-
-extension ProcessSnapshot {
-  /// All captured memory: the threads' stacks, then the rest. Synthetic stacks are none.
-  package var capturedMemory: [MemoryRegion] {
-    threads.compactMap { $0.stack?.isSynthetic == false ? $0.stack?.region : nil }.filter { !$0.content.isEmpty }
-      + extraMemory
   }
 }
