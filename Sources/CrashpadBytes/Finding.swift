@@ -6,7 +6,7 @@ public enum Severity: String, Sendable, Comparable, CaseIterable {
 
   public static func < (a: Severity, b: Severity) -> Bool { a.rank < b.rank }
 
-  private var rank: Int {
+  fileprivate var rank: Int {
     switch self {
     case .note: 0
     case .warning: 1
@@ -66,8 +66,10 @@ public struct Finding: Sendable, Hashable {
 /// neither fill memory nor hide its errors behind notes; the rest are counted.
 public struct FindingList: Sendable {
   public private(set) var findings: [Finding] = []
-  private var kept: [Severity: Int] = [:]
-  private var droppedByRule: [Rule: Int] = [:]
+  // Arrays, because each command's start would look up the conformance of a dictionary's key.
+  /// By the severity's rank.
+  private var kept = [Int](repeating: 0, count: Severity.allCases.count)
+  private var droppedByRule: [(rule: Rule, count: Int)] = []
   private let limit: Int
 
   /// - Parameter limit: the number of findings kept per severity.
@@ -75,20 +77,28 @@ public struct FindingList: Sendable {
 
   package mutating func append(_ finding: Finding) {
     if hasRoom(for: finding.rule) {
-      kept[finding.severity, default: 0] += 1
+      kept[finding.severity.rank] += 1
       findings.append(finding)
     } else {
-      droppedByRule[finding.rule, default: 0] += 1
+      drop(finding.rule, 1)
+    }
+  }
+
+  private mutating func drop(_ rule: Rule, _ count: Int) {
+    if let index = droppedByRule.firstIndex(where: { $0.rule.code == rule.code }) {
+      droppedByRule[index].count += count
+    } else {
+      droppedByRule.append((rule, count))
     }
   }
 
   /// Whether the next finding of that rule will be kept. If not, the caller can skip its details: a hostile input
   /// causes millions of findings.
-  package func hasRoom(for rule: Rule) -> Bool { kept[rule.severity, default: 0] < limit }
+  package func hasRoom(for rule: Rule) -> Bool { kept[rule.severity.rank] < limit }
 
   package mutating func append(contentsOf other: FindingList) {
     for finding in other.findings { append(finding) }
-    for (rule, count) in other.droppedByRule { droppedByRule[rule, default: 0] += count }
+    for (rule, count) in other.droppedByRule { drop(rule, count) }
   }
 
   /// Removes the offsets, for findings whose offsets do not refer to the input that the user named.
@@ -99,11 +109,12 @@ public struct FindingList: Sendable {
   /// Removes all findings of these rules, including the counted ones.
   package mutating func remove(rules codes: Set<String>) {
     findings.removeAll { codes.contains($0.rule.code) }
-    droppedByRule = droppedByRule.filter { !codes.contains($0.key.code) }
+    droppedByRule.removeAll { codes.contains($0.rule.code) }
   }
 
   public func count(of severity: Severity) -> Int {
-    findings.count { $0.severity == severity } + dropped[severity, default: 0]
+    findings.count { $0.severity == severity }
+      + droppedByRule.reduce(0) { $0 + ($1.rule.severity == severity ? $1.count : 0) }
   }
 
   /// The number of findings beyond the limit, by severity.

@@ -133,7 +133,7 @@ public struct Conversion: Sendable {
     // The last of two with one name counts; they are written by name.
     let annotations = Dictionary(options.annotations.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
     for (name, value) in annotations.sorted(by: { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }) {
-      snapshot.annotations.append(Annotation(name: snapshot.store(name.utf8), value: snapshot.store(value.utf8)))
+      snapshot.annotations.append(Annotation(name: snapshot.store(name), value: snapshot.store(value)))
     }
     return snapshot
   }

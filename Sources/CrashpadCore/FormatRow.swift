@@ -175,10 +175,10 @@ extension FormatReading {
 
 extension InputFormat {
   /// All that a person would want to look at; of an intermediate dump not its JSON form.
-  package static let withMeaning = Set(allCases).subtracting([.json])
+  package static let withMeaning = allCases.filter { $0 != .json }
 
   /// Those that a conversion takes.
-  package static func converting(to target: Conversion.Target) -> Set<InputFormat> {
-    Set(FormatRow.all.filter { $0.targets.contains(target) }.map(\.format)).subtracting([.json])
+  package static func converting(to target: Conversion.Target) -> [InputFormat] {
+    FormatRow.all.filter { $0.targets.contains(target) }.map(\.format).filter { $0 != .json }
   }
 }

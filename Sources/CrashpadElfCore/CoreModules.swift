@@ -123,7 +123,7 @@ extension CoreReader {
     else { return }
     let segment = space.segments[index]
     var module = ModuleSnapshot()
-    module.name = snapshot.store(Self.vdsoName.utf8)
+    module.name = snapshot.store(Self.vdsoName)
     module.address = address
     module.size = min(image.size ?? .max, segment.memorySize - (address - segment.address))
     module.identity = image.buildID.map { .buildID($0) }
@@ -138,7 +138,7 @@ extension CoreReader {
     // The form of uname(1), which Breakpad also writes.
     let machine = snapshot.system.architecture == .x86_64 ? "x86_64" : "aarch64"
     let text = "Linux \(parts[0]).\(parts[1]).\(parts[2]) \(machine)"
-    snapshot.system.osBuild = snapshot.store(text.utf8)
+    snapshot.system.osBuild = snapshot.store(text)
   }
 
   /// Sorts modules by address, with the program first, where readers of minidumps expect it. Cuts sizes so that no

@@ -94,7 +94,7 @@ struct ReportRedactor {
     limit: Int = TextRedactor.maximumNameLength, to result: inout ProcessSnapshot
   ) -> Content? {
     guard let content, let text = hidden(snapshot.text(content, in: input), name, limit: limit) else { return nil }
-    return result.store(text.utf8)
+    return result.store(text)
   }
 
   private mutating func redacted(

@@ -62,8 +62,11 @@ extension ProcessSnapshot {
     }
   }
 
+  /// Appends a text in UTF-8 to the arena.
+  package mutating func store(_ text: String) -> Content { store(Array(text.utf8)) }
+
   /// Appends bytes to the arena.
-  package mutating func store(_ bytes: some Sequence<UInt8>) -> Content {
+  package mutating func store(_ bytes: [UInt8]) -> Content {
     let start = arena.count
     arena.append(contentsOf: bytes)
     return Content(arenaOffset: start, count: arena.count - start)

@@ -203,7 +203,7 @@ extension DumpInterpreter {
     let padded = bytes.array(in: own) + [UInt8](repeating: 0, count: size - own.count)
     let copy = unsafe padded.span.bytes
     if isUnified, !isPlain(part, size, header: 0, copy) { return context }
-    context.load(part, at: headerSize, copy) { snapshot.store(padded[$0..<$0 + 512]) }
+    context.load(part, at: headerSize, copy) { snapshot.store(Array(padded[$0..<$0 + 512])) }
     return context
   }
 

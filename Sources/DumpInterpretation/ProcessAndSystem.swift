@@ -129,15 +129,15 @@ extension DumpInterpreter {
   private mutating func processAnnotations(_ array: DumpNode?, _ capture: [String: String], _ bytes: RawSpan)
     -> [Annotation]
   {
-    var outside: [String: String] = [:]
-    for annotation in options.annotations { outside[annotation.name] = annotation.value }
-    if !snapshot.isComplete { outside["crashpad_intermediate_dump_incomplete"] = "yes" }
-    let uptimeName = "crashpad_uptime_ns"
-    outside[uptimeName] = String(snapshot.system.crashpadUptime ?? 0)
-    outside.merge(capture) { $1 }
-    var annotations = outside.map { name, value in
-      Annotation(name: snapshot.store(name.utf8), value: snapshot.store(value.utf8))
+    var annotations: [Annotation] = []
+    func add(_ name: String, _ value: String) {
+      annotations.append(Annotation(name: snapshot.store(name), value: snapshot.store(value)))
     }
+    for (name, value) in capture { add(name, value) }
+    add("crashpad_uptime_ns", String(snapshot.system.crashpadUptime ?? 0))
+    if !snapshot.isComplete { add("crashpad_intermediate_dump_incomplete", "yes") }
+    // Of the caller's, the last of equal names wins.
+    for annotation in options.annotations.reversed() { add(annotation.name, annotation.value) }
     if let array { tree.appendSimpleAnnotations(of: array, to: &annotations, bytes) }
     sortAnnotations(&annotations, bytes)
     return annotations

@@ -36,7 +36,7 @@ enum SampleEvent {
     snapshot.processID = 4711
     snapshot.clientID = options.client
     snapshot.annotations = options.annotations.map { name, value in
-      Annotation(name: snapshot.store(name.utf8), value: snapshot.store(value.utf8))
+      Annotation(name: snapshot.store(name), value: snapshot.store(value))
     }
     var module = ModuleSnapshot()
     module.name = snapshot.store("/app/Shop.app/Shop".utf8)
@@ -44,7 +44,7 @@ enum SampleEvent {
     module.address = 0x1_0000_0000
     module.size = 0x10000
     module.identity = .uuid(UUIDBytes(high: 0x7a3c_5e10_0000_0000, low: 1), age: 0)
-    if let message = options.message { module.messages = [snapshot.store(message.utf8)] }
+    if let message = options.message { module.messages = [snapshot.store(message)] }
     snapshot.modules = [module]
     var thread = ThreadSnapshot()
     thread.id = 77

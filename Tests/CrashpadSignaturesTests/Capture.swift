@@ -92,7 +92,7 @@ struct Capture: Sendable, CustomTestStringConvertible {
       system: SystemSnapshot(architecture: isApple ? .arm64 : .x86_64, operatingSystem: isApple ? .ios : .linux))
     for (index, recorded) in modules.enumerated() {
       var module = ModuleSnapshot()
-      module.name = snapshot.store(recorded.path.utf8)
+      module.name = snapshot.store(recorded.path)
       module.address = address(of: index, slide)
       module.size = 1 << 24
       module.fileType =

@@ -65,7 +65,7 @@ struct ReportBuilder {
   /// Stores a text in the snapshot.
   mutating func content(_ text: String?) -> Content? {
     guard let text, !text.isEmpty else { return nil }
-    return snapshot.store(text.utf8)
+    return snapshot.store(text)
   }
 
   /// Makes a module.

@@ -63,6 +63,10 @@ struct ExplanationBuilder {
 
   private mutating func finish() {
     func unique<Value: Hashable>(_ values: [Value]) -> [Value] {
+      // Mostly there are a few; and the first set of a type costs as much as comparing hundreds.
+      if values.count <= 32 {
+        return values.indices.filter { !values[..<$0].contains(values[$0]) }.map { values[$0] }
+      }
       var seen: Set<Value> = []
       return values.filter { seen.insert($0).inserted }
     }
@@ -111,6 +115,6 @@ struct ExplanationBuilder {
 func capitalized(_ text: String) -> String {
   guard !text.isEmpty else { return "" }
   let isName = ["dyld", "tccd", "hangtracerd", "watchdogd", "libxpc", "libSystem"].contains { text.hasPrefix($0) }
-  return (isName ? String(text.prefix(1)) : text.prefix(1).uppercased()) + text.dropFirst()
-    + (text.hasSuffix(".") ? "" : ".")
+  let first = isName ? String(text.prefix(1)) : text.prefix(1).uppercased()
+  return "\(first)\(text.dropFirst())\(text.hasSuffix(".") ? "" : ".")"
 }

@@ -79,13 +79,13 @@ extension ExplanationBuilder {
   private mutating func addAddress(_ exception: ExceptionSnapshot) {
     let names = ExceptionDescription(exception, crash.system).title
     let isAccess =
-      (exception.kind == .mach && exception.code == 1 && !names.contains("GPFLT"))
-      || ((names.hasPrefix("SIGSEGV") || names.hasPrefix("SIGBUS")) && names.contains(" at 0x"))
+      (exception.kind == .mach && exception.code == 1 && !names.holds("GPFLT"))
+      || ((names.hasPrefix("SIGSEGV") || names.hasPrefix("SIGBUS")) && names.holds(" at 0x"))
       || (exception.kind == .windows && exception.code == 0xc000_0005 && exception.codes.count >= 2)
     guard isAccess else { return }
     let address = exception.kind == .windows ? exception.codes[1] : exception.address
     if let pattern = AddressPattern(address, on: CodeMeaning.Platform(crash.system.architecture)) {
-      let facts = pattern.facts.map { " (\($0.label) \($0.text))" }.joined()
+      let facts = pattern.facts.reduce("") { "\($0) (\($1.label) \($1.text))" }
       note("The address \(hex(address)): \(pattern.row.event)\(facts).")
       result.advice = pattern.row.advice + result.advice
       add(pattern.row)

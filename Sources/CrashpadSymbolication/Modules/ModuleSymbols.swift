@@ -43,6 +43,7 @@ package final class ModuleSymbols: Sendable {
 
   /// The symbol at an offset in the module; nil if no symbol is near.
   package func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
+    if search.symbols.isEmpty { return nil }
     if let name = known.withLock({ $0.names[offset] }) { return name }
     var best: SymbolizedAddress?
     for source in search.symbols {
@@ -69,6 +70,7 @@ package final class ModuleSymbols: Sendable {
 
   /// The rules to unwind from a frame at an offset to its caller.
   func frameRules(at offset: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
+    if search.symbols.isEmpty { return nil }
     if let rules = known.withLock({ $0.rules[offset] }) { return rules }
     var rules: FrameRules?
     for source in search.symbols.filter(\.hasOwnFrameRules) + search.symbols.filter({ !$0.hasOwnFrameRules }) {

@@ -48,12 +48,14 @@ struct EvidenceReader {
       messages: Self.messages(snapshot, text))
   }
 
+  private static let withoutSymbols = SymbolCache(SymbolSearch(paths: [], looksInSystem: false))
+
   /// The summary with which `explain` begins.
   ///
   /// - Parameter known: the stack of the crashed thread, if it is known already. A report lists the frames of all
   ///   threads, and its explanation may rest on another thread, so these are read here without symbols.
   static func summary(_ view: InspectionView, _ known: Symbolization?) -> String {
-    let cache = SymbolCache(SymbolSearch(paths: [], looksInSystem: false))
+    let cache = withoutSymbols
     let stacks =
       known.flatMap { view.snapshot.report == nil ? $0 : nil }
       ?? Symbolization(view.snapshot, view.input, cache, threads: view.snapshot.report == nil ? .crashed : .all)

@@ -61,7 +61,7 @@ struct RedactCommand: ParsableCommand {
   }
 
   func run() throws {
-    let list = InputList(dumps, accepting: InputFormat.withMeaning.subtracting([.core]))
+    let list = InputList(dumps, accepting: InputFormat.withMeaning.filter { $0 != .core })
     let run = RedactRun(
       options: RedactRun.Options(
         policy: redaction.policy, output: dryRun ? nil : output, keepsGoing: writing.keepGoing,
