@@ -124,7 +124,10 @@ package final class SymbolCache: Sendable {
   private final class Slot: Sendable {
     let symbols = Mutex<ModuleSymbols?>(nil)
   }
-  private let slots = Mutex<[ModuleIdentity: Slot]>([:])
+  private struct Slots {
+    var byIdentity: [ModuleIdentity: Slot] = [:]
+  }
+  private let slots = Mutex(Slots())
   /// The cache that opens the files; nil if this one does.
   private let other: SymbolCache?
 
@@ -153,10 +156,10 @@ package final class SymbolCache: Sendable {
       return ModuleSymbols(identity, SymbolSearch.Result(), search.faults, names: names)
     }
     let slot = slots.withLock { slots in
-      if let slot = slots[identity] { return slot }
-      if slots.count >= Self.capacity { slots.removeAll() }
+      if let slot = slots.byIdentity[identity] { return slot }
+      if slots.byIdentity.count >= Self.capacity { slots.byIdentity.removeAll() }
       let slot = Slot()
-      slots[identity] = slot
+      slots.byIdentity[identity] = slot
       return slot
     }
     return slot.symbols.withLock { symbols in

@@ -143,7 +143,7 @@ struct OverviewText {
     let description = ExceptionDescription(exception, snapshot.system)
     add("Crash", description.title, .error)
     // If no more specific cause is known, the summary contains the explanation already.
-    if let explanation = description.explanation, summary?.contains(explanation) != true { add("", explanation) }
+    if let explanation = description.explanation, summary?.holds(explanation) != true { add("", explanation) }
     if isHead { return }
     describeTermination()
     if let frame = snapshot.crashedThread.flatMap({ snapshot.threads[$0].frames?.first }) {

@@ -33,8 +33,8 @@ enum Wording {
     guard seconds > -62_135_596_800, seconds < 253_402_300_800 else { return nil }
     let days = Int((seconds >= 0 ? seconds : seconds - 86399) / 86400)
     let rest = Int(seconds - Int64(days) * 86400)
-    let clock = [rest / 3600, rest / 60 % 60, rest % 60].map { decimal($0, width: 2) }
-    return (CivilDate(daysSince1970: days).text, clock.joined(separator: ":"))
+    func clock(_ part: Int) -> String { decimal(part, width: 2) }
+    return (CivilDate(daysSince1970: days).text, "\(clock(rest / 3600)):\(clock(rest / 60 % 60)):\(clock(rest % 60))")
   }
 
   /// Such as "1 d 3 h 16 m 44 s".
