@@ -33,14 +33,8 @@ extension CrashDatabase {
   /// The files in `new/`: those that are being written, and those that a dead program left. Throws `FileFailure`.
   package func newFiles() throws(FileFailure) -> [DatabaseFile] {
     guard let folder = try folder(DatabaseLayout.new) else { return [] }
-    var isLiving: [FileName: Bool] = [:]
     return try Self.files(in: folder) { name in
-      guard name.hasPrefix(RunFile.prefix) else { return false }
-      let run = RunFile.runName(of: name)
-      if let known = isLiving[run] { return known }
-      let file = try? folder.openIfPresent(run)
-      isLiving[run] = file?.ownership() == .owned
-      return isLiving[run] == true
+      name.hasPrefix(RunFile.prefix) && (try? RunFile.owner(of: name, in: folder)) == .owned
     }
   }
 

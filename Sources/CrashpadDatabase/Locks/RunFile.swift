@@ -75,6 +75,15 @@ final class RunFile: Sendable {
     return abandoned
   }
 
+  /// Whether a process holds the session to which the file `name` belongs. The session's own file may have been removed;
+  /// but the session holds the files that it writes.
+  static func owner(of name: FileName, in folder: Folder) throws(FileFailure) -> OpenFile.Ownership {
+    let run = runName(of: name)
+    if let file = try folder.openIfPresent(run) { return file.ownership() }
+    guard run != name, let file = try folder.openIfPresent(name), file.ownership() == .owned else { return .unknown }
+    return .owned
+  }
+
   /// The locks of a session are links to its file. So the ownership of a marked file is not taken for the check, or the
   /// locks would look held by a live program. Without the mark the session may be about to take the ownership, and has
   /// no locks: then it is safe to take it here.

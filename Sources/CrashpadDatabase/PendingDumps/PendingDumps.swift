@@ -28,22 +28,12 @@ extension CrashDatabase {
           others.append(name)
           continue
         }
-        let isLocked = name.hasSuffix(DatabaseLayout.lockedExtension)
-        dumps.append(
-          PendingDump(
-            name: name, size: status.size, modified: status.modified,
-            isOwned: isLocked ? try Self.isOwned(name, in: folder) : false))
+        dumps.append(try PendingDump(name, status, in: folder))
       } catch {
         failures.append(error)
       }
     }
     return PendingDumps(dumps: dumps, others: others, failures: failures)
-  }
-
-  /// Whether a live program holds the file. Throws if the file can't be opened, since the answer is unknown then.
-  fileprivate static func isOwned(_ name: FileName, in folder: Folder) throws(FileFailure) -> Bool {
-    guard let file = try folder.openIfPresent(name) else { return false }
-    return file.ownership() == .owned
   }
 
   /// Opens a pending dump; nil if it is gone. Throws `FileFailure`.
@@ -62,7 +52,7 @@ extension CrashDatabase {
   /// - Throws: `FileFailure`; `EEXIST` if the name without `.locked` is taken.
   public func unlock(_ dump: PendingDump) throws(FileFailure) -> PendingDump? {
     guard let folder = try folder(DatabaseLayout.pendingDumps) else { return nil }
-    guard try !Self.isOwned(dump.name, in: folder) else { return nil }
+    guard try !PendingDump.isOwned(dump.name, in: folder) else { return nil }
     do { try folder.moveWithoutReplacing(dump.name, to: folder, as: dump.unlockedName) } catch {
       if error.errno == .noSuchFileOrDirectory { return nil }
       guard error.errno == .fileExists else { throw error }
