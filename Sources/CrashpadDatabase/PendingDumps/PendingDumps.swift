@@ -1,5 +1,6 @@
 public import CrashpadFiles
 internal import CrashpadSnapshot
+internal import Glibc
 public import SystemPackage
 
 /// The contents of the directory of pending dumps.
@@ -71,6 +72,20 @@ extension CrashDatabase {
   package func remove(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) -> Bool {
     guard try isCurrent(dump, file) else { return false }
     return try folder(DatabaseLayout.pendingDumps)?.remove(dump.name) ?? false
+  }
+
+  /// Throws `FileFailure` if the dump could not be removed: from a dump that stays, each session would make its report
+  /// anew after the last one was deleted.
+  package func checkRemovable(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) {
+    guard let folder = try folder(DatabaseLayout.pendingDumps) else { return }
+    guard folder.isWritable else { throw FileFailure(folder.path, .permissionDenied) }
+    let status = try folder.status()
+    let user = geteuid()
+    // In a sticky directory only the owner of the file or of the directory may remove it.
+    let isSticky = status.permissions & UInt32(S_ISVTX) != 0
+    if isSticky, user != 0, status.owner != user, file.owner != user {
+      throw FileFailure(path(of: dump), .notPermitted)
+    }
   }
 }
 

@@ -27,7 +27,7 @@ package struct CleaningRules: Sendable, Hashable {
 package struct Leftover: Sendable, Hashable {
   package enum Kind: String, Sendable, CaseIterable {
     /// In `new/`: a file of a session of ours that ended without removing it.
-    case endedRun = "ended-run"
+    case endedSession = "ended-run"
     /// In `new/`: a report that was not finished.
     case newFile = "new-file"
     /// A report's lock whose owner is gone.
@@ -131,7 +131,7 @@ extension DatabaseSession {
         let status = try folder.status(leftover.name)
       else { return .removed }
       switch leftover.kind {
-      case .endedRun: return .changed
+      case .endedSession: return .changed
       case .newFile:
         guard status.kind != .directory, examination.isExpired(status.modified) else { return .changed }
         return try folder.remove(leftover.name) ? .removed : .changed

@@ -33,7 +33,7 @@ package struct DatabaseRepair: Sendable {
     package enum Action: String, Sendable, CaseIterable {
       case madeDirectory = "made-directory"
       /// The work of a dead session was completed, and its files were removed.
-      case endedRun = "ended-run"
+      case endedSession = "ended-run"
       case replacedSettings = "replaced-settings"
       case removedLock = "removed-lock"
       case madeMetadata = "made-metadata"
@@ -183,7 +183,7 @@ final class RepairPass {
     for fault in faults where fault.rule == DatabaseRules.missingDirectory {
       done(.madeDirectory, fault.rule, fault.path)
     }
-    for fault in faults where fault.rule == DatabaseRules.deadRun { done(.endedRun, fault.rule, fault.path) }
+    for fault in faults where fault.rule == DatabaseRules.deadRun { done(.endedSession, fault.rule, fault.path) }
   }
 
   func mendSettings(newClientID: UUIDBytes) {

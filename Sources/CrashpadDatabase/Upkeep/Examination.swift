@@ -77,7 +77,7 @@ struct Examination {
     try settled(
       { () throws(FileFailure) -> (value: OpenFile.Ownership, modified: Int64)? in
         guard let status = try new.status(name) else { return nil }
-        return (try RunFile.owner(of: name, in: new), status.modified)
+        return (try SessionFile.owner(of: name, in: new), status.modified)
       }, isFault: { $0 == .free })
   }
 

@@ -21,11 +21,11 @@ extension FaultFinder {
             leftover: isLeft ? leftover(.newFile) : nil))
       }
       checkPermissions(status, place, search: search)
-      if name.hasPrefix(RunFile.prefix) {
+      if name.hasPrefix(SessionFile.prefix) {
         switch try owner(of: name, in: folder, place) {
         case nil, .owned: return
         case .free:
-          return add(Fault(rule: DatabaseRules.deadRun, place: place, leftover: leftover(.endedRun)))
+          return add(Fault(rule: DatabaseRules.deadRun, place: place, leftover: leftover(.endedSession)))
         case .unknown: break
         }
       }
@@ -178,7 +178,7 @@ extension Fault {
   /// Makes it a leftover if no lock prevents that. A failure of `leftover` is recorded.
   mutating func setLeftover(_ use: Examination.Use, _ leftover: () throws(FileFailure) -> Leftover?) {
     if case .busy = use { return }
-    do {
+    do throws(FileFailure) {
       guard let leftover = try leftover() else { return }
       if case .blocked(let failure) = use { throw failure }
       self.leftover = leftover

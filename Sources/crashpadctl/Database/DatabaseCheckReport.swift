@@ -105,7 +105,7 @@ struct DatabaseCheckReport {
     let target = Wording.printable(fact.target ?? "")
     switch fact.action {
     case .madeDirectory: return "made"
-    case .endedRun: return "removed; what the run had begun is ended"
+    case .endedSession: return "removed; what the run had begun is ended"
     case .replacedSettings: return "new settings" + (target.isEmpty ? "" : "; the old ones are kept as \(target)")
     case .removedLock: return "removed"
     case .madeMetadata: return "new metadata, created \(date(fact.creationTime)) as its file was"

@@ -82,7 +82,7 @@ struct PruneRun {
     }
     // If there is nothing to do, the database is not written to. Changes of interrupted
     // runs are finished by a session.
-    if leftovers.isEmpty && pruned.isEmpty && results.others.surplus.isEmpty, try !database.hasAbandonedRuns() {
+    if leftovers.isEmpty && pruned.isEmpty && results.others.surplus.isEmpty, try !database.hasDeadSessions() {
       return
     }
     // Locks use the real time, whatever `--now` is, because other programs examine them.
