@@ -62,6 +62,26 @@ extension CrashDatabase {
     return PendingDump(name: dump.unlockedName, size: dump.size, modified: dump.modified, isOwned: false)
   }
 
+  /// Ends the lock of a dump whose process is dead: a dump with bytes becomes pending; an empty one is removed, because
+  /// the process did not crash.
+  ///
+  /// A starting process makes its file a moment before it locks it; if it then finds the file locked, or without a name,
+  /// it makes another one.
+  ///
+  /// - Parameter isOver: whether the process has ended for sure, although a child may hold the file. An empty file is
+  ///   removed even so.
+  /// - Returns: the pending dump; nil if there is none, or a program holds it by now.
+  /// - Throws: `FileFailure`; `EEXIST` if the name without `.locked` is taken.
+  package func settle(_ dump: PendingDump, isOver: Bool = false) throws(FileFailure) -> PendingDump? {
+    if dump.size > 0 { return try unlock(dump) }
+    guard let file = try folder(DatabaseLayout.pendingDumps)?.openIfPresent(dump.name, .readAndWrite),
+      isOver || file.takeOwnership() == .taken
+    else { return nil }
+    let status = try file.status()
+    if status.size == 0 { _ = try remove(dump, status) }
+    return nil
+  }
+
   /// Whether the dump's name still belongs to the file with this status. Throws `FileFailure`.
   package func isCurrent(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) -> Bool {
     try folder(DatabaseLayout.pendingDumps)?.status(dump.name)?.isSameFile(as: file) ?? false

@@ -145,7 +145,7 @@ extension RepairPass {
       try folder.remove(stem.metadataName)
       return true
     }
-    let new = try RepairFolder(DatabaseLayout.new, in: database, session)
+    let new = RepairFolder(DatabaseLayout.new, in: database, session)
     let temporary = session.temporaryName()
     try folder.move(stem.metadataName, to: new, as: temporary)
     guard try isAlone() else {

@@ -92,7 +92,7 @@ package struct DatabaseRepair: Sendable {
           _ = try database.root.folderMade(name)
         }
       }
-      let pass = try RepairPass(examination, session, ignored, tell)
+      let pass = RepairPass(examination, session, ignored, tell)
       pass.reportOpening(faults)
       // While the files have the names that the user knows.
       pass.mendPermissions(faults)
@@ -133,14 +133,14 @@ final class RepairPass {
   init(
     _ examination: Examination, _ session: DatabaseSession?, _ ignored: Set<String>,
     _ tell: @escaping (DatabaseRepair.Event) -> Void
-  ) throws(FileFailure) {
+  ) {
     self.examination = examination
     self.session = session
     self.ignored = ignored
     self.tell = tell
-    pending = try RepairFolder(DatabaseLayout.pending, in: examination.database, session)
-    completed = try RepairFolder(DatabaseLayout.completed, in: examination.database, session)
-    rejected = try RepairFolder(DatabaseLayout.rejected, in: examination.database, session)
+    pending = RepairFolder(DatabaseLayout.pending, in: examination.database, session)
+    completed = RepairFolder(DatabaseLayout.completed, in: examination.database, session)
+    rejected = RepairFolder(DatabaseLayout.rejected, in: examination.database, session)
   }
 
   func folder(_ state: ReportState) -> RepairFolder {

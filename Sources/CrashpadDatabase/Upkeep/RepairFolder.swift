@@ -5,11 +5,9 @@ internal import SystemPackage
 /// makes the same decisions as the repair, and each of them fits the changes before it.
 final class RepairFolder: FolderView {
   let name: FileName
-  private let root: Folder
+  private let database: CrashDatabase
   /// Nil in a dry run.
   private let session: DatabaseSession?
-  /// Nil if there is no such directory.
-  private var folder: Folder?
   /// The changes by a dry run.
   private var changes: [FileName: Content] = [:]
 
@@ -19,14 +17,13 @@ final class RepairFolder: FolderView {
     case bytes([UInt8])
   }
 
-  init(_ name: FileName, in database: CrashDatabase, _ session: DatabaseSession?) throws(FileFailure) {
+  init(_ name: FileName, in database: CrashDatabase, _ session: DatabaseSession?) {
     self.name = name
-    root = database.root
+    self.database = database
     self.session = session
-    folder = try database.folder(name)
   }
 
-  var path: FilePath { root.path.appending(name) }
+  var path: FilePath { database.path.appending(name) }
 
   /// The path of a file, relative to the database.
   func path(_ file: FileName) -> String { [name, file].path }
@@ -34,32 +31,32 @@ final class RepairFolder: FolderView {
   // MARK: Reading
 
   func names() throws(FileFailure) -> [FileName] {
-    let names = try folder?.names() ?? []
+    let names = try database.folder(name)?.names() ?? []
     return names.filter { changes[$0] == nil }
       + changes.compactMap { name, content in if case .gone = content { nil } else { name } }
   }
 
-  func status(_ name: FileName) throws(FileFailure) -> FileStatus? {
-    switch changes[name] {
-    case nil: try folder?.status(name)
+  func status(_ file: FileName) throws(FileFailure) -> FileStatus? {
+    switch changes[file] {
+    case nil: try database.folder(name)?.status(file)
     case .gone: nil
-    case .file(let folder, let name): try folder.status(name)
+    case .file(let folder, let file): try folder.status(file)
     case .bytes(let bytes): try Self.file(bytes).status()
     }
   }
 
-  func openIfPresent(_ name: FileName) throws(FileFailure) -> OpenFile? {
-    switch changes[name] {
-    case nil: try folder?.openIfPresent(name)
+  func openIfPresent(_ file: FileName) throws(FileFailure) -> OpenFile? {
+    switch changes[file] {
+    case nil: try database.folder(name)?.openIfPresent(file)
     case .gone: nil
-    case .file(let folder, let name): try folder.openIfPresent(name)
+    case .file(let folder, let file): try folder.openIfPresent(file)
     case .bytes(let bytes): try Self.file(bytes)
     }
   }
 
-  func open(_ name: FileName) throws(FileFailure) -> OpenFile {
-    guard let file = try openIfPresent(name) else { throw FileFailure(path.appending(name), .noSuchFileOrDirectory) }
-    return file
+  func open(_ file: FileName) throws(FileFailure) -> OpenFile {
+    guard let open = try openIfPresent(file) else { throw FileFailure(path.appending(file), .noSuchFileOrDirectory) }
+    return open
   }
 
   private static func file(_ bytes: [UInt8]) throws(FileFailure) -> OpenFile {
@@ -72,33 +69,31 @@ final class RepairFolder: FolderView {
 
   /// The directory on the disk, which is made if it is missing.
   private func made() throws(FileFailure) -> Folder {
-    if let folder { return folder }
-    let made = try root.folderMade(name)
-    folder = made
-    return made
+    if let folder = try database.folder(name) { return folder }
+    return try database.root.folderMade(name)
   }
 
-  func remove(_ name: FileName) throws(FileFailure) {
-    if session == nil { changes[name] = .gone } else { try folder?.remove(name) }
+  func remove(_ file: FileName) throws(FileFailure) {
+    if session == nil { changes[file] = .gone } else { try database.folder(name)?.remove(file) }
   }
 
-  /// Makes the file `name`, or replaces it by one with `bytes`.
-  func replace(_ name: FileName, with bytes: [UInt8]) throws(FileFailure) {
+  /// Makes a file, or replaces it by one with `bytes`.
+  func replace(_ file: FileName, with bytes: [UInt8]) throws(FileFailure) {
     guard let session else {
-      changes[name] = .bytes(bytes)
+      changes[file] = .bytes(bytes)
       return
     }
-    try session.replace(name, in: made(), with: bytes)
+    try session.replace(file, in: made(), with: bytes)
   }
 
   /// Throws `FileFailure`; `EEXIST` if the new name is taken.
-  func move(_ name: FileName, to target: RepairFolder, as newName: FileName) throws(FileFailure) {
-    guard session == nil else { return try made().moveWithoutReplacing(name, to: target.made(), as: newName) }
-    guard let folder, try status(name) != nil else {
-      throw FileFailure(path.appending(name), .noSuchFileOrDirectory)
+  func move(_ file: FileName, to target: RepairFolder, as newName: FileName) throws(FileFailure) {
+    guard session == nil else { return try made().moveWithoutReplacing(file, to: target.made(), as: newName) }
+    guard let folder = try database.folder(name), try status(file) != nil else {
+      throw FileFailure(path.appending(file), .noSuchFileOrDirectory)
     }
     if try target.status(newName) != nil { throw FileFailure(target.path.appending(newName), .fileExists) }
-    target.changes[newName] = changes[name] ?? .file(folder, name)
-    changes[name] = .gone
+    target.changes[newName] = changes[file] ?? .file(folder, file)
+    changes[file] = .gone
   }
 }
