@@ -23,24 +23,20 @@ struct RunLeftovers {
 
   /// The dumps with `.locked` whose processes are dead.
   func dumpsOfDead(except names: Set<FileName>) -> [PendingDump] {
-    locked().filter { $0.dump.size > 0 && !names.contains($0.dump.name) }.map(\.dump)
+    locked().filter { $0.size > 0 && !names.contains($0.name) }
   }
 
-  private func locked() -> [(dump: PendingDump, file: OpenFile)] {
+  private func locked() -> [PendingDump] {
     let dumps = (try? database.pendingDumps().dumps) ?? []
-    return dumps.compactMap { dump in
-      guard dump.isLocked, !dump.isOwned, dump.belongs(to: programID), let file = try? database.open(dump),
-        file.ownership() == .free
-      else { return nil }
-      return (dump, file)
+    return dumps.filter { dump in
+      dump.isLocked && !dump.isOwned && dump.belongs(to: programID)
+        && (try? database.open(dump)?.ownership()) == .free
     }
   }
 
   /// Makes the dumps of dead runs pending, and removes their empty files. Failures are left to `crashpadctl process`.
   func tidy() {
-    for (dump, _) in locked() {
-      if dump.size > 0 { _ = try? database.unlock(dump) } else { remove(dump) }
-    }
+    for dump in locked() { _ = try? database.settle(dump) }
     for name in (try? folder.names()) ?? [] where name.hasPrefix(".\(programID)@") { show(name) }
   }
 
@@ -52,15 +48,6 @@ struct RunLeftovers {
       let status = try? file.status(), status.size > 0, status.modified <= Int64(time(nil)) - Self.youth
     else { return }
     try? folder.moveWithoutReplacing(name, to: folder, as: visible)
-  }
-
-  /// A starting process makes its file a moment before it locks it; if it finds the file locked, or without a name, it
-  /// makes another one.
-  private func remove(_ dump: PendingDump) {
-    guard let file = try? folder.openIfPresent(dump.name, .readAndWrite), file.takeOwnership() == .taken,
-      let status = try? file.status(), status.size == 0
-    else { return }
-    _ = try? database.remove(dump, status)
   }
 }
 

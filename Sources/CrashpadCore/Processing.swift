@@ -146,7 +146,7 @@ public struct Processing: Sendable {
   public func run(_ tell: (Event) -> Void) throws(FileFailure) {
     let dumps = try plan(tell)
     tell(.begins(count: dumps.count))
-    if dumps.isEmpty, try !database.hasAbandonedRuns() { return }
+    if dumps.isEmpty, try !database.hasDeadSessions() { return }
     let session = try DatabaseSession(database, now: options.lockTime)
     defer { session.close() }
     if dumps.isEmpty { return }

@@ -30,19 +30,15 @@ extension Processing {
   }
 
   private func foresee(_ dump: PendingDump) throws -> Result {
-    switch try standing(of: dump) {
+    let decision = try decide(dump) { id, _ -> Void? in
+      guard let state = try database.lockState(id, in: .pending), state != .abandoned else { return () }
+      throw ReportChangeFailure.busy(state)
+    }
+    switch decision {
     case .gone: return Result(dump, .gone)
     case .cleanExit: return Result(dump, .cleanExit)
-    case .crash(let input, _):
-      let place = try place(of: input, dump) { id -> Void? in
-        guard let state = try database.lockState(id, in: .pending), state != .abandoned else { return () }
-        throw ReportChangeFailure.busy(state)
-      }
-      switch place {
-      case nil: return Result(dump, .gone)
-      case .taken(let id, _): return Result(dump, .repeated(id))
-      case .free(let id, _): return try foresee(input, dump, id)
-      }
+    case .repeated(let id, _): return Result(dump, .repeated(id))
+    case .convert(let id, let crash): return try foresee(crash.input, dump, id)
     }
   }
 

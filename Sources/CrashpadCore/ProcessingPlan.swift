@@ -6,54 +6,52 @@ internal import CrashpadMinidump
 internal import CrashpadSnapshot
 internal import SystemPackage
 
-/// The decisions about one dump that a run and its forecast share.
+/// The decision about one dump, which a run carries out and a forecast reports.
 extension Processing {
-  /// What a dump is before anything is done with it.
-  enum Standing {
+  enum Decision<Lock> {
     /// It is no longer there, or a program has begun to write it.
     case gone
-    /// It is empty: its program ended without a crash.
+    /// It is empty: its program ended without a crash. It is to be removed.
     case cleanExit(FileStatus)
-    case crash(DumpInput, FileStatus)
+    /// There is a report of this crash, so that the dump is to be removed.
+    case repeated(UUIDBytes, Crash<Lock>)
+    /// It is to become a report with this id.
+    case convert(UUIDBytes, Crash<Lock>)
   }
 
-  /// Throws `FileFailure` for a dump that must not become a report, and `DumpInputFailure`.
-  func standing(of dump: PendingDump) throws -> Standing {
+  struct Crash<Lock> {
+    let input: DumpInput
+    let file: FileStatus
+    /// The lock of the report's id.
+    let lock: Lock
+  }
+
+  /// Decides what is to be done with a dump. Throws `FileFailure` for a dump that must not become a report,
+  /// `DumpInputFailure`, and the errors of `lock`.
+  ///
+  /// - Parameter lock: locks the id of a report, or looks at its lock; nil if the dump is gone by then.
+  func decide<Lock>(_ dump: PendingDump, lock: (UUIDBytes, FileStatus) throws -> Lock?) throws -> Decision<Lock> {
     guard let file = try database.open(dump) else { return .gone }
     // The owner of its lock when the directory was read may have ended, and another program may have begun.
     if dump.isLocked, file.ownership() == .owned { return .gone }
     let status = try file.status()
     guard status.linkCount <= 1 else { throw FileFailure(database.path(of: dump), .tooManyLinks) }
     if status.size == 0 { return .cleanExit(status) }
-    return .crash(try DumpInput(dump: InputFile(file)), status)
+    return try decide(DumpInput(dump: InputFile(file)), status, named: dump.uuid, lock)
   }
 
-  /// The id of a dump's report.
-  enum Place<Lock> {
-    case free(UUIDBytes, Lock)
-    /// There is a report of this crash.
-    case taken(UUIDBytes, Lock)
-  }
-
-  /// Finds the id of a dump's report: that of the dump's name; or one that its content determines, if it has none, or if
-  /// another crash has it, because somebody copied a name. Neither may be lost.
-  ///
-  /// - Parameter lock: locks an id, or looks at its lock; nil if the dump is gone by then.
-  func place<Lock>(of input: DumpInput, _ dump: PendingDump, lock: (UUIDBytes) throws -> Lock?) throws -> Place<Lock>? {
-    if let id = dump.uuid {
-      guard let taken = try lock(id) else { return nil }
-      guard let existing = try database.reportForClaim(id) else { return .free(id, taken) }
-      if isSameCrash(input, existing) { return .taken(id, taken) }
-      // The lock is kept while the second is taken, so that no run takes them in the other order.
-      return try withExtendedLifetime(taken) { try placeByContent(of: input, lock) }
-    }
-    return try placeByContent(of: input, lock)
-  }
-
-  private func placeByContent<Lock>(of input: DumpInput, _ lock: (UUIDBytes) throws -> Lock?) throws -> Place<Lock>? {
-    let id = input.contentID
-    guard let taken = try lock(id) else { return nil }
-    return try database.reportForClaim(id) == nil ? .free(id, taken) : .taken(id, taken)
+  /// Chooses the id of a dump's report: that of the dump's name; or one that its content determines, if it has none, or
+  /// if another crash has it, because somebody copied a name. Neither may be lost.
+  private func decide<Lock>(
+    _ input: DumpInput, _ file: FileStatus, named name: UUIDBytes?, _ lock: (UUIDBytes, FileStatus) throws -> Lock?
+  ) throws -> Decision<Lock> {
+    let id = name ?? input.contentID
+    guard let taken = try lock(id, file) else { return .gone }
+    let crash = Crash(input: input, file: file, lock: taken)
+    guard let existing = try database.reportForClaim(id) else { return .convert(id, crash) }
+    if name == nil || isSameCrash(input, existing) { return .repeated(id, crash) }
+    // The lock is kept while the second is taken, so that no run takes them in the other order.
+    return try withExtendedLifetime(taken) { try decide(input, file, named: nil, lock) }
   }
 
   func conversion(reportID: UUIDBytes, clientID: UUIDBytes) -> Conversion {

@@ -148,24 +148,19 @@ struct ProcessingRun: Sendable {
     func ended(_ outcome: Processing.Outcome, _ findings: FindingList = FindingList()) -> Begun {
       .ended(Processing.Result(original, outcome, findings: findings))
     }
-    let (input, status): (DumpInput, FileStatus)
-    switch try processing.standing(of: dump) {
-    case .gone: return ended(.gone)
-    case .cleanExit(let status): return ended(try session.database.remove(dump, status) ? .cleanExit : .gone)
-    case .crash(let read, let file): (input, status) = (read, file)
-    }
-    try session.database.checkRemovable(dump, status)
-    let place = try processing.place(of: input, dump) { id -> ReportLock? in
+    let decision = try processing.decide(dump) { id, status -> ReportLock? in
+      try session.database.checkRemovable(dump, status)
       let lock = try session.lock(id, in: .pending)
       // The lock came late: another run may have done it all before.
       return try session.database.isCurrent(dump, status) ? lock : nil
     }
-    switch place {
-    case nil: return ended(.gone)
-    case .free(let id, let lock): return try stage(dump, original, status, input, id, lock)
-    case .taken(let id, let lock):
-      try input.file.checkReading()
-      return .claimed(Claim(dump, original, status, .repeated(id, lock)))
+    switch decision {
+    case .gone: return ended(.gone)
+    case .cleanExit(let status): return ended(try session.database.remove(dump, status) ? .cleanExit : .gone)
+    case .repeated(let id, let crash):
+      try crash.input.file.checkReading()
+      return .claimed(Claim(dump, original, crash.file, .repeated(id, crash.lock)))
+    case .convert(let id, let crash): return try stage(dump, original, crash.file, crash.input, id, crash.lock)
     }
   }
 

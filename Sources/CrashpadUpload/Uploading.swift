@@ -72,7 +72,7 @@ public struct Uploading: Sendable {
   public func run(_ report: (Event) -> Void) throws {
     let ids = try reportIDs()
     report(.begins(count: ids.count))
-    if ids.isEmpty, try !database.hasAbandonedRuns() { return }
+    if ids.isEmpty, try !database.hasDeadSessions() { return }
     if !ids.isEmpty { _ = try database.uploadSettings() }
     if options.destination != nil { _ = try CurlLibrary.shared.get() }
     // Other processes judge the locks by the system clock.

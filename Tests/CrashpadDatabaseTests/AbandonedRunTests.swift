@@ -7,7 +7,7 @@ import Testing
 @testable import CrashpadFiles
 
 /// What a run leaves that was killed, at each of its steps, and what the next run makes of it.
-@Suite("RunFile: runs that died")
+@Suite("SessionFile: runs that died")
 struct AbandonedRunTests {
   private let scratch: ScratchDatabase
   private let id = UUIDBytes.random()
@@ -273,14 +273,14 @@ struct AbandonedRunTests {
     let cleaners = (0..<2).map { _ in
       OwnThread {
         while done.values.isEmpty {
-          for run in (try? RunFile.abandoned(in: new)) ?? [] { RunFile.remove(run, in: new) }
+          for run in (try? SessionFile.dead(in: new)) ?? [] { SessionFile.remove(run, in: new) }
         }
       }
     }
     DispatchQueue.concurrentPerform(iterations: 2) { _ in
       for number in 0..<1_500 {
         do {
-          let run = try RunFile.make(in: new, now: Int64(number))
+          let run = try SessionFile.make(in: new, now: Int64(number))
           if try new.status(run.name) == nil { nameless.add(run.name) }
           run.remove()
         } catch { Issue.record(error) }

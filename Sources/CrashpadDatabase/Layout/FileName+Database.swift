@@ -37,6 +37,11 @@ extension FileName {
     return name
   }
 
+  // The files of the report with this stem, the name without an extension.
+  var reportName: FileName { appending(DatabaseLayout.reportExtension) }
+  var metadataName: FileName { appending(DatabaseLayout.metadataExtension) }
+  var lockName: FileName { appending(DatabaseLayout.lockExtension) }
+
   /// The name without an extension that the database uses.
   var stem: FileName {
     for suffix in [DatabaseLayout.reportExtension, DatabaseLayout.metadataExtension, DatabaseLayout.lockExtension] {

@@ -19,6 +19,18 @@ public struct PendingDump: Sendable, Hashable {
     self.isOwned = isOwned
   }
 
+  /// Throws `FileFailure` if a locked dump can't be opened, since it is not known then whether a program holds it.
+  init(_ name: FileName, _ status: FileStatus, in folder: Folder) throws(FileFailure) {
+    let isLocked = name.hasSuffix(DatabaseLayout.lockedExtension)
+    self.init(
+      name: name, size: status.size, modified: status.modified,
+      isOwned: isLocked ? try Self.isOwned(name, in: folder) : false)
+  }
+
+  static func isOwned(_ name: FileName, in folder: Folder) throws(FileFailure) -> Bool {
+    try folder.openIfPresent(name)?.ownership() == .owned
+  }
+
   public var isLocked: Bool { name.hasSuffix(DatabaseLayout.lockedExtension) }
 
   /// The name without `.locked`.

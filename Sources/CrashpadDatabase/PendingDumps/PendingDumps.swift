@@ -1,5 +1,6 @@
 public import CrashpadFiles
 internal import CrashpadSnapshot
+internal import Glibc
 public import SystemPackage
 
 /// The contents of the directory of pending dumps.
@@ -28,22 +29,12 @@ extension CrashDatabase {
           others.append(name)
           continue
         }
-        let isLocked = name.hasSuffix(DatabaseLayout.lockedExtension)
-        dumps.append(
-          PendingDump(
-            name: name, size: status.size, modified: status.modified,
-            isOwned: isLocked ? try Self.isOwned(name, in: folder) : false))
+        dumps.append(try PendingDump(name, status, in: folder))
       } catch {
         failures.append(error)
       }
     }
     return PendingDumps(dumps: dumps, others: others, failures: failures)
-  }
-
-  /// Whether a live program holds the file. Throws if the file can't be opened, since the answer is unknown then.
-  fileprivate static func isOwned(_ name: FileName, in folder: Folder) throws(FileFailure) -> Bool {
-    guard let file = try folder.openIfPresent(name) else { return false }
-    return file.ownership() == .owned
   }
 
   /// Opens a pending dump; nil if it is gone. Throws `FileFailure`.
@@ -62,13 +53,33 @@ extension CrashDatabase {
   /// - Throws: `FileFailure`; `EEXIST` if the name without `.locked` is taken.
   public func unlock(_ dump: PendingDump) throws(FileFailure) -> PendingDump? {
     guard let folder = try folder(DatabaseLayout.pendingDumps) else { return nil }
-    guard try !Self.isOwned(dump.name, in: folder) else { return nil }
+    guard try !PendingDump.isOwned(dump.name, in: folder) else { return nil }
     do { try folder.moveWithoutReplacing(dump.name, to: folder, as: dump.unlockedName) } catch {
       if error.errno == .noSuchFileOrDirectory { return nil }
       guard error.errno == .fileExists else { throw error }
       throw FileFailure(folder.path.appending(dump.unlockedName), .fileExists)
     }
     return PendingDump(name: dump.unlockedName, size: dump.size, modified: dump.modified, isOwned: false)
+  }
+
+  /// Ends the lock of a dump whose process is dead: a dump with bytes becomes pending; an empty one is removed, because
+  /// the process did not crash.
+  ///
+  /// A starting process makes its file a moment before it locks it; if it then finds the file locked, or without a name,
+  /// it makes another one.
+  ///
+  /// - Parameter isOver: whether the process has ended for sure, although a child may hold the file. An empty file is
+  ///   removed even so.
+  /// - Returns: the pending dump; nil if there is none, or a program holds it by now.
+  /// - Throws: `FileFailure`; `EEXIST` if the name without `.locked` is taken.
+  package func settle(_ dump: PendingDump, isOver: Bool = false) throws(FileFailure) -> PendingDump? {
+    if dump.size > 0 { return try unlock(dump) }
+    guard let file = try folder(DatabaseLayout.pendingDumps)?.openIfPresent(dump.name, .readAndWrite),
+      isOver || file.takeOwnership() == .taken
+    else { return nil }
+    let status = try file.status()
+    if status.size == 0 { _ = try remove(dump, status) }
+    return nil
   }
 
   /// Whether the dump's name still belongs to the file with this status. Throws `FileFailure`.
@@ -81,6 +92,20 @@ extension CrashDatabase {
   package func remove(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) -> Bool {
     guard try isCurrent(dump, file) else { return false }
     return try folder(DatabaseLayout.pendingDumps)?.remove(dump.name) ?? false
+  }
+
+  /// Throws `FileFailure` if the dump could not be removed: from a dump that stays, each session would make its report
+  /// anew after the last one was deleted.
+  package func checkRemovable(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) {
+    guard let folder = try folder(DatabaseLayout.pendingDumps) else { return }
+    guard folder.isWritable else { throw FileFailure(folder.path, .permissionDenied) }
+    let status = try folder.status()
+    let user = geteuid()
+    // In a sticky directory only the owner of the file or of the directory may remove it.
+    let isSticky = status.permissions & UInt32(S_ISVTX) != 0
+    if isSticky, user != 0, status.owner != user, file.owner != user {
+      throw FileFailure(path(of: dump), .notPermitted)
+    }
   }
 }
 

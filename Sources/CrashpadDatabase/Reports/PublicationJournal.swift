@@ -13,8 +13,6 @@ internal import SystemPackage
 /// files of a dead session are removed; so a journal is always removed before those, and its presence is checked after
 /// them.
 package final class PublicationJournal: Sendable {
-  static let suffix = ".journal"
-
   /// Crashpad removes files from `new/` after three days, in any order. A journal of this age, in seconds, proves
   /// nothing.
   private static let timeToLive: Int64 = 2 * 86400
@@ -85,7 +83,7 @@ package final class PublicationJournal: Sendable {
     }
   }
 
-  // MARK: Dead runs
+  // MARK: Dead sessions
 
   /// Removes the dumps whose reports a dead session has published.
   static func finish(_ name: FileName, in new: Folder, _ database: CrashDatabase) throws(FileFailure) {
@@ -111,7 +109,7 @@ package final class PublicationJournal: Sendable {
 extension DatabaseSession {
   /// Writes the list of dumps to remove with the reports that are published next. Throws `FileFailure`.
   package func journal(_ entries: [PublicationJournal.Entry]) throws(FileFailure) -> PublicationJournal {
-    let name = temporaryName().appending(PublicationJournal.suffix)
+    let name = temporaryName().appending(SessionFile.journalExtension)
     let file = try new.open(name, .create)
     let journal = PublicationJournal(name: name, folder: new)
     _ = file.takeOwnership()
@@ -120,21 +118,5 @@ extension DatabaseSession {
       throw error
     }
     return journal
-  }
-}
-
-extension CrashDatabase {
-  /// Throws `FileFailure` if the dump could not be removed: from a dump that stays, each session would make its report
-  /// anew after the last one was deleted.
-  package func checkRemovable(_ dump: PendingDump, _ file: FileStatus) throws(FileFailure) {
-    guard let folder = try folder(DatabaseLayout.pendingDumps) else { return }
-    guard folder.isWritable else { throw FileFailure(folder.path, .permissionDenied) }
-    let status = try folder.status()
-    let user = geteuid()
-    // In a sticky directory only the owner of the file or of the directory may remove it.
-    let isSticky = status.permissions & UInt32(S_ISVTX) != 0
-    if isSticky, user != 0, status.owner != user, file.owner != user {
-      throw FileFailure(path(of: dump), .notPermitted)
-    }
   }
 }

@@ -128,29 +128,4 @@ extension DatabaseSession {
       try source.remove(report.fileName.appleDouble)
     }
   }
-
-  /// Completes the work of dead sessions. A dead owner's lock beside a report is only removed. Without a report, the
-  /// metadata and attachments belong to one that was being deleted, moved, or not published yet, and are removed.
-  func finishAbandonedChanges() throws {
-    for state in ReportState.allCases {
-      let folder = folder(state)
-      for name in try folder.names() where name.hasSuffix(DatabaseLayout.lockExtension) {
-        guard let stem = name.removing(suffix: DatabaseLayout.lockExtension), let id = stem.uuid,
-          // An entry that is not a file or can't be read is not a lock, and other spellings of our names are not ours.
-          DatabaseLayout.lock(id) == name, (try? LockFile.state(name, in: folder)) == .abandoned,
-          let lock = try? lock(id, in: state)
-        else { continue }
-        withExtendedLifetime(lock) { finishAbandonedChange(id, stem, in: folder) }
-      }
-    }
-  }
-
-  /// Entries that can't be removed stay: they block nothing.
-  private func finishAbandonedChange(_ id: UUIDBytes, _ stem: FileName, in folder: Folder) {
-    do {
-      guard try folder.status(stem.appending(DatabaseLayout.reportExtension)) == nil else { return }
-      _ = try? folder.remove(stem.appending(DatabaseLayout.metadataExtension))
-      if try !database.hasReport(id) { try removeAttachments(stem) }
-    } catch {}
-  }
 }

@@ -12,19 +12,13 @@ struct ReportFolder {
     static let lock = Parts(rawValue: 4)
   }
 
-  let state: ReportState
-  let folder: Folder
   /// The keys are UUIDs, in any case.
   private(set) var parts: [FileName: Parts] = [:]
   /// The names that AppleDouble files belong to.
   private(set) var sides: [FileName] = []
   private(set) var others: [FileName] = []
 
-  /// Returns nil if the database has no such directory.
-  init?(_ state: ReportState, _ database: CrashDatabase) throws(FileFailure) {
-    guard let folder = try database.folder(state.folderName) else { return nil }
-    self.state = state
-    self.folder = folder
+  init(_ folder: any FolderView) throws(FileFailure) {
     for name in try folder.names() {
       if let main = name.mainOfAppleDouble {
         sides.append(main)
@@ -37,6 +31,8 @@ struct ReportFolder {
   }
 
   var stems: [FileName] { parts.keys.sorted() }
+  /// The reports among them.
+  var reports: [FileName] { stems.filter { parts[$0]?.contains(.report) == true } }
 
   private static func split(_ name: FileName) -> (FileName, Parts)? {
     for (suffix, part) in [
@@ -47,9 +43,6 @@ struct ReportFolder {
     }
     return nil
   }
-
-  /// The path of a file, relative to the database.
-  func path(_ name: FileName) -> String { state.rawValue + "/" + name.escaped }
 }
 
 extension CrashDatabase {
@@ -57,8 +50,10 @@ extension CrashDatabase {
   func hasReport(_ id: UUIDBytes) throws(FileFailure) -> Bool {
     if try report(id) != nil { return true }
     for state in ReportState.allCases {
-      guard let listing = try ReportFolder(state, self) else { continue }
-      if listing.parts.contains(where: { $0.value.contains(.report) && $0.key.uuid == id }) { return true }
+      guard let folder = try folder(state.folderName) else { continue }
+      if try ReportFolder(folder).parts.contains(where: { $0.value.contains(.report) && $0.key.uuid == id }) {
+        return true
+      }
     }
     return false
   }

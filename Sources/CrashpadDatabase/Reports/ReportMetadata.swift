@@ -56,13 +56,3 @@ public struct ReportMetadata: Sendable, Hashable {
     return bytes + serverID
   }
 }
-
-extension [UInt8] {
-  mutating func append(littleEndian value: some FixedWidthInteger) {
-    var rest = value
-    for _ in 0..<(type(of: value).bitWidth / 8) {
-      append(UInt8(truncatingIfNeeded: rest))
-      rest >>= 8
-    }
-  }
-}

@@ -17,16 +17,9 @@ package struct CleaningRules: Sendable, Hashable {
     self.rejectedAge = rejectedAge
   }
 
-  func isOld(_ modified: Int64, now: Int64) -> Bool { Self.isOld(modified, timeToLive, now: now) }
-
   /// Whether a dump rejected at `time` may be removed; false if rejected dumps are kept forever.
   func isRejectedLongAgo(_ time: Int64, now: Int64) -> Bool {
-    rejectedAge.map { Self.isOld(time, $0, now: now) } ?? false
-  }
-
-  private static func isOld(_ time: Int64, _ age: Int64, now: Int64) -> Bool {
-    let (limit, overflow) = now.subtractingReportingOverflow(age)
-    return !overflow && time <= limit
+    rejectedAge.map { LockExpiry.isExpired(since: time, now: now, timeToLive: $0) } ?? false
   }
 }
 
@@ -34,7 +27,7 @@ package struct CleaningRules: Sendable, Hashable {
 package struct Leftover: Sendable, Hashable {
   package enum Kind: String, Sendable, CaseIterable {
     /// In `new/`: a file of a session of ours that ended without removing it.
-    case endedRun = "ended-run"
+    case endedSession = "ended-run"
     /// In `new/`: a report that was not finished.
     case newFile = "new-file"
     /// A report's lock whose owner is gone.
@@ -65,6 +58,13 @@ package struct Leftover: Sendable, Hashable {
   package var id: UUIDBytes? { name.stem.uuid }
 }
 
+extension Leftover {
+  /// - Parameter place: the names of the directory and the entry.
+  init(_ kind: Kind, _ place: [FileName], size: UInt64, since: Int64) {
+    self.init(kind: kind, folder: place[0], name: place[1], size: size, since: since)
+  }
+}
+
 /// The leftovers of a database, and the entries that could not be examined.
 package struct Leftovers: Sendable {
   /// In the order in which they are to be removed.
@@ -82,9 +82,29 @@ extension CrashDatabase {
   ///   - rules: the ages of leftovers.
   ///   - now: in seconds since 1970.
   package func leftovers(_ rules: CleaningRules = CleaningRules(), now: Int64) -> Leftovers {
-    var search = LeftoverSearch(self, rules, now: now)
-    search.run()
-    return search.leftovers
+    var leftovers = Leftovers()
+    let examination = Examination(self, now: now, timeToLive: rules.timeToLive)
+    let finder = FaultFinder(examination) { fault in
+      if let leftover = fault.leftover { leftovers.found.append(leftover) }
+      if let failure = fault.failure { leftovers.failures.append(failure) }
+    }
+    finder.findNew()
+    // Locks first: they precede in the removal the entries that they protect.
+    for state in ReportState.allCases { finder.findLocks(state) }
+    for state in ReportState.allCases { finder.findHalfReports(state) }
+    finder.findOrphanedAttachments()
+    let name = DatabaseLayout.settingsLock
+    do {
+      if let lock = try examination.lock(name, in: root), lock.isRemovable {
+        leftovers.found.append(
+          Leftover(kind: .settingsLock, folder: nil, name: name, size: UInt64(lock.byteCount), since: lock.since))
+      }
+    } catch { leftovers.failures.append(error) }
+    guard rules.rejectedAge != nil else { return leftovers }
+    let rejected = rejectedLeftovers { rules.isRejectedLongAgo($0, now: now) }
+    leftovers.found += rejected.found
+    leftovers.failures += rejected.failures
+    return leftovers
   }
 
   /// The path of a leftover, as a user would name it.
@@ -106,36 +126,35 @@ extension DatabaseSession {
   package func clean(_ leftover: Leftover, _ rules: CleaningRules = CleaningRules(), now: Int64) -> Removal {
     do {
       let root = database.root
+      let examination = Examination(database, now: now, timeToLive: rules.timeToLive)
       guard let folder = try leftover.folder.map({ name in try root.folderIfPresent(name) }) ?? root,
         let status = try folder.status(leftover.name)
       else { return .removed }
       switch leftover.kind {
-      case .endedRun: return .changed
+      case .endedSession: return .changed
       case .newFile:
-        guard status.kind != .directory, rules.isOld(status.modified, now: now) else { return .changed }
+        guard status.kind != .directory, examination.isExpired(status.modified) else { return .changed }
         return try folder.remove(leftover.name) ? .removed : .changed
       case .abandonedLock, .expiredLock, .settingsLock:
         let isGone = try LockFile.removeExpired(leftover.name, in: folder, now: now, timeToLive: rules.timeToLive)
         return isGone ? .removed : .changed
-      case .reportWithoutMetadata: return try cleanReport(leftover, folder, rules, now)
+      case .reportWithoutMetadata: return try cleanReport(leftover, folder, examination)
       case .metadataWithoutReport: return try cleanMetadata(leftover, folder)
-      case .attachmentsWithoutReport: return try cleanAttachments(leftover)
+      case .attachmentsWithoutReport: return try cleanAttachments(leftover, examination)
       case .rejectedDump: return try cleanRejected(leftover, folder, rules, now)
       }
     } catch { return Removal(error, database.path(of: leftover)) }
   }
 
-  private func cleanReport(_ leftover: Leftover, _ folder: Folder, _ rules: CleaningRules, _ now: Int64) throws
-    -> Removal
-  {
+  private func cleanReport(_ leftover: Leftover, _ folder: Folder, _ examination: Examination) throws -> Removal {
     guard let state = ReportState(folder: leftover.folder), let id = leftover.id else { return .changed }
     let lock = try self.lock(id, in: state)
+    let stem = leftover.name.stem
     return try withExtendedLifetime(lock) {
-      let search = LeftoverSearch(database, rules, now: now)
-      guard try search.reportWithoutMetadata(leftover.name, state, folder) != nil else { return .changed }
+      guard try examination.oldReportWithoutMetadata(stem, state, folder) != nil else { return .changed }
       try folder.remove(leftover.name)
       try folder.remove(leftover.name.appleDouble)
-      if try !search.hasReport(id, leftover.name.stem) { try removeAttachments(leftover.name.stem) }
+      if try !examination.hasReport(id, stem) { try removeAttachments(stem) }
       return .removed
     }
   }
@@ -144,21 +163,19 @@ extension DatabaseSession {
     guard let state = ReportState(folder: leftover.folder), let id = leftover.id else { return .changed }
     let lock = try self.lock(id, in: state)
     return try withExtendedLifetime(lock) {
-      let report = leftover.name.stem.appending(DatabaseLayout.reportExtension)
-      guard try folder.status(report) == nil else { return .changed }
+      guard try folder.status(leftover.name.stem.reportName) == nil else { return .changed }
       try folder.remove(leftover.name)
       return .removed
     }
   }
 
-  private func cleanAttachments(_ leftover: Leftover) throws -> Removal {
+  private func cleanAttachments(_ leftover: Leftover, _ examination: Examination) throws -> Removal {
     guard let id = leftover.id, let parent = try database.folder(DatabaseLayout.attachments) else { return .changed }
-    let search = LeftoverSearch(database, CleaningRules(), now: 0)
     // Checked before the locks are taken: Crashpad abandons a finished report that it can't lock.
-    if try search.hasReport(id, leftover.name) { return .changed }
+    if try examination.hasReport(id, leftover.name) { return .changed }
     let locks = try ReportState.allCases.map { try lock(id, in: $0) }
     return try withExtendedLifetime(locks) {
-      if try search.hasReport(id, leftover.name) { return .changed }
+      if try examination.hasReport(id, leftover.name) { return .changed }
       try removeAttachments(leftover.name)
       guard try parent.status(leftover.name) == nil else {
         return .failed(FileFailure(database.path(of: leftover), .directoryNotEmpty))
@@ -170,7 +187,7 @@ extension DatabaseSession {
   private func cleanRejected(_ leftover: Leftover, _ folder: Folder, _ rules: CleaningRules, _ now: Int64) throws
     -> Removal
   {
-    guard let rejected = try LeftoverSearch.rejected(leftover.name, in: folder),
+    guard let rejected = try RejectedDump(leftover.name, in: folder),
       rules.isRejectedLongAgo(rejected.since, now: now)
     else { return .changed }
     // The reason last: the next search finds it even alone.

@@ -7,48 +7,40 @@ extension RepairPass {
   func mendUploaded() {
     guard mends(DatabaseRules.uploadedInPending) else { return }
     trying(ReportState.pending.rawValue) {
-      guard let pending = try ReportFolder(.pending, database) else { return }
-      let completed = try ReportFolder(.completed, database)
-      let completedIDs = Set(completed.map(reports)?.compactMap(\.planned.uuid) ?? [])
-      for (stem, planned) in reports(pending).sorted(by: { $0.planned < $1.planned }) {
+      let (pending, completed) = (folder(.pending), folder(.completed))
+      let completedIDs = Set(try ReportFolder(completed).reports.compactMap(\.uuid))
+      for stem in try ReportFolder(pending).reports {
         // Two reports with one id are left to `mendDuplicates`.
-        guard let id = planned.uuid, !completedIDs.contains(id) else { continue }
-        let path = Self.reportPath(planned, .pending)
+        guard let id = stem.uuid, !completedIDs.contains(id) else { continue }
+        let path = pending.path(stem.reportName)
         trying(path) {
-          guard try pending.folder.status(stem.appending(DatabaseLayout.reportExtension))?.kind == .regular else {
-            return
-          }
-          let metadata = try metadata(stem, .pending, in: pending.folder)
+          guard try pending.status(stem.reportName)?.kind == .regular else { return }
+          let metadata = try examination.metadata(stem, in: pending)
           guard metadata.value?.isUploaded == true, !metadata.isOversized else { return }
-          if try examination.isBusy(planned) || examination.isBusy(id.stem) { return busy(path) }
-          guard try complete(stem, planned, metadata.value, in: pending, completed) else { return }
-          done(
-            .init(
-              action: .completedReport, rule: DatabaseRules.uploadedInPending, path: path,
-              target: Self.reportPath(planned, .completed)))
+          if try examination.isBusy(stem) { return busy(path) }
+          guard try complete(stem, id) else { return }
+          done(.completedReport, DatabaseRules.uploadedInPending, path, target: completed.path(stem.reportName))
         }
       }
     }
   }
 
   /// - Returns: false if another program has moved or changed the report.
-  private func complete(
-    _ stem: FileName, _ planned: FileName, _ metadata: ReportMetadata?, in pending: ReportFolder,
-    _ completed: ReportFolder?
-  ) throws -> Bool {
-    guard let session else {
-      if let completed { try clearMetadata(planned, metadata, in: completed) }
-      move(Self.reportPath(stem, .pending), to: Self.reportPath(planned, .completed))
-      return true
-    }
-    guard let id = stem.uuid else { return false }
-    let lock = try session.lock(id, in: .pending)
+  private func complete(_ stem: FileName, _ id: UUIDBytes) throws -> Bool {
+    let (pending, completed) = (folder(.pending), folder(.completed))
+    let lock = try session?.lock(id, in: .pending)
     return try withExtendedLifetime(lock) {
-      let reader = ReportReader(.pending, pending.folder, attachments: nil, root: database.root)
-      guard let report = try reader.read(stem.appending(DatabaseLayout.reportExtension)),
-        let metadata = report.metadata.value, metadata.isUploaded
-      else { return false }
-      if let completed { try clearMetadata(stem, metadata, in: completed) }
+      guard let metadata = try examination.metadata(stem, in: pending).value, metadata.isUploaded else { return false }
+      try clearMetadata(stem, metadata)
+      guard let session else {
+        try completed.replace(stem.metadataName, with: metadata.bytes)
+        try pending.remove(stem.metadataName)
+        try pending.move(stem.reportName, to: completed, as: stem.reportName)
+        return true
+      }
+      let folder = session.folder(.pending)
+      let reader = ReportReader(.pending, folder, attachments: nil, root: database.root)
+      guard let report = try reader.read(stem.reportName) else { return false }
       try session.finish(report, metadata)
       return true
     }
@@ -56,13 +48,13 @@ extension RepairPass {
 
   /// Moves metadata without a report out of the way of the new ones. Metadata with another server id, and unreadable
   /// ones, are kept in `rejected/`.
-  private func clearMetadata(_ stem: FileName, _ new: ReportMetadata?, in completed: ReportFolder) throws {
-    let name = stem.appending(DatabaseLayout.metadataExtension)
-    guard !plan.isMoved(completed.path(name)), try completed.folder.status(name) != nil else { return }
-    let old = try examination.metadata(stem, in: completed.folder)
-    if let value = old.value, !old.isOversized, value.serverID.isEmpty || value.serverID == new?.serverID { return }
+  private func clearMetadata(_ stem: FileName, _ new: ReportMetadata) throws {
+    let completed = folder(.completed)
+    guard try completed.status(stem.metadataName) != nil else { return }
+    let old = try examination.metadata(stem, in: completed)
+    if let value = old.value, !old.isOversized, value.serverID.isEmpty || value.serverID == new.serverID { return }
     try keepAside(
-      name, in: completed.folder, path: completed.path(name), as: Self.asideName(stem, .completed),
-      rule: DatabaseRules.uploadedInPending, reason: "The report that came here has other metadata")
+      stem.metadataName, in: completed, rule: DatabaseRules.uploadedInPending,
+      reason: "The report that came here has other metadata")
   }
 }

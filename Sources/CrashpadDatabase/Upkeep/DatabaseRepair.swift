@@ -33,7 +33,7 @@ package struct DatabaseRepair: Sendable {
     package enum Action: String, Sendable, CaseIterable {
       case madeDirectory = "made-directory"
       /// The work of a dead session was completed, and its files were removed.
-      case endedRun = "ended-run"
+      case endedSession = "ended-run"
       case replacedSettings = "replaced-settings"
       case removedLock = "removed-lock"
       case madeMetadata = "made-metadata"
@@ -82,27 +82,36 @@ package struct DatabaseRepair: Sendable {
   /// Throws `FileFailure` if the database can not be changed at all.
   package func run(isDryRun: Bool, _ tell: (Event) -> Void) throws(FileFailure) {
     try withoutActuallyEscaping(tell) { tell throws(FileFailure) in
-      let pass = RepairPass(Examination(database, now: now), ignored, tell)
-      let before = try pass.beforeSession()
+      let examination = Examination(database, now: now)
+      let faults = faults(examination)
+      var session: DatabaseSession?
+      defer { session?.close() }
       if !isDryRun {
-        let session = try DatabaseSession(database, now: pass.examination.clock)
-        pass.session = session
-        for name in DatabaseLayout.directories where pass.mends(DatabaseRules.missingDirectory) {
+        session = try DatabaseSession(database, now: examination.clock)
+        for name in DatabaseLayout.directories where !ignored.contains(DatabaseRules.missingDirectory.code) {
           _ = try database.root.folderMade(name)
         }
       }
-      defer { pass.session?.close() }
-      for fact in before { tell(.done(fact)) }
+      let pass = RepairPass(examination, session, ignored, tell)
+      pass.reportOpening(faults)
       // While the files have the names that the user knows.
-      pass.mendPermissions()
+      pass.mendPermissions(faults)
       pass.mendSettings(newClientID: newClientID)
-      for state in ReportState.allCases { pass.mendLocks(state) }
-      for state in ReportState.allCases { pass.mendReports(state) }
+      pass.mendLocks(faults)
+      for state in ReportState.allCases { pass.mendReports(state, faults) }
       pass.mendDuplicates()
       pass.mendUploaded()
       for state in ReportState.allCases { pass.mendLoneMetadata(state) }
-      pass.mendAttachments()
+      pass.mendAttachments(faults)
     }
+  }
+
+  /// The faults to mend. Dead sessions are always mended: each session does that when it begins.
+  private func faults(_ examination: Examination) -> [Fault] {
+    var faults: [Fault] = []
+    let mended = DatabaseRules.mended.filter { $0 == DatabaseRules.deadRun || !ignored.contains($0.code) }
+    FaultFinder(examination) { if mended.contains($0.rule) { faults.append($0) } }.findAll()
+    return faults
   }
 }
 
@@ -110,26 +119,49 @@ package struct DatabaseRepair: Sendable {
 final class RepairPass {
   let examination: Examination
   /// Nil in a dry run, which changes nothing.
-  var session: DatabaseSession?
+  let session: DatabaseSession?
   private let ignored: Set<String>
   private let tell: (DatabaseRepair.Event) -> Void
+  private let pending: RepairFolder
+  private let completed: RepairFolder
+  private let rejected: RepairFolder
   /// The number of times that this run may still wait for others.
   var pauses = 100
-  /// Empty except in a dry run.
-  var plan = RepairPlan()
 
   var database: CrashDatabase { examination.database }
-  var now: Int64 { examination.now }
 
-  init(_ examination: Examination, _ ignored: Set<String>, _ tell: @escaping (DatabaseRepair.Event) -> Void) {
+  init(
+    _ examination: Examination, _ session: DatabaseSession?, _ ignored: Set<String>,
+    _ tell: @escaping (DatabaseRepair.Event) -> Void
+  ) {
     self.examination = examination
+    self.session = session
     self.ignored = ignored
     self.tell = tell
+    pending = RepairFolder(DatabaseLayout.pending, in: examination.database, session)
+    completed = RepairFolder(DatabaseLayout.completed, in: examination.database, session)
+    rejected = RepairFolder(DatabaseLayout.rejected, in: examination.database, session)
+  }
+
+  func folder(_ state: ReportState) -> RepairFolder {
+    switch state {
+    case .pending: pending
+    case .completed: completed
+    }
   }
 
   func mends(_ rule: Rule) -> Bool { !ignored.contains(rule.code) }
 
-  func done(_ fact: DatabaseRepair.Fact) { tell(.done(fact)) }
+  func done(
+    _ action: DatabaseRepair.Fact.Action, _ rule: Rule, _ path: String, target: String? = nil,
+    creationTime: Int64? = nil, permissions: UInt32? = nil
+  ) {
+    tell(
+      .done(
+        DatabaseRepair.Fact(
+          action: action, rule: rule, path: path, target: target, creationTime: creationTime,
+          permissions: permissions)))
+  }
 
   func busy(_ path: String) { tell(.notDone(path: path, .busy)) }
 
@@ -146,20 +178,12 @@ final class RepairPass {
 
   // MARK: The root
 
-  /// The changes that opening the session makes by itself.
-  func beforeSession() throws(FileFailure) -> [DatabaseRepair.Fact] {
-    var facts: [DatabaseRepair.Fact] = []
-    for name in DatabaseLayout.directories where mends(DatabaseRules.missingDirectory) {
-      guard try database.root.status(name) == nil else { continue }
-      facts.append(.init(action: .madeDirectory, rule: DatabaseRules.missingDirectory, path: name.text))
+  /// Reports the changes that opening the session made by itself.
+  func reportOpening(_ faults: [Fault]) {
+    for fault in faults where fault.rule == DatabaseRules.missingDirectory {
+      done(.madeDirectory, fault.rule, fault.path)
     }
-    guard let new = try database.folder(DatabaseLayout.new) else { return facts }
-    for name in try new.names().sorted() where name.hasPrefix(RunFile.prefix) {
-      guard try examination.isOfDeadRun(name, in: new) else { continue }
-      facts.append(
-        .init(action: .endedRun, rule: DatabaseRules.deadRun, path: DatabaseLayout.new.text + "/" + name.escaped))
-    }
-    return facts
+    for fault in faults where fault.rule == DatabaseRules.deadRun { done(.endedSession, fault.rule, fault.path) }
   }
 
   func mendSettings(newClientID: UUIDBytes) {
@@ -169,39 +193,28 @@ final class RepairPass {
       guard try database.root.status(DatabaseLayout.settings)?.kind == .regular,
         case .damaged = try database.settings(waits: false)
       else { return }
-      var fact = DatabaseRepair.Fact(action: .replacedSettings, rule: DatabaseRules.settingsDamaged, path: path)
+      var target: String?
       if let session {
         guard let damage = try session.changeSettings(newClientID: newClientID).damage else { return }
-        fact.target = damage.keptAs.text
+        target = damage.keptAs.text
       }
-      done(fact)
+      done(.replacedSettings, DatabaseRules.settingsDamaged, path, target: target)
     }
   }
 
   // MARK: Locks
 
-  func mendLocks(_ state: ReportState) {
-    trying(state.rawValue) {
-      guard let listing = try ReportFolder(state, database) else { return }
-      for stem in listing.stems where listing.parts[stem]?.contains(.lock) == true {
-        let name = stem.appending(DatabaseLayout.lockExtension)
-        trying(listing.path(name)) {
-          let rule: Rule
-          switch try examination.lock(name, in: listing.folder) {
-          case .abandoned: rule = DatabaseRules.abandonedLock
-          case .expired: rule = DatabaseRules.expiredLock
-          case .damaged(_, isExpired: true): rule = DatabaseRules.damagedLock
-          default: return
-          }
-          guard mends(rule) else { return }
-          if session != nil {
-            guard
-              try LockFile.removeExpired(
-                name, in: listing.folder, now: now, timeToLive: LockExpiry.timeToLive)
-            else { return }
-          }
-          done(.init(action: .removedLock, rule: rule, path: listing.path(name)))
+  func mendLocks(_ faults: [Fault]) {
+    for fault in faults {
+      guard let lock = fault.leftover, [.abandonedLock, .expiredLock].contains(lock.kind) else { continue }
+      trying(fault.path) {
+        if session != nil {
+          guard let name = lock.folder, let folder = try database.folder(name),
+            try LockFile.removeExpired(
+              lock.name, in: folder, now: examination.now, timeToLive: examination.timeToLive)
+          else { return }
         }
+        done(.removedLock, fault.rule, fault.path)
       }
     }
   }
@@ -209,39 +222,24 @@ final class RepairPass {
   // MARK: Keeping aside
 
   /// Moves an entry to `rejected/`, with `reason` beside it, and reports that.
-  func keepAside(
-    _ name: FileName, in folder: Folder, path: String, as newName: FileName, rule: Rule, reason: String
-  ) throws(FileFailure) {
-    let target = try moveAside(name, in: folder, as: newName, reason: reason)
-    move(path, to: nil)
-    done(.init(action: .keptAside, rule: rule, path: path, target: rejectedPath(target)))
+  func keepAside(_ name: FileName, in folder: RepairFolder, rule: Rule, reason: String) throws(FileFailure) {
+    let target = try moveAside(name, in: folder, reason: reason)
+    done(.keptAside, rule, folder.path(name), target: rejected.path(target))
   }
 
-  func rejectedPath(_ name: FileName) -> String { DatabaseLayout.rejected.text + "/" + name.escaped }
-
-  /// - Returns: the entry's name there, also in a dry run.
-  func moveAside(_ name: FileName, in folder: Folder, as newName: FileName, reason: String) throws(FileFailure)
-    -> FileName
-  {
-    let rejected: Folder?
-    if session != nil {
-      rejected = try database.root.folderMade(DatabaseLayout.rejected)
-    } else {
-      rejected = try database.folder(DatabaseLayout.rejected)
+  /// - Returns: the entry's name there: `<state>-<name>`, with `-2` and so on appended if that is taken.
+  func moveAside(_ name: FileName, in folder: RepairFolder, reason: String) throws(FileFailure) -> FileName {
+    guard let newName = FileName(bytes: folder.name.bytes + [UInt8(ascii: "-")] + name.bytes) else {
+      throw FileFailure(folder.path.appending(name), .fileNameTooLong)
     }
     for number in 1... {
       let candidate = number == 1 ? newName : newName.appending("-\(number)")
-      let isTaken = try rejected?.status(candidate) != nil
-      if isTaken || plan.hasAside(candidate) { continue }
-      guard let session, let rejected else {
-        plan.keepAside(as: candidate)
-        return candidate
-      }
+      if try rejected.status(candidate) != nil { continue }
       // The reason first: if this process dies in between, only a reason is left, and the next repair chooses the same
       // name.
       let reasonName = candidate.appending(DatabaseLayout.reasonExtension)
-      try session.replace(reasonName, in: rejected, with: Array((reason + "\n").utf8))
-      do { try folder.moveWithoutReplacing(name, to: rejected, as: candidate) } catch {
+      try rejected.replace(reasonName, with: Array((reason + "\n").utf8))
+      do { try folder.move(name, to: rejected, as: candidate) } catch {
         if error.errno == .fileExists { continue }
         _ = try? rejected.remove(reasonName)
         throw error
@@ -251,11 +249,9 @@ final class RepairPass {
     preconditionFailure("numbers do not end")
   }
 
-  /// The name of a report's metadata in `rejected/`.
-  static func asideName(_ stem: FileName, _ state: ReportState) -> FileName {
-    guard let name = FileName(bytes: Array((state.rawValue + "-").utf8) + stem.bytes) else {
-      preconditionFailure("a state has no slash")
-    }
-    return name.appending(DatabaseLayout.metadataExtension)
+  /// Moves an entry back that `moveAside` moved.
+  func moveBack(_ aside: FileName, to folder: RepairFolder, as name: FileName) throws(FileFailure) {
+    try rejected.move(aside, to: folder, as: name)
+    try rejected.remove(aside.appending(DatabaseLayout.reasonExtension))
   }
 }

@@ -1,6 +1,6 @@
 internal import CrashpadFiles
-internal import Glibc
 internal import CrashpadSnapshot
+internal import Glibc
 internal import SystemPackage
 
 /// Examines single entries of a database that may be changing. A fault counts only if it is seen again: reports move,
@@ -9,16 +9,19 @@ struct Examination {
   let database: CrashDatabase
   /// The time from which ages are computed, in seconds since 1970.
   let now: Int64
+  /// The seconds after which files in `new/`, reports without metadata and locks of unknown owners expire.
+  let timeToLive: Int64
   /// The time of the clock: a recent file may be incomplete.
   let clock = Int64(time(nil))
 
-  init(_ database: CrashDatabase, now: Int64) {
+  init(_ database: CrashDatabase, now: Int64, timeToLive: Int64 = LockExpiry.timeToLive) {
     self.database = database
     self.now = now
+    self.timeToLive = timeToLive
   }
 
   /// The tolerated difference between two clocks, in seconds.
-  static let clockTolerance: Int64 = 60
+  private static let clockTolerance: Int64 = 60
   /// A file that changed within these seconds may still be in progress.
   private static let youth: Int64 = 10
   private static let looks = 4
@@ -26,6 +29,8 @@ struct Examination {
   private static let pause: UInt32 = 500
 
   func isFuture(_ time: Int64) -> Bool { time > now && time - now > Self.clockTolerance }
+
+  func isExpired(_ time: Int64) -> Bool { LockExpiry.isExpired(since: time, now: now, timeToLive: timeToLive) }
 
   /// Repeats `look` a few times, within about 2 ms, as long as `isFault` is true and the file is young.
   private func settled<Value>(
@@ -62,25 +67,41 @@ struct Examination {
     return found ?? true
   }
 
+  /// Whether the call failed because the name is a link, a directory or another entry that is not a file.
+  static func isNoFile(_ failure: FileFailure) -> Bool {
+    [.invalidArgument, .tooManySymbolicLinkLevels, .isDirectory].contains(failure.errno)
+  }
+
+  /// Whether a file in `new/` of a session of ours has an owner that lives; nil if it is gone.
+  func owner(of name: FileName, in new: Folder) throws(FileFailure) -> OpenFile.Ownership? {
+    try settled(
+      { () throws(FileFailure) -> (value: OpenFile.Ownership, modified: Int64)? in
+        guard let status = try new.status(name) else { return nil }
+        return (try SessionFile.owner(of: name, in: new), status.modified)
+      }, isFault: { $0 == .free })
+  }
+
   // MARK: Locks
 
-  enum Lock: Equatable {
-    case held
-    case abandoned
-    case unknown(since: Int64)
-    case expired(since: Int64)
-    case future(since: Int64)
-    /// Fewer than eight bytes; its expiry depends on the file's time.
-    case damaged(byteCount: Int, isExpired: Bool)
-    case notAFile
+  struct Lock: Equatable {
+    enum Kind {
+      case held, abandoned, unknown, expired, future
+      /// Fewer than eight bytes; its expiry depends on the file's time.
+      case damaged
+      case notAFile
+    }
+
+    let kind: Kind
+    /// The time at which it was made, in seconds since 1970.
+    var since: Int64 = 0
+    var byteCount = 0
+    /// Whether its owner is dead, or can't be determined and the lock has expired.
+    var isRemovable = false
+    /// For an entry that is not a file.
+    var failure: FileFailure?
 
     /// Whether a program may be working under this lock.
-    var isLive: Bool {
-      switch self {
-      case .held, .unknown, .future, .damaged(_, isExpired: false): true
-      case .abandoned, .expired, .damaged, .notAFile: false
-      }
-    }
+    var isLive: Bool { !isRemovable && kind != .notAFile }
   }
 
   /// The state of a lock; nil if there is none.
@@ -90,44 +111,60 @@ struct Examination {
         let file: OpenFile?
         do throws(FileFailure) { file = try LockFile.openLock(name, in: folder) } catch {
           guard Self.isNoFile(error) else { throw error }
-          return (.notAFile, 0)
+          return (Lock(kind: .notAFile, failure: error), 0)
         }
         guard let file else { return nil }
         let status = try file.status()
         // A lock that was removed after it was opened does not count.
         guard status.linkCount > 0 else { return nil }
-        return (lock(try LockFile.state(of: file), byteCount: status.size), status.modified)
-      },
-      isFault: { lock in
-        switch lock {
-        case .abandoned, .damaged: true
-        default: false
-        }
-      })
+        return (lock(try LockFile.state(of: file), status), status.modified)
+      }, isFault: { $0.kind == .abandoned || $0.kind == .damaged })
   }
 
-  private func lock(_ state: LockState, byteCount: Int) -> Lock {
+  private func lock(_ state: LockState, _ status: FileStatus) -> Lock {
     switch state {
-    case .held: return .held
-    case .abandoned: return .abandoned
+    case .held(let since): return Lock(kind: .held, since: since ?? status.modified, byteCount: status.size)
+    case .abandoned:
+      return Lock(kind: .abandoned, since: status.modified, byteCount: status.size, isRemovable: true)
     case .unknown(let since):
-      let isExpired = LockExpiry.isExpired(since: since, now: now)
-      if byteCount < 8 { return .damaged(byteCount: byteCount, isExpired: isExpired) }
-      if isExpired { return .expired(since: since) }
-      return isFuture(since) ? .future(since: since) : .unknown(since: since)
+      let isExpired = isExpired(since)
+      let kind: Lock.Kind =
+        status.size < 8 ? .damaged : isExpired ? .expired : isFuture(since) ? .future : .unknown
+      return Lock(kind: kind, since: since, byteCount: status.size, isRemovable: isExpired)
     }
   }
 
-  /// Whether a program may be working on the report: while it moves, either of its two locks may be held.
+  /// The use of a report by other programs, as its locks show it.
+  enum Use {
+    case free
+    /// An entry that is not a file stands where a lock would be.
+    case blocked(FileFailure)
+    case busy
+  }
+
+  /// Looks at all locks of a report: while it moves, either of its two locks may be held; and programs lock a name with
+  /// upper-case letters by its id.
+  ///
+  /// - Parameter states: the states whose locks a change would take.
+  func use(of stem: FileName, toLock states: [ReportState] = ReportState.allCases) throws(FileFailure) -> Use {
+    var use = Use.free
+    for name in stem.hasUpperCase ? [stem, stem.uuid?.stem ?? stem] : [stem] {
+      for state in ReportState.allCases {
+        guard let folder = try database.folder(state.folderName), let lock = try lock(name.lockName, in: folder) else {
+          continue
+        }
+        if lock.isLive { return .busy }
+        if let failure = lock.failure, states.contains(state) { use = .blocked(failure) }
+      }
+    }
+    return use
+  }
+
   func isBusy(_ stem: FileName) throws(FileFailure) -> Bool {
-    for state in ReportState.allCases {
-      guard let folder = try database.folder(state.folderName) else { continue }
-      if let lock = try lock(stem.appending(DatabaseLayout.lockExtension), in: folder), lock.isLive { return true }
-    }
-    return false
+    if case .busy = try use(of: stem) { true } else { false }
   }
 
-  // MARK: Metadata
+  // MARK: Reports
 
   enum Metadata {
     case found(ReportMetadata, byteCount: Int)
@@ -135,13 +172,6 @@ struct Examination {
     case missing
     case notAFile
     case damaged(ReportMetadata.Damage)
-
-    var isFault: Bool {
-      switch self {
-      case .found, .attributes: false
-      case .missing, .notAFile, .damaged: true
-      }
-    }
 
     /// Whether the file is longer than the part that was read.
     var isOversized: Bool {
@@ -157,12 +187,11 @@ struct Examination {
   }
 
   /// The content of `<stem>.meta`; without such a file, the attributes of the report.
-  func metadata(_ stem: FileName, in folder: Folder) throws(FileFailure) -> Metadata {
-    let name = stem.appending(DatabaseLayout.metadataExtension)
+  func metadata(_ stem: FileName, in folder: any FolderView) throws(FileFailure) -> Metadata {
     let found = try settled(
       { () throws(FileFailure) -> (value: Metadata, modified: Int64)? in
         let file: OpenFile?
-        do throws(FileFailure) { file = try folder.openIfPresent(name) } catch {
+        do throws(FileFailure) { file = try folder.openIfPresent(stem.metadataName) } catch {
           guard Self.isNoFile(error) else { throw error }
           return (.notAFile, 0)
         }
@@ -173,37 +202,51 @@ struct Examination {
           guard let damage = error as? ReportMetadata.Damage else { throw FileFailure(file.path, .ioError) }
           return (.damaged(damage), status.modified)
         }
-      }, isFault: \.isFault)
+      }, isFault: { $0.value == nil })
     if let found { return found }
-    let report = stem.appending(DatabaseLayout.reportExtension)
-    return try AttributeMetadata.read(report, in: folder).map { .attributes($0.metadata, $0.source) } ?? .missing
+    return try AttributeMetadata.read(stem.reportName, in: folder).map { .attributes($0.metadata, $0.source) }
+      ?? .missing
   }
 
-  /// Whether the call failed because the name is a link, a directory or another entry that is not a file.
-  static func isNoFile(_ failure: FileFailure) -> Bool {
-    [.invalidArgument, .tooManySymbolicLinkLevels, .isDirectory].contains(failure.errno)
+  /// The report `stem`, if it is old and has no metadata, not even damaged ones.
+  func oldReportWithoutMetadata(_ stem: FileName, _ state: ReportState, _ folder: Folder) throws(FileFailure) -> Report?
+  {
+    guard try folder.status(stem.metadataName) == nil, let status = try folder.status(stem.reportName),
+      isExpired(status.modified), try !AttributeMetadata.hasTraces(stem.reportName, in: folder)
+    else { return nil }
+    return try ReportReader(state, folder, attachments: nil, root: database.root).read(stem.reportName)
   }
 
   /// Whether the report is in both directories, and not just being moved.
-  func isDouble(_ pending: FileName, _ completed: FileName) throws(FileFailure) -> Bool {
-    func isThere(_ stem: FileName, _ state: ReportState) throws(FileFailure) -> Bool {
-      try database.folder(state.folderName)?.status(stem.appending(DatabaseLayout.reportExtension))?.kind == .regular
+  static func isDouble(
+    _ stem: FileName, in pending: any FolderView, _ other: FileName, in completed: any FolderView
+  ) throws(FileFailure) -> Bool {
+    func isThere(_ stem: FileName, _ folder: any FolderView) throws(FileFailure) -> Bool {
+      try folder.status(stem.reportName)?.kind == .regular
     }
-    guard try isThere(completed, .completed), try isThere(pending, .pending) else { return false }
-    return try isThere(completed, .completed)
+    guard try isThere(other, completed), try isThere(stem, pending) else { return false }
+    return try isThere(other, completed)
   }
 
-  // MARK: Runs of ours
+  /// Whether there are metadata without a report, and no program holds the lock to move or make one.
+  func isLone(_ stem: FileName, in folder: any FolderView) throws(FileFailure) -> Bool {
+    guard try !isBusy(stem), try folder.status(stem.reportName) == nil else { return false }
+    return try folder.status(stem.metadataName) != nil
+  }
 
-  /// Whether a file `.crashpadctl-…` in `new/` belongs to a dead session.
-  func isOfDeadRun(_ name: FileName, in new: Folder) throws(FileFailure) -> Bool {
-    let run = RunFile.runName(of: name)
-    let isAlive = try settled(
-      { () throws(FileFailure) -> (value: Bool, modified: Int64)? in
-        // Without the session's own file its state is unknown.
-        guard try new.status(name) != nil, let file = try new.openIfPresent(run) else { return nil }
-        return (file.ownership() != .free, try file.status().modified)
-      }, isFault: { !$0 })
-    return isAlive == false
+  /// The directories of reports, in the order in which reports move through them; and once more `pending/`, to which
+  /// they return when their upload is requested. A search in this order misses no report that moves meanwhile.
+  static let places = [
+    DatabaseLayout.new, DatabaseLayout.pending, DatabaseLayout.completed, DatabaseLayout.pending,
+  ]
+
+  /// Whether there is a report with this id, or with this exact name.
+  func hasReport(_ id: UUIDBytes, _ stem: FileName) throws(FileFailure) -> Bool {
+    for place in Self.places {
+      guard let folder = try database.folder(place) else { continue }
+      if try folder.status(DatabaseLayout.report(id)) != nil { return true }
+      if try folder.status(stem.reportName) != nil { return true }
+    }
+    return false
   }
 }

@@ -57,13 +57,23 @@ struct DatabaseCheckCommand: ParsableCommand {
 
   func run() throws {
     let database = try self.database.open { path, text, status in
-      if format == .json { DatabaseCheckReport.writeFailure(path, text, status) }
+      if format == .json { DatabaseCheckJSON.writeFailure(path, text, status) }
     }
-    var report = DatabaseCheckReport(self, database)
+    let run = DatabaseCheckRun(
+      database: database, now: clock.seconds, repairs: repair, isDryRun: dryRun, isStrict: strict,
+      ignored: Set(ignore))
+    let printer = DatabaseCheckPrinter(run: run, isQuiet: quiet)
+    let outcome: DatabaseCheckRun.Outcome
     switch format {
-    case .text: report.writeText()
-    case .json: report.writeJSON()
+    case .text:
+      outcome = run.run(printer.print)
+      printer.print(outcome)
+    case .json:
+      var repairs: [DatabaseRepair.Event] = []
+      outcome = run.run { repairs.append($0) }
+      DatabaseCheckJSON.write(run, repairs, outcome)
+      printer.printFailure(outcome)
     }
-    throw ExitCode(report.status.rawValue)
+    throw ExitCode(outcome.status.rawValue)
   }
 }

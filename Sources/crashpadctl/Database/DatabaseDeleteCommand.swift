@@ -51,9 +51,7 @@ struct DatabaseDeleteCommand: ParsableCommand {
     } else {
       ids = try ReportArgument.resolve(reports, in: database)
     }
-    let run = ReportChangeRun(
-      database: database, command: "delete", done: "deleted", isDry: dryRun, format: format,
-      check: { _ in }, change: Self.delete)
-    throw ExitCode(try run.run(ids).rawValue)
+    let run = ReportChangeRun(database: database, isDryRun: dryRun, check: { _ in }, change: Self.delete)
+    throw ExitCode(try run.run(ids, command: "delete", done: "deleted", format).rawValue)
   }
 }

@@ -22,14 +22,15 @@ struct DatabaseInfoCommand: ParsableCommand {
   func run() throws {
     let database = try database.open()
     let summary: DatabaseSummary
-    do { summary = try DatabaseSummary(database, now: clock.seconds) } catch {
+    do { summary = try DatabaseSummary(database) } catch {
       Terminal.error(Sentences.databaseFailure(error, database.path))
       throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)
     }
     for failure in summary.failures { Terminal.error(Sentences.databaseFailure(failure, database.path)) }
+    let text = DatabaseSummaryText(database: database, summary: summary, now: clock.seconds)
     switch format {
-    case .text: Terminal.output(summary.text)
-    case .json: JSONWriter.standardOutput(.indented) { summary.write(to: &$0) }
+    case .text: Terminal.output(text.text)
+    case .json: JSONWriter.standardOutput(.indented) { text.write(to: &$0) }
     }
     if case .damaged(let damage) = summary.settings {
       let file = Wording.printable(database.path.appending(DatabaseLayout.settings))

@@ -120,6 +120,11 @@ struct DatabaseListCommand: ParsableCommand {
 
   func run() throws {
     let database = try database.open()
-    throw ExitCode(try ListRun(command: self, database: database).run().rawValue)
+    let found: ReportSelection
+    do { found = try ListRun(command: self, database: database).run() } catch {
+      Terminal.error(Sentences.databaseFailure(error, database.path))
+      throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)
+    }
+    throw ExitCode(ListPrinter(command: self, database: database).print(found).rawValue)
   }
 }

@@ -46,10 +46,10 @@ struct DatabaseRequestUploadCommand: ParsableCommand {
   func run() throws {
     let database = try database.open()
     let run = ReportChangeRun(
-      database: database, command: "request-upload", done: "requested for upload", isDry: dryRun, format: format,
-      check: Self.check, change: { try $0.requestUpload($1) })
+      database: database, isDryRun: dryRun, check: Self.check, change: { try $0.requestUpload($1) })
     let ids = reports.isEmpty ? try notUploaded(in: database) : try ReportArgument.resolve(reports, in: database)
-    throw ExitCode(try run.run(ids).rawValue)
+    throw ExitCode(
+      try run.run(ids, command: "request-upload", done: "requested for upload", format).rawValue)
   }
 
   /// The reports selected by the flags. Skipped reports had no upload attempt.

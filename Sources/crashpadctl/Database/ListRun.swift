@@ -1,19 +1,28 @@
-import ArgumentParser
 import CrashpadDatabase
-import CrashpadJSON
+import CrashpadFiles
 import CrashpadSnapshot
-import SystemPackage
 
-/// One run of `database list`.
+/// The reports that `database list` prints.
+struct ReportSelection {
+  /// All reports of the states.
+  fileprivate(set) var reports: [Report] = []
+  /// The indices of the chosen reports, in their order.
+  fileprivate(set) var order: ArraySlice<Int> = []
+  fileprivate var lockedIDs: [ReportState: Set<UUIDBytes>] = [:]
+  fileprivate(set) var failures: [FileFailure] = []
+
+  var chosen: some Sequence<Report> { order.lazy.map { reports[$0] } }
+
+  func lock(of report: Report, in database: CrashDatabase) -> LockState? {
+    guard lockedIDs[report.state]?.contains(report.id) == true else { return nil }
+    return (try? database.lockState(report.id, in: report.state)) ?? nil
+  }
+}
+
+/// One run of `database list`: reads, chooses and sorts reports.
 struct ListRun {
   let command: DatabaseListCommand
   let database: CrashDatabase
-
-  private struct Found {
-    var reports: [Report] = []
-    var lockedIDs: [ReportState: Set<UUIDBytes>] = [:]
-    var failures = 0
-  }
 
   /// The sort key of a report. Sorting moves only keys, because reports are large.
   private struct Key {
@@ -23,32 +32,17 @@ struct ListRun {
     let index: Int
   }
 
-  func run() throws -> ExitStatus {
-    let found = try read()
-    let order = order(of: found.reports)
-    switch command.format {
-    case .json: writeJSON(found, order)
-    case .tsv: writeLines(found, order)
-    case .text where command.long: writeBlocks(found, order)
-    case .text: writeTable(found, order)
-    }
-    return found.failures > 0 ? .findings : .success
-  }
-
-  private func read() throws -> Found {
-    var found = Found()
+  /// Throws `FileFailure` if a directory can't be read.
+  func run() throws(FileFailure) -> ReportSelection {
+    var found = ReportSelection()
     let states = command.states.isEmpty ? ReportState.allCases : ReportState.allCases.filter(isChosen)
     for state in states {
-      let listing: ReportListing
-      do { listing = try database.listing(of: state) } catch {
-        Terminal.error(Sentences.databaseFailure(error, database.path))
-        throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)
-      }
+      let listing = try database.listing(of: state)
       if found.reports.isEmpty { found.reports = listing.reports } else { found.reports += listing.reports }
       found.lockedIDs[state] = listing.lockedIDs
-      for failure in listing.failures { Terminal.error(Sentences.databaseFailure(failure, database.path)) }
-      found.failures += listing.failures.count
+      found.failures += listing.failures
     }
+    found.order = order(of: found.reports)
     return found
   }
 
@@ -89,78 +83,6 @@ struct ListRun {
     case .id: 0
     case .attempts: -Int64(report.metadata.value?.uploadAttempts ?? 0)
     case .state: report.state == .pending ? 0 : 1
-    }
-  }
-
-  // MARK: Output
-
-  private func lock(of report: Report, _ found: Found) -> LockState? {
-    guard found.lockedIDs[report.state]?.contains(report.id) == true else { return nil }
-    return (try? database.lockState(report.id, in: report.state)) ?? nil
-  }
-
-  private func sayIfEmpty(_ found: Found, _ order: ArraySlice<Int>) -> Bool {
-    guard order.isEmpty else { return false }
-    if found.failures > 0 { return true }
-    let what = found.reports.isEmpty ? "no reports" : "no such reports"
-    Terminal.error("\(Wording.printable(database.path)): \(what)")
-    return true
-  }
-
-  private func writeTable(_ found: Found, _ order: ArraySlice<Int>) {
-    if sayIfEmpty(found, order) { return }
-    let columns = command.columns?.columns ?? ReportColumn.usual
-    var table = ReportTable(columns, hasHeader: !command.noHeader, rows: order.count)
-    var cells = ReportCells(database: database, now: command.clock.seconds)
-    let needsLock = columns.contains(.lock)
-    for index in order {
-      table.add(found.reports[index], needsLock ? lock(of: found.reports[index], found) : nil, &cells)
-    }
-    Terminal.output(table.text(limit: TextStyle.output.width, keepsColumns: command.columns != nil))
-  }
-
-  private func writeLines(_ found: Found, _ order: ArraySlice<Int>) {
-    let columns = command.columns?.columns ?? ReportColumn.raw
-    var cells = ReportCells(database: database, now: command.clock.seconds)
-    let needsLock = columns.contains(.lock)
-    var text: [UInt8] = []
-    if !command.noHeader { text += (columns.map(\.rawValue).joined(separator: "\t") + "\n").utf8 }
-    for report in order.lazy.map({ found.reports[$0] }) {
-      let lock = needsLock ? lock(of: report, found) : nil
-      for (index, column) in columns.enumerated() {
-        if index > 0 { text.append(UInt8(ascii: "\t")) }
-        cells.appendRaw(column, report, lock, to: &text)
-      }
-      text.append(UInt8(ascii: "\n"))
-    }
-    Terminal.output(text)
-  }
-
-  private func writeBlocks(_ found: Found, _ order: ArraySlice<Int>) {
-    if sayIfEmpty(found, order) { return }
-    let now = command.clock.seconds
-    var text = ""
-    for index in order {
-      let report = found.reports[index]
-      if !text.isEmpty { text += "\n" }
-      text += ReportText.text(report, lock(of: report, found), in: database, now: now)
-    }
-    Terminal.output(text)
-  }
-
-  private func writeJSON(_ found: Found, _ order: ArraySlice<Int>) {
-    var writer = ReportJSON(database: database)
-    JSONWriter.standardOutput(.indented) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-database-list/1")
-        json.member("database", path: database.path)
-        json.array("reports") { json in
-          for index in order {
-            let report = found.reports[index]
-            writer.write(report, lock(of: report, found), to: &json)
-          }
-        }
-      }
     }
   }
 }

@@ -79,15 +79,38 @@ struct PruneCommand: ParsableCommand {
 
   func run() throws {
     let database = try databaseOption.open()
-    throw ExitCode(PruneRun(command: self, database: database, now: clock.seconds).run().rawValue)
+    let run = PruneRun(
+      database: database, rules: rules, cleaningRules: cleaningRules, isDryRun: dryRun, now: clock.seconds)
+    let results: PruneRun.Results
+    do { results = try run.run() } catch {
+      let notStarted = error as? PruneRun.NotStarted
+      let reason: any Error = notStarted?.failure ?? error
+      Terminal.error(Sentences.databaseFailure(reason, database.path))
+      throw ExitCode(Sentences.failure(reason, creating: notStarted != nil).status.rawValue)
+    }
+    print(results, of: run)
+    throw ExitCode(results.status.rawValue)
   }
 
-  var rules: PruneRules {
+  private func print(_ results: PruneRun.Results, of run: PruneRun) {
+    let text = PruneText(database: run.database, isDryRun: dryRun)
+    for line in text.errors(results) { Terminal.error(line) }
+    switch format {
+    case .text where quiet: break
+    case .text:
+      let lines = text.lines(results)
+      if !lines.isEmpty { Terminal.output(lines.joined(separator: "\n") + "\n") }
+    case .json: PruneJSON(run: run).write(results)
+    }
+    if !quiet { Terminal.error("crashpadctl: " + text.summary(results)) }
+  }
+
+  private var rules: PruneRules {
     PruneRules(
       maximumAge: maxAge.bound?.seconds, maximumSize: maxSize.bound?.bytes, maximumCount: maxReports.bound,
       keepsPending: !pending)
   }
 
   /// Nil without `--clean`.
-  var cleaningRules: CleaningRules? { clean ? CleaningRules(rejectedAge: rejectedAge.bound?.seconds) : nil }
+  private var cleaningRules: CleaningRules? { clean ? CleaningRules(rejectedAge: rejectedAge.bound?.seconds) : nil }
 }

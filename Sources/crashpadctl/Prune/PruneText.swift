@@ -43,7 +43,7 @@ struct PruneText {
   private static func sentence(_ leftover: Leftover) -> String {
     let date = date(leftover.since)
     return switch leftover.kind {
-    case .endedRun: "left by a run of crashpadctl that was ended"
+    case .endedSession: "left by a run of crashpadctl that was ended"
     case .newFile: "not finished since \(date)"
     case .abandonedLock: "a lock whose owner is gone"
     case .expiredLock: "a lock that has expired, of \(date)"

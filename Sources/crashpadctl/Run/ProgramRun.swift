@@ -42,14 +42,15 @@ struct ProgramRun {
     let run = HandledRun(
       arguments: program, environment: environment(library, database), database: database, isQuiet: quiet)
     let end = run.end()
-    let report = RunReport(
-      run: run, end: end, cache: SymbolCache(search, names: .simplified), symbols: symbols, processes: process)
+    let collected = CollectedRun(
+      run: run, end: end, cache: SymbolCache(search, names: .simplified), processes: process)
+    let printer = RunPrinter(collected: collected, symbols: symbols, format: format)
     switch (output, quiet) {
-    case (let output?, _): report.write(to: FilePath(argument: output), format)
-    case (nil, false): report.print(format)
+    case (let output?, _): printer.write(to: FilePath(argument: output))
+    case (nil, false): printer.print()
     case (nil, true): break
     }
-    writePage(report)
+    writePage(collected)
     switch end.end {
     case .exited(let status): Glibc.exit(status)
     case .killed(let signal): Supervisor.die(by: signal)
@@ -57,8 +58,8 @@ struct ProgramRun {
   }
 
   /// Writes the HTML page. The exit status stays the program's, so failures are only printed.
-  private func writePage(_ report: RunReport) {
-    let files = report.dumps.filter { $0.failure == nil }.map { ArgumentText.text(($0.report ?? $0.path).bytes) }
+  private func writePage(_ collected: CollectedRun) {
+    let files = collected.dumps.filter { $0.failure == nil }.map { ArgumentText.text(($0.report ?? $0.path).bytes) }
     var options = PageRun.Options()
     options.symbols = symbols
     _ = HTMLOption.write(

@@ -1,9 +1,5 @@
 import ArgumentParser
 import CrashpadDatabase
-import CrashpadFiles
-import CrashpadJSON
-import CrashpadSnapshot
-import SystemPackage
 
 struct UnlockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -39,88 +35,14 @@ struct UnlockCommand: ParsableCommand {
   @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
 
-  /// A locked dump with the decision and its result.
-  private struct Entry {
-    let dump: PendingDump
-    let decision: PendingDumpLock.Decision
-    var unlockedAs: FileName?
-    var failure: FileFailure?
-  }
-
   func run() throws {
-    let database = try self.database.open()
-    let pending: PendingDumps
-    do { pending = try database.pendingDumps() } catch {
-      Terminal.error(Sentences.databaseFailure(error, database.path))
+    let run = UnlockRun(database: try database.open(), bundleIDs: bundleID, now: clock.seconds, isDryRun: dryRun)
+    let outcome: UnlockRun.Outcome
+    do { outcome = try run.run() } catch {
+      Terminal.error(Sentences.databaseFailure(error, run.database.path))
       throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)
     }
-    for failure in pending.failures { Terminal.error(Sentences.databaseFailure(failure, database.path)) }
-    var entries: [Entry] = []
-    var failures = pending.failures
-    for dump in pending.dumps where dump.isLocked {
-      let entry = unlock(dump, in: database)
-      if let failure = entry.failure { failures.append(failure) }
-      entries.append(entry)
-    }
-    switch format {
-    case .text: tell(entries, in: database)
-    case .json: write(entries, in: database)
-    }
-    if failures.isEmpty { return }
-    let statuses = failures.map { ExitStatus($0.errno, creating: true) }
-    let isAll = failures.count == entries.count { if case .expired = $0.decision { true } else { false } }
-    throw ExitCode((isAll ? statuses[0] : .findings).rawValue)
-  }
-
-  private func unlock(_ dump: PendingDump, in database: CrashDatabase) -> Entry {
-    var entry = Entry(
-      dump: dump, decision: PendingDumpLock.decide(dump, bundleIDs: bundleID, now: clock.seconds))
-    guard case .expired = entry.decision, !dryRun else { return entry }
-    do throws(FileFailure) { entry.unlockedAs = try database.unlock(dump)?.name } catch { entry.failure = error }
-    return entry
-  }
-
-  private func tell(_ entries: [Entry], in database: CrashDatabase) {
-    var unlocked = 0
-    for entry in entries {
-      let name = Wording.printable(database.path(of: entry.dump))
-      if let failure = entry.failure {
-        let what = failure.errno == .fileExists ? "a dump without .locked is there already" : failure.errno.description
-        Terminal.error("\(name): error: not unlocked: \(what)")
-        continue
-      }
-      if case .fromFuture = entry.decision {
-        let time = LockText.time(entry.dump.modified)
-        Terminal.error("\(name): warning: changed in the future, at \(time): a clock is wrong, and the age is unknown")
-      }
-      if case .expired = entry.decision { unlocked += 1 }
-      guard !quiet else { continue }
-      let text = LockText.decision(entry.decision, entry.dump, now: clock.seconds, isDryRun: dryRun)
-      Terminal.output("\(Wording.printable(entry.dump.name.bytes)): \(text)\n")
-    }
-    if quiet { return }
-    let verb = dryRun ? "would be unlocked" : "unlocked"
-    Terminal.error(
-      "crashpadctl: \(grouped(unlocked)) of \(Wording.count(entries.count, "locked dump")) \(verb)")
-  }
-
-  private func write(_ entries: [Entry], in database: CrashDatabase) {
-    JSONWriter.standardOutput(.indented) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-unlock/1")
-        json.member("database", path: database.path)
-        json.member("now", Wording.rfc3339(Timestamp(seconds: clock.seconds)))
-        json.member("dry_run", dryRun)
-        json.array("dumps") { json in
-          for entry in entries {
-            json.object { json in
-              LockText.write(entry.dump, entry.decision, now: clock.seconds, to: &json)
-              json.member("unlocked", entry.unlockedAs != nil)
-              json.member("error", entry.failure.map { $0.errno.description })
-            }
-          }
-        }
-      }
-    }
+    UnlockPrinter(run: run, isQuiet: quiet, format: format).print(outcome)
+    if outcome.status != .success { throw ExitCode(outcome.status.rawValue) }
   }
 }

@@ -1,6 +1,4 @@
 package import CrashpadFiles
-internal import CrashpadSnapshot
-package import SystemPackage
 
 /// A file in one of the directories without reports: `new/` and `rejected/`.
 package struct DatabaseFile: Sendable, Hashable {
@@ -14,33 +12,11 @@ package struct DatabaseFile: Sendable, Hashable {
 }
 
 extension CrashDatabase {
-  /// The parts of a database that the directory at `path` lacks; nil if there is no such directory. Only reads.
-  ///
-  /// Throws `FileFailure`.
-  package static func missingParts(at path: FilePath) throws(FileFailure) -> [FileName]? {
-    let root: Folder
-    do { root = try Folder(path) } catch {
-      if error.errno == .noSuchFileOrDirectory { return nil }
-      throw error
-    }
-    var missing: [FileName] = []
-    for name in DatabaseLayout.all where name != DatabaseLayout.rejected {
-      if try root.status(name) == nil { missing.append(name) }
-    }
-    return missing
-  }
-
   /// The files in `new/`: those that are being written, and those that a dead program left. Throws `FileFailure`.
   package func newFiles() throws(FileFailure) -> [DatabaseFile] {
     guard let folder = try folder(DatabaseLayout.new) else { return [] }
-    var isLiving: [FileName: Bool] = [:]
     return try Self.files(in: folder) { name in
-      guard name.hasPrefix(RunFile.prefix) else { return false }
-      let run = RunFile.runName(of: name)
-      if let known = isLiving[run] { return known }
-      let file = try? folder.openIfPresent(run)
-      isLiving[run] = file?.ownership() == .owned
-      return isLiving[run] == true
+      name.hasPrefix(SessionFile.prefix) && (try? SessionFile.owner(of: name, in: folder)) == .owned
     }
   }
 

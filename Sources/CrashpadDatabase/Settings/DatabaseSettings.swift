@@ -91,20 +91,15 @@ extension CrashDatabase {
   }
 }
 
-extension OpenFile {
-  /// Throws `FileFailure` with `tooManyLinks` if the file has another name: it may be a link to a file elsewhere, which
-  /// would be changed or sent through it. A file of a database has one name.
-  func checkLinks() throws(FileFailure) {
-    if try status().linkCount > 1 { throw FileFailure(path, .tooManyLinks) }
-  }
-}
-
 extension DatabaseSession {
   public struct SettingsChange: Sendable {
     public let settings: DatabaseSettings
     /// The damage of the previous settings, and the name under which they are kept.
     package let damage: (DatabaseSettings.Damage, keptAs: FileName)?
   }
+
+  /// The most bytes of damaged settings that are kept.
+  private static let maximumSettingsSize = 1 << 20
 
   /// Changes the settings; missing and damaged ones are first replaced by new ones with a random client id.
   ///
@@ -132,7 +127,7 @@ extension DatabaseSession {
       guard let named = try root.status(DatabaseLayout.settings), try named.isSameFile(as: file.status()) else {
         continue
       }
-      let bytes = try file.prefix(ReportMetadata.maximumSize)
+      let bytes = try file.prefix(Self.maximumSettingsSize)
       var damage: (DatabaseSettings.Damage, keptAs: FileName)?
       var settings: DatabaseSettings
       switch CrashDatabase.settings(bytes) {

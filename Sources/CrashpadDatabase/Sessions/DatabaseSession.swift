@@ -1,4 +1,4 @@
-public import CrashpadFiles
+internal import CrashpadFiles
 package import CrashpadSnapshot
 internal import Synchronization
 internal import SystemPackage
@@ -16,38 +16,23 @@ public final class DatabaseSession: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    var run: RunFile
+    var file: SessionFile
     var temporaries = 0
   }
 
-  /// Begins a session. The directories of the database are made if they are missing.
-  ///
-  /// `now` is written as the time of locks, in seconds since 1970. Throws `FileFailure`.
-  public init(_ database: CrashDatabase, now: Int64) throws(FileFailure) {
+  /// Begins a session without regard to dead ones. The directories of the database are made if they are missing.
+  init(withoutRecovery database: CrashDatabase, now: Int64) throws(FileFailure) {
     self.database = database
     self.now = now
     new = try database.root.folderMade(DatabaseLayout.new)
     pending = try database.root.folderMade(DatabaseLayout.pending)
     completed = try database.root.folderMade(DatabaseLayout.completed)
-    state = Mutex(State(run: try RunFile.make(in: new, now: now)))
-    let abandoned = try RunFile.abandoned(in: new)
-    if abandoned.isEmpty { return }
-    // The files of dead sessions are removed last: if this process dies here, the next session removes the rest.
-    do {
-      for run in abandoned {
-        for name in run.journals { try PublicationJournal.finish(name, in: new, database) }
-      }
-      try finishAbandonedChanges()
-    } catch {
-      close()
-      throw error as? FileFailure ?? FileFailure(database.path, .ioError)
-    }
-    for run in abandoned { RunFile.remove(run, in: new) }
+    state = Mutex(State(file: try SessionFile.make(in: new, now: now)))
   }
 
   /// Removes the session's own files. Locks have to be released before.
   public func close() {
-    state.withLock { $0.run.remove() }
+    state.withLock { $0.file.remove() }
   }
 
   func folder(_ state: ReportState) -> Folder {
@@ -83,19 +68,19 @@ public final class DatabaseSession: Sendable {
   /// Returns nil if the lock exists already.
   private func make(_ name: FileName, in folder: Folder) throws(FileFailure) -> ReportLock? {
     for _ in 0..<3 {
-      let run = state.withLock { $0.run }
+      let own = state.withLock { $0.file }
       do {
-        try new.link(run.name, to: folder, as: name)
-        return ReportLock(name: name, folder: folder, file: run.file)
+        try new.link(own.name, to: folder, as: name)
+        return ReportLock(name: name, folder: folder, file: own.file)
       } catch {
         switch error.errno {
         case .fileExists: return nil
         case .tooManyLinks:
           // The limit of ext4 is 65,000. The old file stays held by the locks that are links to it.
-          try renew(insteadOf: run)
-        case .noSuchFileOrDirectory where try new.status(run.name) == nil:
+          try renew(insteadOf: own)
+        case .noSuchFileOrDirectory where try new.status(own.name) == nil:
           // Crashpad removes files from `new/` after three days, and an operator may remove any.
-          try renew(insteadOf: run)
+          try renew(insteadOf: own)
         case .notPermitted, .notSupported, .noFunction: return try LockFile.makeAlone(name, in: folder, now: now)
         default: throw error
         }
@@ -104,14 +89,14 @@ public final class DatabaseSession: Sendable {
     throw FileFailure(folder.path.appending(name), .tooManyLinks)
   }
 
-  private func renew(insteadOf old: RunFile) throws(FileFailure) {
-    let run = try RunFile.make(in: new, now: now)
+  private func renew(insteadOf old: SessionFile) throws(FileFailure) {
+    let file = try SessionFile.make(in: new, now: now)
     state.withLock { state in
-      if state.run === old {
+      if state.file === old {
         old.remove()
-        state.run = run
+        state.file = file
       } else {
-        run.remove()
+        file.remove()
       }
     }
   }
@@ -122,7 +107,7 @@ public final class DatabaseSession: Sendable {
   func temporaryName() -> FileName {
     state.withLock { state in
       state.temporaries += 1
-      return state.run.temporaryName(state.temporaries)
+      return state.file.temporaryName(state.temporaries)
     }
   }
 
@@ -148,13 +133,5 @@ public final class DatabaseSession: Sendable {
       _ = try? new.remove(temporary)
       throw error
     }
-  }
-}
-
-extension CrashDatabase {
-  /// Whether dead sessions left files here that a new session would remove. Throws `FileFailure`.
-  package func hasAbandonedRuns() throws(FileFailure) -> Bool {
-    guard let new = try folder(DatabaseLayout.new) else { return false }
-    return try !RunFile.abandoned(in: new).isEmpty
   }
 }

@@ -41,7 +41,7 @@ extension CrashDatabase {
         size = size.saturatingSum(UInt64(clamping: dump.size).kibibytes)
       }
     } catch { others.failures.append(error) }
-    let found = LeftoverSearch.rejectedDumps(of: self)
+    let found = rejectedLeftovers { _ in true }
     others.failures += found.failures
     others.rejected = found.found.filter { !gone.contains($0.name) }
       .sorted { $0.since == $1.since ? $0.name < $1.name : $0.since > $1.since }

@@ -19,7 +19,7 @@ public enum AttributeMetadata {
   static let maximumSize = 1 << 20
 
   /// Reads the metadata of the report `name`; nil if there are none that Crashpad would accept.
-  static func read(_ name: FileName, in folder: Folder) throws(FileFailure) -> (
+  static func read(_ name: FileName, in folder: any FolderView) throws(FileFailure) -> (
     metadata: ReportMetadata, source: Source
   )? {
     let file = try folder.openIfPresent(name)
@@ -46,5 +46,18 @@ public enum AttributeMetadata {
       return metadata
     }
     return nil
+  }
+
+  /// Whether a report has an attribute of Crashpad's, even if that is not enough for metadata.
+  static func hasTraces(_ name: FileName, in folder: Folder) throws(FileFailure) -> Bool {
+    let members = ["uuid", "creation_time"]
+    if let file = try folder.openIfPresent(name) {
+      for key in generations.flatMap({ generation in members.map { generation + $0 } })
+      where file.attribute("user." + key) != nil || file.attribute(key) != nil { return true }
+    }
+    // An unreadable AppleDouble file may contain some: then this throws.
+    guard let side = try folder.openIfPresent(name.appleDouble) else { return false }
+    let attributes = AppleDouble.attributes(in: try side.prefix(maximumSize))
+    return attributes.keys.contains { key in generations.contains { key.hasPrefix($0) } }
   }
 }

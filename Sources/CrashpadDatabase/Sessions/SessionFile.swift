@@ -7,8 +7,10 @@ internal import SystemPackage
 /// The locks that the session takes are hard links to this file, so a lock appears with content, mark and living owner
 /// in one call. The session's temporary files are named after it, `.crashpadctl-<number>-<n>`; a later session that
 /// finds it dead removes all of them. Crashpad removes such files from `new/` after three days.
-final class RunFile: Sendable {
+final class SessionFile: Sendable {
   static let prefix = ".crashpadctl-"
+  /// Appended to the name of a temporary file that is a `PublicationJournal`.
+  static let journalExtension = ".journal"
 
   let name: FileName
   let file: OpenFile
@@ -23,7 +25,7 @@ final class RunFile: Sendable {
   }
 
   /// Makes the file of a new session in `folder`, the database's `new/`.
-  static func make(in folder: Folder, now: Int64) throws(FileFailure) -> RunFile {
+  static func make(in folder: Folder, now: Int64) throws(FileFailure) -> SessionFile {
     while true {
       let name = FileName.numbered(prefix, UInt64.random(in: .min ... .max))
       let file: OpenFile
@@ -41,7 +43,7 @@ final class RunFile: Sendable {
         _ = try? folder.remove(name)
         throw error
       }
-      return RunFile(name: name, file: file, content: content, folder: folder)
+      return SessionFile(name: name, file: file, content: content, folder: folder)
     }
   }
 
@@ -51,28 +53,39 @@ final class RunFile: Sendable {
   func remove() { _ = try? folder.remove(name) }
 
   /// A session that died.
-  struct Abandoned {
+  struct Dead {
     /// All of its files: journals first, its own last.
     let names: [FileName]
-    var journals: [FileName] { names.filter { $0.hasSuffix(PublicationJournal.suffix) } }
+    var journals: [FileName] { names.filter { $0.hasSuffix(SessionFile.journalExtension) } }
     /// Open until the files are removed: if the session was only just starting, this makes it start anew.
     fileprivate let file: OpenFile
   }
 
   /// The dead sessions that left files in `folder`.
-  static func abandoned(in folder: Folder) throws(FileFailure) -> [Abandoned] {
-    var runs: [FileName: [FileName]] = [:]
-    for name in try folder.names() where name.hasPrefix(prefix) { runs[runName(of: name), default: []].append(name) }
-    var abandoned: [Abandoned] = []
-    for (run, names) in runs {
-      let others = names.filter { $0 != run }
-      // If a session's own file was removed, the session may live. Its other files stay until their third day.
-      guard let file = try? folder.openIfPresent(run, .readAndWrite), try isDead(file) else { continue }
-      let isJournal = { (name: FileName) in name.hasSuffix(PublicationJournal.suffix) }
-      let ordered = others.filter(isJournal) + others.filter { !isJournal($0) } + [run]
-      abandoned.append(Abandoned(names: ordered, file: file))
+  static func dead(in folder: Folder) throws(FileFailure) -> [Dead] {
+    var sessions: [FileName: [FileName]] = [:]
+    for name in try folder.names() where name.hasPrefix(prefix) {
+      sessions[sessionName(of: name), default: []].append(name)
     }
-    return abandoned
+    var dead: [Dead] = []
+    for (own, names) in sessions {
+      let others = names.filter { $0 != own }
+      // If a session's own file was removed, the session may live. Its other files stay until their third day.
+      guard let file = try? folder.openIfPresent(own, .readAndWrite), try isDead(file) else { continue }
+      let isJournal = { (name: FileName) in name.hasSuffix(journalExtension) }
+      let ordered = others.filter(isJournal) + others.filter { !isJournal($0) } + [own]
+      dead.append(Dead(names: ordered, file: file))
+    }
+    return dead
+  }
+
+  /// Whether a process holds the session to which the file `name` belongs. The session's own file may have been removed;
+  /// but the session holds the files that it writes.
+  static func owner(of name: FileName, in folder: Folder) throws(FileFailure) -> OpenFile.Ownership {
+    let own = sessionName(of: name)
+    if let file = try folder.openIfPresent(own) { return file.ownership() }
+    guard own != name, let file = try folder.openIfPresent(name), file.ownership() == .owned else { return .unknown }
+    return .owned
   }
 
   /// The locks of a session are links to its file. So the ownership of a marked file is not taken for the check, or the
@@ -84,13 +97,13 @@ final class RunFile: Sendable {
   }
 
   /// Removes the files of a dead session. Files that can't be removed stay: they block nothing.
-  static func remove(_ run: Abandoned, in folder: Folder) {
-    defer { withExtendedLifetime(run.file) {} }
-    for name in run.names { _ = try? folder.remove(name) }
+  static func remove(_ session: Dead, in folder: Folder) {
+    defer { withExtendedLifetime(session.file) {} }
+    for name in session.names { _ = try? folder.remove(name) }
   }
 
   /// The name `.crashpadctl-<number>` from `.crashpadctl-<number>-<n>`.
-  static func runName(of name: FileName) -> FileName {
+  static func sessionName(of name: FileName) -> FileName {
     let rest = name.bytes.dropFirst(prefix.utf8.count)
     guard let hyphen = rest.firstIndex(of: UInt8(ascii: "-")) else { return name }
     return FileName(bytes: Array(name.bytes[..<hyphen])) ?? name

@@ -1,4 +1,5 @@
-internal import CrashpadFiles
+package import CrashpadFiles
+package import CrashpadSnapshot
 internal import SystemPackage
 
 /// Lock files, as seen by programs other than their owner.
@@ -83,6 +84,14 @@ enum LockFile {
       throw error
     }
     return ReportLock(name: name, folder: folder, file: file)
+  }
+}
+
+extension CrashDatabase {
+  /// The state of a report's lock; nil if there is none. Nothing is taken or changed. Throws `FileFailure`.
+  package func lockState(_ id: UUIDBytes, in state: ReportState) throws(FileFailure) -> LockState? {
+    guard let folder = try folder(state.folderName) else { return nil }
+    return try LockFile.state(DatabaseLayout.lock(id), in: folder)
   }
 }
 

@@ -1,0 +1,79 @@
+package import CrashpadFiles
+internal import CrashpadSnapshot
+internal import Synchronization
+public import SystemPackage
+
+/// A Crashpad database directory, for reading. To change it, use a `DatabaseSession`.
+///
+/// Reading never removes anything, and any part may be missing: a directory copied from a device may lack half of them.
+public struct CrashDatabase: Sendable {
+  public var path: FilePath { root.path }
+  let root: Folder
+  private let opened = OpenedFolders()
+
+  /// The directory contains no part of a database.
+  public struct NotADatabase: Error, Sendable { public let path: FilePath }
+
+  /// Opens the directory at `path`. Throws `FileFailure` or `NotADatabase`.
+  public init(_ path: FilePath) throws {
+    root = try Folder(path)
+    for name in DatabaseLayout.all where try root.status(name) != nil { return }
+    throw NotADatabase(path: path)
+  }
+
+  /// Opens the database at `path` after making the missing parts, mode 0700: including the directory, but not its
+  /// parents.
+  ///
+  /// - Returns: the database, and whether it is new.
+  public static func create(_ path: FilePath) throws -> (database: CrashDatabase, isNew: Bool) {
+    let root: Folder
+    do { root = try Folder(path) } catch {
+      guard error.errno == .noSuchFileOrDirectory, let name = path.lastComponent.flatMap({ FileName($0) }) else {
+        throw error
+      }
+      root = try Folder(path.removingLastComponent()).folderMade(name)
+    }
+    let database = CrashDatabase(root: root)
+    var isNew = false
+    for name in [
+      DatabaseLayout.new, DatabaseLayout.pending, DatabaseLayout.completed, DatabaseLayout.attachments,
+      DatabaseLayout.pendingDumps,
+    ] {
+      if try root.status(name) == nil { isNew = true }
+      _ = try root.folderMade(name)
+    }
+    return (database, isNew)
+  }
+
+  /// The parts of a database that the directory at `path` lacks; nil if there is no such directory. Only reads.
+  ///
+  /// Throws `FileFailure`.
+  package static func missingParts(at path: FilePath) throws(FileFailure) -> [FileName]? {
+    let root: Folder
+    do { root = try Folder(path) } catch {
+      if error.errno == .noSuchFileOrDirectory { return nil }
+      throw error
+    }
+    var missing: [FileName] = []
+    for name in DatabaseLayout.all where name != DatabaseLayout.rejected {
+      if try root.status(name) == nil { missing.append(name) }
+    }
+    return missing
+  }
+
+  private init(root: Folder) { self.root = root }
+
+  /// The directory of a part of the database; nil if there is none.
+  func folder(_ name: FileName) throws(FileFailure) -> Folder? {
+    if let folder = opened.folders.withLock({ $0[name] }) { return folder }
+    guard let folder = try root.folderIfPresent(name) else { return nil }
+    opened.folders.withLock { $0[name] = folder }
+    return folder
+  }
+
+}
+
+/// The directories that were used, open as long as the database is: a session needs them several times for each report.
+private final class OpenedFolders: Sendable {
+  let folders = Mutex<[FileName: Folder]>([:])
+}

@@ -1,0 +1,13 @@
+internal import CrashpadFiles
+
+/// The entries of a directory: those on the disk, or those that it would have after a change.
+protocol FolderView {
+  func names() throws(FileFailure) -> [FileName]
+  func status(_ name: FileName) throws(FileFailure) -> FileStatus?
+  /// Opens a file for reading; nil if there is none.
+  func openIfPresent(_ name: FileName) throws(FileFailure) -> OpenFile?
+}
+
+extension Folder: FolderView {
+  func openIfPresent(_ name: FileName) throws(FileFailure) -> OpenFile? { try openIfPresent(name, .read) }
+}

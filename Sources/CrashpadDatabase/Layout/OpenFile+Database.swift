@@ -1,0 +1,10 @@
+internal import CrashpadFiles
+internal import SystemPackage
+
+extension OpenFile {
+  /// Throws `FileFailure` with `tooManyLinks` if the file has another name: it may be a link to a file elsewhere, which
+  /// would be changed or sent through it. A file of a database has one name.
+  func checkLinks() throws(FileFailure) {
+    if try status().linkCount > 1 { throw FileFailure(path, .tooManyLinks) }
+  }
+}

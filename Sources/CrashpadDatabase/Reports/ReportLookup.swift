@@ -1,0 +1,49 @@
+public import CrashpadFiles
+public import CrashpadSnapshot
+public import SystemPackage
+
+extension CrashDatabase {
+  /// The number of searches for a report in both directories: while a program moves it back and forth, one search may
+  /// miss it.
+  static let looks = 10
+
+  /// The report `id`, in either directory; nil if there is none. Repeats the search if a program moves it.
+  public func report(_ id: UUIDBytes) throws(FileFailure) -> Report? {
+    // Reports move from pending to completed, and back when their upload is requested.
+    for _ in 0..<Self.looks {
+      for state in ReportState.allCases {
+        if let report = try report(id, in: state) { return report }
+      }
+    }
+    return nil
+  }
+
+  /// The report `id`, for the holder of its lock in `pending/`. With that lock it can't leave `pending/`, but it can
+  /// arrive there: so `completed/` is searched first.
+  package func reportForClaim(_ id: UUIDBytes) throws(FileFailure) -> Report? {
+    if let report = try report(id, in: .completed) { return report }
+    return try report(id, in: .pending)
+  }
+
+  func report(_ id: UUIDBytes, in state: ReportState) throws(FileFailure) -> Report? {
+    guard let folder = try folder(state.folderName) else { return nil }
+    let reader = ReportReader(state, folder, attachments: nil, root: root)
+    if let report = try reader.read(DatabaseLayout.report(id)) { return report }
+    // No database code writes upper-case names, but scripts may.
+    guard let upperCase = FileName(id.text.uppercased() + DatabaseLayout.reportExtension) else { return nil }
+    return try reader.read(upperCase)
+  }
+
+  /// The path of a report's file, as a user would name it.
+  public func path(of report: Report) -> FilePath {
+    path.appending(report.state.folderName).appending(report.fileName)
+  }
+
+  /// Opens a report's file for reading. Throws `FileFailure`.
+  package func open(_ report: Report) throws(FileFailure) -> OpenFile {
+    guard let folder = try folder(report.state.folderName) else {
+      throw FileFailure(path(of: report), .noSuchFileOrDirectory)
+    }
+    return try folder.open(report.fileName)
+  }
+}

@@ -1,0 +1,95 @@
+import CrashpadBytes
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
+import SystemPackage
+
+/// Prints a run of `database check` as text.
+struct DatabaseCheckPrinter {
+  let run: DatabaseCheckRun
+  let isQuiet: Bool
+
+  private var name: String { Wording.printable(run.database.path) }
+
+  private func place(_ path: String) -> String { path.isEmpty ? name : "\(name)/\(Wording.printable(path))" }
+
+  func print(_ event: DatabaseRepair.Event) {
+    switch event {
+    case .done(let fact):
+      if isQuiet { return }
+      let verb = run.isDryRun ? "would be repaired" : "repaired"
+      Terminal.output("\(place(fact.path)): \(verb): \(Self.text(fact)) [\(fact.rule.code)]\n")
+    case .notDone(let path, let obstacle):
+      Terminal.error("\(place(path)): error: not repaired: \(Self.text(obstacle))")
+    }
+  }
+
+  /// Prints the findings and the summary.
+  func print(_ outcome: DatabaseCheckRun.Outcome) {
+    printFailure(outcome)
+    let findings = outcome.check.findings
+    var text = ""
+    for var finding in findings.findings where !isQuiet || finding.severity == .error {
+      let input = place(finding.path)
+      finding.path = ""
+      text += Wording.printable(Sentences.line(finding, input: input)) + "\n"
+    }
+    for severity in Severity.allCases.reversed() where !isQuiet || severity == .error {
+      guard let dropped = findings.dropped[severity] else { continue }
+      text += "\(name): \(severity.rawValue): \(grouped(dropped)) more findings like these\n"
+    }
+    Terminal.output(text)
+    if !isQuiet { Terminal.error(summary(outcome)) }
+  }
+
+  func printFailure(_ outcome: DatabaseCheckRun.Outcome) {
+    if let failure = outcome.failure { Terminal.error(Sentences.databaseFailure(failure, run.database.path)) }
+  }
+
+  private func summary(_ outcome: DatabaseCheckRun.Outcome) -> String {
+    var counts = [
+      Wording.count(outcome.check.pendingReports, "pending report"),
+      Wording.count(outcome.check.completedReports, "completed report"),
+      Wording.count(outcome.count(.error), "error"), Wording.count(outcome.count(.warning), "warning"),
+      Wording.count(outcome.count(.note), "note"),
+    ]
+    if run.repairs {
+      counts.append(Wording.count(outcome.repaired, "repair") + (run.isDryRun ? " to be done" : " done"))
+      let notDone = outcome.busy + outcome.notRepaired
+      if notDone > 0 { counts.append("\(grouped(notDone)) not done") }
+    }
+    return "crashpadctl: \(outcome.status == .success ? "passed" : "FAILED"): " + counts.joined(separator: ", ")
+  }
+
+  private static func text(_ fact: DatabaseRepair.Fact) -> String {
+    let target = Wording.printable(fact.target ?? "")
+    switch fact.action {
+    case .madeDirectory: return "made"
+    case .endedSession: return "removed; what the run had begun is ended"
+    case .replacedSettings: return "new settings" + (target.isEmpty ? "" : "; the old ones are kept as \(target)")
+    case .removedLock: return "removed"
+    case .madeMetadata: return "new metadata, created \(date(fact.creationTime)) as its file was"
+    case .tookAttributes: return "metadata of its attributes, created \(date(fact.creationTime))"
+    case .keptAside: return "moved to \(target)"
+    case .removedMetadata: return "removed; they say nothing of worth"
+    case .renamed: return "renamed to \(target)"
+    case .removedDuplicate: return "removed; \(target) has the same bytes"
+    case .gaveNewID: return "renamed to \(target); the other report of this id has other bytes"
+    case .completedReport: return "moved to \(target), as it was uploaded"
+    case .setPermissions: return "permissions \(octal(fact.permissions))"
+    }
+  }
+
+  private static func date(_ seconds: Int64?) -> String { Wording.date(Timestamp(seconds: seconds ?? 0)) }
+
+  static func octal(_ permissions: UInt32?) -> String { "0" + String(permissions ?? 0, radix: 8) }
+
+  static func text(_ obstacle: DatabaseRepair.Obstacle) -> String {
+    switch obstacle {
+    case .busy: "some program has its lock, or died with it; try again"
+    case .file(let failure):
+      "\(Wording.printable(failure.path)): \(Sentences.failure(failure, creating: true).text)"
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
+import SystemPackage
+
+/// The contents of a database as text and JSON, for `database info`.
+struct DatabaseSummaryText {
+  let database: CrashDatabase
+  let summary: DatabaseSummary
+  /// The time in seconds since 1970.
+  let now: Int64
+
+  var text: String {
+    var lines: [(name: String, value: String)] = [("Database", Wording.printable(database.path))]
+    switch summary.settings {
+    case .found(let settings): lines += SettingsPrinter.lines(settings)
+    case .missing: lines.append(("Settings", "none yet"))
+    case .damaged: lines.append(("Settings", "damaged"))
+    }
+    for state in ReportState.allCases {
+      lines.append(
+        (
+          "\(state == .pending ? "Pending" : "Completed") reports",
+          text(summary.reports[state] ?? DatabaseSummary.Reports())
+        ))
+    }
+    if let newest = summary.newest, let oldest = summary.oldest {
+      lines.append(("Newest report", DatabaseSentences.date(newest, now: now)))
+      lines.append(("Oldest report", DatabaseSentences.date(oldest, now: now)))
+    }
+    lines.append(("Attachments", text(summary.attachments)))
+    lines.append(("Pending dumps", text(summary.waitingDumps)))
+    if summary.lockedDumps.count > 0 {
+      let held = summary.heldDumps.count > 0 ? "; \(grouped(summary.heldDumps.count)) held by a running program" : ""
+      lines.append(("Locked dumps", text(summary.lockedDumps) + held))
+    }
+    if summary.rejected.count > 0 { lines.append(("Rejected dumps", text(summary.rejected))) }
+    if summary.newFilesInUse.count > 0 { lines.append(("Being written", text(summary.newFilesInUse))) }
+    if summary.newFiles.count > 0 { lines.append(("Left in new/", text(summary.newFiles))) }
+    return ReportText.text(lines)
+  }
+
+  private func text(_ reports: DatabaseSummary.Reports) -> String {
+    var parts = [text(reports.files)]
+    if reports.uploaded > 0 { parts.append("\(grouped(reports.uploaded)) uploaded") }
+    if reports.requested > 0 { parts.append("\(grouped(reports.requested)) requested for upload") }
+    if reports.locked > 0 { parts.append(Wording.count(reports.locked, "lock file")) }
+    if reports.withoutMetadata > 0 { parts.append("\(grouped(reports.withoutMetadata)) without good metadata") }
+    return parts.joined(separator: "; ")
+  }
+
+  /// Such as "3, 1.2 MiB".
+  private func text(_ count: DatabaseSummary.Count) -> String {
+    count.count == 0 ? "none" : "\(grouped(count.count)), \(Wording.size(UInt64(count.bytes)))"
+  }
+
+  // MARK: JSON
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("schema", "crashpadctl-database-info/1")
+      json.member("database", path: database.path)
+      SettingsPrinter.writeMembers(summary.settings, to: &json)
+      for state in ReportState.allCases {
+        let reports = summary.reports[state] ?? DatabaseSummary.Reports()
+        json.object(state.rawValue) { json in
+          json.member("count", reports.files.count)
+          json.member("size", reports.files.bytes)
+          json.member("uploaded", reports.uploaded)
+          json.member("upload_requested", reports.requested)
+          json.member("without_metadata", reports.withoutMetadata)
+          json.member("lock_files", reports.locked)
+        }
+      }
+      json.member("newest", summary.newest.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) })
+      json.member("oldest", summary.oldest.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) })
+      Self.write("attachments", summary.attachments, to: &json)
+      json.object("pending_dumps") { json in
+        Self.write("waiting", summary.waitingDumps, to: &json)
+        Self.write("locked", summary.lockedDumps, to: &json)
+        Self.write("held", summary.heldDumps, to: &json)
+      }
+      Self.write("rejected_dumps", summary.rejected, to: &json)
+      Self.write("being_written", summary.newFilesInUse, to: &json)
+      Self.write("left_in_new", summary.newFiles, to: &json)
+    }
+  }
+
+  private static func write(_ key: String, _ count: DatabaseSummary.Count, to json: inout JSONWriter) {
+    json.object(key) { json in
+      json.member("count", count.count)
+      json.member("size", count.bytes)
+    }
+  }
+}

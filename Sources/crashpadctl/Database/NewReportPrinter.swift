@@ -1,0 +1,66 @@
+import ArgumentParser
+import CrashpadBytes
+import CrashpadDatabase
+import CrashpadJSON
+import CrashpadSnapshot
+
+/// Prints a run of `database new`.
+struct NewReportPrinter {
+  let run: NewReportRun
+  let format: OutputFormat
+
+  func print(_ made: NewReportRun.Made) -> ExitStatus {
+    printFindings(made.findings)
+    switch format {
+    case .text: printText(made)
+    case .json: writeJSON(made)
+    }
+    return made.findings.count(of: .error) > 0 ? .findings : .success
+  }
+
+  /// Prints the reason why there is no report.
+  func print(_ error: any Error) -> ExitCode {
+    switch error {
+    case let failure as NewReportRun.InputFailure:
+      let (text, status) = Sentences.failure(failure.underlying, creating: false)
+      return fail(displayName(failure.name), text, status)
+    case let rejected as NewReportRun.Rejected:
+      printFindings(rejected.findings)
+      return fail(displayName(run.file), "rejected; no report was made", .noData)
+    case is NewReportRun.AlreadyThere:
+      return fail(run.id?.text ?? "", "there is a report with this id already", .cannotCreate)
+    case let busy as DatabaseSession.Busy:
+      return fail(run.id?.text ?? "", DatabaseSentences.lock(busy.state), .temporaryFailure)
+    default: return DatabaseSentences.fail(error, run.database.path)
+    }
+  }
+
+  private func fail(_ name: String, _ reason: String, _ status: ExitStatus) -> ExitCode {
+    Terminal.error("\(name): error: \(reason)")
+    return ExitCode(status.rawValue)
+  }
+
+  private func printFindings(_ findings: FindingList) {
+    for finding in findings.findings { Terminal.error(Sentences.line(finding, input: displayName(run.file))) }
+  }
+
+  private func printText(_ made: NewReportRun.Made) {
+    guard run.isDryRun else { return Terminal.output((made.id?.text ?? "") + "\n") }
+    let id = made.id.map { " \($0.text)" } ?? ""
+    let count = run.attachments.count
+    let attachments = count == 0 ? "" : " with \(Wording.count(count, "attachment"))"
+    Terminal.error("\(displayName(run.file)): would become the report\(id)\(attachments)")
+  }
+
+  private func writeJSON(_ made: NewReportRun.Made) {
+    JSONWriter.standardOutput(.indented) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-database-new/1")
+        json.member("database", path: run.database.path)
+        json.member("dry_run", run.isDryRun)
+        json.member("id", made.id?.text)
+        json.member("total_size", made.bytes)
+      }
+    }
+  }
+}

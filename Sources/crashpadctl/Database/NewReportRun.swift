@@ -1,0 +1,151 @@
+import CrashpadBytes
+import CrashpadCore
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadSnapshot
+import SystemPackage
+
+/// One run of `database new`.
+struct NewReportRun {
+  /// The file of the report; `-` for standard input.
+  let file: String
+  let attachments: [AttachmentArgument]
+  /// Nil for a random one.
+  let id: UUIDBytes?
+  /// The creation time in seconds since 1970.
+  let created: Int64
+  let isDryRun: Bool
+  let database: CrashDatabase
+
+  /// The input could not be read; other errors mean that the database could not be written.
+  struct InputFailure: Error {
+    let name: String
+    let underlying: any Error
+  }
+
+  struct AlreadyThere: Error {}
+
+  /// A core that can't be converted to a minidump.
+  struct Rejected: Error { let findings: FindingList }
+
+  struct Made {
+    /// Nil for a random one that a dry run does not know.
+    let id: UUIDBytes?
+    /// Nil in a dry run.
+    var bytes: Int?
+    /// The findings of the conversion of a core.
+    var findings = FindingList()
+  }
+
+  /// Throws `InputFailure`, `AlreadyThere`, `Rejected`, and the errors of the database.
+  func run() throws -> Made {
+    let inputs = try ([("", file)] + attachments.map { ($0.name, $0.path) }).map { name, path in
+      (name, path, try open(path))
+    }
+    if isDryRun {
+      if let id, try database.report(id) != nil { throw AlreadyThere() }
+      return Made(id: id)
+    }
+    let session = try DatabaseSession(database, now: TimeArgument.now)
+    defer { session.close() }
+    return try make(inputs, in: session)
+  }
+
+  private func open(_ path: String) throws -> SequentialInput {
+    do { return try path == "-" ? .standardInput() : SequentialInput(FilePath(argument: path)) } catch {
+      throw InputFailure(name: path, underlying: error)
+    }
+  }
+
+  private func make(_ inputs: [(name: String, path: String, input: SequentialInput)], in session: DatabaseSession)
+    throws
+    -> Made
+  {
+    let id = self.id ?? .random()
+    let report = try NewReport(id, in: session)
+    // From here on, the lock of the new report stops others from creating one with the same id.
+    if try database.report(id) != nil { throw AlreadyThere() }
+    var bytes = 0
+    var findings = FindingList()
+    for (name, path, input) in inputs {
+      guard let file = name.isEmpty ? report.file : try report.addAttachment(name) else { continue }
+      if name.isEmpty, let core = try core(path) {
+        (bytes, findings) = try convert(core, to: file)
+      } else if name.isEmpty, path == "-" {
+        (bytes, findings) = try copyOrConvert(input, to: file)
+      } else {
+        bytes += try copy(path, input, to: file)
+      }
+      try file.sync()
+    }
+    try report.stage(ReportMetadata(creationTime: created))
+    try report.sync()
+    try report.publish()
+    try session.syncPending()
+    return Made(id: id, bytes: bytes, findings: findings)
+  }
+
+  /// Copies standard input. If it is a core, as the kernel passes them to programs, converts it to a minidump.
+  private func copyOrConvert(_ input: SequentialInput, to file: OpenFile) throws -> (bytes: Int, findings: FindingList)
+  {
+    var core: SpoolFile?
+    var isFirst = true
+    let count: Int
+    do {
+      count = try input.forEachBlock { block in
+        if isFirst, block.byteCount >= InputFormat.coreStart {
+          let start = block.array(in: ByteRange(offset: 0, count: InputFormat.coreStart))
+          if InputFormat.isCore(start) { core = try SpoolFile() }
+        }
+        isFirst = false
+        guard let core else { return try file.write(block) }
+        try core.write(block)
+      }
+    } catch let failure as FileFailure {
+      throw failure
+    } catch {
+      throw InputFailure(name: self.file, underlying: error)
+    }
+    guard let core else { return (count, FindingList()) }
+    return try convert(DumpInput(core.input()), to: file)
+  }
+
+  private func copy(_ path: String, _ input: SequentialInput, to file: OpenFile) throws -> Int {
+    do { return try input.forEachBlock { try file.write($0) } } catch let failure as FileFailure {
+      throw failure
+    } catch {
+      throw InputFailure(name: path, underlying: error)
+    }
+  }
+
+  /// Opens the report's file as a core; nil if it is not one. Standard input can't be checked in advance.
+  private func core(_ path: String) throws -> DumpInput? {
+    let file = FilePath(argument: path)
+    guard path != "-", case .regular? = try? FileKind(at: file, followingLink: true),
+      (try? InputFile.prefix(of: file, count: InputFormat.coreStart)).map(InputFormat.isCore) == true
+    else { return nil }
+    do { return try DumpInput(file) } catch { throw InputFailure(name: path, underlying: error) }
+  }
+
+  private func convert(_ core: DumpInput, to file: OpenFile) throws -> (bytes: Int, findings: FindingList) {
+    let result: Conversion.Result
+    do {
+      result = try Conversion(to: .minidump).convert(core, to: ReportOutput(file))
+    } catch let failure as FileFailure {
+      throw failure
+    } catch {
+      throw InputFailure(name: self.file, underlying: error)
+    }
+    if result.outcome == .rejected { throw Rejected(findings: result.findings) }
+    return (result.byteCount, result.findings)
+  }
+}
+
+/// The file of a new report as a byte output.
+private final class ReportOutput: ByteOutput {
+  private let file: OpenFile
+
+  init(_ file: OpenFile) { self.file = file }
+
+  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
+}

@@ -1,0 +1,101 @@
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
+import SystemPackage
+
+/// Prints the settings of a database, or a change of them.
+struct SettingsPrinter {
+  let run: SettingsRun
+  let format: OutputFormat
+
+  private var file: String { Wording.printable(run.database.path.appending(DatabaseLayout.settings)) }
+
+  func print(_ change: SettingsRun.Outcome) {
+    if let (damage, keptAs) = change.damage {
+      let rest = keptAs.map { "kept as \(Wording.printable($0.bytes))" } ?? "would be kept aside"
+      Terminal.error("\(file): warning: damaged: \(DatabaseSentences.damage(damage)); \(rest)")
+    }
+    write(change.settings)
+    if format == .text, run.isDryRun {
+      Terminal.error("\(Wording.printable(run.database.path)): nothing was changed")
+    }
+  }
+
+  /// Prints the present settings, or one of them.
+  func print(_ state: DatabaseSettings.State, only name: SettingName?) -> ExitStatus {
+    switch state {
+    case .found(let settings):
+      if let name { Terminal.output(value(name, settings) + "\n") } else { write(settings) }
+      return .success
+    case .missing:
+      Terminal.error("\(file): there are no settings; the first program that needs them creates them")
+      if format == .json { writeJSON(state) }
+      return name == nil ? .success : .noData
+    case .damaged(let damage):
+      Terminal.error("\(file): error: damaged: \(DatabaseSentences.damage(damage))")
+      if format == .json { writeJSON(state) }
+      return .findings
+    }
+  }
+
+  /// Whether zeros stand for a random client id.
+  private func isRandom(_ settings: DatabaseSettings) -> Bool {
+    run.isDryRun && run.clientID == nil && settings.clientID == .zero
+  }
+
+  private func write(_ settings: DatabaseSettings) {
+    switch format {
+    case .text: Terminal.output(ReportText.text(Self.lines(settings, isRandom: isRandom(settings))))
+    case .json: writeJSON(.found(settings))
+    }
+  }
+
+  private func value(_ name: SettingName, _ settings: DatabaseSettings) -> String {
+    switch name {
+    case .clientID: settings.clientID.text
+    case .uploadsEnabled: "\(settings.uploadsEnabled)"
+    case .lastUploadAttempt:
+      settings.lastUploadAttemptTime == 0
+        ? "never"
+        : Wording.rfc3339(Timestamp(seconds: settings.lastUploadAttemptTime)) ?? "\(settings.lastUploadAttemptTime)"
+    }
+  }
+
+  static func lines(_ settings: DatabaseSettings, isRandom: Bool = false) -> [(name: String, value: String)] {
+    [
+      ("Client id", isRandom ? "a random one" : settings.clientID.text),
+      ("Uploads enabled", settings.uploadsEnabled ? "yes" : "no"),
+      ("Last upload attempt", DatabaseSentences.attempt(settings.lastUploadAttemptTime)),
+    ]
+  }
+
+  private func writeJSON(_ state: DatabaseSettings.State) {
+    JSONWriter.standardOutput(.indented) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-database-settings/1")
+        json.member("database", path: run.database.path)
+        json.member("dry_run", run.isDryRun)
+        Self.writeMembers(state, to: &json)
+      }
+    }
+  }
+
+  /// Writes the members that `info` also prints.
+  static func writeMembers(_ state: DatabaseSettings.State, to json: inout JSONWriter) {
+    var settings: DatabaseSettings?
+    switch state {
+    case .found(let found):
+      settings = found
+      json.member("settings", "found")
+    case .missing: json.member("settings", "missing")
+    case .damaged(let damage):
+      json.member("settings", "damaged")
+      json.member("damage", DatabaseSentences.damage(damage))
+    }
+    json.member("client_id", settings?.clientID.text)
+    json.optional("uploads_enabled", settings?.uploadsEnabled)
+    let attempt = settings?.lastUploadAttemptTime ?? 0
+    json.member("last_upload_attempt", attempt == 0 ? nil : Wording.rfc3339(Timestamp(seconds: attempt)))
+  }
+}

@@ -1,0 +1,130 @@
+import CrashpadBytes
+import CrashpadCore
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadMeaning
+import CrashpadSnapshot
+import CrashpadSupervision
+import CrashpadSymbolication
+import Glibc
+import SystemPackage
+
+/// Prints the summary at the end of a program: each dump of the run, with its crash.
+struct RunPrinter {
+  /// The number of stack frames to print. With the text above them, they fill a screen.
+  private static let frames = 16
+
+  let collected: CollectedRun
+  /// The symbols that were used, for the command that prints more.
+  let symbols: SymbolPlaces
+  let format: OutputFormat
+
+  /// Prints to standard error.
+  func print() {
+    Terminal.errorPart(format == .json ? String(decoding: json, as: UTF8.self) : text(.error))
+  }
+
+  func write(to path: FilePath) {
+    do {
+      let file = try OutputFile(path)
+      let bytes = format == .json ? json : Array(text(.plain).utf8)
+      try unsafe file.write(bytes.span.bytes)
+      try file.commit(durable: false)
+    } catch {
+      Terminal.error("\(Wording.printable(path)): error: \(Sentences.failure(error, creating: true).text)")
+    }
+  }
+
+  private func text(_ style: TextStyle) -> String {
+    var text = collected.failure.map { $0 + "\n" } ?? ""
+    for dump in collected.dumps { text += "\n" + self.text(dump, style) }
+    if collected.dumps.isEmpty, let sentence = missing { text += "crashpadctl: \(sentence)\n" }
+    return text
+  }
+
+  private func text(_ dump: CollectedRun.CapturedDump, _ style: TextStyle) -> String {
+    // If there is a report, the dump no longer exists.
+    let file = dump.report ?? dump.path
+    let path = Wording.printable(file)
+    var text = ""
+    if let symbolized = dump.symbolized {
+      let stack = StackText(
+        symbolized: symbolized, limit: Self.frames, style: style, hint: "crashpadctl symbolize prints them")
+      text += OverviewText.head(symbolized.view, name: path, style: style)
+      for thread in symbolized.result.threads.prefix(1) { text += "\n" + stack.text(thread) }
+      text += "\n"
+    } else if let failure = dump.failure {
+      text += "\(path): error: \(failure)\n"
+    } else {
+      for finding in dump.contents?.findings.findings ?? [] where finding.severity > .note {
+        text += Sentences.line(finding, input: path) + "\n"
+      }
+    }
+    if let failure = dump.processingFailure { text += "\(path): error: \(failure)\n" }
+    return text + "crashpadctl: for all threads: \(command(file))\n"
+  }
+
+  /// A command that prints all stacks with the same symbols, quoted for a shell.
+  private func command(_ file: FilePath) -> String {
+    var words = ["crashpadctl", "symbolize", "--threads", "all"]
+    for path in symbols.symbols { words += ["-s", ShellWord.quoted(path)] }
+    if symbols.noSystem { words.append("--no-system") }
+    if symbols.debuginfod { words.append("--debuginfod") }
+    return (words + [ShellWord.quoted(file)]).joined(separator: " ")
+  }
+
+  /// The sentence about a program that was killed without leaving a dump.
+  private var missing: String? {
+    guard case .killed(let signal) = collected.end.end else { return nil }
+    let name = linuxSignalName(signal)
+    if [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS].contains(signal) {
+      return
+        "\(collected.run.name) was killed by \(name) and left no dump; \"crashpadctl doctor -- \(collected.run.name)\" lists possible causes"
+    }
+    return signal == SIGKILL ? "\(collected.run.name) was killed by SIGKILL, which leaves no dump" : nil
+  }
+
+  // MARK: JSON
+
+  private var json: [UInt8] {
+    let output = MemoryOutput()
+    var json = JSONWriter(.indented) { output.write($0) }
+    json.object { json in
+      json.member("schema", "crashpadctl-run/1")
+      json.array("command") { json in for word in collected.run.arguments { json.string(Wording.printable(word)) } }
+      json.member("pid", collected.end.processID)
+      switch collected.end.end {
+      case .exited(let status):
+        json.member("exit_status", status)
+        json.member("signal", nil as String?)
+      case .killed(let signal):
+        json.member("exit_status", nil as Int32?)
+        json.member("signal", linuxSignalName(signal))
+      }
+      json.member("run", collected.run.environment.run.text)
+      json.member("database", path: collected.run.database)
+      json.member("error", collected.failure)
+      json.array("warnings") { json in for warning in collected.end.warnings { json.string(warning) } }
+      json.member("running", collected.running)
+      json.array("dumps") { json in for dump in collected.dumps { write(dump, to: &json) } }
+    }
+    do { try json.finish() } catch { preconditionFailure("memory takes everything") }
+    return output.bytes
+  }
+
+  private func write(_ dump: CollectedRun.CapturedDump, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("path", path: dump.path)
+      json.member("id", dump.uuid.text)
+      json.member("pid", dump.processID)
+      json.member("bytes", dump.dump.size)
+      json.member("report", path: dump.report)
+      json.member("error", dump.failure ?? dump.processingFailure)
+      guard let contents = dump.contents else { return }
+      json.key("stack")
+      SymbolizationJSON.write(
+        contents, dump.symbolized, input: ArgumentText.text(dump.path.bytes), part: .stacks, to: &json)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import CrashpadDatabase
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSnapshot
+import SystemPackage
+
+/// Prints a run of `unlock`.
+struct UnlockPrinter {
+  let run: UnlockRun
+  let isQuiet: Bool
+  let format: OutputFormat
+
+  func print(_ outcome: UnlockRun.Outcome) {
+    for failure in outcome.unreadable { Terminal.error(Sentences.databaseFailure(failure, run.database.path)) }
+    switch format {
+    case .text: printText(outcome.entries)
+    case .json: writeJSON(outcome.entries)
+    }
+  }
+
+  private func printText(_ entries: [UnlockRun.Entry]) {
+    for entry in entries { print(entry) }
+    if isQuiet { return }
+    let unlocked = entries.count { $0.isExpired && $0.failure == nil }
+    let verb = run.isDryRun ? "would be unlocked" : "unlocked"
+    Terminal.error(
+      "crashpadctl: \(grouped(unlocked)) of \(Wording.count(entries.count, "locked dump")) \(verb)")
+  }
+
+  private func print(_ entry: UnlockRun.Entry) {
+    let name = Wording.printable(run.database.path(of: entry.dump))
+    if let failure = entry.failure {
+      let what = failure.errno == .fileExists ? "a dump without .locked is there already" : failure.errno.description
+      return Terminal.error("\(name): error: not unlocked: \(what)")
+    }
+    if case .fromFuture = entry.decision {
+      let time = LockText.time(entry.dump.modified)
+      Terminal.error("\(name): warning: changed in the future, at \(time): a clock is wrong, and the age is unknown")
+    }
+    if isQuiet { return }
+    let text = LockText.decision(entry.decision, entry.dump, now: run.now, isDryRun: run.isDryRun)
+    Terminal.output("\(Wording.printable(entry.dump.name.bytes)): \(text)\n")
+  }
+
+  private func writeJSON(_ entries: [UnlockRun.Entry]) {
+    JSONWriter.standardOutput(.indented) { json in
+      json.object { json in
+        json.member("schema", "crashpadctl-unlock/1")
+        json.member("database", path: run.database.path)
+        json.member("now", Wording.rfc3339(Timestamp(seconds: run.now)))
+        json.member("dry_run", run.isDryRun)
+        json.array("dumps") { json in
+          for entry in entries {
+            json.object { json in
+              LockText.write(entry.dump, entry.decision, now: run.now, to: &json)
+              json.member("unlocked", entry.unlockedAs != nil)
+              json.member("error", entry.failure.map { $0.errno.description })
+            }
+          }
+        }
+      }
+    }
+  }
+}
