@@ -103,6 +103,7 @@ format:
 check: lint man
 	scripts/dependencies check
 	scripts/house-rules
+	scripts/folder-cycles
 	scripts/crash-time
 
 all: build test check docs man
