@@ -78,9 +78,7 @@ extension FilePath {
   /// All bytes, without a NUL.
   package var bytes: [UInt8] {
     unsafe withPlatformString { start in
-      var bytes: [UInt8] = []
-      while unsafe start[bytes.count] != 0 { bytes.append(unsafe UInt8(bitPattern: start[bytes.count])) }
-      return bytes
+      unsafe UnsafeBufferPointer(start: start, count: strlen(start)).map { UInt8(bitPattern: $0) }
     }
   }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 package import SystemPackage
 
 /// The name of one entry of a directory, as the kernel's bytes: any except `/` and NUL, in any encoding.
@@ -17,7 +18,10 @@ public struct FileName: Sendable, Hashable, Comparable {
 
   /// The name of a path's component, byte for byte; nil for `.` and `..`.
   package init?(_ component: FilePath.Component) {
-    self.init(bytes: FilePath(root: nil, [component]).bytes)
+    let bytes = unsafe component.withPlatformString { text in
+      unsafe UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
+    }
+    self.init(bytes: bytes)
   }
 
   /// A name that is a literal in the source.
@@ -51,7 +55,9 @@ public struct FileName: Sendable, Hashable, Comparable {
 extension FilePath {
   /// The path of the entry `name` in this directory, with the exact bytes of the name.
   package func appending(_ name: FileName) -> FilePath {
-    unsafe name.withCString { pointer in unsafe appending(FilePath(platformString: pointer).components) }
+    let slash = UInt8(ascii: "/")
+    let bytes = bytes
+    return FilePath(bytes: bytes + (bytes.isEmpty || bytes.last == slash ? [] : [slash]) + name.bytes)
   }
 }
 

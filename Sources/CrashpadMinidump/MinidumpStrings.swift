@@ -8,6 +8,7 @@ enum UTF16Translation {
     var units = 0
     var index = 0
     let count = text.byteCount
+    if isASCII(text) { return count }
     while index < count {
       if index + 8 <= count, text.uint64(at: index) & 0x8080_8080_8080_8080 == 0 {
         units += 8
@@ -19,6 +20,18 @@ enum UTF16Translation {
       index += length
     }
     return units
+  }
+
+  private static func isASCII(_ text: RawSpan) -> Bool {
+    let count = text.byteCount
+    var bits: UInt64 = 0
+    guard count >= 8 else {
+      for index in 0..<count { bits |= UInt64(text.uint8(at: index)) }
+      return bits & 0x80 == 0
+    }
+    for index in stride(from: 0, to: count - 7, by: 8) { bits |= text.uint64(at: index) }
+    // The last word overlaps the one before it.
+    return (bits | text.uint64(at: count - 8)) & 0x8080_8080_8080_8080 == 0
   }
 
   /// Calls `body` with each unit until it returns false.

@@ -54,15 +54,17 @@ package struct MinidumpWriter {
   }
 
   private mutating func layOut(_ input: RawSpan) {
+    // Each use of a variable `self` by a row would copy it.
+    let fixed = self
     var streams = MinidumpStreamRow.all.compactMap { stream in
-      stream.size(self).map { (stream: stream, size: $0, place: 0) }
+      stream.size(fixed).map { (stream: stream, size: $0, place: 0) }
     }
     memoryStart = ByteWriter.measure { writer in
       writer.zeros(MinidumpFormat.headerSize + MinidumpFormat.directoryEntrySize * streams.count)
       for index in streams.indices {
         writer.align(to: 4)
         streams[index].place = writer.position
-        streams[index].stream.write(self, &writer, input)
+        streams[index].stream.write(fixed, &writer, input)
       }
     }
     self.streams = streams

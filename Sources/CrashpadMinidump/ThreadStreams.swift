@@ -101,7 +101,8 @@ extension MinidumpWriter {
     let start = writer.position
     writer.uint32(0x0040_0007)  // control, integer, floating point
     writer.uint32(context.cpsr)
-    for register in 0..<29 { writer.uint64(context.x[register]) }
+    let registers = context.x.span  // A subscript would copy all of them.
+    for register in registers.indices { writer.uint64(registers[register]) }
     writer.uint64(context.fp)
     writer.uint64(context.lr)
     writer.uint64(context.sp)
