@@ -314,15 +314,10 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
   }
 }
 
-// `make test` builds without optimization what runs shortly or seldom: the tests, their programs, and the tool's own code.
-// The libraries below it are optimized, as tests spend most of their time there.
-let isQuick = Context.environment["CRASHPADCTL_QUICK"] != nil
-
 // One list of settings for every Swift target.
 for target in package.targets where target.type != .system && target.type != .plugin {
-  let isOptimized = target.type == .regular && target.path == nil
   target.swiftSettings =
-    (target.swiftSettings ?? []) + (isQuick && !isOptimized ? [.unsafeFlags(["-Onone"])] : []) + [
+    (target.swiftSettings ?? []) + [
       .strictMemorySafety(),
       .enableUpcomingFeature("ExistentialAny"),
       .enableUpcomingFeature("InternalImportsByDefault"),
