@@ -73,7 +73,9 @@ test:
 	scripts/dependencies build test
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build $(QUICK) --build-tests $(STRICT)
-	CRASHPADCTL_HANDLER_LIBRARY=$(CURDIR)/$(HANDLER) scripts/test .build/test/release
+	scripts/test-tool .build/test/release .build/test/tool
+	CRASHPADCTL_HANDLER_LIBRARY=$(CURDIR)/$(HANDLER) CRASHPADCTL=$(CURDIR)/.build/test/tool/crashpadctl \
+	  scripts/test .build/test/release
 
 sweep:
 	CRASHPADCTL_SWEEP=$(SWEEP) $(SWIFT) test $(OPTIMIZED) --filter SweepTests
