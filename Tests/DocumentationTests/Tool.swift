@@ -137,10 +137,10 @@ struct Samples: ~Copyable {
   private static let original = Result { try SampleFiles().folder }
 
   init() throws {
-    let original = try Self.original.get()
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("documentation-\(UUID().uuidString)")
-    let output = try Tool.run("cp -a . '\(folder.path)'", in: original)
+    let copy = FileManager.default.temporaryDirectory.appendingPathComponent("documentation-\(UUID().uuidString)")
+    let output = try Tool.run("cp -a . '\(copy.path)'", in: Self.original.get())
     try #require(output.status == 0)
+    folder = copy
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
