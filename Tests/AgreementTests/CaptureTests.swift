@@ -47,8 +47,9 @@ struct CaptureTests {
 
   private func compare(_ crashes: [CapturedCrash], in folder: TemporaryFolder) throws {
     let cores = crashes.map { "\($0.name)/core" }
-    let stacks = try Stacks.gdb(cores, in: folder)
-    let states = try gdbStates(cores, in: folder)
+    let (stacks, lines) = try Stacks.gdbOutput(cores, state: Self.stateFunction, in: folder)
+    let states = try Self.states(lines)
+    try #require(states.count == cores.count)
     let dumps = try crashes.map { try $0.dump(in: folder) }
     let ours = try Stacks.ours(dumps, in: folder)
     for (crash, dump) in zip(crashes, dumps) {
@@ -135,22 +136,20 @@ struct CaptureTests {
     var stack: [UInt8] = []
   }
 
-  private static let script = """
+  private static let stateFunction = """
     import gdb
 
-    for name in NAMES:
-        gdb.execute("core-file " + name, to_string=True)
-        print("core " + name)
-        print("thread %d" % gdb.selected_thread().ptid[1])
-        print("signal %d" % int(gdb.parse_and_eval("$_siginfo.si_signo")))
+    def state():
+        print("state thread %d" % gdb.selected_thread().ptid[1])
+        print("state signal %d" % int(gdb.parse_and_eval("$_siginfo.si_signo")))
         frame = gdb.newest_frame()
-        for register in REGISTERS.split():
-            print("register %s %x" % (register, int(frame.read_register(register)) & (2 ** 64 - 1)))
-        pointer = int(frame.read_register(POINTER)) & (2 ** 64 - 1)
+        for register in "\(registers)".split():
+            print("state register %s %x" % (register, int(frame.read_register(register)) & (2 ** 64 - 1)))
+        pointer = int(frame.read_register("\(pointer)")) & (2 ** 64 - 1)
         # Of a stack that is used up, what lies above the guard page.
         for size in (256, 64, 16):
             try:
-                print("stack %x %s" % (pointer, bytes(gdb.selected_inferior().read_memory(pointer, size)).hex()))
+                print("state stack %x %s" % (pointer, bytes(gdb.selected_inferior().read_memory(pointer, size)).hex()))
                 break
             except gdb.error:
                 pass
@@ -165,40 +164,30 @@ struct CaptureTests {
     private static let pointer = "sp"
   #endif
 
-  private func gdbStates(_ cores: [String], in folder: TemporaryFolder) throws -> [String: CrashState] {
-    let head = """
-      NAMES = [\(cores.map { "'\($0)'" }.joined(separator: ", "))]
-      REGISTERS = "\(Self.registers)"
-      POINTER = "\(Self.pointer)"
-
-      """
-    try folder.write(Array((head + Self.script).utf8), to: "states.py")
-    let result = try Tool.shell(
-      "gdb --batch -nx -iex 'set auto-load off' -iex 'set debuginfod enabled off' -x states.py program", in: folder)
+  /// The state that each core shows, by its name.
+  private static func states(_ lines: [Substring]) throws -> [String: CrashState] {
     var all: [String: CrashState] = [:]
-    var state = CrashState()
     var core = ""
-    for line in result.outputLines {
+    for line in lines {
+      if line.hasPrefix("core ") { core = String(line.dropFirst(5)) }
       let words = line.split(separator: " ")
-      switch words.first {
-      case "core":
-        core = String(line.dropFirst(5))
-        state = CrashState()
-      case "thread": state.thread = try #require(UInt64(words[1]))
-      case "signal": state.signal = try #require(Int(words[1]))
-      case "register": state.registers[String(words[1])] = UInt64(words[2], radix: 16)
-      case "stack":
-        state.stackPointer = try #require(UInt64(words[1], radix: 16))
-        state.stack = bytes(words[2])
+      guard words.count > 2, words[0] == "state" else { continue }
+      var state = all[core] ?? CrashState()
+      switch words[1] {
+      case "thread": state.thread = try #require(UInt64(words[2]))
+      case "signal": state.signal = try #require(Int(words[2]))
+      case "register" where words.count == 4: state.registers[String(words[2])] = UInt64(words[3], radix: 16)
+      case "stack" where words.count == 4:
+        state.stackPointer = try #require(UInt64(words[2], radix: 16))
+        state.stack = bytes(words[3])
       default: break
       }
-      if !core.isEmpty { all[core] = state }
+      all[core] = state
     }
-    try #require(all.count == cores.count, "\(result.errorText)")
     return all
   }
 
-  private func bytes(_ digits: Substring) -> [UInt8] {
+  private static func bytes(_ digits: Substring) -> [UInt8] {
     let utf8 = Array(digits)
     return stride(from: 0, to: utf8.count - 1, by: 2).compactMap { UInt8(String(utf8[$0...$0 + 1]), radix: 16) }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import ToolRunner
 
@@ -64,14 +65,21 @@ extension Chain.Frame {
 extension Chain.Frame {
   /// The path without `..` in its middle, as ours are.
   static func withoutParents(_ path: String) -> String {
-    var path = path
-    while let match = path.firstMatch(of: #/[^\/]+\/\.\.\//#), !match.output.hasPrefix("../"),
-      !match.output.hasPrefix("./")
-    {
-      path.removeSubrange(match.range)
+    parents.withLock { parents in
+      if let known = parents[path] { return known }
+      var short = path
+      while let match = short.firstMatch(of: #/[^\/]+\/\.\.\//#), !match.output.hasPrefix("../"),
+        !match.output.hasPrefix("./")
+      {
+        short.removeSubrange(match.range)
+      }
+      parents[path] = short
+      return short
     }
-    return path
   }
+
+  /// The results, as the same few paths come thousands of times.
+  private static let parents = Mutex<[String: String]>([:])
 }
 
 /// The programs that are asked. Each gets all addresses at once, on its standard input.

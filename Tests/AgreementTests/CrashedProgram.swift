@@ -95,6 +95,7 @@ enum Stacks {
     for name in NAMES:
         gdb.execute("core-file " + name, to_string=True)
         print("core " + name)
+        state()
         for thread in gdb.selected_inferior().threads():
             thread.switch()
             print("thread %d" % thread.ptid[1])
@@ -127,8 +128,17 @@ enum Stacks {
 
   /// - Parameter cores: names in the folder.
   static func gdb(_ cores: [String], in folder: TemporaryFolder) throws -> [String: [UInt64: Stack]] {
+    try gdbOutput(cores, state: "def state():\n    pass\n", in: folder).stacks
+  }
+
+  /// What gdb prints, too.
+  ///
+  /// - Parameter state: a Python function `state`, which is called once for each core. Its lines begin with `state`.
+  static func gdbOutput(
+    _ cores: [String], state: String, in folder: TemporaryFolder
+  ) throws -> (stacks: [String: [UInt64: Stack]], lines: [Substring]) {
     let names = "NAMES = [\(cores.map { "'\($0)'" }.joined(separator: ", "))]\n"
-    try folder.write(Array((names + script).utf8), to: "frames.py")
+    try folder.write(Array((names + state + script).utf8), to: "frames.py")
     let result = try Tool.shell(
       """
       gdb --batch -nx -iex 'set auto-load off' -iex 'set debuginfod enabled off' \
@@ -154,7 +164,7 @@ enum Stacks {
       }
     }
     try #require(all.count == cores.count, "\(result.errorText)")
-    return all
+    return (all, result.outputLines)
   }
 
   /// - Parameters:

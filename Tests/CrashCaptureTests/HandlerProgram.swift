@@ -5,7 +5,7 @@ import ToolRunner
 /// The programs of Programs/ with the handler linked into them. Each is built once for all tests of a process, and the handler
 /// once for all programs.
 enum HandlerProgram: String {
-  case company, files, surroundings
+  case company, files, surroundings, unharmed
 
   private struct NotBuilt: Error { let description: String }
 

@@ -23,7 +23,7 @@ struct ReportDamageTests {
   func mutations(_ name: String) throws {
     let index = try #require(SampleReports.all.firstIndex { $0.name == name })
     let bytes = Array(SampleReports.all[index].text.utf8)
-    for round in 0..<Soak.times(1000, or: 120) {
+    for round in 0..<Soak.times(1000, or: 60) {
       var random = SplitMix64(seed: UInt64(round), area: UInt64(index))
       #expect(Reading(Self.mutated(bytes, &random)).isSound, "round \(round)")
     }
@@ -43,7 +43,7 @@ struct ReportDamageTests {
 
   @Test("Time grows with the size, whatever stands in it", .timeLimit(.minutes(5)))
   func size() {
-    let count = 100_000
+    let count = Soak.times(100_000, or: 25_000)
     func lines(_ line: String) -> String { String(repeating: line + "\n", count: count) }
     func run(_ word: String) -> String { String(repeating: word, count: count) }
     let head = "Process:             Orrery [1]\n\nException Type:  EXC_CRASH (SIGABRT)\n"

@@ -2,6 +2,7 @@ import Foundation
 import CrashpadSnapshot
 import SystemPackage
 import Testing
+import ToolRunner
 
 @testable import CrashpadDatabase
 @testable import CrashpadFiles
@@ -247,7 +248,7 @@ struct AbandonedRunTests {
 
   @Test("Several runs that begin at once clean up after the dead, and none fails")
   func cleaningAtOnce() throws {
-    for round in 0..<40 {
+    for round in 0..<Soak.times(40, or: 10) {
       let ids = (0..<4).map { _ in UUIDBytes.random() }
       try scratch.deadRun { session, run in
         for id in ids {
@@ -277,8 +278,9 @@ struct AbandonedRunTests {
         }
       }
     }
+    let count = Soak.times(1_500, or: 400)
     DispatchQueue.concurrentPerform(iterations: 2) { _ in
-      for number in 0..<1_500 {
+      for number in 0..<count {
         do {
           let run = try SessionFile.make(in: new, now: Int64(number))
           if try new.status(run.name) == nil { nameless.add(run.name) }
@@ -288,13 +290,13 @@ struct AbandonedRunTests {
     }
     done.add(())
     for cleaner in cleaners { cleaner.wait() }
-    #expect(nameless.values.isEmpty, "\(nameless.values.count) of 3,000")
+    #expect(nameless.values.isEmpty, "\(nameless.values.count) of \(2 * count)")
   }
 
   @Test("Runs that begin while others end find no dead among them")
   func noDeadAmongTheLiving() throws {
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
-      for _ in 0..<60 {
+      for _ in 0..<Soak.times(60, or: 20) {
         do {
           let session = try scratch.session()
           let (name, file) = try session.temporaryFile()

@@ -1,4 +1,5 @@
 import Testing
+import ToolRunner
 
 @testable import CrashpadDatabase
 
@@ -96,7 +97,7 @@ struct AppleDoubleTests {
     let seed = UInt64.random(in: .min ... .max)
     var random = Numbers(state: seed)
     let bytes = AppleDoubleFile(attributes: attributes).bytes
-    for _ in 0..<5_000 {
+    for _ in 0..<Soak.times(5_000, or: 1_000) {
       var wrong = bytes
       for _ in 0..<Int.random(in: 1...6, using: &random) {
         wrong[Int.random(in: 0..<wrong.count, using: &random)] = UInt8.random(in: 0...255, using: &random)

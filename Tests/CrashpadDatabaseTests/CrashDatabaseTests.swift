@@ -63,7 +63,7 @@ struct CrashDatabaseTests {
 
   @Test("Several make one database at once")
   func createAtOnce() throws {
-    for round in 0..<30 {
+    for round in 0..<Soak.times(30, or: 10) {
       let path = FilePath(scratch.temporary.work.path).appending("d\(round)")
       DispatchQueue.concurrentPerform(iterations: 4) { _ in
         do { _ = try CrashDatabase.create(path) } catch { Issue.record(error) }

@@ -3,6 +3,7 @@ import Glibc
 import CrashpadSnapshot
 import SystemPackage
 import Testing
+import ToolRunner
 
 @testable import CrashpadDatabase
 @testable import CrashpadFiles
@@ -76,7 +77,7 @@ struct LockFileTests {
 
   @Test("Of several that break one lock, one's new lock survives")
   func breakingAtOnce() throws {
-    for round in 0..<500 {
+    for round in 0..<Soak.times(500, or: 100) {
       try scratch.write(ScratchDatabase.markedLock(), to: file)
       let made = Gathered<ReportLock>()
       DispatchQueue.concurrentPerform(iterations: 4) { _ in

@@ -2,6 +2,7 @@ import Foundation
 import CrashpadSnapshot
 import SystemPackage
 import Testing
+import ToolRunner
 
 @testable import CrashpadDatabase
 @testable import CrashpadFiles
@@ -103,7 +104,7 @@ struct PendingDumpsTests {
 
   @Test("Of several who unlock one dump, one does")
   func unlockAtOnce() throws {
-    for round in 0..<100 {
+    for round in 0..<Soak.times(100, or: 30) {
       try add("x\(round).locked")
       let dump = try find("x\(round).locked")
       let unlocked = Gathered<PendingDump>()
@@ -217,7 +218,7 @@ struct PendingDumpsTests {
   @Test("Of several who reject one dump, one does; one reason is left")
   func rejectAtOnce() throws {
     let session = try scratch.session()
-    for round in 0..<60 {
+    for round in 0..<Soak.times(60, or: 20) {
       try add("x\(round)")
       let dump = try find("x\(round)")
       let names = Gathered<FileName>()

@@ -178,7 +178,7 @@ struct PruneRulesTests {
     let seed = UInt64.random(in: .min ... .max)
     var random = SeededGenerator(state: seed)
     var goneInAll = 0
-    for _ in 0..<500 {
+    for _ in 0..<Soak.times(500, or: 200) {
       let days = Int64.random(in: 0...800, using: &random)
       let kibibytes = UInt64.random(in: 0...300, using: &random)
       let now = Self.now + Int64.random(in: 0..<86400, using: &random)

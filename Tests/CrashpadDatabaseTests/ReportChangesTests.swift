@@ -165,7 +165,7 @@ struct ReportChangesTests {
     let missing = Gathered<Report.Metadata>()
     DispatchQueue.concurrentPerform(iterations: 2) { index in
       if index == 0 {
-        for _ in 0..<Soak.times(300, or: 100) {
+        for _ in 0..<Soak.times(300, or: 50) {
           do {
             for state in [ReportState.pending, .completed] {
               let (report, lock) = try session.checkOut(id)
@@ -204,7 +204,7 @@ struct ReportChangesTests {
           withExtendedLifetime(lock) {}
         }
       } else {
-        for _ in 0..<200 {
+        for _ in 0..<Soak.times(200, or: 60) {
           if failure({ _ = try session.checkOut(id) }) == .notFound {
             Issue.record("not found")
             break
@@ -218,7 +218,7 @@ struct ReportChangesTests {
 
   @Test("Changers and deleters at once: each report is deleted by one")
   func deleteAtOnce() throws {
-    for _ in 0..<60 {
+    for _ in 0..<Soak.times(60, or: 20) {
       let id = UUIDBytes.random()
       try scratch.addReport(id, attachments: ["a"])
       let deleted = Gathered<Void>()

@@ -129,7 +129,7 @@ struct ReportLockTests {
   @Test("Of many threads one gets a lock, with a dead owner's in the way or not")
   func race() throws {
     let sessions = try (0..<4).map { _ in try scratch.session() }
-    for round in 0..<Soak.times(1_000, or: 200) {
+    for round in 0..<Soak.times(1_000, or: 80) {
       let id = UUIDBytes.random()
       if round.isMultiple(of: 2) { try scratch.write(ScratchDatabase.markedLock(), to: lockName(id)) }
       let won = Gathered<ReportLock>()
@@ -152,7 +152,7 @@ struct ReportLockTests {
   @Test("The threads of one run keep each other out as well")
   func raceInOneRun() throws {
     let session = try scratch.session()
-    for _ in 0..<300 {
+    for _ in 0..<Soak.times(300, or: 60) {
       let won = Gathered<ReportLock>()
       DispatchQueue.concurrentPerform(iterations: 4) { _ in
         if let lock = try? session.lock(id, in: .pending) { won.add(lock) }
@@ -172,7 +172,7 @@ struct ReportLockTests {
         Issue.record("no run")
         return
       }
-      for _ in 0..<500 {
+      for _ in 0..<Soak.times(500, or: 150) {
         guard let lock = try? session.lock(id, in: .pending) else { continue }
         withExtendedLifetime(lock) {
           inside.add(true)
@@ -191,7 +191,7 @@ struct ReportLockTests {
   @Test("The many locks of one dead run are taken over by several at once: each of them, by the one who asks")
   func manyLocksOfOneRun() throws {
     let sessions = try (0..<6).map { _ in try scratch.session() }
-    for round in 0..<100 {
+    for round in 0..<Soak.times(100, or: 25) {
       let ids = (0..<6).map { _ in UUIDBytes.random() }
       try scratch.write(ScratchDatabase.markedLock(), to: "dead")
       for id in ids { try scratch.hardLink("dead", as: lockName(id)) }
@@ -209,7 +209,7 @@ struct ReportLockTests {
 
   @Test("Runs that begin at once, after one died, take one lock of the dead")
   func raceOfBeginners() throws {
-    for round in 0..<60 {
+    for round in 0..<Soak.times(60, or: 20) {
       try scratch.deadRun { _, run in try scratch.leaveLock(of: run, "pending", id) }
       let won = Gathered<ReportLock>()
       let sessions = Gathered<DatabaseSession>()
@@ -281,7 +281,7 @@ struct ReportLockTests {
 
   @Test("Many threads whose run's file was removed take their locks, and leave one file")
   func removedRunFileAtOnce() throws {
-    for _ in 0..<100 {
+    for _ in 0..<Soak.times(100, or: 25) {
       let session = try scratch.session()
       for name in try scratch.runFiles() { try FileManager.default.removeItem(at: scratch.url("new/" + name)) }
       let locks = Gathered<ReportLock>()

@@ -54,7 +54,7 @@ struct CoreSweepTests {
   @Test("No prefix traps, and each but the whole has an error", arguments: SynthCore.Machine.allCases)
   func prefixes(_ machine: SynthCore.Machine) throws {
     let bytes = SynthCore(machine, threads: 2).bytes
-    for count in stride(from: 0, to: bytes.count, by: Soak.times(1, or: 3)) {
+    for count in stride(from: 0, to: bytes.count, by: Soak.times(1, or: 11)) {
       let reading = Reading(core: Array(bytes.prefix(count)))
       #expect(!reading.errors.isEmpty, "prefix of \(count)")
       if count.isMultiple(of: 7) { try touch(reading) }
@@ -84,8 +84,8 @@ struct CoreSweepTests {
     let file = SynthCore(threads: 2).file()
     let numbers: [UInt64] = [0, 1, 7, 8, 0x7fff_ffff, 0xffff_ffff, 1 << 63, .max, .max - 7, .max - 4095, 0x1000]
     for (_, place) in file.fields.sorted(by: { $0.value < $1.value }) {
-      for offset in stride(from: 0, to: 56, by: 4) {
-        for number in Soak.every(2, of: numbers) {
+      for offset in stride(from: 0, to: 56, by: Soak.times(4, or: 8)) {
+        for number in Soak.every(3, of: numbers) {
           var bytes = file.bytes
           bytes.overwrite(number, width: number > 0xffff_ffff ? 8 : 4, at: place + offset)
           try touch(Reading(core: bytes))

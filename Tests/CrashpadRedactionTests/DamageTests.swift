@@ -9,7 +9,7 @@ import ToolRunner
 struct DamageTests {
   /// `CRASHPADCTL_SWEEP` for the long run.
   static let count =
-    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(800, or: 120)
+    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(800, or: 60)
   /// `CRASHPADCTL_SEED` to see a failure again.
   static let seed = ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) } ?? 0x5eed
 
@@ -35,7 +35,7 @@ struct DamageTests {
   @Test("Intermediate dumps", arguments: SynthArchitecture.allCases)
   func dumps(_ architecture: SynthArchitecture) {
     let base = Planted.dump(architecture)
-    for prefix in Damage.prefixes(of: base, stride: Soak.times(7, or: 41)) {
+    for prefix in Damage.prefixes(of: base, stride: Soak.times(7, or: 83)) {
       _ = check(prefix, "prefix of \(prefix.count)")
     }
     var read = 0
@@ -61,7 +61,9 @@ struct DamageTests {
 
   /// Bits, bytes and numbers changed, mostly in the structures, which come first.
   private func sweep(_ base: [UInt8], _ area: UInt64) {
-    for prefix in Damage.prefixes(of: base, stride: 61) { _ = check(prefix, "prefix of \(prefix.count)") }
+    for prefix in Damage.prefixes(of: base, stride: Soak.times(61, or: 183)) {
+      _ = check(prefix, "prefix of \(prefix.count)")
+    }
     var read = 0
     for round in 0..<Self.count / 8 {
       var random = SplitMix64(seed: Self.seed &+ UInt64(round), area: area)
@@ -87,7 +89,7 @@ struct DamageTests {
   @Test("Minidumps whose structures share bytes", arguments: MinidumpDamage.allCases)
   func shared(_ damage: MinidumpDamage) {
     for (processor, system, _) in Planted.minidumps {
-      for seed in 0..<8 {
+      for seed in 0..<Soak.times(8, or: 2) {
         var parameters = SynthMinidumpParameters(processor, system, seed: UInt64(seed))
         parameters.stackBytes = 256
         parameters.damage = [damage]

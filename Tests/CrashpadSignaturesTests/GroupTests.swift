@@ -133,10 +133,11 @@ struct GroupTests {
   /// A day of a fleet has as many: 80,000 reports are more values than a dump may have.
   @Test func `A part with many reports is read in whole`() throws {
     var part = CrashGroups.Part()
+    let signature = Self.signature(1)
     for number in 0..<80_000 {
       var facts = CrashFacts(id: "\(number)", input: "\(number)")
       (facts.role, facts.processID, facts.time) = (.hang, Int64(number), 1_700_000_000 + Int64(number))
-      part.add(Self.signature(1), facts)
+      part.add(signature, facts)
     }
     let groups = CrashGroups(CrashGroups.Shard(run: "r", number: 1, total: 1), part)
     let text = Self.text(groups)

@@ -187,7 +187,7 @@ struct DemanglerTests {
       "_RINvCs2_1a1fKj7b_KVNtB2_1SS1xKc61_1yb1_ENtB2_1TDNtB2_1UpI1vhEL_FUKCyEuE",
       "_ZN71_$LT$Test$u20$$u2b$$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
     ].map { Array($0.utf8) }
-    for round in 0..<20_000 {
+    for round in 0..<Soak.times(20_000, or: 5_000) {
       var bytes = names[round % names.count]
       for _ in 0...random.below(4) {
         let place = random.below(bytes.count)

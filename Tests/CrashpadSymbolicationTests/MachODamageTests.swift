@@ -2,6 +2,7 @@ import DumpSynth
 import CrashpadFiles
 @testable import CrashpadSymbolication
 import Testing
+import ToolRunner
 
 @Suite("Damaged Mach-O files")
 struct MachODamageTests {
@@ -41,7 +42,7 @@ struct MachODamageTests {
   @Test("Every byte may be another")
   func bytes() {
     let bytes = MachOSynth.sample().bytes()
-    for offset in bytes.indices {
+    for offset in Soak.every(3, of: Array(bytes.indices)) {
       for value in [0x00, 0x7f, 0x80, 0xff] as [UInt8] where bytes[offset] != value {
         exercise(Damage.replacing(bytes, at: offset, with: value))
       }
@@ -55,7 +56,7 @@ struct MachODamageTests {
     var random = SplitMix64(seed: seed)
     let samples = [MachOSynth.sample().bytes(), universal]
     let extremes: [UInt64] = [0, 1, 0x7fff_ffff, 0xffff_ffff, 0x8000_0000_0000_0000, .max, .max - 15, 0x10_0000]
-    for round in 0..<4000 {
+    for round in 0..<Soak.times(4000, or: 1000) {
       var bytes = samples[round % 2]
       for _ in 0...random.below(6) {
         let value = random.oneIn(3) ? random.next() : extremes[random.below(extremes.count)]

@@ -38,7 +38,7 @@ struct FailureTests {
   @Test("On a disk that is full for one call, nothing is lost", arguments: [ENOSPC])
   func once(_ error: Int32) throws {
     let stage = try Stage(Self.scenario)
-    for call in Sweep.sample(stage.calls.map(\.number), 10, area: 10) {
+    for call in Sweep.sample(stage.calls.map(\.number), Soak.times(10, or: 4), area: 10) {
       let text = stage.calls[call - 1]
       try check(stage, .failing(error, first: call), "error \(error) at call \(call), \(text.name) \(text.path)")
     }
@@ -48,7 +48,7 @@ struct FailureTests {
   @Test("On a disk that is full from one call on, nothing is lost")
   func full() throws {
     let stage = try Stage(Self.scenario)
-    for call in Sweep.sample(stage.calls.map(\.number), 6, area: 11) {
+    for call in Sweep.sample(stage.calls.map(\.number), Soak.times(6, or: 3), area: 11) {
       // What is full can be removed from.
       let calls = ["open", "mkdirat", "linkat", "renameat", "renameat2", "write", "pwrite", "fsync", "syncfs"]
       let made = stage.calls.filter { calls.contains($0.name) }

@@ -64,7 +64,7 @@ struct GroupIndexTests {
       faults.append(("before call \(call.number), \(call.name) \(call.path)", .killed(before: call.number)))
       if call.writes { faults.append(("within call \(call.number), \(call.name)", .killed(within: call.number))) }
     }
-    for index in Sweep.sample(Array(faults.indices), 10, area: 71) {
+    for index in Sweep.sample(Array(faults.indices), Soak.times(10, or: 4), area: 71) {
       try copy(folder, "copy")
       let prefix = faults[index].fault.prefix(folder, root: "copy")
       let killed = try Tool.shell(
@@ -79,7 +79,7 @@ struct GroupIndexTests {
     let expected = try groups(folder, "base", index: false)
     try copy(folder, "copy")
     let calls = try calls(folder, "copy").filter { $0.writes || $0.waits || $0.name == "open" }
-    for number in Sweep.sample(calls.map(\.number), 8, area: 72) {
+    for number in Sweep.sample(calls.map(\.number), Soak.times(8, or: 4), area: 72) {
       try copy(folder, "copy")
       let prefix = Fault.failing(ENOSPC, first: number, step: 1).prefix(folder, root: "copy")
       let failed = try Tool.shell(

@@ -43,7 +43,8 @@ struct KillSweepTests {
       }
     }
     if let last = stage.calls.last { faults.append(("after call \(last.number)", .killed(within: last.number))) }
-    let chosen = Sweep.sample(Array(faults.indices), 3, area: SplitMix64.mix(UInt64(scenario.name.utf8.count)))
+    let chosen = Sweep.sample(
+      Array(faults.indices), Soak.times(3, or: 2), area: SplitMix64.mix(UInt64(scenario.name.utf8.count)))
     for index in chosen {
       let (name, fault) = faults[index]
       try stage.make("copy")
@@ -77,7 +78,9 @@ struct KillSweepTests {
       Set(try stage.tree("copy").names(in: "pending").filter { $0.hasSuffix(".dmp") }.map { String($0.dropLast(4)) })
     }
     var deletions = 0
-    for index in Sweep.sample(Array(stage.calls.indices), 12, area: 20) {
+    // Before the last call, all reports are there.
+    let last = stage.calls.count - 1
+    for index in Sweep.sample(Array(0..<last), Soak.times(12, or: 5), area: 20) + [last] {
       let call = stage.calls[index]
       try stage.make("copy")
       #expect(try stage.run("copy", .killed(before: call.number)).status == 128 + 9)

@@ -7,8 +7,8 @@ import ToolRunner
 struct RaceTests {
   /// `CRASHPADCTL_RACE_PROCESSES`, `…_DUMPS` and `…_ROUNDS` make it larger.
   private static let processes = Sweep.number("CRASHPADCTL_RACE_PROCESSES", or: 4)
-  private static let dumps = Sweep.number("CRASHPADCTL_RACE_DUMPS", or: 60)
-  private static let rounds = Sweep.number("CRASHPADCTL_RACE_ROUNDS", or: 3)
+  private static let dumps = Sweep.number("CRASHPADCTL_RACE_DUMPS", or: Soak.times(60, or: 30))
+  private static let rounds = Sweep.number("CRASHPADCTL_RACE_ROUNDS", or: Soak.times(3, or: 1))
 
   @Test("Runs that are killed and started again, side by side, make one report of every dump")
   func killedAndStartedAgain() throws {
@@ -59,7 +59,7 @@ struct RaceTests {
     ])
   func interleaved(_ scenario: Scenario) throws {
     let stage = try Stage(scenario)
-    for call in Sweep.sample(stage.calls.map(\.number), 6, area: 200) {
+    for call in Sweep.sample(stage.calls.map(\.number), Soak.times(6, or: 3), area: 200) {
       // Where the first holds a lock for which one waits, as on settings.dat, the second ends after it.
       try stage.make("copy")
       let first = Fault.pausing(before: call, file: "pause").prefix(stage.folder, root: "copy/db")

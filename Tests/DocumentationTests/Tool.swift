@@ -1,5 +1,6 @@
 import DumpSynth
 import Foundation
+import Synchronization
 import Testing
 import ToolRunner
 
@@ -49,10 +50,16 @@ enum Tool {
     return Output(text: String(decoding: data, as: UTF8.self), status: process.terminationStatus)
   }
 
+  private static let helps = Mutex<[String: Help]>([:])
+
+  /// What `--help` of a command prints; it is asked once.
   static func help(_ command: String = "") throws -> Help {
+    if let known = helps.withLock({ $0[command] }) { return known }
     let output = try run("crashpadctl \(command) --help", in: FileManager.default.temporaryDirectory)
     try #require(output.status == 0)
-    return Help(output.text)
+    let help = Help(output.text)
+    helps.withLock { $0[command] = help }
+    return help
   }
 }
 
@@ -123,13 +130,30 @@ struct DemoFiles: ~Copyable {
   deinit { try? FileManager.default.removeItem(at: folder) }
 }
 
-/// A directory with the files that the documents' examples name.
+/// A directory with the files that the documents' examples name: a copy of one that is made once.
 struct Samples: ~Copyable {
   let folder: URL
 
-  /// - Parameter hasReport: whether `DB` has a report already, which the examples of `database` name.
-  init(hasReport: Bool = true) throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("documentation-\(UUID().uuidString)")
+  private static let original = Result { try SampleFiles().folder }
+
+  init() throws {
+    let copy = FileManager.default.temporaryDirectory.appendingPathComponent("documentation-\(UUID().uuidString)")
+    let output = try Tool.run("cp -a . '\(copy.path)'", in: Self.original.get())
+    try #require(output.status == 0)
+    folder = copy
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+}
+
+/// Makes the files of `Samples`. The directory is removed when the process ends.
+struct SampleFiles {
+  private static let place = FileManager.default.temporaryDirectory.appendingPathComponent(
+    "documentation-samples-\(getpid())")
+  let folder = SampleFiles.place
+
+  init() throws {
+    atexit { try? FileManager.default.removeItem(at: SampleFiles.place) }
     let artifacts = folder.appendingPathComponent("artifacts")
     let dumps = folder.appendingPathComponent("dumps/older")
     let scripts = folder.appendingPathComponent("scripts")
@@ -156,15 +180,13 @@ struct Samples: ~Copyable {
       """
       set -e
       crashpadctl convert crash.idump
-      \(hasReport ? "crashpadctl database create -d DB" : "")
-      \(hasReport ? "crashpadctl database new -d DB crash.dmp --id 4f2a91d0-3c55-4e8a-9d2b-7f1e60a4c0b1" : "")
+      crashpadctl database create -d DB
+      crashpadctl database new -d DB crash.dmp --id 4f2a91d0-3c55-4e8a-9d2b-7f1e60a4c0b1
       crashpadctl convert --to json crash.idump -o edited.json
       crashpadctl convert artifacts/first.idump -o artifacts/first.dmp
       """, in: folder)
     try #require(output.status == 0)
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   /// The sample of `make demo`; without it, a made one.
   private func writeCrash() throws {

@@ -57,7 +57,7 @@ struct FieldSweepTests {
   @Test("Without an error finding only that differs which the field belongs to", arguments: Base.all)
   func explained(_ base: Base) {
     let clean = Outline(Reading(base.dump.bytes))
-    for field in Soak.every(4, of: base.dump.fields) {
+    for field in Soak.every(8, of: base.dump.fields) {
       let old = UInt64(base.dump.value(field))
       let misaligned = field.kind == .rva ? [old &+ 2, old &- 3, UInt64(base.dump.bytes.count)] : [old ^ 2]
       for value in [0, 1, old &+ 1, old &- 1] + misaligned {
@@ -129,7 +129,7 @@ struct FieldSweepTests {
   @Test("The synthesiser's own damage gives findings and no trap", arguments: MinidumpDamage.allCases)
   func damage(_ damage: MinidumpDamage) {
     for base in Base.all {
-      for seed in 0..<20 {
+      for seed in 0..<Soak.times(20, or: 4) {
         var parameters = base.dump.parameters
         parameters.damage = [damage]
         parameters.seed = UInt64(seed)

@@ -13,7 +13,7 @@ import ToolRunner
 enum Sweep {
   /// `CRASHPADCTL_SWEEP` for the long run.
   static let count =
-    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(8_000, or: 1_500)
+    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(8_000, or: 600)
 
   /// `CRASHPADCTL_SEED` to see a failure again.
   static let seed = ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) } ?? 0x5eed
@@ -77,7 +77,7 @@ struct MinidumpSweepTests {
   func prefixes(_ index: Int) {
     let bytes = Sweep.bases[index].bytes
     let whole = Outline(Reading(bytes))
-    for count in 0..<bytes.count {
+    for count in stride(from: 0, to: bytes.count, by: Soak.times(1, or: 5)) {
       let reading = Reading(Array(bytes.prefix(count)))
       Sweep.touch(reading)
       if reading.errors.isEmpty { #expect(Outline(reading) == whole, "prefix of \(count): \(reading.codes)") }
@@ -124,7 +124,7 @@ struct MinidumpSweepTests {
           // Each stream read as each other.
           Sweep.touch(Reading(base.writing(UInt64(type.rawValue), width: 4, at: 32 + 12 * index)))
         }
-        for rva in stride(from: 0, to: base.bytes.count, by: 61) {
+        for rva in stride(from: 0, to: base.bytes.count, by: Soak.times(61, or: 183)) {
           Sweep.touch(Reading(base.writing(UInt64(rva), width: 4, at: 32 + 12 * index + 8)))
         }
       }

@@ -29,7 +29,10 @@ struct RunTests {
 
   @Test("Every exit status is the program's")
   func exitStatuses() throws {
-    try Self.checkSame("for i in $(seq 0 255); do handled sh -c \"exit $i\"; echo $?; done")
+    let some = [0, 1, 2, 63, 64, 65, 77, 124, 125, 126, 127, 128, 129, 137, 139, 192, 254, 255]
+    let statuses = Soak.isOn ? Array(0...255) : some
+    try Self.checkSame(
+      "for i in \(statuses.map(String.init).joined(separator: " ")); do handled sh -c \"exit $i\"; echo $?; done")
   }
 
   @Test("A program that a signal kills takes crashpadctl with it, by the same signal")

@@ -8,7 +8,7 @@ import ToolRunner
 struct DumpSweepTests {
   @Test("Every prefix of a dump goes through")
   func prefixes() throws {
-    for prefix in Damage.prefixes(of: Sweep.smallDump(.arm64, .nsException(frames: 3))) {
+    for prefix in Damage.prefixes(of: Sweep.smallDump(.arm64, .nsException(frames: 3)), stride: Soak.times(1, or: 3)) {
       do { try Pipeline.check(dump: prefix, round: prefix.count) } catch {
         Issue.record("prefix of \(prefix.count): \(error)")
       }
@@ -18,7 +18,7 @@ struct DumpSweepTests {
   @Test("Bytes of the framing changed to each of some values goes through")
   func framing() throws {
     let dump = Sweep.smallDump(.x86_64, .badAccess)
-    for offset in Soak.every(3, of: Damage.framingOffsets(of: dump)) {
+    for offset in Soak.every(6, of: Damage.framingOffsets(of: dump)) {
       for (round, value) in [UInt8]([0, 1, 2, 3, 5, 0x7f, 0xff]).enumerated() where dump[offset] != value {
         do { try Pipeline.check(dump: Damage.replacing(dump, at: offset, with: value), round: offset + round) } catch {
           Issue.record("byte \(offset) as \(value): \(error)")
@@ -30,7 +30,7 @@ struct DumpSweepTests {
   @Test("Bytes flipped go through")
   func everyByte() throws {
     let dump = Sweep.smallDump(.arm64, .abort)
-    for offset in stride(from: 0, to: dump.count, by: Soak.times(1, or: 3)) {
+    for offset in stride(from: 0, to: dump.count, by: Soak.times(1, or: 6)) {
       do { try Pipeline.check(dump: Damage.flipping(dump, at: offset), round: offset) } catch {
         Issue.record("byte \(offset) flipped: \(error)")
       }
@@ -40,12 +40,12 @@ struct DumpSweepTests {
   @Test("Every prefix of a Linux process' dump goes through, and bytes of it flipped")
   func linux() throws {
     let dump = Sweep.linuxDump(.x86_64)
-    for prefix in Damage.prefixes(of: dump) {
+    for prefix in Damage.prefixes(of: dump, stride: Soak.times(1, or: 3)) {
       do { try Pipeline.check(dump: prefix, round: prefix.count) } catch {
         Issue.record("prefix of \(prefix.count): \(error)")
       }
     }
-    for offset in stride(from: 0, to: dump.count, by: Soak.times(1, or: 5)) {
+    for offset in stride(from: 0, to: dump.count, by: Soak.times(1, or: 15)) {
       do { try Pipeline.check(dump: Damage.flipping(dump, at: offset), round: offset) } catch {
         Issue.record("byte \(offset) flipped: \(error)")
       }

@@ -7,11 +7,17 @@ import CrashpadJSON
 import CrashpadMinidump
 import CrashpadSnapshot
 import Testing
+import ToolRunner
 
 /// Inputs that ask for more than they bring.
 enum HostileInput: String, CaseIterable, Codable, Sendable {
   case emptyThreads, emptyModules, emptyThreadsAndModules, emptyMaps, hugeLengths, deepNesting, annotations, objects,
     regions, overlaps
+
+  /// Inputs are a quarter of the size, except under `make soak`.
+  static let parts = Soak.times(1, or: 4)
+  /// How many kilobytes they may take: some for the process, whatever its input.
+  static let limit = Soak.times(64, or: 32) << 10
 
   var bytes: [UInt8] {
     var builder = DumpBuilder(capacity: 5 << 20)
@@ -26,7 +32,7 @@ enum HostileInput: String, CaseIterable, Codable, Sendable {
 
   private func fill(_ dump: inout DumpBuilder) {
     let simple: (inout DumpBuilder) -> Void = { array in
-      for number in 0..<80_000 {
+      for number in 0..<80_000 / Self.parts {
         array.mapInArray {
           $0.property(.annotationName, uint32: UInt32(number))
           $0.property(.annotationValue, [])
@@ -34,20 +40,20 @@ enum HostileInput: String, CaseIterable, Codable, Sendable {
       }
     }
     switch self {
-    case .emptyThreads: dump.array(.threads) { for _ in 0..<1 << 20 { $0.raw([1, 2]) } }
-    case .emptyModules: dump.array(.modules) { for _ in 0..<1 << 20 { $0.raw([1, 2]) } }
+    case .emptyThreads: dump.array(.threads) { for _ in 0..<(1 << 20) / Self.parts { $0.raw([1, 2]) } }
+    case .emptyModules: dump.array(.modules) { for _ in 0..<(1 << 20) / Self.parts { $0.raw([1, 2]) } }
     case .emptyThreadsAndModules:
-      dump.array(.threads) { for _ in 0..<1 << 19 { $0.raw([1, 2]) } }
-      dump.array(.modules) { for _ in 0..<1 << 19 { $0.raw([1, 2]) } }
-    case .emptyMaps: for _ in 0..<1 << 18 { dump.map(.threads) { _ in } }
-    case .hugeLengths: for _ in 0..<1 << 17 { dump.propertyHeader(number: 6006, length: 1 << 26) }
-    case .deepNesting: dump.nested(levels: 1 << 19, number: 4000)
+      dump.array(.threads) { for _ in 0..<(1 << 19) / Self.parts { $0.raw([1, 2]) } }
+      dump.array(.modules) { for _ in 0..<(1 << 19) / Self.parts { $0.raw([1, 2]) } }
+    case .emptyMaps: for _ in 0..<(1 << 18) / Self.parts { dump.map(.threads) { _ in } }
+    case .hugeLengths: for _ in 0..<(1 << 17) / Self.parts { dump.propertyHeader(number: 6006, length: 1 << 26) }
+    case .deepNesting: dump.nested(levels: (1 << 19) / Self.parts, number: 4000)
     case .annotations: dump.map(.processInfo) { $0.array(.annotationsSimpleMap, simple) }
     case .objects:
       dump.array(.modules) { modules in
         modules.mapInArray { module in
           module.array(.annotationObjects) { array in
-            for number in 0..<40_000 {
+            for number in 0..<40_000 / Self.parts {
               array.mapInArray {
                 $0.property(.annotationName, uint32: UInt32(number))
                 $0.property(.annotationValue, [1])
@@ -58,12 +64,13 @@ enum HostileInput: String, CaseIterable, Codable, Sendable {
         }
       }
     case .regions, .overlaps:
+      let regions = UInt64(60_000 / Self.parts)
       dump.array(.threads) { threads in
         threads.mapInArray { thread in
           thread.array(.threadContextMemoryRegions) { array in
-            for number: UInt64 in 0..<60_000 {
+            for number: UInt64 in 0..<regions {
               array.mapInArray {
-                let address = self == .regions ? (60_000 - number) << 8 : number
+                let address = self == .regions ? (regions - number) << 8 : number
                 $0.property(.threadContextMemoryRegionAddress, uint64: address)
                 $0.property(.threadContextMemoryRegionData, [1, 2, 3])
               }
@@ -124,7 +131,7 @@ struct MemoryTests {
       let taken = MemoryTests.status("VmHWM") - before
       print("\nmemory: \(input) of \(bytes.count >> 10) KiB took \(taken) KiB")
       // The input is in memory already.
-      exit(before > 0 && taken < 64 << 10 ? EXIT_SUCCESS : EXIT_FAILURE)
+      exit(before > 0 && taken < HostileInput.limit ? EXIT_SUCCESS : EXIT_FAILURE)
     }
     let text = String(decoding: child?.standardOutputContent ?? [], as: UTF8.self)
     for line in text.split(separator: "\n") where line.hasPrefix("memory:") { print(line) }

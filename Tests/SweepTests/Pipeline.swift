@@ -139,7 +139,7 @@ enum Pipeline {
 enum Sweep {
   /// `CRASHPADCTL_SWEEP` for the long run.
   static let count =
-    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(8_000, or: 1_500)
+    ProcessInfo.processInfo.environment["CRASHPADCTL_SWEEP"].flatMap { Int($0) } ?? Soak.times(8_000, or: 600)
 
   /// `CRASHPADCTL_SEED` to see a failure again.
   static let seed = ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) } ?? 0x5eed

@@ -6,7 +6,7 @@ import Synchronization
 /// `work` is where commands run; what the runner itself needs is kept out of its sight.
 public final class TemporaryFolder: Sendable {
   public let work: URL
-  /// On the commands' PATH: `crashpadctl`, and `as-nobody`, which gives up the rights of root.
+  /// On the commands' PATH: `crashpadctl`, and `as-nobody`, which gives up the rights of root. One for all folders.
   public let commands: String
   private let root: URL
   private let counter = Mutex(0)
@@ -14,11 +14,23 @@ public final class TemporaryFolder: Sendable {
   public init() throws {
     root = FileManager.default.temporaryDirectory.appending(path: "crashpadctl-test-\(UUID().uuidString)")
     work = root.appending(path: "work")
-    let bin = root.appending(path: "bin")
-    commands = bin.path
-    for folder in [work, bin, root.appending(path: "scratch")] {
+    commands = try Self.commandFolder.get().path
+    for folder in [work, root.appending(path: "scratch")] {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
+  }
+
+  private static let commandFolder = Result { try makeCommands() }
+
+  /// The directory is removed when the process ends.
+  private static let commandPlace = FileManager.default.temporaryDirectory.appending(
+    path: "crashpadctl-test-commands-\(getpid())")
+
+  private static func makeCommands() throws -> URL {
+    let bin = commandPlace
+    try? FileManager.default.removeItem(at: bin)
+    try FileManager.default.createDirectory(at: bin, withIntermediateDirectories: true)
+    atexit { try? FileManager.default.removeItem(at: TemporaryFolder.commandPlace) }
     try FileManager.default.createSymbolicLink(
       atPath: bin.appending(path: "crashpadctl").path, withDestinationPath: Tool.path)
     let asNobody = """
@@ -29,9 +41,11 @@ public final class TemporaryFolder: Sendable {
     let script = bin.appending(path: "as-nobody")
     try Data(asNobody.utf8).write(to: script)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script.path)
+    return bin
   }
 
   deinit {
+    if (try? FileManager.default.removeItem(at: root)) != nil { return }
     // Some tests take away the right to look into a directory.
     let walk = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
     while let entry = walk?.nextObject() as? URL {

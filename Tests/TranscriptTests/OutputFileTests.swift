@@ -5,9 +5,11 @@ import ToolRunner
 
 @Suite("Output files")
 struct OutputFileTests {
-  /// A dump of some 16 MB, so that a conversion takes long enough to be interrupted.
-  private static let large = Samples.crash.setting(.stackRegionData, to: [UInt8](repeating: 0x5a, count: 8 << 20))
-    .setting(.stackRegionData, 1, to: [UInt8](repeating: 0xa5, count: 8 << 20))
+  /// A dump with two large stacks, so that a conversion takes long enough to be interrupted.
+  private static func large(stackBytes: Int = 8 << 20) -> [UInt8] {
+    Samples.crash.setting(.stackRegionData, to: [UInt8](repeating: 0x5a, count: stackBytes))
+      .setting(.stackRegionData, 1, to: [UInt8](repeating: 0xa5, count: stackBytes))
+  }
 
   private func waitUntilEnd(_ process: Process) -> Int32 {
     process.waitUntilExit()
@@ -17,7 +19,8 @@ struct OutputFileTests {
   @Test("A tool that is killed in the middle leaves a whole output or none", arguments: ["minidump", "json"])
   func killed(_ target: String) throws {
     let folder = try TemporaryFolder()
-    try folder.write(Self.large, to: "large.idump")
+    // JSON of a byte takes ten times as long.
+    try folder.write(Self.large(stackBytes: target == "json" ? 1 << 20 : 8 << 20), to: "large.idump")
     let arguments = ["convert", "--to", target, "large.idump", "-o", "out/result"]
     try FileManager.default.createDirectory(at: folder.url("out"), withIntermediateDirectories: true)
     let start = ContinuousClock.now
@@ -50,7 +53,7 @@ struct OutputFileTests {
   @Test("A tool that is killed leaves the old output, or the whole new one")
   func killedWhileReplacing() throws {
     let folder = try TemporaryFolder()
-    try folder.write(Self.large, to: "large.idump")
+    try folder.write(Self.large(), to: "large.idump")
     let old = Array("This was here before.\n".utf8)
     let start = ContinuousClock.now
     #expect(try Tool.run(["convert", "large.idump", "-o", "whole"], in: folder).status == 0)

@@ -5,14 +5,15 @@ import ToolRunner
 
 @Suite("Standard streams")
 struct StandardStreamTests {
+  private static let crash = SynthDump(SynthParameters(seed: 12)).bytes
+  private static let many = (UInt64(0)..<60).map { seed in
+    SynthDump(Samples.small(seed: seed)).bytes.setting(.isDaylightSavingTime, to: [2]).without(.threadState)
+  }
+
   private func folder() throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
-    try folder.write(SynthDump(SynthParameters(seed: 12)).bytes, to: "crash.idump")
-    for seed in UInt64(0)..<60 {
-      let dump = SynthDump(Samples.small(seed: seed)).bytes
-      try folder.write(
-        dump.setting(.isDaylightSavingTime, to: [2]).without(.threadState), to: "many/\(seed + 10).idump")
-    }
+    try folder.write(Self.crash, to: "crash.idump")
+    for (index, dump) in Self.many.enumerated() { try folder.write(dump, to: "many/\(index + 10).idump") }
     return folder
   }
 

@@ -80,11 +80,16 @@ struct LimitTests {
     #expect(found.state == "pending" && found.attempts == 0 && !found.isUploaded)
   }
 
+  /// Three megabytes that do not shrink when they are compressed.
+  private static let noise: [UInt8] = {
+    var random = SplitMix64(seed: 9)
+    return (0..<3 << 17).flatMap { _ in Bytes.of(random.next()) }
+  }()
+
   @Test("Of a large report every server but Backtrace is asked before", arguments: UploadServer.allCases)
   func expectation(_ server: UploadServer) throws {
     let (_, collector, database) = try UploadDatabase.withCollector()
-    var random = SplitMix64(seed: 9)
-    try database.add(1, content: (0..<(3 << 20)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+    try database.add(1, content: Self.noise)
     var options = Uploading.Options(UploadDestination(server, try WebAddress(collector.url())))
     options.http.userAgent = "test"
     var outcome: Uploading.Outcome?
