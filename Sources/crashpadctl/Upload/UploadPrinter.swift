@@ -95,7 +95,7 @@ final class UploadPrinter {
       return "\(id): error: given up: \(UploadSentences.failure(failure))"
     case .failed(let failure, let next):
       let text = "\(id): warning: not uploaded: \(UploadSentences.failure(failure)); next attempt "
-      return text + (next <= now ? "at once" : "from \(date(next))")
+      return text + (next <= now ? "at once" : "from \(Wording.date(next))")
     case .deferred(let failure):
       // The line about the end of the run states the reason too.
       guard isVerbose || stop == nil else { return nil }
@@ -117,9 +117,9 @@ final class UploadPrinter {
         ? "\(id): \(isDryRun ? "would be completed" : "completed") without upload: \(whySkipped)" : nil
     case .kept: return isVerbose ? "\(id): kept: \(whySkipped)" : nil
     case .waits(.waitForRate(let until)):
-      return isVerbose ? "\(id): waits until \(date(until)): one report an hour" : nil
+      return isVerbose ? "\(id): waits until \(Wording.date(until)): one report an hour" : nil
     case .waits(.waitAfterFailure(let until)):
-      return isVerbose ? "\(id): waits until \(date(until)) after an attempt that failed" : nil
+      return isVerbose ? "\(id): waits until \(Wording.date(until)) after an attempt that failed" : nil
     case .waits, .notTried, .pausedUntil: return nil
     case .gone: return isVerbose ? "\(id): gone: another run was faster" : nil
     case .planned(let fields, let byteCount):
@@ -129,6 +129,4 @@ final class UploadPrinter {
       return "\(id): would be uploaded \(size), " + (lines.isEmpty ? "without fields" : "with" + lines.joined())
     }
   }
-
-  private func date(_ seconds: Int64) -> String { Wording.date(Timestamp(seconds: seconds)) }
 }
