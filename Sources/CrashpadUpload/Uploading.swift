@@ -163,7 +163,7 @@ public struct Uploading: Sendable {
 
   private func reportIDs() throws(FileFailure) -> [UUIDBytes] {
     if let reports = options.reports { return reports }
-    return try database.reportIDs(in: .pending)
+    return try database.reportIDs(in: [.pending])
   }
 }
 

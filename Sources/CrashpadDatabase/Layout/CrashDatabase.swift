@@ -35,10 +35,7 @@ public struct CrashDatabase: Sendable {
     }
     let database = CrashDatabase(root: root)
     var isNew = false
-    for name in [
-      DatabaseLayout.new, DatabaseLayout.pending, DatabaseLayout.completed, DatabaseLayout.attachments,
-      DatabaseLayout.pendingDumps,
-    ] {
+    for name in DatabaseLayout.directories + [DatabaseLayout.pendingDumps] {
       if try root.status(name) == nil { isNew = true }
       _ = try root.folderMade(name)
     }

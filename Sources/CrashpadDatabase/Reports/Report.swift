@@ -35,13 +35,15 @@ public struct Report: Sendable, Hashable {
     }
   }
 
+  /// The name without its extension, which all files of the report share.
+  var stem: FileName { fileName.stem }
+
   /// The size of the report and its attachments in bytes, as Crashpad counts it.
-  package var totalSize: Int {
-    attachments.reduce(size) { total, attachment in
-      // Sparse files may have any size.
-      let (sum, overflow) = total.addingReportingOverflow(attachment.size)
-      return overflow ? .max : sum
-    }
+  package var totalSize: Int { Int(clamping: storedSize) }
+
+  /// The same; the large sizes that some file systems allow do not overflow here.
+  var storedSize: UInt64 {
+    attachments.reduce(UInt64(clamping: size)) { $0.saturatingSum(UInt64(clamping: $1.size)) }
   }
 
   /// Seconds since 1970; the modification time of the file if the metadata are missing.
@@ -75,8 +77,7 @@ struct ReportReader {
   /// Returns nil if `name` is not the name of a report, or the report is gone.
   func read(_ name: FileName) throws(FileFailure) -> Report? {
     guard let stem = name.removing(suffix: DatabaseLayout.reportExtension),
-      let id = UUIDBytes(text: stem.text), stem.bytes.count == 36,
-      var status = try folder.status(name), status.kind == .regular
+      let id = stem.uuid, var status = try folder.status(name), status.kind == .regular
     else { return nil }
     var metadata = try metadata(stem, name)
     // A report that is moved or deleted meanwhile takes its metadata with it; it may even come back.
@@ -129,5 +130,12 @@ struct ReportReader {
       found.append(Report.Attachment(name: name, size: status.size))
     }
     return found
+  }
+}
+
+extension UInt64 {
+  func saturatingSum(_ other: UInt64) -> UInt64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
   }
 }

@@ -23,14 +23,16 @@ extension DatabaseSession {
       for state in ReportState.allCases {
         // Without this check, a stray lock in `pending/` would block a completed report.
         guard try database.report(id, in: state) != nil else { continue }
-        let lock: ReportLock
-        do { lock = try self.lock(id, in: state) } catch let error as Busy {
-          throw ReportChangeFailure.busy(error.state)
-        }
+        let lock = try lockToChange(id, in: state)
         if let report = try database.report(id, in: state) { return (report, lock) }
       }
     }
     throw ReportChangeFailure.notFound
+  }
+
+  /// Throws `ReportChangeFailure.busy` if the lock is held, and `FileFailure`.
+  func lockToChange(_ id: UUIDBytes, in state: ReportState) throws -> ReportLock {
+    do { return try lock(id, in: state) } catch let error as Busy { throw ReportChangeFailure.busy(error.state) }
   }
 
   /// Deletes the report `id` with its metadata and attachments: the report first, so that it is never seen without
@@ -56,13 +58,12 @@ extension DatabaseSession {
   /// Deletes a report whose lock is held.
   func remove(_ report: Report) throws(FileFailure) {
     let folder = folder(report.state)
-    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
     try folder.remove(report.fileName)
-    try folder.remove(stem.appending(DatabaseLayout.metadataExtension))
+    try folder.remove(report.stem.metadataName)
     // The AppleDouble file with attributes from a Mac.
     try folder.remove(report.fileName.appleDouble)
     // A copied database may have a report in both states.
-    if try database.report(report.id) == nil { try removeAttachments(stem) }
+    if try database.report(report.id) == nil { try removeAttachments(report.stem) }
   }
 
   /// Removes a directory of `attachments/` with the files in it. Other entries stay.
@@ -109,18 +110,13 @@ extension DatabaseSession {
   /// The new metadata appear before the report moves, and the old ones are removed after it: it is never without
   /// metadata.
   func change(_ report: Report, to state: ReportState, _ metadata: ReportMetadata) throws {
-    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
-    let metadataName = stem.appending(DatabaseLayout.metadataExtension)
+    let metadataName = report.stem.metadataName
     let target = folder(state)
     if report.state == state {
       try replace(metadataName, in: target, with: metadata.bytes)
       return
     }
-    let targetLock: ReportLock
-    do { targetLock = try lock(report.id, in: state) } catch let error as Busy {
-      throw ReportChangeFailure.busy(error.state)
-    }
-    try withExtendedLifetime(targetLock) {
+    try withExtendedLifetime(lockToChange(report.id, in: state)) {
       let source = folder(report.state)
       try replace(metadataName, in: target, with: metadata.bytes)
       try source.move(report.fileName, to: target, as: report.fileName)

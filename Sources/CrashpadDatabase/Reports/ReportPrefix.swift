@@ -1,4 +1,3 @@
-package import CrashpadFiles
 package import CrashpadSnapshot
 
 /// The beginning of a report's id, as users type it: at least four hexadecimal digits, with or without hyphens.
@@ -33,14 +32,5 @@ package struct ReportPrefix: Sendable, Hashable {
   package func matches(_ id: UUIDBytes) -> Bool {
     if digitCount <= 16 { return (id.high ^ high) >> UInt64(64 - 4 * digitCount) == 0 }
     return id.high == high && (digitCount == 32 ? id.low == low : (id.low ^ low) >> UInt64(128 - 4 * digitCount) == 0)
-  }
-}
-
-extension CrashDatabase {
-  /// The ids of all reports, taken from their names alone and sorted; the reports are not read. Throws `FileFailure`.
-  package func reportIDs() throws(FileFailure) -> [UUIDBytes] {
-    var ids: Set<UUIDBytes> = []
-    for state in ReportState.allCases { ids.formUnion(try reportIDs(in: state)) }
-    return ids.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
   }
 }

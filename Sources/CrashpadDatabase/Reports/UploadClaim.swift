@@ -31,9 +31,9 @@ package final class UploadClaim: Sendable {
   /// Opens an attachment for reading. Throws `FileFailure`: `tooManyLinks` if the file has another name too.
   package func open(_ attachment: Report.Attachment) throws(FileFailure) -> OpenFile {
     let database = session.database
-    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension),
-      let folder = try database.folder(DatabaseLayout.attachments)?.folderIfPresent(stem)
-    else { throw FileFailure(database.path(of: report), .noSuchFileOrDirectory) }
+    guard let folder = try database.folder(DatabaseLayout.attachments)?.folderIfPresent(report.stem) else {
+      throw FileFailure(database.path(of: report), .noSuchFileOrDirectory)
+    }
     let file = try folder.open(attachment.name)
     try file.checkLinks()
     return file
@@ -42,8 +42,7 @@ package final class UploadClaim: Sendable {
   /// Opens the metadata for writing, or makes them if the report has no metadata file, so that the server's answer can
   /// be recorded without another file, whatever happens meanwhile. Throws `FileFailure`.
   package func openRecord() throws(FileFailure) {
-    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
-    let name = stem.appending(DatabaseLayout.metadataExtension)
+    let name = report.stem.metadataName
     let folder = session.folder(report.state)
     // A file with other links is not written.
     if case .file = report.metadata, let file = try folder.openIfPresent(name, .readAndWrite),
@@ -109,14 +108,14 @@ package final class UploadClaim: Sendable {
 }
 
 extension CrashDatabase {
-  /// The ids of the reports in `state`, taken from their names alone and sorted; the reports are not read. Throws
+  /// The ids of the reports in `states`, taken from their names alone and sorted; the reports are not read. Throws
   /// `FileFailure`.
-  package func reportIDs(in state: ReportState) throws(FileFailure) -> [UUIDBytes] {
-    guard let folder = try folder(state.folderName) else { return [] }
+  package func reportIDs(in states: [ReportState] = ReportState.allCases) throws(FileFailure) -> [UUIDBytes] {
     var ids: Set<UUIDBytes> = []
-    for name in try folder.names() where name.bytes.count == 40 {
-      guard let stem = name.removing(suffix: DatabaseLayout.reportExtension) else { continue }
-      if let id = UUIDBytes(text: stem.text) { ids.insert(id) }
+    for state in states {
+      for name in try folder(state.folderName)?.names() ?? [] {
+        if let id = name.removing(suffix: DatabaseLayout.reportExtension)?.uuid { ids.insert(id) }
+      }
     }
     return ids.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
   }
@@ -133,10 +132,7 @@ extension DatabaseSession {
   /// - Throws: `ReportChangeFailure` (`busy`, `damagedMetadata`) and `FileFailure`.
   package func claimForUpload(_ id: UUIDBytes) throws -> UploadClaim? {
     guard try database.report(id, in: .pending) != nil else { return nil }
-    let lock: ReportLock
-    do { lock = try self.lock(id, in: .pending) } catch let error as Busy {
-      throw ReportChangeFailure.busy(error.state)
-    }
+    let lock = try lockToChange(id, in: .pending)
     // Another program may have finished the upload before the lock was taken.
     guard let report = try database.report(id, in: .pending) else { return nil }
     guard let metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
@@ -155,8 +151,7 @@ extension DatabaseSession {
   /// killed, and needs no waiting for the disk, unlike replacing the file. If the server's id does not fit, its
   /// beginning is written that way, and the file is replaced afterwards: the report is marked as uploaded in any case.
   fileprivate func overwrite(_ report: Report, _ metadata: ReportMetadata, _ record: OpenFile?) throws(FileFailure) {
-    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
-    let name = stem.appending(DatabaseLayout.metadataExtension)
+    let name = report.stem.metadataName
     let block = 512
     let oldSize = report.metadata.value?.serverID.count ?? 0
     if let record, oldSize <= min(metadata.serverID.count, block - ReportMetadata.fixedSize) {
@@ -171,13 +166,8 @@ extension DatabaseSession {
 
   /// Moves a pending report, whose lock is held and whose metadata mark it as uploaded, to the completed ones.
   func finish(_ report: Report, _ metadata: ReportMetadata) throws {
-    guard let stem = report.fileName.removing(suffix: DatabaseLayout.reportExtension) else { return }
-    let targetLock: ReportLock
-    do { targetLock = try lock(report.id, in: .completed) } catch let error as Busy {
-      throw ReportChangeFailure.busy(error.state)
-    }
-    try withExtendedLifetime(targetLock) {
-      let name = stem.appending(DatabaseLayout.metadataExtension)
+    try withExtendedLifetime(lockToChange(report.id, in: .completed)) {
+      let name = report.stem.metadataName
       let (source, target) = (folder(.pending), folder(.completed))
       // If the name is taken, or the file system has no links, a copy is written.
       if (try? source.link(name, to: target, as: name)) == nil {

@@ -77,8 +77,7 @@ package struct PruneRules: Sendable, Hashable {
 
   private static func isNewer(_ a: Report, than b: Report) -> Bool {
     if a.creationTime != b.creationTime { return a.creationTime > b.creationTime }
-    if a.id.high != b.id.high { return a.id.high < b.id.high }
-    if a.id.low != b.id.low { return a.id.low < b.id.low }
+    if a.id != b.id { return (a.id.high, a.id.low) < (b.id.high, b.id.low) }
     // A database does not use one id twice, but a copy of one may.
     if a.state != b.state { return a.state == .pending }
     return a.fileName < b.fileName
@@ -117,20 +116,6 @@ package enum Removal: Sendable, Equatable {
   /// Another program has the lock. Nothing was changed.
   case busy(LockState)
   case failed(FileFailure)
-}
-
-extension Report {
-  /// The size with all attachments in bytes. The large sizes that some file systems allow do not overflow here.
-  var storedSize: UInt64 {
-    attachments.reduce(UInt64(clamping: size)) { $0.saturatingSum(UInt64(clamping: $1.size)) }
-  }
-}
-
-extension UInt64 {
-  func saturatingSum(_ other: UInt64) -> UInt64 {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? .max : sum
-  }
 }
 
 extension CrashDatabase {

@@ -57,7 +57,7 @@ struct DatabaseCheckCommand: ParsableCommand {
 
   func run() throws {
     let database = try self.database.open { path, text, status in
-      if format == .json { DatabaseCheckJSON.writeFailure(path, text, status) }
+      if format == .json { DatabaseCheckPrinter.writeFailure(path, text, status) }
     }
     let run = DatabaseCheckRun(
       database: database, now: clock.seconds, repairs: repair, isDryRun: dryRun, isStrict: strict,
@@ -71,8 +71,7 @@ struct DatabaseCheckCommand: ParsableCommand {
     case .json:
       var repairs: [DatabaseRepair.Event] = []
       outcome = run.run { repairs.append($0) }
-      DatabaseCheckJSON.write(run, repairs, outcome)
-      printer.printFailure(outcome)
+      printer.writeJSON(outcome, repairs)
     }
     throw ExitCode(outcome.status.rawValue)
   }

@@ -5,7 +5,7 @@ import CrashpadJSON
 import CrashpadSnapshot
 import SystemPackage
 
-/// Prints a run of `database check` as text.
+/// Prints a run of `database check`.
 struct DatabaseCheckPrinter {
   let run: DatabaseCheckRun
   let isQuiet: Bool
@@ -43,7 +43,7 @@ struct DatabaseCheckPrinter {
     if !isQuiet { Terminal.error(summary(outcome)) }
   }
 
-  func printFailure(_ outcome: DatabaseCheckRun.Outcome) {
+  private func printFailure(_ outcome: DatabaseCheckRun.Outcome) {
     if let failure = outcome.failure { Terminal.error(Sentences.databaseFailure(failure, run.database.path)) }
   }
 
@@ -69,8 +69,8 @@ struct DatabaseCheckPrinter {
     case .endedSession: return "removed; what the run had begun is ended"
     case .replacedSettings: return "new settings" + (target.isEmpty ? "" : "; the old ones are kept as \(target)")
     case .removedLock: return "removed"
-    case .madeMetadata: return "new metadata, created \(date(fact.creationTime)) as its file was"
-    case .tookAttributes: return "metadata of its attributes, created \(date(fact.creationTime))"
+    case .madeMetadata: return "new metadata, created \(Wording.date(fact.creationTime ?? 0)) as its file was"
+    case .tookAttributes: return "metadata of its attributes, created \(Wording.date(fact.creationTime ?? 0))"
     case .keptAside: return "moved to \(target)"
     case .removedMetadata: return "removed; they say nothing of worth"
     case .renamed: return "renamed to \(target)"
@@ -81,15 +81,63 @@ struct DatabaseCheckPrinter {
     }
   }
 
-  private static func date(_ seconds: Int64?) -> String { Wording.date(Timestamp(seconds: seconds ?? 0)) }
+  private static func octal(_ permissions: UInt32?) -> String { "0" + String(permissions ?? 0, radix: 8) }
 
-  static func octal(_ permissions: UInt32?) -> String { "0" + String(permissions ?? 0, radix: 8) }
-
-  static func text(_ obstacle: DatabaseRepair.Obstacle) -> String {
+  private static func text(_ obstacle: DatabaseRepair.Obstacle) -> String {
     switch obstacle {
     case .busy: "some program has its lock, or died with it; try again"
     case .file(let failure):
       "\(Wording.printable(failure.path)): \(Sentences.failure(failure, creating: true).text)"
+    }
+  }
+
+  // MARK: JSON
+
+  /// Writes the failure for a directory that can't be opened as a database.
+  static func writeFailure(_ path: FilePath, _ text: String, _ status: ExitStatus) {
+    JSONWriter.document("crashpadctl-database-check/1", database: path) { json in
+      json.member("passed", false)
+      json.member("error", text)
+      json.member("status", status.rawValue)
+    }
+  }
+
+  func writeJSON(_ outcome: DatabaseCheckRun.Outcome, _ repairs: [DatabaseRepair.Event]) {
+    JSONWriter.document("crashpadctl-database-check/1", database: run.database.path) { json in
+      json.member("now", Wording.rfc3339(run.now))
+      if run.repairs {
+        json.member("dry_run", run.isDryRun)
+        json.array("repairs") { json in for event in repairs { Self.write(event, to: &json) } }
+        if let failure = outcome.failure { json.member("error", Sentences.failure(failure, creating: true).text) }
+      }
+      json.member("passed", outcome.status == .success)
+      json.member("pending_reports", outcome.check.pendingReports)
+      json.member("completed_reports", outcome.check.completedReports)
+      json.member("pending_dumps", outcome.check.pendingDumps)
+      json.member("errors", outcome.count(.error))
+      json.member("warnings", outcome.count(.warning))
+      json.member("notes", outcome.count(.note))
+      FindingJSON.write(outcome.check.findings, to: &json)
+    }
+    printFailure(outcome)
+  }
+
+  private static func write(_ event: DatabaseRepair.Event, to json: inout JSONWriter) {
+    json.object { json in
+      switch event {
+      case .done(let fact):
+        json.member("path", fact.path)
+        json.member("code", fact.rule.code)
+        json.member("action", fact.action.rawValue)
+        if let target = fact.target { json.member("target", target) }
+        if let time = fact.creationTime { json.member("creation_time", Wording.rfc3339(time)) }
+        if let permissions = fact.permissions { json.member("permissions", Self.octal(permissions)) }
+      case .notDone(let path, let obstacle):
+        json.member("path", path)
+        json.member("code", nil as String?)
+        json.member("action", nil as String?)
+        json.member("error", Self.text(obstacle))
+      }
     }
   }
 }

@@ -48,15 +48,11 @@ struct DatabaseCreatePrinter {
 
   private func writeJSON(_ outcome: DatabaseCreateRun.Outcome) {
     let missing = outcome.missing ?? DatabaseLayout.all.filter { $0 != DatabaseLayout.rejected }
-    JSONWriter.standardOutput(.indented) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-database-create/1")
-        json.member("database", path: run.path)
-        json.member("dry_run", run.isDryRun)
-        json.member("client_id", outcome.clientID?.text)
-        json.member("directory_made", outcome.missing == nil)
-        json.array("made") { json in for name in missing { json.string(name.text) } }
-      }
+    JSONWriter.document("crashpadctl-database-create/1", database: run.path) { json in
+      json.member("dry_run", run.isDryRun)
+      json.member("client_id", outcome.clientID?.text)
+      json.member("directory_made", outcome.missing == nil)
+      json.array("made") { json in for name in missing { json.string(name.text) } }
     }
   }
 }

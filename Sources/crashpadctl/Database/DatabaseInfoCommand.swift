@@ -23,8 +23,7 @@ struct DatabaseInfoCommand: ParsableCommand {
     let database = try database.open()
     let summary: DatabaseSummary
     do { summary = try DatabaseSummary(database) } catch {
-      Terminal.error(Sentences.databaseFailure(error, database.path))
-      throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)
+      throw DatabaseSentences.fail(error, database.path, creating: false)
     }
     for failure in summary.failures { Terminal.error(Sentences.databaseFailure(failure, database.path)) }
     let text = DatabaseSummaryText(database: database, summary: summary, now: clock.seconds)

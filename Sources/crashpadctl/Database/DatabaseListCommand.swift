@@ -122,8 +122,7 @@ struct DatabaseListCommand: ParsableCommand {
     let database = try database.open()
     let found: ReportSelection
     do { found = try ListRun(command: self, database: database).run() } catch {
-      Terminal.error(Sentences.databaseFailure(error, database.path))
-      throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)
+      throw DatabaseSentences.fail(error, database.path, creating: false)
     }
     throw ExitCode(ListPrinter(command: self, database: database).print(found).rawValue)
   }

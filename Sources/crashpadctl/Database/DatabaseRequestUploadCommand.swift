@@ -55,7 +55,7 @@ struct DatabaseRequestUploadCommand: ParsableCommand {
   /// The reports selected by the flags. Skipped reports had no upload attempt.
   private func notUploaded(in database: CrashDatabase) throws -> [UUIDBytes] {
     do {
-      let ids = try all ? database.reportIDs() : database.reportIDs(in: .completed)
+      let ids = try all ? database.reportIDs() : database.reportIDs(in: [.completed])
       return try ids.filter {
         guard let metadata = try database.report($0)?.metadata.value, !metadata.isUploaded else { return false }
         return all || (metadata.uploadAttempts > 0 ? givenUp : skipped)

@@ -20,8 +20,9 @@ enum DatabaseSentences {
     }
   }
 
-  /// Prints why a session could not start or make a change. Returns the exit code for the tool.
-  static func fail(_ error: any Error, _ database: FilePath) -> ExitCode {
+  /// Prints why a session could not start or make a change, or why a database could not be read. Returns the exit code
+  /// for the tool.
+  static func fail(_ error: any Error, _ database: FilePath, creating: Bool = true) -> ExitCode {
     var error = error
     // The random names of a session's own files mean nothing to the user; the problem is that
     // their directory can't be written.
@@ -29,7 +30,7 @@ enum DatabaseSentences {
       error = FileFailure(failure.path.removingLastComponent(), failure.errno)
     }
     Terminal.error(Sentences.databaseFailure(error, database))
-    return ExitCode(Sentences.failure(error, creating: true).status.rawValue)
+    return ExitCode(Sentences.failure(error, creating: creating).status.rawValue)
   }
 
   // MARK: Locks
@@ -37,9 +38,9 @@ enum DatabaseSentences {
   /// Such as "locked by a running program".
   static func adjective(_ state: LockState) -> String {
     switch state {
-    case .held(let since): "locked by a running program" + (since.map { ", since \(date($0))" } ?? "")
+    case .held(let since): "locked by a running program" + (since.map { ", since \(Wording.date($0))" } ?? "")
     case .abandoned: "locked by a program that is gone"
-    case .unknown(let since): "locked since \(date(since)); the program may still be running"
+    case .unknown(let since): "locked since \(Wording.date(since)); the program may still be running"
     }
   }
 
@@ -104,17 +105,15 @@ enum DatabaseSentences {
 
   // MARK: Times
 
-  static func date(_ seconds: Int64) -> String { Wording.date(Timestamp(seconds: seconds)) }
-
   /// Such as "2026-11-18 08:30:00 UTC, 3 d ago".
   static func date(_ seconds: Int64, now: Int64) -> String {
     let (age, overflow) = now.subtractingReportingOverflow(seconds)
-    if overflow { return date(seconds) }
-    return "\(date(seconds)), \(Wording.age(age))\(age < 0 ? "" : " ago")"
+    if overflow { return Wording.date(seconds) }
+    return "\(Wording.date(seconds)), \(Wording.age(age))\(age < 0 ? "" : " ago")"
   }
 
   /// The time of an upload attempt; "never" for 0.
-  static func attempt(_ seconds: Int64) -> String { seconds == 0 ? "never" : date(seconds) }
+  static func attempt(_ seconds: Int64) -> String { seconds == 0 ? "never" : Wording.date(seconds) }
 }
 
 extension ReportChangeFailure: ExplainedError {

@@ -91,8 +91,7 @@ struct DatabaseSettingsCommand: ParsableCommand {
     let printer = SettingsPrinter(run: run, format: format)
     let state: DatabaseSettings.State
     do { state = try run.database.settings() } catch {
-      Terminal.error(Sentences.databaseFailure(error, run.database.path))
-      throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)
+      throw DatabaseSentences.fail(error, run.database.path, creating: false)
     }
     guard changesSomething else { throw ExitCode(printer.print(state, only: get).rawValue) }
     do { printer.print(try run.change(state)) } catch { throw DatabaseSentences.fail(error, run.database.path) }

@@ -56,12 +56,8 @@ struct DatabaseShowCommand: ParsableCommand {
   private func write(_ found: [(report: Report, lock: LockState?)], _ database: CrashDatabase) {
     if format == .json {
       var writer = ReportJSON(database: database)
-      JSONWriter.standardOutput(.indented) { json in
-        json.object { json in
-          json.member("schema", "crashpadctl-database-show/1")
-          json.member("database", path: database.path)
-          json.array("reports") { json in for (report, lock) in found { writer.write(report, lock, to: &json) } }
-        }
+      JSONWriter.document("crashpadctl-database-show/1", database: database.path) { json in
+        json.array("reports") { json in for (report, lock) in found { writer.write(report, lock, to: &json) } }
       }
     } else if path {
       // Prints the exact bytes of the path, so that programs can open it.

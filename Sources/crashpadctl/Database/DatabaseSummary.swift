@@ -45,10 +45,10 @@ struct DatabaseSummary {
       if !dump.isLocked { waitingDumps.add(dump.size) } else { lockedDumps.add(dump.size) }
       if dump.isOwned { heldDumps.add(dump.size) }
     }
-    for file in try database.rejectedDumps() { rejected.add(file.size) }
-    for file in try database.newFiles() {
-      if file.isInUse { newFilesInUse.add(file.size) } else { newFiles.add(file.size) }
-    }
+    for size in try database.rejectedDumpSizes() { rejected.add(size) }
+    let new = try database.newFileSizes()
+    for size in new.inUse { newFilesInUse.add(size) }
+    for size in new.others { newFiles.add(size) }
   }
 
   private mutating func add(_ listing: ReportListing, _ state: ReportState) {

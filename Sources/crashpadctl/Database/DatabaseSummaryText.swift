@@ -73,8 +73,8 @@ struct DatabaseSummaryText {
           json.member("lock_files", reports.locked)
         }
       }
-      json.member("newest", summary.newest.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) })
-      json.member("oldest", summary.oldest.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) })
+      json.member("newest", summary.newest.flatMap { Wording.rfc3339($0) })
+      json.member("oldest", summary.oldest.flatMap { Wording.rfc3339($0) })
       Self.write("attachments", summary.attachments, to: &json)
       json.object("pending_dumps") { json in
         Self.write("waiting", summary.waitingDumps, to: &json)

@@ -44,12 +44,9 @@ struct FindCommand: ParsableCommand {
     switch format {
     case .text: outcome = run.run(printer.print)
     case .json:
-      JSONWriter.standardOutput(.indented) { json in
-        json.object { json in
-          json.member("schema", "crashpadctl-find/1")
-          json.array("databases") { json in outcome = run.run { printer.write($0, to: &json) } }
-          printer.writeEnd(outcome, to: &json)
-        }
+      JSONWriter.document("crashpadctl-find/1") { json in
+        json.array("databases") { json in outcome = run.run { printer.write($0, to: &json) } }
+        printer.writeEnd(outcome, to: &json)
       }
     }
     if outcome.isEmpty { printer.printNothingFound(in: directories) }

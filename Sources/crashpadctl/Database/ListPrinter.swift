@@ -70,14 +70,10 @@ struct ListPrinter {
 
   private func writeJSON(_ found: ReportSelection) {
     var writer = ReportJSON(database: database)
-    JSONWriter.standardOutput(.indented) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-database-list/1")
-        json.member("database", path: database.path)
-        json.array("reports") { json in
-          for report in found.chosen {
-            writer.write(report, found.lock(of: report, in: database), to: &json)
-          }
+    JSONWriter.document("crashpadctl-database-list/1", database: database.path) { json in
+      json.array("reports") { json in
+        for report in found.chosen {
+          writer.write(report, found.lock(of: report, in: database), to: &json)
         }
       }
     }

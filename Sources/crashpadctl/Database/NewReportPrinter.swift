@@ -53,14 +53,10 @@ struct NewReportPrinter {
   }
 
   private func writeJSON(_ made: NewReportRun.Made) {
-    JSONWriter.standardOutput(.indented) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-database-new/1")
-        json.member("database", path: run.database.path)
-        json.member("dry_run", run.isDryRun)
-        json.member("id", made.id?.text)
-        json.member("total_size", made.bytes)
-      }
+    JSONWriter.document("crashpadctl-database-new/1", database: run.database.path) { json in
+      json.member("dry_run", run.isDryRun)
+      json.member("id", made.id?.text)
+      json.member("total_size", made.bytes)
     }
   }
 }

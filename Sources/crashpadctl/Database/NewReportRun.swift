@@ -130,7 +130,7 @@ struct NewReportRun {
   private func convert(_ core: DumpInput, to file: OpenFile) throws -> (bytes: Int, findings: FindingList) {
     let result: Conversion.Result
     do {
-      result = try Conversion(to: .minidump).convert(core, to: ReportOutput(file))
+      result = try Conversion(to: .minidump).convert(core, to: OpenFileOutput(file))
     } catch let failure as FileFailure {
       throw failure
     } catch {
@@ -139,13 +139,4 @@ struct NewReportRun {
     if result.outcome == .rejected { throw Rejected(findings: result.findings) }
     return (result.byteCount, result.findings)
   }
-}
-
-/// The file of a new report as a byte output.
-private final class ReportOutput: ByteOutput {
-  private let file: OpenFile
-
-  init(_ file: OpenFile) { self.file = file }
-
-  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
 }

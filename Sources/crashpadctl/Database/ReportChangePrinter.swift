@@ -25,23 +25,19 @@ struct ReportChangePrinter {
   /// Prints all outcomes at the end.
   func printEnd(_ outcomes: [ReportChangeRun.Outcome]) {
     if format == .text { return }
-    JSONWriter.standardOutput(.indented) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-database-\(command)/1")
-        json.member("database", path: database.path)
-        json.member("dry_run", isDryRun)
-        json.array("reports") { json in
-          for outcome in outcomes {
-            json.object { json in
-              json.member("id", outcome.id.text)
-              json.member("outcome", outcome.failure == nil ? "done" : "failed")
-              if let failure = outcome.failure {
-                let (text, status) = DatabaseSentences.failure(failure)
-                json.member("error", text)
-                json.member("status", status.rawValue)
-              } else {
-                json.member("bytes", outcome.bytes)
-              }
+    JSONWriter.document("crashpadctl-database-\(command)/1", database: database.path) { json in
+      json.member("dry_run", isDryRun)
+      json.array("reports") { json in
+        for outcome in outcomes {
+          json.object { json in
+            json.member("id", outcome.id.text)
+            json.member("outcome", outcome.failure == nil ? "done" : "failed")
+            if let failure = outcome.failure {
+              let (text, status) = DatabaseSentences.failure(failure)
+              json.member("error", text)
+              json.member("status", status.rawValue)
+            } else {
+              json.member("bytes", outcome.bytes)
             }
           }
         }

@@ -58,7 +58,7 @@ struct SettingsPrinter {
     case .lastUploadAttempt:
       settings.lastUploadAttemptTime == 0
         ? "never"
-        : Wording.rfc3339(Timestamp(seconds: settings.lastUploadAttemptTime)) ?? "\(settings.lastUploadAttemptTime)"
+        : Wording.rfc3339(settings.lastUploadAttemptTime) ?? "\(settings.lastUploadAttemptTime)"
     }
   }
 
@@ -71,13 +71,9 @@ struct SettingsPrinter {
   }
 
   private func writeJSON(_ state: DatabaseSettings.State) {
-    JSONWriter.standardOutput(.indented) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-database-settings/1")
-        json.member("database", path: run.database.path)
-        json.member("dry_run", run.isDryRun)
-        Self.writeMembers(state, to: &json)
-      }
+    JSONWriter.document("crashpadctl-database-settings/1", database: run.database.path) { json in
+      json.member("dry_run", run.isDryRun)
+      Self.writeMembers(state, to: &json)
     }
   }
 
@@ -96,6 +92,6 @@ struct SettingsPrinter {
     json.member("client_id", settings?.clientID.text)
     json.optional("uploads_enabled", settings?.uploadsEnabled)
     let attempt = settings?.lastUploadAttemptTime ?? 0
-    json.member("last_upload_attempt", attempt == 0 ? nil : Wording.rfc3339(Timestamp(seconds: attempt)))
+    json.member("last_upload_attempt", attempt == 0 ? nil : Wording.rfc3339(attempt))
   }
 }

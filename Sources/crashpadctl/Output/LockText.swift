@@ -15,9 +15,10 @@ enum LockText {
     case .owned: return "stays locked: its program runs, and holds it"
     case .expired(let rule): return "\(isDryRun ? "would be unlocked" : "unlocked"): \(age) old; \(ruleText(rule))"
     case .locked(let rule, let until):
-      return "stays locked: \(age) old; \(ruleText(rule)): \(time(until))"
+      return "stays locked: \(age) old; \(ruleText(rule)): \(Wording.date(until))"
     case .fromFuture(let rule, let until):
-      return "stays locked: changed in the future, at \(time(dump.modified)); \(ruleText(rule)): \(time(until))"
+      return
+        "stays locked: changed in the future, at \(Wording.date(dump.modified)); \(ruleText(rule)): \(Wording.date(until))"
     }
   }
 
@@ -28,8 +29,6 @@ enum LockText {
     }
   }
 
-  static func time(_ seconds: Int64) -> String { Wording.date(Timestamp(seconds: seconds)) }
-
   /// Writes the JSON members for a locked dump.
   static func write(
     _ dump: PendingDump, _ decision: PendingDumpLock.Decision, now: Int64, to json: inout JSONWriter
@@ -38,12 +37,12 @@ enum LockText {
     json.member("bundle_id", dump.bundleID)
     json.member("uuid", dump.uuid?.text)
     json.member("bytes", dump.size)
-    json.member("modified", Wording.rfc3339(Timestamp(seconds: dump.modified)))
+    json.member("modified", Wording.rfc3339(dump.modified))
     json.member("age_seconds", now - dump.modified)
     let (name, rule, until) = parts(decision)
     json.member("decision", name)
     json.member("rule", rule?.rawValue)
-    json.member("expires", until.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) })
+    json.member("expires", until.flatMap { Wording.rfc3339($0) })
   }
 
   private static func parts(_ decision: PendingDumpLock.Decision) -> (String, PendingDumpLock.Rule?, Int64?) {
@@ -60,10 +59,10 @@ enum LockText {
   static func holder(_ state: LockState, now: Int64) -> String {
     switch state {
     case .held(let since):
-      return "another program works on its report" + (since.map { ", since \(time($0))" } ?? "")
+      return "another program works on its report" + (since.map { ", since \(Wording.date($0))" } ?? "")
     case .abandoned: return "the lock of its report was left by a program that ended"
     case .unknown(let since):
-      let taken = "the lock of its report was taken at \(time(since)) by a program of which nothing is known"
+      let taken = "the lock of its report was taken at \(Wording.date(since)) by a program of which nothing is known"
       return LockExpiry.isExpired(since: since, now: now)
         ? "\(taken), and expired: crashpadctl prune --clean removes it" : "\(taken); it counts three days"
     }

@@ -22,6 +22,11 @@ enum Wording {
     return "\(date.day) \(date.time) UTC"
   }
 
+  static func date(_ seconds: Int64) -> String { date(Timestamp(seconds: seconds)) }
+
+  /// RFC 3339; nil for years with more than four digits.
+  static func rfc3339(_ seconds: Int64) -> String? { rfc3339(Timestamp(seconds: seconds)) }
+
   /// RFC 3339, with microseconds if there are any.
   static func rfc3339(_ time: Timestamp) -> String? {
     guard let date = civilDate(time.seconds) else { return nil }

@@ -17,7 +17,7 @@ extension ProcessRun {
   func run(writingTo json: inout JSONWriter, _ printer: ProcessPrinter, now: Int64) {
     json.member("schema", "crashpadctl-process/1")
     json.member("database", path: database.path)
-    json.member("now", Wording.rfc3339(Timestamp(seconds: now)))
+    json.member("now", Wording.rfc3339(now))
     json.member("dry_run", isDryRun)
     var locks: [Processing.LockReport] = []
     var settings: DatabaseSession.SettingsChange?

@@ -12,47 +12,44 @@ struct PruneJSON {
 
   func write(_ results: PruneRun.Results) {
     let counts = PruneCounts(results)
-    JSONWriter.standardOutput(.indented) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-prune/1")
-        json.member("database", Self.text(run.database.path))
-        json.member("now", PruneText.rfc3339(run.now))
-        json.member("dry_run", run.isDryRun)
-        writeRules(&json)
-        json.object("totals") { json in
-          json.member("reports", results.decisions.count)
-          json.member("reports_kept", counts.kept)
-          json.member("bytes_kept", counts.keptBytes)
-          json.member("pending_kept", counts.keptPending)
-          json.member("reports_removed", counts.removed)
-          json.member("bytes_removed", counts.removedBytes)
-          json.member("waiting_dumps", results.others.waitingCount)
-          json.member("waiting_bytes", results.others.waitingSize)
-          json.member("rejected_kept", counts.keptRejected)
-          json.member("rejected_bytes_kept", counts.keptRejectedBytes)
-          json.member("rejected_removed", counts.rejected)
-          json.member("rejected_bytes_removed", counts.rejectedBytes)
-          json.member("leftovers_removed", counts.cleaned)
-          json.member("leftover_bytes_removed", counts.cleanedBytes)
-          json.member("busy", counts.busy)
-          json.member("failed", counts.failed)
+    JSONWriter.document("crashpadctl-prune/1") { json in
+      json.member("database", Self.text(run.database.path))
+      json.member("now", Wording.rfc3339(run.now))
+      json.member("dry_run", run.isDryRun)
+      writeRules(&json)
+      json.object("totals") { json in
+        json.member("reports", results.decisions.count)
+        json.member("reports_kept", counts.kept)
+        json.member("bytes_kept", counts.keptBytes)
+        json.member("pending_kept", counts.keptPending)
+        json.member("reports_removed", counts.removed)
+        json.member("bytes_removed", counts.removedBytes)
+        json.member("waiting_dumps", results.others.waitingCount)
+        json.member("waiting_bytes", results.others.waitingSize)
+        json.member("rejected_kept", counts.keptRejected)
+        json.member("rejected_bytes_kept", counts.keptRejectedBytes)
+        json.member("rejected_removed", counts.rejected)
+        json.member("rejected_bytes_removed", counts.rejectedBytes)
+        json.member("leftovers_removed", counts.cleaned)
+        json.member("leftover_bytes_removed", counts.cleanedBytes)
+        json.member("busy", counts.busy)
+        json.member("failed", counts.failed)
+      }
+      json.array("reports") { json in
+        // Lists every report beyond a limit, including pending reports that are kept.
+        var removals = results.reports.makeIterator()
+        for decision in results.decisions where !decision.reasons.isEmpty {
+          let removal = decision.isPruned ? removals.next()?.removal : nil
+          json.object { json in write(decision, removal, &json) }
         }
-        json.array("reports") { json in
-          // Lists every report beyond a limit, including pending reports that are kept.
-          var removals = results.reports.makeIterator()
-          for decision in results.decisions where !decision.reasons.isEmpty {
-            let removal = decision.isPruned ? removals.next()?.removal : nil
-            json.object { json in write(decision, removal, &json) }
-          }
-        }
-        write("rejected", results.surplus, &json)
-        write("leftovers", results.leftovers, &json)
-        json.array("failures") { json in
-          for failure in results.failures {
-            json.object { json in
-              json.member("path", Self.text(failure.path))
-              json.member("error", Sentences.failure(failure, creating: false).text)
-            }
+      }
+      write("rejected", results.surplus, &json)
+      write("leftovers", results.leftovers, &json)
+      json.array("failures") { json in
+        for failure in results.failures {
+          json.object { json in
+            json.member("path", Self.text(failure.path))
+            json.member("error", Sentences.failure(failure, creating: false).text)
           }
         }
       }
@@ -68,7 +65,7 @@ struct PruneJSON {
           json.member("kind", leftover.kind.rawValue)
           json.member("path", Self.text(run.database.path(of: leftover)))
           json.member("bytes", leftover.size)
-          json.member("since", PruneText.rfc3339(leftover.since))
+          json.member("since", Wording.rfc3339(leftover.since))
           json.member("outcome", text.outcome(removal))
           json.member("error", text.error(removal))
         }
@@ -80,7 +77,7 @@ struct PruneJSON {
     let rules = run.rules
     json.object("rules") { json in
       json.member("max_age", rules.maximumAge)
-      json.member("created_before", rules.creationLimit(now: run.now).flatMap(PruneText.rfc3339))
+      json.member("created_before", rules.creationLimit(now: run.now).flatMap { Wording.rfc3339($0) })
       json.member("max_size", rules.maximumSize)
       json.member("max_reports", rules.maximumCount)
       json.member("keep_pending", rules.keepsPending)
@@ -94,7 +91,7 @@ struct PruneJSON {
     json.member("id", report.id.text)
     json.member("state", report.state.rawValue)
     json.member("path", Self.text(run.database.path(of: report)))
-    json.member("created", PruneText.rfc3339(report.creationTime))
+    json.member("created", Wording.rfc3339(report.creationTime))
     json.member("bytes", report.totalSize)
     json.member("number", decision.number)
     json.member("running_kib", decision.kibibytes)

@@ -33,7 +33,7 @@ struct PruneText {
 
   private static func sentence(_ reason: PruneDecision.Reason, _ report: Report) -> String {
     switch reason {
-    case .age(let limit): "created \(date(report.creationTime)), before \(date(limit))"
+    case .age(let limit): "created \(Wording.date(report.creationTime)), before \(Wording.date(limit))"
     case .size(let kibibytes, let limit):
       "with all newer ones \(grouped(kibibytes)) KiB, more than \(grouped(limit)) KiB"
     case .count(let number, let limit): "number \(grouped(number)) of at most \(grouped(limit))"
@@ -41,7 +41,7 @@ struct PruneText {
   }
 
   private static func sentence(_ leftover: Leftover) -> String {
-    let date = date(leftover.since)
+    let date = Wording.date(leftover.since)
     return switch leftover.kind {
     case .endedSession: "left by a run of crashpadctl that was ended"
     case .newFile: "not finished since \(date)"
@@ -127,16 +127,11 @@ struct PruneText {
     case .removed: nil
     case .changed: "another program changed it meanwhile"
     case .busy(.held(since: let time?)), .busy(.unknown(since: let time)):
-      "another program has its lock since \(Self.date(time))"
+      "another program has its lock since \(Wording.date(time))"
     case .busy: "another program has its lock"
     case .failed(let failure): Sentences.failure(failure, creating: false).text
     }
   }
-
-  private static func date(_ seconds: Int64) -> String { Wording.date(Timestamp(seconds: seconds)) }
-
-  /// RFC 3339; nil for times without a date.
-  static func rfc3339(_ seconds: Int64) -> String? { Wording.rfc3339(Timestamp(seconds: seconds)) }
 }
 
 /// The totals of a run.

@@ -39,8 +39,7 @@ struct UnlockCommand: ParsableCommand {
     let run = UnlockRun(database: try database.open(), bundleIDs: bundleID, now: clock.seconds, isDryRun: dryRun)
     let outcome: UnlockRun.Outcome
     do { outcome = try run.run() } catch {
-      Terminal.error(Sentences.databaseFailure(error, run.database.path))
-      throw ExitCode(Sentences.failure(error, creating: false).status.rawValue)
+      throw DatabaseSentences.fail(error, run.database.path, creating: false)
     }
     UnlockPrinter(run: run, isQuiet: quiet, format: format).print(outcome)
     if outcome.status != .success { throw ExitCode(outcome.status.rawValue) }

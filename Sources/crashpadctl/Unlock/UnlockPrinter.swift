@@ -34,7 +34,7 @@ struct UnlockPrinter {
       return Terminal.error("\(name): error: not unlocked: \(what)")
     }
     if case .fromFuture = entry.decision {
-      let time = LockText.time(entry.dump.modified)
+      let time = Wording.date(entry.dump.modified)
       Terminal.error("\(name): warning: changed in the future, at \(time): a clock is wrong, and the age is unknown")
     }
     if isQuiet { return }
@@ -43,19 +43,15 @@ struct UnlockPrinter {
   }
 
   private func writeJSON(_ entries: [UnlockRun.Entry]) {
-    JSONWriter.standardOutput(.indented) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-unlock/1")
-        json.member("database", path: run.database.path)
-        json.member("now", Wording.rfc3339(Timestamp(seconds: run.now)))
-        json.member("dry_run", run.isDryRun)
-        json.array("dumps") { json in
-          for entry in entries {
-            json.object { json in
-              LockText.write(entry.dump, entry.decision, now: run.now, to: &json)
-              json.member("unlocked", entry.unlockedAs != nil)
-              json.member("error", entry.failure.map { $0.errno.description })
-            }
+    JSONWriter.document("crashpadctl-unlock/1", database: run.database.path) { json in
+      json.member("now", Wording.rfc3339(run.now))
+      json.member("dry_run", run.isDryRun)
+      json.array("dumps") { json in
+        for entry in entries {
+          json.object { json in
+            LockText.write(entry.dump, entry.decision, now: run.now, to: &json)
+            json.member("unlocked", entry.unlockedAs != nil)
+            json.member("error", entry.failure.map { $0.errno.description })
           }
         }
       }

@@ -9,7 +9,7 @@ enum UploadJSON {
   static func writeHead(_ run: UploadRun, now: Int64, to json: inout JSONWriter) {
     json.member("schema", "crashpadctl-upload/1")
     json.member("database", path: run.database.path)
-    json.member("now", Wording.rfc3339(Timestamp(seconds: now)))
+    json.member("now", Wording.rfc3339(now))
     json.member("dry_run", run.isDryRun)
   }
 
@@ -25,7 +25,7 @@ enum UploadJSON {
     json.object { json in
       json.member("id", result.id.text)
       func outcome(_ name: String) { json.member("outcome", name) }
-      func time(_ name: String, _ seconds: Int64) { json.member(name, Wording.rfc3339(Timestamp(seconds: seconds))) }
+      func time(_ name: String, _ seconds: Int64) { json.member(name, Wording.rfc3339(seconds)) }
       switch result.outcome {
       case .uploaded(let serverID, let byteCount):
         outcome("uploaded")

@@ -95,7 +95,7 @@ final class UploadPrinter {
       return "\(id): error: given up: \(UploadSentences.failure(failure))"
     case .failed(let failure, let next):
       let text = "\(id): warning: not uploaded: \(UploadSentences.failure(failure)); next attempt "
-      return text + (next <= now ? "at once" : "from \(date(next))")
+      return text + (next <= now ? "at once" : "from \(Wording.date(next))")
     case .deferred(let failure):
       // The line about the end of the run states the reason too.
       guard isVerbose || stop == nil else { return nil }
@@ -118,7 +118,7 @@ final class UploadPrinter {
     case .kept: return isVerbose ? "\(id): kept: \(whySkipped)" : nil
     case .waits(let until, let limitsRate):
       let reason = limitsRate ? ": one report an hour" : " after an attempt that failed"
-      return isVerbose ? "\(id): waits until \(date(until))\(reason)" : nil
+      return isVerbose ? "\(id): waits until \(Wording.date(until))\(reason)" : nil
     case .notTried, .pausedUntil: return nil
     case .gone: return isVerbose ? "\(id): gone: another run was faster" : nil
     case .planned(let fields, let byteCount):
@@ -128,6 +128,4 @@ final class UploadPrinter {
       return "\(id): would be uploaded \(size), " + (lines.isEmpty ? "without fields" : "with" + lines.joined())
     }
   }
-
-  private func date(_ seconds: Int64) -> String { Wording.date(Timestamp(seconds: seconds)) }
 }

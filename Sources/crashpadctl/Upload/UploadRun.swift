@@ -37,7 +37,7 @@ final class UploadRun {
       counts.isSuccess = false
       failure = error
     }
-    counts.pending = try? database.reportIDs(in: .pending).count
+    counts.pending = try? database.reportIDs(in: [.pending]).count
   }
 
   /// The exit status of a run that has ended.

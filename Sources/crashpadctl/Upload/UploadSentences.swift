@@ -74,10 +74,10 @@ enum UploadSentences {
       "the server refuses this address, its keys or the options: \(self.failure(failure)); \(next(until))"
     case .failures(let count, let until):
       "\(Wording.count(count, "report")) failed one after the other; \(next(until))"
-    case .paused(let until): "the server asked to wait until \(date(until)); nothing more is sent"
+    case .paused(let until): "the server asked to wait until \(Wording.date(until)); nothing more is sent"
     case .backsOff(let until, let isRequested):
       (isRequested ? "the server asked to wait" : "an earlier run ended because of the server")
-        + "; nothing is sent before \(date(until)) without --retry-now"
+        + "; nothing is sent before \(Wording.date(until)) without --retry-now"
     case .unrecorded(let failure):
       "what it answers can't be written down: \(DatabaseSentences.failure(failure).text); nothing more is sent"
     case .consentWithdrawn: "uploads were disabled meanwhile; nothing more is sent"
@@ -86,10 +86,8 @@ enum UploadSentences {
   }
 
   private static func next(_ until: Int64) -> String {
-    "nothing more is sent before \(date(until)); the reports stay pending"
+    "nothing more is sent before \(Wording.date(until)); the reports stay pending"
   }
-
-  private static func date(_ seconds: Int64) -> String { Wording.date(Timestamp(seconds: seconds)) }
 
   /// The reason why the settings do not state whether uploads are allowed, and the command that corrects them.
   static func settings(_ failure: SettingsFailure, _ database: FilePath) -> String {
