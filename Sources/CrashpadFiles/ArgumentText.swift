@@ -1,3 +1,4 @@
+internal import Glibc
 package import SystemPackage
 
 /// Arguments and file names are bytes; command-line parsers and other callers take strings. This text is UTF-8 where
