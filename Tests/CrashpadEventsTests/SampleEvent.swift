@@ -30,7 +30,7 @@ enum SampleEvent {
     snapshot.system.osMajor = 18
     snapshot.system.osMinor = 4
     snapshot.system.osBugfix = 1
-    snapshot.system.machine = snapshot.store("iPhone17,1".utf8)
+    snapshot.system.machine = snapshot.store("iPhone17,1")
     snapshot.startTime = options.start.map { Timestamp(seconds: $0) }
     snapshot.snapshotTime = Timestamp(seconds: options.time, microseconds: 345_678)
     snapshot.processID = 4711
@@ -39,7 +39,7 @@ enum SampleEvent {
       Annotation(name: snapshot.store(name), value: snapshot.store(value))
     }
     var module = ModuleSnapshot()
-    module.name = snapshot.store("/app/Shop.app/Shop".utf8)
+    module.name = snapshot.store("/app/Shop.app/Shop")
     module.fileType = .executable
     module.address = 0x1_0000_0000
     module.size = 0x10000
@@ -48,7 +48,7 @@ enum SampleEvent {
     snapshot.modules = [module]
     var thread = ThreadSnapshot()
     thread.id = 77
-    thread.name = snapshot.store("main".utf8)
+    thread.name = snapshot.store("main")
     snapshot.threads = [thread]
     if let exception = options.exception {
       snapshot.exception = exception
