@@ -28,6 +28,9 @@ public struct Rule: Sendable, Hashable {
     self.severity = severity
     self.summary = summary
   }
+
+  public static func == (a: Rule, b: Rule) -> Bool { a.code == b.code }
+  public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }
 
 /// A fact about an input: the rule, the place, and the expected and found values. It contains no prose.
