@@ -166,8 +166,10 @@ public struct ByteWriter: ~Copyable {
 
   /// Writes eight ASCII characters, given in their order in memory, as UTF-16 units.
   package mutating func utf16(ascii characters: UInt64) {
-    uint64(Self.spread(characters & 0xffff_ffff))
-    uint64(Self.spread(characters >> 32))
+    guard let place = reserve(16) else { return }
+    unsafe buffer.storeBytes(
+      of: Self.spread(characters & 0xffff_ffff).littleEndian, toByteOffset: place, as: UInt64.self)
+    unsafe buffer.storeBytes(of: Self.spread(characters >> 32).littleEndian, toByteOffset: place + 8, as: UInt64.self)
   }
 
   /// Returns four bytes, each in the lower half of 16 bits.

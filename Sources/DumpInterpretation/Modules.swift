@@ -23,7 +23,8 @@ extension DumpInterpreter {
     var intermediateDumpMemory = DumpField()
     var records = tree.records(of: node)
     while let record = records.next(of: tree, in: bytes) {
-      let field = DumpField(record)
+      var field = DumpField()
+      field.record = record
       switch record.key {
       case .name: module.name = field.content()
       case .address: module.address = field.uint64(in: bytes)
@@ -81,8 +82,16 @@ extension DumpInterpreter {
     var objects: [AnnotationObject] = []
     var elements = tree.records(of: array)
     while let element = elements.next(of: tree, in: bytes) {
-      let (name, value) = tree.fields(.annotationName, .annotationValue, of: element.node, in: bytes)
-      let type = tree.field(.annotationType, of: element.node, in: bytes)
+      var (name, type, value) = (DumpField(), DumpField(), DumpField())
+      var records = tree.records(of: element.node)
+      while let record = records.next(of: tree, in: bytes) {
+        switch record.key {
+        case .annotationName: name.record = record
+        case .annotationType: type.record = record
+        case .annotationValue: value.record = record
+        default: break
+        }
+      }
       if let name = name.content(), Self.nameLengths.contains(name.count), let type = type.uint16(in: bytes),
         let value = value.content(), Self.valueLengths.contains(value.count)
       {

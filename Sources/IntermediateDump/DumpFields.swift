@@ -6,7 +6,8 @@ public import CrashpadBytes
 public struct DumpField: Sendable {
   public var record: DumpRecord?
 
-  @inlinable public init(_ record: DumpRecord? = nil) { self.record = record }
+  @inlinable @inline(__always)
+  public init(_ record: DumpRecord? = nil) { self.record = record }
 
   @inlinable @inline(__always)
   func range(ofSize size: Int) -> Int? {
