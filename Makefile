@@ -20,15 +20,15 @@ STATIC = .build/static
 # search path for libraries: no library uses the tool's symbols, and each look-up took time.
 LINK = -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker --no-export-dynamic \
   --disable-local-rpath
-# The last two options take a quarter off a build: no debug information, and each module is compiled once, not once more for
-# its interface.
-ONCE = -Xswiftc -gnone -Xswiftc -no-emit-module-separately-wmo
-RELEASE = -c release --static-swift-stdlib $(LINK) $(ONCE) -Xlinker -s -Xlinker -L$(CURDIR)/$(STATIC) \
+RELEASE = -c release --static-swift-stdlib $(LINK) -Xswiftc -gnone -Xlinker -s -Xlinker -L$(CURDIR)/$(STATIC) \
   $$(cat $(STATIC)/flags) $(STRICT)
 TOOL = .build/release/crashpadctl
 # The tests are built without optimization, because that is fastest; but not in SwiftPM's debug configuration, in which
 # ArgumentParser checks all options at each of the 9,000 starts of the tool: that took 4 of 8 minutes of processor time.
-QUICK = -c release --scratch-path .build/test -Xswiftc -enable-testing -Xswiftc -Onone $(ONCE)
+# The last two options take a quarter off the build: no debug information, and each module is compiled once, not once more
+# for its interface. With optimization the second one takes longer, as modules wait for those that they import.
+QUICK = -c release --scratch-path .build/test -Xswiftc -enable-testing -Xswiftc -Onone -Xswiftc -gnone \
+  -Xswiftc -no-emit-module-separately-wmo
 OPTIMIZED = -c release --scratch-path .build-sweep -Xswiftc -enable-testing
 # The library that `crashpadctl run` preloads.
 HANDLER = .build/handler/libcrashpad_handler.so
