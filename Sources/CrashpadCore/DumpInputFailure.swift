@@ -54,10 +54,10 @@ extension DumpInputFailure: CustomStringConvertible {
   public var description: String {
     switch self {
     case .file(let errno): errno.description
-    case .directory: "is a directory"
-    case .notAFile: "is no regular file"
-    case .pipeTooLong: "is a pipe with more than \(InputFile.pipeLimit) bytes"
-    case .becameShorter: "became shorter while it was read, or its disk could not be read"
+    case .directory: "\(InputFile.NotReadable(reason: .directory))"
+    case .notAFile: "\(InputFile.NotReadable(reason: .notAFile))"
+    case .pipeTooLong: "\(InputFile.NotReadable(reason: .tooLarge))"
+    case .becameShorter: "\(InputFile.NotReadable(reason: .unreadable))"
     case .notSpooled(let folder, let errno): "is a large pipe and can't be kept in \(folder): \(errno)"
     case .compressed(let compression, let reason): "is compressed (\(compression)) and \(reason)"
     case .archiveOfMany(let names): "is a zip archive with \(names.count) dumps or reports"

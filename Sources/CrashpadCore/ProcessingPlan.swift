@@ -41,7 +41,7 @@ extension Processing {
   }
 
   /// Chooses the id of a dump's report: that of the dump's name; or one that its content determines, if it has none, or
-  /// if another crash has it, because somebody copied a name. Neither may be lost.
+  /// if another crash has it, because a dump was copied under its name. Neither may be lost.
   private func decide<Lock>(
     _ input: DumpInput, _ file: FileStatus, named name: UUIDBytes?, _ lock: (UUIDBytes, FileStatus) throws -> Lock?
   ) throws -> Decision<Lock> {

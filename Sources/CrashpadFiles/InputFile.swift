@@ -41,7 +41,7 @@ package final class InputFile: Sendable {
   }
 
   /// The input is a directory, a socket or a device, or a pipe with more than `pipeLimit` bytes.
-  package struct NotReadable: Error {
+  package struct NotReadable: Error, CustomStringConvertible {
     package enum Reason: Sendable {
       case directory, notAFile, tooLarge
       /// The file became shorter while it was read, or its disk can't be read.
@@ -49,6 +49,16 @@ package final class InputFile: Sendable {
     }
     package let reason: Reason
     package init(reason: Reason) { self.reason = reason }
+
+    /// The rest of a sentence that begins with the input's name.
+    package var description: String {
+      switch reason {
+      case .directory: "is a directory"
+      case .notAFile: "is no regular file"
+      case .tooLarge: "is a pipe with more than \(pipeLimit) bytes"
+      case .unreadable: "became shorter while it was read, or its disk could not be read"
+      }
+    }
   }
 
   // Safe to share: the memory is not written after init, and only deinit unmaps it.

@@ -1,6 +1,6 @@
 /// The removals from a dump, with counts and names but without the removed content.
 public struct RedactionReport: Sendable {
-  public enum Format: String, Sendable {
+  package enum Format: String, Sendable {
     case intermediateDump = "intermediate-dump"
     case minidump
     /// A crash report with names and stacks instead of memory; the output is the body of an `.ips`.
@@ -41,7 +41,7 @@ public struct RedactionReport: Sendable {
     public internal(set) var byteCount: Int
   }
 
-  public let format: Format
+  package let format: Format
   public internal(set) var inputByteCount: Int
   public internal(set) var outputByteCount = 0
   /// Sorted by kind, in the order of `Kind`, then by name.

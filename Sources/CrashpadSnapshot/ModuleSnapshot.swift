@@ -21,7 +21,7 @@ public struct ModuleSnapshot: Sendable {
   package var sourceVersion: UInt64?
   public var identity: Identity?
   /// The name by which debug information is searched.
-  public var debugName: Content?
+  package var debugName: Content?
 
   public var simpleAnnotations: [Annotation] = []
   public var annotationObjects: [AnnotationObject] = []

@@ -60,7 +60,7 @@ public struct ExceptionSnapshot: Sendable {
   public var kind: Kind
   public var threadID: UInt64
   public var code: UInt32
-  public var info: UInt32 = 0
+  package var info: UInt32 = 0
   public var address: UInt64 = 0
   public var codes: [UInt64] = []
   public var context: CPUContext?

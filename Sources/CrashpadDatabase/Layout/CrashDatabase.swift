@@ -12,7 +12,12 @@ public struct CrashDatabase: Sendable {
   private let opened = OpenedFolders()
 
   /// The directory contains no part of a database.
-  public struct NotADatabase: Error, Sendable { public let path: FilePath }
+  public struct NotADatabase: Error, Sendable, CustomStringConvertible {
+    public let path: FilePath
+
+    /// Without the path.
+    public var description: String { "not a Crashpad database (no settings.dat, none of its directories)" }
+  }
 
   /// Opens the directory at `path`. Throws `FileFailure` or `NotADatabase`.
   public init(_ path: FilePath) throws {
@@ -60,14 +65,13 @@ public struct CrashDatabase: Sendable {
 
   private init(root: Folder) { self.root = root }
 
-  /// The directory of a part of the database; nil if there is none.
+  /// Returns the directory of a part of the database, or nil if the database lacks it.
   func folder(_ name: FileName) throws(FileFailure) -> Folder? {
     if let folder = opened.folders.withLock({ $0[name] }) { return folder }
     guard let folder = try root.folderIfPresent(name) else { return nil }
     opened.folders.withLock { $0[name] = folder }
     return folder
   }
-
 }
 
 /// The directories that were used, open as long as the database is: a session needs them several times for each report.

@@ -4,7 +4,7 @@ internal import CrashpadFiles
 protocol FolderView {
   func names() throws(FileFailure) -> [FileName]
   func status(_ name: FileName) throws(FileFailure) -> FileStatus?
-  /// Opens a file for reading; nil if there is none.
+  /// Opens a file for reading. Returns nil if the directory has no such file.
   func openIfPresent(_ name: FileName) throws(FileFailure) -> OpenFile?
 }
 

@@ -70,7 +70,7 @@ extension CrashDatabase {
   ///
   /// - Parameter isOver: whether the process has ended for sure, although a child may hold the file. An empty file is
   ///   removed even so.
-  /// - Returns: the pending dump; nil if there is none, or a program holds it by now.
+  /// - Returns: the pending dump; nil if the dump was empty or is gone, or if a program holds it by now.
   /// - Throws: `FileFailure`; `EEXIST` if the name without `.locked` is taken.
   package func settle(_ dump: PendingDump, isOver: Bool = false) throws(FileFailure) -> PendingDump? {
     if dump.size > 0 { return try unlock(dump) }

@@ -3,7 +3,7 @@ public import CrashpadSnapshot
 internal import SystemPackage
 
 /// The reason why a report was not changed.
-public enum ReportChangeFailure: Error, Sendable, Hashable {
+public enum ReportChangeFailure: Error, Sendable, Hashable, CustomStringConvertible {
   case notFound
   /// Another program has the report's lock.
   case busy(LockState)
@@ -11,6 +11,15 @@ public enum ReportChangeFailure: Error, Sendable, Hashable {
   case alreadyUploaded
   /// The metadata can't be read, so it is not known whether it was uploaded. Nothing was changed.
   case damagedMetadata
+
+  public var description: String {
+    switch self {
+    case .notFound: "there is no such report"
+    case .busy: "another program has the report's lock"
+    case .alreadyUploaded: "was uploaded already; the server has it"
+    case .damagedMetadata: "its metadata can't be read, so it may have been uploaded already"
+    }
+  }
 }
 
 extension DatabaseSession {

@@ -7,7 +7,8 @@ extension CrashDatabase {
   /// miss it.
   static let looks = 10
 
-  /// The report `id`, in either directory; nil if there is none. Repeats the search if a program moves it.
+  /// Returns the report `id` from either directory, or nil if the database has no such report. Repeats the search if a
+  /// program moves it.
   public func report(_ id: UUIDBytes) throws(FileFailure) -> Report? {
     // Reports move from pending to completed, and back when their upload is requested.
     for _ in 0..<Self.looks {

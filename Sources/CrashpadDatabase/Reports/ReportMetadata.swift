@@ -25,10 +25,18 @@ public struct ReportMetadata: Sendable, Hashable {
   package init(creationTime: Int64) { self.creationTime = creationTime }
 
   /// The reason why bytes are not metadata.
-  public enum Damage: Error, Sendable, Hashable {
+  public enum Damage: Error, Sendable, Hashable, CustomStringConvertible {
     /// Fewer bytes than `fixedSize`.
     case truncated(byteCount: Int)
     case unknownVersion(Int32)
+
+    public var description: String {
+      switch self {
+      case .truncated(let count):
+        "\(count) \(count == 1 ? "byte" : "bytes") in place of at least \(ReportMetadata.fixedSize)"
+      case .unknownVersion(let version): "version \(version) in place of \(ReportMetadata.version)"
+      }
+    }
   }
 
   package init(_ bytes: [UInt8]) throws(Damage) {

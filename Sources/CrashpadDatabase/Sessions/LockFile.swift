@@ -88,7 +88,8 @@ enum LockFile {
 }
 
 extension CrashDatabase {
-  /// The state of a report's lock; nil if there is none. Nothing is taken or changed. Throws `FileFailure`.
+  /// Returns the state of a report's lock, or nil if the report is not locked. Takes and changes nothing. Throws
+  /// `FileFailure`.
   package func lockState(_ id: UUIDBytes, in state: ReportState) throws(FileFailure) -> LockState? {
     guard let folder = try folder(state.folderName) else { return nil }
     return try LockFile.state(DatabaseLayout.lock(id), in: folder)

@@ -23,10 +23,19 @@ public struct DatabaseSettings: Sendable, Hashable {
   package init(clientID: UUIDBytes) { self.clientID = clientID }
 
   /// The reason why a file is not valid settings.
-  public enum Damage: Error, Sendable, Hashable {
+  public enum Damage: Error, Sendable, Hashable, CustomStringConvertible {
     case truncated(byteCount: Int)
     case badMagic(UInt32)
     case unknownVersion(UInt32)
+
+    public var description: String {
+      switch self {
+      case .truncated(let count): "\(count) \(count == 1 ? "byte" : "bytes") in place of \(DatabaseSettings.size)"
+      case .badMagic(let magic):
+        "it begins with 0x\(String(magic, radix: 16)) in place of 0x\(String(DatabaseSettings.magic, radix: 16))"
+      case .unknownVersion(let version): "version \(version) in place of \(DatabaseSettings.version)"
+      }
+    }
   }
 
   package init(_ bytes: [UInt8]) throws(Damage) {

@@ -4,7 +4,7 @@ import CrashpadSnapshot
 
 /// The messages and annotations of a process and its modules.
 struct AnnotationText {
-  let view: InspectionView
+  let view: DumpView
 
   /// The messages that programs left at their end, as failed assertions do.
   var messages: [CrashPage.Entry] {

@@ -10,7 +10,7 @@ struct AppleReportText {
   private let limit: Int?
   private var text = ""
 
-  private var view: InspectionView { symbolized.view }
+  private var view: DumpView { symbolized.view }
   private var snapshot: ProcessSnapshot { symbolized.view.snapshot }
 
   static func text(_ symbolized: SymbolizedView, _ report: ReportSnapshot, limit: Int?) -> String {

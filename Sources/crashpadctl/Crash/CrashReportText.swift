@@ -9,7 +9,7 @@ struct CrashReportText {
   private let limit: Int?
   private var text = ""
 
-  private var view: InspectionView { symbolized.view }
+  private var view: DumpView { symbolized.view }
   private var snapshot: ProcessSnapshot { symbolized.view.snapshot }
 
   static func text(_ symbolized: SymbolizedView, limit: Int?) -> String {

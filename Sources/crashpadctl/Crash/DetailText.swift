@@ -7,7 +7,7 @@ import CrashpadSnapshot
 enum DetailText {
   // MARK: Threads
 
-  static func threads(_ view: InspectionView, _ chosen: ThreadChoice = .all, style: TextStyle = .plain) -> String {
+  static func threads(_ view: DumpView, _ chosen: ThreadChoice = .all, style: TextStyle = .plain) -> String {
     var columns: [(String, TextTable.Alignment)] = [
       ("", .left), ("#", .right), ("id", .right), ("name", .left), ("priority", .right), ("suspended", .right),
       ("pc", .left), ("sp", .left), ("stack", .left), ("bytes", .right),
@@ -31,7 +31,7 @@ enum DetailText {
         thread.context.map { Wording.hex($0.stackPointer) } ?? "-", stack ?? "-",
         thread.stack.map { grouped($0.region.content.count) } ?? "-",
       ]
-      if hasCaptures { cells.append(thread.capture.map(InspectionView.name) ?? "-") }
+      if hasCaptures { cells.append(thread.capture.map(DumpView.name) ?? "-") }
       table.add(cells)
     }
     return table.text(style)
@@ -39,7 +39,7 @@ enum DetailText {
 
   // MARK: Modules
 
-  static func modules(_ view: InspectionView, style: TextStyle = .plain) -> String {
+  static func modules(_ view: DumpView, style: TextStyle = .plain) -> String {
     var table = TextTable([
       ("#", .right), ("address", .left), ("end", .left), ("type", .left), ("version", .left), ("identity", .left),
       ("name", .left),
@@ -76,7 +76,7 @@ enum DetailText {
 
   // MARK: Registers
 
-  static func registers(_ view: InspectionView) -> String {
+  static func registers(_ view: DumpView) -> String {
     var text = ""
     if let context = view.snapshot.exception?.context {
       text += "Exception\n" + registers(context, view) + "\n"
@@ -93,7 +93,7 @@ enum DetailText {
   }
 
   /// The registers, four per line, then the ones that point into a module.
-  private static func registers(_ context: CPUContext, _ view: InspectionView) -> String {
+  private static func registers(_ context: CPUContext, _ view: DumpView) -> String {
     let registers = context.generalRegisters
     var text = ""
     for start in stride(from: 0, to: registers.count, by: 4) {
@@ -114,7 +114,7 @@ enum DetailText {
   // MARK: Memory
 
   /// A table of all captured ranges, by address.
-  static func memory(_ view: InspectionView, style: TextStyle = .plain) -> String {
+  static func memory(_ view: DumpView, style: TextStyle = .plain) -> String {
     var table = TextTable([("address", .left), ("end", .left), ("bytes", .right), ("what", .left)])
     table.elastic = ["what": .tail]
     table.droppable = ["end"]
@@ -129,7 +129,7 @@ enum DetailText {
   }
 
   /// All captured ranges by address, with their content.
-  static func ranges(_ view: InspectionView) -> [(region: MemoryRegion, what: String)] {
+  static func ranges(_ view: DumpView) -> [(region: MemoryRegion, what: String)] {
     var owners: [(region: MemoryRegion, what: String)] = []
     for (index, thread) in view.snapshot.threads.enumerated() {
       guard let stack = thread.stack, !stack.isSynthetic, !stack.region.content.isEmpty else { continue }
@@ -142,7 +142,7 @@ enum DetailText {
   }
 
   /// A hex dump of up to `count` bytes of captured memory from `address` on; nil if the first byte was not captured.
-  static func memory(_ view: InspectionView, at address: UInt64, count: Int) -> String? {
+  static func memory(_ view: DumpView, at address: UInt64, count: Int) -> String? {
     let regions = view.snapshot.capturedMemory + view.snapshot.intermediateDumpExtraMemory
     guard let region = regions.first(where: { $0.contains(address) }) else { return nil }
     let start = Int(address - region.address)

@@ -54,12 +54,13 @@ struct EvidenceReader {
   ///
   /// - Parameter known: the stack of the crashed thread, if it is known already. A report lists the frames of all
   ///   threads, and its explanation may rest on another thread, so these are read here without symbols.
-  static func summary(_ view: InspectionView, _ known: Symbolization?) -> String {
-    let cache = withoutSymbols
+  static func summary(_ view: DumpView, _ known: Symbolization?) -> String {
     let stacks =
       known.flatMap { view.snapshot.report == nil ? $0 : nil }
-      ?? Symbolization(view.snapshot, view.input, cache, threads: view.snapshot.report == nil ? .crashed : .all)
-    return Wording.printable(Explanation(EvidenceReader(view.snapshot, view.input, cache, stacks).evidence).summary)
+      ?? Symbolization(
+        view.snapshot, view.input, withoutSymbols, threads: view.snapshot.report == nil ? .crashed : .all)
+    return Wording.printable(
+      Explanation(EvidenceReader(view.snapshot, view.input, withoutSymbols, stacks).evidence).summary)
   }
 
   private static func messages(_ snapshot: ProcessSnapshot, _ text: (Content?) -> String?) -> [String] {

@@ -4,7 +4,7 @@ import CrashpadFiles
 import CrashpadSnapshot
 
 /// Facts from the system texts of a Linux process, and about its capture.
-extension InspectionView {
+extension DumpView {
   /// Such as "Debian GNU/Linux 12 (bookworm)", from os-release or lsb-release.
   var distribution: String? {
     guard snapshot.system.operatingSystem == .linux else { return nil }

@@ -8,7 +8,7 @@ struct ModuleSymbolText {
   let symbolized: SymbolizedView
 
   /// A table of the modules.
-  static func table(_ modules: [Symbolization.Module], _ view: InspectionView, style: TextStyle = .plain) -> String {
+  static func table(_ modules: [Symbolization.Module], _ view: DumpView, style: TextStyle = .plain) -> String {
     var table = TextTable([("address", .left), ("name", .left), ("debug id", .left), ("symbols", .left)])
     table.elastic = ["symbols": .tail, "name": .tail]
     table.droppable = ["debug id", "address"]

@@ -10,7 +10,7 @@ import CrashpadSnapshot
 
 /// An overview on one screen: what crashed, why, where, when, and whether the dump is complete.
 struct OverviewText {
-  private let view: InspectionView
+  private let view: DumpView
   private let name: String
   private let isHead: Bool
   private let style: TextStyle
@@ -24,7 +24,7 @@ struct OverviewText {
   /// The number of terminal lines that one value may take.
   private static let linesPerValue = 3
 
-  static func text(_ view: InspectionView, name: String, summary: String, style: TextStyle = .plain) -> String {
+  static func text(_ view: DumpView, name: String, summary: String, style: TextStyle = .plain) -> String {
     var overview = OverviewText(view: view, name: name, style: style)
     overview.summary = summary
     overview.describe()
@@ -32,7 +32,7 @@ struct OverviewText {
   }
 
   /// A short overview for one of many inputs: what crashed, where and when.
-  static func short(_ view: InspectionView, name: String, summary: String, style: TextStyle = .plain) -> String {
+  static func short(_ view: DumpView, name: String, summary: String, style: TextStyle = .plain) -> String {
     var overview = OverviewText(view: view, name: name, style: style)
     overview.summary = summary
     overview.describeCrash()
@@ -41,7 +41,7 @@ struct OverviewText {
   }
 
   /// The overview as labels with values.
-  static func facts(_ view: InspectionView) -> [CrashPage.Fact] {
+  static func facts(_ view: DumpView) -> [CrashPage.Fact] {
     var overview = OverviewText(view: view, name: "", style: .plain)
     overview.describe()
     var facts: [CrashPage.Fact] = []
@@ -56,7 +56,7 @@ struct OverviewText {
   }
 
   /// Such as "intermediate dump, 4,711 bytes, complete".
-  static func kind(_ view: InspectionView) -> String { OverviewText(view: view, name: "", style: .plain).kind }
+  static func kind(_ view: DumpView) -> String { OverviewText(view: view, name: "", style: .plain).kind }
 
   private var finished: String {
     let width = lines.map(\.label.count).max() ?? 0
@@ -84,7 +84,7 @@ struct OverviewText {
 
   /// The text above stacks: what crashed and why, the process, and the machine.
   static func head(
-    _ view: InspectionView, name: String, signature: Signature? = nil, style: TextStyle = .plain
+    _ view: DumpView, name: String, signature: Signature? = nil, style: TextStyle = .plain
   ) -> String {
     var overview = OverviewText(view: view, name: name, style: style, isHead: true)
     overview.describeCrash()
@@ -95,7 +95,7 @@ struct OverviewText {
     return overview.finished
   }
 
-  private init(view: InspectionView, name: String, style: TextStyle, isHead: Bool = false) {
+  private init(view: DumpView, name: String, style: TextStyle, isHead: Bool = false) {
     self.view = view
     self.name = name
     self.isHead = isHead

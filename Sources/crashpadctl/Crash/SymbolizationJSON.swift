@@ -21,7 +21,7 @@ struct SymbolizationJSON {
 
   private let symbolized: SymbolizedView
 
-  private var view: InspectionView { symbolized.view }
+  private var view: DumpView { symbolized.view }
 
   /// Writes the document. `symbolized` is nil if the input has no snapshot. `input` is the
   /// argument that names it, or would.
@@ -91,7 +91,7 @@ struct SymbolizationJSON {
   // MARK: Modules
 
   /// Writes the members of a module with the state of its symbols.
-  static func writeMembers(_ module: Symbolization.Module, _ view: InspectionView, to json: inout JSONWriter) {
+  static func writeMembers(_ module: Symbolization.Module, _ view: DumpView, to json: inout JSONWriter) {
     let recorded = view.snapshot.modules[module.index]
     let identity = module.identity
     let path = ArgumentText.repaired(identity.path)

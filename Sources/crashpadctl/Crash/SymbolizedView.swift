@@ -5,7 +5,7 @@ import CrashpadSymbolication
 
 /// The shared state of all output formats of one symbolized dump.
 struct SymbolizedView {
-  let view: InspectionView
+  let view: DumpView
   let result: Symbolization
   /// Nil if no signature was requested.
   var signature: Signature?
@@ -94,7 +94,7 @@ extension SymbolizedView {
     _ dump: Dump, _ snapshot: ProcessSnapshot, _ cache: SymbolCache,
     threads: Symbolization.Threads = .crashed, allModules: Bool = false, signatures: SignatureOptions?
   ) {
-    view = InspectionView(dump, snapshot)
+    view = DumpView(dump, snapshot)
     result = Symbolization(snapshot, dump.file, cache, threads: threads, allModules: allModules)
     signature = signatures.map { [result] in Signature(snapshot, dump.file, result, $0) }
   }

@@ -22,7 +22,7 @@ struct DatabaseCreatePrinter {
     switch refusal {
     case .damaged(let damage):
       Terminal.error(
-        "\(settings): error: damaged: \(DatabaseSentences.damage(damage)); "
+        "\(settings): error: damaged: \(damage); "
           + "\"database settings --new-client-id\" makes new ones")
       return .findings
     case .otherClientID(let id):

@@ -33,7 +33,7 @@ struct DatabaseInfoCommand: ParsableCommand {
     }
     if case .damaged(let damage) = summary.settings {
       let file = Wording.printable(database.path.appending(DatabaseLayout.settings))
-      Terminal.error("\(file): error: damaged: \(DatabaseSentences.damage(damage))")
+      Terminal.error("\(file): error: damaged: \(damage)")
       throw ExitCode(ExitStatus.findings.rawValue)
     }
     if !summary.failures.isEmpty { throw ExitCode(ExitStatus.findings.rawValue) }

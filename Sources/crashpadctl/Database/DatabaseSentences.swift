@@ -55,23 +55,6 @@ enum DatabaseSentences {
     }
   }
 
-  // MARK: Damage
-
-  static func damage(_ damage: ReportMetadata.Damage) -> String {
-    switch damage {
-    case .truncated(let count): "\(Wording.count(count, "byte")) in place of at least \(ReportMetadata.fixedSize)"
-    case .unknownVersion(let version): "version \(version) in place of \(ReportMetadata.version)"
-    }
-  }
-
-  static func damage(_ damage: DatabaseSettings.Damage) -> String {
-    switch damage {
-    case .truncated(let count): "\(Wording.count(count, "byte")) in place of \(DatabaseSettings.size)"
-    case .badMagic(let magic): "it begins with \(Wording.hex(UInt64(magic))) in place of 0x43506473"
-    case .unknownVersion(let version): "version \(version) in place of 1"
-    }
-  }
-
   // MARK: Metadata
 
   /// A single word for JSON: the source of the metadata, or the reason why there is none.
@@ -90,7 +73,7 @@ enum DatabaseSentences {
     case .attributes(_, .extendedAttributes): "extended attributes of its file"
     case .attributes(_, .appleDouble): "an AppleDouble file beside it"
     case .missing: "missing"
-    case .damaged(let damage): "damaged: \(Self.damage(damage))"
+    case .damaged(let damage): "damaged: \(damage)"
     }
   }
 
@@ -119,11 +102,9 @@ enum DatabaseSentences {
 extension ReportChangeFailure: ExplainedError {
   var explanation: FailureText {
     switch self {
-    case .notFound: FailureText("there is no such report", .noInput)
+    case .notFound: FailureText(description, .noInput)
     case .busy(let state): FailureText(DatabaseSentences.lock(state), .temporaryFailure)
-    case .alreadyUploaded: FailureText("was uploaded already; the server has it", .findings)
-    case .damagedMetadata:
-      FailureText("its metadata can't be read, so it may have been uploaded already", .findings)
+    case .alreadyUploaded, .damagedMetadata: FailureText(description, .findings)
     }
   }
 }

@@ -27,7 +27,7 @@ struct ReportJSON {
     let serverID = metadata?.serverID ?? []
     json.member("server_id", serverID.isEmpty ? nil : String(decoding: serverID, as: UTF8.self))
     json.member("metadata", DatabaseSentences.word(report.metadata))
-    if case .damaged(let damage) = report.metadata { json.member("damage", DatabaseSentences.damage(damage)) }
+    if case .damaged(let damage) = report.metadata { json.member("damage", damage.description) }
     json.key("attachments")
     json.open("[")
     for attachment in report.attachments {

@@ -14,7 +14,7 @@ struct SettingsPrinter {
   func print(_ change: SettingsRun.Outcome) {
     if let (damage, keptAs) = change.damage {
       let rest = keptAs.map { "kept as \(Wording.printable($0.bytes))" } ?? "would be kept aside"
-      Terminal.error("\(file): warning: damaged: \(DatabaseSentences.damage(damage)); \(rest)")
+      Terminal.error("\(file): warning: damaged: \(damage); \(rest)")
     }
     write(change.settings)
     if format == .text, run.isDryRun {
@@ -33,7 +33,7 @@ struct SettingsPrinter {
       if format == .json { writeJSON(state) }
       return name == nil ? .success : .noData
     case .damaged(let damage):
-      Terminal.error("\(file): error: damaged: \(DatabaseSentences.damage(damage))")
+      Terminal.error("\(file): error: damaged: \(damage)")
       if format == .json { writeJSON(state) }
       return .findings
     }
@@ -87,7 +87,7 @@ struct SettingsPrinter {
     case .missing: json.member("settings", "missing")
     case .damaged(let damage):
       json.member("settings", "damaged")
-      json.member("damage", DatabaseSentences.damage(damage))
+      json.member("damage", damage.description)
     }
     json.member("client_id", settings?.clientID.text)
     json.optional("uploads_enabled", settings?.uploadsEnabled)

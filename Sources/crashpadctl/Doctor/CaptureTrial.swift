@@ -115,7 +115,7 @@ struct CaptureTrial {
         return
       }
       threads = snapshot.threads.count
-      let view = InspectionView(contents, snapshot)
+      let view = DumpView(contents, snapshot)
       captureMicroseconds = view.captureDuration.map { $0 / 1000 }
       notes = view.captureNotes
       let stopped = snapshot.threads.count { $0.context != nil }

@@ -105,7 +105,7 @@ extension EventForm {
 }
 
 extension EventFrame {
-  init(_ row: SymbolizedView.Row, _ view: InspectionView) {
+  init(_ row: SymbolizedView.Row, _ view: DumpView) {
     let frame = row.frame.frame
     self.init(address: frame.instruction)
     image = frame.module.map { view.moduleName($0) }

@@ -26,7 +26,7 @@ struct InspectPrinter {
   }
 
   /// Prints what was requested. Returns false if a part is missing.
-  func printText(_ dump: Dump, _ view: InspectionView?, _ item: InputList.Input) -> Bool {
+  func printText(_ dump: Dump, _ view: DumpView?, _ item: InputList.Input) -> Bool {
     var hasAll = true
     if let view {
       if parts.isEmpty { printOverview(view, item) }
@@ -44,7 +44,7 @@ struct InspectPrinter {
     return hasAll
   }
 
-  private func printOverview(_ view: InspectionView, _ item: InputList.Input) {
+  private func printOverview(_ view: DumpView, _ item: InputList.Input) {
     // Among many inputs, a dump's stack is printed only if symbols were requested. A single dump always has one,
     // with the symbols on this system.
     let hasStack = (!item.isFound || hasSymbols) && view.snapshot.exception != nil
@@ -58,7 +58,7 @@ struct InspectPrinter {
     if let stacks { printStack(view, stacks) }
   }
 
-  private func printParts(_ view: InspectionView, _ name: String) -> Bool {
+  private func printParts(_ view: DumpView, _ name: String) -> Bool {
     var hasAll = true
     if let threads = parts.threads {
       if let failure = threads.failure(view.snapshot) {
@@ -85,7 +85,7 @@ struct InspectPrinter {
   }
 
   /// Prints the stack of the crashed thread.
-  private func printStack(_ view: InspectionView, _ result: Symbolization) {
+  private func printStack(_ view: DumpView, _ result: Symbolization) {
     // Records the symbol files that the stack used or rejected, so that they are reported with the others.
     for module in result.modules where module.symbols != nil { view.names?.look(at: module.index) }
     let symbolized = SymbolizedView(view: view, result: result)

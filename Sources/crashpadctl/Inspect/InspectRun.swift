@@ -79,7 +79,7 @@ struct InspectRun {
       return status
     }
     let view = dump.snapshot.map { snapshot in
-      InspectionView(
+      DumpView(
         dump, snapshot,
         names: symbols.isEmpty ? nil : AddressNames(snapshot, dump.file, printer.cache))
     }

@@ -14,14 +14,14 @@ import CrashpadSymbolication
 struct InspectionJSON {
   private static let schema = "crashpadctl-inspect/1"
 
-  private let view: InspectionView
+  private let view: DumpView
   private let signature: Signature?
 
   private var snapshot: ProcessSnapshot { view.snapshot }
 
   /// - Parameter view: nil of an input without a snapshot.
   static func write(
-    _ dump: Dump, _ view: InspectionView?, signature: Signature?, input: String, to json: inout JSONWriter
+    _ dump: Dump, _ view: DumpView?, signature: Signature?, input: String, to json: inout JSONWriter
   ) {
     json.object { json in
       json.member("schema", schema)
@@ -201,7 +201,7 @@ struct InspectionJSON {
     json.member("priority", thread.priority)
     json.member("suspend_count", thread.suspendCount)
     json.member("data_address", thread.dataAddress.map(Wording.hex))
-    if let capture = thread.capture { json.member("capture", InspectionView.name(of: capture)) }
+    if let capture = thread.capture { json.member("capture", DumpView.name(of: capture)) }
     json.object("stack", of: thread.stack) { stack, json in
       json.member("address", Wording.hex(stack.region.address))
       json.member("bytes", stack.region.content.count)

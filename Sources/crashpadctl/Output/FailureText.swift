@@ -62,12 +62,11 @@ extension FileFailure {
 extension InputFile.NotReadable: ExplainedError {
   var explanation: FailureText {
     switch reason {
-    case .directory: FailureText("is a directory", .noInput)
-    case .notAFile: FailureText("is no regular file", .noInput)
+    case .directory, .notAFile: FailureText(description, .noInput)
     case .tooLarge:
       FailureText(
         "is a pipe with more than \(Wording.size(UInt64(InputFile.pipeLimit))); --pipe-limit allows more", .noInput)
-    case .unreadable: FailureText("became shorter while it was read, or its disk could not be read", .ioError)
+    case .unreadable: FailureText(description, .ioError)
     }
   }
 }
@@ -82,6 +81,6 @@ extension SpoolFile.Failure: ExplainedError {
 
 extension CrashDatabase.NotADatabase: ExplainedError {
   var explanation: FailureText {
-    FailureText("not a Crashpad database (no settings.dat, none of its directories)", .noInput)
+    FailureText(description, .noInput)
   }
 }

@@ -42,8 +42,7 @@ extension DumpInputFailure: ExplainedError {
     case .unsupported:
       return start
         + " and has to be decompressed first; of systemd's cores, coredumpctl dump -o makes one that can be read"
-    case .damaged: return start + " and damaged"
-    case .cut: return start + " and breaks off"
+    case .damaged, .cut: return start + " and \(reason)"
     case .tooLarge:
       return start + " and holds more than \(Wording.size(UInt64(InputFile.pipeLimit))); --pipe-limit allows more"
     case .bomb: return start + " more than any dump is; if it is one, decompress it first"

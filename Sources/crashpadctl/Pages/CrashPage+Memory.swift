@@ -19,7 +19,7 @@ extension CrashPageFiller {
 
   func addRegisters(to page: inout CrashPage) {
     guard let context = crashed?.context ?? snapshot.exception?.context else { return }
-    let names = InspectionView(
+    let names = DumpView(
       view.dump, snapshot, names: AddressNames(snapshot, view.input, maker.cache))
     let thread = crashed?.index.map { "thread \($0)" } ?? "the exception"
     page.registerTitle = "\(context.architecture.rawValue), of \(thread)"

@@ -58,7 +58,7 @@ struct CrashPageFiller {
     ranges = DetailText.ranges(symbolized.view)
   }
 
-  var view: InspectionView { symbolized.view }
+  var view: DumpView { symbolized.view }
   var snapshot: ProcessSnapshot { symbolized.view.snapshot }
 
   /// Findings that a page lists; a damaged dump may have a thousand.

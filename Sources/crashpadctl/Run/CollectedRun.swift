@@ -86,7 +86,7 @@ struct CollectedRun {
       dumps[index].contents = contents
       guard let snapshot = contents.snapshot else { return }
       let result = Symbolization(snapshot, contents.file, cache, threads: .crashed)
-      dumps[index].symbolized = SymbolizedView(view: InspectionView(contents, snapshot), result: result)
+      dumps[index].symbolized = SymbolizedView(view: DumpView(contents, snapshot), result: result)
     } catch {
       dumps[index].failure = Sentences.failure(error, creating: false).text
     }

@@ -81,7 +81,7 @@ struct SymbolsCheckCommand: ParsableCommand {
     }
     for line in dump.lines(input.name) { Terminal.error(line) }
     guard let snapshot = dump.snapshot else { return .noData }
-    let view = InspectionView(dump, snapshot)
+    let view = DumpView(dump, snapshot)
     let modules = ModuleStates(snapshot, dump.file, cache) { isChecked(view.moduleName($0)) }.modules
     for finding in modules.fileFindings where tally.said.insert(finding).inserted {
       Terminal.error(Sentences.line(finding))
@@ -99,7 +99,7 @@ struct SymbolsCheckCommand: ParsableCommand {
   }
 
   private func write(
-    _ modules: [Symbolization.Module], _ view: InspectionView, _ input: InputList.Input, isSingle: Bool,
+    _ modules: [Symbolization.Module], _ view: DumpView, _ input: InputList.Input, isSingle: Bool,
     isComplete: Bool
   ) {
     switch format {

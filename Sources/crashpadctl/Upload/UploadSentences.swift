@@ -100,7 +100,7 @@ enum UploadSentences {
       return "\(file) has version \(version), which this crashpadctl can't read; a newer one can"
     case .damaged(let damage):
       return
-        "\(file) is damaged: \(DatabaseSentences.damage(damage)); 'crashpadctl database check --repair -d \(path)' "
+        "\(file) is damaged: \(damage); 'crashpadctl database check --repair -d \(path)' "
         + "replaces it, then '\(make)' allows uploads again"
     case .unreadable(let failure): return DatabaseSentences.failure(failure).text
     }

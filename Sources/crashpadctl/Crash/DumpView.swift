@@ -4,8 +4,8 @@ import CrashpadFiles
 import CrashpadSnapshot
 import CrashpadSymbolication
 
-/// The shared state of all views of one inspection: its texts, and names for its addresses.
-struct InspectionView {
+/// The shared state of all views of one dump: its texts, and names for its addresses.
+struct DumpView {
   let dump: Dump
   let snapshot: ProcessSnapshot
   /// The input of the snapshot.

@@ -5,8 +5,8 @@ import CrashpadMeaning
 import CrashpadSnapshot
 import Testing
 
-@Suite("Inspection: dump and minidump alike")
-struct InspectionTests {
+@Suite("Dump: intermediate dump and minidump alike")
+struct DumpTests {
   private func inspect(_ bytes: [UInt8]) throws -> Dump { Dump(try DumpInput(InputFile(bytes: bytes))) }
 
   @Test("A dump and its minidump describe the exception with the same words", arguments: RoundTripCase.all)
