@@ -10,7 +10,7 @@ public struct ProcessSnapshot: Sendable {
   public var isComplete = true
 
   public var processID: Int32?
-  public var parentProcessID: Int32?
+  package var parentProcessID: Int32?
   public var startTime: Timestamp?
   /// The time at which the process was captured.
   public var snapshotTime: Timestamp?
