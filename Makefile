@@ -88,14 +88,14 @@ matrix:
 	CRASHPADCTL_MATRIX=$(CURDIR)/.build/debug/crashing-program:$(CURDIR)/.build-matrix/release/crashing-program \
 	  $(SWIFT) test --skip-build --filter AgreementTests.CaptureTests
 
-# All tests with all of their cases, optimized as the installed tool: with servers and runtimes that have crash handlers of
+# All tests with all of their cases, optimized as the installed tool, on a disk: with servers and runtimes that have crash handlers of
 # their own, on a cluster of Spark, and with dumps of a program that runs for SOAK_SECONDS; then the matrix and the sweep.
 soak:
 	scripts/dependencies build test soak fleet
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build $(OPTIMIZED) --build-tests $(STRICT)
 	CRASHPADCTL_HANDLER_LIBRARY=$(CURDIR)/$(HANDLER) CRASHPADCTL_SOAK=1 CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" \
-	  CRASHPADCTL_CLUSTER=600 scripts/test .build-sweep/release
+	  CRASHPADCTL_CLUSTER=600 TMPDIR=$${TMPDIR:-/var/tmp} scripts/test .build-sweep/release
 	$(MAKE) matrix
 	$(MAKE) sweep
 

@@ -145,6 +145,8 @@ let package = Package(
     .target(name: "DumpSynth", path: "Tests/DumpSynth"),
     .executableTarget(name: "dump-synth", dependencies: ["DumpSynth"], path: "Tests/DumpSynthTool"),
     .executableTarget(name: "bench", dependencies: ["CCrashCapture", "DumpSynth"], path: "Tests/Bench"),
+    // Tests that run the tool and other programs do not name them: all are built with the tests, and no test has to wait for
+    // the tool to be compiled.
     .testTarget(
       name: "CrashpadFilesTests",
       dependencies: ["CrashpadFiles", "ToolRunner", .product(name: "SystemPackage", package: "swift-system")]),
@@ -165,41 +167,36 @@ let package = Package(
       name: "MinidumpReaderTests",
       dependencies: [
         "CrashpadBytes", "CrashpadCore", "DumpInterpretation", "DumpSynth", "CrashpadFiles", "IntermediateDump",
-        "CrashpadMeaning",
-        "CrashpadMinidump", "CrashpadSnapshot", "ToolRunner", .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadMeaning", "CrashpadMinidump", "CrashpadSnapshot", "ToolRunner",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "CrashpadElfCoreTests",
       dependencies: [
         "CrashpadBytes", "CrashpadElfCore", "DumpSynth", "CrashpadMinidump", "CrashpadSnapshot", "ToolRunner",
-        "crashpadctl",
       ]),
     .testTarget(
       name: "CrashpadAppleReportsTests",
       dependencies: [
         "CrashpadAppleReports", "CrashpadBytes", "DumpSynth", "CrashpadJSON", "CrashpadSnapshot", "ToolRunner",
-        "crashing-program",
-        "crashpadctl",
       ]),
     .testTarget(name: "CrashpadMeaningTests", dependencies: ["CrashpadMeaning", "CrashpadSnapshot"]),
     .testTarget(
       name: "CrashpadSignaturesTests",
       dependencies: [
         "CrashpadCore", "DumpSynth", "CrashpadFiles", "CrashpadJSON", "CrashpadSignatures", "CrashpadSnapshot",
-        "CrashpadSymbolication",
-        "ToolRunner",
-        "crashing-program", "crashpadctl", .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadSymbolication", "ToolRunner", .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["Faults"]),
     .testTarget(
       name: "CrashpadEventsTests",
       dependencies: [
-        "DumpSynth", "CrashpadEvents", "CrashpadFiles", "CrashpadJSON", "CrashpadSnapshot", "ToolRunner", "crashpadctl",
+        "DumpSynth", "CrashpadEvents", "CrashpadFiles", "CrashpadJSON", "CrashpadSnapshot", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "CrashpadReportPageTests",
-      dependencies: ["DumpSynth", "CrashpadReportPage", "CrashpadSnapshot", "ToolRunner", "crashpadctl"]),
+      dependencies: ["DumpSynth", "CrashpadReportPage", "CrashpadSnapshot", "ToolRunner"]),
     .testTarget(name: "CrashpadJSONTests", dependencies: ["DumpSynth", "CrashpadJSON"]),
     .testTarget(
       name: "IntermediateDumpTests", dependencies: ["CrashpadBytes", "DumpSynth", "IntermediateDump", "CrashpadJSON"]),
@@ -215,8 +212,7 @@ let package = Package(
       name: "SweepTests",
       dependencies: [
         "CrashpadBytes", "DumpInterpretation", "DumpSynth", "IntermediateDump", "CrashpadJSON", "CrashpadMinidump",
-        "CrashpadSnapshot",
-        "ToolRunner",
+        "CrashpadSnapshot", "ToolRunner",
       ]),
     .testTarget(
       name: "CorpusTests",
@@ -225,33 +221,26 @@ let package = Package(
       ],
       exclude: ["Corpus"]),
     .target(name: "ToolRunner", path: "Tests/ToolRunner"),
-    .testTarget(
-      name: "TranscriptTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"],
-      exclude: ["Transcripts"]),
-    .testTarget(
-      name: "CrashCaptureTests", dependencies: ["DumpSynth", "ToolRunner", "crashing-program", "crashpadctl"],
-      exclude: ["Programs"]),
-    .testTarget(name: "AgreementTests", dependencies: ["DumpSynth", "ToolRunner", "crashing-program", "crashpadctl"]),
+    .testTarget(name: "TranscriptTests", dependencies: ["DumpSynth", "ToolRunner"], exclude: ["Transcripts"]),
+    .testTarget(name: "CrashCaptureTests", dependencies: ["DumpSynth", "ToolRunner"], exclude: ["Programs"]),
+    .testTarget(name: "AgreementTests", dependencies: ["DumpSynth", "ToolRunner"]),
     // A server that collects reports, or does what servers do wrong.
     .executableTarget(name: "collector", dependencies: ["CZlib"], path: "Tests/Collector"),
     .testTarget(
       name: "UploadTests",
       dependencies: [
         "CrashpadBytes", "CZlib", "CrashpadDatabase", "CrashpadUpload", "DumpSynth", "CrashpadFiles",
-        "CrashpadMinidump", "CrashpadSnapshot",
-        "ToolRunner", "client-program", "collector", "crashpadctl", "service-filter",
-        .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadMinidump", "CrashpadSnapshot", "ToolRunner", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "CrashpadRedactionTests",
       dependencies: [
         "CrashpadBytes", "CrashpadCore", "DumpInterpretation", "DumpSynth", "CrashpadFiles", "IntermediateDump",
-        "CrashpadMinidump", "CrashpadRedaction", "CrashpadSnapshot", "ToolRunner", "crashpadctl",
+        "CrashpadMinidump", "CrashpadRedaction", "CrashpadSnapshot", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    .testTarget(name: "RunTests", dependencies: ["ToolRunner", "crashpadctl"]),
-    .testTarget(
-      name: "FleetTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl", "dump-synth"], exclude: ["Cluster"]),
+    .testTarget(name: "RunTests", dependencies: ["ToolRunner"]),
+    .testTarget(name: "FleetTests", dependencies: ["DumpSynth", "ToolRunner"], exclude: ["Cluster"]),
     .target(name: "CrashKinds", path: "Tests/CrashKinds"),
     .executableTarget(
       name: "crashing-program", dependencies: ["CCrashCapture", "CrashKinds"], path: "Tests/CrashingProgram"),
@@ -263,22 +252,19 @@ let package = Package(
       name: "CrashpadClientTests",
       dependencies: [
         "CrashpadDatabase", "CrashKinds", "CrashpadClient", "CrashpadCore", "DumpSynth", "CrashpadFiles",
-        "IntermediateDump", "CrashpadSnapshot", "ToolRunner", "client-program", "crashpadctl",
-        .product(name: "SystemPackage", package: "swift-system"),
+        "IntermediateDump", "CrashpadSnapshot", "ToolRunner", .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["Examples"]),
-    .testTarget(name: "DatabaseFaultTests", dependencies: ["DumpSynth", "ToolRunner", "crashpadctl"]),
-    .testTarget(
-      name: "InteroperabilityTests",
-      dependencies: ["DumpSynth", "ToolRunner", "collector", "crashing-program", "crashpadctl"]),
+    .testTarget(name: "DatabaseFaultTests", dependencies: ["DumpSynth", "ToolRunner"]),
+    .testTarget(name: "InteroperabilityTests", dependencies: ["DumpSynth", "ToolRunner"]),
     // Starts a program under a filter of system calls, as systemd does.
     .executableTarget(name: "service-filter", path: "Tests/ServiceFilter"),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
         "CrashpadBytes", "CrashpadDatabase", "CrashpadCore", "CrashpadSymbols", "DumpSynth", "IntermediateDump",
-        "CrashpadMeaning",
-        "CrashpadSignatures", "ToolRunner", "crashpadctl", .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadMeaning", "CrashpadSignatures", "ToolRunner",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -175,8 +175,12 @@ struct StoredFormsTests {
     let nm = try #require(Toolbox.nm)
     let symbols = try Tool.shell("'\(nm)' -P -S --defined-only build/main.o", in: folder).outputLines
     func fields(_ name: String, _ lines: [Substring]) -> [UInt64] {
-      lines.map { $0.split(separator: " ") }.first { $0.count == 4 && $0[0] == name && "tT".contains($0[1]) }
-        .map { $0[2...].compactMap { UInt64($0, radix: 16) } } ?? []
+      for line in lines {
+        let fields: [Substring] = line.split(separator: " ")
+        guard fields.count == 4, fields[0] == name, ["t", "T"].contains(fields[1]) else { continue }
+        return fields[2...].compactMap { UInt64($0, radix: 16) }
+      }
+      return []
     }
     let linked = try Tool.shell("'\(nm)' -P -S --defined-only build/prog", in: folder).outputLines
     var compared = 0

@@ -15,8 +15,8 @@ struct ScratchDatabase {
   let database: CrashDatabase
   var path: FilePath { database.path }
 
-  init() throws {
-    temporary = try TemporaryFolder()
+  init(in place: URL = FileManager.default.temporaryDirectory) throws {
+    temporary = try TemporaryFolder(in: place)
     database = try CrashDatabase.create(FilePath(temporary.work.path).appending("db")).database
   }
 

@@ -27,10 +27,17 @@ struct LineTableTests {
     version: UInt64, isWide: Bool = false, isBigEndian: Bool = false, program: [UInt8]? = nil
   ) -> [UInt8] {
     var header = Writer(isBigEndian: isBigEndian)
-    header.bytes = [1] + (version >= 4 ? [1] : []) + [1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1]
+    header.bytes = version >= 4 ? [1, 1] : [1]
+    header.bytes += [1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1]
     if version < 5 {
-      header.bytes += Array("inc\0/abs/\0\0".utf8) + Array("a.c\0".utf8) + [1, 0, 0] + Array("b.c\0".utf8) + [2, 0, 0]
-      header.bytes += Array("/c.c\0".utf8) + [0, 0, 0] + Array("d.c\0".utf8) + [0, 0, 0, 0]
+      header.bytes += Array("inc\0/abs/\0\0".utf8)
+      let files: [(name: String, numbers: [UInt8])] = [
+        ("a.c\0", [1, 0, 0]), ("b.c\0", [2, 0, 0]), ("/c.c\0", [0, 0, 0]), ("d.c\0", [0, 0, 0, 0]),
+      ]
+      for (name, numbers) in files {
+        header.bytes += Array(name.utf8)
+        header.bytes += numbers
+      }
     } else {
       let size = isWide ? 8 : 4
       header.bytes += [1, 1, 0x1f, 3]

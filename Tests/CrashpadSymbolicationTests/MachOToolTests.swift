@@ -105,10 +105,13 @@ struct MachOToolTests {
     let uuid = try #require(headers.first { $0.contains(" uuid ") }?.split(separator: " ").last)
     #expect(built.file.uuid?.text == uuid.lowercased())
 
-    let symbols = try lines("'\(Self.nm!)' -n --defined-only lib.dylib", built)
-      .map { $0.split(separator: " ") }.filter { "Tt".contains($0[1]) }
-      .map { "\(UInt64($0[0], radix: 16)!) \($0[2].hasPrefix("_") ? String($0[2].dropFirst()) : String($0[2]))" }
-      .filter { !$0.contains("_mh_") }
+    let listed = try lines("'\(Self.nm!)' -n --defined-only lib.dylib", built)
+    let symbols = listed.compactMap { (line: String) -> String? in
+      let fields: [Substring] = line.split(separator: " ")
+      guard ["T", "t"].contains(fields[1]), let address = UInt64(fields[0], radix: 16) else { return nil }
+      let name = fields[2].hasPrefix("_") ? fields[2].dropFirst() : fields[2]
+      return name.contains("_mh_") ? nil : "\(address) \(name)"
+    }
     #expect(symbols.count >= 3)
     #expect(built.file.symbols().map { "\($0.address) \($0.name)" } == symbols)
     #expect(built.companion.symbols().map { "\($0.address) \($0.name)" } == symbols)

@@ -60,7 +60,8 @@ struct StackWalkerTests {
   func deep() throws {
     var process = try TestProcess(.arm64)
     process.module("App", at: 0x1_0000_0000, size: 0x10000)
-    process.memory(at: 0x7000, (0..<1000).flatMap { [0x7000 + 16 * (UInt64($0) + 1), 0x1_0000_1234] })
+    let frames = (1...1000).flatMap { (number: UInt64) -> [UInt64] in [0x7000 + 16 * number, 0x1_0000_1234] }
+    process.memory(at: 0x7000, frames)
     var limits = StackWalker.Limits()
     limits.frames = 100
     let registers = FrameRegisters(.arm64, [Self.pc: 0x1_0000_0100, Self.sp: 0x7000, Self.fp: 0x7000])

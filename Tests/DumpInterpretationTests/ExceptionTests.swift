@@ -80,9 +80,11 @@ struct ExceptionTests {
 
   @Test("A debug flavor replaces the debug registers")
   func debug() throws {
-    let result = mach(.x86_64, flavor: 11, state: Bytes.of((0..<8).map { 0xeeee0 + UInt64($0) }))
+    let values: [UInt64] = Array(0xeeee0..<0xeeee8)
+    let result = mach(.x86_64, flavor: 11, state: Bytes.of(values))
     let context = try #require(result.snapshot?.exception?.context?.x86_64)
-    #expect((0..<8).map { context.dr[$0] } == (0..<8).map { 0xeeee0 + UInt64($0) })
+    let registers: [UInt64] = (0..<8).map { context.dr[$0] }
+    #expect(registers == values)
     #expect(context.rip == 0x1010)
     let arm = mach(.arm64, flavor: 15, state: [UInt8](repeating: 9, count: 520))
     #expect(Interpreted.values(arm.snapshot?.exception?.context) == words(0x1000, .arm64))

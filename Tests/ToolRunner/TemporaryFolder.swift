@@ -11,8 +11,9 @@ public final class TemporaryFolder: Sendable {
   private let root: URL
   private let counter = Mutex(0)
 
-  public init() throws {
-    root = FileManager.default.temporaryDirectory.appending(path: "crashpadctl-test-\(UUID().uuidString)")
+  /// - Parameter place: The directory to make it in; by default that for temporary files, which may be in memory.
+  public init(in place: URL = FileManager.default.temporaryDirectory) throws {
+    root = place.appending(path: "crashpadctl-test-\(UUID().uuidString)")
     work = root.appending(path: "work")
     commands = try Self.commandFolder.get().path
     for folder in [work, root.appending(path: "scratch")] {

@@ -25,12 +25,13 @@ enum DetailText {
           view.location(context.instructionPointer) ?? Wording.hex(context.instructionPointer)
         }
       let stack = thread.stack.map { $0.isSynthetic ? "from NSException" : Wording.hex($0.region.address) }
-      var cells = [
-        index == crashed ? "*" : "", String(index), thread.id.map { String($0) } ?? "-", view.text(thread.name) ?? "",
-        thread.priority.map { String($0) } ?? "-", thread.suspendCount.map { String($0) } ?? "-", pc ?? "-",
-        thread.context.map { Wording.hex($0.stackPointer) } ?? "-", stack ?? "-",
-        thread.stack.map { grouped($0.region.content.count) } ?? "-",
-      ]
+      let id = thread.id.map { String($0) }
+      let priority = thread.priority.map { String($0) }
+      let suspended = thread.suspendCount.map { String($0) }
+      let stackPointer = thread.context.map { Wording.hex($0.stackPointer) }
+      let size = thread.stack.map { grouped($0.region.content.count) }
+      var cells: [String] = [index == crashed ? "*" : "", String(index), id ?? "-", view.text(thread.name) ?? ""]
+      cells += [priority, suspended, pc, stackPointer, stack, size].map { $0 ?? "-" }
       if hasCaptures { cells.append(thread.capture.map(DumpView.name) ?? "-") }
       table.add(cells)
     }
