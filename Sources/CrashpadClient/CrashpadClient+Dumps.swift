@@ -7,7 +7,7 @@ public import SystemPackage
 extension CrashpadClient {
   /// Writes a dump of this process, as if it had crashed here, and makes a pending report from it. The process goes on.
   ///
-  /// Waits for the disk. If the report can not be made now, the dump stays pending.
+  /// Waits for the disk. If the report can't be made now, the dump stays pending.
   ///
   /// - Returns: the result for the dump.
   @discardableResult

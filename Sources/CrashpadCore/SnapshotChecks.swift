@@ -4,22 +4,22 @@ internal import CrashpadSnapshot
 /// What a process' snapshot should hold up to, whatever file it came from. Codes are stable; crashpadctl-validate(1) has a
 /// section for each.
 package enum SnapshotRules {
-  package static let noThreads = Rule("no-threads", .warning, "There are no threads")
-  package static let noModules = Rule("no-modules", .warning, "There are no modules")
-  package static let noException = Rule("no-exception", .note, "There is no exception: a dump without a crash")
+  package static let noThreads = Rule("no-threads", .warning, "The dump has no threads")
+  package static let noModules = Rule("no-modules", .warning, "The dump has no modules")
+  package static let noException = Rule("no-exception", .note, "The dump has no exception: its process did not crash")
   package static let exceptionThreadMissing = Rule(
-    "exception-thread-missing", .warning, "The thread of the exception is not in the list of threads")
+    "exception-thread-missing", .warning, "The thread of the exception is not in the thread list")
   package static let duplicateThread = Rule("duplicate-thread", .warning, "Two threads have the same id")
   package static let threadIDCollision = Rule(
     "thread-id-collision", .note, "Thread ids differ only above 32 bits; a minidump numbers the threads anew")
   package static let stackPointerOutside = Rule(
-    "stack-pointer-outside", .note, "The stack pointer lies outside of the captured stack")
+    "stack-pointer-outside", .note, "The stack pointer is outside the captured stack")
   package static let overlappingStacks = Rule("overlapping-stacks", .warning, "The stacks of two threads overlap")
   package static let overlappingModules = Rule("overlapping-modules", .warning, "Two modules overlap in memory")
   package static let memoryWraps = Rule("memory-wraps", .warning, "A memory range reaches beyond the end of memory")
   package static let moduleWithoutName = Rule("module-without-name", .warning, "A module has no name")
   package static let moduleWithoutIdentity = Rule(
-    "module-without-identity", .note, "A module without UUID or build id finds no symbols")
+    "module-without-identity", .note, "A module has no UUID or build id, so no symbols are found for it")
   package static let timeOrder = Rule("time-order", .warning, "The process started after it was captured")
 
   package static let all = [

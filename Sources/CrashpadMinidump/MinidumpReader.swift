@@ -3,7 +3,7 @@ package import CrashpadSnapshot
 
 /// Reads a minidump into a snapshot: all streams that `MinidumpWriter` writes, and those of Breakpad and Windows.
 ///
-/// A damaged file is read as far as possible; a range outside of the file causes a finding and is treated as missing.
+/// A damaged file is read as far as possible; a range outside the file causes a finding and is treated as missing.
 package struct MinidumpReader {
   package struct Stream: Sendable {
     package let type: MinidumpStreamType

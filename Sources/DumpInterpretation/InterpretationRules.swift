@@ -4,9 +4,9 @@ package import CrashpadBytes
 package enum InterpretationRules {
   // These reject the dump; Crashpad creates no report from such a dump either.
   package static let emptyDump = Rule("empty-dump", .error, "The dump has no records")
-  package static let noVersion = Rule("no-version", .error, "There is no kVersion of one byte with the value 1")
-  package static let noProcessInfo = Rule("no-process-info", .error, "There is no kProcessInfo map")
-  package static let noSystemInfo = Rule("no-system-info", .error, "There is no kSystemInfo map")
+  package static let noVersion = Rule("no-version", .error, "kVersion is missing, or is not one byte with the value 1")
+  package static let noProcessInfo = Rule("no-process-info", .error, "The kProcessInfo map is missing")
+  package static let noSystemInfo = Rule("no-system-info", .error, "The kSystemInfo map is missing")
   package static let exceptionWithoutThread = Rule(
     "exception-without-thread", .error, "The exception has no kThreadID of eight bytes")
   package static let unknownArchitecture = Rule(
@@ -15,13 +15,14 @@ package enum InterpretationRules {
   package static let guessedArchitecture = Rule(
     "guessed-architecture", .warning, "Too few threads have registers to tell the architecture; it was guessed")
   package static let mixedArchitecture = Rule(
-    "mixed-architecture", .warning, "Thread states of both architectures; the one with more of them counts")
+    "mixed-architecture", .warning, "Threads have states of both architectures; the more frequent one is used")
   package static let tooManyEntries = Rule(
-    "too-many-entries", .error, "More threads or modules than the size of the file allows; the rest is left out")
+    "too-many-entries", .error, "The dump claims more threads or modules than its size allows; the rest is left out")
   package static let severalExceptions = Rule(
-    "several-exceptions", .warning, "More than one exception; a signal counts first, then Mach, then NSException")
+    "several-exceptions", .warning, "The dump has several exceptions; a signal comes first, then Mach, then NSException"
+  )
   package static let tooManyCodes = Rule(
-    "too-many-codes", .warning, "A minidump has no room for so many exception codes; the last are left out")
+    "too-many-codes", .warning, "The exception has more codes than a minidump can hold; the last ones are left out")
   package static let badCodes = Rule(
     "bad-codes", .warning, "kCodes is empty or no whole number of 8-byte codes; ignored")
   package static let unknownFlavor = Rule(
@@ -29,19 +30,19 @@ package enum InterpretationRules {
   package static let stateSize = Rule(
     "state-size", .warning, "kState does not have the size of its flavor; filled with zeros or cut")
   package static let noRegisters = Rule(
-    "no-registers", .warning, "A thread without usable registers; they read as zero")
+    "no-registers", .warning, "A thread has no usable registers; they read as zero")
   package static let stackWithoutAddress = Rule(
-    "stack-without-address", .warning, "A stack without an address; address 0 is written")
+    "stack-without-address", .warning, "A stack has no address; address 0 is written")
   package static let stackAndFrames = Rule(
-    "stack-and-frames", .warning, "A thread with a stack and with exception frames; its own stack is used")
+    "stack-and-frames", .warning, "A thread has both a stack and exception frames; the stack is used")
   package static let badAnnotation = Rule(
-    "bad-annotation", .warning, "A typed annotation whose name, type or value is not allowed; left out")
+    "bad-annotation", .warning, "The name, type or value of a typed annotation is not allowed; it is left out")
 
   // For Linux processes
   package static let captureIncomplete = Rule(
     "capture-incomplete", .note, "The handler could not capture everything")
   package static let threadNotStopped = Rule(
-    "thread-not-stopped", .note, "A thread that could not be stopped: its registers are not known")
+    "thread-not-stopped", .note, "A thread could not be stopped, so its registers are unknown")
   package static let partialRegisters = Rule(
     "partial-registers", .note, "Only the stack pointer and the instruction pointer of a thread are known")
 

@@ -3,12 +3,16 @@ extension Bench {
   func startup() throws {
     let rounds = full(200, quick: 60)
     let small = try workspace.make(.smallShape, 0, "small.idump")
+    // The linker leaves a file in the page cache in small pieces, of which a start maps one after the other; users start a
+    // file that was copied, as `make install` does: 0.5 ms less.
+    let tool = workspace.file("installed")
+    try workspace.run(Command("/bin/cp", [workspace.tool, tool]))
     title("Start-up; \(rounds) runs")
     let results = try workspace.interleave(
       [
         Contender("/bin/true", Command("/bin/true", [])),
-        Contender("crashpadctl --version", Command(workspace.tool, ["--version"])),
-        Contender("crashpadctl inspect small.idump", Command(workspace.tool, ["inspect", small])),
+        Contender("crashpadctl --version", Command(tool, ["--version"])),
+        Contender("crashpadctl inspect small.idump", Command(tool, ["inspect", small])),
       ], rounds: rounds)
     let base = results[0].wall
     var table = Table("", "median ms", "min ms", "beyond true ms", "min ms")

@@ -296,7 +296,7 @@ struct DatabaseCheckTests {
     for name in ["", "attachments", "completed", "new"] { scratch.setPermissions(name, 0o755) }
     scratch.setPermissions("pending", 0)
     let result = try Tool.shell("as-nobody crashpadctl database check -d db --now 1700000000", in: scratch.temporary)
-    #expect(result.text.contains("db/pending: error: It can not be read"))
+    #expect(result.text.contains("db/pending: error: This can't be read"))
     #expect(result.text.contains("[unreadable]"))
     #expect(result.text.contains("db/notes.txt: note: "))
     #expect(result.status == 1)

@@ -126,7 +126,7 @@ struct NewReportTests {
     #expect(try scratch.database.report(id)?.attachments.map(\.name.text) == [name])
   }
 
-  @Test("An attachment that can not be made leaves no empty directory")
+  @Test("An attachment that can't be made leaves no empty directory")
   func attachmentThatFails() throws {
     do {
       let report = try NewReport(id, in: session)

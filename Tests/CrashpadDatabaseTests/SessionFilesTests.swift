@@ -34,7 +34,7 @@ struct SessionFilesTests {
     #expect(try left() == ["pending/file"])
   }
 
-  @Test("A file that can not be replaced leaves nothing in new/")
+  @Test("A file that can't be replaced leaves nothing in new/")
   func replacingFails() throws {
     try scratch.makeDirectory("pending/file/x")
     let pending = try scratch.folder("pending")

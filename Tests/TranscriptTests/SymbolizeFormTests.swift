@@ -16,7 +16,8 @@ struct SymbolizeFormTests {
   // MARK: JSON
 
   @Test(
-    "Every dump gives one JSON document, and the members of a frame fit each other", arguments: Soak.every(3, of: dumps))
+    "Every dump gives one JSON document, and the members of a frame fit each other", arguments: Soak.every(3, of: dumps)
+  )
   func json(_ dump: String) throws {
     let document = try JSONDocument(Self.run("--format json --threads all", dump, in: TemporaryFolder()).output)
     #expect(document["schema"].string == "crashpadctl-symbolize/1")

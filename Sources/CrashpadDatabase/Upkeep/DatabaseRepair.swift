@@ -79,7 +79,7 @@ package struct DatabaseRepair: Sendable {
 
   /// Repairs the database; with `isDryRun` only reports the planned changes.
   ///
-  /// Throws `FileFailure` if the database can not be changed at all.
+  /// Throws `FileFailure` if the database can't be changed at all.
   package func run(isDryRun: Bool, _ tell: (Event) -> Void) throws(FileFailure) {
     try withoutActuallyEscaping(tell) { tell throws(FileFailure) in
       let examination = Examination(database, now: now)

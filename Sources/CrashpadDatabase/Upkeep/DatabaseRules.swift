@@ -3,90 +3,94 @@ package import CrashpadBytes
 /// The rules of a database directory. Codes are stable; crashpadctl-database(5) has a paragraph for each.
 package enum DatabaseRules {
   // The directory
-  package static let unreadable = Rule("unreadable", .error, "It can not be read, so its contents are unknown")
+  package static let unreadable = Rule("unreadable", .error, "This can't be read, so its contents are unknown")
   package static let missingDirectory = Rule(
     "missing-directory", .note,
     "A directory of the database is missing; the next program that opens the database creates it")
   package static let notADirectory = Rule(
-    "not-a-directory", .error, "Something else stands where the database has a directory")
-  package static let notAFile = Rule("not-a-file", .error, "Something else stands where the database has a file")
-  package static let unknownEntry = Rule("unknown-entry", .note, "The database knows nothing of this")
+    "not-a-directory", .error, "The database has a directory of this name, but this is something else")
+  package static let notAFile = Rule(
+    "not-a-file", .error, "The database has a file of this name, but this is something else")
+  package static let unknownEntry = Rule("unknown-entry", .note, "This is not part of a database")
   package static let writableByOthers = Rule(
-    "writable-by-others", .warning, "Other users than the owner may write")
+    "writable-by-others", .warning, "Users other than the owner may write")
   package static let readableByOthers = Rule(
-    "readable-by-others", .note, "Others than the owner may read, and a report holds memory of a process")
+    "readable-by-others", .note, "Users other than the owner may read, and reports hold memory of processes")
 
   // Settings
   package static let settingsMissing = Rule(
-    "settings-missing", .note, "There are no settings; the client id is made when it is asked for")
+    "settings-missing", .note, "The settings are missing; a client id is made when one is needed")
   package static let settingsDamaged = Rule(
-    "settings-damaged", .error, "The settings can not be read; Crashpad replaces them, with another client id")
+    "settings-damaged", .error, "The settings can't be read; Crashpad replaces them, with a new client id")
   package static let settingsExtraBytes = Rule(
-    "settings-extra-bytes", .note, "There are bytes behind the settings, of a newer Crashpad or of none")
+    "settings-extra-bytes", .note, "The settings have extra bytes at their end, perhaps from a newer Crashpad")
   package static let settingsKeptAside = Rule(
-    "settings-kept-aside", .note, "A copy of damaged settings was kept when they were replaced")
+    "settings-kept-aside", .note, "Damaged settings were replaced, and this copy of them was kept")
   package static let zeroClientID = Rule("zero-client-id", .note, "The client id is all zeros")
 
   // Reports
   package static let badReportName = Rule(
-    "bad-report-name", .error, "The name of a report is no UUID; Crashpad deletes such a file when it lists reports")
+    "bad-report-name", .error, "The name of a report is not a UUID; Crashpad deletes the file when it lists reports")
   package static let upperCaseName = Rule(
-    "upper-case-name", .warning, "The UUID in a name has upper-case letters; nothing finds it by its id")
+    "upper-case-name", .warning, "The UUID in a name has upper-case letters; it is not found by its id")
   package static let missingMetadata = Rule(
-    "missing-metadata", .error, "A report has no metadata; Crashpad deletes it when it reads it")
+    "missing-metadata", .error, "A report has no metadata; Crashpad deletes the report when it reads it")
   package static let truncatedMetadata = Rule(
-    "truncated-metadata", .error, "The metadata of a report are too short; Crashpad deletes it when it reads it")
+    "truncated-metadata", .error, "A report's metadata is too short; Crashpad deletes the report when it reads it")
   package static let unknownMetadataVersion = Rule(
-    "unknown-metadata-version", .error, "The metadata have an unknown version; Crashpad deletes the report")
+    "unknown-metadata-version", .error, "The metadata has an unknown version; Crashpad deletes the report")
   package static let metadataInAttributes = Rule(
     "metadata-in-attributes", .warning,
     "The metadata are in attributes, as Apple's systems have them; Crashpad on Linux deletes the report")
   package static let metadataWithoutReport = Rule(
-    "metadata-without-report", .warning, "There are metadata, but no report; Crashpad removes them")
+    "metadata-without-report", .warning, "The metadata has no report; Crashpad removes it")
   package static let oversizedMetadata = Rule(
-    "oversized-metadata", .warning, "The metadata are larger than any that are made")
+    "oversized-metadata", .warning, "The metadata is larger than any valid metadata")
   package static let duplicateReport = Rule(
-    "duplicate-report", .error, "The same report is pending and completed; only the pending one is found")
-  package static let emptyReport = Rule("empty-report", .warning, "A report has no bytes")
+    "duplicate-report", .error, "A report is both pending and completed; only the pending one is found")
+  package static let emptyReport = Rule("empty-report", .warning, "A report is empty")
   package static let notAMinidump = Rule(
-    "not-a-minidump", .warning, "A report does not begin as minidumps do, with MDMP")
+    "not-a-minidump", .warning, "A report does not begin with MDMP, as minidumps do")
 
   // Impossible or inconsistent metadata
   package static let negativeAttempts = Rule(
-    "negative-attempts", .warning, "The number of upload attempts is below zero")
-  package static let negativeTime = Rule("negative-time", .warning, "A time lies before 1970")
-  package static let futureTime = Rule("future-time", .warning, "A time lies in the future")
+    "negative-attempts", .warning, "The number of upload attempts is negative")
+  package static let negativeTime = Rule("negative-time", .warning, "A time is before 1970")
+  package static let futureTime = Rule("future-time", .warning, "A time is in the future")
   package static let uploadedInPending = Rule(
     "uploaded-in-pending", .warning, "A pending report was uploaded already; Crashpad would upload it again")
   package static let requestedInCompleted = Rule(
-    "requested-in-completed", .note, "The upload of a completed report is asked for; only pending ones are uploaded")
+    "requested-in-completed", .note, "The upload of a completed report was requested; only pending reports are uploaded"
+  )
   package static let uploadedWithoutID = Rule(
-    "uploaded-without-id", .note, "A report was uploaded, but the server gave it no id")
+    "uploaded-without-id", .note, "A report was uploaded, but the server returned no id")
   package static let idWithoutUpload = Rule(
-    "id-without-upload", .note, "A report has an id of the server, but was not uploaded")
+    "id-without-upload", .note, "A report has an id from the server, but was not uploaded")
 
   // Locks
-  package static let lockHeld = Rule("lock-held", .note, "A program that lives has this report")
+  package static let lockHeld = Rule("lock-held", .note, "A running program holds this report")
   package static let lockOfUnknown = Rule(
     "lock-of-unknown", .note,
     "A program has locked this report, or died with the lock; which is unknown until the lock expires")
-  package static let abandonedLock = Rule("abandoned-lock", .warning, "The program that made this lock is dead")
+  package static let abandonedLock = Rule("abandoned-lock", .warning, "The program that made this lock has ended")
   package static let expiredLock = Rule(
-    "expired-lock", .warning, "A lock expired; Crashpad deletes the report beside it when it cleans up")
-  package static let futureLock = Rule("future-lock", .warning, "A lock was made in the future; it does not expire")
+    "expired-lock", .warning, "A lock has expired; Crashpad deletes the report beside it when it cleans up")
+  package static let futureLock = Rule(
+    "future-lock", .warning, "The time of a lock is in the future; the lock does not expire")
   package static let damagedLock = Rule(
-    "damaged-lock", .warning, "A lock is too short to say when it was made; for Crashpad it never expires")
+    "damaged-lock", .warning, "A lock is too short to hold its time; for Crashpad it never expires")
 
   // new/
-  package static let unfinishedReport = Rule("unfinished-report", .note, "A report is being written, or was given up")
+  package static let unfinishedReport = Rule(
+    "unfinished-report", .note, "A report is being written, or its writer was killed")
   package static let staleReport = Rule(
-    "stale-report", .warning, "A report was given up: it has not changed for three days, and Crashpad removes it")
+    "stale-report", .warning, "An unfinished report has not changed for three days; Crashpad removes it")
   package static let deadRun = Rule(
-    "dead-run", .note, "A run of crashpadctl that died left this; the next one removes it")
+    "dead-run", .note, "A run of crashpadctl that was killed left this; the next run removes it")
 
   // attachments/
   package static let orphanedAttachments = Rule(
-    "orphaned-attachments", .warning, "There are attachments, but no report; Crashpad removes them")
+    "orphaned-attachments", .warning, "The attachments have no report; Crashpad removes them")
   package static let badAttachmentName = Rule(
     "bad-attachment-name", .warning, "The name of an attachment has characters that Crashpad refuses")
 
@@ -95,24 +99,24 @@ package enum DatabaseRules {
     "dump-without-uuid", .warning, "The name of a pending dump does not end with @ and a UUID")
   package static let duplicateDump = Rule("duplicate-dump", .warning, "Two pending dumps have the same UUID")
   package static let futureDump = Rule(
-    "future-dump", .warning, "A locked dump was changed in the future, so its age is unknown")
+    "future-dump", .warning, "The modification time of a locked dump is in the future, so its age is unknown")
   package static let expiredDumpLock = Rule(
-    "expired-dump-lock", .note, "A dump has been locked for 60 days; its program is gone")
+    "expired-dump-lock", .note, "A dump has been locked for 60 days, so its program has ended")
   package static let emptyDump = Rule(
-    "empty-pending-dump", .note, "A pending dump has no bytes: its process did not crash")
+    "empty-pending-dump", .note, "A pending dump is empty: its process did not crash")
 
   // rejected/
   package static let rejectedWithoutReason = Rule(
-    "rejected-without-reason", .note, "Something was kept aside, and nothing says why")
-  package static let reasonWithoutDump = Rule("reason-without-dump", .note, "A reason is there, but not what it is for")
+    "rejected-without-reason", .note, "A rejected file has no reason beside it")
+  package static let reasonWithoutDump = Rule("reason-without-dump", .note, "A reason has no rejected file beside it")
 
   // Anywhere
-  package static let foreignEntry = Rule("foreign-entry", .note, "Something that the database did not put here")
+  package static let foreignEntry = Rule("foreign-entry", .note, "This was not put here by the database")
   package static let hardLink = Rule(
     "hard-link", .error,
     "The file has another name too, and may be any file of this system; it is neither changed nor sent")
   package static let orphanedAppleDouble = Rule(
-    "orphaned-apple-double", .note, "An AppleDouble file has attributes of a file that is not there")
+    "orphaned-apple-double", .note, "An AppleDouble file has attributes of a file that does not exist")
 
   package static let all = [
     unreadable, missingDirectory, notADirectory, notAFile, unknownEntry, writableByOthers, readableByOthers,

@@ -234,7 +234,7 @@ extension ExplanationBuilder {
       } else if let line = region.split(separator: "\n").first(where: { $0.contains("--->") }),
         line.contains("r-x/") || line.contains("r--/")
       {
-        note("The region of the address can not be written to.")
+        note("The region of the address can't be written to.")
       }
     }
   }

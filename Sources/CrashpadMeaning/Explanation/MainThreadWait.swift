@@ -126,7 +126,7 @@ struct MainThreadWait {
         "_dispatch_group_wait_slow", "_dispatch_semaphore_wait_slow", "semaphore_wait_trap", "_dispatch_sema4_wait",
       ], stack: [],
       verdict: "The main thread waits for a semaphore or group that another thread has to signal",
-      advice: ["Replace the wait by a completion handler or async; a semaphore can not lend priority."], isLock: true),
+      advice: ["Replace the wait by a completion handler or async; a semaphore can't lend priority."], isLock: true),
     Rule(
       leaf: [
         "__psynch_mutexwait", "os_unfair_lock_lock_slow", "_os_unfair_lock", "objc_sync_enter", "__psynch_rw_",

@@ -3,16 +3,16 @@ package import CrashpadBytes
 /// Rules of Mach-O files. A part that violates one does not affect the others.
 package enum MachORules {
   package static let badLoadCommand = Rule(
-    "bad-load-command", .warning, "A load command of a Mach-O file can't be read; what it tells is missing")
+    "bad-load-command", .warning, "A load command of a Mach-O file can't be read; it is left out")
   package static let rangeOutsideFile = Rule(
-    "mach-o-range", .warning, "A Mach-O file names bytes that it does not have; what they tell is missing")
+    "mach-o-range", .warning, "A Mach-O file refers to bytes that it does not have; they are left out")
   package static let badSlice = Rule(
     "bad-slice", .warning, "A slice of a universal file can't be read; it is left out")
   package static let badSymbol = Rule(
     "bad-mach-o-symbol", .warning,
     "A symbol of a Mach-O file lies outside of its section or has no name; it is left out")
   package static let badFunctionStarts = Rule(
-    "bad-function-starts", .warning, "The list of function starts of a Mach-O file breaks off")
+    "bad-function-starts", .warning, "The list of function starts of a Mach-O file ends early")
   package static let badUnwindInfo = Rule(
     "bad-unwind-info", .warning, "The compact unwind information of a Mach-O file can't be read")
   package static let badDwarf = Rule(

@@ -7,17 +7,17 @@ package enum SymbolFileRules {
   package static let otherBuild = Rule(
     "other-build", .warning, "The file is of another build of the module, and is not used")
   package static let noIdentity = Rule(
-    "no-build-id", .warning, "The file does not say of which build it is, and is not used")
+    "no-build-id", .warning, "The file does not name its build, and is not used")
   package static let otherChecksum = Rule(
-    "other-checksum", .warning, "The file has another checksum than the module's file says, and is not used")
+    "other-checksum", .warning, "The file does not have the checksum that the module names, and is not used")
   package static let unknownFormat = Rule(
-    "unknown-symbol-format", .warning, "The file has none of the formats that symbols come in")
-  package static let unreadable = Rule("unreadable-symbols", .warning, "The file with symbols can not be read")
+    "unknown-symbol-format", .warning, "The file is not in a known symbol format")
+  package static let unreadable = Rule("unreadable-symbols", .warning, "The symbol file can't be read")
   package static let unverified = Rule(
-    "unverified-symbols", .warning, "The file is used although nothing says that it is of the module's build")
+    "unverified-symbols", .warning, "The file is used, although it may be of another build of the module")
 
   package static let unused = Rule(
-    "unused-symbols", .note, "The file that was named has symbols of none of the modules in which frames lie")
+    "unused-symbols", .note, "The given file has no symbols of a module that frames lie in")
 
   package static let all =
     [otherBuild, noIdentity, otherChecksum, unknownFormat, unreadable, unverified, unused] + BreakpadRules.all

@@ -3,7 +3,7 @@ package import CrashpadBytes
 /// Rules of Breakpad's symbol files.
 package enum BreakpadRules {
   package static let badRecord = Rule(
-    "bad-symbol-record", .warning, "A record of a symbol file can't be read; what it tells is missing")
+    "bad-symbol-record", .warning, "A record of a symbol file can't be read; it is left out")
 
   package static let all = [badRecord]
 }
