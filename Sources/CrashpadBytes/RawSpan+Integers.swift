@@ -65,6 +65,20 @@ extension RawSpan {
     return offset
   }
 
+  /// The offset behind the last byte of `range` that is `byte`, or the beginning of the range.
+  package func endOfLast(_ byte: UInt8, in range: ByteRange) -> Int {
+    var end = range.end
+    let pattern = UInt64(byte) &* 0x0101_0101_0101_0101
+    // Eight bytes without `byte` are skipped at once; see `firstZero`.
+    while end - 8 >= range.offset {
+      let eight = uint64(at: end - 8) ^ pattern
+      if (eight &- 0x0101_0101_0101_0101) & ~eight & 0x8080_8080_8080_8080 != 0 { break }
+      end -= 8
+    }
+    while end > range.offset, uint8(at: end - 1) != byte { end -= 1 }
+    return end
+  }
+
   /// Compares bytes; a prefix sorts before a longer string. This is the order of `std::string`.
   package func compare(_ a: ByteRange, _ b: ByteRange, in other: RawSpan) -> Int {
     let count = min(a.count, b.count)

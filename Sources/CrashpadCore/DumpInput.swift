@@ -71,14 +71,13 @@ public struct DumpInput: Sendable {
   }
 
   private init(opening path: FilePath) throws {
-    let unknown = FormatRow.named(path) ?? .intermediateDump
     let file: InputFile
     do { file = try InputFile(path) } catch Errno.notDirectory {
       guard let part = InputPart(path) else { throw Errno.notDirectory }
-      try self.init(InputFile(part.file), unknownIs: unknown, part: part.name)
+      try self.init(InputFile(part.file), unknownIs: FormatRow.named(path) ?? .intermediateDump, part: part.name)
       return
     }
-    try self.init(file, unknownIs: unknown)
+    try self.init(file, unknownIs: FormatRow.named(path) ?? .intermediateDump)
   }
 
   /// The dumps and reports in a zip archive, as paths below `path`; empty if it is none.
@@ -107,7 +106,8 @@ public struct DumpInput: Sendable {
     self.file = file
   }
 
-  private init(_ file: InputFile, unknownIs unknown: InputFormat, part: String = "") throws {
+  /// - Parameter unknown: The format of content that does not show its own.
+  private init(_ file: InputFile, unknownIs unknown: @autoclosure () -> InputFormat, part: String = "") throws {
     var part = part
     let packed = try PackedInput.open(file, &part)
     let file = part.isEmpty ? packed : try Self.part(part, of: packed)
@@ -116,7 +116,7 @@ public struct DumpInput: Sendable {
     // A first page that can't be read has no format.
     try file.checkReading()
     if let foreign { throw DumpInputFailure.notADump(kind: foreign) }
-    format = known ?? unknown
+    format = known ?? unknown()
     guard format == .json else {
       self.file = file
       return

@@ -45,7 +45,8 @@ package enum ArgumentText {
 
   /// The bytes from which `text` was made.
   package static func bytes(_ text: String) -> [UInt8] {
-    if text.utf8.allSatisfy({ $0 < 0xf4 }) { return Array(text.utf8) }
+    let encoded = Array(text.utf8)
+    if encoded.allSatisfy({ $0 < 0xf4 }) { return encoded }
     var bytes: [UInt8] = []
     for scalar in text.unicodeScalars {
       if let byte = byte(of: scalar) { bytes.append(byte) } else { bytes += UTF8.encode(scalar) ?? .init() }
@@ -79,7 +80,7 @@ extension FilePath {
   /// All bytes, without a NUL.
   package var bytes: [UInt8] {
     unsafe withPlatformString { start in
-      unsafe UnsafeBufferPointer(start: start, count: strlen(start)).map { UInt8(bitPattern: $0) }
+      unsafe Array(UnsafeRawBufferPointer(start: start, count: strlen(start)))
     }
   }
 }

@@ -32,7 +32,7 @@ struct MemoryPlan {
     // If several regions have the same address and size, Crashpad keeps any of them; here the sort is stable, so the
     // order of the dump decides.
     regions.sort { a, b in
-      a.address == b.address ? a.content.count < b.content.count : a.address < b.address
+      a.address < b.address || (a.address == b.address && a.content.count < b.content.count)
     }
     Self.merge(&regions)
     pieces = regions
@@ -54,8 +54,11 @@ struct MemoryPlan {
     stacks.sort { $0.start < $1.start }
     // From here on, `reach` is the furthest end of all stacks up to this one.
     for index in stacks.indices.dropFirst() { stacks[index].reach = max(stacks[index].reach, stacks[index - 1].reach) }
+    let (first, last) = (stacks[0].start, stacks[stacks.count - 1].reach)
     regions.removeAll { region in
       guard !region.content.isEmpty, let end = region.end.map({ $0 - overlap }) else { return region.content.isEmpty }
+      // Most memory is that of modules, far from all stacks.
+      if end < first || region.address > last { return false }
       let behind = stacks.indices.partitioningIndex { stacks[$0].start > end }
       return behind > 0 && stacks[behind - 1].reach - overlap >= region.address
     }

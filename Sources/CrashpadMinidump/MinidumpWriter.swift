@@ -18,8 +18,9 @@ package struct MinidumpWriter {
   let snapshot: ProcessSnapshot
   let plan: MemoryPlan
   let threadIDs: ThreadIDMap
-  /// The streams in their order, with their sizes in the directory and their offsets.
-  private var streams: [(stream: MinidumpStreamRow, size: Int, place: Int)] = []
+  /// The streams in their order: the index in `MinidumpStreamRow.all`, because a copy of a row counts references to its
+  /// closures; the size in the directory; and the offset.
+  private var streams: [(row: Int, size: Int, place: Int)] = []
   /// Whether memory may extend beyond 4 GiB: it is then contiguous, in the order of Memory64List. Only for Linux,
   /// because Crashpad does not write such minidumps.
   private(set) var isWide = false
@@ -56,15 +57,16 @@ package struct MinidumpWriter {
   private mutating func layOut(_ input: RawSpan) {
     // Each use of a variable `self` by a row would copy it.
     let fixed = self
-    var streams = MinidumpStreamRow.all.compactMap { stream in
-      stream.size(fixed).map { (stream: stream, size: $0, place: 0) }
+    var streams: [(row: Int, size: Int, place: Int)] = []
+    for row in MinidumpStreamRow.all.indices {
+      if let size = MinidumpStreamRow.all[row].size(fixed) { streams.append((row, size, 0)) }
     }
     memoryStart = ByteWriter.measure { writer in
       writer.zeros(MinidumpFormat.headerSize + MinidumpFormat.directoryEntrySize * streams.count)
       for index in streams.indices {
         writer.align(to: 4)
         streams[index].place = writer.position
-        streams[index].stream.write(fixed, &writer, input)
+        MinidumpStreamRow.all[streams[index].row].write(fixed, &writer, input)
       }
     }
     self.streams = streams
@@ -111,14 +113,14 @@ package struct MinidumpWriter {
     writer.uint32(0)  // CheckSum
     writer.uint32(UInt32(truncatingIfNeeded: snapshot.snapshotTime?.seconds ?? 0))
     writer.uint64(isWide ? 2 : 0)  // Flags: MiniDumpWithFullMemory or MiniDumpNormal
-    for (stream, size, place) in streams {
-      writer.uint32(stream.type.rawValue)
+    for (row, size, place) in streams {
+      writer.uint32(MinidumpStreamRow.all[row].type.rawValue)
       writer.location(LocationDescriptor(size: size, rva: place))
     }
-    for (stream, _, place) in streams {
+    for (row, _, place) in streams {
       writer.align(to: 4)
       precondition(writer.position == place)
-      stream.write(self, &writer, input)
+      MinidumpStreamRow.all[row].write(self, &writer, input)
     }
   }
 

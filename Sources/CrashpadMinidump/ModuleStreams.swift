@@ -5,7 +5,6 @@ internal import CrashpadSnapshot
 /// simple_string_dictionary,annotation,rva_list}_writer.cc`.
 extension MinidumpWriter {
   func writeModuleList(to writer: inout ByteWriter, _ input: RawSpan) {
-    // Access through a span; iterating over the array would copy each module, with its three lists.
     let modules = snapshot.modules.span
     var placement = Placement(at: writer.position + 4 + MinidumpFormat.moduleSize * modules.count)
     writer.uint32(UInt32(modules.count))
@@ -13,24 +12,51 @@ extension MinidumpWriter {
       writer.skip(MinidumpFormat.moduleSize * modules.count)
     } else {
       for index in modules.indices {
-        let name = modules[index].name ?? .empty
-        let nameRVA = placement.place(snapshot.withBytes(of: name, in: input) { ByteWriter.utf16StringSize($0) })
-        let recordSize = codeViewSize(modules[index])
+        let module = Record(modules, index)
+        let nameRVA = placement.place(snapshot.withBytes(of: module.name, in: input) { ByteWriter.utf16StringSize($0) })
+        let recordSize = codeViewSize(module)
         writeModule(
-          modules[index], nameRVA: nameRVA,
+          module, nameRVA: nameRVA,
           codeView: recordSize == 0
             ? .none : LocationDescriptor(size: recordSize, rva: placement.place(recordSize)),
           to: &writer)
       }
     }
     for index in modules.indices {
-      snapshot.withBytes(of: modules[index].name ?? .empty, in: input) { writer.utf16String($0) }
-      writeCodeView(modules[index], to: &writer, input)
+      let module = Record(modules, index)
+      snapshot.withBytes(of: module.name, in: input) { writer.utf16String($0) }
+      writeCodeView(module, to: &writer, input)
+    }
+  }
+
+  /// The members of a module that its entry in the list has. A copy of the module would count references to its three
+  /// lists, and so would each function that one is passed to.
+  private struct Record {
+    let name: Content
+    let debugName: Content
+    let identity: ModuleSnapshot.Identity?
+    let fileType: ModuleSnapshot.FileType?
+    let address: UInt64?
+    let size: UInt64?
+    let timestamp: UInt64?
+    let dylibVersion: UInt32?
+    let sourceVersion: UInt64?
+
+    init(_ modules: Span<ModuleSnapshot>, _ index: Int) {
+      name = modules[index].name ?? .empty
+      debugName = modules[index].debugName ?? .empty
+      identity = modules[index].identity
+      fileType = modules[index].fileType
+      address = modules[index].address
+      size = modules[index].size
+      timestamp = modules[index].timestamp
+      dylibVersion = modules[index].dylibVersion
+      sourceVersion = modules[index].sourceVersion
     }
   }
 
   private func writeModule(
-    _ module: borrowing ModuleSnapshot, nameRVA: Int, codeView: LocationDescriptor, to writer: inout ByteWriter
+    _ module: Record, nameRVA: Int, codeView: LocationDescriptor, to writer: inout ByteWriter
   ) {
     let start = writer.position
     writer.uint64(module.address ?? 0)
@@ -56,14 +82,14 @@ extension MinidumpWriter {
     writer.fill(from: start, to: MinidumpFormat.moduleSize)  // MiscRecord and reserved
   }
 
-  private func codeViewSize(_ module: borrowing ModuleSnapshot) -> Int {
+  private func codeViewSize(_ module: Record) -> Int {
     if case .buildID(let id)? = module.identity { return 4 + id.count }
     // For a module without identity, Crashpad writes a record of zeros; Breakpad writes none.
     if module.identity == nil, snapshot.system.isLinux { return 0 }
-    return 24 + (module.debugName?.count ?? 0) + 1
+    return 24 + module.debugName.count + 1
   }
 
-  private func writeCodeView(_ module: borrowing ModuleSnapshot, to writer: inout ByteWriter, _ input: RawSpan) {
+  private func writeCodeView(_ module: Record, to writer: inout ByteWriter, _ input: RawSpan) {
     if codeViewSize(module) == 0 { return }
     writer.align(to: 4)
     if writer.isMeasuring {
@@ -83,7 +109,7 @@ extension MinidumpWriter {
       writer.uint32(MinidumpFormat.codeViewPDB70)
       writer.zeros(20)
     }
-    append(module.debugName ?? .empty, to: &writer, input)
+    append(module.debugName, to: &writer, input)
     writer.uint8(0)
   }
 

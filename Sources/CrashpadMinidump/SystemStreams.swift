@@ -31,6 +31,10 @@ extension MinidumpWriter {
       writeShortMiscInfo(to: &writer)
       return
     }
+    if writer.isMeasuring {
+      writer.skip(MinidumpFormat.miscInfo4Size)
+      return
+    }
     let start = writer.position
     writer.uint32(UInt32(MinidumpFormat.miscInfo4Size))
     // Flags1: process id, process times, processor power info, time zone, build string.

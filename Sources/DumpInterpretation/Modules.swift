@@ -9,10 +9,14 @@ extension DumpInterpreter {
 
   mutating func readModules(_ array: DumpNode, _ bytes: RawSpan) {
     snapshot.modules.reserveCapacity(min(tree.countIfMany(of: array, in: bytes), maximumEntries))
-    readEntries(of: array, bytes) { $0.readModule($1, bytes) }
+    readEntries(of: array, bytes) { interpreter, node in
+      // In two steps, as reading a module also adds memory to the snapshot.
+      let module = interpreter.readModule(node, bytes)
+      interpreter.snapshot.modules.append(module)
+    }
   }
 
-  private mutating func readModule(_ node: DumpNode, _ bytes: RawSpan) {
+  private mutating func readModule(_ node: DumpNode, _ bytes: RawSpan) -> ModuleSnapshot {
     var module = ModuleSnapshot()
     var buildID = DumpField()
     var objects = DumpField()
@@ -63,7 +67,7 @@ extension DumpInterpreter {
         of: regions, .moduleIntermediateDumpExtraMemoryRegionAddress, .moduleIntermediateDumpExtraMemoryRegionData,
         to: &snapshot.intermediateDumpExtraMemory, bytes)
     }
-    snapshot.modules.append(module)
+    return module
   }
 
   private func identity(at offset: Int, _ bytes: RawSpan) -> ModuleSnapshot.Identity {
@@ -75,7 +79,14 @@ extension DumpInterpreter {
       crashInfo.map {
         tree.fields(.annotationsCrashInfoMessage1, .annotationsCrashInfoMessage2, of: $0, in: bytes)
       } ?? (DumpField(), DumpField())
-    return [first, second, dyldError].compactMap { $0.content() }.filter { !$0.isEmpty }
+    var messages: [Content] = []
+    func add(_ field: DumpField) {
+      if let content = field.content(), !content.isEmpty { messages.append(content) }
+    }
+    add(first)
+    add(second)
+    add(dyldError)
+    return messages
   }
 
   private mutating func annotationObjects(of array: DumpNode, _ bytes: RawSpan) -> [AnnotationObject] {
@@ -114,8 +125,7 @@ extension DumpInterpreter {
     if end == 2, byte(0) == slash, byte(1) == slash { return path.prefix(2) }
     while end > 1, byte(end - 1) == slash { end -= 1 }
     if end == 1 { return path.prefix(1) }
-    var start = end
-    while start > 0, byte(start - 1) != slash { start -= 1 }
+    let start = bytes.endOfLast(slash, in: ByteRange(offset: path.offset, count: end)) - path.offset
     return path.part(at: start, count: end - start)
   }
 }

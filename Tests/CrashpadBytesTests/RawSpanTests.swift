@@ -41,6 +41,18 @@ struct RawSpanTests {
     }
   }
 
+  @Test("The end of the last byte of a kind is found wherever it is, and none before the range")
+  func endOfLast() {
+    var random = SplitMix64(seed: 13)
+    for round in 0..<2000 {
+      let array = (0..<40).map { _ in [UInt8]([0x2e, 0x30, 0xaf, 0x2f])[random.oneIn(12) ? 3 : random.below(3)] }
+      let start = random.below(20)
+      let range = ByteRange(offset: start, count: random.below(41 - start))
+      let expected = array[range.offset..<range.end].lastIndex(of: 0x2f).map { $0 + 1 } ?? range.offset
+      #expect(withBytes(array) { $0.endOfLast(0x2f, in: range) } == expected, "round \(round)")
+    }
+  }
+
   @Test("A range has its end behind its last byte")
   func ranges() {
     #expect(ByteRange(offset: 3, count: 4).end == 7)

@@ -42,8 +42,9 @@ struct InputList {
     for argument in arguments {
       let path = FilePath(argument: argument)
       guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory else {
-        let relative = FilePath(bytes: Self.lastName(path))
-        if addMembers(of: path, relative, isFound: false) { continue }
+        let name = Self.lastName(path)
+        let relative = FilePath(bytes: name)
+        if Self.isNamedZip(name), addMembers(of: path, relative, isFound: false) { continue }
         inputs.append(
           Input(name: displayName(argument), argument: argument, relativePath: relative, isFound: false))
         continue
@@ -64,8 +65,7 @@ struct InputList {
     return Array(bytes[start..<end])
   }
 
-  private static func isNamedZip(_ path: FilePath) -> Bool {
-    let name = lastName(path)
+  private static func isNamedZip(_ name: [UInt8]) -> Bool {
     // Of ".zip" all is the name, and nothing the extension.
     return name.count > 4 && name.suffix(4).elementsEqual(Array(".zip".utf8)) { $0 | 0x20 == $1 | 0x20 }
   }
@@ -74,10 +74,11 @@ struct InputList {
     do {
       let (files, unreadable) = try regularFiles(in: directory, recursive: true)
       for file in files {
-        var relative = file
-        _ = relative.removePrefix(directory)
-        if addMembers(of: file, relative, isFound: true) { continue }
-        guard Self.looksLikeDump(file, accepting) else {
+        let relative = FilePath(
+          bytes: Array(file.bytes.dropFirst(directory.bytes.count).drop { $0 == UInt8(ascii: "/") }))
+        let name = Self.lastName(file)
+        if Self.isNamedZip(name), addMembers(of: file, relative, isFound: true) { continue }
+        guard Self.looksLikeDump(file, named: String(decoding: name, as: UTF8.self), accepting) else {
           skipped += 1
           continue
         }
@@ -94,7 +95,6 @@ struct InputList {
 
   /// Adds the dumps and reports of an archive that holds several. A named archive with only one is read as that one.
   private mutating func addMembers(of path: FilePath, _ relative: FilePath, isFound: Bool) -> Bool {
-    guard Self.isNamedZip(path) else { return false }
     let members = DumpInput.members(of: path)
     guard members.count > (isFound ? 0 : 1) else { return false }
     for member in members {
@@ -162,8 +162,7 @@ struct InputList {
   }
 
   /// Whether a file in a directory has the name of a dump, or begins like one.
-  private static func looksLikeDump(_ path: FilePath, _ accepting: [InputFormat]) -> Bool {
-    let name = path.lastComponent?.string ?? ""
+  private static func looksLikeDump(_ path: FilePath, named name: String, _ accepting: [InputFormat]) -> Bool {
     if name != "core", let format = FormatRow.named(name) { return accepting.contains(format) }
     if isPendingName(name) { return accepting.contains(.intermediateDump) }
     if isCoreName(name) { return accepting.contains(.core) }
