@@ -1,3 +1,4 @@
+import CrashpadCore
 import CrashpadFiles
 
 /// Parses the most frequent commands without the argument parser, which takes longer than
@@ -7,6 +8,7 @@ import CrashpadFiles
 /// mistakes and requests for help.
 enum QuickCommand {
   case version
+  case convert(ConvertArguments)
   case inspect(InspectRun)
   case run(ProgramRun)
 
@@ -17,6 +19,9 @@ enum QuickCommand {
     case "--version":
       guard words.isEmpty else { return nil }
       self = .version
+    case "convert":
+      guard let arguments = ConvertArguments(&words) else { return nil }
+      self = .convert(arguments)
     case "inspect":
       guard let run = InspectRun(&words) else { return nil }
       self = .inspect(run)
@@ -30,6 +35,7 @@ enum QuickCommand {
   func run() throws {
     switch self {
     case .version: Terminal.output(toolVersionText + "\n")
+    case .convert(let arguments): try arguments.run()
     case .inspect(let run): try run.run()
     case .run(let run): try run.run()
     }
@@ -52,6 +58,31 @@ struct QuickWords {
 
   /// Whether a word is neither an option nor empty.
   static func isPlain(_ word: String) -> Bool { !word.isEmpty && word.utf8.first != UInt8(ascii: "-") }
+}
+
+extension ConvertArguments {
+  fileprivate init?(_ words: inout QuickWords) {
+    self.init(dumps: [])
+    while let word = words.next() {
+      switch word {
+      case "-o", "--output":
+        guard let path = words.value() else { return nil }
+        output = path
+      case "--to":
+        guard let target = words.value().flatMap(Conversion.Target.init(rawValue:)) else { return nil }
+        conversion = Conversion(to: target)
+      case "-j", "--jobs":
+        guard let count = words.value().flatMap({ Int($0) }), count >= 0 else { return nil }
+        jobs = count
+      case "-k", "--keep-going": keepsGoing = true
+      case "-q", "--quiet": isQuiet = true
+      default:
+        guard QuickWords.isPlain(word) else { return nil }
+        dumps.append(word)
+      }
+    }
+    if dumps.isEmpty { return nil }
+  }
 }
 
 extension InspectRun {

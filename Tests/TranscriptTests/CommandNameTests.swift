@@ -133,6 +133,29 @@ struct CommandNameTests {
     }
   }
 
+  /// The tool parses the first form itself, and leaves the second to the argument parser because of its `=` or its order.
+  @Test(
+    "Frequent options mean the same without the argument parser",
+    arguments: [
+      ("convert crash.idump -o out", "convert --output=out crash.idump"),
+      ("convert -q --to json crash.idump -o out", "convert crash.idump --quiet --to=json -o out"),
+      ("convert --keep-going -j 2 bad.idump crash.idump -o out", "convert -k --jobs=2 bad.idump crash.idump -o out"),
+      ("convert bad.idump crash.idump -o out", "convert --jobs=0 bad.idump crash.idump -o out"),
+      ("convert --to nothing crash.idump", "convert --to=nothing crash.idump"),
+      ("inspect -f json -s symbols crash.idump", "inspect --format=json --symbols=symbols crash.idump"),
+    ])
+  func quick(_ quick: String, _ parsed: String) throws {
+    let results = try [quick, parsed].map { command in
+      let folder = try TemporaryFolder()
+      try folder.write(Samples.crash, to: "crash.idump")
+      try folder.write([6, 5, 1], to: "bad.idump")
+      let result = try Tool.shell("crashpadctl \(command)", in: folder)
+      let names = try folder.names() + ((try? folder.names(in: "out")) ?? [])
+      return [result.text, result.errorText, "\(result.status)", names.joined(separator: " ")]
+    }
+    #expect(results[0] == results[1])
+  }
+
   @Test(
     "Commands work without /proc", .enabled(if: Machine.isRoot && Machine.canMount, "only root unmounts /proc"))
   func withoutProc() throws {

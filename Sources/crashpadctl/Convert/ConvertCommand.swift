@@ -86,16 +86,13 @@ struct ConvertCommand: ParsableCommand {
   }
 
   func run() throws {
-    let list = InputList(dumps, accepting: InputFormat.converting(to: to))
-    let plan: OutputPlan
-    do { plan = try OutputPlan(list, output: output, target: to) } catch {
-      throw Terminal.failure(error.text, error.status)
-    }
-    let run = ConvertRun(
-      options: ConvertRun.Options(
-        conversion: conversion, jobs: jobs, keepsGoing: writing.keepGoing, isDurable: writing.fsync),
-      list: list, plan: plan, printer: ConvertPrinter(target: to, format: format, isQuiet: quiet))
-    throw run.run()
+    var arguments = ConvertArguments(dumps: dumps, output: output, conversion: conversion)
+    arguments.jobs = jobs
+    arguments.keepsGoing = writing.keepGoing
+    arguments.isDurable = writing.fsync
+    arguments.format = format
+    arguments.isQuiet = quiet
+    try arguments.run()
   }
 
   private var conversion: Conversion {
