@@ -1,4 +1,5 @@
 internal import CrashpadFiles
+internal import SystemPackage
 
 /// The entries of a directory: those on the disk, or those that it would have after a change.
 protocol FolderView {
@@ -10,4 +11,9 @@ protocol FolderView {
 
 extension Folder: FolderView {
   func openIfPresent(_ name: FileName) throws(FileFailure) -> OpenFile? { try openIfPresent(name, .read) }
+}
+
+extension FileFailure {
+  /// Whether a file could not be opened because its name is that of a link, a directory or another entry.
+  var isNotAFile: Bool { [.invalidArgument, .tooManySymbolicLinkLevels, .isDirectory].contains(errno) }
 }

@@ -79,40 +79,25 @@ struct ReportReader {
     guard let stem = name.removing(suffix: DatabaseLayout.reportExtension),
       let id = stem.uuid, var status = try folder.status(name), status.kind == .regular
     else { return nil }
-    var metadata = try metadata(stem, name)
+    var metadata = try metadata(stem)
     // A report that is moved or deleted meanwhile takes its metadata with it; it may even come back.
     for _ in 0..<CrashDatabase.looks where metadata == .missing {
       guard let current = try folder.status(name), current.kind == .regular else { return nil }
       status = current
-      metadata = try self.metadata(stem, name)
+      metadata = try self.metadata(stem)
     }
     return Report(
       id: id, state: state, fileName: name, size: status.size, attachments: try attachments(of: stem),
       metadata: metadata, modified: status.modified)
   }
 
-  private func metadata(_ stem: FileName, _ name: FileName) throws(FileFailure) -> Report.Metadata {
-    let metadataName = stem.appending(DatabaseLayout.metadataExtension)
-    let file: OpenFile?
-    do { file = try folder.openIfPresent(metadataName) } catch {
-      // Not a regular file.
-      guard error.errno == .invalidArgument || error.errno == .tooManySymbolicLinkLevels else { throw error }
-      return .missing
+  private func metadata(_ stem: FileName) throws(FileFailure) -> Report.Metadata {
+    switch try MetadataLookup(of: stem, in: folder) {
+    case .file(let metadata, _): .file(metadata)
+    case .damaged(let damage, _): .damaged(damage)
+    case .attributes(let metadata, let source): .attributes(metadata, from: source)
+    case .notAFile, .missing: .missing
     }
-    guard let file else {
-      let found = try AttributeMetadata.read(name, in: folder)
-      return found.map { .attributes($0.metadata, from: $0.source) } ?? .missing
-    }
-    do { return .file(try ReportMetadata(try Self.content(of: file))) } catch {
-      guard let damage = error as? ReportMetadata.Damage else { throw FileFailure(file.path, .ioError) }
-      return .damaged(damage)
-    }
-  }
-
-  private static func content(of file: OpenFile) throws(FileFailure) -> [UInt8] {
-    // Most files contain only the fixed part and a short id, so one read suffices.
-    let bytes = try file.prefix(256)
-    return bytes.count < 256 ? bytes : try file.prefix(ReportMetadata.maximumSize)
   }
 
   private func attachments(of stem: FileName) throws(FileFailure) -> [Report.Attachment] {

@@ -181,7 +181,7 @@ extension DatabaseSession {
         }
       } catch {
         // Not a regular file.
-        if error.errno == .invalidArgument || error.errno == .tooManySymbolicLinkLevels { continue }
+        if error.isNotAFile { continue }
         throw error
       }
       let (temporary, file) = try temporaryFile()

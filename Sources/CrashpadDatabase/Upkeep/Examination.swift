@@ -67,11 +67,6 @@ struct Examination {
     return found ?? true
   }
 
-  /// Whether the call failed because the name is a link, a directory or another entry that is not a file.
-  static func isNoFile(_ failure: FileFailure) -> Bool {
-    [.invalidArgument, .tooManySymbolicLinkLevels, .isDirectory].contains(failure.errno)
-  }
-
   /// Whether a file in `new/` of a session of ours has an owner that lives; nil if it is gone.
   func owner(of name: FileName, in new: Folder) throws(FileFailure) -> OpenFile.Ownership? {
     try settled(
@@ -110,7 +105,7 @@ struct Examination {
       { () throws(FileFailure) -> (value: Lock, modified: Int64)? in
         let file: OpenFile?
         do throws(FileFailure) { file = try LockFile.openLock(name, in: folder) } catch {
-          guard Self.isNoFile(error) else { throw error }
+          guard error.isNotAFile else { throw error }
           return (Lock(kind: .notAFile, failure: error), 0)
         }
         guard let file else { return nil }
@@ -188,24 +183,18 @@ struct Examination {
 
   /// The content of `<stem>.meta`; without such a file, the attributes of the report.
   func metadata(_ stem: FileName, in folder: any FolderView) throws(FileFailure) -> Metadata {
-    let found = try settled(
+    try settled(
       { () throws(FileFailure) -> (value: Metadata, modified: Int64)? in
-        let file: OpenFile?
-        do throws(FileFailure) { file = try folder.openIfPresent(stem.metadataName) } catch {
-          guard Self.isNoFile(error) else { throw error }
-          return (.notAFile, 0)
+        switch try MetadataLookup(of: stem, in: folder) {
+        case .file(let metadata, let file):
+          let status = try file.status()
+          return (.found(metadata, byteCount: status.size), status.modified)
+        case .damaged(let damage, let file): return (.damaged(damage), try file.status().modified)
+        case .attributes(let metadata, let source): return (.attributes(metadata, source), 0)
+        case .notAFile: return (.notAFile, 0)
+        case .missing: return nil
         }
-        guard let file else { return nil }
-        let status = try file.status()
-        let bytes = try file.prefix(min(max(status.size, 256), ReportMetadata.maximumSize))
-        do { return (.found(try ReportMetadata(bytes), byteCount: status.size), status.modified) } catch {
-          guard let damage = error as? ReportMetadata.Damage else { throw FileFailure(file.path, .ioError) }
-          return (.damaged(damage), status.modified)
-        }
-      }, isFault: { $0.value == nil })
-    if let found { return found }
-    return try AttributeMetadata.read(stem.reportName, in: folder).map { .attributes($0.metadata, $0.source) }
-      ?? .missing
+      }, isFault: { $0.value == nil }) ?? .missing
   }
 
   /// The report `stem`, if it is old and has no metadata, not even damaged ones.
