@@ -6,7 +6,8 @@ internal import CrashpadSnapshot
 package enum SnapshotRules {
   package static let noThreads = Rule("no-threads", .warning, "The dump has no threads")
   package static let noModules = Rule("no-modules", .warning, "The dump has no modules")
-  package static let noException = Rule("no-exception", .note, "The dump has no exception; its process may not have crashed")
+  package static let noException = Rule(
+    "no-exception", .note, "The dump has no exception; its process may not have crashed")
   package static let exceptionThreadMissing = Rule(
     "exception-thread-missing", .warning, "The thread of the exception is not in the thread list")
   package static let duplicateThread = Rule("duplicate-thread", .warning, "Two threads have the same id")
