@@ -279,7 +279,8 @@ struct OverviewText {
 
   private mutating func describeSystem() {
     let system = view.snapshot.system
-    let cpus = system.cpuCount.map { Wording.count(Int($0), "CPU") }
+    // 0 where the handler could not count them, as in a container without /sys.
+    let cpus = system.cpuCount.flatMap { $0 == 0 ? nil : Wording.count(Int($0), "CPU") }
     let machine = [
       view.cpuModel ?? view.text(system.machine), system.architecture.rawValue, view.text(system.cpuVendor), cpus,
     ]
