@@ -44,7 +44,8 @@ struct CommandTests {
     #expect(try signature("symbolize --format json \(name)", folder) == after)
   }
 
-  @Test func `A narrow terminal still shows what a group is`() throws {
+  @Test(.enabled(if: Machine.hasTerminals, "\(Machine.noTerminals)"))
+  func `A narrow terminal still shows what a group is`() throws {
     let folder = try TemporaryFolder()
     try folder.write(Array(Self.report.utf8), to: "report.ips")
     let older = Self.report.replacing("2.7", with: "2.6")

@@ -91,6 +91,13 @@ public enum Machine {
   public static let isRoot = geteuid() == 0
   public static let hasSetpriv = FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")
 
+  /// Whether script(1) can make a terminal.
+  public static let hasTerminals: Bool = {
+    guard let folder = try? TemporaryFolder() else { return false }
+    return (try? Tool.shell("script -qec true /dev/null", in: folder).status) == 0
+  }()
+  public static let noTerminals = "script is not installed, or /dev/pts is not mounted"
+
   /// Whether a file system of a chosen size can be mounted, in a namespace of its own.
   public static let canMount: Bool = {
     let process = Process()

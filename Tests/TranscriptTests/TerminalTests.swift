@@ -3,15 +3,8 @@ import Foundation
 import Testing
 import ToolRunner
 
-private enum Script {
-  static let isInstalled: Bool = {
-    guard let folder = try? TemporaryFolder() else { return false }
-    return (try? Tool.shell("script -qec true /dev/null", in: folder).status) == 0
-  }()
-}
-
 /// What a terminal of some width gets; script(1) makes one.
-@Suite("On a terminal", .enabled(if: Script.isInstalled, "script is not installed"))
+@Suite("On a terminal", .enabled(if: Machine.hasTerminals, "\(Machine.noTerminals)"))
 struct TerminalTests {
   /// The lines that a command prints on a terminal of `width` columns.
   private static func lines(_ command: String, width: Int, variables: String = "TERM=xterm", in folder: TemporaryFolder)

@@ -32,14 +32,21 @@ struct SymbolPlaces {
   /// Ends the command if a named path does not exist.
   func search() throws -> SymbolSearch {
     try Self.checkPaths(symbols)
-    if debuginfod {
-      if Environment.text("DEBUGINFOD_URLS") == nil {
-        Terminal.warning(Sentences.noEffect("--debuginfod", "DEBUGINFOD_URLS is not set"))
-      } else if !SymbolSearch.hasDebuginfod {
-        Terminal.warning(Sentences.noEffect("--debuginfod", "libdebuginfod is not installed"))
-      }
+    return SymbolSearch(
+      paths: symbols.map { FilePath(argument: $0) }, looksInSystem: !noSystem, debuginfod: debuginfod && canAskServers()
+    )
+  }
+
+  private func canAskServers() -> Bool {
+    if Environment.text("DEBUGINFOD_URLS") == nil {
+      Terminal.warning(Sentences.noEffect("--debuginfod", "DEBUGINFOD_URLS is not set"))
+      return false
     }
-    return SymbolSearch(paths: symbols.map { FilePath(argument: $0) }, looksInSystem: !noSystem, debuginfod: debuginfod)
+    if !SymbolSearch.hasDebuginfod {
+      Terminal.warning(Sentences.noEffect("--debuginfod", "libdebuginfod is not installed"))
+      return false
+    }
+    return true
   }
 
   /// Warns about files and directories that can't be read, and a symbol server that failed. Otherwise their modules
