@@ -48,7 +48,7 @@ struct ServerTests {
   /// `await COMMAND` repeats it until it succeeds, and ends the script and its server after half a minute. A script runs
   /// twice in one folder: files that it waits for are removed first.
   private static let awaiting = """
-    await() { for i in $(seq 300); do "$@" 2>/dev/null && return; sleep 0.1; done; kill $server; exit 99; }
+    await() { for i in $(seq 300); do "$@" 2>/dev/null && return; sleep 0.1; done; kill $server $(cat pid 2>&-); exit 99; }
 
     """
 
@@ -243,7 +243,12 @@ struct ServerTests {
       \(Self.awaiting)rm -f pid listening log; export FOLDER=$PWD PORT=$((20000 + $$ % 20000))
       handled \(start) >out 2>err & server=$!
       await test -s pid
-      worker() { worker=$(pgrep -u nobody -P $(cat pid) | head -n 1); test -n "$worker"; }
+      worker() {
+        for worker in $(cat /proc/$(cat pid)/task/*/children); do
+          if test "$(stat -c %U /proc/$worker)" = nobody; then return 0; fi
+        done
+        return 1
+      }
       await worker
       kill -SEGV $worker; await grep -q '\(message)' log
       kill -TERM $(cat pid); wait $server; status=$?; cat log err; exit $status
