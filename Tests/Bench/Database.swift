@@ -15,12 +15,13 @@ extension Bench {
     title("Process \(Text.grouped(count)) pending dumps, \(Text.grouped(bytes)) bytes; \(rounds) runs")
     let (copied, database, single) = (workspace.file("copies"), workspace.file("database"), workspace.file("single"))
     let sh = try need("sh")
-    /// Every run needs its dumps again: links of them, as they are taken away.
+    /// Every run needs its dumps again, as they are taken away, and finds them on the disk already. Copies, because
+    /// `process` refuses files that have another name.
     func filled(_ database: String) -> () throws -> Void {
       {
         try FileManager.default.createDirectory(atPath: database, withIntermediateDirectories: true)
-        try workspace.run(
-          Command(try need("cp"), ["-rl", input, "\(database)/pending-serialized-ios-dump"]))
+        let pending = "\(database)/pending-serialized-ios-dump"
+        try workspace.run(Command(sh, ["-c", "cp -r \"$0\" \"$1\" && sync -f \"$1\"", input, pending]))
       }
     }
     func process(_ database: String, _ options: [String]) -> Command {
