@@ -88,8 +88,9 @@ matrix:
 	CRASHPADCTL_MATRIX=$(CURDIR)/.build/debug/crashing-program:$(CURDIR)/.build-matrix/release/crashing-program \
 	  $(SWIFT) test --skip-build --filter AgreementTests.CaptureTests
 
-# All tests with all of their cases, optimized as the installed tool, on a disk: with servers and runtimes that have crash handlers of
-# their own, on a cluster of Spark, and with dumps of a program that runs for SOAK_SECONDS; then the matrix and the sweep.
+# All tests with all of their cases, on a disk, optimized as the installed tool: with servers and runtimes that have crash
+# handlers of their own, on a cluster of Spark, and with dumps of a program that runs for SOAK_SECONDS; then the matrix and
+# the sweep.
 soak:
 	scripts/dependencies build test soak fleet
 	scripts/handler-library $(HANDLER)

@@ -74,10 +74,10 @@ public struct DumpInput: Sendable {
     let file: InputFile
     do { file = try InputFile(path) } catch Errno.notDirectory {
       guard let part = InputPart(path) else { throw Errno.notDirectory }
-      try self.init(InputFile(part.file), unknownIs: FormatRow.named(path) ?? .intermediateDump, part: part.name)
+      try self.init(InputFile(part.file), name: path, part: part.name)
       return
     }
-    try self.init(file, unknownIs: FormatRow.named(path) ?? .intermediateDump)
+    try self.init(file, name: path)
   }
 
   /// The dumps and reports in a zip archive, as paths below `path`; empty if it is none.
@@ -91,14 +91,12 @@ public struct DumpInput: Sendable {
   }
 
   /// Bytes of a file that is open already. Throws `Errno`, `InputFile.NotReadable`, `DumpInputFailure` or `DumpJSON.Failure`.
-  package init(_ file: InputFile) throws { try self.init(file, unknownIs: .intermediateDump) }
+  package init(_ file: InputFile) throws { try self.init(file, name: nil) }
 
   /// Bytes that came without a file. Throws as the others do.
   ///
   /// - Parameter name: a name or path, whose end tells the format of bytes that tell none.
-  package init(_ file: InputFile, named name: FilePath) throws {
-    try self.init(file, unknownIs: FormatRow.named(name) ?? .intermediateDump)
-  }
+  package init(_ file: InputFile, named name: FilePath) throws { try self.init(file, name: name) }
 
   /// Takes the bytes for an intermediate dump's, whatever they are.
   init(dump file: InputFile) {
@@ -106,8 +104,8 @@ public struct DumpInput: Sendable {
     self.file = file
   }
 
-  /// - Parameter unknown: The format of content that does not show its own.
-  private init(_ file: InputFile, unknownIs unknown: @autoclosure () -> InputFormat, part: String = "") throws {
+  /// - Parameter name: decides on the format of content that does not show its own.
+  private init(_ file: InputFile, name: FilePath?, part: String = "") throws {
     var part = part
     let packed = try PackedInput.open(file, &part)
     let file = part.isEmpty ? packed : try Self.part(part, of: packed)
@@ -116,7 +114,7 @@ public struct DumpInput: Sendable {
     // A first page that can't be read has no format.
     try file.checkReading()
     if let foreign { throw DumpInputFailure.notADump(kind: foreign) }
-    format = known ?? unknown()
+    format = known ?? name.flatMap(FormatRow.named) ?? .intermediateDump
     guard format == .json else {
       self.file = file
       return

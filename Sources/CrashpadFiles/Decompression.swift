@@ -18,7 +18,7 @@ extension DecompressionFailure: CustomStringConvertible {
     switch self {
     case .unsupported: "can't be decompressed here"
     case .damaged: "damaged"
-    case .cut: "breaks off"
+    case .cut: "ends early"
     case .tooLarge: "holds more than \(InputFile.pipeLimit) bytes"
     case .bomb: "holds more than any dump does"
     }

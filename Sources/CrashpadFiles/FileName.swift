@@ -44,6 +44,9 @@ public struct FileName: Sendable, Hashable, Comparable {
   /// The name followed by `suffix`. Names have at most 255 bytes; the kernel refuses a longer one.
   package func appending(_ suffix: String) -> FileName { FileName(unchecked: bytes + suffix.utf8) }
 
+  /// The first `count` bytes of the name behind a dot, which hides it.
+  package func hidden(upTo count: Int) -> FileName { FileName(unchecked: Array(".".utf8) + bytes.prefix(count)) }
+
   /// The name without `suffix`; nil if it does not end with it, or is nothing else.
   package func removing(suffix: String) -> FileName? {
     hasSuffix(suffix) ? FileName(bytes: Array(bytes.dropLast(suffix.utf8.count))) : nil
@@ -52,12 +55,32 @@ public struct FileName: Sendable, Hashable, Comparable {
   public static func < (a: FileName, b: FileName) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
 }
 
+// By bytes: each look at the components of a FilePath costs five times as much, and the first ones eight look-ups of
+// conformances, half a millisecond of a start.
 extension FilePath {
+  private static var slash: UInt8 { UInt8(ascii: "/") }
+
   /// The path of the entry `name` in this directory, with the exact bytes of the name.
   package func appending(_ name: FileName) -> FilePath {
-    let slash = UInt8(ascii: "/")
     let bytes = bytes
-    return FilePath(bytes: bytes + (bytes.isEmpty || bytes.last == slash ? [] : [slash]) + name.bytes)
+    return FilePath(bytes: bytes + (bytes.isEmpty || bytes.last == Self.slash ? [] : [Self.slash]) + name.bytes)
+  }
+
+  /// The bytes behind the last slash; those of a name, or `.`, `..` or nothing.
+  package var lastBytes: [UInt8] {
+    let bytes = bytes
+    return Array(bytes[(bytes.lastIndex(of: Self.slash).map { $0 + 1 } ?? 0)...])
+  }
+
+  /// The path of the entry `name` in the directory that this path's last component is in.
+  package func beside(_ name: FileName) -> FilePath {
+    let bytes = bytes
+    return FilePath(bytes: bytes[..<(bytes.lastIndex(of: Self.slash).map { $0 + 1 } ?? 0)] + name.bytes)
+  }
+
+  /// This path as seen from a directory that it begins with.
+  package func relative(to directory: FilePath) -> FilePath {
+    FilePath(bytes: Array(bytes.dropFirst(directory.bytes.count).drop { $0 == Self.slash }))
   }
 }
 

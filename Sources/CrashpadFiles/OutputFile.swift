@@ -64,11 +64,10 @@ package final class OutputFile {
 
   private static func temporaryName(for path: FilePath) -> FilePath {
     var generator = SystemRandomNumberGenerator()
-    let name = path.lastComponent.flatMap { FileName($0) } ?? FileName(literal: "output")
+    let name = FileName(bytes: path.lastBytes) ?? FileName(literal: "output")
     let suffix = ".\(String(generator.next(), radix: 36)).tmp"
     // A name has at most 255 bytes, and the suffix has to fit too.
-    let bytes = Array(".".utf8) + name.bytes.prefix(200) + Array(suffix.utf8)
-    return path.removingLastComponent().pushing(FilePath(bytes: bytes))
+    return path.beside(name.hidden(upTo: 200).appending(suffix))
   }
 
   /// Sets the permission bits of a new file, regardless of the umask; a device or pipe keeps its own. Throws `Errno`.

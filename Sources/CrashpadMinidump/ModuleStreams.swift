@@ -12,7 +12,7 @@ extension MinidumpWriter {
       writer.skip(MinidumpFormat.moduleSize * modules.count)
     } else {
       for index in modules.indices {
-        let module = Record(modules, index)
+        let module = ModuleEntry(modules, index)
         let nameRVA = placement.place(snapshot.withBytes(of: module.name, in: input) { ByteWriter.utf16StringSize($0) })
         let recordSize = codeViewSize(module)
         writeModule(
@@ -23,15 +23,15 @@ extension MinidumpWriter {
       }
     }
     for index in modules.indices {
-      let module = Record(modules, index)
+      let module = ModuleEntry(modules, index)
       snapshot.withBytes(of: module.name, in: input) { writer.utf16String($0) }
       writeCodeView(module, to: &writer, input)
     }
   }
 
-  /// The members of a module that its entry in the list has. A copy of the module would count references to its three
-  /// lists, and so would each function that one is passed to.
-  private struct Record {
+  /// The members of a module that its entry in the list needs. A copy of the module itself would count references to its
+  /// lists, and each function that takes one makes a copy.
+  private struct ModuleEntry {
     let name: Content
     let debugName: Content
     let identity: ModuleSnapshot.Identity?
@@ -56,7 +56,7 @@ extension MinidumpWriter {
   }
 
   private func writeModule(
-    _ module: Record, nameRVA: Int, codeView: LocationDescriptor, to writer: inout ByteWriter
+    _ module: ModuleEntry, nameRVA: Int, codeView: LocationDescriptor, to writer: inout ByteWriter
   ) {
     let start = writer.position
     writer.uint64(module.address ?? 0)
@@ -82,14 +82,14 @@ extension MinidumpWriter {
     writer.fill(from: start, to: MinidumpFormat.moduleSize)  // MiscRecord and reserved
   }
 
-  private func codeViewSize(_ module: Record) -> Int {
+  private func codeViewSize(_ module: ModuleEntry) -> Int {
     if case .buildID(let id)? = module.identity { return 4 + id.count }
     // For a module without identity, Crashpad writes a record of zeros; Breakpad writes none.
     if module.identity == nil, snapshot.system.isLinux { return 0 }
     return 24 + module.debugName.count + 1
   }
 
-  private func writeCodeView(_ module: Record, to writer: inout ByteWriter, _ input: RawSpan) {
+  private func writeCodeView(_ module: ModuleEntry, to writer: inout ByteWriter, _ input: RawSpan) {
     if codeViewSize(module) == 0 { return }
     writer.align(to: 4)
     if writer.isMeasuring {

@@ -27,8 +27,7 @@ extension DumpInterpreter {
     var intermediateDumpMemory = DumpField()
     var records = tree.records(of: node)
     while let record = records.next(of: tree, in: bytes) {
-      var field = DumpField()
-      field.record = record
+      let field = DumpField(record)
       switch record.key {
       case .name: module.name = field.content()
       case .address: module.address = field.uint64(in: bytes)

@@ -70,11 +70,11 @@ extension ConvertArguments {
         output = path
       case "--to":
         guard let target = words.value().flatMap(Conversion.Target.init(rawValue:)) else { return nil }
-        conversion = Conversion(to: target)
+        options.conversion = Conversion(to: target)
       case "-j", "--jobs":
         guard let count = words.value().flatMap({ Int($0) }), count >= 0 else { return nil }
-        jobs = count
-      case "-k", "--keep-going": keepsGoing = true
+        options.jobs = count
+      case "-k", "--keep-going": options.keepsGoing = true
       case "-q", "--quiet": isQuiet = true
       default:
         guard QuickWords.isPlain(word) else { return nil }

@@ -8,8 +8,7 @@ import ToolRunner
   .enabled(if: CrashedProgram.canWriteCores, "the kernel writes no cores into the current directory here"))
 struct StackTests {
   @Test(
-    "Every frame of every thread, from the core and from the minidump made of it",
-    arguments: Soak.every(3, of: CrashedProgram.all))
+    "Every frame of every thread, from the core and from the minidump made of it", arguments: CrashedProgram.all)
   func frames(_ program: CrashedProgram) throws {
     let folder = try TemporaryFolder()
     try program.crash(in: folder)

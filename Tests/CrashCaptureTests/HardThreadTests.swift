@@ -57,7 +57,9 @@ struct HardThreadTests {
     #expect(try Self.run("lost db", crasher).status > 128)
     #expect(try crasher.dump().wholeThreads.count == 1)
     let text = try Tool.shell("crashpadctl symbolize db/pending-serialized-ios-dump/*", in: crasher.folder).text
-    #expect(text.contains(" main + ") && text.contains("libc.so.6 + 0x"), "\(text)")
+    // What calls main has a name only where libc's symbols are installed.
+    let caller = text.split(separator: "\n").drop { !$0.contains(" main + ") }.dropFirst().first
+    #expect(caller?.contains("libc.so.6 + 0x") == true, "\(text)")
   }
 
   @Test("Swift's backtracer, which comes next, stops the threads that were stopped for the dump")

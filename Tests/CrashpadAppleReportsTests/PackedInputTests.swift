@@ -31,7 +31,7 @@ struct PackedInputTests {
     #expect(result.text.contains("Orrery"))
     let cut = try Tool.shell("head -c 700 packed >cut; crashpadctl inspect cut", in: folder)
     #expect(cut.status == 65)
-    #expect(cut.errorText.contains("cut: error: is compressed (\(program)) and breaks off"))
+    #expect(cut.errorText.contains("cut: error: is compressed (\(program)) and ends early"))
   }
 
   @Test("One that is damaged is refused")

@@ -36,7 +36,7 @@ struct DumpInputTests {
     #expect(
       try description("b.json", Array(#"{"format":"crashpad-intermediate-dump","version":1,"root":7}"#.utf8))?
         .hasPrefix("not the JSON form of a dump: ") == true)
-    #expect(try description("c.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]) == "is compressed (gzip) and breaks off")
+    #expect(try description("c.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]) == "is compressed (gzip) and ends early")
     #expect(try description("d", [6]) == nil)
     #expect(try description("d/part") == "Not a directory")
   }

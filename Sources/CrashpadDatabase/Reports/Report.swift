@@ -46,7 +46,7 @@ public struct Report: Sendable, Hashable {
     attachments.reduce(UInt64(clamping: size)) { $0.saturatingSum(UInt64(clamping: $1.size)) }
   }
 
-  /// Seconds since 1970; the modification time of the file if the metadata are missing.
+  /// Seconds since 1970; the modification time of the file if the metadata is missing.
   public var creationTime: Int64 { metadata.value?.creationTime ?? modified }
 
   /// The time of the file's last change, in seconds since 1970.
@@ -92,7 +92,7 @@ struct ReportReader {
   }
 
   private func metadata(_ stem: FileName) throws(FileFailure) -> Report.Metadata {
-    switch try MetadataLookup(of: stem, in: folder) {
+    switch try FoundMetadata(of: stem, in: folder) {
     case .file(let metadata, _): .file(metadata)
     case .damaged(let damage, _): .damaged(damage)
     case .attributes(let metadata, let source): .attributes(metadata, from: source)

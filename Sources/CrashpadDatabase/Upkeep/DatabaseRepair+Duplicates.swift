@@ -66,7 +66,7 @@ extension RepairPass {
   private func removeDuplicate(_ stem: FileName, in folder: RepairFolder, of target: String, rule: Rule) throws {
     let metadata = try examination.metadata(stem, in: folder)
     try folder.remove(stem.reportName)
-    // Damaged metadata that are not repaired have no report from here on.
+    // Damaged metadata that is not repaired has no report from here on.
     if metadata.value != nil { try folder.remove(stem.metadataName) }
     try folder.remove(stem.reportName.appleDouble)
     done(.removedDuplicate, rule, folder.path(stem.reportName), target: target)
@@ -82,7 +82,7 @@ extension RepairPass {
     let isBetter = own.value.map { Self.rank($0) > (staying.value.map(Self.rank) ?? (-1, 0, 0)) } ?? false
     let winner = isBetter ? own.value : staying.value
     let loser = isBetter ? (staying, other, otherFolder) : (own, stem, folder)
-    if case .found(let value, _) = loser.0, !value.serverID.isEmpty, value.serverID != winner?.serverID {
+    if case .file(let value, _) = loser.0, !value.serverID.isEmpty, value.serverID != winner?.serverID {
       try keepAside(loser.1.metadataName, in: loser.2, rule: rule, reason: "The server has two ids of this report")
     }
     guard isBetter, var metadata = own.value else { return }

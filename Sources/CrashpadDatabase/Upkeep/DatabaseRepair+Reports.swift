@@ -49,13 +49,13 @@ extension RepairPass {
   }
 
   /// The rule that a repair applies to; nil if there is nothing to repair.
-  private func rule(of metadata: Examination.Metadata) -> Rule? { metadata.rule.flatMap { mends($0) ? $0 : nil } }
+  private func rule(of metadata: FoundMetadata) -> Rule? { metadata.rule.flatMap { mends($0) ? $0 : nil } }
 
   private func mendMetadata(_ stem: FileName, _ path: String, _ status: FileStatus, in folder: RepairFolder) throws {
     let metadata = try examination.metadata(stem, in: folder)
     guard let rule = rule(of: metadata) else { return }
     switch metadata {
-    case .found, .missing, .attributes: break
+    case .file, .missing, .attributes: break
     case .notAFile, .damaged:
       try keepAside(
         stem.metadataName, in: folder, rule: rule, reason: "\(rule.summary); the report has new metadata")
@@ -68,12 +68,12 @@ extension RepairPass {
 
   // MARK: Upper case
 
-  /// Handles metadata that exist under the report's new name: the report gets them if it has none, otherwise they are
+  /// Handles metadata that exists under the report's new name: the report gets them if it has none, otherwise they are
   /// moved aside. Called before the lock is taken: with a lock but no report, the next session would treat them as
   /// leftovers.
   private func claimMetadata(_ target: FileName, for stem: FileName, in folder: RepairFolder) throws {
     guard try folder.status(target.metadataName) != nil, try folder.status(target.reportName) == nil else { return }
-    if try folder.status(stem.metadataName) == nil, case .found = try examination.metadata(target, in: folder) {
+    if try folder.status(stem.metadataName) == nil, case .file = try examination.metadata(target, in: folder) {
       try folder.move(target.metadataName, to: folder, as: stem.metadataName)
       return done(
         .renamed, DatabaseRules.upperCaseName, folder.path(target.metadataName),
@@ -91,7 +91,7 @@ extension RepairPass {
       return try part(stem, state, from: id.stem, state, rule: DatabaseRules.upperCaseName)
     }
     let newName = id.stem.reportName
-    if case .found(let metadata, _) = try examination.metadata(stem, in: folder) {
+    if case .file(let metadata, _) = try examination.metadata(stem, in: folder) {
       try folder.replace(id.stem.metadataName, with: metadata.bytes)
     }
     try folder.move(stem.reportName, to: folder, as: newName)
@@ -117,7 +117,7 @@ extension RepairPass {
   }
 
   /// Takes no lock: if this process died holding it, the next session would remove the metadata and attachments that
-  /// belong to a missing report. So the metadata are moved aside first, and back if a report appeared meanwhile.
+  /// belong to a missing report. So the metadata is moved aside first, and back if a report appeared meanwhile.
   private func mendLone(_ stem: FileName, _ path: String, in folder: RepairFolder) throws {
     func isAlone() throws(FileFailure) -> Bool {
       if try examination.isBusy(stem) { return false }
@@ -126,7 +126,7 @@ extension RepairPass {
     guard try examination.isLone(stem, in: folder) else { return }
     let metadata = try examination.metadata(stem, in: folder)
     let rule = DatabaseRules.metadataWithoutReport
-    if case .found(let value, _) = metadata, !metadata.isOversized,
+    if case .file(let value, _) = metadata, !metadata.isOversized,
       try value.serverID.isEmpty || isKnown(value, of: stem)
     {
       guard try removeLone(stem, in: folder, isAlone) else { return }
@@ -162,7 +162,7 @@ extension RepairPass {
     guard let id = stem.uuid else { return false }
     return try ReportState.allCases.map(folder).contains { folder in
       guard try folder.status(DatabaseLayout.report(id)) != nil,
-        case .found(let metadata, _) = try examination.metadata(id.stem, in: folder)
+        case .file(let metadata, _) = try examination.metadata(id.stem, in: folder)
       else { return false }
       return metadata == value
     }

@@ -41,7 +41,7 @@ package enum DatabaseRules {
     "unknown-metadata-version", .error, "The metadata has an unknown version; Crashpad deletes the report")
   package static let metadataInAttributes = Rule(
     "metadata-in-attributes", .warning,
-    "The metadata are in attributes, as Apple's systems have them; Crashpad on Linux deletes the report")
+    "The metadata is in attributes, as Apple's systems have them; Crashpad on Linux deletes the report")
   package static let metadataWithoutReport = Rule(
     "metadata-without-report", .warning, "The metadata has no report; Crashpad removes it")
   package static let oversizedMetadata = Rule(
@@ -82,7 +82,7 @@ package enum DatabaseRules {
 
   // new/
   package static let unfinishedReport = Rule(
-    "unfinished-report", .note, "A report is being written, or its writer was killed")
+    "unfinished-report", .note, "A report is being written, or was abandoned")
   package static let staleReport = Rule(
     "stale-report", .warning, "An unfinished report has not changed for three days; Crashpad removes it")
   package static let deadRun = Rule(
@@ -111,7 +111,7 @@ package enum DatabaseRules {
   package static let reasonWithoutDump = Rule("reason-without-dump", .note, "A reason has no rejected file beside it")
 
   // Anywhere
-  package static let foreignEntry = Rule("foreign-entry", .note, "This was not put here by the database")
+  package static let foreignEntry = Rule("foreign-entry", .note, "Neither Crashpad nor crashpadctl put this here")
   package static let hardLink = Rule(
     "hard-link", .error,
     "The file has another name too, and may be any file of this system; it is neither changed nor sent")

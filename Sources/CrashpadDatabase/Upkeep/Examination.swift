@@ -161,37 +161,14 @@ struct Examination {
 
   // MARK: Reports
 
-  enum Metadata {
-    case found(ReportMetadata, byteCount: Int)
-    case attributes(ReportMetadata, AttributeMetadata.Source)
-    case missing
-    case notAFile
-    case damaged(ReportMetadata.Damage)
-
-    /// Whether the file is longer than the part that was read.
-    var isOversized: Bool {
-      if case .found(_, let byteCount) = self { byteCount > ReportMetadata.maximumSize } else { false }
-    }
-
-    var value: ReportMetadata? {
-      switch self {
-      case .found(let metadata, _), .attributes(let metadata, _): metadata
-      case .missing, .notAFile, .damaged: nil
-      }
-    }
-  }
-
   /// The content of `<stem>.meta`; without such a file, the attributes of the report.
-  func metadata(_ stem: FileName, in folder: any FolderView) throws(FileFailure) -> Metadata {
+  func metadata(_ stem: FileName, in folder: any FolderView) throws(FileFailure) -> FoundMetadata {
     try settled(
-      { () throws(FileFailure) -> (value: Metadata, modified: Int64)? in
-        switch try MetadataLookup(of: stem, in: folder) {
-        case .file(let metadata, let file):
-          let status = try file.status()
-          return (.found(metadata, byteCount: status.size), status.modified)
-        case .damaged(let damage, let file): return (.damaged(damage), try file.status().modified)
-        case .attributes(let metadata, let source): return (.attributes(metadata, source), 0)
-        case .notAFile: return (.notAFile, 0)
+      { () throws(FileFailure) -> (value: FoundMetadata, modified: Int64)? in
+        let found = try FoundMetadata(of: stem, in: folder)
+        switch found {
+        case .damaged(_, let modified): return (found, modified)
+        case .file, .attributes, .notAFile: return (found, 0)
         case .missing: return nil
         }
       }, isFault: { $0.value == nil }) ?? .missing

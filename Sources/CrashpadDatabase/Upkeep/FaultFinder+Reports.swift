@@ -84,7 +84,7 @@ extension FaultFinder {
     }
     if parts.contains(.metadata), let status = try reports.folder.status(stem.metadataName) {
       let place = reports.place(stem.metadataName)
-      // While a report moves, its metadata have a second link for a moment.
+      // While a report moves, its metadata has a second link for a moment.
       if status.linkCount > 1, try !examination.isBusy(stem) { checkLinks(status, place) }
       checkPermissions(status, place, search: reports.search)
     }
@@ -152,7 +152,7 @@ extension FaultFinder {
       add(fault)
     }
     switch metadata {
-    case .found(let value, let byteCount):
+    case .file(let value, let byteCount):
       if metadata.isOversized {
         add(DatabaseRules.oversizedMetadata, place, found: .byteCount(UInt64(byteCount)))
       }
@@ -199,27 +199,27 @@ extension FaultFinder {
   }
 }
 
-extension Examination.Metadata {
-  /// The rule that a report with these metadata breaks; nil if there is a file with good ones.
+extension FoundMetadata {
+  /// The rule that a report with this metadata breaks; nil if there is a good file.
   var rule: Rule? {
     switch self {
-    case .found: nil
+    case .file: nil
     case .attributes: DatabaseRules.metadataInAttributes
     case .missing, .notAFile: DatabaseRules.missingMetadata
-    case .damaged(.truncated): DatabaseRules.truncatedMetadata
-    case .damaged(.unknownVersion): DatabaseRules.unknownMetadataVersion
+    case .damaged(.truncated, _): DatabaseRules.truncatedMetadata
+    case .damaged(.unknownVersion, _): DatabaseRules.unknownMetadataVersion
     }
   }
 
   /// The expected and found values of the fault.
   var values: (expected: Finding.Value?, found: Finding.Value?) {
     switch self {
-    case .found, .missing, .notAFile: (nil, nil)
+    case .file, .missing, .notAFile: (nil, nil)
     case .attributes(_, .appleDouble): (nil, .text("an AppleDouble file"))
     case .attributes(_, .extendedAttributes): (nil, .text("extended attributes"))
-    case .damaged(.truncated(let count)):
+    case .damaged(.truncated(let count), _):
       (.byteCount(UInt64(ReportMetadata.fixedSize)), .byteCount(UInt64(count)))
-    case .damaged(.unknownVersion(let version)): (.text("\(ReportMetadata.version)"), .text("\(version)"))
+    case .damaged(.unknownVersion(let version), _): (.text("\(ReportMetadata.version)"), .text("\(version)"))
     }
   }
 }

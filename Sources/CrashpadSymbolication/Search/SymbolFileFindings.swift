@@ -12,7 +12,7 @@ package enum SymbolFileRules {
     "other-checksum", .warning, "The file does not have the checksum that the module names, and is not used")
   package static let unknownFormat = Rule(
     "unknown-symbol-format", .warning, "The file is not in a known symbol format")
-  package static let unreadable = Rule("unreadable-symbols", .warning, "The symbol file can't be read")
+  package static let unreadable = Rule("unreadable-symbols", .warning, "The file can't be read")
   package static let unverified = Rule(
     "unverified-symbols", .warning, "The file is used, although it may be of another build of the module")
 

@@ -4,25 +4,18 @@ import CrashpadCore
 struct ConvertArguments {
   var dumps: [String]
   var output: String?
-  var conversion = Conversion(to: .minidump)
-  /// The number of inputs converted at once; 0 for one per CPU.
-  var jobs = 0
-  var keepsGoing = false
-  /// Whether each output is flushed to disk.
-  var isDurable = false
+  var options = ConvertRun.Options()
   var format = OutputFormat.text
   var isQuiet = false
 
   func run() throws {
-    let target = conversion.target
+    let target = options.conversion.target
     let list = InputList(dumps, accepting: InputFormat.converting(to: target))
     let plan: OutputPlan
     do { plan = try OutputPlan(list, output: output, target: target) } catch {
       throw Terminal.failure(error.text, error.status)
     }
-    let run = ConvertRun(
-      options: ConvertRun.Options(conversion: conversion, jobs: jobs, keepsGoing: keepsGoing, isDurable: isDurable),
-      list: list, plan: plan, printer: ConvertPrinter(target: target, format: format, isQuiet: isQuiet))
-    throw run.run()
+    let printer = ConvertPrinter(target: target, format: format, isQuiet: isQuiet)
+    throw ConvertRun(options: options, list: list, plan: plan, printer: printer).run()
   }
 }

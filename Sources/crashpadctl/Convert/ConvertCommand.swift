@@ -86,13 +86,9 @@ struct ConvertCommand: ParsableCommand {
   }
 
   func run() throws {
-    var arguments = ConvertArguments(dumps: dumps, output: output, conversion: conversion)
-    arguments.jobs = jobs
-    arguments.keepsGoing = writing.keepGoing
-    arguments.isDurable = writing.fsync
-    arguments.format = format
-    arguments.isQuiet = quiet
-    try arguments.run()
+    let options = ConvertRun.Options(
+      conversion: conversion, jobs: jobs, keepsGoing: writing.keepGoing, isDurable: writing.fsync)
+    try ConvertArguments(dumps: dumps, output: output, options: options, format: format, isQuiet: quiet).run()
   }
 
   private var conversion: Conversion {

@@ -6,12 +6,12 @@ import SystemPackage
 /// One run of `convert`: writes the outputs of a plan.
 struct ConvertRun {
   struct Options: Sendable {
-    var conversion: Conversion
+    var conversion = Conversion(to: .minidump)
     /// The number of inputs converted at once; 0 for one per CPU.
-    var jobs: Int
-    var keepsGoing: Bool
+    var jobs = 0
+    var keepsGoing = false
     /// Whether each output is flushed to disk.
-    var isDurable: Bool
+    var isDurable = false
   }
 
   let options: Options

@@ -47,7 +47,7 @@ enum EventSentences {
     case .outputChanged(let path, let offset):
       (
         "\(Wording.printable(path)):0x\(String(offset, radix: 16)): error: another program has written behind the events "
-          + "of a run that was killed; remove the line that breaks off, and the cursor's lines of that run", .noData
+          + "of a run that was killed; remove the incomplete line there, and the cursor's lines of that run", .noData
       )
     case .noRegularFile(let path): ("\(Wording.printable(path)): error: is no regular file", .cannotCreate)
     }

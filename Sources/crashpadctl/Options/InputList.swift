@@ -42,7 +42,7 @@ struct InputList {
     for argument in arguments {
       let path = FilePath(argument: argument)
       guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory else {
-        let name = Self.lastName(path)
+        let name = path.lastBytes
         let relative = FilePath(bytes: name)
         if Self.isNamedZip(name), addMembers(of: path, relative, isFound: false) { continue }
         inputs.append(
@@ -54,17 +54,6 @@ struct InputList {
     }
   }
 
-  // The properties of FilePath would cost each start eight look-ups of conformances, half a millisecond.
-
-  /// The bytes behind the last slash that has some.
-  private static func lastName(_ path: FilePath) -> [UInt8] {
-    let slash = UInt8(ascii: "/")
-    let bytes = path.bytes
-    let end = bytes.lastIndex { $0 != slash }.map { $0 + 1 } ?? 0
-    let start = bytes[..<end].lastIndex(of: slash).map { $0 + 1 } ?? 0
-    return Array(bytes[start..<end])
-  }
-
   private static func isNamedZip(_ name: [UInt8]) -> Bool {
     // Of ".zip" all is the name, and nothing the extension.
     return name.count > 4 && name.suffix(4).elementsEqual(Array(".zip".utf8)) { $0 | 0x20 == $1 | 0x20 }
@@ -74,9 +63,8 @@ struct InputList {
     do {
       let (files, unreadable) = try regularFiles(in: directory, recursive: true)
       for file in files {
-        let relative = FilePath(
-          bytes: Array(file.bytes.dropFirst(directory.bytes.count).drop { $0 == UInt8(ascii: "/") }))
-        let name = Self.lastName(file)
+        let relative = file.relative(to: directory)
+        let name = file.lastBytes
         if Self.isNamedZip(name), addMembers(of: file, relative, isFound: true) { continue }
         guard Self.looksLikeDump(file, named: String(decoding: name, as: UTF8.self), accepting) else {
           skipped += 1

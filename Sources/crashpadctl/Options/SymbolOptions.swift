@@ -32,21 +32,17 @@ struct SymbolPlaces {
   /// Ends the command if a named path does not exist.
   func search() throws -> SymbolSearch {
     try Self.checkPaths(symbols)
+    let obstacle = debuginfod ? Self.debuginfodObstacle : nil
+    if let obstacle { Terminal.warning(Sentences.noEffect("--debuginfod", obstacle)) }
     return SymbolSearch(
-      paths: symbols.map { FilePath(argument: $0) }, looksInSystem: !noSystem, debuginfod: debuginfod && canAskServers()
+      paths: symbols.map { FilePath(argument: $0) }, looksInSystem: !noSystem, debuginfod: debuginfod && obstacle == nil
     )
   }
 
-  private func canAskServers() -> Bool {
-    if Environment.text("DEBUGINFOD_URLS") == nil {
-      Terminal.warning(Sentences.noEffect("--debuginfod", "DEBUGINFOD_URLS is not set"))
-      return false
-    }
-    if !SymbolSearch.hasDebuginfod {
-      Terminal.warning(Sentences.noEffect("--debuginfod", "libdebuginfod is not installed"))
-      return false
-    }
-    return true
+  /// The reason why no server can be asked here; nil if one can.
+  private static var debuginfodObstacle: String? {
+    if Environment.text("DEBUGINFOD_URLS") == nil { return "DEBUGINFOD_URLS is not set" }
+    return SymbolSearch.hasDebuginfod ? nil : "libdebuginfod is not installed"
   }
 
   /// Warns about files and directories that can't be read, and a symbol server that failed. Otherwise their modules

@@ -1,6 +1,6 @@
 import CrashpadMeaning
 
-/// Suggests a known name for a word that is none.
+/// Suggests a known name for a misspelled word.
 enum Misspelling {
   /// The name of which `word` may be a misspelling.
   static func nearest(to word: String, among names: [String]) -> String? {

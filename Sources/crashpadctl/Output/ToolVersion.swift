@@ -1,5 +1,5 @@
 /// The version of this tool.
 let toolVersion = "0.1.0"
 
-/// What `--version` prints, and pages name as their generator.
+/// The name and version that `--version` prints. HTML pages give it as their generator.
 let toolVersionText = "crashpadctl \(toolVersion)"
