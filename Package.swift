@@ -37,7 +37,7 @@ let package = Package(
     .target(name: "CCrashpadSQLite"),
     // Floor 0
     .target(name: "CCrashCapture"),
-    .target(name: "CrashpadBytes"),
+    .target(name: "CrashpadBytes", dependencies: ["CCrashpadLinux"]),
     .target(name: "CrashpadSnapshot"),
     .target(name: "CrashpadJSON"),
     .target(

@@ -162,6 +162,21 @@ public struct ByteWriter: ~Copyable {
     }
   }
 
+  /// Writes the number of bytes as 32 bits, and the bytes.
+  package mutating func counted(_ bytes: RawSpan) {
+    let count = bytes.byteCount
+    // Most are short, and there may be hundreds of thousands: their room is reserved once.
+    if count < Self.bypass, output != nil, let place = reserve(4 + count) {
+      unsafe buffer.storeBytes(of: UInt32(count).littleEndian, toByteOffset: place, as: UInt32.self)
+      unsafe bytes.withUnsafeBytes { source in
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[place + 4..<place + 4 + count]).copyMemory(from: source)
+      }
+      return
+    }
+    uint32(UInt32(truncatingIfNeeded: count))
+    self.bytes(bytes)
+  }
+
   package mutating func bytes(_ array: [UInt8]) { unsafe bytes(array.span.bytes) }
 
   /// Writes eight ASCII characters, given in their order in memory, as UTF-16 units.

@@ -1,3 +1,5 @@
+internal import CCrashpadLinux
+
 /// Bounds-checked little-endian loads. A load outside of the span traps, so callers compare with `byteCount` first.
 ///
 /// `unsafeLoadUnaligned` checks bounds and is unsafe only for types with invalid bit patterns. Integers have none, so
@@ -30,6 +32,12 @@ extension RawSpan {
 }
 
 extension RawSpan {
+  /// Asks the processor to load the cache line at `offset` while it goes on; outside of the span, does nothing.
+  package func prefetch(at offset: Int) {
+    guard offset >= 0, offset < byteCount else { return }
+    unsafe withUnsafeBytes { unsafe processor_prefetch($0.baseAddress! + offset) }
+  }
+
   /// A copy of all bytes.
   package func array() -> [UInt8] {
     array(in: ByteRange(offset: 0, count: byteCount))

@@ -111,8 +111,7 @@ extension ByteWriter {
   /// Writes Crashpad's MinidumpUTF8String: byte count, unchanged bytes, and a NUL that is not counted.
   mutating func utf8String(_ text: RawSpan) {
     align(to: 4)
-    uint32(UInt32(truncatingIfNeeded: text.byteCount))
-    bytes(text)
+    counted(text)
     uint8(0)
   }
 

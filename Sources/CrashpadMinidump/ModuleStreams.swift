@@ -251,8 +251,7 @@ extension MinidumpWriter {
     for object in objects {
       snapshot.withBytes(of: object.name, in: input) { writer.utf8String($0) }
       writer.align(to: 4)
-      writer.uint32(UInt32(object.value.count))  // MinidumpByteArray
-      append(object.value, to: &writer, input)
+      snapshot.withBytes(of: object.value, in: input) { writer.counted($0) }  // MinidumpByteArray
     }
   }
 }

@@ -76,6 +76,8 @@ package struct DumpInterpreter: Sendable {
     interpreter.snapshot.isComplete = tree.incomplete == nil
     interpreter.snapshot.reportID = options.reportID
     interpreter.snapshot.clientID = options.clientID
+    // There may be hundreds of thousands, and an array that grows touches twice the memory.
+    interpreter.snapshot.extraMemory.reserveCapacity(tree.maximumRegions(in: bytes))
     interpreter.readSystem(systemInfo, bytes)
     let capture = isLinux ? interpreter.readLinux(root, bytes) : [:]
     interpreter.readProcess(processInfo, capture, bytes)

@@ -7,16 +7,18 @@ internal import CrashpadSnapshot
 /// These are methods of the tree, because they append to arrays of the interpreter's snapshot: a method of the
 /// interpreter would hold a second reference to the array, which would then be copied at each call.
 extension DumpTree {
+  /// The maximum number of regions that `appendMemory` appends, for all arrays of regions for a minidump: a region takes
+  /// 33 bytes at least.
+  func maximumRegions(in bytes: RawSpan) -> Int { min(memoryRegionCount, bytes.byteCount / 33) }
+
   /// Appends the regions of an array that have data and an address of eight bytes.
   func appendMemory(
     of array: DumpNode, _ addressKey: DumpKey, _ dataKey: DumpKey, to regions: inout [MemoryRegion], _ bytes: RawSpan
   ) {
-    regions.reserveCapacityForMore(countIfMany(of: array, in: bytes))
-    var elements = records(of: array)
-    while let element = elements.next(of: self, in: bytes) {
-      let (address, data) = fields(addressKey, dataKey, of: element.node, in: bytes)
-      if let address = address.uint64(in: bytes), let data = data.content(), !data.isEmpty {
-        regions.append(MemoryRegion(address: address, content: data))
+    var elements = elements(of: array)
+    while let (address, data) = elements.nextValues(addressKey, dataKey, of: self, in: bytes) {
+      if let address, address.count == 8, let data, data.count > 0 {
+        regions.append(MemoryRegion(address: bytes.uint64(at: address.offset), content: Content(data)))
       }
     }
   }
@@ -24,11 +26,10 @@ extension DumpTree {
   /// Appends the entries that have both a name and a value, in file order.
   func appendSimpleAnnotations(of array: DumpNode, to annotations: inout [Annotation], _ bytes: RawSpan) {
     annotations.reserveCapacityForMore(countIfMany(of: array, in: bytes))
-    var elements = records(of: array)
-    while let element = elements.next(of: self, in: bytes) {
-      let (name, value) = fields(.annotationName, .annotationValue, of: element.node, in: bytes)
-      if let name = name.content(), let value = value.content() {
-        annotations.append(Annotation(name: name, value: value))
+    var elements = elements(of: array)
+    while let (name, value) = elements.nextValues(.annotationName, .annotationValue, of: self, in: bytes) {
+      if let name, let value {
+        annotations.append(Annotation(name: Content(name), value: Content(value)))
       }
     }
   }

@@ -90,11 +90,10 @@ extension DumpInterpreter {
 
   private mutating func annotationObjects(of array: DumpNode, _ bytes: RawSpan) -> [AnnotationObject] {
     var objects: [AnnotationObject] = []
-    var elements = tree.records(of: array)
-    while let element = elements.next(of: tree, in: bytes) {
+    var elements = tree.elements(of: array)
+    while let offset = elements.next(of: tree, in: bytes) {
       var (name, type, value) = (DumpField(), DumpField(), DumpField())
-      var records = tree.records(of: element.node)
-      while let record = records.next(of: tree, in: bytes) {
+      while let record = elements.nextRecord(of: tree, in: bytes) {
         switch record.key {
         case .annotationName: name.record = record
         case .annotationType: type.record = record
@@ -108,7 +107,7 @@ extension DumpInterpreter {
         objects.append(AnnotationObject(name: name, type: type, value: value))
       } else {
         let path = DumpPath().appending(.modules).appending(index: snapshot.modules.count).appending(.annotationObjects)
-        findings.append(Finding(InterpretationRules.badAnnotation, at: element.offset, path: path.text))
+        findings.append(Finding(InterpretationRules.badAnnotation, at: offset, path: path.text))
       }
     }
     return objects

@@ -2,8 +2,13 @@ internal import CrashpadBytes
 internal import IntermediateDump
 internal import CrashpadSnapshot
 
+extension Content {
+  /// These bytes of the input.
+  init(_ range: ByteRange) { self.init(inputOffset: range.offset, count: range.count) }
+}
+
 extension DumpField {
-  func content() -> Content? { value.map { Content(inputOffset: $0.offset, count: $0.count) } }
+  func content() -> Content? { value.map { Content($0) } }
 
   /// The value as Darwin's `timeval`.
   func time(in bytes: RawSpan) -> Timestamp? {

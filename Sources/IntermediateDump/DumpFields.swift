@@ -67,3 +67,20 @@ extension DumpTree {
     return fields
   }
 }
+
+extension DumpTree.ElementCursor {
+  /// The values of the next element's members with these keys, nil if `DumpField.value` would be; nil after the last
+  /// element.
+  @inlinable @inline(__always)
+  package mutating func nextValues(
+    _ first: DumpKey, _ second: DumpKey, of tree: borrowing DumpTree, in bytes: RawSpan
+  ) -> (ByteRange?, ByteRange?)? {
+    guard next(of: tree, in: bytes) != nil else { return nil }
+    var values: (ByteRange?, ByteRange?) = (nil, nil)
+    while let record = nextRecord(of: tree, in: bytes) {
+      if record.key == first { values.0 = DumpField(record).value }
+      if record.key == second { values.1 = DumpField(record).value }
+    }
+    return values
+  }
+}

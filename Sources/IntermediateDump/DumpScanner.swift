@@ -13,6 +13,8 @@ struct DumpScanner {
   var failure: Finding?
   /// The offset at which reading stopped.
   var offset = 0
+  /// The number of memory regions for a minidump.
+  var memoryRegionCount = 0
   /// The end of the root map's records.
   var contentEnd = 0
 
@@ -50,7 +52,13 @@ struct DumpScanner {
     offset = 1
     stack.append(Open(isArray: false, key: KeyTable.root, start: 0, entry: -1))
     while true {
-      if !stack[stack.count - 1].isArray, stack.count <= limits.maximumDepth { skipProperties(bytes, size) }
+      if stack.count <= limits.maximumDepth {
+        if stack[stack.count - 1].isArray {
+          skipElements(bytes, size)
+        } else {
+          offset = endOfProperties(at: offset, bytes)
+        }
+      }
       if offset >= size { break }
       guard step(bytes, size) else {
         closeAll()
@@ -62,16 +70,42 @@ struct DumpScanner {
     closeAll()
   }
 
-  /// Skips consecutive complete properties: nearly all records are properties, and only their lengths matter here.
-  private mutating func skipProperties(_ bytes: RawSpan, _ size: Int) {
-    var offset = offset
+  /// The offset behind the complete properties that follow `start`: nearly all records are properties, and only their
+  /// lengths matter here.
+  @inline(__always)
+  private func endOfProperties(at start: Int, _ bytes: RawSpan) -> Int {
+    var offset = start
     let limit = UInt64(limits.maximumPropertyLength)
-    while size - offset >= 11, bytes.uint8(at: offset) == DumpCommand.property, bytes.uint16(at: offset + 1) != 0 {
+    while bytes.byteCount - offset >= 11 {
+      guard bytes.uint8(at: offset) == DumpCommand.property, bytes.uint16(at: offset + 1) != 0 else { break }
       let length = bytes.uint64(at: offset + 3)
-      guard length <= limit, length <= UInt64(size - offset - 11) else { break }
+      guard length <= limit, length <= UInt64(bytes.byteCount - offset - 11) else { break }
       offset += 11 + Int(length)
     }
-    self.offset = offset
+    return offset
+  }
+
+  /// Skips consecutive complete maps of properties in an array: memory regions and annotations, of which there may be
+  /// hundreds of thousands.
+  private mutating func skipElements(_ bytes: RawSpan, _ size: Int) {
+    // A record of such a map is one level deeper than the map.
+    guard stack.count < limits.maximumDepth else { return }
+    var start = offset
+    var count = 0
+    while start < size, bytes.uint8(at: start) == DumpCommand.mapStart {
+      let end = endOfProperties(at: start + 1, bytes)
+      guard end < size, bytes.uint8(at: end) == DumpCommand.mapEnd else { break }
+      if end - start >= indexThreshold { index.append(DumpTree.Entry(start: start, contentEnd: end, descendants: 0)) }
+      DumpTree.prefetch(after: start, size: end + 1 - start, in: bytes)
+      start = end + 1
+      count += 1
+    }
+    offset = start
+    let top = stack.count - 1
+    stack[top].elements += count
+    if stack[top].key == .threadContextMemoryRegions || stack[top].key == .moduleExtraMemoryRegions {
+      memoryRegionCount += count
+    }
   }
 
   /// Reads one command. Returns false if Crashpad's reader stops with an error here.

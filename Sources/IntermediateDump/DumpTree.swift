@@ -77,18 +77,23 @@ public struct DumpRecord: Sendable {
 /// limits the index for any content.
 public struct DumpTree: Sendable {
   /// One long container. Entries are in the order of their starts.
+  @usableFromInline
   struct Entry: Sendable {
-    let start: Int
+    @usableFromInline let start: Int
     /// The offset of its end command, or where reading stopped.
     let contentEnd: Int
     /// The number of entries after this one that are inside of it.
     let descendants: Int
   }
 
-  private(set) var index: [Entry] = []
+  @usableFromInline let index: [Entry]
 
   /// The fault that ended the reading early; nil for a complete dump.
   package let incomplete: Finding?
+
+  /// The number of memory regions that may go into a minidump, for reserving memory. A hostile file may declare them
+  /// with two bytes each.
+  package let memoryRegionCount: Int
 
   /// The offset at which reading stopped: after the end of the root map if the dump is complete.
   package let stopOffset: Int
@@ -106,6 +111,7 @@ public struct DumpTree: Sendable {
     index = scanner.index
     incomplete = scanner.failure
     stopOffset = scanner.offset
+    memoryRegionCount = scanner.memoryRegionCount
     root = DumpNode(
       key: KeyTable.root, isArray: false, start: 0, contentStart: min(1, scanner.contentEnd),
       contentEnd: scanner.contentEnd, indexCursor: 0)
@@ -134,6 +140,7 @@ public struct DumpTree: Sendable {
     @usableFromInline var offset: Int
     @usableFromInline var indexCursor: Int
 
+    @inlinable
     init(node: DumpNode) {
       self.node = node
       offset = node.contentStart
@@ -145,7 +152,11 @@ public struct DumpTree: Sendable {
     public mutating func next(of tree: borrowing DumpTree, in bytes: RawSpan) -> DumpRecord? {
       guard offset < node.contentEnd else { return nil }
       let start = offset
-      guard bytes.uint8(at: start) == DumpCommand.property else { return nextContainer(of: tree, in: bytes) }
+      let command = bytes.uint8(at: start)
+      guard command == DumpCommand.property else {
+        // The end of an element; the end of other nodes is known.
+        return command == DumpCommand.mapEnd ? nil : nextContainer(of: tree, in: bytes)
+      }
       let count = Int(truncatingIfNeeded: bytes.uint64(at: start + 3))
       offset = start + 11 + count
       return DumpRecord(
@@ -175,6 +186,62 @@ public struct DumpTree: Sendable {
       return DumpRecord(
         kind: isArray ? .array : .map, key: key, offset: start,
         value: ByteRange(offset: contentStart, count: contentEnd - contentStart), indexCursor: inner)
+    }
+  }
+  /// Elements often have the same size, as memory regions do. Prefetches the records of the eighth element after
+  /// `start`, where it then is: to wait for memory takes longer than to read an element.
+  @usableFromInline
+  static func prefetch(after start: Int, size: Int, in bytes: RawSpan) {
+    // The processor itself reads ahead of smaller ones.
+    guard size >= 256 else { return }
+    bytes.prefetch(at: start + 8 * size)
+    bytes.prefetch(at: start + 8 * size + 30)
+  }
+
+  /// Iterates over the elements of an array, and over the records of each element.
+  @inlinable @inline(__always)
+  package func elements(of array: DumpNode) -> ElementCursor { ElementCursor(array: array) }
+
+  /// Iterates over the maps of an array and their records in one walk. `RecordCursor` returns each map with its end,
+  /// and finds the end of a short one by reading its records; this cursor finds it where its caller has read them.
+  @usableFromInline
+  package struct ElementCursor: Sendable {
+    @usableFromInline let end: Int
+    /// The records of the current element. Its end is not known, but is that of the array at most.
+    @usableFromInline var records: RecordCursor
+    @usableFromInline var isInside = false
+
+    @inlinable
+    init(array: DumpNode) {
+      end = array.contentEnd
+      records = RecordCursor(node: array)
+    }
+
+    /// Goes to the next element, and returns its offset; nil after the last.
+    @inlinable @inline(__always)
+    package mutating func next(of tree: borrowing DumpTree, in bytes: RawSpan) -> Int? {
+      if isInside {
+        while nextRecord(of: tree, in: bytes) != nil {}
+        // Only an element that was open when reading stopped has no end command.
+        if records.offset < end { records.offset += 1 }
+      }
+      let start = records.offset
+      guard start < end else { return nil }
+      DumpTree.prefetch(after: start, size: start - records.node.start, in: bytes)
+      var cursor = records.indexCursor
+      if cursor < tree.index.count, tree.index[cursor].start == start { cursor += 1 }
+      records = RecordCursor(
+        node: DumpNode(
+          key: records.node.key, isArray: false, start: start, contentStart: start + 1, contentEnd: end,
+          indexCursor: cursor))
+      isInside = true
+      return start
+    }
+
+    /// The next record of the current element.
+    @inlinable @inline(__always)
+    package mutating func nextRecord(of tree: borrowing DumpTree, in bytes: RawSpan) -> DumpRecord? {
+      records.next(of: tree, in: bytes)
     }
   }
 }

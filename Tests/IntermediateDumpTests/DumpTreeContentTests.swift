@@ -11,6 +11,8 @@ struct DumpTreeContentTests {
     withBytes(array) { bytes in
       let tree = DumpTree(parsing: bytes)
       #expect(tree.flattened(bytes) == naive.records, comment)
+      #expect(
+        tree.flattenedByElements(bytes).map(\.withoutMapEnd) == naive.records.map(\.withoutMapEnd), comment)
       #expect(tree.incomplete?.rule.code == naive.error, comment)
       #expect(tree.incomplete?.offset == naive.errorOffset, comment)
       if naive.error != "empty-file", naive.error != "bad-start" {

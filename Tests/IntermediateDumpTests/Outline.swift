@@ -18,7 +18,57 @@ struct FlatRecord: Equatable {
   var depth: Int
 }
 
+extension FlatRecord {
+  init(_ record: DumpRecord, _ depth: Int) {
+    kind =
+      switch record.kind {
+      case .property: .property
+      case .map: .map
+      case .array: .array
+      }
+    key = record.key.rawValue
+    offset = record.offset
+    contentStart = record.value.offset
+    contentEnd = record.value.end
+    self.depth = depth
+  }
+
+  /// Without the end of a map, which `ElementCursor` does not know of an element.
+  var withoutMapEnd: FlatRecord {
+    var record = self
+    if kind == .map { record.contentEnd = 0 }
+    return record
+  }
+}
+
 extension DumpTree {
+  /// Reads the whole tree, and the elements of arrays in one walk with their records.
+  func flattenedByElements(_ bytes: RawSpan) -> [FlatRecord] {
+    var list: [FlatRecord] = []
+    flattenByElements(root, 1, bytes, into: &list)
+    return list
+  }
+
+  private func flattenByElements(_ node: DumpNode, _ depth: Int, _ bytes: RawSpan, into list: inout [FlatRecord]) {
+    guard node.isArray else {
+      var records = records(of: node)
+      while let record = records.next(of: self, in: bytes) { add(record, depth, bytes, to: &list) }
+      return
+    }
+    var elements = elements(of: node)
+    while let start = elements.next(of: self, in: bytes) {
+      list.append(
+        FlatRecord(
+          kind: .map, key: node.key.rawValue, offset: start, contentStart: start + 1, contentEnd: 0, depth: depth))
+      while let record = elements.nextRecord(of: self, in: bytes) { add(record, depth + 1, bytes, to: &list) }
+    }
+  }
+
+  private func add(_ record: DumpRecord, _ depth: Int, _ bytes: RawSpan, to list: inout [FlatRecord]) {
+    list.append(FlatRecord(record, depth))
+    if record.kind != .property { flattenByElements(record.node, depth + 1, bytes, into: &list) }
+  }
+
   /// Reads the whole tree through the cursors, as every user of it does.
   func flattened(_ bytes: RawSpan) -> [FlatRecord] {
     var list: [FlatRecord] = []
@@ -29,16 +79,7 @@ extension DumpTree {
   private func flatten(_ node: DumpNode, _ depth: Int, _ bytes: RawSpan, into list: inout [FlatRecord]) {
     var records = records(of: node)
     while let record = records.next(of: self, in: bytes) {
-      let kind: FlatRecord.Kind =
-        switch record.kind {
-        case .property: .property
-        case .map: .map
-        case .array: .array
-        }
-      list.append(
-        FlatRecord(
-          kind: kind, key: record.key.rawValue, offset: record.offset, contentStart: record.value.offset,
-          contentEnd: record.value.end, depth: depth))
+      list.append(FlatRecord(record, depth))
       if record.kind != .property { flatten(record.node, depth + 1, bytes, into: &list) }
     }
   }

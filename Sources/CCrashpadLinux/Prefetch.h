@@ -1,0 +1,8 @@
+// What a processor does that Swift has no word for.
+#ifndef CRASHPADCTL_PREFETCH_H
+#define CRASHPADCTL_PREFETCH_H
+
+// Loads the cache line at an address while the program goes on. Never faults.
+static inline void processor_prefetch(const void *_Nonnull address) { __builtin_prefetch(address, 0, 3); }
+
+#endif
