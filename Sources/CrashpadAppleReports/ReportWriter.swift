@@ -6,9 +6,13 @@ package import CrashpadSnapshot
 package struct ReportWriter {
   private let snapshot: ProcessSnapshot
   private let report: ReportSnapshot
+  /// The module of frames without an image.
+  private let absoluteModule: Int?
 
   package static func write(_ snapshot: ProcessSnapshot, _ input: RawSpan, to json: inout JSONWriter) {
-    let writer = ReportWriter(snapshot: snapshot, report: snapshot.report ?? ReportSnapshot(kind: .crash))
+    let writer = ReportWriter(
+      snapshot: snapshot, report: snapshot.report ?? ReportSnapshot(kind: .crash),
+      absoluteModule: snapshot.modules.firstIndex { $0.isAbsolute })
     json.object { writer.writeBody(input, to: &$0) }
   }
 
@@ -147,12 +151,13 @@ package struct ReportWriter {
     if !report.messages.isEmpty {
       json.object("asi") { json in
         var images: [String] = []
-        for message in report.messages where !images.contains(message.image ?? "") {
-          images.append(message.image ?? "")
+        var texts: [String: [String]] = [:]
+        for message in report.messages {
+          let image = message.image ?? ""
+          if texts[image] == nil { images.append(image) }
+          texts[image, default: []].append(message.text)
         }
-        for image in images {
-          writeStrings(image, report.messages.filter { ($0.image ?? "") == image }.map(\.text), to: &json)
-        }
+        for image in images { writeStrings(image, texts[image] ?? [], to: &json) }
       }
     }
     if !report.kernelTriage.isEmpty { json.member("ktriageinfo", report.kernelTriage.joined(separator: "\n") + "\n") }
@@ -222,7 +227,7 @@ package struct ReportWriter {
 
   private func writeFrame(_ frame: RecordedFrame, to json: inout JSONWriter) {
     // For a frame without an image, the offset is the address.
-    member("imageIndex", frame.module ?? snapshot.modules.firstIndex { $0.isAbsolute }, &json)
+    member("imageIndex", frame.module ?? absoluteModule, &json)
     let base = frame.module.flatMap { snapshot.modules[$0].address } ?? 0
     json.member("imageOffset", frame.moduleOffset ?? frame.address &- base)
     member("symbol", frame.function, &json)

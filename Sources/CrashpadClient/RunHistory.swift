@@ -52,7 +52,7 @@ struct RunHistory {
       case .killed: end = .killed
       case .crashed(let time):
         end = .crashed
-        uptime = time.map { max($0 - run.start, 0) }
+        uptime = time.map { max($0.saturatingDifference(run.start), 0) }
       }
       if last == nil { last = (end, uptime) }
       guard end == .crashed, let uptime, uptime <= startCrashInterval else { break }

@@ -76,6 +76,8 @@ public struct Processing: Sendable {
   public struct LockReport: Sendable {
     public let dump: PendingDump
     package let decision: PendingDumpLock.Decision
+    /// Whether the dump is processed.
+    package let isTaken: Bool
   }
 
   /// What is told while it goes on.
@@ -108,8 +110,9 @@ public struct Processing: Sendable {
     for dump in pending.dumps where options.names?.contains(dump.name) != false {
       if options.exceptNames.contains(dump.name) { continue }
       let decision = PendingDumpLock.decide(dump, bundleIDs: options.bundleIDs, now: options.now)
-      if decision != .notLocked { tell(.lock(LockReport(dump: dump, decision: decision))) }
-      guard isEligible(dump, decision) else { continue }
+      let isTaken = isEligible(dump, decision)
+      if decision != .notLocked { tell(.lock(LockReport(dump: dump, decision: decision, isTaken: isTaken))) }
+      guard isTaken else { continue }
       if options.bundleIDs.contains(where: { dump.belongs(to: $0) }) { own.append(dump) } else { others.append(dump) }
     }
     let all = own + others
@@ -175,12 +178,5 @@ public struct Processing: Sendable {
       guard busy.count < waiting.count else { break }
     }
     for result in busy { tell(.result(result)) }
-  }
-}
-
-extension Int64 {
-  fileprivate func saturatingDifference(_ other: Int64) -> Int64 {
-    let (difference, overflow) = subtractingReportingOverflow(other)
-    return overflow ? (self < other ? .min : .max) : difference
   }
 }

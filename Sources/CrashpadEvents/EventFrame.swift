@@ -85,7 +85,7 @@ extension EventFrame {
     guard let index = snapshot.crashedThread else { return [] }
     let thread = snapshot.threads[index]
     let images = ImageNames(snapshot, file)
-    if let recorded = thread.frames { return recorded.map { EventFrame($0, images) } }
+    if let recorded = thread.frames { return recorded.prefix(StackForm.limit).map { EventFrame($0, images) } }
     guard let context = snapshot.exception?.context ?? thread.context else { return [] }
     return FramePointers.addresses(context, thread.stack?.region, snapshot, file).enumerated().map {
       EventFrame($0.element, isCaller: $0.offset > 0, images)

@@ -33,8 +33,11 @@ extension ProcessSnapshot {
   package func interruptedStacks(in bytes: RawSpan) -> [(start: UInt64, end: UInt64)] {
     guard system.operatingSystem == .linux, let offset = Saved.stackPointer(system.architecture) else { return [] }
     var ranges: [(start: UInt64, end: UInt64)] = []
+    // Threads of a damaged dump may share one stack, which is not read once for each.
+    var left = bytes.byteCount
     for thread in threads {
-      guard let stack = thread.stack, !stack.isSynthetic else { continue }
+      guard let stack = thread.stack, !stack.isSynthetic, stack.region.content.count <= left else { continue }
+      left -= stack.region.content.count
       let limit = thread.id == exception?.threadID ? Self.maximumCrashedStack : Self.maximumStack
       if let range = interruptedStack(stack.region, limit, pointerOffset: offset, bytes) { ranges.append(range) }
     }
@@ -45,7 +48,9 @@ extension ProcessSnapshot {
   private func interruptedStack(
     _ region: MemoryRegion, _ limit: UInt64, pointerOffset: Int, _ bytes: RawSpan
   ) -> (start: UInt64, end: UInt64)? {
-    withBytes(of: region.content, in: bytes) { stack in
+    // The addresses of a region that ends at 2^64 or behind it overflow.
+    guard region.end != nil else { return nil }
+    return withBytes(of: region.content, in: bytes) { stack in
       // Contexts, stacks and regions are aligned to 8 bytes.
       var place = Int((8 - region.address % 8) % 8)
       while place + pointerOffset + 8 <= stack.byteCount {

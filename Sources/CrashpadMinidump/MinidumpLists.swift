@@ -110,7 +110,7 @@ extension MinidumpReader {
   /// Reads a MINIDUMP_STRING as UTF-8. Returns nil, with a finding, if it is not in the file. `field` is the offset of
   /// the reference to it.
   mutating func string(at rva: Int, field: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content? {
-    if let known = strings[rva] { return known }
+    if let known = strings[rva] { return charged(known, at: field, path()) }
     guard rva <= bytes.byteCount - 4 else {
       findings.append(Finding(MinidumpRules.stringOutside, at: field, path: path()))
       return nil
@@ -146,14 +146,7 @@ extension MinidumpReader {
     var size = 0
     // Each unit takes at least one byte of UTF-8, so a name that is too long need not be scanned.
     if range.count / 2 <= stringBudget { _ = Self.forEachScalar(of: range, bytes) { size += Unicode.UTF8.width($0) } }
-    guard range.count / 2 <= stringBudget, size <= stringBudget else {
-      if !isExhausted { findings.append(Finding(MinidumpRules.tooManyEntries, at: range.offset, path: path())) }
-      isExhausted = true
-      // Later strings are not scanned either: together they could take very long.
-      stringBudget = 0
-      return .empty
-    }
-    stringBudget -= size
+    guard range.count / 2 <= stringBudget, charge(size, at: range.offset, path()) else { return .empty }
     let start = snapshot.arena.count
     // Reserve the exact size of a huge string; for others the arena grows like any array.
     if size > 1 << 20 { snapshot.arena.reserveCapacity(start + size) }
@@ -162,6 +155,25 @@ extension MinidumpReader {
     }
     if !isWellFormed { findings.append(Finding(MinidumpRules.stringEncoding, at: range.offset, path: path())) }
     return Content(arenaOffset: start, count: size)
+  }
+
+  /// Takes `size` bytes from the memory for strings; false, with a finding, if it is used up. Strings that many entries
+  /// share count each time, because users of the snapshot copy them.
+  private mutating func charge(_ size: Int, at offset: Int, _ path: @autoclosure () -> String) -> Bool {
+    guard size <= stringBudget else {
+      if !isExhausted { findings.append(Finding(MinidumpRules.tooManyEntries, at: offset, path: path())) }
+      isExhausted = true
+      // Later strings are not scanned either: together they could take very long.
+      stringBudget = 0
+      return false
+    }
+    stringBudget -= size
+    return true
+  }
+
+  /// `content`, or an empty text if the memory for strings is used up.
+  private mutating func charged(_ content: Content, at offset: Int, _ path: @autoclosure () -> String) -> Content {
+    charge(content.count, at: offset, path()) ? content : .empty
   }
 
   /// Calls `body` with each scalar, and with U+FFFD for a lone surrogate. Returns whether there was no lone surrogate.
@@ -201,7 +213,7 @@ extension MinidumpReader {
         Finding(MinidumpRules.annotationOutside, at: rva, path: path(), found: .byteCount(UInt64(count))))
       return nil
     }
-    return Content(inputOffset: rva + 4, count: count)
+    return charged(Content(inputOffset: rva + 4, count: count), at: field, path())
   }
 
   func guid(at offset: Int, _ bytes: RawSpan) -> UUIDBytes {

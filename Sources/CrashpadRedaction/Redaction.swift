@@ -14,7 +14,7 @@ public struct Redaction: Sendable {
   public struct NotADump: Error, CustomStringConvertible {
     package init() {}
 
-    public var description: String { "is neither an intermediate dump nor a minidump nor a crash report" }
+    public var description: String { "is not an intermediate dump, a minidump or a crash report" }
   }
 
   public init(_ policy: RedactionPolicy = RedactionPolicy()) { self.policy = policy }

@@ -101,7 +101,7 @@ extension CrashGroups {
     if let failure = tree.failure {
       throw NotAPart(
         reason: failure.reason == .tooDeep
-          ? "has too many values; make parts of fewer dumps" : "is no JSON from byte \(failure.offset) on")
+          ? "has too many values; make parts of fewer dumps" : "is not JSON: see byte \(failure.offset)")
     }
     guard let root = tree.root, root["schema"]?.string == Self.partSchema else {
       throw NotAPart(reason: "is no \(Self.partSchema); --partial writes one")
@@ -121,8 +121,11 @@ extension CrashGroups {
     }
   }
 
-  fileprivate static func count(_ value: JSONValue?) -> Int? {
-    value?.integer.flatMap { Int(exactly: $0) }.flatMap { $0 >= 0 && $0 < 1 << 48 ? $0 : nil }
+  /// More than any fleet has; sums of them do not overflow.
+  private static let maximumCount = 1 << 36
+
+  package static func count(_ value: JSONValue?) -> Int? {
+    value?.integer.flatMap { Int(exactly: $0) }.flatMap { $0 >= 0 && $0 < maximumCount ? $0 : nil }
   }
 }
 

@@ -1,3 +1,5 @@
+internal import CrashpadSnapshot
+
 /// What grouping keeps of one crash.
 package struct CrashFacts: Sendable, Hashable {
   /// What chooses between examples: the report's id, or else the input's name. It does not depend on the order of inputs.
@@ -167,13 +169,19 @@ package struct GroupCell: Sendable, Hashable {
   }
 
   private mutating func addQuick(_ client: String, _ times: [Int64]) {
-    quick[client] = ((quick[client] ?? []) + times).sorted()
+    guard times.count == 1 else {
+      quick[client] = ((quick[client] ?? []) + times).sorted()
+      return
+    }
+    // One crash after the other, mostly in the order of their times.
+    let index = quick[client]?.lastIndex { $0 <= times[0] }.map { $0 + 1 } ?? 0
+    quick[client, default: []].insert(times[0], at: index)
   }
 
   /// How many clients crashed at least three times within an hour, each time soon after the start.
   package var loopingClients: Int {
     quick.values.count { times in
-      times.indices.dropLast(2).contains { times[$0 + 2] - times[$0] <= 3600 }
+      times.indices.dropLast(2).contains { times[$0 + 2].saturatingDifference(times[$0]) <= 3600 }
     }
   }
 }

@@ -47,3 +47,11 @@ package struct CivilDate: Sendable, Hashable {
   /// Such as "2026-11-20".
   package var text: String { "\(decimal(year, width: 4))-\(decimal(month, width: 2))-\(decimal(day, width: 2))" }
 }
+
+extension Int64 {
+  /// The seconds from `other` to this time. Times of damaged files may have any value.
+  package func saturatingDifference(_ other: Int64) -> Int64 {
+    let (difference, overflow) = subtractingReportingOverflow(other)
+    return overflow ? (self < other ? .min : .max) : difference
+  }
+}

@@ -41,15 +41,15 @@ package struct UploadPolicy: Sendable {
   ///   - metadata: the metadata of the report.
   ///   - isNamed: whether the caller named this report.
   ///   - uploadsEnabled: whether the settings allow uploads.
-  ///   - lastAttempt: the time of the last attempt for any report, in seconds since 1970; 0 if there was none.
+  ///   - lastAttempt: the time of the last attempt for any report, in seconds since 1970; nil if there was none.
   ///   - now: the current time in seconds since 1970.
   package func decide(
-    _ metadata: ReportMetadata, isNamed: Bool, uploadsEnabled: Bool, lastAttempt: Int64, now: Int64
+    _ metadata: ReportMetadata, isNamed: Bool, uploadsEnabled: Bool, lastAttempt: Int64?, now: Int64
   ) -> Decision {
     let isRequested = isNamed || metadata.isUploadExplicitlyRequested
     guard isRequested || uploadsEnabled else { return .skip }
     if isNamed { return .upload }
-    if !retriesNow, let next = nextAttempt(metadata), now < next, !isBogus(metadata.lastUploadAttemptTime, now) {
+    if !retriesNow, let next = nextAttempt(metadata), now < next, !isBogus(metadata.lastUploadAttemptTime ?? 0, now) {
       // The report was given up and then requested again: that allows one more attempt at once.
       let wasGivenUp = metadata.isUploadExplicitlyRequested && metadata.uploadAttempts >= maximumAttempts
       if !wasGivenUp { return .waitAfterFailure(until: next) }
@@ -61,8 +61,10 @@ package struct UploadPolicy: Sendable {
   }
 
   /// The time at which the rate limit allows the next report, in seconds since 1970; nil if it may be sent now.
-  func nextTurn(lastAttempt: Int64, now: Int64) -> Int64? {
-    guard lastAttempt > 0, !isBogus(lastAttempt, now), now - lastAttempt < Self.rateInterval else { return nil }
+  func nextTurn(lastAttempt: Int64?, now: Int64) -> Int64? {
+    guard let lastAttempt, lastAttempt > 0, !isBogus(lastAttempt, now), now - lastAttempt < Self.rateInterval else {
+      return nil
+    }
     return lastAttempt + Self.rateInterval
   }
 
@@ -74,7 +76,7 @@ package struct UploadPolicy: Sendable {
     // More doublings would give days, and years if `maximumAttempts` is raised.
     let doublings = min(Int64(metadata.uploadAttempts) - 1, 10)
     // The time may come from a damaged file and have any value.
-    let (next, overflow) = metadata.lastUploadAttemptTime.addingReportingOverflow(backOff << doublings)
+    let (next, overflow) = (metadata.lastUploadAttemptTime ?? 0).addingReportingOverflow(backOff << doublings)
     return overflow ? .max : next
   }
 

@@ -6,8 +6,7 @@ import Glibc
 struct Crashpadctl: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "crashpadctl",
-    abstract:
-      "Reads, checks and converts crash dumps that were written inside the crashing process, and keeps their database.",
+    abstract: "Show, check, convert, symbolicate, group and upload crash dumps.",
     discussion: """
       Examples:
         crashpadctl inspect crash.idump            what crashed, why, where

@@ -94,6 +94,10 @@ struct LoadingTests {
       "handled sh -c './program; exit $?'")
     #expect(pair.with.status == 128 + SIGSEGV)
     try Self.expectDump(pair)
+    // Without /sys, the processors are those of the installation.
+    let tree = try Tool.shell("crashpadctl inspect --tree db/pending-serialized-ios-dump/*", in: pair.folder).text
+    let processors = try #require(tree.firstMatch(of: #/kCpuCount \(4 bytes\): (\d+)/#)?.output.1)
+    #expect(try Tool.shell("getconf _NPROCESSORS_ONLN", in: pair.folder).text == processors + "\n")
   }
 
   @Test("Sanitizers of Swift's compiler, with threads", arguments: ["address", "thread"])

@@ -157,6 +157,18 @@ struct DiagnosticTests {
     #expect(reading.codes == [])
   }
 
+  @Test("An .ips of an Intel Mac has segment registers")
+  func segments() throws {
+    let state =
+      #"{"flavor": "x86_THREAD_STATE", "rip": {"value": 4112}, "rflags": {"value": 582}, "cs": {"value": 43}, "gs": {"value": 5}}"#
+    let text = SampleReports.ips.replacing(
+      #/{"flavor": "ARM_THREAD_STATE64", "x": \[{"value": 1}\].*?}}, "frames"/#.dotMatchesNewlines(),
+      with: "\(state), \"frames\"")
+    let reading = Reading(text.replacing("ARM-64", with: "X86-64"))
+    #expect(reading.register("rip") == 4112 && reading.register("rflags") == 582)
+    #expect(reading.register("cs") == 43 && reading.register("fs") == 0 && reading.register("gs") == 5)
+  }
+
   @Test("Registers of other threads leave the crashed one's alone")
   func states() throws {
     let reading = Reading(SampleReports.ips)

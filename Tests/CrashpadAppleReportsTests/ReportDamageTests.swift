@@ -67,6 +67,13 @@ struct ReportDamageTests {
     "\"", "\\u", "null", "-1", "Powerstats for:", "Heaviest stack", "Termination Reason:", "\t", "<", ">", "1e308",
   ]
 
+  @Test("A line of a million words takes no minutes")
+  func longLine() {
+    let start = clock()
+    _ = Reading("Incident Identifier: 1\nProcess: a [1]\n\nThread 0:\n0 a " + String(repeating: "0xz ", count: 1 << 20))
+    #expect(clock() - start < 20 * CLOCKS_PER_SEC)
+  }
+
   static func mutated(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<random.between(1, 6) where !bytes.isEmpty {

@@ -64,6 +64,13 @@ struct RunHistoryTests {
     #expect(previous.startCrashes == 0)
   }
 
+  @Test("A start that no clock has does not end the program", arguments: [Int.min, .max])
+  func damagedStart(_ start: Int) throws {
+    try remember(start)
+    try putDump("app@\(id(1))", modified: 1000)
+    #expect(previous.end == .crashed)
+  }
+
   @Test("A run whose dump is a report by now crashed, when the report says", arguments: ["pending", "completed"])
   func report(state: String) throws {
     try remember(900)

@@ -206,7 +206,7 @@ struct DatabaseSettingsTests {
         for _ in 0..<25 {
           do {
             let change = try sessions[index % 4].changeSettings(newClientID: .random()) {
-              $0.lastUploadAttemptTime += 1
+              $0.lastUploadAttemptTime = ($0.lastUploadAttemptTime ?? 0) + 1
             }
             if let damage = change.damage { kept.add(damage.keptAs.text) }
           } catch { Issue.record(error) }

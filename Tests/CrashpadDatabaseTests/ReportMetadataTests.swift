@@ -42,8 +42,8 @@ struct ReportMetadataTests {
 
   @Test("Negative numbers stay what they are", arguments: [Int64.min, -1, 0, 1, Int64.max])
   func signs(value: Int64) throws {
-    var metadata = ReportMetadata(creationTime: value)
-    metadata.lastUploadAttemptTime = ~value
+    var metadata = ReportMetadata(creationTime: ~value)
+    metadata.lastUploadAttemptTime = value == 0 ? nil : value
     metadata.uploadAttempts = Int32(truncatingIfNeeded: value)
     #expect(try ReportMetadata(metadata.bytes) == metadata)
   }

@@ -202,7 +202,7 @@ struct ExplanationTests {
       processName: "server", threads: [crashing], crashed: 0, messages: [])
     let explanation = Explanation(crash)
     #expect(explanation.summary.hasPrefix("SIGBUS / BUS_ADRERR at 0x7f0000002000: "))
-    #expect(explanation.endedBy == ["The kernel, for what the thread did."])
+    #expect(explanation.endedBy == ["The kernel, because of what the thread did."])
   }
 
   // MARK: No crash

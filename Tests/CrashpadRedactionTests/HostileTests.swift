@@ -215,7 +215,7 @@ struct HostileTests {
     try folder.write(file.bytes, to: "a.dmp")
     let redacted = try Tool.run(["redact", "a.dmp", "-o", "b.dmp"], in: folder)
     #expect(redacted.status == 65 && !folder.exists("b.dmp"))
-    #expect(redacted.errorText == "a.dmp: error: is neither an intermediate dump nor a minidump nor a crash report\n")
+    #expect(redacted.errorText == "a.dmp: error: is not an intermediate dump, a minidump or a crash report\n")
     let id = "4f2a91d0-3c55-4e8a-9d2b-7f1e60a4c0b1"
     let made = try Tool.shell(
       "crashpadctl database create -d db && crashpadctl database new -d db a.dmp --id \(id)"
@@ -225,7 +225,7 @@ struct HostileTests {
       let result = try Tool.shell("crashpadctl upload -d db --url http://127.0.0.1:1/ --redact \(option)", in: folder)
       #expect(result.status != 0)
       let expected =
-        "\(id): error: can't be redacted: it is neither an intermediate dump nor a minidump nor a crash report\n"
+        "\(id): error: can't be redacted: it is not an intermediate dump, a minidump or a crash report\n"
       #expect(result.errorText.hasPrefix(expected), "\(result.errorText)")
     }
   }

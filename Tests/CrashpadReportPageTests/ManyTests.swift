@@ -70,7 +70,7 @@ struct ManyTests {
     try folder.write(Array("{}".utf8), to: "before.json")
     let message = try Self.run(
       ["report", "--no-system", "--baseline", "before.json", "artifacts", "-o", "c.html"], in: folder, status: 65)
-    #expect(message.contains("before.json: error: is no crashpadctl-group/1 document"))
+    #expect(message.contains("before.json: error: is not a crashpadctl-group/1 document"))
     #expect(!folder.exists("c.html"))
   }
 

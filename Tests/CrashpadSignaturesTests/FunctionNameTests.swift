@@ -1,4 +1,5 @@
 import CrashpadSignatures
+import Foundation
 import Testing
 
 /// One name for what compilers, optimizers and symbol files name in many ways.
@@ -186,5 +187,13 @@ struct FunctionNameTests {
       }.joined()
       _ = FunctionName.normalized(symbol)
     }
+  }
+
+  @Test(arguments: [("$s", " #1 in a"), ("", "<f as T>"), ("<", "<"), ("a", "‹"), ("", "{lambda()#1}")])
+  func `Names of a megabyte take neither the stack nor minutes`(start: String, part: String) {
+    let begin = clock()
+    _ = FunctionName.normalized(start + String(repeating: part, count: (1 << 20) / part.utf8.count))
+    let seconds = Double(clock() - begin) / Double(CLOCKS_PER_SEC)
+    #expect(seconds < 20, "\(seconds) s")
   }
 }

@@ -193,6 +193,8 @@ struct GroupTests {
     #expect(looping([0, 10]) == 0)
     #expect(looping([0, 10, 20], quick: false) == 0)
     #expect(looping([0, 5000, 9000, 9001, 9002]) == 1)
+    // Damaged times.
+    #expect(looping([.min, 0, .max]) == 0)
   }
 
   @Test func `Crashes without names go to the one group with names that has their raw signature`() {

@@ -290,4 +290,22 @@ struct HostileElfTests {
     let file = try BreakpadFile(InputFile(bytes: Array(text.utf8)))
     #expect(file.symbolize(0x1000)?.frames.count == 201)
   }
+
+  @Test("Segments of code at the ends of the address space are read without a trap")
+  func hugeSegments() throws {
+    for (offset, size, address) in [(UInt64(0), UInt64(1) << 63, UInt64(0)), (0xffff_ffff_ffff_ff00, 0xf0, 0)] {
+      var bytes = SynthElf().bytes
+      let header = (0..<8).reversed().reduce(0) { $0 << 8 | Int(bytes[32 + $1]) }
+      bytes.replaceSubrange(header..<header + 8, with: [1, 0, 0, 0, 5, 0, 0, 0])
+      bytes.replaceSubrange(header + 8..<header + 48, with: Self.words(offset, address, address, size, size))
+      let folder = try TemporaryFolder()
+      try folder.write(bytes, to: "a")
+      let file = try ElfFile(FilePath(folder.url("a").path))
+      #expect(file.isCode(address))
+      _ = file.word(at: address + 8)
+      _ = file.word(at: size - 1)
+      _ = file.code(around: address + 16, before: 1 << 20, after: 1 << 20)
+      _ = file.code(around: size - 1, before: 16, after: .max)
+    }
+  }
 }

@@ -135,12 +135,12 @@ struct GroupIndexTests {
     #expect(try JSONDocument(second.output)["failed_count"].int == 1)
   }
 
-  @Test func `What is no index stays as it is`() throws {
+  @Test func `A file that is not an index stays as it is`() throws {
     let folder = try folder(1)
     let command = "crashpadctl group --index base/index"
     try folder.write(Array("no database, but a text that is longer than the header of one\n".utf8), to: "base/index")
     let text = try Tool.shell("\(command) base/dumps; cat base/index", in: folder)
-    #expect(text.errorText.hasPrefix("base/index: error: is no index"), "\(text.errorText)")
+    #expect(text.errorText.hasPrefix("base/index: error: is not an index of crashpadctl group"), "\(text.errorText)")
     #expect(text.text.hasPrefix("no database"))
     _ = try Tool.shell("rm base/index; \(command) base/dumps", in: folder)
     let other = try Tool.shell("\(command) --in-app 'libx*' base/dumps", in: folder)

@@ -8,9 +8,9 @@ struct HostileFrameTests {
   private static let good = WorkerClient.request("good", "version", Data())
 
   @Test(arguments: [
-    ("", "the head is no JSON object"), ("nonsense", "the head is no JSON object"),
-    ("[]", "the head is no JSON object"),
-    (#"{"id":"x","op":"raw"} {}"#, "the head is no JSON object"), (#"{"op":"raw"}"#, "the head has no id"),
+    ("", "the head is not a JSON object"), ("nonsense", "the head is not a JSON object"),
+    ("[]", "the head is not a JSON object"),
+    (#"{"id":"x","op":"raw"} {}"#, "the head is not a JSON object"), (#"{"op":"raw"}"#, "the head has no id"),
     (#"{"id":"x"}"#, "the head has no op"), (#"{"id":"x","op":"delete"}"#, "the head has no op"),
     (#"{"id":"x","op":"raw","schema":"crashpadctl-worker/2"}"#, "schema"),
     (#"{"id":"x","op":"redact","remove_anotation":["a"]}"#, "redact has no option remove_anotation"),

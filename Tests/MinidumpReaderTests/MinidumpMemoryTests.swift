@@ -3,6 +3,7 @@ import DumpSynth
 import CrashpadFiles
 import Foundation
 import CrashpadMinidump
+import CrashpadSnapshot
 import SystemPackage
 import Testing
 import ToolRunner
@@ -14,6 +15,19 @@ struct MinidumpMemoryTests {
     let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
     return Int(line?.filter(\.isNumber) ?? "") ?? 0
+  }
+
+  @Test(
+    "A text that entries share counts for each of them", arguments: [HostileMinidump.sharedNames, .sharedAnnotations])
+  func sharedTexts(_ input: HostileMinidump) throws {
+    let bytes = input.bytes
+    let snapshot = try #require(unsafe MinidumpReader.read(bytes.span.bytes).snapshot)
+    let names = snapshot.modules.reduce(0) { $0 + ($1.name?.count ?? 0) }
+    let values = snapshot.modules.reduce(0) {
+      $0 + $1.annotationObjects.reduce(0) { $0 + $1.value.count }
+        + $1.simpleAnnotations.reduce(0) { $0 + $1.value.count }
+    }
+    #expect(names + values <= bytes.count + 8 << 20)
   }
 
   /// In a process of its own, as the highest use of memory is one number for a process. The file is mapped there, so what

@@ -115,8 +115,8 @@ struct DoctorHandlerTests {
     #expect(String(decoding: try folder.bytes(of: "said"), as: UTF8.self) == "ready\n0 of 3 s\n")
   }
 
-  @Test("What is stopped, has ended, or never was is not looked at")
-  func notLookedAt() throws {
+  @Test("A stopped or ended program is not examined, and a missing one is an error")
+  func notExamined() throws {
     let folder = try Self.folder()
     let stopped = try Self.doctor(
       """
@@ -125,9 +125,13 @@ struct DoctorHandlerTests {
       kill -STOP $server; doctor --pid $server; kill -CONT $server; sleep 0.1; kill $server; wait $server; echo $? > status
       """, in: folder)
     let check = try #require(stopped["checks"].array.first { $0["name"].string == "handlers" })
-    #expect(check["found"].string?.hasSuffix("is stopped, and not looked at; it has handlers for SIGSEGV") == true)
+    #expect(check["found"].string?.hasSuffix("is stopped, so it was not examined; it has handlers for SIGSEGV") == true)
     #expect(try folder.bytes(of: "status") == Array("143\n".utf8))
-    for words in ["--pid 2147483647", "--after 10s -- true", "-- ./nowhere"] {
+    for words in ["--pid 2147483647", "-- ./nowhere"] {
+      #expect(try RunTests.shell("crashpadctl doctor -d db \(words)", in: folder).status == 66)
+    }
+    do {
+      let words = "--after 10s -- true"
       let document = try Self.doctor("doctor \(words)", in: folder)
       #expect(document["program"].isNull)
       #expect(Self.states(document)["handlers"] != nil)

@@ -166,7 +166,7 @@ struct ServerFaultTests {
     for number in 1...2 {
       let report = try database.report(number)
       #expect(report.content == contents[number - 1])
-      if report.attempts == 1 { #expect(report.metadata.lastUploadAttemptTime == UploadDatabase.now) }
+      if report.attempts == 1 { #expect(report.metadata.lastUploadAttemptTime == Int64(UploadDatabase.now)) }
     }
     try collector.settle()
     #expect(try collector.requests.count == fault.requests)

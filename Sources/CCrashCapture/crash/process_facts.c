@@ -93,10 +93,10 @@ CRASH_TIME static void find_processor(char vendor[13], char model[49]) {
 #endif
 }
 
-// The number of processors in a list such as "0-3,6".
+// The number of processors in a list such as "0-3,6"; without /sys, as in some containers, that of the installation.
 CRASH_TIME static uint32_t count_processors(void) {
   char text[1024];
-  if (proc_read("/sys/devices/system/cpu/online", text, sizeof text) <= 0) return 0;
+  if (proc_read("/sys/devices/system/cpu/online", text, sizeof text) <= 0) return crash_state.processors;
   uint64_t count = 0;
   for (const char *place = text; *place >= '0' && *place <= '9';) {
     uint64_t first = take_number(&place);

@@ -92,6 +92,8 @@ void facts_install(const char *const *environment, const char *time_zone) {
   state->environment = &environ;
   state->kept_variables = environment;
   state->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  state->processors = processors > 0 ? (uint32_t)processors : 0;
   state->clock_ticks = getauxval(AT_CLKTCK);
   state->loader_base = getauxval(AT_BASE);
   state->vdso = getauxval(AT_SYSINFO_EHDR);

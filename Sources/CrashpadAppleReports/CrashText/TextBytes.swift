@@ -9,9 +9,11 @@ extension TextBytes {
 
   /// The text without surrounding blanks.
   var trimmed: TextBytes {
-    var result = self.drop { Self.isBlank($0) }
-    while let last = result.last, Self.isBlank(last) { result.removeLast() }
-    return result
+    guard let start = firstIndex(where: { !Self.isBlank($0) }), let last = lastIndex(where: { !Self.isBlank($0) })
+    else {
+      return self[endIndex...]
+    }
+    return self[start...last]
   }
 
   func has(prefix: String) -> Bool { starts(with: prefix.utf8) }

@@ -141,6 +141,9 @@ extension ReportBuilder {
     for (index, register) in more.enumerated() { context.r[index] = value(register) }
     context.rip = value(state["rip"])
     context.rflags = value(state["rflags"] ?? state["rfl"])
+    context.cs = value(state["cs"])
+    context.fs = value(state["fs"])
+    context.gs = value(state["gs"])
     if snapshot.system.architecture == .unknown { snapshot.system.architecture = .x86_64 }
     return .x86_64(context)
   }

@@ -46,7 +46,7 @@ final class UnfinishedTasks: Sendable {
   /// Returns nil if there are too many tasks.
   func begin(_ name: String, limit: Int) -> MonitoredTask? {
     // The places beyond the limit are never used.
-    let allowed: UInt64 = limit >= Self.limit ? .max : (1 << UInt64(limit)) - 1
+    let allowed: UInt64 = limit >= Self.limit ? .max : (1 << UInt64(max(limit, 0))) - 1
     while true {
       let bits = free.load(ordering: .relaxed)
       let index = (bits & allowed).trailingZeroBitCount

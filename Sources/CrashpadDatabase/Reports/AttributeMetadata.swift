@@ -41,7 +41,7 @@ public enum AttributeMetadata {
       metadata.serverID = attribute(generation + "id") ?? []
       metadata.isUploaded = text("uploaded") == "1"
       metadata.isUploadExplicitlyRequested = text("upload_explicitly_requested") == "1"
-      metadata.lastUploadAttemptTime = text("last_upload_time").flatMap(Int64.init) ?? 0
+      metadata.lastUploadAttemptTime = text("last_upload_time").flatMap(Int64.init).flatMap { $0 == 0 ? nil : $0 }
       metadata.uploadAttempts = text("upload_count").flatMap(Int32.init) ?? 0
       return metadata
     }

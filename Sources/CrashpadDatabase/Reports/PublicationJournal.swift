@@ -16,6 +16,8 @@ package final class PublicationJournal: Sendable {
   /// Crashpad removes files from `new/` after three days, in any order. A journal of this age, in seconds, proves
   /// nothing.
   private static let timeToLive: Int64 = 2 * 86400
+  /// The most bytes that are read: some hundred for each report of a batch.
+  private static let maximumSize = 16 << 20
 
   private let name: FileName
   private let folder: Folder
@@ -93,7 +95,7 @@ package final class PublicationJournal: Sendable {
     let status = try file.status()
     guard Int64(time(nil)) - status.modified < timeToLive else { return }
     var hasRemoved = false
-    for entry in entries(try file.prefix(status.size)) {
+    for entry in entries(try file.prefix(min(status.size, maximumSize))) {
       if try new.status(entry.temporaryName) != nil { continue }
       // Another session may be cleaning up after the same one, and has removed the unpublished reports.
       guard let current = try new.status(name), current.isSameFile(as: status) else { return }

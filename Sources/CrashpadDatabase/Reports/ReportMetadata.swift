@@ -13,8 +13,8 @@ public struct ReportMetadata: Sendable, Hashable {
   package static let maximumSize = 1 << 20
 
   public var uploadAttempts: Int32 = 0
-  /// Seconds since 1970; 0 if there was none.
-  public var lastUploadAttemptTime: Int64 = 0
+  /// Seconds since 1970; nil if there was none, for which the file has 0.
+  public var lastUploadAttemptTime: Int64?
   /// Seconds since 1970.
   public var creationTime: Int64
   public var isUploaded = false
@@ -45,7 +45,7 @@ public struct ReportMetadata: Sendable, Hashable {
     let version = Int32(bitPattern: span.uint32(at: 0))
     guard version == Self.version else { throw .unknownVersion(version) }
     uploadAttempts = Int32(bitPattern: span.uint32(at: 4))
-    lastUploadAttemptTime = Int64(bitPattern: span.uint64(at: 8))
+    lastUploadAttemptTime = span.time(at: 8)
     creationTime = Int64(bitPattern: span.uint64(at: 16))
     isUploaded = bytes[24] & 1 != 0
     isUploadExplicitlyRequested = bytes[24] & 2 != 0
@@ -57,10 +57,18 @@ public struct ReportMetadata: Sendable, Hashable {
     bytes.reserveCapacity(Self.fixedSize + serverID.count)
     bytes.append(littleEndian: Self.version)
     bytes.append(littleEndian: uploadAttempts)
-    bytes.append(littleEndian: lastUploadAttemptTime)
+    bytes.append(littleEndian: lastUploadAttemptTime ?? 0)
     bytes.append(littleEndian: creationTime)
     bytes.append((isUploaded ? 1 : 0) | (isUploadExplicitlyRequested ? 2 : 0))
     bytes.append(contentsOf: repeatElement(0, count: 7))
     return bytes + serverID
+  }
+}
+
+extension RawSpan {
+  /// The seconds since 1970 at `offset`; nil for 0, which stands for never.
+  func time(at offset: Int) -> Int64? {
+    let seconds = Int64(bitPattern: uint64(at: offset))
+    return seconds == 0 ? nil : seconds
   }
 }

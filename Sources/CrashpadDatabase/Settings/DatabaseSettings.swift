@@ -15,8 +15,8 @@ public struct DatabaseSettings: Sendable, Hashable {
 
   public var clientID: UUIDBytes
   public var uploadsEnabled = false
-  /// Seconds since 1970; 0 if there was none.
-  public var lastUploadAttemptTime: Int64 = 0
+  /// Seconds since 1970; nil if there was none, for which the file has 0.
+  public var lastUploadAttemptTime: Int64?
   /// Unknown options, kept unchanged.
   private var otherOptions: UInt32 = 0
 
@@ -45,7 +45,7 @@ public struct DatabaseSettings: Sendable, Hashable {
     guard span.uint32(at: 4) == Self.version else { throw .unknownVersion(span.uint32(at: 4)) }
     uploadsEnabled = span.uint32(at: 8) & 1 != 0
     otherOptions = span.uint32(at: 8) & ~1
-    lastUploadAttemptTime = Int64(bitPattern: span.uint64(at: 16))
+    lastUploadAttemptTime = span.time(at: 16)
     clientID = UUIDBytes(
       high: UInt64(span.uint32(at: 24)) << 32 | UInt64(span.uint16(at: 28)) << 16 | UInt64(span.uint16(at: 30)),
       low: span.uint64(at: 32).byteSwapped)
@@ -62,7 +62,7 @@ public struct DatabaseSettings: Sendable, Hashable {
     bytes.append(littleEndian: Self.version)
     bytes.append(littleEndian: otherOptions | (uploadsEnabled ? 1 : 0))
     bytes.append(littleEndian: UInt32(0))
-    bytes.append(littleEndian: lastUploadAttemptTime)
+    bytes.append(littleEndian: lastUploadAttemptTime ?? 0)
     bytes.append(littleEndian: UInt32(truncatingIfNeeded: clientID.high >> 32))
     bytes.append(littleEndian: UInt16(truncatingIfNeeded: clientID.high >> 16))
     bytes.append(littleEndian: UInt16(truncatingIfNeeded: clientID.high))

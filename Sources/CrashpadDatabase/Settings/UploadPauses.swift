@@ -33,10 +33,11 @@ struct UploadPauses {
   init(_ bytes: [UInt8]) {
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
       let words = line.split(separator: " ")
-      guard (2...3).contains(words.count), let until = Int64(words[0]) else { continue }
+      guard (2...3).contains(words.count), let until = Int64(words[0]), until > 0 else { continue }
       var pause = UploadPause(until: until)
       if words.count == 3 {
-        guard let failures = Int(words[2]), failures > 0 else { continue }
+        // Other values are damage, and would overflow later.
+        guard let failures = Int(words[2]), (1..<1 << 20).contains(failures) else { continue }
         pause.failures = failures
       }
       entries.append((String(words[1]), pause))

@@ -92,7 +92,7 @@ extension RepairPass {
   }
 
   private static func rank(_ metadata: ReportMetadata) -> (Int, Int64, Int32) {
-    (metadata.isUploaded ? 1 : 0, metadata.lastUploadAttemptTime, metadata.uploadAttempts)
+    (metadata.isUploaded ? 1 : 0, metadata.lastUploadAttemptTime ?? 0, metadata.uploadAttempts)
   }
 
   private static func isSameContent(_ a: InputFile, _ b: InputFile) throws -> Bool {

@@ -162,7 +162,8 @@ struct FaultFinder {
     }
   }
 
-  func checkTime(_ time: Int64, _ what: String, _ place: [FileName]) {
+  func checkTime(_ time: Int64?, _ what: String, _ place: [FileName]) {
+    guard let time else { return }
     if time < 0 {
       add(DatabaseRules.negativeTime, place, found: .text("\(what), \(time) s"))
     } else if examination.isFuture(time) {

@@ -20,7 +20,7 @@ package struct MappingFile: Sendable {
 
   package init(_ text: RawSpan) throws(NotAMapping) {
     let tree = JSONTree(text)
-    if let failure = tree.failure { throw NotAMapping(reason: "is no JSON", offset: failure.offset) }
+    if let failure = tree.failure { throw NotAMapping(reason: "is not JSON", offset: failure.offset) }
     guard let root = tree.root, root.kind == .object, root["schema"]?.string == Self.schema else {
       throw NotAMapping(reason: "is no mapping: \"schema\" has to be \"\(Self.schema)\"", offset: nil)
     }

@@ -96,7 +96,7 @@ struct ExplanationBuilder {
   mutating func take(_ row: CodeMeaning, summary: String? = nil) {
     let reading = CodeReading(row)
     result.summary = summary ?? reading.event
-    if !reading.endedBy.isEmpty { result.endedBy.append(capitalized(reading.endedBy)) }
+    if !reading.endedBy.isEmpty { result.endedBy.append(sentence(reading.endedBy)) }
     result.advice += reading.advice
     for row in reading.rows { add(row) }
   }
@@ -109,12 +109,4 @@ struct ExplanationBuilder {
     }
     note("\(words) \(thread.frames[index].text)", thread, frame: index)
   }
-}
-
-/// Capitalizes the text and adds a period. Names of programs keep their case: dyld, tccd.
-func capitalized(_ text: String) -> String {
-  guard !text.isEmpty else { return "" }
-  let isName = ["dyld", "tccd", "hangtracerd", "watchdogd", "libxpc", "libSystem"].contains { text.hasPrefix($0) }
-  let first = isName ? String(text.prefix(1)) : text.prefix(1).uppercased()
-  return "\(first)\(text.dropFirst())\(text.hasSuffix(".") ? "" : ".")"
 }

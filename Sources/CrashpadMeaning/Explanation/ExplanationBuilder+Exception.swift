@@ -24,7 +24,7 @@ extension ExplanationBuilder {
       let reading = CodeReading(description.title, description.rows)
       result.advice += reading.advice
       let endedBy = description.rows.lazy.map(\.endedBy).first { !$0.isEmpty } ?? CodeReading(first).endedBy
-      if !endedBy.isEmpty { result.endedBy.append(capitalized(endedBy)) }
+      if !endedBy.isEmpty { result.endedBy.append(sentence(endedBy)) }
     } else {
       result.notKnown.append("What \(description.title) means: the table does not have it.")
     }
@@ -67,7 +67,7 @@ extension ExplanationBuilder {
     let reading = CodeParser.guardReading(code, subcode)
     for row in reading.rows { add(row) }
     result.summary = "EXC_GUARD / \(decoded.name): \(decoded.rows.first?.event ?? "a guarded resource was misused")."
-    result.endedBy.append(capitalized(reading.endedBy))
+    result.endedBy.append(sentence(reading.endedBy))
     note(
       "The guard's code \(hex(code)): \(decoded.facts.text).")
     result.advice += reading.advice
@@ -134,7 +134,7 @@ extension ExplanationBuilder {
       guard let row = MeaningTable.message(line), let exception = crash.exception else { continue }
       note("The program left the message: \(shortened(line)).")
       // The program's own message is more specific than the resulting signal.
-      result.summary = "\(capitalized(row.event).dropLast()) (\(ExceptionDescription(exception, crash.system).title))."
+      result.summary = "\(sentence(row.event).dropLast()) (\(ExceptionDescription(exception, crash.system).title))."
       result.advice = row.advice + result.advice
       add(row)
       return true

@@ -15,7 +15,7 @@ extension ExplanationBuilder {
       return true
     }
     if let known = row.flatMap({ MeaningTable.code(code, in: $0.name) }) {
-      take(known, summary: termination.indicator.map { "\(capitalized(known.event)) The system's words: \($0)." })
+      take(known, summary: termination.indicator.map { "\(sentence(known.event)) The system's words: \($0)." })
     } else if let known = MeaningTable.terminationCode(code), row == nil || isSeen(known, in: row) {
       explainCode(known, code)
     } else {
@@ -60,7 +60,7 @@ extension ExplanationBuilder {
     let name = termination.namespace.map { "namespace \($0)" } ?? "a namespace that the report does not name"
     result.summary = "The process was ended with code \(hex(code)) of \(name), which is unknown."
     if let row {
-      result.endedBy.append(capitalized(row.endedBy))
+      result.endedBy.append(sentence(row.endedBy))
       add(row)
       result.advice += row.advice
     }
@@ -92,7 +92,7 @@ extension ExplanationBuilder {
     let isOwn = termination?.byProcess == report?.processName && termination?.byProcess != nil
     if !isOwn, ["JETSAM", "RUNNINGBOARD", "SPRINGBOARD", "CAROUSEL"].contains(namespace?.name) {
       result.cautions.append(
-        "\(capitalized(thread.title).dropLast()) is marked as crashed because the kernel stood there; it is no culprit."
+        "\(sentence(thread.title).dropLast()) is marked as crashed because the kernel stood there; it is no culprit."
       )
     }
   }

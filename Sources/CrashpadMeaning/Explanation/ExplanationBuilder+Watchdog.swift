@@ -65,7 +65,7 @@ extension ExplanationBuilder {
   mutating func explainWatchdog(_ row: CodeMeaning) {
     let text = WatchdogText(crash.terminationText)
     result.endedBy.append(
-      capitalized(termination?.namespace.flatMap { MeaningTable.namespace($0)?.endedBy } ?? row.endedBy))
+      sentence(termination?.namespace.flatMap { MeaningTable.namespace($0)?.endedBy } ?? row.endedBy))
     add(row)
     let event = text.event.map { " (\($0))" } ?? ""
     let allowance = text.allowanceText.map { " within \($0) s" } ?? " in time"

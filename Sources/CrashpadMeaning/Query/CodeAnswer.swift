@@ -103,8 +103,10 @@ package struct UnknownCode: Sendable {
 /// Capitalizes the text and adds a period.
 func sentence(_ text: String) -> String {
   guard let first = text.first else { return text }
-  // Names of functions keep their case.
+  // Names keep their case: functions, programs and systems such as watchOS.
   let word = text.prefix { $0 != " " }
-  let head = word.contains("(") || word.contains("_") ? String(first) : first.uppercased()
-  return head + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+  let isName =
+    word.contains("(") || word.contains("_") || word.dropFirst().contains(where: \.isUppercase)
+    || ["dyld", "tccd", "hangtracerd", "watchdogd", "libxpc"].contains { text.hasPrefix($0) }
+  return (isName ? String(first) : first.uppercased()) + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
 }

@@ -256,8 +256,10 @@ extension CodeParser {
     }
     if !readings.isEmpty { return CodeAnswer(token.text, readings) }
     return CodeAnswer(
-      token.text, unknown: "\(hex(number)) (\(number)) is unknown; a number means something only in its field",
-      collect: ["name the field in which it stands: crashpadctl explain RUNNINGBOARD \(hex(number))"])
+      token.text, unknown: "\(hex(number)) (\(number)) is not a known code",
+      collect: [
+        "put the field or namespace of the code before it, such as: crashpadctl explain RUNNINGBOARD \(hex(number))"
+      ])
   }
 
   private func smallNumber(_ number: UInt64) -> [CodeReading] {

@@ -207,6 +207,6 @@ struct CodeParser {
   ]
 
   private static func unknownName(_ query: String, _ name: String) -> CodeAnswer {
-    CodeAnswer(query, unknown: "\"\(name)\" is unknown", suggestions: Suggestions.names(like: name))
+    CodeAnswer(query, unknown: "\"\(name)\" is not a known code", suggestions: Suggestions.names(like: name))
   }
 }

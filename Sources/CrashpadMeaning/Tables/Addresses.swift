@@ -44,7 +44,7 @@ extension CodeMeaning {
     address(
       "address signed", nil, "High bits of the address are set as after a failed pointer authentication",
       causes: ["On arm64e a signed pointer was changed, or one without a signature was used."],
-      advice: ["The pointer without the high bits is where it was to go; build with Address Sanitizer."],
+      advice: ["Clear the high bits of the pointer to get the intended address; build with Address Sanitizer."],
       myth: "KERN_INVALID_ADDRESS with such an address is no ordinary wild pointer.",
       headline: "an access through a pointer with high bits set, as after a failed pointer authentication",
       .reports("Apple prints \"possible pointer authentication failure\" beside it")),

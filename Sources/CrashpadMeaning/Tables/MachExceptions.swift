@@ -9,7 +9,7 @@ extension CodeMeaning {
   }
 
   private static let types = Source.xnu("osfmk/mach/exception_types.h")
-  private static let kernelFault = "the kernel, for what the thread did"
+  private static let kernelFault = "the kernel, because of what the thread did"
 
   /// Mach exceptions by type.
   static let exceptions: [CodeMeaning] = [

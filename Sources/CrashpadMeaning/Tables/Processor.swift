@@ -1,6 +1,6 @@
 extension CodeMeaning {
   private static let arm = Source.xnu("osfmk/arm64/proc_reg.h")
-  private static let byKernel = "the kernel, for what the thread did"
+  private static let byKernel = "the kernel, because of what the thread did"
   private static let decode = ["Compare it with the address in far and the instruction at the program counter."]
 
   private static func syndrome(_ number: UInt64, _ name: String, _ event: String) -> CodeMeaning {

@@ -1,6 +1,6 @@
 extension CodeMeaning {
   private static let both = Source.file("Linux and XNU", "asm-generic/signal.h, bsd/sys/signal.h")
-  private static let kernel = "the kernel, for what the thread did"
+  private static let kernel = "the kernel, because of what the thread did"
   private static let sender = "the process that sent it, or the process itself"
   private static let sent = ["Look for the sender: si_pid in the dump, the terminating process in Apple's reports."]
 
@@ -25,10 +25,10 @@ extension CodeMeaning {
         "A stack overflow: endless recursion.",
       ],
       advice: [
-        "Look at the address and at si_code: SEGV_MAPERR is no memory, SEGV_ACCERR is memory without the right.",
+        "Look at the address and at si_code: SEGV_MAPERR: not mapped; SEGV_ACCERR: mapped, but the access is not permitted.",
         "Build with Address Sanitizer.",
       ],
-      myth: "With si_code SI_USER or SI_TKILL it is no fault: a process sent it, and the address means nothing."),
+      myth: "With si_code SI_USER or SI_TKILL it is not a fault: a process sent it, and the address means nothing."),
     signal(
       [.linux(7), .darwin(10)], "SIGBUS",
       "an access that could not be carried out: protected memory, a page that could not be read in, a misaligned address",

@@ -28,16 +28,18 @@ enum CxxName {
 
   /// Every balanced `<…>` as `<T>`, apart from those of operators.
   static func collapsingTypes(_ name: NameText) -> NameText {
+    guard name.contains("<") else { return name }
+    let ends = name.ends()
     var result: [UInt8] = []
     var index = 0
     while index < name.bytes.count {
       let byte = name.bytes[index]
       // "<deduplicated_symbol>" is a name, and a type stands behind one.
       if byte == UInt8(ascii: "<"), index > 0, name.isOpening(index), name.bytes[index - 1] != UInt8(ascii: " "),
-        let end = name.end(of: index)
+        ends[index] > 0
       {
         result.append(contentsOf: "<T>".utf8)
-        index = end
+        index = ends[index]
         continue
       }
       result.append(byte)

@@ -6,6 +6,7 @@ package enum FunctionName {
   ///   - symbol: mangled, or demangled by any tool.
   ///   - image: the module's file name without its extension; Swift's full names begin with it.
   package static func normalized(_ symbol: String, image: String? = nil) -> String {
+    let symbol = shortened(symbol)
     var name = NameText(symbol)
     // "<signal handler called>", "<deduplicated_symbol>": what stands for a name.
     if name.hasPrefix("Swift runtime failure: ") || name.hasPrefix("<") && name.hasSuffix(">") && !name.contains("::") {
@@ -15,13 +16,20 @@ package enum FunctionName {
     while name.drop(suffix: " [inlined]") || name.drop(suffix: " (inlined)") {}
     name = withoutSuffixes(name)
     // Suffixes of optimizers stand behind mangled names too.
-    if let demangled = Demangler.demangle(name.text, .simplified) { name = withoutSuffixes(NameText(demangled)) }
+    if let demangled = Demangler.demangle(name.text, .simplified) {
+      name = withoutSuffixes(NameText(shortened(demangled)))
+    }
     if let name = ObjectiveCName.normalized(name) { return name }
     withoutBlock(&name)
     if GoName.isGo(name) { return GoName.normalized(name) }
     if SwiftName.isSwift(name, symbol: symbol) { return SwiftName.normalized(name, image: image) }
     if isPlain(name) { return CName.normalized(name) }
     return CxxName.normalized(name)
+  }
+
+  /// The first 4 KiB: the rules search a name many times, and a hostile report may have one of megabytes.
+  private static func shortened(_ name: String) -> String {
+    name.utf8.count <= 4096 ? name : String(decoding: name.utf8.prefix(4096), as: UTF8.self)
   }
 
   /// What the rules compare: a closure is part of its owner.

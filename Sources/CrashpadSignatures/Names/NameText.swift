@@ -69,6 +69,22 @@ struct NameText {
     return nil
   }
 
+  /// `end(of:)` of each opening bracket, in one pass; 0 for other bytes, and for brackets that nothing closes.
+  func ends() -> [Int] {
+    var ends = [Int](repeating: 0, count: bytes.count)
+    var open: [Int] = []
+    for index in bytes.indices {
+      switch bytes[index] {
+      case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): open.append(index)
+      case UInt8(ascii: "<") where isOpening(index): open.append(index)
+      case UInt8(ascii: ">") where isClosing(index): _ = open.popLast().map { ends[$0] = index + 1 }
+      case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"): _ = open.popLast().map { ends[$0] = index + 1 }
+      default: continue
+      }
+    }
+    return ends
+  }
+
   /// Whether the `<` at `index` opens a list of types and is not part of an operator.
   func isOpening(_ index: Int) -> Bool { !isInOperator(index) }
 
@@ -81,10 +97,10 @@ struct NameText {
   /// Whether `index` lies in the symbols behind the word "operator" of C++, or in those of an operator of Swift.
   private func isInOperator(_ index: Int) -> Bool {
     var start = index
-    while start > 0, Self.operatorBytes.contains(bytes[start - 1]) { start -= 1 }
+    while start > 0, index - start < Self.longestOperator, Self.isOperator(bytes[start - 1]) { start -= 1 }
     // operator<<T>: the second bracket opens the types.
     if bytes[..<start].suffix(8).elementsEqual("operator".utf8) {
-      let symbols = bytes[start...].prefix { Self.operatorBytes.contains($0) }
+      let symbols = bytes[start...].prefix(Self.longestOperator).prefix { Self.isOperator($0) }
       let isShift =
         symbols.starts(with: "<<".utf8)
         && bytes[(start + 2)...].first.map { $0 == 0x28 || $0 == 0x3c || $0 == 0x3d } ?? true
@@ -96,12 +112,23 @@ struct NameText {
       return index - start < length
     }
     var end = index
-    while end < bytes.count, Self.operatorBytes.contains(bytes[end]) { end += 1 }
+    while end < bytes.count, end - index < Self.longestOperator, Self.isOperator(bytes[end]) { end += 1 }
     return bytes[end...].starts(with: " infix".utf8) || bytes[end...].starts(with: " prefix".utf8)
       || bytes[end...].starts(with: " postfix".utf8)
   }
 
-  private static let operatorBytes = Set("<>=-+*/%&|^!~".utf8)
+  /// The symbols of an operator; in damaged names there may be thousands in a row.
+  private static let longestOperator = 16
+
+  private static func isOperator(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "="), UInt8(ascii: "-"), UInt8(ascii: "+"),
+      UInt8(ascii: "*"), UInt8(ascii: "/"), UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "|"),
+      UInt8(ascii: "^"), UInt8(ascii: "!"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
 
   static func isWord(_ byte: UInt8) -> Bool {
     switch byte {

@@ -73,8 +73,12 @@ extension RawSpan {
     return end < byteCount ? ByteRange(offset: offset, count: end - offset) : nil
   }
 
-  /// The text before the next zero; nil if there is none.
+  /// The text before the next zero, at most 64 KiB of it; nil if the bytes end before. Without the limit, strings of a
+  /// hostile file that share one end would take the square of its size.
   func string(at offset: UInt64) -> String? {
-    Int(exactly: offset).flatMap { terminated(at: $0) }.map { text(in: $0) }
+    guard let start = Int(exactly: offset), start < byteCount else { return nil }
+    let room = min(byteCount - start, 1 << 16)
+    let end = firstZero(in: ByteRange(offset: start, count: room))
+    return end < byteCount ? text(in: ByteRange(offset: start, count: end - start)) : nil
   }
 }

@@ -180,9 +180,9 @@ final class DwarfSections {
   func scanner(_ header: UnitHeader) -> DieScanner? {
     let key = ScannerKey(abbreviations: header.abbreviations, format: header.format)
     if let known = scanners[key] { return known }
-    let scanner = abbreviations.withBytes { DieScanner($0, at: header.abbreviations, header.format) }
-    // Overlapping tables are stored several times.
-    if let scanner { _ = take(scanner.attributes.count / 4, &abbreviationsLeft) }
+    var scanner = abbreviations.withBytes { DieScanner($0, at: header.abbreviations, header.format) }
+    // Overlapping tables are stored several times; those beyond the limit are not used.
+    if let attributes = scanner?.attributes, !take(attributes.count / 4, &abbreviationsLeft) { scanner = nil }
     scanners[key] = .some(scanner)
     return scanner
   }

@@ -75,6 +75,9 @@ struct LineHeader {
 
   // MARK: Names
 
+  /// The most folders, and files, of one unit. A name takes 25 times as much memory as in the smallest header.
+  private static let maximumNames = 1 << 20
+
   /// Before DWARF 5. Numbers start at 1: folder 0 is the one in which the compiler ran; there is no file 0.
   private mutating func readOldNames(_ header: RawSpan, _ offset: inout Int) -> Bool {
     (folders, files) = ([Name()], [Name()])
@@ -83,9 +86,13 @@ struct LineHeader {
       offset = place.end + 1
       return place
     }
-    while let place = next(), place.count > 0 { folders.append(Name(place: .here(place))) }
+    while let place = next(), place.count > 0 {
+      guard folders.count < Self.maximumNames else { return false }
+      folders.append(Name(place: .here(place)))
+    }
     while let place = next() {
       guard place.count > 0 else { return true }
+      guard files.count < Self.maximumNames else { return false }
       // The folder, and the time and the size of the file.
       guard let folder = header.unsigned(&offset), header.unsigned(&offset) != nil, header.unsigned(&offset) != nil
       else { return false }
@@ -107,6 +114,7 @@ struct LineHeader {
     guard let count = header.unsigned(&offset), count == 0 || contents.contains(where: { takesBytes($0.form) }) else {
       return nil
     }
+    guard count <= Self.maximumNames else { return nil }
     var names: [Name] = []
     for _ in 0..<count {
       var name = Name()

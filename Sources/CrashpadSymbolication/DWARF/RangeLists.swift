@@ -84,18 +84,27 @@ struct RangeLists {
     }
   }
 
+  /// Whether a list has more entries without a range than compilers write. The others count as ranges do.
+  private func isTooMany(_ skipped: inout Int) -> Bool {
+    skipped += 1
+    return skipped > 1000 && !sections.takeRanges(1)
+  }
+
   private func pairs(_ bytes: RawSpan, _ offset: inout Int, _ body: (Range<UInt64>) -> Bool) -> Bool {
     let largest = format.addressSize == 8 ? UInt64.max : 0xffff_ffff
     var base = base
+    var skipped = 0
     while let first = format.fixed(format.addressSize, bytes, &offset),
       let second = format.fixed(format.addressSize, bytes, &offset)
     {
       if first == 0, second == 0 { return true }
       if first == largest {
         base = second
+        if isTooMany(&skipped) { return false }
         continue
       }
       let (start, end) = ((base &+ first) & largest, (base &+ second) & largest)
+      if start >= end, isTooMany(&skipped) { return false }
       if start < end, !body(start..<end) { return true }
     }
     return false
@@ -103,6 +112,7 @@ struct RangeLists {
 
   private func entries(_ bytes: RawSpan, _ offset: inout Int, _ body: (Range<UInt64>) -> Bool) -> Bool {
     var base = base
+    var skipped = 0
     func address() -> UInt64? { format.fixed(format.addressSize, bytes, &offset) }
     func indexed() -> UInt64? { bytes.unsigned(&offset).flatMap { addresses[$0] } }
     while offset < bytes.byteCount {
@@ -115,6 +125,7 @@ struct RangeLists {
       case DW_RLE_base_addressx, DW_RLE_base_address:
         guard let new = kind == DW_RLE_base_address ? address() : indexed() else { return false }
         base = new
+        if isTooMany(&skipped) { return false }
         continue
       case DW_RLE_startx_endx: (start, end) = (indexed(), indexed())
       case DW_RLE_startx_length:
@@ -130,6 +141,7 @@ struct RangeLists {
       default: return false
       }
       guard let start, let end else { return false }
+      if start >= end, isTooMany(&skipped) { return false }
       if start < end, !body(start..<end) { return true }
     }
     return false

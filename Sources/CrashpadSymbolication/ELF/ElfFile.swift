@@ -102,6 +102,20 @@ final class ElfFile: @unchecked Sendable {
         if !isTooFar { code.append((segment.p_vaddr, segment.p_offset..<last)) }
       }
       imageBase = base ?? 0
+      codeRanges = Self.merged(codeRanges)
+    }
+
+    /// The ranges in the order of their addresses, without overlaps.
+    private static func merged(_ ranges: [Range<UInt64>]) -> [Range<UInt64>] {
+      var merged: [Range<UInt64>] = []
+      for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+        if let last = merged.last, range.lowerBound <= last.upperBound {
+          merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+        } else {
+          merged.append(range)
+        }
+      }
+      return merged
     }
   }
 
@@ -115,7 +129,7 @@ final class ElfFile: @unchecked Sendable {
 
   /// The place of an address in the file, and the range in the file of the code around it.
   private func place(of address: UInt64) -> (place: UInt64, content: Range<UInt64>)? {
-    for (start, content) in code where address >= start && address - start < UInt64(content.count) {
+    for (start, content) in code where address >= start && address - start < content.upperBound - content.lowerBound {
       return (content.lowerBound + (address - start), content)
     }
     return nil
@@ -134,7 +148,7 @@ final class ElfFile: @unchecked Sendable {
   func code(around address: UInt64, before: Int, after: Int) -> (bytes: [UInt8], before: Int)? {
     guard let (place, content) = place(of: address) else { return nil }
     let first = max(content.lowerBound, place - min(place, UInt64(before)))
-    let last = min(content.upperBound, place + UInt64(after))
+    let last = place + min(content.upperBound - place, UInt64(after))
     return withImage { bytes in
       guard last <= UInt64(bytes.byteCount) else { return nil }
       return (bytes.array(in: ByteRange(offset: Int(first), count: Int(last - first))), Int(place - first))
@@ -159,7 +173,11 @@ final class ElfFile: @unchecked Sendable {
   /// Whether the file has not been linked: its sections have no addresses.
   var isRelocatable: Bool { type == UInt16(ET_REL) }
 
-  func isCode(_ address: UInt64) -> Bool { codeRanges.isEmpty || codeRanges.contains { $0.contains(address) } }
+  func isCode(_ address: UInt64) -> Bool {
+    if codeRanges.isEmpty { return true }
+    let next = codeRanges.indices.partition { codeRanges[$0].lowerBound > address }
+    return next > 0 && codeRanges[next - 1].contains(address)
+  }
 }
 
 // MARK: Sections

@@ -29,8 +29,9 @@ struct ElfSymbolTable {
       }
       return true
     }
-    let full = tables.filter { $0.header.sh_type == UInt32(SHT_SYMTAB) }
-    for table in full.isEmpty ? tables : full { read(table, file) }
+    // A file has one of each kind at most.
+    let full = tables.first { $0.header.sh_type == UInt32(SHT_SYMTAB) }
+    if let table = full ?? tables.first { read(table, file) }
     sort()
   }
 

@@ -75,7 +75,7 @@ extension MachOFile {
       case _ where word & 0x1c00_0000 == 0x1400_0000: return nil
       default: break
       }
-      place += 4
+      place &+= 4  // An unaligned start may be at the end of the address space.
     }
     // A frameless function that has allocated all of its stack
     if unwind.encoding & 0x0f00_0000 == 0x0200_0000, lowered == UInt64(unwind.encoding >> 12 & 0xfff) * 16 {

@@ -76,14 +76,16 @@ private struct UnwindTable {
     var end: UInt32 = 0
     // Pages of a hostile file may share bytes, and so have more entries than the file can hold.
     let limit = range.count
+    var seen = 0
     for index in 0..<Int(count) {
       guard let base = word(Int(first) + index * 12, bytes), let page = word(Int(first) + index * 12 + 4, bytes),
         base >= end
       else { break }
       end = base
-      guard page != 0, index < Int(count) - 1, entries.count < limit, let size = half(Int(page) + 6, bytes) else {
+      guard page != 0, index < Int(count) - 1, seen < limit, let size = half(Int(page) + 6, bytes) else {
         continue
       }
+      seen += Int(size)
       for number in 0..<size {
         if let entry = entry(number, ofPage: Int(page), base, bytes), entry.start >= entries.last?.start ?? 0 {
           entries.append(entry)

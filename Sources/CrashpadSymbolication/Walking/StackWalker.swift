@@ -5,6 +5,8 @@ package struct StackWalker: Sendable {
   package struct Limits: Sendable {
     /// The maximum number of frames: only an infinite recursion has stacks this deep.
     package var frames = 200_000
+    /// The maximum number of frames of all threads together: threads of a damaged dump may share one deep stack.
+    package var allFrames = 2_000_000
     /// The number of words of the stack to scan for a return address; four times as many for the first frame.
     package var scannedWords = 40
 
@@ -42,8 +44,8 @@ package struct StackWalker: Sendable {
     self.limits = limits
   }
 
-  /// The frames from `registers` outwards, and the reason why they end.
-  package func walk(from registers: FrameRegisters) -> Walk {
+  /// The frames from `registers` outwards, at most `most`, and the reason why they end.
+  package func walk(from registers: FrameRegisters, most: Int = .max) -> Walk {
     guard let instruction = registers.instructionPointer else { return Walk(frames: [], end: .noRegisters) }
     var callee = Position(registers, stripped(instruction), .context, isCaller: false)
     // After a jump to an invalid address, the caller is found as if that address were the first instruction of a called
@@ -51,7 +53,7 @@ package struct StackWalker: Sendable {
     var module = module(at: callee.lookupAddress)
     var frames = [frame(callee, in: module)]
     var end = WalkEnd.tooManyFrames
-    while frames.count < limits.frames {
+    while frames.count < min(limits.frames, most) {
       switch caller(of: callee, in: module, &frames[frames.count - 1]) {
       case .end(let reason):
         end = reason

@@ -58,6 +58,7 @@ package struct Symbolization: Sendable {
       modules: walked, memory: WalkedMemory(snapshot, file), addressMask: snapshot.codeAddressMask, limits: limits)
 
     let name = { (module: Int, offset: UInt64) in lazies[module].symbols.symbolize(offset) }
+    var framesLeft = limits.allFrames
     self.threads = snapshot.crashedFirst(threads).map { index, thread in
       let context =
         (index == nil || thread?.isCrashed == true ? snapshot.exception?.context : nil) ?? thread?.thread.context
@@ -65,7 +66,8 @@ package struct Symbolization: Sendable {
       if let recorded = thread?.thread.frames {
         (frames, end) = (RecordedStack(recorded, demangled: cache.demangled, name).frames, .done)
       } else {
-        let walk = Self.walk(thread?.thread, context, snapshot, file, walker)
+        let walk = Self.walk(thread?.thread, context, snapshot, file, walker, most: framesLeft)
+        framesLeft -= walk.frames.count
         frames = walk.frames.map { frame in
           Frame(
             frame: frame, symbol: frame.module.flatMap { module in frame.lookupOffset.flatMap { name(module, $0) } })
@@ -85,13 +87,13 @@ package struct Symbolization: Sendable {
 
   private static func walk(
     _ thread: ThreadSnapshot?, _ context: CPUContext?, _ snapshot: ProcessSnapshot, _ file: InputFile,
-    _ walker: StackWalker
+    _ walker: StackWalker, most: Int
   ) -> StackWalker.Walk {
     if let addresses = snapshot.prewalkedAddresses(thread, context, file) { return walker.walk(prewalked: addresses) }
     guard let context, let registers = FrameRegisters(context) else {
       return StackWalker.Walk(frames: [], end: .noRegisters)
     }
-    return walker.walk(from: registers)
+    return walker.walk(from: registers, most: most)
   }
 }
 

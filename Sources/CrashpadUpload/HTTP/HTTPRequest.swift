@@ -63,8 +63,11 @@ package struct HTTPOptions: Sendable {
 }
 
 extension Duration {
-  /// Without fractions.
-  var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+  /// Without fractions; at most 24 days, as libcurl's 32-bit times have.
+  var milliseconds: Int64 {
+    let seconds = min(max(components.seconds, 0), Int64(Int32.max) / 1000 - 1)
+    return seconds * 1000 + (components.seconds == seconds ? components.attoseconds / 1_000_000_000_000_000 : 0)
+  }
 }
 
 /// The bytes of a request, read once from beginning to end, and again after `rewind`.

@@ -7,8 +7,8 @@ import SystemPackage
 struct ConvertRun {
   struct Options: Sendable {
     var conversion = Conversion(to: .minidump)
-    /// The number of inputs converted at once; 0 for one per CPU.
-    var jobs = 0
+    /// The number of inputs to convert at once; nil for one per CPU.
+    var jobs: Int?
     var keepsGoing = false
     /// Whether each output is flushed to disk.
     var isDurable = false
@@ -73,7 +73,7 @@ struct ConvertRun {
 }
 
 extension FailureText {
-  static let ownOutput = FailureText("would become its own output; -o names another", .usage)
+  static let ownOutput = FailureText("is the output too; choose another with -o", .usage)
 }
 
 extension BatchResult<Conversion.Result> {

@@ -36,11 +36,11 @@ struct DatabaseCreatePrinter {
   private func text(_ outcome: DatabaseCreateRun.Outcome) -> String {
     let what: String
     switch outcome.missing {
-    case nil: what = run.isDryRun ? "would be made" : "made"
+    case nil: what = run.isDryRun ? "would be created" : "made"
     case []?: what = "is a database already"
     case let missing?:
       let names = missing.map(\.text).joined(separator: ", ")
-      what = run.isDryRun ? "\(names) would be made" : "\(names) made; the rest was there"
+      what = run.isDryRun ? "\(names) would be created" : "\(names) created; the rest existed"
     }
     let id = outcome.clientID.map { "client id \($0.text)" } ?? "the client id would be a random one"
     return "\(Wording.printable(run.path)): \(what); \(id)"

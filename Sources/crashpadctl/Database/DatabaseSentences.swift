@@ -94,9 +94,6 @@ enum DatabaseSentences {
     if overflow { return Wording.date(seconds) }
     return "\(Wording.date(seconds)), \(Wording.age(age))\(age < 0 ? "" : " ago")"
   }
-
-  /// The time of an upload attempt; "never" for 0.
-  static func attempt(_ seconds: Int64) -> String { seconds == 0 ? "never" : Wording.date(seconds) }
 }
 
 extension ReportChangeFailure: ExplainedError {

@@ -17,12 +17,12 @@ struct BooleanArgument: ExpressibleByArgument {
 
 /// A time, or `never`.
 struct AttemptArgument: ExpressibleByArgument {
-  /// The time in seconds since 1970; 0 for `never`.
-  let seconds: Int64
+  /// The time in seconds since 1970; nil for `never`.
+  let seconds: Int64?
 
   init?(argument: String) {
     if argument.lowercased() == "never" {
-      seconds = 0
+      seconds = nil
     } else {
       guard let time = TimeArgument(argument: argument) else { return nil }
       seconds = time.seconds
@@ -79,14 +79,16 @@ struct DatabaseSettingsCommand: ParsableCommand {
 
   func validate() throws {
     if clientID != nil, hasNewClientID { throw ValidationError("--client-id and --new-client-id exclude each other.") }
-    if get != nil, changesSomething { throw ValidationError("--get changes nothing.") }
+    if get != nil, changesSomething {
+      throw ValidationError("--get and options that change settings exclude each other.")
+    }
     if get != nil, format == .json { throw ValidationError("--get and --format json exclude each other.") }
   }
 
   func run() throws {
     let run = SettingsRun(
       database: try database.open(), uploadsEnabled: uploadsEnabled?.value,
-      lastUploadAttempt: lastUploadAttempt?.seconds, clientID: clientID, hasNewClientID: hasNewClientID,
+      lastUploadAttempt: lastUploadAttempt, clientID: clientID, hasNewClientID: hasNewClientID,
       isDryRun: dryRun)
     let printer = SettingsPrinter(run: run, format: format)
     let state: DatabaseSettings.State

@@ -88,10 +88,10 @@ struct ReportCells {
       if let metadata { bytes.append(contentsOf: (metadata.isUploadExplicitlyRequested ? "yes" : "no").utf8) }
     case .lastAttempt:
       guard let metadata else { return }
-      if metadata.lastUploadAttemptTime == 0 {
-        bytes.append(contentsOf: "never".utf8)
+      if let time = metadata.lastUploadAttemptTime {
+        dates.append(time, to: &bytes)
       } else {
-        dates.append(metadata.lastUploadAttemptTime, to: &bytes)
+        bytes.append(contentsOf: "never".utf8)
       }
     default: appendRaw(column, report, lock, to: &bytes)
     }
@@ -115,7 +115,7 @@ struct ReportCells {
     case .requested: if let metadata { bytes.append(contentsOf: "\(metadata.isUploadExplicitlyRequested)".utf8) }
     case .attempts: if let metadata { bytes.append(contentsOf: String(metadata.uploadAttempts).utf8) }
     case .lastAttempt:
-      if let metadata, metadata.lastUploadAttemptTime != 0 { appendTime(metadata.lastUploadAttemptTime, to: &bytes) }
+      if let time = metadata?.lastUploadAttemptTime { appendTime(time, to: &bytes) }
     case .serverID:
       if let id = metadata?.serverID, !id.isEmpty { bytes.append(contentsOf: Wording.printable(id).utf8) }
     case .metadata: bytes.append(contentsOf: DatabaseSentences.word(report.metadata).utf8)

@@ -23,7 +23,7 @@ struct ReportJSON {
     json.optional("uploaded", metadata?.isUploaded)
     json.optional("upload_requested", metadata?.isUploadExplicitlyRequested)
     json.member("upload_attempts", metadata?.uploadAttempts)
-    json.member("last_upload_attempt", attempt(metadata?.lastUploadAttemptTime))
+    json.member("last_upload_attempt", metadata?.lastUploadAttemptTime.flatMap { dates.rfc3339($0) })
     let serverID = metadata?.serverID ?? []
     json.member("server_id", serverID.isEmpty ? nil : String(decoding: serverID, as: UTF8.self))
     json.member("metadata", DatabaseSentences.word(report.metadata))
@@ -57,12 +57,6 @@ struct ReportJSON {
       }
     json.member("since", since.flatMap { dates.rfc3339($0) })
     json.close("}")
-  }
-
-  /// The time of an upload attempt; null if there was none.
-  private mutating func attempt(_ seconds: Int64?) -> String? {
-    guard let seconds, seconds != 0 else { return nil }
-    return dates.rfc3339(seconds)
   }
 }
 

@@ -16,8 +16,8 @@ enum ReportText {
       lines.append(("Uploaded", metadata.isUploaded ? "yes" : "no"))
       lines.append(("Upload requested", metadata.isUploadExplicitlyRequested ? "yes" : "no"))
       lines.append(("Upload attempts", grouped(metadata.uploadAttempts)))
-      let last = metadata.lastUploadAttemptTime
-      lines.append(("Last attempt", last == 0 ? "never" : DatabaseSentences.date(last, now: now)))
+      let last = metadata.lastUploadAttemptTime.map { DatabaseSentences.date($0, now: now) }
+      lines.append(("Last attempt", last ?? "never"))
       if !metadata.serverID.isEmpty { lines.append(("Server id", Wording.printable(metadata.serverID))) }
     } else {
       lines.append(("Last changed", DatabaseSentences.date(report.modified, now: now)))

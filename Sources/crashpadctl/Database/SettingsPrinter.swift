@@ -56,9 +56,7 @@ struct SettingsPrinter {
     case .clientID: settings.clientID.text
     case .uploadsEnabled: "\(settings.uploadsEnabled)"
     case .lastUploadAttempt:
-      settings.lastUploadAttemptTime == 0
-        ? "never"
-        : Wording.rfc3339(settings.lastUploadAttemptTime) ?? "\(settings.lastUploadAttemptTime)"
+      settings.lastUploadAttemptTime.map { Wording.rfc3339($0) ?? "\($0)" } ?? "never"
     }
   }
 
@@ -66,7 +64,7 @@ struct SettingsPrinter {
     [
       ("Client id", isRandom ? "a random one" : settings.clientID.text),
       ("Uploads enabled", settings.uploadsEnabled ? "yes" : "no"),
-      ("Last upload attempt", DatabaseSentences.attempt(settings.lastUploadAttemptTime)),
+      ("Last upload attempt", settings.lastUploadAttemptTime.map { Wording.date($0) } ?? "never"),
     ]
   }
 
@@ -91,7 +89,6 @@ struct SettingsPrinter {
     }
     json.member("client_id", settings?.clientID.text)
     json.optional("uploads_enabled", settings?.uploadsEnabled)
-    let attempt = settings?.lastUploadAttemptTime ?? 0
-    json.member("last_upload_attempt", attempt == 0 ? nil : Wording.rfc3339(attempt))
+    json.member("last_upload_attempt", settings?.lastUploadAttemptTime.flatMap { Wording.rfc3339($0) })
   }
 }

@@ -6,8 +6,7 @@ import CrashpadSnapshot
 struct SettingsRun {
   let database: CrashDatabase
   let uploadsEnabled: Bool?
-  /// In seconds since 1970; 0 for never.
-  let lastUploadAttempt: Int64?
+  let lastUploadAttempt: AttemptArgument?
   let clientID: UUIDBytes?
   /// Whether the client id becomes a random one.
   let hasNewClientID: Bool
@@ -45,7 +44,7 @@ struct SettingsRun {
   /// - Parameter newClientID: the new client id; nil to keep the current one.
   private func apply(_ settings: inout DatabaseSettings, _ newClientID: UUIDBytes?) {
     if let uploadsEnabled { settings.uploadsEnabled = uploadsEnabled }
-    if let lastUploadAttempt { settings.lastUploadAttemptTime = lastUploadAttempt }
+    if let lastUploadAttempt { settings.lastUploadAttemptTime = lastUploadAttempt.seconds }
     if let newClientID { settings.clientID = newClientID }
   }
 }

@@ -104,7 +104,7 @@ struct DoctorChecks {
       return
     }
     if facts.hasOwnerLocks == true {
-      good("locks", "a living program can mark its file as its own")
+      good("locks", "locks of open files work (F_OFD_SETLK)")
     } else {
       add(
         "locks", .limited, "no open file description locks",
@@ -317,11 +317,11 @@ struct DoctorChecks {
     guard let trial else { return }
     if let fault = trial.fault {
       add(
-        "changed user", .limited, "a program of root that becomes another user: \(fault)",
+        "changed user", .limited, "a program of root that changes its user: \(fault)",
         "workers of servers such as nginx leave no dumps",
         "make the database with mode 1777 before, or start the server as the user of its workers")
     } else {
-      good("changed user", "a program of root that becomes another user leaves a dump")
+      good("changed user", "a program of root that changes its user leaves a dump")
     }
   }
 

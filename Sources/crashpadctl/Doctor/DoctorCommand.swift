@@ -36,8 +36,10 @@ struct DoctorCommand: ParsableCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("How long to let the program run before it is ended, such as 2s.", valueName: "duration"))
-  var after = DurationArgument(seconds: 1)
+    help: ArgumentHelp(
+      "How long to let the program run before it is ended, such as 2s; a bare number is in seconds. (default: 1s)",
+      valueName: "duration"))
+  var after: DurationArgument?
 
   @Argument(
     parsing: .postTerminator,
@@ -48,7 +50,10 @@ struct DoctorCommand: ParsableCommand {
   func validate() throws {
     if process != nil, !program.isEmpty { throw ValidationError("--pid takes no program behind it.") }
     if let process, process < 1 { throw ValidationError("--pid takes a process id.") }
-    if !(1...600_000).contains(after.milliseconds) { throw ValidationError("--after takes 1ms to 10min.") }
+    if let after {
+      if program.isEmpty { throw ValidationError("--after goes with a program, behind --.") }
+      if !(1...600_000).contains(after.milliseconds) { throw ValidationError("--after takes 1ms to 10min.") }
+    }
   }
 
   func run() throws {
@@ -86,17 +91,18 @@ struct DoctorCommand: ParsableCommand {
     if case .found(let path) = library, let folder, trial?.dumpSize != nil {
       checks.addChangedUser(CaptureTrial.changingUser(path, folder))
     }
-    let handlers = addHandlers(&checks, library, folder)
+    let handlers = try addHandlers(&checks, library, folder)
     // Releases the folder now: ending the tool with an exit status runs no deinitializers.
     folder = nil
     print(checks, database, trial, handlers)
     throw checks.isGood ? ExitStatus.success : .findings
   }
 
-  /// Adds the handlers of the program that was named, if there is one.
+  /// Adds the handlers of the program that was named, if there is one. Throws the exit status if there is no such
+  /// program or process.
   private func addHandlers(
     _ checks: inout DoctorChecks, _ library: HandlerLibrary.Search, _ folder: TrialFolder?
-  ) -> ProgramHandlers? {
+  ) throws -> ProgramHandlers? {
     let outcome: ProgramHandlers.Outcome
     let name: String
     if let process {
@@ -108,14 +114,18 @@ struct DoctorCommand: ParsableCommand {
       name = Wording.printable(ArgumentText.bytes(first))
       if case .found(let path) = library, let folder {
         outcome = ProgramHandlers.starting(
-          program.map { ArgumentText.bytes($0) }, path, folder, milliseconds: after.milliseconds)
+          program.map { ArgumentText.bytes($0) }, path, folder, milliseconds: after?.milliseconds ?? 1000)
       } else {
         outcome = .notTried
       }
     } else {
       return nil
     }
-    checks.addProgram(outcome, name)
+    switch outcome {
+    case .failed(.ended): throw Terminal.failure("\(name) does not exist", .noInput)
+    case .notStarted(let errno): throw Terminal.failure("\(name): \(errno.description)", .noInput)
+    default: checks.addProgram(outcome, name)
+    }
     if case .found(let handlers) = outcome { return handlers }
     return nil
   }

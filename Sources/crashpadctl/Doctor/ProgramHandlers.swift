@@ -139,7 +139,7 @@ struct ProgramHandlers {
   enum Outcome {
     case found(ProgramHandlers)
     case failed(SignalActions.Failure)
-    /// The program ended before it was looked at.
+    /// The program ended before it was examined.
     case ended(Supervisor.End)
     case notStarted(Errno)
     /// The library, or a place for the dumps, is missing.
@@ -206,29 +206,31 @@ extension DoctorChecks {
     }
     switch outcome {
     case .found(let handlers): add(handlers)
-    case .failed(.ended): add("handlers", .missing, "\(program) is not there", unknown)
+    // The command reports these as errors.
+    case .failed(.ended), .notStarted: break
     case .failed(.refused(.resourceBusy, let caught)):
       add(
-        "handlers", .limited, "\(program) is stopped, and not looked at; \(names(caught))", unknown,
+        "handlers", .limited, "\(program) is stopped, so it was not examined; \(names(caught))", unknown,
         "let it go on (kill -CONT)")
     case .failed(.refused(let errno, let caught)):
       add(
-        "handlers", .limited, "\(program) can't be looked at: \(errno.description); \(names(caught))", unknown,
+        "handlers", .limited, "\(program) can't be examined: \(errno.description); \(names(caught))", unknown,
         "run doctor as root, or let it start the program: crashpadctl doctor -- PROGRAM")
     case .failed(.filtered(let caught)):
       add(
-        "handlers", .limited, "\(program) has a filter of system calls, and is not looked at; \(names(caught))",
+        "handlers", .limited, "\(program) has a filter of system calls, so it was not examined; \(names(caught))",
         unknown,
-        "look at it without the filter")
+        "examine it without the filter")
     case .ended(let end):
       let how =
         switch end {
         case .exited(let status): "with status \(status)"
         case .killed(let signal): "by \(linuxSignalName(signal))"
         }
-      add("handlers", .note, "\(program) ended \(how) before it was looked at", unknown, "start it so that it waits")
+      add(
+        "handlers", .note, "\(program) ended \(how) before it could be examined", unknown,
+        "use a program that keeps running")
     case .notTried: add("handlers", .note, "\(program) was not started, as the checks above failed", unknown)
-    case .notStarted(let errno): add("handlers", .missing, "\(program): \(errno.description)", unknown)
     }
   }
 

@@ -33,7 +33,7 @@ enum EventSentences {
   private static func cursorFailure(_ failure: EventCursor.Failure) -> (String, ExitStatus) {
     switch failure {
     case .notACursor(let path):
-      ("\(Wording.printable(path)): error: is no cursor of crashpadctl events; it was not changed", .noData)
+      ("\(Wording.printable(path)): error: is not a cursor of crashpadctl events, and was not changed", .noData)
     case .laterVersion(let path, let version):
       (
         "\(Wording.printable(path)): error: is a cursor of version \(Wording.printable(version)), "
@@ -49,7 +49,7 @@ enum EventSentences {
         "\(Wording.printable(path)):0x\(String(offset, radix: 16)): error: another program has written behind the events "
           + "of a run that was killed; remove the incomplete line there, and the cursor's lines of that run", .noData
       )
-    case .noRegularFile(let path): ("\(Wording.printable(path)): error: is no regular file", .cannotCreate)
+    case .noRegularFile(let path): ("\(Wording.printable(path)): error: is not a regular file", .cannotCreate)
     }
   }
 
@@ -62,7 +62,7 @@ enum EventSentences {
     if output.unnamed > 0 {
       let text = Wording.count(output.unnamed, "crash", "crashes")
       Terminal.error(
-        "crashpadctl: note: \(text) with the dump's id for a distinct_id; the annotation distinct_id or a client id names users"
+        "crashpadctl: note: \(text) without a user or client id, so the dump's id is the distinct_id; the annotation distinct_id names users"
       )
     }
     if output.repeatedCount > 0 {

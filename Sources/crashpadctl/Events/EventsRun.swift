@@ -8,8 +8,8 @@ import CrashpadSymbolication
 struct EventsRun {
   let list: InputList
   let reader: EventReader
-  /// Dumps that are read at once; 0 is one for each CPU.
-  let jobs: Int
+  /// The number of dumps to read at once; nil for one per CPU.
+  let jobs: Int?
   /// The file of the events; nil or `-` for standard output.
   let output: String?
 

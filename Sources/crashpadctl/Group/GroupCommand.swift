@@ -127,6 +127,7 @@ struct GroupCommand: ParsableCommand {
     if merge, explainSignature {
       throw ValidationError("--merge reads no frames that --explain-signature could print.")
     }
+    if explainSignature, format == .csv { throw ValidationError("--explain-signature does not go with --format csv.") }
     if merge, since != nil { throw ValidationError("--merge reads no crashes that --since could choose.") }
     if merge, !inApp.patterns.isEmpty || !symbolOptions.symbols.isEmpty {
       throw ValidationError("--merge reads no frames; --symbols and --in-app belong to the runs that made the parts.")
@@ -135,7 +136,9 @@ struct GroupCommand: ParsableCommand {
       throw ValidationError("--index excludes --merge, --partial and --explain-signature.")
     }
     if index != nil, inputs.contains("-") { throw ValidationError("--index needs files: - has no name to keep.") }
-    if shard != nil, partial == nil { throw ValidationError("--shard needs --partial: one shard has not all crashes.") }
+    if shard != nil, partial == nil {
+      throw ValidationError("--shard requires --partial, because a shard has only some of the crashes.")
+    }
     if page.html == "-" { throw ValidationError("--html takes a file; standard output has the groups.") }
     if page.html != nil, partial != nil { throw ValidationError("--partial has no groups for --html to show.") }
     if partial != nil, failOn != nil || explainSignature {

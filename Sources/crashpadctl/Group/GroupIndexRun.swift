@@ -110,7 +110,7 @@ extension SQLiteFailure: ExplainedError {
         .ioError)
     case .busy:
       FailureText("is locked by another program, which did not give it up within 60 s; try again", .temporaryFailure)
-    case .notADatabase: FailureText("is no index: \(message)", .noData)
+    case .notADatabase: FailureText("is not an index of crashpadctl group: \(message)", .noData)
     case .foreign: FailureText(message, .noData)
     case .cannotOpen, .readOnly: FailureText(message, .cannotCreate)
     case .full, .unreadable, .other: FailureText(message, .ioError)

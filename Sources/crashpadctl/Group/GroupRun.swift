@@ -13,8 +13,8 @@ struct GroupReading {
   let inApp: [String]
   /// Nil to guess.
   let architecture: CPUArchitecture?
-  /// Dumps that are read at once; 0 is one for each CPU.
-  let jobs: Int
+  /// The number of dumps to read at once; nil for one per CPU.
+  let jobs: Int?
   /// Earlier crashes are left out; seconds since 1970.
   let since: Int64?
   let showsProgress: Bool

@@ -47,7 +47,7 @@ struct GroupTable {
     }
     text += "\(Wording.count(total, "crash", "crashes")) in \(Wording.count(groups.count, "group"))"
     if twins > 0 { text += "; \(Wording.count(twins, "more report")) of the same crashes" }
-    return text + (parts.failed > 0 ? "; \(grouped(parts.failed)) not read in whole\n" : "\n")
+    return text + (parts.failed > 0 ? "; \(Wording.count(parts.failed, "input")) could not be read completely\n" : "\n")
   }
 
   private func marks(_ group: CrashGroups.Group) -> String {
@@ -61,7 +61,7 @@ struct GroupTable {
 
   /// "12.5%"
   private func share(_ group: CrashGroups.Group) -> String {
-    let tenths = (group.cell.count * 2000 + total) / (2 * max(1, total))
+    let tenths = Int((1000 * Double(group.cell.count) / Double(max(1, total))).rounded())
     return "\(tenths / 10).\(tenths % 10)%"
   }
 

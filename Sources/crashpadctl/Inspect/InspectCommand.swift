@@ -44,8 +44,8 @@ struct InspectCommand: ParsableCommand {
   @Option(name: .long, help: ArgumentHelp("Print captured memory from this address on.", valueName: "address"))
   var memory: AddressArgument?
 
-  @Option(name: .long, help: ArgumentHelp("Number of bytes that --memory prints.", valueName: "bytes"))
-  var length: UInt32 = 256
+  @Option(name: .long, help: ArgumentHelp("Number of bytes that --memory prints. (default: 256)", valueName: "bytes"))
+  var length: UInt32?
 
   @Flag(name: .long, help: "Print every record of an intermediate dump with its offset and decoded value.")
   var tree = false
@@ -74,6 +74,7 @@ struct InspectCommand: ParsableCommand {
 
   func validate() throws {
     try checkInputs(dumps)
+    if length != nil, memory == nil { throw ValidationError("--length goes with --memory.") }
     try HTMLOption.check(page.html, dumps)
     if format == .json, !parts.isEmpty {
       throw ValidationError("--format json prints everything; it does not go with options that choose parts of it.")
@@ -83,7 +84,7 @@ struct InspectCommand: ParsableCommand {
   private var parts: InspectParts {
     InspectParts(
       threads: threads, modules: modules, annotations: annotations, registers: registers, memoryList: memoryList,
-      memory: memory, length: length, tree: tree, hex: hex)
+      memory: memory, length: length ?? 256, tree: tree, hex: hex)
   }
 
   func run() throws {

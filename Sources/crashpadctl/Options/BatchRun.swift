@@ -50,13 +50,13 @@ struct BatchResult<Value: Sendable>: Sendable {
 struct BatchRun {
   let list: InputList
   let inputs: [InputList.Input]
-  let jobs: Int
+  let jobs: Int?
   private let progress: Progress
 
   /// - Parameters:
   ///   - inputs: the part of `list` to read; nil for all.
-  ///   - jobs: the number of inputs to read at once; 0 for one per CPU.
-  init(_ list: InputList, _ inputs: [InputList.Input]? = nil, jobs: Int = 1, showsProgress: Bool = true) {
+  ///   - jobs: the number of inputs to read at once; nil for one per CPU.
+  init(_ list: InputList, _ inputs: [InputList.Input]? = nil, jobs: Int? = 1, showsProgress: Bool = true) {
     self.list = list
     self.inputs = inputs ?? list.inputs
     self.jobs = jobs

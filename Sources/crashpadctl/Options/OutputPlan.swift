@@ -12,7 +12,9 @@ struct OutputPlan {
   static let takesOneDump = FailureText("-o - takes one dump, and no directory", .usage)
 
   /// Throws if the outputs that the command line asks for are impossible.
-  init(_ list: InputList, output: String?, target: Conversion.Target) throws(FailureText) {
+  ///
+  /// - Parameter target: the format of the outputs, whose names get its extension; nil if they keep the inputs' names.
+  init(_ list: InputList, output: String?, target: Conversion.Target? = nil) throws(FailureText) {
     let isMany = list.inputs.count != 1 || list.hasDirectories
     if output == "-" || (output == nil && !isMany && list.inputs[0].argument == "-") {
       if isMany { throw Self.takesOneDump }
@@ -24,7 +26,7 @@ struct OutputPlan {
     let kind = folder.flatMap { try? FileKind(at: $0, followingLink: true) }
     let isDirectory = isMany || output?.hasSuffix("/") == true || kind == .directory
     if isDirectory, let output, let kind, kind != .directory {
-      throw FailureText("\(displayName(output)) is no directory", .usage)
+      throw FailureText("\(displayName(output)) is not a directory", .usage)
     }
     makesDirectories = isDirectory && output != nil
     var paths: [String: FilePath] = [:]
@@ -45,7 +47,8 @@ struct OutputPlan {
   }
 
   /// Replaces the extension if it belongs to a dump. The last part of a bundle id is not an extension.
-  private static func named(_ path: FilePath, _ target: Conversion.Target) -> FilePath {
+  private static func named(_ path: FilePath, _ target: Conversion.Target?) -> FilePath {
+    guard let target else { return path }
     let name = FileName(bytes: path.lastBytes) ?? FileName(literal: "dump")
     let stem = [".idump", ".json", ".locked", ".core"].lazy.compactMap { name.removing(suffix: $0) }.first ?? name
     return path.beside(stem.appending("." + target.fileExtension))

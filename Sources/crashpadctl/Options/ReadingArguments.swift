@@ -41,9 +41,12 @@ struct JobsOption: ParsableArguments {
   @Option(
     name: [.customShort("j"), .customLong("jobs")],
     help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
-  var count: Int = 0
+  var jobs = 0
 
-  func validate() throws { try checkJobs(count) }
+  /// Nil for one per CPU.
+  var count: Int? { jobs == 0 ? nil : jobs }
+
+  func validate() throws { try checkJobs(jobs) }
 }
 
 /// Throws a usage error of a negative number.

@@ -43,7 +43,7 @@ extension Errno {
 extension FileFailure {
   func explanation(creating: Bool) -> FailureText {
     switch errno {
-    case .invalidArgument: FailureText("is no regular file", creating ? .cannotCreate : .noInput)
+    case .invalidArgument: FailureText("is not a regular file", creating ? .cannotCreate : .noInput)
     case .wouldBlock:
       FailureText(
         "is locked by \(lockHolder.map { "process \($0)" } ?? "another program"), "

@@ -28,12 +28,15 @@ extension DumpInputFailure: ExplainedError {
 
   private static func notConvertible(_ format: InputFormat, _ target: Conversion.Target) -> String {
     let title = "is a \(FormatRow.of(format).title)"
-    if format == .core { return "is a core file; it becomes a minidump, no \(target.rawValue)" }
+    if format == .core { return "is a core file; it becomes a minidump, not \(target.rawValue)" }
     if format.reportForm != nil {
       return title + ", which holds no memory; --to json converts it, and crashpadctl symbolize --format crash writes "
         + "Apple's text"
     }
-    return title + " already; only intermediate dumps, their JSON form and core files are converted"
+    if format == .minidump {
+      return title + ", which is not converted; for JSON, type crashpadctl inspect --format json"
+    }
+    return title + " already"
   }
 
   private static func compressed(_ compression: String, _ reason: DecompressionFailure) -> String {
@@ -80,12 +83,12 @@ extension Redaction.NotADump: ExplainedError {
 // MARK: Symbol files
 
 extension SymbolFiles.UnknownFormat: ExplainedError {
-  var explanation: FailureText { FailureText("is no file with symbols of a known format", .noData) }
+  var explanation: FailureText { FailureText("is not a symbol file in a known format", .noData) }
 }
 
 extension BreakpadInput.NotElf: ExplainedError {
   var explanation: FailureText {
-    FailureText((path.map { Wording.printable($0) + " " } ?? "") + "is no ELF or Mach-O file", .noData)
+    FailureText((path.map { Wording.printable($0) + " " } ?? "") + "is not an ELF or Mach-O file", .noData)
   }
 }
 

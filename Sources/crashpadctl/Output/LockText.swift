@@ -5,20 +5,23 @@ import CrashpadSnapshot
 
 /// Descriptions of why a pending dump keeps or loses its lock, as text and JSON.
 enum LockText {
-  /// Such as "unlocked: 3 d old, and its bundle's locks expire after 24 h".
-  static func decision(_ decision: PendingDumpLock.Decision, _ dump: PendingDump, now: Int64, isDryRun: Bool = false)
-    -> String
-  {
+  /// - Parameter isTaken: whether the dump is processed despite a lock that has not expired.
+  /// - Returns: such as "unlocked: 3 d old, and its bundle's locks expire after 24 h".
+  static func decision(
+    _ decision: PendingDumpLock.Decision, _ dump: PendingDump, now: Int64, isTaken: Bool = false,
+    isDryRun: Bool = false
+  ) -> String {
     let age = Wording.age(now - dump.modified)
+    let stays = isTaken ? "locked, but taken because of --include-locked" : "stays locked"
     switch decision {
     case .notLocked: return "not locked"
-    case .owned: return "stays locked: its program runs, and holds it"
+    case .owned: return "stays locked: its program is running and holds it"
     case .expired(let rule): return "\(isDryRun ? "would be unlocked" : "unlocked"): \(age) old; \(ruleText(rule))"
     case .locked(let rule, let until):
-      return "stays locked: \(age) old; \(ruleText(rule)): \(Wording.date(until))"
+      return "\(stays): \(age) old; \(ruleText(rule)): \(Wording.date(until))"
     case .fromFuture(let rule, let until):
       return
-        "stays locked: changed in the future, at \(Wording.date(dump.modified)); \(ruleText(rule)): \(Wording.date(until))"
+        "\(stays): changed in the future, at \(Wording.date(dump.modified)); \(ruleText(rule)): \(Wording.date(until))"
     }
   }
 

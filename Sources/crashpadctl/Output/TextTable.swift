@@ -29,8 +29,8 @@ struct TextTable {
     var text = ""
     for row in [columns.map(\.title)] + rows { text += line(row, shown, widths) }
     if !dropped.isEmpty {
-      let note = "Too narrow for: \(dropped.joined(separator: ", "))"
-      text += DisplayWidth.cut(note, to: style.width ?? .max) + "\n"
+      let note = "The terminal is too narrow for: \(dropped.joined(separator: ", "))"
+      for line in DisplayWidth.wrapped(note, to: style.width ?? .max) { text += line + "\n" }
     }
     return text
   }

@@ -12,8 +12,8 @@ struct GroupExamples: Sendable {
   let maker: CrashPageMaker
   let architecture: CPUArchitecture?
   let redacts: Bool
-  /// Examples that are read at once; 0 is one for each CPU.
-  let jobs: Int
+  /// The number of examples to read at once; nil for one per CPU.
+  let jobs: Int?
   /// What opens an input, by the name that a group has of it.
   private let arguments: [String: String]
 
@@ -23,7 +23,7 @@ struct GroupExamples: Sendable {
   private static let frames = 24
 
   init(
-    _ list: InputList, _ maker: CrashPageMaker, architecture: CPUArchitecture?, redacts: Bool = false, jobs: Int
+    _ list: InputList, _ maker: CrashPageMaker, architecture: CPUArchitecture?, redacts: Bool = false, jobs: Int?
   ) {
     self.maker = maker
     self.architecture = architecture

@@ -22,7 +22,9 @@ struct GroupsPageMaker {
     if let first = days.min(), let last = days.max() {
       subtitle += (subtitle.isEmpty ? "" : ", ") + "\(Self.day(first) ?? "?") to \(Self.day(last) ?? "?")"
     }
-    if failed > 0 { subtitle += (subtitle.isEmpty ? "" : "; ") + "\(grouped(failed)) not read in whole" }
+    if failed > 0 {
+      subtitle += (subtitle.isEmpty ? "" : "; ") + "\(Wording.count(failed, "input")) could not be read completely"
+    }
     var page = GroupsPage(title: title ?? count, subtitle: subtitle, generator: CrashPageMaker.generator)
     page.total = total
     page.isCompared = baseline != nil
@@ -74,12 +76,12 @@ struct GroupBaseline {
     groups = try file.withBytes { bytes in
       let tree = JSONTree(bytes)
       guard tree.failure == nil, let root = tree.root, root["schema"]?.string == Self.schema else {
-        throw FailureText("is no \(Self.schema) document; group --format json writes one", .noData)
+        throw FailureText("is not a \(Self.schema) document; group --format json writes one", .noData)
       }
       return (root["groups"]?.elements ?? []).compactMap { value in
         guard let id = value["id"]?.string else { return nil }
-        let count = value["count"]?.integer.flatMap { Int(exactly: $0) } ?? 0
-        return GroupsPage.Earlier(id: id, text: value["text"]?.string ?? "", count: max(0, count))
+        return GroupsPage.Earlier(
+          id: id, text: value["text"]?.string ?? "", count: CrashGroups.count(value["count"]) ?? 0)
       }
     }
   }

@@ -23,8 +23,8 @@ struct PageRun {
     var baseline: String?
     /// Whether examples are pages beside the page about many crashes.
     var splits = false
-    /// Dumps that are read at once; 0 is one for each CPU.
-    var jobs = 0
+    /// The number of dumps to read at once; nil for one per CPU.
+    var jobs: Int?
     /// Whether the inputs' findings were printed already.
     var isQuiet = false
   }

@@ -21,7 +21,7 @@ struct ProcessCommand: ParsableCommand {
         crashpadctl process -d DB --annotation channel=beta --limit 20
         crashpadctl process -d DB --dry-run --verbose     what would be done
         crashpadctl process -d DB --quiet --metrics-file crashpad.prom
-        crashpadctl process -d DB --upload --url @crashes.url     and sends the reports
+        crashpadctl process -d DB --upload --url @crashes.url
       """)
 
   @OptionGroup var database: DatabaseOption

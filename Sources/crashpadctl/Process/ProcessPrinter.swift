@@ -32,7 +32,7 @@ final class ProcessPrinter {
       progress.advance()
     case .lock(let report):
       guard isVerbose else { return }
-      let text = LockText.decision(report.decision, report.dump, now: now, isDryRun: isDryRun)
+      let text = LockText.decision(report.decision, report.dump, now: now, isTaken: report.isTaken, isDryRun: isDryRun)
       Terminal.error("\(name(report.dump)): \(text)")
     case .settings, .foreign, .unreadable: printMessage(event)
     }
@@ -57,7 +57,7 @@ final class ProcessPrinter {
     case .foreign(let name):
       guard isVerbose else { return }
       let path = database.path.appending(DatabaseLayout.pendingDumps).appending(name)
-      Terminal.error("\(Wording.printable(path)): warning: is no regular file, so no dump; left alone")
+      Terminal.error("\(Wording.printable(path)): warning: is not a regular file, so not a dump; left alone")
     case .unreadable(let failure): Terminal.error(Sentences.databaseFailure(failure, database.path))
     }
   }

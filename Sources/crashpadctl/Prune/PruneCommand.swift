@@ -59,7 +59,7 @@ struct PruneCommand: ParsableCommand {
     help: ArgumentHelp(
       "With --clean, remove dumps rejected longer ago, as 30d; or none. (default: 60d)", valueName: "duration"),
     transform: LimitArgument<DurationArgument>.parse)
-  var rejectedAge = LimitArgument(DurationArgument(seconds: CleaningRules.defaultRejectedAge))
+  var rejectedAge: LimitArgument<DurationArgument>?
 
   @OptionGroup var clock: ClockOption
 
@@ -74,6 +74,7 @@ struct PruneCommand: ParsableCommand {
 
   func validate() throws {
     if let count = maxReports.bound, count < 0 { throw ValidationError("--max-reports takes 0 or more.") }
+    if rejectedAge != nil, !clean { throw ValidationError("--rejected-age goes with --clean.") }
     if pending, keepPending { throw ValidationError("--pending and --keep-pending exclude each other.") }
   }
 
@@ -112,5 +113,7 @@ struct PruneCommand: ParsableCommand {
   }
 
   /// Nil without `--clean`.
-  private var cleaningRules: CleaningRules? { clean ? CleaningRules(rejectedAge: rejectedAge.bound?.seconds) : nil }
+  private var cleaningRules: CleaningRules? {
+    clean ? CleaningRules(rejectedAge: rejectedAge.map { $0.bound?.seconds } ?? CleaningRules.defaultRejectedAge) : nil
+  }
 }

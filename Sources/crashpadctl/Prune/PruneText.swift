@@ -36,7 +36,8 @@ struct PruneText {
     case .age(let limit): "created \(Wording.date(report.creationTime)), before \(Wording.date(limit))"
     case .size(let kibibytes, let limit):
       "with all newer ones \(grouped(kibibytes)) KiB, more than \(grouped(limit)) KiB"
-    case .count(let number, let limit): "number \(grouped(number)) of at most \(grouped(limit))"
+    case .count(let number, let limit):
+      "number \(grouped(number)) of the newest, more than --max-reports \(grouped(limit))"
     }
   }
 

@@ -62,11 +62,15 @@ struct RedactCommand: ParsableCommand {
 
   func run() throws {
     let list = InputList(dumps, accepting: InputFormat.withMeaning.filter { $0 != .core })
+    if let status = list.refusal(keepsGoing: writing.keepGoing) { throw status }
+    let plan: OutputPlan?
+    do { plan = dryRun ? nil : try OutputPlan(list, output: output) } catch {
+      throw Terminal.failure(error.text, error.status)
+    }
     let run = RedactRun(
       options: RedactRun.Options(
-        policy: redaction.policy, output: dryRun ? nil : output, keepsGoing: writing.keepGoing,
-        isDurable: writing.fsync),
-      list: list, printer: RedactPrinter(format: format, isQuiet: quiet, isDryRun: dryRun))
+        policy: redaction.policy, keepsGoing: writing.keepGoing, isDurable: writing.fsync),
+      list: list, plan: plan, printer: RedactPrinter(format: format, isQuiet: quiet, isDryRun: dryRun))
     throw run.run()
   }
 }

@@ -76,6 +76,7 @@ enum RedactionJSON {
     json.object { json in
       json.member("schema", "crashpadctl-redact/1")
       json.member("input", argument: input)
+      json.member("output", path: nil)
       failure.write(to: &json)
     }
   }

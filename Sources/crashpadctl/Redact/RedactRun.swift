@@ -8,8 +8,6 @@ import SystemPackage
 struct RedactRun {
   struct Options: Sendable {
     var policy: RedactionPolicy
-    /// A file or directory, or `-` for standard output; nil if nothing is written.
-    var output: String?
     var keepsGoing: Bool
     /// Whether each output is flushed to disk.
     var isDurable: Bool
@@ -17,13 +15,11 @@ struct RedactRun {
 
   let options: Options
   let list: InputList
+  /// Where the outputs go; nil in a dry run.
+  let plan: OutputPlan?
   let printer: RedactPrinter
 
   func run() -> ExitStatus {
-    if let status = list.refusal(keepsGoing: options.keepsGoing) { return status }
-    if !list.isSingle, options.output == "-" {
-      return Terminal.failure(OutputPlan.takesOneDump.text, OutputPlan.takesOneDump.status)
-    }
     let redaction = Redaction(options.policy)
     let bytes = ByteProgress(isShown: list.inputs.count == 1 && printer.showsProgress)
     var done = 0
@@ -32,21 +28,12 @@ struct RedactRun {
       work: { redact($0, redaction, bytes) },
       report: { input, result in
         bytes?.clear()
-        printer.print(input, result, output: output(of: input))
+        printer.print(input, result, output: plan?.paths[input.argument])
         if result.value == nil { failures += 1 } else { done += 1 }
         return result.value != nil || options.keepsGoing
       })
     printer.summarize(done, failures, list)
     return status
-  }
-
-  /// The output file for an input; nil for standard output, or if nothing is written.
-  private func output(of input: InputList.Input) -> FilePath? {
-    guard let output = options.output, output != "-" else { return nil }
-    let path = FilePath(argument: output)
-    let isDirectory =
-      !list.isSingle || output.hasSuffix("/") || (try? FileKind(at: path, followingLink: true)) == .directory
-    return isDirectory ? path.pushing(input.relativePath) : path
   }
 
   private func redact(
@@ -55,14 +42,14 @@ struct RedactRun {
     do {
       let dump = try DumpInput.open(input.argument)
       if let refusal = Sentences.refusalToRedact(dump.format) { throw refusal }
-      let path = output(of: input)
+      let path = plan?.paths[input.argument]
       if let path, isSameFile(FilePath(argument: input.argument), path) { throw FailureText.ownOutput }
       return BatchResult(
         try dump.file.checkingReading {
           try dump.file.withBytes { bytes in
-            let plan = try redaction.plan(bytes)
-            try write(plan, bytes, of: dump.file, to: path, progress)
-            return plan.report
+            let redacted = try redaction.plan(bytes)
+            if let plan { try write(redacted, bytes, of: dump.file, to: path, plan, progress) }
+            return redacted.report
           }
         })
     } catch {
@@ -71,22 +58,22 @@ struct RedactRun {
   }
 
   private func write(
-    _ plan: RedactionPlan, _ bytes: RawSpan, of input: InputFile, to path: FilePath?, _ progress: ByteProgress?
+    _ redacted: RedactionPlan, _ bytes: RawSpan, of input: InputFile, to path: FilePath?, _ plan: OutputPlan,
+    _ progress: ByteProgress?
   ) throws {
     guard let path else {
-      if options.output == nil { return }
-      do { try plan.write(bytes, to: StandardOutput()) } catch { Terminal.fail(writing: error) }
+      do { try redacted.write(bytes, to: StandardOutput()) } catch { Terminal.fail(writing: error) }
       return
     }
     func writeFile() throws {
       let file = try OutputFile(path, permissions: input.outputPermissions)
-      try plan.write(bytes, to: RedactedFile(file, plan.byteCount, progress))
+      try redacted.write(bytes, to: RedactedFile(file, redacted.byteCount, progress))
       progress?.clear()
       try input.checkReading()
       try file.commit(durable: options.isDurable)
     }
     do {
-      do { try writeFile() } catch Errno.noSuchFileOrDirectory where list.hasDirectories {
+      do { try writeFile() } catch Errno.noSuchFileOrDirectory where plan.makesDirectories {
         try createDirectories(path.removingLastComponent())
         try writeFile()
       }

@@ -33,6 +33,9 @@ struct HandledRun {
       // The loader of another C library ends the program if it can't load the handler.
       if file.obstacles.contains(where: \.isOtherLoader) { variables = ProgramStart.ownEnvironment }
     }
+    if let kind = try? FileKind(at: database, followingLink: true), kind != .directory {
+      warnings.append(RunSentences.noDirectory(database))
+    }
     // If this fails, the handler can't create the database either, and reports it.
     try? createDirectories(database.removingLastComponent())
     if !isQuiet { for warning in warnings { Terminal.error("crashpadctl: warning: \(warning)") } }

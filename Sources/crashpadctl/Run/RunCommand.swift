@@ -128,7 +128,7 @@ struct RunCommand: ParsableCommand {
     let names = helpMessage().split { $0.isWhitespace || $0 == "," }.filter { $0.hasPrefix("--") }.map(String.init)
     let suggestion = name.hasPrefix("--") ? Misspelling.nearest(to: name, among: names.filter { $0 != "--" }) : nil
     return "Unknown option '\(Wording.printable(name))'. "
-      + (suggestion.map { "Did you mean '\($0)'? " } ?? "") + "A program of this name goes behind --."
+      + (suggestion.map { "Did you mean '\($0)'? " } ?? "") + "To run a program of this name, put -- before it."
   }
 
   func run() throws {

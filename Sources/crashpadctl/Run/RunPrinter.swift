@@ -33,6 +33,8 @@ struct RunPrinter {
       try file.commit(durable: false)
     } catch {
       Terminal.error("\(Wording.printable(path)): error: \(Sentences.failure(error, creating: true).text)")
+      // The summary is made only once.
+      print()
     }
   }
 

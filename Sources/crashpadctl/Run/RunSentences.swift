@@ -1,7 +1,12 @@
 import CrashpadSupervision
+import SystemPackage
 
 /// Messages about programs and the handler's library.
 enum RunSentences {
+  static func noDirectory(_ database: FilePath) -> String {
+    "\(Wording.printable(database)) is not a directory, so crashes leave no dump; --database names another place"
+  }
+
   static let noDatabase = "--database is missing, and $HOME is not set"
 
   /// Why the crashes of a program are not captured.
@@ -9,7 +14,7 @@ enum RunSentences {
     let path = Wording.printable(file.path)
     let program = file.script.map { "\(Wording.printable($0)): its interpreter \(path)" } ?? "\(path): it"
     switch obstacle {
-    case .isStatic: return "\(program) is linked statically, and takes no library; its crashes are not captured"
+    case .isStatic: return "\(program) is linked statically and can't load the handler; its crashes are not captured"
     case .otherMachine(let number):
       return
         "\(program) is for another processor (ELF machine \(number)) than the handler; its crashes are not captured"
@@ -27,7 +32,9 @@ enum RunSentences {
     switch search {
     case .found(let path): Wording.printable(path)
     case .missing(let places):
-      "the handler's library was not found; searched " + places.map { Wording.printable($0) }.joined(separator: ", ")
+      "the handler's library was not found; searched "
+        + places.map { Wording.printable($0) }.joined(separator: ", ")
+        + "; make install installs it, and --handler-library names it"
     case .unusablePath(let path):
       "\(Wording.printable(path)): the loader can't preload a path that contains a blank or a colon"
     }

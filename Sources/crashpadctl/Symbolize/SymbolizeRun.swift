@@ -16,8 +16,8 @@ struct SymbolizeRun {
   let symbols: [String]
   /// Nil to guess.
   let architecture: CPUArchitecture?
-  /// Dumps that are read at once; 0 is one for each CPU.
-  let jobs: Int
+  /// The number of dumps to read at once; nil for one per CPU.
+  let jobs: Int?
   let printer: SymbolizePrinter
 
   private struct Outcome: Sendable {

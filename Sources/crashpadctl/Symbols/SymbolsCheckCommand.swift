@@ -61,7 +61,7 @@ struct SymbolsCheckCommand: ParsableCommand {
     SymbolPlaces.reportFaults(cache.search, except: Set(tally.said.map(\.file)))
     if tally.checked == 0 {
       if status != .success { throw status }
-      throw Terminal.failure("there is no such module, so nothing was checked", .noData)
+      throw Terminal.failure("nothing was checked: no module of a dump is named so", .noData)
     }
     if tally.missing > 0, format == .text {
       let modules = Wording.count(tally.checked, "module")

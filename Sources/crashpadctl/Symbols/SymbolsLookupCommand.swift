@@ -55,7 +55,7 @@ struct SymbolsLookupCommand: ParsableCommand {
 
   func validate() throws {
     for address in addresses where Self.parse(address) == nil {
-      throw ValidationError("\(Wording.printable(address)) is no hexadecimal address.")
+      throw ValidationError("\(Wording.printable(address)) is not a hexadecimal address.")
     }
   }
 
@@ -102,7 +102,7 @@ struct SymbolsLookupCommand: ParsableCommand {
     let slices = try SymbolFiles.slices(of: FilePath(argument: file))
     let list = slices.map { Wording.printable($0) }.joined(separator: ", ")
     if let arch, !slices.contains(arch) {
-      let has = slices.isEmpty ? "it is no Mach-O file" : "it has \(list)"
+      let has = slices.isEmpty ? "it is not a Mach-O file" : "it has \(list)"
       Terminal.error("\(displayName(file)): error: no slice for \(Wording.printable(arch)): \(has)")
       throw ExitStatus.noData
     }

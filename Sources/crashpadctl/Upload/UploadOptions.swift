@@ -47,7 +47,7 @@ struct UploadOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Go through this proxy; @FILE for a file that has it, '' for none. Without it, those of $https_proxy, $http_proxy and $no_proxy.",
+      "Go through this proxy; @FILE for a file that has it, '' for none. Without it, that of $https_proxy, $http_proxy or $all_proxy, except for hosts in $no_proxy.",
       valueName: "url"))
   var proxy: String?
 
@@ -117,7 +117,7 @@ struct UploadOptions: ParsableArguments {
       guard let header = HTTPHeader(line: header) else {
         throw ValidationError("--header takes 'Name: value', or @FILE.")
       }
-      if header.isOfBody { throw ValidationError("--header can't set \(header.name): what is sent decides that.") }
+      if header.isOfBody { throw ValidationError("--header can't set \(header.name): crashpadctl sets it itself.") }
     }
   }
 

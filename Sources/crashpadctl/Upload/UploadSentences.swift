@@ -16,12 +16,12 @@ enum UploadSentences {
 
   /// - Parameter name: the option or variable.
   static func badProxy(_ name: String) -> String {
-    "\(name) is no proxy's address: http, https, socks4, socks4a, socks5 or socks5h, and escaped as in URLs."
+    "\(name) is not the address of a proxy: http, https, socks4, socks4a, socks5 or socks5h, and escaped as in URLs."
   }
 
   /// - Parameter isField: whether the line is a header field at all.
   static func badHeader(isField: Bool) -> String {
-    isField ? "what is sent decides that field" : "is no header field, 'Name: value'"
+    isField ? "crashpadctl sets that field itself" : "is not a header field of the form 'Name: value'"
   }
 
   // MARK: Runs

@@ -15,11 +15,10 @@ struct ValidateCommand: ParsableCommand {
     commandName: "validate",
     abstract: "Check dumps against the rules of their format.",
     discussion: """
-      Reads intermediate dumps, their JSON form, minidumps, Linux core files and crash
-      reports, and
-      searches directories for dumps by name and first bytes. Each rule has a stable
-      code, which crashpadctl-validate(1) explains. The exit status is 0 without
-      errors, and 1 with errors.
+      Reads intermediate dumps, their JSON form, minidumps, Linux core files and
+      crash reports, and searches directories for dumps by name and first bytes.
+      Each rule has a stable code, which crashpadctl-validate(1) explains. The exit
+      status is 0 without errors, and 1 with errors.
 
       Examples:
         crashpadctl validate crash.idump
@@ -57,6 +56,7 @@ struct ValidateCommand: ParsableCommand {
   func validate() throws {
     try checkInputs(dumps)
     if dumps.isEmpty, !rules { throw ValidationError("Missing expected argument '<dumps> ...'; --rules needs none.") }
+    if rules, !dumps.isEmpty { throw ValidationError("--rules takes no dumps.") }
     if let maxWarnings, maxWarnings < 0 { throw ValidationError("--max-warnings takes 0 or more.") }
     let codes = Set(Validation.rules.map(\.code))
     for code in ignore where !codes.contains(code) {

@@ -33,7 +33,9 @@ struct WorkerCommand: ParsableCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("End when a dump takes longer than this, e.g. 30s. Without it, no limit.", valueName: "time"))
+    help: ArgumentHelp(
+      "End when a dump takes longer than this, e.g. 30s; a bare number is in seconds. Without it, no limit.",
+      valueName: "time"))
   var dumpTimeout: DurationArgument?
 
   @Option(

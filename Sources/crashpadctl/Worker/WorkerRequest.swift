@@ -63,7 +63,7 @@ struct WorkerRequest: Sendable {
     let blanks: Set<UInt8> = [0x20, 0x09, 0x0a, 0x0d]
     guard tree.failure == nil, let root = tree.root, root.kind == .object,
       head[tree.end...].allSatisfy({ blanks.contains($0) })
-    else { throw Refusal(text: "the head is no JSON object") }
+    else { throw Refusal(text: "the head is not a JSON object") }
     if let schema = root["schema"], schema.string != Self.schema {
       throw Refusal(text: "the head's schema is not \(Self.schema)")
     }

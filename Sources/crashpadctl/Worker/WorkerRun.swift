@@ -6,7 +6,7 @@ import SystemPackage
 /// One run of `worker`: threads that take requests from standard input and write answers to standard output.
 struct WorkerRun {
   let operations: WorkerOperations
-  /// Dumps that are read at once; 0 is one for each CPU.
+  /// The number of dumps to read at once; 0 for one per CPU.
   let jobs: Int
   /// Whether answers come in the order of the requests.
   let isInOrder: Bool
