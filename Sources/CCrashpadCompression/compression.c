@@ -68,7 +68,7 @@ struct compression {
     struct xz_stream xz;
     void *zstd;
   } state;
-  // Of zlib in one direction, and of the other libraries.
+  // The functions of zlib in one direction, and of the other libraries.
   int (*zlib_step)(struct zlib_stream *, int);
   int (*zlib_reset)(struct zlib_stream *);
   int (*zlib_end)(struct zlib_stream *);

@@ -1,4 +1,4 @@
-// What is used of libcurl's interface, declared here: the library is loaded when something is uploaded, and is needed
+// The used part of libcurl's interface, declared here: the library is loaded when something is uploaded, and is needed
 // neither for building nor for anything else. The numbers are part of its binary interface since version 7.62
 // (curl/curl.h).
 #ifndef CRASHPADCTL_CCURL_H
@@ -26,7 +26,7 @@ typedef const char *_Nonnull (*curl_version_function)(void);
 typedef struct curl_list *_Nullable (*curl_slist_append_function)(struct curl_list *_Nullable, const char *_Nonnull);
 typedef void (*curl_slist_free_all_function)(struct curl_list *_Nullable);
 
-// Of the callbacks. All say how many bytes they took or gave.
+// The types of the callbacks. All return the number of bytes that they took or gave.
 typedef size_t (*curl_data_callback)(char *_Nonnull, size_t, size_t, void *_Nullable);
 typedef int (*curl_seek_callback)(void *_Nullable, int64_t offset, int origin);
 // The descriptor of a new connection; 0 for going on.

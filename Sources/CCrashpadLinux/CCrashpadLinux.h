@@ -159,7 +159,7 @@ static inline pid_t linux_fork(void) { return fork(); }
 
 // A program to be started. Arrays end with NULL.
 struct linux_program {
-  // Where it may be; the first that can be executed is.
+  // The paths at which it may be; the first that can be executed is used.
   char *_Nullable const *_Nonnull paths;
   char *_Nullable const *_Nonnull arguments;
   // "sh", one to be replaced, and the arguments from the second on: for files that the shell has to read.

@@ -1,4 +1,4 @@
-// What a processor does that Swift has no word for.
+// An operation of processors that Swift does not have.
 #ifndef CRASHPADCTL_PREFETCH_H
 #define CRASHPADCTL_PREFETCH_H
 

@@ -86,7 +86,7 @@ package func _cSendCrashEvents(
   }
 }
 
-/// What a function of the program returned.
+/// The code that a function of the program returned.
 private struct Refusal: Error {
   let code: CInt
 }

@@ -19,6 +19,16 @@ extension CrashpadClient {
     case ecs
     /// Sentry's release health.
     case sentrySession = "sentry-session"
+
+    fileprivate var mapping: EventMapping {
+      switch self {
+      case .seed: .seed
+      case .sensors: .sensors
+      case .otel: .otel
+      case .ecs: .ecs
+      case .sentrySession: .sentrySession
+      }
+    }
   }
 
   /// Passes the crashes of earlier runs of this program to `send`, each as events for analytics: the crash, followed by
@@ -38,16 +48,14 @@ extension CrashpadClient {
   @discardableResult
   public static func sendCrashEvents(_ form: EventForm = .seed, _ send: ([String]) throws -> Void) throws -> Int {
     let running = try running()
-    guard let mapping = EventMapping(rawValue: form.rawValue),
-      let name = FileName("." + running.programID + DatabaseLayout.eventsExtension)
-    else { return 0 }
+    guard let name = FileName("." + running.programID + DatabaseLayout.eventsExtension) else { return 0 }
     let path = running.pendingDumps.path.appending(name)
     let place = running.pendingDumps.descriptorPath.appending(name)
     do {
       let cursor = try EventCursor(place, now: Int64(time(nil)), permissions: 0o600)
       var count = 0
       for dump in dumps(of: running) {
-        guard let entry = entry(dump, running, cursor, .mapping(mapping)) else { continue }
+        guard let entry = entry(dump, running, cursor, .mapping(form.mapping)) else { continue }
         let texts = entry.lines.map { String(decoding: $0, as: UTF8.self) }
         let written = try withoutActuallyEscaping(send) { send in
           try cursor.write([entry], to: .stream { _ in do { try send(texts) } catch { throw SendFailure(error) } })

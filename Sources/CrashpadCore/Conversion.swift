@@ -28,7 +28,7 @@ public struct Conversion: Sendable {
     }
   }
 
-  /// How it ended.
+  /// The outcome of a conversion.
   public enum Outcome: String, Sendable {
     case converted
     /// The input breaks off; everything up to there was converted.
@@ -54,7 +54,7 @@ public struct Conversion: Sendable {
 
   public var target: Target
   package var options: DumpInterpreter.Options
-  /// How much of a core's memory goes into the minidump.
+  /// The memory of a core that goes into the minidump.
   package var memory = MemorySelection.stacks
 
   /// Called with the number of bytes of a minidump written so far and in all, every 16 MiB at least.
@@ -158,32 +158,6 @@ public struct Conversion: Sendable {
     write(&json)
     try json.finish()
     return count
-  }
-}
-
-/// Reports how much of an output is written.
-private final class CountedOutput: ByteOutput {
-  private let output: any ByteOutput
-  private let total: Int
-  private let report: (Int, Int) -> Void
-  private var done = 0
-
-  /// A payload may be gigabytes, which would be one step.
-  private static let step = 16 << 20
-
-  init(_ output: any ByteOutput, total: Int, _ report: @escaping (Int, Int) -> Void) {
-    self.output = output
-    self.total = total
-    self.report = report
-  }
-
-  func write(_ bytes: RawSpan) throws {
-    for start in stride(from: 0, to: bytes.byteCount, by: Self.step) {
-      let end = min(start + Self.step, bytes.byteCount)
-      try output.write(bytes.extracting(start..<end))
-      done += end - start
-      report(done, total)
-    }
   }
 }
 

@@ -4,7 +4,7 @@ package import CrashpadSnapshot
 package import SystemPackage
 
 extension Dump {
-  /// What names the crash, whichever of its files was read: the id of its report, or the one that its dump's report will have;
+  /// The id of the crash, the same for each of its files: the id of its report, or the one that its dump's report will have;
   /// the incident of Apple's reports; else a digest of the bytes.
   package func crashID(_ path: FilePath?) -> UUIDBytes {
     if let snapshot, snapshot.reportID != .zero { return snapshot.reportID }

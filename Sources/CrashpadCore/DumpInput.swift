@@ -4,7 +4,7 @@ package import CrashpadFiles
 internal import IntermediateDump
 public import SystemPackage
 
-/// What an input is, by its first bytes. A file with others is taken for a damaged one of the format that its name says, or
+/// The format of an input, by its first bytes. A file with others is taken for a damaged one of the format that its name says, or
 /// else for a damaged intermediate dump: then its bytes get explained.
 ///
 /// `FormatRow.all` says the rest of each.
@@ -23,13 +23,13 @@ public enum InputFormat: String, Sendable, CaseIterable {
   case metricKit = "metrickit"
   /// The JSON of KSCrash.
   case ksCrash = "kscrash"
-  /// What swift-backtrace writes.
+  /// The output of swift-backtrace.
   case swiftBacktrace = "swift-backtrace"
 
-  /// How many bytes of a file tell whether it is a core.
+  /// The number of bytes that show whether a file is a core.
   package static let coreStart = 18
 
-  /// How many bytes of a file tell its format.
+  /// The number of bytes that show the format of a file.
   package static let startLength = ReportForm.startLength
 
   /// Whether a file that begins so is a core, and not another ELF file: a program, a library.

@@ -15,7 +15,7 @@ package enum ForeignFile {
     (Array("MSCF".utf8), 0, "a cabinet archive"),
   ]
 
-  /// How many bytes are looked at.
+  /// The number of bytes that are examined.
   private static let startLength = 4096
 
   /// "a PNG image"; nil if the bytes do not say.

@@ -8,7 +8,7 @@ package import CrashpadMinidump
 package import CrashpadSnapshot
 package import SystemPackage
 
-/// What there is to know of one input format. A new format is a row here, a case of `InputFormat`, and a target with its reader.
+/// The properties of one input format. A new format is a row here, a case of `InputFormat`, and a target with its reader.
 package struct FormatRow: Sendable {
   package let format: InputFormat
   /// "minidump"
@@ -21,7 +21,7 @@ package struct FormatRow: Sendable {
   /// Findings of the format's own rules; nil where reading makes them.
   let check: (@Sendable (DumpTree, RawSpan, Limits) -> FindingList)?
   let rules: [Rule]
-  /// What an input is converted to.
+  /// The formats to which an input is converted.
   package let targets: [Conversion.Target]
 
   /// In the order in which an input is compared with them.
@@ -110,7 +110,7 @@ package struct FormatRow: Sendable {
   private static let compressionExtensions: [Substring] = ["gz", "xz", "zst", "lz4"]
 }
 
-/// How an input is read.
+/// The options for reading an input.
 package struct ReadingOptions: Sendable {
   package var architecture: CPUArchitecture?
   package var guessesArchitecture = true
@@ -119,7 +119,7 @@ package struct ReadingOptions: Sendable {
   package init() {}
 }
 
-/// What a format's reader made of an input.
+/// The result of a format's reader.
 package struct FormatReading: Sendable {
   package var tree: DumpTree?
   package var streams: [MinidumpReader.Stream] = []
@@ -177,7 +177,7 @@ extension InputFormat {
   /// All that a person would want to look at; of an intermediate dump not its JSON form.
   package static let withMeaning = allCases.filter { $0 != .json }
 
-  /// Those that a conversion takes.
+  /// The formats that a conversion accepts.
   package static func converting(to target: Conversion.Target) -> [InputFormat] {
     FormatRow.all.filter { $0.targets.contains(target) }.map(\.format).filter { $0 != .json }
   }

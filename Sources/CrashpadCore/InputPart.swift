@@ -25,7 +25,7 @@ struct InputPart {
     FilePath(member).components.map(\.string).joined(separator: "/")
   }
 
-  /// What of `part` is left behind the path of a member; nil if it does not begin with that.
+  /// The rest of `part` after the path of a member; nil if it does not begin with the path.
   static func rest(of part: String, behind member: String) -> String? {
     let path = path(of: member)
     if part == path { return "" }

@@ -5,10 +5,10 @@ internal import CrashpadFiles
 enum PackedInput {
   /// An archive's member may be compressed once more.
   private static let maximumLayers = 3
-  /// Of larger archives the rest is not looked at.
+  /// The rest of larger archives is ignored.
   private static let maximumMembers = 4096
 
-  /// What `file` holds, or `file` itself if it is not packed. Throws `DumpInputFailure`.
+  /// The content of `file`, or `file` itself if it is not packed. Throws `DumpInputFailure`.
   ///
   /// - Parameter part: begins with the path of the archive's member, which is taken off; empty for the only one.
   static func open(_ file: InputFile, _ part: inout String) throws -> InputFile {

@@ -8,8 +8,8 @@ public import CrashpadSnapshot
 /// Turns the pending intermediate dumps of a database into pending reports, as Crashpad's `ProcessIntermediateDumps` does,
 /// each exactly once, however many runs are at work and whichever of them dies.
 ///
-/// A run claims a dump by the lock of the report that it will become. The report's id is the dump's own, so whoever comes
-/// later finds the report and only removes the dump. Report and metadata are on the disk before they get their names, and
+/// A run claims a dump by the lock of the report that it will become. The report's id is the dump's own, so a later
+/// run finds the report and only removes the dump. Report and metadata are on the disk before they get their names, and
 /// these are before the dump goes.
 public struct Processing: Sendable {
   public struct Options: Sendable {
@@ -25,7 +25,7 @@ public struct Processing: Sendable {
     package var exceptNames: Set<FileName> = []
     /// Process annotations for every report; where a dump has the same name, these win.
     public var annotations: [(name: String, value: String)] = []
-    /// How many dumps at once; nil for one on each CPU.
+    /// The number of dumps to process at once; nil for one per CPU.
     public var jobs: Int?
     /// The time by which locks expire, and that reports are created at; in seconds since 1970.
     public var now: Int64
@@ -41,7 +41,7 @@ public struct Processing: Sendable {
     }
   }
 
-  /// What became of one dump.
+  /// The result of one dump.
   public struct Result: Sendable {
     /// Under the name by which it was found.
     public let dump: PendingDump
@@ -80,14 +80,14 @@ public struct Processing: Sendable {
     package let isTaken: Bool
   }
 
-  /// What is told while it goes on.
+  /// An event of a run.
   public enum Event: Sendable {
-    /// How many dumps there are to do.
+    /// The number of dumps to process.
     case begins(count: Int)
     case settings(DatabaseSession.SettingsChange)
     case lock(LockReport)
     case result(Result)
-    /// What is in the directory and no dump.
+    /// A file of the directory that is not a dump.
     case foreign(FileName)
     case unreadable(FileFailure)
   }
@@ -100,7 +100,7 @@ public struct Processing: Sendable {
     self.options = options
   }
 
-  /// What a run would take on, in order, without changing anything.
+  /// The dumps that a run would process, in order; changes nothing.
   package func plan(_ tell: (Event) -> Void) throws(FileFailure) -> [PendingDump] {
     let pending = try database.pendingDumps()
     for name in pending.others { tell(.foreign(name)) }
@@ -122,7 +122,7 @@ public struct Processing: Sendable {
   private func isEligible(_ dump: PendingDump, _ decision: PendingDumpLock.Decision) -> Bool {
     switch decision {
     case .notLocked where dump.size == 0:
-      // Somebody may be about to copy a dump there; one that stays empty is of a program that ended without a crash.
+      // A program may be about to copy a dump there; one that stays empty is of a program that ended without a crash.
       return !(0..<Self.youthOfEmptyDumps).contains(options.now.saturatingDifference(dump.modified))
     case .notLocked, .expired: return true
     case .owned: return false

@@ -54,7 +54,7 @@ extension Processing {
   }
 }
 
-/// An output that nobody needs.
+/// An output that discards all bytes.
 private final class DiscardingOutput: ByteOutput {
   func write(_ bytes: RawSpan) {}
 }

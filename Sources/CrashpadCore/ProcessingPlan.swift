@@ -59,7 +59,7 @@ extension Processing {
     interpretation.annotations = options.annotations
     interpretation.reportID = reportID
     interpretation.clientID = clientID
-    // Nothing may stay behind because nobody named an architecture.
+    // No dump may stay behind for lack of an architecture.
     interpretation.guessesArchitecture = true
     return Conversion(to: .minidump, options: interpretation)
   }
@@ -71,7 +71,7 @@ extension Processing {
     else { return false }
     let dump = Dump(input).snapshot
     guard let dump else { return false }
-    // What a minidump keeps of the time is 32 bits.
+    // A minidump has 32 bits for the time.
     let times = [dump, made].map { UInt32(truncatingIfNeeded: $0.snapshotTime?.seconds ?? 0) }
     return times[0] == times[1] && dump.threads.count == made.threads.count && dump.modules.count == made.modules.count
       && dump.exception?.code == made.exception?.code && dump.exception?.address == made.exception?.address

@@ -13,8 +13,8 @@ struct ProcessingRun: Sendable {
   /// So many locks are held at once. A larger batch is no faster.
   static let batchSize = 256
 
-  /// Up to so many reports are waited for one by one; beyond, the whole file system is. That costs about the same, but whoever
-  /// has a few dumps does not flush what other programs write.
+  /// Up to so many reports are waited for one by one; beyond, the whole file system is. That costs about the same, but for a
+  /// few dumps, the files of other programs are not flushed.
   private static let mostSingleSyncs = 32
 
   private let processing: Processing
@@ -70,7 +70,7 @@ struct ProcessingRun: Sendable {
       begun.append(result)
       return true
     }
-    // What is staged and not published stays until the journal is gone.
+    // Staged reports that were not published stay until the journal is gone.
     defer { withExtendedLifetime(begun) {} }
     let hasClaims = begun.contains { if case .claimed = $0 { true } else { false } }
     var failure: FileFailure?
@@ -104,7 +104,7 @@ struct ProcessingRun: Sendable {
       }
     }
     // Before the journal goes: a dump that is back after a power failure would become a report that was deleted since.
-    // What was done stays done if this fails.
+    // If this fails, the reports stay published.
     if hasClaims { try? session.syncDumps() }
     return results
   }

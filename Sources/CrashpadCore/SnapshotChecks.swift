@@ -1,7 +1,7 @@
 package import CrashpadBytes
 internal import CrashpadSnapshot
 
-/// What a process' snapshot should hold up to, whatever file it came from. Codes are stable; crashpadctl-validate(1) has a
+/// The rules for the snapshot of a process, for every format. Codes are stable; crashpadctl-validate(1) has a
 /// section for each.
 package enum SnapshotRules {
   package static let noThreads = Rule("no-threads", .warning, "The dump has no threads")

@@ -51,7 +51,6 @@ enum CoreFormat {
   /// Offsets in `struct elf_prstatus`
   static let statusSignal = 12
   static let statusThreadID = 32
-  static let statusParentID = 36
   static let statusUserTime = 48
   static let statusSystemTime = 64
   static let statusRegisters = 112

@@ -2,11 +2,11 @@ internal import CrashpadBytes
 package import CrashpadFiles
 package import CrashpadSnapshot
 
-/// What analytics gets to know of one dump: the crash, and the end of the session that the crash swallowed.
+/// The event that analytics gets of one dump: the crash, and the end of its session.
 ///
 /// It is the same of the same dump, whenever it is made: a receiver can drop what it has already by `id`.
 package struct CrashEvent: Sendable {
-  /// Who makes events of dumps: the name and version of this program or of the one that links the library.
+  /// The program that makes events of dumps: the name and version of this program or of the one that links the library.
   package struct Reporter: Sendable, Hashable {
     package var name: String
     package var version: String
@@ -35,7 +35,7 @@ package struct CrashEvent: Sendable {
     }
   }
 
-  /// What identifies the user or the installation.
+  /// The value that identifies the user or the installation.
   package enum Identity: Sendable, Hashable {
     case annotation
     /// The client id of the database, or the reporter key of Apple's reports.
@@ -45,16 +45,16 @@ package struct CrashEvent: Sendable {
   }
 
   package var id: UUIDBytes
-  /// Of the crash, in milliseconds since 1970.
+  /// The time of the crash, in milliseconds since 1970.
   package var time: Int64
-  /// Of the process, in milliseconds since 1970.
+  /// The start of the process, in milliseconds since 1970.
   package var start: Int64?
   package var exception: CrashException
   package var frames: [EventFrame]
   package var signature: Signature?
   /// Nil unless the app was in the foreground.
   package var sessionEnd: SessionEnd?
-  /// What the program calls its session.
+  /// The program's id of its session.
   package var sessionID: String?
 
   package var distinctID: String
@@ -87,7 +87,7 @@ package struct CrashEvent: Sendable {
   package var threadName: String?
 }
 
-/// What a crash event is made of beside the snapshot.
+/// The input of a crash event besides the snapshot.
 package struct CrashEventInput: Sendable {
   package var id: UUIDBytes
   package var frames: [EventFrame] = []
@@ -149,7 +149,7 @@ extension CrashEvent {
     return UUIDBytes(high: span.uint64(at: 0).byteSwapped, low: span.uint64(at: 8).byteSwapped).withVersion(8)
   }
 
-  /// What the program calls its session, or the dump's id: one session ends with one crash.
+  /// The program's id of its session, or the dump's id: one session ends with one crash.
   var session: String { sessionID ?? id.text }
 }
 

@@ -2,7 +2,7 @@ internal import CrashpadFiles
 internal import CrashpadMeaning
 internal import CrashpadSnapshot
 
-/// What ended the process, in the words of those who report crashes to analytics.
+/// The reason for the end of the process, in the terms of analytics.
 package struct CrashException: Sendable, Hashable {
   package enum Kind: Sendable {
     /// An uncaught NSException.
@@ -22,7 +22,7 @@ package struct CrashException: Sendable, Hashable {
   package var signal: UInt32?
   /// "SIGSEGV / SEGV_MAPERR at 0x10"
   package var title: String
-  /// What the program or its runtime said about its end.
+  /// The message of the program or its runtime about its end.
   package var message: String?
   /// Whether the system ended a process that did not answer.
   package var isHang: Bool

@@ -4,7 +4,7 @@ package import CrashpadSnapshot
 /// A frame of the stack that led to the crash, the innermost first. An inlined call stands before the frame that it was compiled
 /// into.
 package struct EventFrame: Sendable, Hashable {
-  /// Of the first frame the next instruction, of a caller the one behind its call.
+  /// For the first frame, the next instruction; for a caller, the one after its call.
   package var address: UInt64
   /// The module's file name; nil in no module.
   package var image: String?
@@ -44,7 +44,7 @@ enum StackForm {
       + place.name + " + " + String(place.offset)
   }
 
-  /// What `callStackSymbols` has: inlined calls have no frame of their own.
+  /// The lines of `callStackSymbols`, in which inlined calls have no frame of their own.
   static func symbolLines(_ frames: [EventFrame]) -> [String] {
     frames.filter { !$0.isInlined }.prefix(limit).enumerated().map { symbolLine($0.element, $0.offset) }
   }

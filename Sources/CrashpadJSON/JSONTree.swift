@@ -14,7 +14,7 @@ package final class JSONTree: Sendable {
     var next: Int
   }
 
-  /// The maximum number of values read of a text that anyone may have written, which limits memory to 80 MB.
+  /// The maximum number of values read of a text that anyone may have written, which limits memory to 64 MB.
   package static let maximumValues = 2_000_000
   /// The maximum nesting depth of objects and arrays.
   package static let maximumDepth = 20_000
@@ -29,7 +29,7 @@ package final class JSONTree: Sendable {
   package let end: Int
 
   /// Reads the first value of `input` from `start` on; ignores the text after it.
-  /// - Parameter limit: the maximum number of values; each takes 40 bytes.
+  /// - Parameter limit: the maximum number of values; each takes 32 bytes.
   package init(_ input: RawSpan, from start: Int = 0, limit: Int = maximumValues) {
     base = min(start, input.byteCount)
     text = unsafe input.extracting(base..<input.byteCount).withUnsafeBytes { unsafe Array($0) }

@@ -55,7 +55,7 @@ package struct CodeMeaning: Sendable, Hashable {
   package let advice: [String]
   /// A common misconception, and its correction.
   package let myth: String?
-  /// What a crash is about that shows this, where that says more than the crash's own code: without its period.
+  /// The subject of a crash with this code, if it says more than the crash's own code; without its period.
   package let headline: String?
   package let source: Source
 

@@ -10,20 +10,6 @@ package enum MeaningTable {
     + CodeMeaning.addresses + CodeMeaning.kernelTriage + CodeMeaning.messages
     + CodeMeaning.functions
 
-  /// The words for shell completion: names without blanks, and codes that are written in hexadecimal.
-  package static let completions: [String] = {
-    var words: Set<String> = []
-    for row in all {
-      switch row.kind {
-      case .message, .function, .kernelTriage, .address, .syndrome, .faultStatus, .trap, .jetsamBand, .terminationFlag:
-        continue
-      case .terminationCode, .windows: words.insert(row.query)
-      default: if !row.name.contains(" ") { words.insert(row.name) }
-      }
-    }
-    return words.sorted()
-  }()
-
   /// Returns the row for a termination code such as 0x8badf00d.
   package static func terminationCode(_ value: UInt64) -> CodeMeaning? {
     CodeMeaning.terminationCodes.first { $0.has(value) }

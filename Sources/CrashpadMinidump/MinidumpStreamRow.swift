@@ -20,7 +20,7 @@ package struct MinidumpStreamType: RawRepresentable, Hashable, Sendable, Express
 
 /// The description of one kind of stream. The reader, the writer and the redactor work from these rows.
 package struct MinidumpStreamRow: Sendable {
-  /// What redaction leaves of a stream. A row has to name one, and the redactor switches over them without a default.
+  /// The part of a stream that redaction leaves. A row has to name one, and the redactor switches over them without a default.
   package enum Privacy: Sendable {
     /// Nothing: the stream is removed, like one without a row.
     case drop

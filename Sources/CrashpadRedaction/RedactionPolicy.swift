@@ -49,7 +49,7 @@ public struct RedactionPolicy: Sendable {
   /// Whether `keptAnnotations` matches this name.
   private func names(_ name: [UInt8]) -> Bool { keptAnnotations.contains { $0.matches(name, ignoringCase: false) } }
 
-  /// What stays of the value of an annotation that stays.
+  /// The part of an annotation's value that stays.
   enum AnnotationValue {
     case text
     case whole

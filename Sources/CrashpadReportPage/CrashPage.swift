@@ -1,6 +1,6 @@
-/// What a page about one crash shows. Every text may be hostile: it comes from a dump or from a file with symbols.
+/// The content of a page about one crash. Every text may be hostile: it comes from a dump or from a file with symbols.
 package struct CrashPage: Sendable {
-  /// Of the window, and the first heading.
+  /// The title of the window, and the first heading.
   package var title: String
   /// The file, its format, and whether it is whole.
   package var subtitle: String
@@ -21,7 +21,7 @@ package struct CrashPage: Sendable {
   package var modules: [Module] = []
   package var memory: Memory?
   package var findings: [Finding] = []
-  /// How many findings were made but not kept.
+  /// The number of findings that were not kept.
   package var droppedFindings = 0
   /// The records of the file in lines, or the streams.
   package var tree: Listing?
@@ -133,7 +133,7 @@ package struct CrashPage: Sendable {
     package var location: String?
     /// "server + 0x12b0", "inlined"; nothing where that is the name.
     package var module = ""
-    /// How the frame was found, where it is a guess.
+    /// The way in which the frame was found, if it is a guess.
     package var trust = ""
     /// Whether the code is the program's, and not the system's.
     package var isOwn = false
@@ -204,7 +204,7 @@ package struct CrashPage: Sendable {
     package var value: String
     /// "stack of thread 0, 24 bytes above sp"; nothing where it points nowhere.
     package var target: String
-    /// What the captured memory has there, as bytes or as text.
+    /// The captured memory there, as bytes or as text.
     package var content: String
 
     package init(name: String, value: String, target: String, content: String) {
@@ -266,7 +266,7 @@ package struct CrashPage: Sendable {
   package struct Memory: Sendable {
     /// By address.
     package var ranges: [Range] = []
-    /// How many ranges are not listed.
+    /// The number of ranges that are not listed.
     package var leftOut = 0
     package var totalBytes = 0
     package var dumps: [Listing] = []
@@ -309,7 +309,7 @@ package struct CrashPage: Sendable {
   package struct Listing: Sendable {
     package var title: String
     package var text: String
-    /// What prints the rest; nil if this is all.
+    /// The command that prints the rest; nil if this is all.
     package var rest: String?
 
     package init(title: String, text: String, rest: String? = nil) {

@@ -6,7 +6,7 @@ struct GroupsPageWriter {
   let page: GroupsPage
   var texts = PageTexts()
   private let limit: Int
-  /// How many of the groups have room.
+  /// The number of groups that have room.
   private var shown = 0
   private var sections = PageSections()
 

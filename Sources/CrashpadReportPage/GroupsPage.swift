@@ -1,10 +1,10 @@
-/// What a page about many crashes shows: their groups, largest first.
+/// The content of a page about many crashes: their groups, largest first.
 package struct GroupsPage: Sendable {
   package var title: String
   package var subtitle: String
   package var generator: String
   package var groups: [Group] = []
-  /// How many crashes there are in all groups.
+  /// The number of crashes in all groups.
   package var total = 0
   /// Whether the groups are compared with those of an earlier run.
   package var isCompared = false

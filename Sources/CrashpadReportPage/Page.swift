@@ -1,6 +1,6 @@
 internal import CrashpadSnapshot
 
-/// What all pages share: texts that are too long for their place stand whole at the page's end, each once.
+/// The texts of a page that are too long for their places: each stands once, complete, at the page's end.
 struct PageTexts {
   /// Characters that a text has in its place.
   static let limit = 300
@@ -25,7 +25,7 @@ struct PageTexts {
     return long.count
   }
 
-  /// What the section at the end has; empty without long texts.
+  /// The section at the end; empty without long texts.
   var wholes: HTML {
     let items = long.enumerated().map { index, text -> HTML in
       """
@@ -100,7 +100,7 @@ enum Page {
       """
   }
 
-  /// What the script folds at first. Without scripts it is open.
+  /// A part that the script folds at first. Without scripts it is open.
   static func fold(_ summary: HTML, _ content: HTML) -> HTML {
     "<details open data-fold><summary>\(summary)</summary>\n\(content)</details>"
   }

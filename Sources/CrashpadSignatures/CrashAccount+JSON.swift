@@ -4,7 +4,7 @@ internal import CrashpadJSON
 extension CrashAccount {
   var sortKey: (Int64, Int64, String, String, String) { (end, processID, process ?? "", device ?? "", version ?? "") }
 
-  /// Of one that a process captured.
+  /// Writes the account of a report that a process captured.
   func write(to json: inout JSONWriter) {
     json.member("time", end)
     json.member("pid", processID)

@@ -1,6 +1,6 @@
 package import CrashpadSnapshot
 
-/// What tells whether two reports are about the end of one process. A process ends once, but several programs may report it:
+/// The facts by which two reports about the end of one process are recognized. A process ends once, but several programs may report it:
 /// a handler within it, the system that killed it, MetricKit a day later.
 package struct CrashAccount: Sendable, Hashable {
   /// In the order in which they tell most. A crash counts with the first account of it.
@@ -21,7 +21,7 @@ package struct CrashAccount: Sendable, Hashable {
     var isKill: Bool { self == .killed || self == .diagnosedKill }
   }
 
-  /// Who wrote a report.
+  /// The writer of a report.
   package enum Writer: Sendable {
     case process
     case system

@@ -71,7 +71,7 @@ extension CrashGroups {
         json.array(client) { json in for time in times { json.number(time) } }
       }
     }
-    // Of crashes of most systems there is one report each.
+    // Most systems write one report of each crash.
     if !cell.accounts.isEmpty {
       json.array("accounts") { json in
         for account in cell.accounts.sorted(by: { $0.sortKey < $1.sortKey }) { json.object { account.write(to: &$0) } }
@@ -89,7 +89,7 @@ extension CrashGroups {
     }
   }
 
-  /// What is wrong with a file that was to be a part.
+  /// The reason why a file is not a part.
   package struct NotAPart: Error { package let reason: String }
 
   /// A part has some 30 values for each report that another part may be about: enough for a million and a half of them.

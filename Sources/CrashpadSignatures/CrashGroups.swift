@@ -2,7 +2,7 @@
 package struct CrashGroups: Sendable, Hashable {
   /// A part of the inputs: every shard of one run has other inputs.
   package struct Shard: Sendable, Hashable {
-    /// What tells runs over different inputs apart: a digest of the names of all inputs.
+    /// A digest of the names of all inputs, by which runs over different inputs differ.
     package let run: String
     /// From 1.
     package let number: Int
@@ -18,7 +18,7 @@ package struct CrashGroups: Sendable, Hashable {
   }
 
   package struct Part: Sendable, Hashable {
-    /// How many inputs gave no crash.
+    /// The number of inputs without a crash.
     package var failed = 0
     package internal(set) var cells: [GroupCell.Key: GroupCell] = [:]
 
@@ -53,7 +53,7 @@ package struct CrashGroups: Sendable, Hashable {
     var missing: Set<Shard> = []
     for shard in parts.keys {
       for number in 1...shard.total {
-        // Nobody reads a longer list.
+        // A longer list is of no use.
         if missing.count == 10_000 { return missing.sorted { $0.precedes($1) } }
         let other = Shard(run: shard.run, number: number, total: shard.total)
         if parts[other] == nil { missing.insert(other) }

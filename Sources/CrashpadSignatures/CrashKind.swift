@@ -1,7 +1,7 @@
 internal import CrashpadMeaning
 internal import CrashpadSnapshot
 
-/// What kind of crash it was, in words of a closed list: never an address, a number of a process, or text from a message.
+/// The kind of a crash, in words of a closed list: never an address, a number of a process, or text from a message.
 struct CrashKind: Sendable {
   /// Whose stack has the fault.
   enum Place: Sendable {

@@ -2,7 +2,7 @@
 package struct Glob: Sendable, Hashable, ExpressibleByStringLiteral {
   package let text: String
   private let bytes: [UInt8]
-  /// What the text begins with up to the first wildcard, and whether there is none.
+  /// The text up to the first wildcard, and whether there is none.
   let prefix: [UInt8]
   let isLiteral: Bool
 

@@ -1,8 +1,8 @@
 internal import CrashpadSnapshot
 
-/// What grouping keeps of one crash.
+/// The facts of one crash that grouping keeps.
 package struct CrashFacts: Sendable, Hashable {
-  /// What chooses between examples: the report's id, or else the input's name. It does not depend on the order of inputs.
+  /// The id by which an example is chosen: the report's id, or else the input's name. It does not depend on the order of inputs.
   package var id: String
   /// The input, as it was named.
   package var input: String
@@ -19,7 +19,7 @@ package struct CrashFacts: Sendable, Hashable {
   package var role: CrashAccount.Role?
   /// Seconds since 1970: with this, `time` is the end of a period in which the crash was.
   package var periodStart: Int64?
-  /// Of the program: "2.1 (341)"
+  /// The program's version, such as "2.1 (341)".
   package var version: String?
   package var device: String?
   package var system: String?
@@ -36,7 +36,7 @@ package struct CrashFacts: Sendable, Hashable {
 
 /// Crashes that are counted together.
 package struct GroupCell: Sendable, Hashable {
-  /// What they have in common.
+  /// The properties that the crashes of a group share.
   package struct Key: Sendable, Hashable {
     package let id: String
     package let text: String
@@ -78,9 +78,9 @@ package struct GroupCell: Sendable, Hashable {
   }
 
   package internal(set) var count = 0
-  /// How many more reports of these crashes there are, which are not counted.
+  /// The number of further reports of these crashes, which are not counted.
   package internal(set) var twins = 0
-  /// What tells whether a report is one of a crash that is counted here.
+  /// The accounts by which further reports of counted crashes are recognized.
   package internal(set) var accounts: Set<CrashAccount> = []
   /// Reports that may be of a crash that is counted elsewhere, and how often each is there: that is known when all are.
   package internal(set) var waiting: [CrashFacts: Int] = [:]
@@ -88,7 +88,7 @@ package struct GroupCell: Sendable, Hashable {
   /// Seconds since 1970.
   package internal(set) var first: Int64?
   package internal(set) var last: Int64?
-  /// How many crashes each has.
+  /// The number of crashes of each.
   package internal(set) var versions: [String: Int] = [:]
   /// The same by program; the empty name stands for one that is not known.
   package internal(set) var releases: [String: [String: Int]] = [:]
@@ -147,7 +147,7 @@ package struct GroupCell: Sendable, Hashable {
     for (client, times) in other.quick { addQuick(client, times) }
   }
 
-  /// What is counted.
+  /// The counts alone.
   var withoutAccounts: GroupCell {
     var cell = self
     cell.accounts = []
@@ -178,7 +178,7 @@ package struct GroupCell: Sendable, Hashable {
     quick[client, default: []].insert(times[0], at: index)
   }
 
-  /// How many clients crashed at least three times within an hour, each time soon after the start.
+  /// The number of clients that crashed at least three times within an hour, each time soon after the start.
   package var loopingClients: Int {
     quick.values.count { times in
       times.indices.dropLast(2).contains { times[$0 + 2].saturatingDifference(times[$0]) <= 3600 }

@@ -43,7 +43,7 @@ struct Releases {
     }
     if ones.count == others.count { return one < other }
     let rest = ones.count > others.count ? ones[others.count] : others[ones.count]
-    // What is added to a version makes a later one of it, apart from "-beta".
+    // A suffix makes a later version, apart from "-beta".
     let isBefore = rest.first == "-"
     return (ones.count < others.count) != isBefore
   }

@@ -3,7 +3,7 @@ package import CrashpadFiles
 package import CrashpadSnapshot
 package import CrashpadSymbolication
 
-/// What tells the crashes of one fault from those of others, whatever the run, the build's addresses, and the order of threads.
+/// The identity of a fault: the same for its crashes in every run, whatever the build's addresses and the order of threads.
 ///
 /// The rules are those of crashpadctl-group(5), version ``SignatureRule/version``.
 package struct Signature: Sendable, Hashable {
@@ -30,7 +30,7 @@ package struct Signature: Sendable, Hashable {
     case idle
   }
 
-  /// What was done with a frame.
+  /// The decision about a frame.
   package struct Step: Sendable, Hashable {
     package enum Decision: String, Sendable {
       case skipped
@@ -94,7 +94,7 @@ package struct Signature: Sendable, Hashable {
     if let known = symbolization?.threads.first(where: { isMain ? $0.index == 0 : $0.isCrashed }) {
       return Stack(frames: known.frames, thread: known)
     }
-    // Of a dump without a crash all threads would be walked.
+    // In a dump without a crash, all threads would be walked.
     if !isMain, snapshot.crashedThread == nil, snapshot.report != nil || snapshot.exception?.context == nil {
       return Stack()
     }
@@ -157,7 +157,7 @@ package struct Signature: Sendable, Hashable {
   }
 }
 
-/// What signatures are made with, for all inputs of a run.
+/// The options of signatures, for all inputs of a run.
 package struct SignatureOptions: Sendable {
   let cache: SymbolCache
   let inApp: [Glob]

@@ -32,10 +32,10 @@ struct SignatureChoice {
     return [entries[own].raw, callee, path(from: own)].compactMap { $0 }
   }
 
-  /// How many frames a runtime that is linked into the program has between its panic and the call that aborts, and two more.
+  /// The number of frames between the panic of a runtime that is linked into the program and the call that aborts, and two more.
   private static let runtimeDepth = 13
 
-  /// Of an abort that the program called from many frames of its own: a digest of them.
+  /// A digest of the frames of an abort that the program called from many frames of its own.
   ///
   /// Without names the first of them says nothing: every panic of a Rust program aborts at one place.
   private func path(from own: Int) -> String? {
@@ -48,7 +48,7 @@ struct SignatureChoice {
 
   // MARK: Where to start
 
-  /// How far down a handler's frames are looked for.
+  /// The depth to which a handler's frames are searched.
   private static let captureDepth = 32
 
   /// Behind the last frame of a crash handler. A fault within a program's own handler of signals stays where it is.
@@ -99,7 +99,7 @@ struct SignatureChoice {
     if let wait { kind.text += "[\(wait)]" }
   }
 
-  /// What waits for a queue does so with a lock or a message, and is the one to name.
+  /// A wait for a queue is made with a lock or a message, and is the one to name.
   private func stronger(_ outer: String?, _ inner: String?) -> String? {
     guard let inner else { return outer }
     return ["dispatch_sync", "semaphore", "condition", "join"].contains(outer) ? outer : inner
@@ -207,7 +207,7 @@ struct SignatureChoice {
     return first.rule?.frameClass == .wait
   }
 
-  /// Of the functions that repeat, the one whose name is the first in the order of bytes: where the stack ended is chance.
+  /// The repeating function whose name is the first in the order of bytes: the end of the stack is chance.
   private func cycle(from start: Int) -> Int? {
     var counts: [String: (count: Int, first: Int)] = [:]
     for index in entries.indices[start...] where isTaken(index) {

@@ -2,7 +2,7 @@
 ///
 /// Version 1. A row never changes under one version, as an issue tracker keeps the ids that it leads to.
 package struct SignatureRule: Sendable {
-  /// What a frame does, in the order of crashpadctl-group(5).
+  /// The role of a frame, in the order of crashpadctl-group(5).
   package enum Class: String, Sendable, CaseIterable {
     /// A crash handler. The stack counts from behind its last frame.
     case capture
@@ -25,9 +25,9 @@ package struct SignatureRule: Sendable {
   package let frameClass: Class
   /// Patterns of the normalized name; none stands for every frame of the module that has no name.
   package let names: [Glob]
-  /// Of the module's file name; nil for every module.
+  /// The patterns of the module's file name; nil for every module.
   package let modules: [Glob]?
-  /// Of a raise: the kind of crash that it stands for. Of a wait: what is waited for.
+  /// For a raise, the kind of crash that it stands for; for a wait, its object.
   package let meaning: String?
   package let reason: String
 
@@ -45,7 +45,7 @@ package struct SignatureRule: Sendable {
 
   package static let version = 1
 
-  /// Where names as short as `read` are those of the C library and not of a program's own functions.
+  /// The modules in which names as short as `read` are those of the C library and not of a program's own functions.
   static let cLibraries: [Glob] = [
     "libc.so*", "libc-2.*", "libc.musl*", "libpthread*", "librt.so*", "ld-musl*", "libsystem_*", "libSystem*",
   ]

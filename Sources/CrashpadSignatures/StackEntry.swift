@@ -29,9 +29,9 @@ struct StackEntry: Sendable {
   var isNamed: Bool { name != nil }
   var isInApp: Bool { module?.isInApp == true }
 
-  /// What is shown: "Cart::total", "Example+0x42e74"
+  /// The text for users, such as "Cart::total" or "Example+0x42e74".
   var text: String { name ?? place(hasIdentity: false) }
-  /// What is hashed. A frame without a name counts only for its build.
+  /// The text that is hashed. A frame without a name counts only for its build.
   var key: String { name ?? place(hasIdentity: true) }
 
   private func place(hasIdentity: Bool) -> String {

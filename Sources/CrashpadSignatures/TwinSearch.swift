@@ -22,7 +22,7 @@ struct TwinSearch {
       longest = max(longest, overflows ? .max : length)
     }
 
-    /// Those whose periods may be near enough to that of `account`: a fleet has many processes of one id.
+    /// The entries whose periods may be near enough to that of `account`: a fleet has many processes of one id.
     func near(_ account: CrashAccount) -> ArraySlice<Entry> {
       let tolerance = CrashAccount.tolerance
       let first = Self.moved(Self.moved(account.start, by: -tolerance), by: -longest)

@@ -152,7 +152,7 @@ public struct AnnotationObject: Sendable, Hashable {
 
 /// The kinds of annotations, by what their values hold.
 package enum AnnotationKind: Sendable {
-  /// What redaction leaves of a value whose name the policy allows. A kind has to name one.
+  /// The part of a value that redaction leaves if the policy allows its name. A kind has to name one.
   package enum Privacy: Sendable {
     /// Text in which addresses of people, numbers and paths of users are hidden.
     case text

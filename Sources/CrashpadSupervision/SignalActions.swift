@@ -3,7 +3,7 @@ internal import CrashpadFiles
 internal import Glibc
 package import SystemPackage
 
-/// What a process has set for each crash signal, as the kernel knows it, and the files that its code is from.
+/// The actions of a process for crash signals, as the kernel reports them, and the files that contain its code.
 package struct SignalActions: Sendable {
   package enum Action: Sendable, Equatable {
     case standard

@@ -10,7 +10,7 @@ internal import CrashpadSnapshot
 /// a wrong one would put wrong registers, or none, into the minidump. The dump of a Linux process contains its
 /// machine's name.
 struct ArchitectureEvidence {
-  /// What fits each of the two architectures, counted.
+  /// The number of facts that fit each of the two architectures.
   private struct Tally {
     var arm64 = 0
     var x86_64 = 0

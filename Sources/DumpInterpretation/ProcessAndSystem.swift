@@ -141,7 +141,7 @@ extension DumpInterpreter {
     for (name, value) in capture { add(name, value) }
     add("crashpad_uptime_ns", String(snapshot.system.crashpadUptime ?? 0))
     if !snapshot.isComplete { add("crashpad_intermediate_dump_incomplete", "yes") }
-    // Of the caller's, the last of equal names wins.
+    // Among the caller's annotations, the last of equal names wins.
     for annotation in options.annotations.reversed() { add(annotation.name, annotation.value) }
     if let array { tree.appendSimpleAnnotations(of: array, to: &annotations, bytes) }
     sortAnnotations(&annotations, bytes)

@@ -41,8 +41,8 @@ package struct KeyDescriptor: Sendable {
     case optional
   }
 
-  /// What redaction leaves of a value. A row has to name one: the redactor switches over them without a default, so nothing is
-  /// kept because nobody thought of it.
+  /// The part of a value that redaction leaves. A row has to name one: the redactor switches over them without a default, so nothing is
+  /// kept by mistake.
   package enum Privacy: Sendable {
     /// Facts about the program or the machine. A container is kept with what its members' own rows leave of it.
     case keep

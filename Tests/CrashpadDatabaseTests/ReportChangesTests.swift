@@ -122,6 +122,15 @@ struct ReportChangesTests {
     #expect(try scratch.database.report(id)?.state == .pending)
   }
 
+  @Test("A skipped report is completed without an upload; a completed one can't be skipped")
+  func skip() throws {
+    try scratch.addReport(id, metadata: ScratchDatabase.metadata(creation: 5, attributes: 2), attachments: ["a"])
+    try session.skipUpload(id)
+    #expect(try scratch.database.report(id)?.state == .completed)
+    #expect(try scratch.bytes(of: "completed/\(id.text).meta") == ScratchDatabase.metadata(creation: 5))
+    #expect(failure { try session.skipUpload(id) } == .notFound)
+  }
+
   @Test("What was uploaded, or may have been, or is not there, is not asked for", arguments: ["pending", "completed"])
   func requestRefused(state: String) throws {
     #expect(failure { try session.requestUpload(id) } == .notFound)

@@ -4,7 +4,7 @@
 // All zero at first, so that it takes no space in the file.
 struct state crash_state __attribute__((aligned(256)));
 
-// What is known of the calling thread. It lies in a page that glibc copies for the child of a fork(2) anyway.
+// The facts of the calling thread. They lie in a page that glibc copies for the child of a fork(2) anyway.
 static _Thread_local struct {
   // The process that the thread belongs to; 0 for one that was not started by the pthread_create of this library.
   int process;

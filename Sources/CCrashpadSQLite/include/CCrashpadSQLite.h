@@ -1,4 +1,4 @@
-// What is used of SQLite's interface (sqlite3.h), declared here: a release build links its archive in where it finds one,
+// The used part of SQLite's interface (sqlite3.h), declared here: a release build links its archive in where it finds one,
 // and other builds load libsqlite3.so.0 when an index is opened. Numbers and functions are part of its stable interface.
 #ifndef CRASHPADCTL_CSQLITE_H
 #define CRASHPADCTL_CSQLITE_H

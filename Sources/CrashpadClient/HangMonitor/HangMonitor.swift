@@ -27,7 +27,7 @@ public final class HangMonitor: Sendable {
   }
 
   private let running: CrashpadClient.Running
-  /// Of time without a response, in nanoseconds.
+  /// The times without a response, in nanoseconds.
   private let thresholds: (first: UInt64, second: UInt64)
   private let interval: UInt64
   private let taskLimit: Int

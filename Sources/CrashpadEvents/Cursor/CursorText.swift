@@ -4,7 +4,7 @@ package import CrashpadSnapshot
 
 /// A dump that had its events, or a file without a crash in it.
 package struct SeenDump: Sendable, Hashable {
-  /// What stands for a version of a file.
+  /// The digest that represents a version of a file.
   package static func digest(_ file: FileVersion) -> UInt64 {
     let text = "\(file.device) \(file.number) \(file.size) \(file.modified) \(file.changed)"
     let digest = unsafe SHA256.digest(Array(text.utf8).span.bytes)
@@ -105,13 +105,13 @@ enum CursorText {
   }
 }
 
-/// What a cursor file says.
+/// The content of a cursor file.
 struct CursorContent {
   /// Days since 1970.
   private(set) var days: [SeenDump: Int32] = [:]
   private(set) var ids: Set<UUIDBytes> = []
   private(set) var files: [UInt64: SeenDump] = [:]
-  /// How many lines of dumps the file has, with those that later lines repeat.
+  /// The number of lines of dumps in the file, with those that later lines repeat.
   private(set) var lineCount = 0
   /// Offset behind the last line that counts, in bytes.
   private(set) var end = 0
@@ -142,7 +142,7 @@ struct CursorContent {
 
   mutating func setEnd(_ offset: Int) { end = offset }
 
-  /// What was behind the end is done with.
+  /// Ends the part behind the last complete batch.
   mutating func closeTail() { (open, writing, hasTail) = ([], nil, false) }
 
   /// Reads the whole text.

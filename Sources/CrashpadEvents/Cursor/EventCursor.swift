@@ -20,7 +20,7 @@ package final class EventCursor: Sendable {
     case noRegularFile(FilePath)
   }
 
-  /// Where events go.
+  /// The destination of events.
   package enum Output {
     /// Appended to a regular file: each dump's events are there once.
     case file(FilePath)
@@ -39,11 +39,11 @@ package final class EventCursor: Sendable {
     }
   }
 
-  /// How many days a dump is remembered that no run has seen.
+  /// The number of days for which a dump is remembered that no run has seen.
   package static let memory: Int32 = 90
   /// A dump that is still there gets a new line this often, in days.
   private static let renewal: Int32 = 7
-  /// How long the lock is waited for, in milliseconds. It is held while a batch is written.
+  /// The longest wait for the lock, in milliseconds. It is held while a batch is written.
   package static let lockWait = 60_000
 
   private let path: FilePath
@@ -94,7 +94,7 @@ package final class EventCursor: Sendable {
 
   package func hasSeen(_ id: UUIDBytes) -> Bool { state.withLock { $0.content.ids.contains(id) } }
 
-  /// Of how many dumps the events may be in two files, as one took the place of the other while a run was killed.
+  /// The number of dumps whose events may be in two files, because one file replaced the other while a run was killed.
   package var repeatedCount: Int { state.withLock { $0.mayRepeat } }
 
   // MARK: Batches
@@ -160,7 +160,7 @@ package final class EventCursor: Sendable {
     var text = text(dumps)
     if let target, !bytes.isEmpty {
       let status = try target.file.status()
-      // What another program left without an end does not become a part of a line.
+      // An unfinished line of another program does not become a part of a line.
       let isOpen = try status.size > 0 && target.bytes(at: status.size - 1, count: 1) != [UInt8(ascii: "\n")]
       let bytes = (isOpen ? [UInt8(ascii: "\n")] : []) + bytes
       let writing = CursorText.Writing(
@@ -180,7 +180,7 @@ package final class EventCursor: Sendable {
     } else if !bytes.isEmpty, case .stream(let sink) = output {
       try unsafe sink(bytes.span.bytes)
     }
-    // Where this fails the events are in the output: the next run sees it, and writes the line.
+    // If this fails, the events are in the output: the next run sees them, and writes the line.
     try append(text + CursorText.commit, file, &state)
     for dump in dumps { state.content.add(dump, day: day) }
     try mark(file, &state)

@@ -23,7 +23,7 @@ package enum EventMapping: String, Sendable, CaseIterable {
     }
   }
 
-  /// Where an event's name stands; nil of the forms that have no names to choose.
+  /// The path of an event's name; nil for the forms that have no names to choose.
   var namePointer: [String]? {
     switch self {
     case .seed, .sensors: ["event"]
@@ -33,7 +33,7 @@ package enum EventMapping: String, Sendable, CaseIterable {
   }
 }
 
-/// What a run writes: one of the forms, or one with changes.
+/// The output of a run: one of the forms, or one with changes.
 package enum EventForm: Sendable {
   case mapping(EventMapping)
   case file(MappingFile)

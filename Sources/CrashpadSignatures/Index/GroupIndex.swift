@@ -1,7 +1,7 @@
 package import CrashpadFiles
 package import SystemPackage
 
-/// What is known of dumps that were read before, in a file that grows: each dump is read once.
+/// The facts of dumps that were read before, in a file that grows: each dump is read once.
 ///
 /// crashpadctl-group(5) documents the tables. A dump whose file is gone goes on being counted, unless another file took its
 /// place: its report, converted or moved.
@@ -126,7 +126,7 @@ package final class GroupIndex {
     return row.compare(1, path)
   }
 
-  /// What came of a file that was read.
+  /// The result of a file that was read.
   package struct Entry: Sendable {
     /// Absolute.
     package let path: String
@@ -170,7 +170,7 @@ package final class GroupIndex {
     return part
   }
 
-  /// Of rows of `columns`.
+  /// The facts in a row of `columns`.
   static func facts(_ row: SQLiteFile.Statement) -> CrashFacts {
     let path = row.text(1) ?? ""
     var facts = CrashFacts(id: row.text(2) ?? path, input: path)

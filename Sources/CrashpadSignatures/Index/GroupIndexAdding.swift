@@ -13,7 +13,7 @@ struct GroupIndexAdding {
 
   init(_ file: SQLiteFile) throws {
     find = try file.prepare("SELECT inode, size, modified FROM dumps WHERE path = ?")
-    // Of a dump that was copied many times only some are looked at: each of them is one that is there.
+    // If a dump was copied many times, only some copies are examined: each of them exists.
     others = try file.prepare(
       """
       SELECT path FROM (SELECT path FROM dumps WHERE report = ?1 LIMIT 8)

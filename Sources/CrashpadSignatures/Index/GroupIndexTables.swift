@@ -11,7 +11,7 @@ enum GroupIndexTables {
       flags TEXT NOT NULL, UNIQUE (id, text, raw, named, flags));
     """
 
-  /// Triggers keep the sums, so that they hold whoever deletes rows of `dumps`.
+  /// Triggers keep the sums, so that they hold when any program deletes rows of `dumps`.
   static let dumps = """
     CREATE TABLE dumps (
       path TEXT PRIMARY KEY, inode INTEGER NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,

@@ -137,7 +137,7 @@ internal import SystemPackage
   }
 }
 
-/// What a column holds.
+/// The value of a column.
 enum SQLiteValue {
   case number(Int64)
   case text(String)

@@ -32,7 +32,7 @@ package enum FunctionName {
     name.utf8.count <= 4096 ? name : String(decoding: name.utf8.prefix(4096), as: UTF8.self)
   }
 
-  /// What the rules compare: a closure is part of its owner.
+  /// The name that the rules compare: a closure is part of its owner.
   static func withoutClosure(_ name: String) -> String {
     name.hasPrefix("(closure) ") ? String(name.dropFirst(10)) : name
   }

@@ -24,7 +24,7 @@ struct NameText {
     return true
   }
 
-  /// Where `part` begins for the first time.
+  /// The first index of `part`.
   func find(_ part: String, from start: Int = 0) -> Int? {
     let part = Array(part.utf8)
     guard bytes.count >= part.count + start else { return nil }
@@ -35,7 +35,7 @@ struct NameText {
     return nil
   }
 
-  /// Where `part` begins for the first time outside of all brackets.
+  /// The first index of `part` outside of all brackets.
   func findOutside(_ part: String, from start: Int = 0) -> Int? {
     let part = Array(part.utf8)
     guard !part.isEmpty, bytes.count >= part.count else { return nil }

@@ -14,7 +14,7 @@ enum SwiftName {
     "generic not re-abstracted ", "closure wrapped in ",
   ]
 
-  /// What the compiler makes between functions; their names say of what type.
+  /// Functions that the compiler makes between others; their names contain a type.
   private static let madeBetween = [
     "outlined ", "value witness for ", "type metadata ", "lazy protocol witness ", "associated type ",
   ]

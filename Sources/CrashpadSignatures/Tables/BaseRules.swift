@@ -1,5 +1,5 @@
 extension SignatureRule {
-  /// Where threads begin.
+  /// Functions with which threads begin.
   static let baseRules: [SignatureRule] = [
     SignatureRule(
       .base, "process-start",

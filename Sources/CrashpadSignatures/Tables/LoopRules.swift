@@ -1,5 +1,5 @@
 extension SignatureRule {
-  /// What takes events and calls handlers: below every handler, whatever went wrong in it.
+  /// Functions that take events and call handlers: they are below every handler.
   static let loopRules: [SignatureRule] = [
     SignatureRule(
       .loop, "run-loop",

@@ -1,5 +1,5 @@
 extension SignatureRule {
-  /// What raises the signal. The function that called it has the fault.
+  /// Functions that raise the signal. The function that called them is at fault.
   static let raiseRules: [SignatureRule] = [
     SignatureRule(
       .raise, "own-handler",

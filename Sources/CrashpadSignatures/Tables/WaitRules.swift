@@ -1,5 +1,5 @@
 extension SignatureRule {
-  /// What a thread waits in. Of a hang it names what is waited for; it is never the function at fault.
+  /// Functions in which a thread waits. In a hang they name what is waited for; they are never at fault.
   static let waitRules: [SignatureRule] = [
     SignatureRule(
       .wait, "dispatch-sync",

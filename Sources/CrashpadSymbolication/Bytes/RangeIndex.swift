@@ -1,3 +1,5 @@
+internal import CrashpadBytes
+
 /// Maps addresses to the numbers of the ranges that contain them. Ranges may overlap in damaged files.
 struct RangeIndex {
   private struct Entry {
@@ -34,7 +36,7 @@ struct RangeIndex {
   /// returns false.
   @inline(__always)
   private func forEach(containing address: UInt64, _ body: (Int) -> Bool) {
-    let count = entries.indices.partition { entries[$0].low > address }
+    let count = entries.indices.partitioningIndex { entries[$0].low > address }
     var index = count - 1
     while index >= 0, entries[index].reach > address, count - index < 4096 {
       if entries[index].high > address, !body(entries[index].number) { return }

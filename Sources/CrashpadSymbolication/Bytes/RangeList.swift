@@ -1,3 +1,5 @@
+internal import CrashpadBytes
+
 /// Sorted ranges that do not overlap.
 struct RangeList {
   private(set) var ranges: [Range<UInt64>] = []
@@ -23,7 +25,7 @@ struct RangeList {
   /// The index of the first range that ends after `address`.
   func index(endingAfter address: UInt64) -> Int {
     if let last = ranges.last, last.upperBound <= address { return ranges.count }
-    return ranges.indices.partition { ranges[$0].upperBound > address }
+    return ranges.indices.partitioningIndex { ranges[$0].upperBound > address }
   }
 
   /// Inserts a range. Returns false, without inserting it, if it overlaps an existing one.

@@ -8,7 +8,7 @@ package final class SymbolInputs: Sendable {
   /// A file that became shorter while it was read, or whose disk can't be read.
   package struct NotWhole: Error { package let path: FilePath }
 
-  /// Those whose reading may still fail.
+  /// The files whose reading may still fail.
   private let files = Mutex<[(path: FilePath, input: InputFile)]>([])
 
   package init() {}

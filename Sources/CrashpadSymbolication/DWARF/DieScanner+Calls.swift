@@ -33,7 +33,7 @@ extension DieScanner {
     let column: UInt64
   }
 
-  /// How to continue after a call: visit the calls in it, treat it as absent, skip the calls in it, or end the scan.
+  /// The next step after a call: visit the calls in it, treat it as absent, skip the calls in it, or end the scan.
   enum Step {
     case enter, ignore, pass, stop
   }

@@ -171,7 +171,7 @@ final class DwarfSections {
   /// The unit whose entries contain an offset.
   private func unit(at offset: UInt64) -> Int? {
     guard let offset = Int(exactly: offset) else { return nil }
-    let next = units.indices.partition { units[$0].start > offset }
+    let next = units.indices.partitioningIndex { units[$0].start > offset }
     guard next > 0, offset >= units[next - 1].entries, offset < units[next - 1].end else { return nil }
     return next - 1
   }

@@ -67,7 +67,9 @@ struct LineIndex {
   /// The last row at or before `address`, unless a sequence ends between them.
   func row(at address: UInt64, _ program: LineProgram, _ bytes: RawSpan) -> Row? {
     guard let number = ranges.first(containing: address) else { return nil }
-    let next = ((number > 0 ? ends[number - 1] : 0)..<ends[number]).partition { marks[$0].row.address > address }
+    let next = ((number > 0 ? ends[number - 1] : 0)..<ends[number]).partitioningIndex {
+      marks[$0].row.address > address
+    }
     var program = program
     var found = marks[next - 1].row
     program.goOn(behind: found, at: marks[next - 1].next)

@@ -175,7 +175,7 @@ final class ElfFile: @unchecked Sendable {
 
   func isCode(_ address: UInt64) -> Bool {
     if codeRanges.isEmpty { return true }
-    let next = codeRanges.indices.partition { codeRanges[$0].lowerBound > address }
+    let next = codeRanges.indices.partitioningIndex { codeRanges[$0].lowerBound > address }
     return next > 0 && codeRanges[next - 1].contains(address)
   }
 }

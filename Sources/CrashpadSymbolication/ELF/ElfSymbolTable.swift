@@ -1,3 +1,4 @@
+internal import CrashpadBytes
 internal import CCrashpadElfutils
 internal import Glibc
 
@@ -116,7 +117,7 @@ struct ElfSymbolTable {
 
   /// The index of the symbol that contains `address`, or of a preceding symbol of unknown size.
   func lookup(_ address: UInt64) -> Int? {
-    let low = entries.indices.partition { entries[$0].address > address }
+    let low = entries.indices.partitioningIndex { entries[$0].address > address }
     // A function may contain labels, which end before it does, or have no size.
     var unsized: Int?
     var index = low - 1

@@ -21,7 +21,7 @@ struct FrameExpression: Sendable {
     /// A register that is not supported.
     case unknown
 
-    /// Those of STACK CFI records that are neither numbers nor registers.
+    /// The words of STACK CFI records that are neither numbers nor registers.
     private static let words: [String: Operation] = [
       "+": .add, "-": .subtract, "*": .multiply, "/": .divide, "%": .modulo, "@": .align, "^": .load,
       ".cfa": .frameAddress, ".undef": .unknown,

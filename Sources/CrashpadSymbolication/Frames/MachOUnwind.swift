@@ -63,7 +63,7 @@ private struct UnwindTable {
     _ function: UInt32, at start: Int, count: Int, size: Int, _ mask: UInt32, _ bytes: RawSpan
   ) -> Int? {
     guard start >= 0, count > 0, start <= range.count, count <= (range.count - start) / size else { return nil }
-    let next = (0..<count).partition { (word(start + $0 * size, bytes) ?? .max) & mask > function }
+    let next = (0..<count).partitioningIndex { (word(start + $0 * size, bytes) ?? .max) & mask > function }
     return next > 0 ? next - 1 : nil
   }
 

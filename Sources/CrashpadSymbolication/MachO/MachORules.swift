@@ -13,12 +13,6 @@ package enum MachORules {
     "A symbol of a Mach-O file lies outside of its section or has no name; it is left out")
   package static let badFunctionStarts = Rule(
     "bad-function-starts", .warning, "The list of function starts of a Mach-O file ends early")
-  package static let badUnwindInfo = Rule(
-    "bad-unwind-info", .warning, "The compact unwind information of a Mach-O file can't be read")
-  package static let badDwarf = Rule(
-    "bad-dwarf-section", .warning, "A section with debugging information overlaps others; it is left out")
 
-  package static let all = [
-    badLoadCommand, rangeOutsideFile, badSlice, badSymbol, badFunctionStarts, badUnwindInfo, badDwarf,
-  ]
+  package static let all = [badLoadCommand, rangeOutsideFile, badSlice, badSymbol, badFunctionStarts]
 }

@@ -67,7 +67,9 @@ extension MachOFile {
   private func symbol(_ index: Int, _ addresses: MachOAddresses, longest: Int = .max) -> MachOSymbol {
     let entry = addresses.symbols[index]
     var end = sections[Int(entry.section)].end
-    let nextSymbol = (index..<addresses.symbols.count).partition { addresses.symbols[$0].address > entry.address }
+    let nextSymbol = (index..<addresses.symbols.count).partitioningIndex {
+      addresses.symbols[$0].address > entry.address
+    }
     if nextSymbol < addresses.symbols.count { end = min(end, addresses.symbols[nextSymbol].address) }
     let nextStart = addresses.functionStarts.firstIndex(above: entry.address)
     if nextStart < addresses.functionStarts.count { end = min(end, addresses.functionStarts[nextStart]) }
@@ -170,15 +172,15 @@ struct MachOAddresses: Sendable {
 
   /// The index of the preferred symbol at the last address at or before `address`.
   func index(atOrBefore address: UInt64) -> Int? {
-    let next = symbols.indices.partition { symbols[$0].address > address }
+    let next = symbols.indices.partitioningIndex { symbols[$0].address > address }
     guard next > 0 else { return nil }
     let start = symbols[next - 1].address
-    return symbols.indices.partition { symbols[$0].address >= start }
+    return symbols.indices.partitioningIndex { symbols[$0].address >= start }
   }
 }
 
 extension [UInt64] {
-  fileprivate func firstIndex(above address: UInt64) -> Int { indices.partition { self[$0] > address } }
+  fileprivate func firstIndex(above address: UInt64) -> Int { indices.partitioningIndex { self[$0] > address } }
 }
 
 /// Creates the addresses on first use.

@@ -8,7 +8,7 @@ package struct FileSymbols: Sendable {
   package let imageBase: UInt64
   private let path: FilePath
   private let inputs: [SymbolInputs]
-  /// What could not be read where debug information was searched.
+  /// The places of debug information that could not be read.
   package let faults: SymbolFaults
 
   /// Opens a file or a dSYM bundle. If it has no debug information, searches for that of the same build: in `paths`, in a

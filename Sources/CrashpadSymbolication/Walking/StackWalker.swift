@@ -1,3 +1,4 @@
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// Walks the stacks of one snapshot.
@@ -111,7 +112,7 @@ package struct StackWalker: Sendable {
   private func module(at address: UInt64) -> WalkedModule? { moduleIndex(at: address).map { modules[$0] } }
 
   private func moduleIndex(at address: UInt64) -> Int? {
-    let next = ranges.indices.partition { ranges[$0].start > address }
+    let next = ranges.indices.partitioningIndex { ranges[$0].start > address }
     guard next > 0, address - ranges[next - 1].start < ranges[next - 1].size else { return nil }
     return next - 1
   }

@@ -26,7 +26,7 @@ package final class WalkedMemory: Sendable {
 
   /// The eight bytes at `address`, little-endian; nil if they were not captured.
   package func word(_ address: UInt64) -> UInt64? {
-    let next = regions.indices.partition { regions[$0].address > address }
+    let next = regions.indices.partitioningIndex { regions[$0].address > address }
     // An earlier region may extend further than the one that begins last.
     for index in stride(from: next - 1, through: max(0, next - 8), by: -1) {
       let region = regions[index]

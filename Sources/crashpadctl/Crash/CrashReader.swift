@@ -38,7 +38,7 @@ extension CrashGroups.Part {
 }
 
 extension CrashGroups {
-  /// How many inputs gave no crash.
+  /// The number of inputs without a crash.
   var failed: Int { parts.values.reduce(0) { $0 + $1.failed } }
 }
 

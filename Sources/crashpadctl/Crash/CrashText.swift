@@ -2,7 +2,7 @@ import CrashpadCore
 import CrashpadSnapshot
 import CrashpadSymbolication
 
-/// What both forms of `.crash` files have in common.
+/// The parts that both forms of `.crash` files share.
 enum CrashText {
   /// A line with a label, or nothing without a value.
   static func field(_ name: String, _ value: String?, width: Int = 21) -> String {

@@ -1,7 +1,7 @@
 import CrashpadCore
 import CrashpadJSON
 
-/// How the documents about one input begin whose status is OK or ERROR; crashpadctl-json(5) has their schemas.
+/// The beginning of documents about one input with the status OK or ERROR; crashpadctl-json(5) has their schemas.
 enum InputDocument {
   /// Writes the members up to the findings.
   ///

@@ -4,7 +4,7 @@ import CrashpadFiles
 import CrashpadSnapshot
 import SystemPackage
 
-/// Where the events of a run go. With a cursor they are written in batches; a run that is killed has lost the work on one.
+/// The destination of the events of a run. With a cursor they are written in batches; a run that is killed has lost the work on one.
 struct EventOutput {
   private let cursor: EventCursor?
   private let target: EventCursor.Output
@@ -15,9 +15,9 @@ struct EventOutput {
   private var identities: [UUIDBytes: CrashEvent.Identity] = [:]
   private var seen: Set<UUIDBytes> = []
 
-  /// How many crashes have nothing that names the user or the installation.
+  /// The number of crashes that do not name a user or an installation.
   private(set) var unnamed = 0
-  /// Of how many dumps the events may be in two files.
+  /// The number of dumps whose events may be in two files.
   var repeatedCount: Int { cursor?.repeatedCount ?? 0 }
 
   private static let batchCount = 256

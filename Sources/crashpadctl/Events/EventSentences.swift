@@ -2,7 +2,7 @@ import CrashpadEvents
 import CrashpadFiles
 import SystemPackage
 
-/// What `events` says on standard error.
+/// The messages of `events` on standard error.
 enum EventSentences {
   /// Prints why a run ended, and returns its status.
   static func fail(_ error: any Error, _ argument: String, creating: Bool) -> ExitStatus {
@@ -53,7 +53,7 @@ enum EventSentences {
     }
   }
 
-  /// What is to be known of a run that is done.
+  /// Reports the result of a run.
   static func report(_ output: EventOutput, withoutCrash: Int) {
     if withoutCrash > 0 {
       let text = Wording.count(withoutCrash, "input")

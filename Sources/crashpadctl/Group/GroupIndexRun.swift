@@ -10,7 +10,7 @@ struct GroupIndexRun {
   let reading: GroupReading
   let printer: GroupPrinter
 
-  /// How many dumps are added in one go: a run that is killed begins again with the last ones.
+  /// The number of dumps that are added at once: a run that is killed begins again with the last ones.
   private static let batch = 256
 
   /// A file to read.

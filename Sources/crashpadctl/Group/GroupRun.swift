@@ -5,7 +5,7 @@ import CrashpadSnapshot
 import CrashpadSymbolication
 import SystemPackage
 
-/// How `group` reads crashes.
+/// The way in which `group` reads crashes.
 struct GroupReading {
   let list: InputList
   let places: SymbolPlaces

@@ -3,7 +3,7 @@ import CrashpadBytes
 import CrashpadCore
 import CrashpadSnapshot
 
-/// What one input of a batch came to.
+/// The result of one input of a batch.
 struct BatchResult<Value: Sendable>: Sendable {
   var value: Value?
   var status = ExitStatus.success

@@ -55,7 +55,7 @@ struct InputList {
   }
 
   private static func isNamedZip(_ name: [UInt8]) -> Bool {
-    // Of ".zip" all is the name, and nothing the extension.
+    // ".zip" is a name without an extension.
     return name.count > 4 && name.suffix(4).elementsEqual(Array(".zip".utf8)) { $0 | 0x20 == $1 | 0x20 }
   }
 

@@ -15,7 +15,7 @@ enum ArchitectureArgument: String, ExpressibleByArgument, CaseIterable {
     "Architecture of the registers; guess infers it from the system information."
 }
 
-/// How commands read dumps that print what is in them. The architecture is guessed by default.
+/// Options of commands that print dumps. The architecture is guessed by default.
 struct ReadingArguments: ParsableArguments {
   @OptionGroup var pipes: PipeOption
 
@@ -25,7 +25,7 @@ struct ReadingArguments: ParsableArguments {
   var architecture: CPUArchitecture? { arch.architecture }
 }
 
-/// How commands read dumps that have to give the same result as Crashpad. The architecture is not guessed by default.
+/// Options of commands whose result has to be that of Crashpad. The architecture is not guessed by default.
 struct ExactReadingArguments: ParsableArguments {
   @OptionGroup var pipes: PipeOption
 

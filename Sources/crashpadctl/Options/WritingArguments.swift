@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How commands that make a file of each dump go over them.
+/// Options of commands that make a file of each dump.
 struct WritingArguments: ParsableArguments {
   // Directories are always searched recursively; the flag remains for existing scripts.
   @Flag(name: .shortAndLong, help: ArgumentHelp("Has no effect.", visibility: .hidden))

@@ -129,7 +129,7 @@ extension CrashPageFiller {
     guard let context = crashed?.context ?? snapshot.exception?.context else { return [] }
     var dumps: [CrashPage.Listing] = []
     func add(_ title: String, _ address: UInt64, before: UInt64, count: Int) {
-      // Of a range that begins behind that place, from its start on.
+      // A range that begins behind that place is shown from its start on.
       let start = [address &- before, address].first { DetailText.memory(view, at: $0, count: 1) != nil }
       guard let start, let text = DetailText.memory(view, at: start, count: count) else { return }
       dumps.append(CrashPage.Listing(title: "\(title), \(view.fullAddress(address))", text: text))

@@ -193,7 +193,7 @@ struct CrashPageFiller {
     return CrashPage.Listing(title: "Streams", text: lines.joined())
   }
 
-  /// What `explain` says first, and then the stack as `symbolize` prints it.
+  /// The summary of `explain`, and then the stack as `symbolize` prints it.
   private func plainText(_ explanation: Explanation) -> String {
     var text = Wording.printable(explanation.summary) + "\n\n"
     text += OverviewText.head(view, name: name, signature: symbolized.signature)

@@ -14,7 +14,7 @@ struct GroupExamples: Sendable {
   let redacts: Bool
   /// The number of examples to read at once; nil for one per CPU.
   let jobs: Int?
-  /// What opens an input, by the name that a group has of it.
+  /// The argument that opens an input, by the name that a group has of it.
   private let arguments: [String: String]
 
   /// Groups whose examples are on the page itself.

@@ -9,7 +9,7 @@ import SystemPackage
 /// Makes the page about many crashes of their groups.
 struct GroupsPageMaker {
   let groups: [CrashGroups.Group]
-  /// How many inputs were not read in whole.
+  /// The number of inputs that could not be read completely.
   let failed: Int
   var title: String?
   var baseline: GroupBaseline?
@@ -64,7 +64,7 @@ struct GroupsPageMaker {
 
 /// The groups of an earlier run, to compare with.
 struct GroupBaseline {
-  /// Of the document that `group --format json` writes.
+  /// The schema of the document that `group --format json` writes.
   static let schema = "crashpadctl-group/1"
 
   let groups: [GroupsPage.Earlier]

@@ -9,7 +9,7 @@ import SystemPackage
 
 /// One run that ends with a page: `report`, or another command with `--html`.
 struct PageRun {
-  /// How pages are made, as options say it.
+  /// The options of pages.
   struct Options {
     var symbols = SymbolPlaces()
     var names = NameForm.simplified

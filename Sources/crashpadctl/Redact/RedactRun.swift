@@ -15,7 +15,7 @@ struct RedactRun {
 
   let options: Options
   let list: InputList
-  /// Where the outputs go; nil in a dry run.
+  /// The places of the outputs; nil in a dry run.
   let plan: OutputPlan?
   let printer: RedactPrinter
 
@@ -67,7 +67,8 @@ struct RedactRun {
     }
     func writeFile() throws {
       let file = try OutputFile(path, permissions: input.outputPermissions)
-      try redacted.write(bytes, to: RedactedFile(file, redacted.byteCount, progress))
+      let output = CountedOutput(FileOutput(file), total: redacted.byteCount) { progress?.show($0, of: $1) }
+      try redacted.write(bytes, to: output)
       progress?.clear()
       try input.checkReading()
       try file.commit(durable: options.isDurable)
@@ -82,31 +83,4 @@ struct RedactRun {
       throw FailureText("\(Wording.printable(path)): \(failure.text)", failure.status)
     }
   }
-}
-
-/// An output file in progress.
-private final class RedactedFile: ByteOutput {
-  private let file: OutputFile
-  private let total: Int
-  private let progress: ByteProgress?
-  private var done = 0
-
-  /// - Parameter total: the size of the finished file in bytes.
-  init(_ file: OutputFile, _ total: Int, _ progress: ByteProgress?) {
-    self.file = file
-    self.total = total
-    self.progress = progress
-  }
-
-  func write(_ bytes: RawSpan) throws {
-    // Writes in pieces, because one range of memory may be most of the file.
-    for start in stride(from: 0, to: bytes.byteCount, by: Self.piece) {
-      let part = bytes.extracting(start..<min(start + Self.piece, bytes.byteCount))
-      try file.write(part)
-      done += part.byteCount
-      progress?.show(done, of: total)
-    }
-  }
-
-  private static let piece = 16 << 20
 }

@@ -20,7 +20,7 @@ struct WorkerInput {
   /// There is no request behind this place.
   enum Ending: Error {
     case end
-    /// What came of the head, if it is whole; the lengths can't be trusted from here on.
+    /// The result of the head, if it is whole; the lengths can't be trusted from here on.
     case damaged(index: Int, head: [UInt8], text: String)
     case failed(Errno)
   }

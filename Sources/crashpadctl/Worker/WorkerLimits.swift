@@ -1,6 +1,6 @@
 import Glibc
 
-/// How long a dump may take, and how much memory.
+/// The limits of the time and the memory of a dump.
 struct WorkerLimits: Sendable {
   /// In milliseconds.
   let timeout: Int64?
@@ -9,7 +9,7 @@ struct WorkerLimits: Sendable {
 
   var isSet: Bool { timeout != nil || memory != nil }
 
-  /// How often the dumps are looked at, in nanoseconds. Memory grows by some 10 MB meanwhile.
+  /// The interval in which the dumps are examined, in nanoseconds. Memory grows by some 10 MB meanwhile.
   private static let interval = 10_000_000
 
   /// Looks at the dumps until all threads that answer have ended.

@@ -10,7 +10,7 @@ import CrashpadSnapshot
 import CrashpadSymbolication
 import SystemPackage
 
-/// What a worker does with one dump: that of the command with the operation's name, whose document the answer has.
+/// The work on one dump: that of the command with the operation's name, whose document the answer has.
 ///
 /// All dumps share the files with symbols, each of which is read once.
 struct WorkerOperations: Sendable {
@@ -18,7 +18,7 @@ struct WorkerOperations: Sendable {
   /// Finds no symbols.
   private let raw: SignatureOptions
   private let full: SymbolCache
-  /// Of events.
+  /// For events.
   private let named: SignatureOptions
   private let simplified: SymbolCache
 

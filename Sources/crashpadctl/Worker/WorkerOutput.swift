@@ -12,7 +12,7 @@ final class WorkerOutput: @unchecked Sendable {
     let operation: WorkerRequest.Operation
     /// In milliseconds of the monotonic clock.
     let start: Int64
-    /// What the process used before, in bytes.
+    /// The memory that the process used before, in bytes.
     let memory: UInt64
   }
 

@@ -2,7 +2,7 @@ import Glibc
 import CrashpadJSON
 import Synchronization
 
-/// What each thread is at, for the handler of the signals that a fault raises: it writes the answer `crashed` for the dump, and
+/// The current dump of each thread, for the handler of the signals that a fault raises: it writes the answer `crashed` for the dump, and
 /// lets the process end.
 ///
 /// The handler allocates nothing and takes no lock: the answer was made before the dump was looked at.

@@ -9,7 +9,7 @@ import CrashpadSymbolication
 
 /// The head of a request.
 struct WorkerRequest: Sendable {
-  /// What the caller named it; comes back in the answer.
+  /// The caller's id of the request; it comes back in the answer.
   enum ID: Sendable, Equatable {
     case none
     case text(String)
@@ -43,7 +43,7 @@ struct WorkerRequest: Sendable {
 
   let id: ID
   let operation: Operation
-  /// What documents call the dump.
+  /// The name of the dump in documents.
   let input: String
   let architecture: CPUArchitecture?
   /// Nil of a request that names none.
@@ -52,7 +52,7 @@ struct WorkerRequest: Sendable {
 
   static let schema = "crashpadctl-worker/1"
 
-  /// What there is of an id, whatever else is wrong.
+  /// The id of a request, even if the rest of it is wrong.
   static func id(in head: [UInt8]) -> ID {
     let tree = unsafe JSONTree(head.span.bytes)
     return tree.failure == nil ? ID(tree.root?["id"]) : .none
@@ -89,7 +89,7 @@ struct WorkerRequest: Sendable {
   }
 }
 
-/// What a head may have besides: the options of the command that has the operation's name.
+/// The further members of a head: the options of the command that has the operation's name.
 struct WorkerOptions: Sendable {
   var threads: ThreadChoice?
   var part = SymbolizationJSON.Part.stacks

@@ -93,7 +93,7 @@ extension [BreakpadFile.Entry] {
 
   /// The last entry that begins at or before `address`.
   func last(atOrBefore address: UInt64) -> BreakpadFile.Entry? {
-    let next = indices.partition { self[$0].address > address }
+    let next = indices.partitioningIndex { self[$0].address > address }
     return next > 0 ? self[next - 1] : nil
   }
 

@@ -1,3 +1,5 @@
+internal import CrashpadBytes
+
 /// The line tables of one module.
 struct BreakpadLines {
   struct Row {
@@ -89,7 +91,7 @@ struct BreakpadLines {
   func forEach(in range: Range<UInt64>, ofUnit unit: Int, _ body: (Range<UInt64>, Row) -> Void) {
     let part = units[unit]
     // The last row that begins at or before the range
-    var index = max(part.lowerBound, part.partition { rows[$0].address > range.lowerBound } - 1)
+    var index = max(part.lowerBound, part.partitioningIndex { rows[$0].address > range.lowerBound } - 1)
     var pending: (range: Range<UInt64>, row: Row)?
     while index < part.upperBound, rows[index].address < range.upperBound {
       let row = rows[index]
