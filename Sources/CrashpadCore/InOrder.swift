@@ -17,33 +17,51 @@ package func inOrder<Result: Sendable>(
     return
   }
   withoutActuallyEscaping(report) { report in
-    let reporter = Mutex(OrderedReports(report: report, waiting: [Int: Result]()))
+    let reports = OrderedReports(report, window: 16 * jobs)
     let next = Atomic(0)
     onThreads(jobs) {
       while true {
         let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
-        guard index < count, !reporter.withLock({ $0.isStopped }) else { return }
-        let result = work(index)
-        reporter.withLock { $0.add(index, result) }
+        guard index < count, reports.begin(index) else { return }
+        reports.add(work(index), at: index)
       }
     }
   }
 }
 
-/// Results that came early wait for those before them.
+/// Results that came early wait for the earlier ones. If too many wait, so do the threads that would make more.
 ///
-/// Sendable although `report` is not: it is only ever called under the lock, while the caller's thread waits.
-private struct OrderedReports<Result: Sendable>: @unchecked Sendable {
-  let report: (Int, Result) -> Bool
-  var waiting: [Int: Result]
-  var nextIndex = 0
-  var isStopped = false
+/// Sendable although `report` is not: all is used with `monitor` locked, while the caller's thread waits.
+private final class OrderedReports<Result: Sendable>: @unchecked Sendable {
+  private let monitor = Monitor()
+  private let report: (Int, Result) -> Bool
+  private let window: Int
+  private var waiting: [Int: Result] = [:]
+  private var nextIndex = 0
+  private var isStopped = false
 
-  mutating func add(_ index: Int, _ result: Result) {
-    waiting[index] = result
-    while !isStopped, let result = waiting.removeValue(forKey: nextIndex) {
-      isStopped = !report(nextIndex, result)
-      nextIndex += 1
+  /// - Parameter window: the number of results that may wait.
+  init(_ report: @escaping (Int, Result) -> Bool, window: Int) {
+    self.report = report
+    self.window = window
+  }
+
+  /// Waits until the work on `index` may begin; returns false if it is no longer wanted.
+  func begin(_ index: Int) -> Bool {
+    monitor.locked {
+      monitor.wait { isStopped || index < nextIndex + window }
+      return !isStopped
+    }
+  }
+
+  func add(_ result: Result, at index: Int) {
+    monitor.locked {
+      waiting[index] = result
+      while !isStopped, let result = waiting.removeValue(forKey: nextIndex) {
+        isStopped = !report(nextIndex, result)
+        nextIndex += 1
+      }
+      monitor.signal()
     }
   }
 }

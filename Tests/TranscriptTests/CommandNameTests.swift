@@ -140,7 +140,7 @@ struct CommandNameTests {
       ("convert crash.idump -o out", "convert --output=out crash.idump"),
       ("convert -q --to json crash.idump -o out", "convert crash.idump --quiet --to=json -o out"),
       ("convert --keep-going -j 2 bad.idump crash.idump -o out", "convert -k --jobs=2 bad.idump crash.idump -o out"),
-      ("convert bad.idump crash.idump -o out", "convert --jobs=0 bad.idump crash.idump -o out"),
+      ("convert -j 1 bad.idump crash.idump -o out", "convert --jobs=1 bad.idump crash.idump -o out"),
       ("convert --to nothing crash.idump", "convert --to=nothing crash.idump"),
       ("inspect -f json -s symbols crash.idump", "inspect --format=json --symbols=symbols crash.idump"),
     ])

@@ -31,4 +31,19 @@ struct ParallelReadingTests {
       """, in: folder)
     #expect(alone.text == "0\n", "\(command): \(alone.text)\(alone.errorText)")
   }
+
+  @Test("While the first input is slow, others are read only so far that their results take little memory")
+  func window() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Samples.crash, to: "crash.idump")
+    let result = try Tool.shell(
+      """
+      mkdir in; mkfifo in/000.idump; for n in $(seq 101 300); do cp crash.idump in/$n.idump; done
+      timeout 60 crashpadctl convert -q -j 2 in/*.idump -o out & tool=$!
+      until [ "$(ls out 2>/dev/null | wc -l)" -ge 31 ]; do sleep 0.05; done
+      sleep 0.3; ls out | wc -l
+      timeout 20 sh -c 'cat crash.idump > in/000.idump'; wait $tool; echo $?; ls out | wc -l
+      """, in: folder)
+    #expect(result.text == "31\n0\n201\n", "\(result.errorText)")
+  }
 }

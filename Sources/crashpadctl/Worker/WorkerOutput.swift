@@ -3,8 +3,7 @@ import Glibc
 
 /// The answers on standard output: whole ones only, in the order of the requests or as they come.
 ///
-/// Sendable although it has variables: all are used with `mutex` locked. `wait` has no counterpart in Swift's own Mutex.
-@safe
+/// Sendable although it has variables: all are used with `monitor` locked.
 final class WorkerOutput: @unchecked Sendable {
   /// A dump that a thread is at.
   struct Dump {
@@ -16,8 +15,7 @@ final class WorkerOutput: @unchecked Sendable {
     let memory: UInt64
   }
 
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private let monitor = Monitor()
   private let isOrdered: Bool
   /// So many answers wait for one before them; then the threads do.
   private let window: Int
@@ -30,22 +28,9 @@ final class WorkerOutput: @unchecked Sendable {
   init(inOrder: Bool, window: Int) {
     isOrdered = inOrder
     self.window = window
-    unsafe pthread_mutex_init(mutex, nil)
-    unsafe pthread_cond_init(condition, nil)
   }
 
-  deinit {
-    unsafe pthread_mutex_destroy(mutex)
-    unsafe pthread_cond_destroy(condition)
-    unsafe mutex.deallocate()
-    unsafe condition.deallocate()
-  }
-
-  private func locked<Result>(_ body: () -> Result) -> Result {
-    unsafe pthread_mutex_lock(mutex)
-    defer { unsafe _ = pthread_mutex_unlock(mutex) }
-    return body()
-  }
+  private func locked<Result>(_ body: () -> Result) -> Result { monitor.locked(body) }
 
   // MARK: Threads
 
@@ -64,9 +49,7 @@ final class WorkerOutput: @unchecked Sendable {
   /// Waits while too many answers wait for an earlier one.
   func waitForTurn(_ index: Int) {
     guard isOrdered else { return }
-    locked {
-      while index >= nextIndex + window { unsafe _ = pthread_cond_wait(condition, mutex) }
-    }
+    locked { monitor.wait { index < nextIndex + window } }
   }
 
   // MARK: Answers
@@ -84,7 +67,7 @@ final class WorkerOutput: @unchecked Sendable {
         write(next)
         nextIndex += 1
       }
-      unsafe _ = pthread_cond_broadcast(condition)
+      monitor.signal()
     }
   }
 
