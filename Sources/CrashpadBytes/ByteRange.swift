@@ -1,7 +1,9 @@
 /// A range of bytes of one file: offset and count, both in bytes.
 @frozen
 public struct ByteRange: Sendable, Hashable {
+  /// The offset of the first byte in the file.
   public var offset: Int
+  /// The number of bytes.
   public var count: Int
 
   @inlinable

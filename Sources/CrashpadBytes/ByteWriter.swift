@@ -142,6 +142,7 @@ public struct ByteWriter: ~Copyable {
     }
   }
 
+  /// Writes bytes as they are.
   public mutating func bytes(_ bytes: RawSpan) {
     let count = bytes.byteCount
     if count >= Self.bypass, let output {

@@ -19,6 +19,7 @@ public enum Severity: String, Sendable, Comparable, CaseIterable {
 public struct Rule: Sendable, Hashable {
   /// The stable code, in lower case with hyphens; the argument of `--ignore`.
   public let code: String
+  /// The severity of all its findings.
   public let severity: Severity
   /// One sentence that describes the fault in general, without values.
   public let summary: String
@@ -45,13 +46,16 @@ public struct Finding: Sendable, Hashable {
     case text(String)
   }
 
+  /// The rule that the input violates.
   public var rule: Rule
   /// The byte offset in the input; nil if the finding has no place.
   public var offset: Int?
   /// The path in the structure: `kThreads[2].kStackRegionData`, `ModuleList[4].ModuleNameRva`. Empty for the whole
   /// input.
   public var path: String
+  /// The value that the rule requires; nil if it has none.
   public var expected: Value?
+  /// The value of the input; nil if there is none.
   public var found: Value?
 
   package init(_ rule: Rule, at offset: Int? = nil, path: String = "", expected: Value? = nil, found: Value? = nil) {
@@ -62,12 +66,14 @@ public struct Finding: Sendable, Hashable {
     self.found = found
   }
 
+  /// The severity of the rule.
   public var severity: Severity { rule.severity }
 }
 
 /// Findings in the order in which they were added. The number kept per severity is limited, so that a hostile input can
 /// neither fill memory nor hide its errors behind notes; the rest are counted.
 public struct FindingList: Sendable {
+  /// The findings with their details, in the order in which they were added.
   public private(set) var findings: [Finding] = []
   // Arrays, because each command's start would look up the conformance of a dictionary's key.
   /// By the severity's rank.
@@ -115,6 +121,7 @@ public struct FindingList: Sendable {
     droppedByRule.removeAll { codes.contains($0.rule.code) }
   }
 
+  /// The number of findings of a severity, with those beyond the limit.
   public func count(of severity: Severity) -> Int {
     findings.count { $0.severity == severity }
       + droppedByRule.reduce(0) { $0 + ($1.rule.severity == severity ? $1.count : 0) }
@@ -127,5 +134,6 @@ public struct FindingList: Sendable {
     return dropped
   }
 
+  /// Whether there is no finding.
   public var isEmpty: Bool { findings.isEmpty && droppedByRule.isEmpty }
 }

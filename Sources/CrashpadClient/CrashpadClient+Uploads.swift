@@ -30,6 +30,7 @@ extension CrashpadClient {
     /// attachments.
     public var redaction: RedactionPolicy?
 
+    /// The default values.
     public init() {}
   }
 

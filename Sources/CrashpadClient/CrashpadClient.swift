@@ -32,6 +32,7 @@ public enum CrashpadClient {
     /// Called on a separate thread each time that ``CrashpadClient/startProcessingPendingReports()`` has finished.
     public var onReportsProcessed: (@Sendable () -> Void)?
 
+    /// The default values.
     public init() {}
   }
 

@@ -1,5 +1,6 @@
 /// The result of earlier runs of this program.
 public struct PreviousRun: Sendable, Hashable {
+  /// The end of a run.
   public enum End: String, Sendable {
     /// There was none, or it is not known.
     case none

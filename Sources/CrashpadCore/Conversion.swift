@@ -13,6 +13,7 @@ public import SystemPackage
 /// a crash report into the body of an `.ips`.
 /// The input is never changed.
 public struct Conversion: Sendable {
+  /// The formats of outputs.
   public enum Target: String, Sendable, CaseIterable {
     case minidump
     case json
@@ -37,8 +38,11 @@ public struct Conversion: Sendable {
     case rejected
   }
 
+  /// The result of one conversion.
   public struct Result: Sendable {
+    /// Whether there is an output, and whether it is complete.
     public let outcome: Outcome
+    /// The findings about the input.
     public internal(set) var findings: FindingList
     /// Bytes written.
     public let byteCount: Int
@@ -52,6 +56,7 @@ public struct Conversion: Sendable {
     }
   }
 
+  /// The format of the output.
   public var target: Target
   package var options: DumpInterpreter.Options
   /// The memory of a core that goes into the minidump.
@@ -60,6 +65,7 @@ public struct Conversion: Sendable {
   /// Called with the number of bytes of a minidump written so far and in all, every 16 MiB at least.
   public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
 
+  /// A conversion with the default options.
   public init(to target: Target) { self.init(to: target, options: DumpInterpreter.Options()) }
 
   package init(to target: Target, options: DumpInterpreter.Options) {

@@ -7,6 +7,7 @@ public import SystemPackage
 
 /// One dump or report, read: the state of the process, with the bytes that its texts are in.
 public struct Dump: Sendable {
+  /// The format of the input.
   public let format: InputFormat
   package let file: InputFile
   /// The records of an intermediate dump; nil of others.
@@ -15,6 +16,7 @@ public struct Dump: Sendable {
   package let streams: [MinidumpReader.Stream]
   /// Nil if the input has no meaning that could be shown; `findings` says why.
   public let snapshot: ProcessSnapshot?
+  /// The findings about the input.
   public let findings: FindingList
   /// The same with their offsets, which those of JSON have not.
   private let readingFindings: FindingList

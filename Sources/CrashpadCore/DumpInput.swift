@@ -57,6 +57,7 @@ public enum InputFormat: String, Sendable, CaseIterable {
 
 /// One input, opened.
 public struct DumpInput: Sendable {
+  /// The format, by the first bytes.
   public let format: InputFormat
   /// The bytes that were read. Of JSON, the intermediate dump that it describes; of a compressed file or a zip archive, what
   /// it holds.
@@ -86,6 +87,7 @@ public struct DumpInput: Sendable {
     return PackedInput.members(of: file).map { InputPart.path(of: $0) }
   }
 
+  /// Reads standard input to its end. Throws `DumpInputFailure`.
   public static func standardInput() throws(DumpInputFailure) -> DumpInput {
     do { return try DumpInput(InputFile.standardInput()) } catch { throw DumpInputFailure(error) }
   }

@@ -12,6 +12,7 @@ public import CrashpadSnapshot
 /// run finds the report and only removes the dump. Report and metadata are on the disk before they get their names, and
 /// these are before the dump goes.
 public struct Processing: Sendable {
+  /// The options of a run.
   public struct Options: Sendable {
     /// Whose dumps come first, and whose locks expire after 24 hours.
     public var bundleIDs: [String] = []
@@ -35,6 +36,7 @@ public struct Processing: Sendable {
     /// The installation's id, if the settings have none yet.
     package var newClientID = UUIDBytes.random()
 
+    /// The default values: the present time, and no bundle.
     public init() {
       lockTime = Int64(time(nil))
       now = lockTime
@@ -45,7 +47,9 @@ public struct Processing: Sendable {
   public struct Result: Sendable {
     /// Under the name by which it was found.
     public let dump: PendingDump
+    /// The outcome.
     public let outcome: Outcome
+    /// The findings about the dump.
     public let findings: FindingList
 
     init(_ dump: PendingDump, _ outcome: Outcome, findings: FindingList = FindingList()) {
@@ -55,6 +59,7 @@ public struct Processing: Sendable {
     }
   }
 
+  /// The outcome of one dump.
   public enum Outcome: Sendable {
     /// It is a report now, of that many bytes.
     case processed(UUIDBytes, byteCount: Int, isComplete: Bool)
@@ -74,6 +79,7 @@ public struct Processing: Sendable {
 
   /// The decision on a locked dump, and whether it lost its lock by it.
   public struct LockReport: Sendable {
+    /// The locked dump, or one whose lock has expired.
     public let dump: PendingDump
     package let decision: PendingDumpLock.Decision
     /// Whether the dump is processed.
@@ -95,6 +101,7 @@ public struct Processing: Sendable {
   let database: CrashDatabase
   let options: Options
 
+  /// A run on `database`; begins with `run`.
   public init(_ database: CrashDatabase, options: Options) {
     self.database = database
     self.options = options

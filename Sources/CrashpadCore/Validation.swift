@@ -8,13 +8,16 @@ public struct Validation: Sendable {
   public static let rules =
     FormatRow.of(.intermediateDump).rules + SnapshotRules.all + FormatRow.all.dropFirst().flatMap(\.rules)
 
+  /// The architecture of dumps that do not determine it; nil for none.
   public var architecture: CPUArchitecture?
   /// Takes what the system looks like where the threads do not tell the architecture.
   package var guessesArchitecture = false
   package var limits = Limits()
 
+  /// A validation by all rules.
   public init() {}
 
+  /// The findings about `input`, in the order in which they were made.
   public func validate(_ input: DumpInput) -> FindingList {
     let row = FormatRow.of(input.format)
     var options = ReadingOptions()

@@ -3,6 +3,7 @@ package import SystemPackage
 
 /// The name of one entry of a directory, as the kernel's bytes: any except `/` and NUL, in any encoding.
 public struct FileName: Sendable, Hashable, Comparable {
+  /// The bytes of the name, which need not be UTF-8.
   public let bytes: [UInt8]
 
   /// Returns nil if this is not a valid name for an entry: empty, `.`, `..`, or with `/` or NUL.

@@ -3,7 +3,9 @@ public import SystemPackage
 
 /// A system call failed on a file.
 public struct FileFailure: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The file or directory.
   public let path: FilePath
+  /// The error of the system call.
   public let errno: Errno
   /// For an unavailable lock (`wouldBlock`): the process that holds it, if that is known.
   public let lockHolder: Int32?

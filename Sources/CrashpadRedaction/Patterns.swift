@@ -2,6 +2,7 @@
 public struct NamePattern: Sendable, Hashable {
   private let bytes: [UInt8]
 
+  /// A pattern in which `*` stands for any text and `?` for one character.
   public init(_ pattern: String) { bytes = Array(pattern.utf8) }
 
   /// Takes at most as many steps as the product of both lengths. In a name that is not ASCII, `?` matches one byte.

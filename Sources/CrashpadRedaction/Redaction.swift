@@ -17,6 +17,7 @@ public struct Redaction: Sendable {
     public var description: String { "is not an intermediate dump, a minidump or a crash report" }
   }
 
+  /// A redaction with this policy; by default one that keeps as little as stacks need.
   public init(_ policy: RedactionPolicy = RedactionPolicy()) { self.policy = policy }
 
   /// Plans the redaction without writing anything. Throws `NotADump`.

@@ -22,6 +22,7 @@ public struct RedactionPolicy: Sendable {
   public var hidesUserNames = true
   /// Whether user info and query values of URLs, e-mail addresses and long random words are overwritten.
   public var hidesSecrets = true
+  /// The memory that is kept.
   public var memory = Memory.stacks
   /// Whether general-purpose and vector registers stay that are neither zero nor a code or stack address.
   public var keepsRegisters = false
@@ -38,6 +39,7 @@ public struct RedactionPolicy: Sendable {
   /// User names found in paths of the dump; they are overwritten in all texts.
   var userNames: [UserName] = []
 
+  /// The default policy.
   public init() {}
 
   /// Whether the annotation `name` (UTF-8) stays.

@@ -33,16 +33,22 @@ public struct RedactionReport: Sendable {
     case unread
   }
 
+  /// The removals of one kind.
   public struct Removal: Sendable, Hashable {
+    /// The kind of data.
     public let kind: Kind
     /// Empty if the kind has no names. Names come from the dump and may hold anything.
     public let name: String
+    /// The number of removals.
     public internal(set) var count: Int
+    /// The number of bytes that were removed or overwritten.
     public internal(set) var byteCount: Int
   }
 
   package let format: Format
+  /// The size of the input in bytes.
   public internal(set) var inputByteCount: Int
+  /// The size of the output in bytes.
   public internal(set) var outputByteCount = 0
   /// Sorted by kind, in the order of `Kind`, then by name.
   public internal(set) var removals: [Removal] = []

@@ -5,8 +5,11 @@ public enum CPUContext: Sendable {
   /// An architecture whose registers are only displayed, in the order of its context record.
   case named(CPUArchitecture, registers: [NamedRegister], instructionPointer: UInt64, stackPointer: UInt64)
 
+  /// A register and its value.
   public struct NamedRegister: Sendable, Hashable {
+    /// The name in lower case, such as "x0" or "rip".
     public let name: String
+    /// The value; a smaller register is extended with zeros.
     public let value: UInt64
     package init(name: String, value: UInt64) {
       self.name = name
@@ -14,6 +17,7 @@ public enum CPUContext: Sendable {
     }
   }
 
+  /// The address of the current instruction.
   public var instructionPointer: UInt64 {
     switch self {
     case .arm64(let context): context.pc
@@ -22,6 +26,7 @@ public enum CPUContext: Sendable {
     }
   }
 
+  /// The address of the top of the stack.
   public var stackPointer: UInt64 {
     switch self {
     case .arm64(let context): context.sp
@@ -30,6 +35,7 @@ public enum CPUContext: Sendable {
     }
   }
 
+  /// The architecture of the registers.
   public var architecture: CPUArchitecture {
     switch self {
     case .arm64: .arm64
@@ -48,6 +54,7 @@ public enum CPUContext: Sendable {
   }
 }
 
+/// The registers of arm64.
 public struct ARM64Context: Sendable {
   package var x = InlineArray<29, UInt64>(repeating: 0)
   package var fp: UInt64 = 0
@@ -71,6 +78,7 @@ public struct ARM64Context: Sendable {
   }
 }
 
+/// The registers of x86-64.
 public struct X86_64Context: Sendable {
   package var rax: UInt64 = 0
   package var rbx: UInt64 = 0

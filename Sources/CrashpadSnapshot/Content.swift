@@ -10,6 +10,7 @@ public struct Content: Sendable, Hashable {
 
   @usableFromInline static let arenaBit: UInt64 = 1 << 63
 
+  /// `count` bytes of the input from `inputOffset` on.
   @inlinable
   public init(inputOffset: Int, count: Int) {
     rawOffset = UInt64(truncatingIfNeeded: inputOffset)
@@ -23,6 +24,7 @@ public struct Content: Sendable, Hashable {
 
   package static let empty = Content(inputOffset: 0, count: 0)
 
+  /// Whether the bytes are in the snapshot's arena instead of its input.
   @inlinable public var isInArena: Bool { rawOffset & Self.arenaBit != 0 }
   @inlinable public var offset: Int { Int(rawOffset & ~Self.arenaBit) }
   @inlinable public var isEmpty: Bool { count == 0 }

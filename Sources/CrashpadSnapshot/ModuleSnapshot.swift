@@ -1,3 +1,4 @@
+/// A module: the program, a library, or another mapped image.
 public struct ModuleSnapshot: Sendable {
   package enum FileType: Sendable {
     case executable
@@ -9,6 +10,7 @@ public struct ModuleSnapshot: Sendable {
 
   /// The path from which the module was loaded.
   public var name: Content?
+  /// The address of its first byte; nil if unknown.
   public var address: UInt64?
   /// The size in bytes; for a Mach-O module the size of `__TEXT`.
   public var size: UInt64?
@@ -19,11 +21,14 @@ public struct ModuleSnapshot: Sendable {
   package var dylibVersion: UInt32?
   /// The Mach-O source version as four 16-bit parts.
   package var sourceVersion: UInt64?
+  /// The id of the build; nil if it has none.
   public var identity: Identity?
   /// The name by which debug information is searched.
   package var debugName: Content?
 
+  /// The annotations without types.
   public var simpleAnnotations: [Annotation] = []
+  /// The annotations with types.
   public var annotationObjects: [AnnotationObject] = []
   /// Messages in the module, such as `__crash_info` or the dynamic loader's error.
   public var messages: [Content] = []

@@ -9,8 +9,10 @@ public struct ProcessSnapshot: Sendable {
   /// False if the input is truncated, so that threads, modules or memory may be missing.
   public var isComplete = true
 
+  /// The process id; nil if unknown.
   public var processID: Int32?
   package var parentProcessID: Int32?
+  /// The start of the process; nil if unknown.
   public var startTime: Timestamp?
   /// The time at which the process was captured.
   public var snapshotTime: Timestamp?
@@ -18,10 +20,14 @@ public struct ProcessSnapshot: Sendable {
   package var userTime: Timestamp?
   package var systemTime: Timestamp?
 
+  /// The system on which the process ran.
   public var system: SystemSnapshot
+  /// The threads, in the order of the input.
   public var threads: [ThreadSnapshot] = []
+  /// The modules.
   public var modules: [ModuleSnapshot] = []
   package var unloadedModules: [UnloadedModuleSnapshot] = []
+  /// The exception or signal; nil if the dump is not of a crash.
   public var exception: ExceptionSnapshot?
 
   /// Memory other than the threads' stacks, in recorded order; ranges may overlap.
@@ -58,7 +64,9 @@ public struct ProcessSnapshot: Sendable {
 
 /// Seconds since 1970, or a duration, plus microseconds, which may be out of range in a damaged input.
 public struct Timestamp: Sendable, Hashable {
+  /// Seconds since 1970, UTC.
   public var seconds: Int64
+  /// Microseconds within the second.
   public var microseconds: Int32
 
   package init(seconds: Int64, microseconds: Int32 = 0) {
@@ -140,6 +148,7 @@ public struct Annotation: Sendable, Hashable {
 /// A typed annotation. Crashpad defines type 1, a string; types from 0x8000 on belong to the application.
 public struct AnnotationObject: Sendable, Hashable {
   public var name: Content
+  /// The type: 1 is text, numbers from 0x8000 on belong to programs.
   public var type: UInt16
   public var value: Content
 
@@ -182,9 +191,12 @@ package enum AnnotationKind: Sendable {
 /// A contiguous range of captured memory.
 @frozen
 public struct MemoryRegion: Sendable, Hashable {
+  /// The address of the first byte.
   public var address: UInt64
+  /// The captured bytes.
   public var content: Content
 
+  /// The memory `content` at `address`.
   @inlinable
   public init(address: UInt64, content: Content) {
     self.address = address

@@ -7,6 +7,7 @@ public enum CPUArchitecture: String, Sendable, CaseIterable {
   case unknown
 }
 
+/// The operating systems of dumps.
 public enum OperatingSystem: String, Sendable {
   case ios = "iOS"
   case macos = "macOS"
@@ -19,10 +20,15 @@ public enum OperatingSystem: String, Sendable {
 
 /// The machine and its operating system.
 public struct SystemSnapshot: Sendable {
+  /// The architecture of the process.
   public var architecture: CPUArchitecture
+  /// The operating system.
   public var operatingSystem: OperatingSystem
+  /// The first number of the system's version; nil if unknown.
   public var osMajor: Int32?
+  /// The second number of the system's version; nil if unknown.
   public var osMinor: Int32?
+  /// The third number of the system's version; nil if unknown.
   public var osBugfix: Int32?
   /// Such as "21E236"; on Windows the service pack.
   public var osBuild: Content?

@@ -1,11 +1,15 @@
+/// A thread of the process.
 public struct ThreadSnapshot: Sendable {
+  /// The system's id of the thread; nil if unknown.
   public var id: UInt64?
+  /// The name in UTF-8; nil if it has none.
   public var name: Content?
   package var suspendCount: Int32?
   package var priority: Int32?
   /// The address of thread-local data (TSD, TLS or TEB).
   package var dataAddress: UInt64?
   public var context: CPUContext?
+  /// The captured stack; nil if there is none.
   public var stack: Stack?
   /// The way in which the registers were captured, if an in-process handler wrote the dump and recorded it.
   package var capture: Capture?
@@ -28,6 +32,7 @@ public struct ThreadSnapshot: Sendable {
 
   /// A stack and its origin.
   public struct Stack: Sendable {
+    /// The captured part of the stack.
     public var region: MemoryRegion
     /// Whether the stack was built from the return addresses of an uncaught NSException and not
     /// captured. Its address is then 0.
@@ -42,6 +47,7 @@ public struct ThreadSnapshot: Sendable {
   package init() {}
 }
 
+/// The exception or signal that ended the process.
 public struct ExceptionSnapshot: Sendable {
   /// The reporter of the crash, which determines the meaning of `code`, `info` and `codes`.
   public enum Kind: Sendable {
@@ -57,11 +63,16 @@ public struct ExceptionSnapshot: Sendable {
     case windows
   }
 
+  /// The kind, which determines the meaning of the codes.
   public var kind: Kind
+  /// The id of the thread that raised it.
   public var threadID: UInt64
+  /// The exception type, or the signal's number.
   public var code: UInt32
   package var info: UInt32 = 0
+  /// The address of the fault; 0 if the exception has none.
   public var address: UInt64 = 0
+  /// All codes of the exception, its type first.
   public var codes: [UInt64] = []
   public var context: CPUContext?
   /// The resulting signal, by Darwin's number, if the input states it.

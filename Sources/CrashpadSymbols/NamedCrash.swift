@@ -17,12 +17,15 @@ public struct NamedCrash: Sendable {
     public let line: Int
     /// The address of the instruction, or the return address of a caller.
     public let address: UInt64
+    /// Whether the call was inlined into the next frame.
     public let isInlined: Bool
   }
 
+  /// A thread with its frames.
   public struct Thread: Sendable, Hashable {
     /// The index in the dump's list of threads; nil if the crashed thread is not in that list.
     public let index: Int?
+    /// Whether it is the thread that crashed.
     public let isCrashed: Bool
     /// The frames, innermost first.
     public let frames: [Frame]
@@ -41,6 +44,7 @@ public struct NamedCrash: Sendable {
     self.init(try DumpInput(path), symbols: symbols)
   }
 
+  /// Reads and names a dump that is open; see the other initializer.
   public init(_ input: DumpInput, symbols: [FilePath] = []) {
     let dump = Dump(input)
     guard let snapshot = dump.snapshot else {

@@ -54,8 +54,11 @@ extension Uploading {
     case planned(UploadFields, byteCount: Int)
   }
 
+  /// The result of one report.
   public struct Result: Sendable {
+    /// The report's id.
     public let id: UUIDBytes
+    /// The outcome of its upload.
     public let outcome: Outcome
   }
 

@@ -14,6 +14,7 @@ internal import SystemPackage
 ///
 /// Source for what is sent: `handler/crash_report_upload_thread.cc`.
 public struct Uploading: Sendable {
+  /// The options of a run.
   public struct Options: Sendable {
     /// The server for the reports. If nil, reports are kept or skipped, as if uploads were not allowed.
     public var destination: UploadDestination?
@@ -51,6 +52,7 @@ public struct Uploading: Sendable {
     /// Whether the files attached to a report are sent.
     public var sendsAttachments = true
 
+    /// Options for a destination; without one, no report is sent.
     public init(_ destination: UploadDestination?) { self.destination = destination }
 
     /// The name under which the database remembers the pause of this server; contains no secrets.
@@ -60,6 +62,7 @@ public struct Uploading: Sendable {
   let database: CrashDatabase
   let options: Options
 
+  /// A run on `database`; begins with `run`.
   public init(_ database: CrashDatabase, options: Options) {
     self.database = database
     self.options = options

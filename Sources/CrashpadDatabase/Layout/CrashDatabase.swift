@@ -7,12 +7,14 @@ public import SystemPackage
 ///
 /// Reading never removes anything, and any part may be missing: a directory copied from a device may lack half of them.
 public struct CrashDatabase: Sendable {
+  /// The path of the directory.
   public var path: FilePath { root.path }
   let root: Folder
   private let opened = OpenedFolders()
 
   /// The directory contains no part of a database.
   public struct NotADatabase: Error, Sendable, CustomStringConvertible {
+    /// The path of the directory.
     public let path: FilePath
 
     /// Without the path.

@@ -4,6 +4,7 @@ package import CrashpadSnapshot
 /// An intermediate dump that waits in `pending-serialized-ios-dump/`, under the name `<bundle-id>@<uuid>`, with
 /// `.locked` appended while its program runs. Dumps that were put there by hand may have other names.
 public struct PendingDump: Sendable, Hashable {
+  /// The name in `pending-serialized-ios-dump/`.
   public let name: FileName
   /// The size in bytes.
   public let size: Int
@@ -31,6 +32,7 @@ public struct PendingDump: Sendable, Hashable {
     try folder.openIfPresent(name)?.ownership() == .owned
   }
 
+  /// Whether the name ends with `.locked`.
   public var isLocked: Bool { name.hasSuffix(DatabaseLayout.lockedExtension) }
 
   /// The name without `.locked`.

@@ -8,6 +8,7 @@ internal import CrashpadSnapshot
 /// a copy on Linux, the names have the prefix `user.`, or the attributes are in an AppleDouble file beside the report,
 /// `._<name>`.
 public enum AttributeMetadata {
+  /// The places of attributes.
   public enum Source: String, Sendable, Hashable {
     case extendedAttributes = "extended-attributes"
     case appleDouble = "apple-double"

@@ -4,21 +4,28 @@ internal import SystemPackage
 
 /// A report in the database.
 public struct Report: Sendable, Hashable {
+  /// The report's id, which is also its file's name.
   public let id: UUIDBytes
+  /// The state, by the directory that contains the report.
   public let state: ReportState
   /// The name `<uuid>.dmp`, in the spelling of the directory.
   public let fileName: FileName
   /// The size of the report's file in bytes.
   public let size: Int
+  /// The attachments.
   public let attachments: [Attachment]
+  /// The metadata, if they can be read.
   public let metadata: Metadata
 
+  /// A file that belongs to a report.
   public struct Attachment: Sendable, Hashable {
+    /// The name in the report's directory.
     public let name: FileName
     /// The size in bytes.
     public let size: Int
   }
 
+  /// The metadata of a report, or why there is none.
   public enum Metadata: Sendable, Hashable {
     /// The content of the `.meta` file.
     case file(ReportMetadata)
@@ -27,6 +34,7 @@ public struct Report: Sendable, Hashable {
     case missing
     case damaged(ReportMetadata.Damage)
 
+    /// The metadata; nil if it is missing or damaged.
     public var value: ReportMetadata? {
       switch self {
       case .file(let metadata), .attributes(let metadata, _): metadata

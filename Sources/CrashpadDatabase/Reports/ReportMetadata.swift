@@ -12,12 +12,15 @@ public struct ReportMetadata: Sendable, Hashable {
   /// The most bytes that are read: a server's id has some ten bytes.
   package static let maximumSize = 1 << 20
 
+  /// The number of upload attempts.
   public var uploadAttempts: Int32 = 0
   /// Seconds since 1970; nil if there was none, for which the file has 0.
   public var lastUploadAttemptTime: Int64?
   /// Seconds since 1970.
   public var creationTime: Int64
+  /// Whether the server has accepted the report.
   public var isUploaded = false
+  /// Whether the upload was requested even if uploads are disabled.
   public var isUploadExplicitlyRequested = false
   /// The server's id for the report: any bytes, mostly text. Empty if it was not uploaded.
   public var serverID: [UInt8] = []

@@ -13,7 +13,9 @@ public struct DatabaseSettings: Sendable, Hashable {
   private static let magic: UInt32 = 0x4350_6473
   private static let version: UInt32 = 1
 
+  /// The id of the installation, sent with each report.
   public var clientID: UUIDBytes
+  /// Whether reports may be uploaded.
   public var uploadsEnabled = false
   /// Seconds since 1970; nil if there was none, for which the file has 0.
   public var lastUploadAttemptTime: Int64?
@@ -101,7 +103,9 @@ extension CrashDatabase {
 }
 
 extension DatabaseSession {
+  /// The result of a change of the settings.
   public struct SettingsChange: Sendable {
+    /// The settings after the change.
     public let settings: DatabaseSettings
     /// The damage of the previous settings, and the name under which they are kept.
     package let damage: (DatabaseSettings.Damage, keptAs: FileName)?

@@ -116,6 +116,7 @@ struct HTTPResponse {
 
 /// Why there is no answer.
 public struct TransferFailure: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The kinds of failures.
   public enum Kind: Sendable, Equatable {
     /// The address is invalid, or libcurl was built without its scheme.
     case badAddress
@@ -137,6 +138,7 @@ public struct TransferFailure: Error, Sendable, Equatable, CustomStringConvertib
     case unreadable(FileFailure)
     case other
   }
+  /// The kind of the failure.
   public let kind: Kind
   /// libcurl's message.
   public let message: String
