@@ -19,7 +19,7 @@ public struct DumpField: Sendable {
   package func uint16(in bytes: RawSpan) -> UInt16? { range(ofSize: 2).map { bytes.uint16(at: $0) } }
   package func uint32(in bytes: RawSpan) -> UInt32? { range(ofSize: 4).map { bytes.uint32(at: $0) } }
   package func int32(in bytes: RawSpan) -> Int32? { range(ofSize: 4).map { bytes.int32(at: $0) } }
-  @inlinable public func uint64(in bytes: RawSpan) -> UInt64? { range(ofSize: 8).map { bytes.uint64(at: $0) } }
+  @inlinable package func uint64(in bytes: RawSpan) -> UInt64? { range(ofSize: 8).map { bytes.uint64(at: $0) } }
 
   /// True unless the byte is 0.
   package func bool(in bytes: RawSpan) -> Bool? { uint8(in: bytes).map { $0 != 0 } }
@@ -30,7 +30,7 @@ public struct DumpField: Sendable {
   }
 
   /// The range of the value, of any size.
-  @inlinable public var value: ByteRange? {
+  @inlinable package var value: ByteRange? {
     guard let record, record.kind == .property else { return nil }
     return record.value
   }
@@ -55,7 +55,7 @@ extension DumpTree {
 
   /// The members of a map with these keys.
   @inlinable @inline(__always)
-  public func fields(_ first: DumpKey, _ second: DumpKey, of node: DumpNode, in bytes: RawSpan) -> (
+  package func fields(_ first: DumpKey, _ second: DumpKey, of node: DumpNode, in bytes: RawSpan) -> (
     DumpField, DumpField
   ) {
     var fields = (DumpField(), DumpField())

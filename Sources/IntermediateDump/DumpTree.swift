@@ -63,7 +63,7 @@ public struct DumpRecord: Sendable {
   }
 
   /// The map or array that this record opens.
-  @inlinable public var node: DumpNode {
+  @inlinable package var node: DumpNode {
     DumpNode(
       key: key, isArray: kind == .array, start: offset, contentStart: value.offset, contentEnd: value.end,
       indexCursor: indexCursor)
