@@ -62,13 +62,15 @@ package struct UploadPolicy: Sendable {
 
   /// The time at which the rate limit allows the next report, in seconds since 1970; nil if it may be sent now.
   func nextTurn(lastAttempt: Int64?, now: Int64) -> Int64? {
-    guard let lastAttempt, lastAttempt > 0, !isBogus(lastAttempt, now), now - lastAttempt < Self.rateInterval else {
+    guard let lastAttempt, lastAttempt > 0, !isBogus(lastAttempt, now), now.saturatingDifference(lastAttempt) < Self.rateInterval else {
       return nil
     }
     return lastAttempt + Self.rateInterval
   }
 
-  private func isBogus(_ time: Int64, _ now: Int64) -> Bool { time > now && time - now >= Self.clockTolerance }
+  private func isBogus(_ time: Int64, _ now: Int64) -> Bool {
+    time.saturatingDifference(now) >= Self.clockTolerance
+  }
 
   /// The time at which the next attempt is due, in seconds since 1970; nil if there was no attempt yet.
   package func nextAttempt(_ metadata: ReportMetadata) -> Int64? {

@@ -161,7 +161,7 @@ public struct Uploading: Sendable {
   /// is implausibly far in the future.
   private func pause() throws(FileFailure) -> UploadPause? {
     guard let pause = try database.uploadPause(of: options.serverName) else { return nil }
-    return pause.until - options.currentTime <= UploadPolicy.maximumPause ? pause : nil
+    return pause.until.saturatingDifference(options.currentTime) <= UploadPolicy.maximumPause ? pause : nil
   }
 
   private func reportIDs() throws(FileFailure) -> [UUIDBytes] {

@@ -36,7 +36,7 @@ struct DatabaseCreatePrinter {
   private func text(_ outcome: DatabaseCreateRun.Outcome) -> String {
     let what: String
     switch outcome.missing {
-    case nil: what = run.isDryRun ? "would be created" : "made"
+    case nil: what = run.isDryRun ? "would be created" : "created"
     case []?: what = "is a database already"
     case let missing?:
       let names = missing.map(\.text).joined(separator: ", ")
