@@ -21,7 +21,7 @@ enum CommandName {
 
   private static func name(_ command: Command) -> String { command.configuration.commandName ?? "" }
 
-  /// Throws `ValidationError` if the first words do not name a command. For `help`, checks the words after it.
+  /// Throws `ValidationError`, or an exit status after a message, if the first words do not name a command. For `help`, checks the words after it.
   static func check(_ arguments: [String]) throws {
     let isHelp = arguments.first == "help"
     let (path, rest) = resolve(isHelp ? Array(arguments.dropFirst()) : arguments)
@@ -37,7 +37,14 @@ enum CommandName {
     } else if path.isEmpty, !isHelp, (try? FileKind(at: FilePath(argument: word), followingLink: true)) != nil {
       text += "; to look at a file, type 'crashpadctl inspect \(word)'"
     }
-    throw ValidationError(text)
+    // The parser knows the usage of the outermost command only.
+    if path.isEmpty { throw ValidationError(text) }
+    throw Terminal.failure(
+      """
+      \(text)
+      Usage: crashpadctl \(group)<subcommand>
+        See 'crashpadctl \(group)--help' for more information.
+      """, .usage)
   }
 
   /// The names of commands in other tools.

@@ -75,9 +75,11 @@ struct OverviewText {
   private func wrapped(_ text: String, indent: Int) -> [String] {
     guard let width = style.width, width > indent + 16 else { return [text] }
     var lines = DisplayWidth.wrapped(text, to: width - indent)
-    if lines.count > Self.linesPerValue {
-      let rest = lines[(Self.linesPerValue - 1)...].joined(separator: " ")
-      lines[(Self.linesPerValue - 1)...] = [DisplayWidth.cut(rest, to: width - indent)]
+    // On a narrow terminal, as much of the value as on one of 80 columns.
+    let most = Self.linesPerValue * max(1, 80 / (width - indent))
+    if lines.count > most {
+      let rest = lines[(most - 1)...].joined(separator: " ")
+      lines[(most - 1)...] = [DisplayWidth.cut(rest, to: width - indent)]
     }
     return lines
   }
