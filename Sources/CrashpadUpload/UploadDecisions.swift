@@ -10,6 +10,13 @@ extension Uploading.Options {
   /// Whether the caller named all reports that are sent.
   package var isNamed: Bool { reports != nil || includesAll }
 
+  /// Whether an attachment is sent. As in Crashpad, the minidump wins over attachments with its name.
+  func sends(_ attachment: Report.Attachment, of report: Report) -> Bool {
+    let name = attachment.name.bytes
+    return sendsAttachments && name != Array(UploadFields.minidumpName.utf8)
+      && name != UploadFields.fileName(of: report)
+  }
+
   /// The outcome of a report that is not to be sent now; nil if it is to be sent.
   func held(_ metadata: ReportMetadata, _ settings: DatabaseSettings) -> Uploading.Outcome? {
     let decision = policy.decide(

@@ -62,7 +62,9 @@ package struct UploadPolicy: Sendable {
 
   /// The time at which the rate limit allows the next report, in seconds since 1970; nil if it may be sent now.
   func nextTurn(lastAttempt: Int64?, now: Int64) -> Int64? {
-    guard let lastAttempt, lastAttempt > 0, !isBogus(lastAttempt, now), now.saturatingDifference(lastAttempt) < Self.rateInterval else {
+    guard let lastAttempt, lastAttempt > 0, !isBogus(lastAttempt, now),
+      now.saturatingDifference(lastAttempt) < Self.rateInterval
+    else {
       return nil
     }
     return lastAttempt + Self.rateInterval

@@ -175,15 +175,13 @@ final class UploadWorker {
   {
     let (minidump, fields) = try options.prepare(claim.file, scratchFile: claim.scratchFile)
     let minidumpName = Array(UploadFields.minidumpName.utf8)
-    let minidumpFileName = Array("\(claim.report.id.text).dmp".utf8)
+    let minidumpFileName = UploadFields.fileName(of: claim.report)
     var files = [
       MultipartBody.File(
         name: minidumpName, fileName: minidumpFileName, file: minidump, size: try minidump.status().size)
     ]
-    for attachment in claim.report.attachments where options.sendsAttachments {
+    for attachment in claim.report.attachments where options.sends(attachment, of: claim.report) {
       let name = attachment.name.bytes
-      // As in Crashpad, the minidump wins over attachments with its name.
-      if name == minidumpName || name == minidumpFileName { continue }
       let file = try claim.open(attachment)
       files.append(MultipartBody.File(name: name, fileName: name, file: file, size: try file.status().size))
     }

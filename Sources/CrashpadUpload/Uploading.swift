@@ -153,8 +153,11 @@ public struct Uploading: Sendable {
     let file = try database.open(report)
     if try file.status().linkCount > 1 { throw FileFailure(file.path, .tooManyLinks) }
     let (minidump, fields) = try options.prepare(file) { try OpenFile.inMemory() }
-    let attachments = options.sendsAttachments ? report.totalSize - report.size : 0
-    return .planned(fields, byteCount: try minidump.status().size + attachments)
+    var byteCount = try minidump.status().size
+    for attachment in report.attachments where options.sends(attachment, of: report) {
+      byteCount += try database.open(attachment, of: report).status().size
+    }
+    return .planned(fields, byteCount: byteCount)
   }
 
   /// The last pause of the server, even if it is over; nil if there is none, or its end

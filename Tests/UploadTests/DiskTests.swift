@@ -108,6 +108,9 @@ struct DiskTests {
       "ln -f secret db/pending/\(id(1)).dmp && mkdir db/attachments/\(id(2)) && ln secret db/attachments/\(id(2))/log",
       in: folder)
     #expect(prepared.status == 0, "\(prepared.errorText)")
+    let planned = try Tool.shell("exec \(upload(collector)) --dry-run", in: folder)
+    #expect(planned.status == 1, "\(planned.errorText)")
+    #expect(planned.errorText.contains("attachments/\(id(2))/log: has another name too"), "\(planned.errorText)")
     let result = try Tool.shell("exec \(upload(collector))", in: folder)
     #expect(result.status == 1, "\(result.errorText)")
     #expect(try collector.requests.map(\.report) == [id(3)])

@@ -47,4 +47,14 @@ extension CrashDatabase {
     }
     return try folder.open(report.fileName)
   }
+
+  /// Opens an attachment for reading. Throws `FileFailure`: `tooManyLinks` if the file has another name too.
+  package func open(_ attachment: Report.Attachment, of report: Report) throws(FileFailure) -> OpenFile {
+    guard let folder = try folder(DatabaseLayout.attachments)?.folderIfPresent(report.stem) else {
+      throw FileFailure(path(of: report), .noSuchFileOrDirectory)
+    }
+    let file = try folder.open(attachment.name)
+    try file.checkLinks()
+    return file
+  }
 }

@@ -30,13 +30,7 @@ package final class UploadClaim: Sendable {
 
   /// Opens an attachment for reading. Throws `FileFailure`: `tooManyLinks` if the file has another name too.
   package func open(_ attachment: Report.Attachment) throws(FileFailure) -> OpenFile {
-    let database = session.database
-    guard let folder = try database.folder(DatabaseLayout.attachments)?.folderIfPresent(report.stem) else {
-      throw FileFailure(database.path(of: report), .noSuchFileOrDirectory)
-    }
-    let file = try folder.open(attachment.name)
-    try file.checkLinks()
-    return file
+    try session.database.open(attachment, of: report)
   }
 
   /// Opens the metadata for writing, or makes them if the report has no metadata file, so that the server's answer can

@@ -1,4 +1,5 @@
 internal import CrashpadBytes
+internal import CrashpadDatabase
 package import CrashpadFiles
 internal import CrashpadMinidump
 internal import CrashpadSnapshot
@@ -26,6 +27,9 @@ public struct UploadFields: Sendable, Hashable {
 
   /// The name of the part with the minidump; no field has this name.
   package static let minidumpName = "upload_file_minidump"
+
+  /// The file name of that part.
+  static func fileName(of report: Report) -> [UInt8] { Array("\(report.id.text).dmp".utf8) }
 
   /// A report that is not a readable minidump has no fields.
   package init(minidump: InputFile) {
