@@ -53,6 +53,7 @@ struct SymbolsCheckCommand: ParsableCommand {
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search())
     let list = InputList(dumps, accepting: InputFormat.withMeaning)
+    if list.inputs.isEmpty, list.failures.isEmpty { throw list.statusOfNone }
     var tally = Tally()
     list.reportFailures()
     let status = BatchRun(list, showsProgress: false).each { input, _ in
@@ -61,7 +62,8 @@ struct SymbolsCheckCommand: ParsableCommand {
     SymbolPlaces.reportFaults(cache.search, except: Set(tally.said.map(\.file)))
     if tally.checked == 0 {
       if status != .success { throw status }
-      throw Terminal.failure("nothing was checked: no module of a dump is named so", .noData)
+      let names = module.map { "'\(Wording.printable($0))'" }.joined(separator: " or ")
+      throw Terminal.failure(module.isEmpty ? "the dumps have no modules" : "no module matches \(names)", .noData)
     }
     if tally.missing > 0, format == .text {
       let modules = Wording.count(tally.checked, "module")
