@@ -291,6 +291,29 @@ struct HostileElfTests {
     #expect(file.symbolize(0x1000)?.frames.count == 201)
   }
 
+  @Test("A section that claims to be huge does not make a huge size after decompression plausible")
+  func liesAboutSize() throws {
+    var bytes = SynthElf().bytes
+    func number(_ offset: Int, _ width: Int) -> Int {
+      (0..<width).reversed().reduce(0) { $0 << 8 | Int(bytes[offset + $1]) }
+    }
+    // Every section is compressed, and has the header of one that takes 2^40 bytes.
+    let (table, count) = (number(40, 8), number(60, 2))
+    let content = bytes.count
+    bytes += Self.words(1, 1 << 40, 1)
+    for index in 1..<count - 1 {
+      let header = table + 64 * index
+      bytes.replaceSubrange(header + 8..<header + 16, with: Self.words(0x800))
+      let isLie = index % 2 == 0
+      bytes.replaceSubrange(
+        header + 24..<header + 40, with: Self.words(UInt64(content), isLie ? 1 << 56 : 24))
+    }
+    let folder = try TemporaryFolder()
+    try folder.write(bytes, to: "a")
+    let file = try ElfFile(FilePath(folder.url("a").path))
+    #expect(!file.hasPlausibleCompression)
+  }
+
   @Test("Segments of code at the ends of the address space are read without a trap")
   func hugeSegments() throws {
     for (offset, size, address) in [(UInt64(0), UInt64(1) << 63, UInt64(0)), (0xffff_ffff_ffff_ff00, 0xf0, 0)] {

@@ -52,11 +52,13 @@ struct ElfCompression {
 extension ElfFile {
   /// Whether the size of the decompressed debug information is plausible.
   var hasPlausibleCompression: Bool {
+    let fileSize = withImage { UInt64($0.byteCount) } ?? 0
     var packed: UInt64 = 0
     var unpacked: UInt64 = 0
     forEachSection { section in
       guard section.header.sh_type != UInt32(SHT_NOBITS), let size = compression(of: section)?.size else { return true }
-      packed += min(section.header.sh_size, 1 << 40)
+      // The size in the header may be any; sections may overlap.
+      packed = min(packed + UInt64(bytes(section).count), fileSize)
       unpacked = unpacked.addingReportingOverflow(size).overflow ? .max : unpacked + size
       return true
     }
