@@ -24,8 +24,10 @@ public struct Dump: Sendable {
 
   /// Opens and reads the dump at `path`. A damaged dump is read as far as possible; `findings` says what is wrong with it.
   ///
-  /// - Parameter architecture: overrides the one that an intermediate dump has. Without it, a dump whose threads do not
-  ///   show theirs is taken for what its system looks like.
+  /// - Parameters:
+  ///   - path: the path of a dump in any format.
+  ///   - architecture: overrides the one that an intermediate dump has. Without it, a dump whose threads do not show
+  ///     theirs is taken for what its system looks like.
   public init(_ path: FilePath, architecture: CPUArchitecture? = nil) throws(DumpInputFailure) {
     self.init(try DumpInput(path), architecture: architecture)
   }
