@@ -53,9 +53,9 @@ public struct Finding: Sendable, Hashable {
   /// The path in the structure: `kThreads[2].kStackRegionData`, `ModuleList[4].ModuleNameRva`. Empty for the whole
   /// input.
   public var path: String
-  /// The value that the rule requires; nil if it has none.
+  /// The value that the rule requires; nil if it requires no single value.
   public var expected: Value?
-  /// The value of the input; nil if there is none.
+  /// The value in the input; nil if the finding is not about a value.
   public var found: Value?
 
   package init(_ rule: Rule, at offset: Int? = nil, path: String = "", expected: Value? = nil, found: Value? = nil) {

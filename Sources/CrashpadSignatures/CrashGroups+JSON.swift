@@ -104,7 +104,7 @@ extension CrashGroups {
           ? "has too many values; make parts of fewer dumps" : "is not JSON: see byte \(failure.offset)")
     }
     guard let root = tree.root, root["schema"]?.string == Self.partSchema else {
-      throw NotAPart(reason: "is no \(Self.partSchema); --partial writes one")
+      throw NotAPart(reason: "is not a \(Self.partSchema) document; --partial writes one")
     }
     guard root["rules"]?.integer == Int128(SignatureRule.version) else {
       throw NotAPart(reason: "was made with another version of the rules")

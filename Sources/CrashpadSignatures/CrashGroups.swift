@@ -48,18 +48,21 @@ package struct CrashGroups: Sendable, Hashable {
 
   package var shards: [Shard] { parts.keys.sorted { $0.precedes($1) } }
 
-  /// The shards of the runs that are not there.
-  package var missing: [Shard] {
-    var missing: Set<Shard> = []
-    for shard in parts.keys {
-      for number in 1...shard.total {
-        // A longer list is of no use.
-        if missing.count == 10_000 { return missing.sorted { $0.precedes($1) } }
-        let other = Shard(run: shard.run, number: number, total: shard.total)
-        if parts[other] == nil { missing.insert(other) }
+  /// The number of shards of the runs that are not there, and the first of them, at most `most`: a hostile part may
+  /// claim any number.
+  package func missing(most: Int) -> (first: [Shard], count: Int) {
+    let runs = Dictionary(grouping: parts.keys) { Shard(run: $0.run, number: 1, total: $0.total) }
+    var first: [Shard] = []
+    var count = 0
+    for run in runs.keys.sorted(by: { $0.precedes($1) }) {
+      count += run.total - (runs[run]?.count ?? 0)
+      for number in 1...run.total {
+        if first.count == most { break }
+        let shard = Shard(run: run.run, number: number, total: run.total)
+        if parts[shard] == nil { first.append(shard) }
       }
     }
-    return missing.sorted { $0.precedes($1) }
+    return (first, count)
   }
 
   package static func digest(_ names: [String]) -> String { Signature.digest(names.joined(separator: "\n")) }

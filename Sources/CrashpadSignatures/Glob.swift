@@ -2,8 +2,9 @@
 package struct Glob: Sendable, Hashable, ExpressibleByStringLiteral {
   package let text: String
   private let bytes: [UInt8]
-  /// The text up to the first wildcard, and whether there is none.
+  /// The text before the first wildcard.
   let prefix: [UInt8]
+  /// Whether the pattern has no wildcard.
   let isLiteral: Bool
 
   package init(_ text: String) {

@@ -9,7 +9,7 @@ public struct ThreadSnapshot: Sendable {
   /// The address of thread-local data (TSD, TLS or TEB).
   package var dataAddress: UInt64?
   public var context: CPUContext?
-  /// The captured stack; nil if there is none.
+  /// The captured stack; nil if no stack was captured.
   public var stack: Stack?
   /// The way in which the registers were captured, if an in-process handler wrote the dump and recorded it.
   package var capture: Capture?

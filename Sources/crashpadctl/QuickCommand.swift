@@ -73,7 +73,7 @@ extension ConvertArguments {
         options.conversion = Conversion(to: target)
       case "-j", "--jobs":
         guard let count = words.value().flatMap({ Int($0) }), count >= 0 else { return nil }
-        options.jobs = count == 0 ? nil : count
+        options.jobs = jobCount(count)
       case "-k", "--keep-going": options.keepsGoing = true
       case "-q", "--quiet": isQuiet = true
       default:

@@ -46,6 +46,16 @@ struct AbandonedRunTests {
     #expect(try scratch.everything() == ["new/.hidden", "new/" + stranger, "new/crashpadctl-1"].sorted())
   }
 
+  @Test("A journal of 64 GiB, which no run writes, does not keep the next run from starting")
+  func hugeJournal() throws {
+    try scratch.deadRun { _, run in
+      try scratch.write([], to: "new/\(run)-9.journal")
+      #expect(unsafe truncate(scratch.url("new/\(run)-9.journal").path, 64 << 30) == 0)
+    }
+    try nextRun()
+    #expect(try scratch.everything() == [])
+  }
+
   @Test("Files of a run that lives are left, whoever begins")
   func living() throws {
     let living = try scratch.session()

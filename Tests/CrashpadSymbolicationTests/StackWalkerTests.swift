@@ -1,3 +1,4 @@
+import CrashpadFiles
 import CrashpadSnapshot
 import CrashpadSymbolication
 import Testing
@@ -70,6 +71,33 @@ struct StackWalkerTests {
     let all = process.walk(registers)
     #expect(all.frames.count == 1001)
     #expect(all.end == .missingMemory)
+  }
+
+  @Test("The number of frames of all threads together is bounded")
+  func manyDeep() throws {
+    var process = try TestProcess(.arm64)
+    let frames = (1...1000).flatMap { (number: UInt64) -> [UInt64] in [0x7000 + 16 * number, 0x1_0000_1234] }
+    process.memory(at: 0x7000, frames)
+    var context = ARM64Context()
+    (context.pc, context.sp, context.fp) = (0x1_0000_0100, 0x7000, 0x7000)
+    process.snapshot.threads = (0..<20).map { (number: UInt64) in
+      var thread = ThreadSnapshot()
+      (thread.id, thread.context) = (number, .arm64(context))
+      return thread
+    }
+    var module = ModuleSnapshot()
+    (module.address, module.size) = (0x1_0000_0000, 0x10000)
+    process.snapshot.modules = [module]
+    var limits = StackWalker.Limits()
+    limits.allFrames = 2500
+    let threads = Symbolization(
+      process.snapshot, InputFile(bytes: []), process.cache, threads: .all, limits: limits
+    ).threads
+    #expect(threads.count == 20)
+    #expect(threads.prefix(2).allSatisfy { $0.frames.count == 1001 && $0.end == .missingMemory })
+    // Each of the others has its first frame at least.
+    #expect(threads.reduce(0) { $0 + $1.frames.count } == 2500 + 17)
+    #expect(threads.last?.end == .tooManyFrames)
   }
 
   @Test("Scans for a return address where nothing else leads on")

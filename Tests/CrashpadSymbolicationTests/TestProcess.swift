@@ -9,7 +9,7 @@ import ToolRunner
 struct TestProcess {
   var snapshot: ProcessSnapshot
   var modules: [WalkedModule] = []
-  private let cache: SymbolCache
+  let cache: SymbolCache
   let folder: TemporaryFolder
 
   init(_ architecture: CPUArchitecture, symbolFiles: [String] = []) throws {

@@ -14,7 +14,7 @@ public struct Report: Sendable, Hashable {
   public let size: Int
   /// The attachments.
   public let attachments: [Attachment]
-  /// The metadata, if they can be read.
+  /// The metadata, if it can be read.
   public let metadata: Metadata
 
   /// A file that belongs to a report.
@@ -25,7 +25,7 @@ public struct Report: Sendable, Hashable {
     public let size: Int
   }
 
-  /// The metadata of a report, or why there is none.
+  /// The metadata of a report, or the reason why it can't be used.
   public enum Metadata: Sendable, Hashable {
     /// The content of the `.meta` file.
     case file(ReportMetadata)

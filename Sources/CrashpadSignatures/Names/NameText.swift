@@ -53,18 +53,24 @@ struct NameText {
     return nil
   }
 
+  /// 1 for an opening bracket, -1 for a closing one, 0 for other bytes.
+  private func nesting(at index: Int) -> Int {
+    switch bytes[index] {
+    case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): 1
+    case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"): -1
+    case UInt8(ascii: "<"): isOpening(index) ? 1 : 0
+    case UInt8(ascii: ">"): isClosing(index) ? -1 : 0
+    default: 0
+    }
+  }
+
   /// The index just behind the bracket that closes the one at `open`; nil if none does.
   func end(of open: Int) -> Int? {
     var depth = 0
     for index in open..<bytes.count {
-      switch bytes[index] {
-      case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
-      case UInt8(ascii: "<") where isOpening(index): depth += 1
-      case UInt8(ascii: ">") where isClosing(index): depth -= 1
-      case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-      default: continue
-      }
-      if depth == 0 { return index + 1 }
+      let nesting = nesting(at: index)
+      depth += nesting
+      if nesting != 0, depth == 0 { return index + 1 }
     }
     return nil
   }
@@ -74,13 +80,9 @@ struct NameText {
     var ends = [Int](repeating: 0, count: bytes.count)
     var open: [Int] = []
     for index in bytes.indices {
-      switch bytes[index] {
-      case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): open.append(index)
-      case UInt8(ascii: "<") where isOpening(index): open.append(index)
-      case UInt8(ascii: ">") where isClosing(index): _ = open.popLast().map { ends[$0] = index + 1 }
-      case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"): _ = open.popLast().map { ends[$0] = index + 1 }
-      default: continue
-      }
+      let nesting = nesting(at: index)
+      if nesting > 0 { open.append(index) }
+      if nesting < 0, let start = open.popLast() { ends[start] = index + 1 }
     }
     return ends
   }

@@ -63,7 +63,7 @@ package struct HTTPOptions: Sendable {
 }
 
 extension Duration {
-  /// Without fractions; at most 24 days, as libcurl's 32-bit times have.
+  /// Without fractions; from 0 to 24 days, which 32 bits can express.
   var milliseconds: Int64 {
     let seconds = min(max(components.seconds, 0), Int64(Int32.max) / 1000 - 1)
     return seconds * 1000 + (components.seconds == seconds ? components.attoseconds / 1_000_000_000_000_000 : 0)

@@ -87,7 +87,7 @@ struct ConvertCommand: ParsableCommand {
 
   func run() throws {
     let options = ConvertRun.Options(
-      conversion: conversion, jobs: jobs == 0 ? nil : jobs, keepsGoing: writing.keepGoing, isDurable: writing.fsync)
+      conversion: conversion, jobs: jobCount(jobs), keepsGoing: writing.keepGoing, isDurable: writing.fsync)
     try ConvertArguments(dumps: dumps, output: output, options: options, format: format, isQuiet: quiet).run()
   }
 

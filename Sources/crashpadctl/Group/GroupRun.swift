@@ -77,6 +77,9 @@ struct GroupRun {
 
 /// One run of `group --merge`.
 struct GroupMergeRun {
+  /// The number of missing parts that are listed.
+  private static let listedShards = 20
+
   let inputs: [String]
   let printer: GroupPrinter
 
@@ -90,11 +93,15 @@ struct GroupMergeRun {
         return Terminal.failure(error, of: displayName(argument), creating: false)
       }
     }
-    for shard in groups.missing {
+    let missing = groups.missing(most: Self.listedShards)
+    for shard in missing.first {
       Terminal.error(
         "crashpadctl: warning: part \(shard.number)/\(shard.total) is missing; its crashes are not counted")
     }
-    let status: ExitStatus = groups.failed == 0 && groups.missing.isEmpty ? .success : .findings
+    if missing.count > missing.first.count {
+      Terminal.error("crashpadctl: warning: \(grouped(missing.count - missing.first.count)) more parts are missing")
+    }
+    let status: ExitStatus = groups.failed == 0 && missing.count == 0 ? .success : .findings
     return printer.print(groups, status)
   }
 }

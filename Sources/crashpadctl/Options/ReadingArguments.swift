@@ -44,10 +44,13 @@ struct JobsOption: ParsableArguments {
   var jobs = 0
 
   /// Nil for one per CPU.
-  var count: Int? { jobs == 0 ? nil : jobs }
+  var count: Int? { jobCount(jobs) }
 
   func validate() throws { try checkJobs(jobs) }
 }
+
+/// The number of threads for `--jobs`: 0 stands for one per CPU, which is nil in code.
+func jobCount(_ jobs: Int) -> Int? { jobs == 0 ? nil : jobs }
 
 /// Throws a usage error of a negative number.
 func checkJobs(_ jobs: Int) throws {

@@ -148,7 +148,7 @@ struct ProcessCommand: ParsableCommand {
     options.includesLocked = includeLocked
     options.limit = limit
     options.annotations = annotations.values
-    options.jobs = jobs == 0 ? nil : jobs
+    options.jobs = jobCount(jobs)
     return options
   }
 }

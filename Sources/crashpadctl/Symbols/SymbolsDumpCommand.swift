@@ -80,7 +80,7 @@ struct SymbolsDumpCommand: ParsableCommand {
   func run() throws {
     let isStore = isStore
     var failures: [ExitStatus] = []
-    inOrder(count: files.count, jobs: jobs == 0 ? nil : jobs, work: { dump(files[$0], isStore) }) { index, outcomes in
+    inOrder(count: files.count, jobs: jobCount(jobs), work: { dump(files[$0], isStore) }) { index, outcomes in
       for outcome in outcomes {
         self.report(displayName(files[index]), outcome)
         if case .failed(_, let status) = outcome { failures.append(status) }

@@ -56,7 +56,7 @@ struct WorkerCommand: ParsableCommand {
     InputFile.usesTemporaryFiles = false
     let operations = WorkerOperations(search: try symbolOptions.search(), inApp: inApp.globs)
     let run = WorkerRun(
-      operations: operations, jobs: jobs, isInOrder: !anyOrder, announces: started,
+      operations: operations, jobs: jobCount(jobs), isInOrder: !anyOrder, announces: started,
       limits: WorkerLimits(timeout: dumpTimeout?.milliseconds, memory: memoryLimit?.bytes))
     Terminal.end(run.run())
   }

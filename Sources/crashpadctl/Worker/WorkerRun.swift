@@ -6,8 +6,8 @@ import SystemPackage
 /// One run of `worker`: threads that take requests from standard input and write answers to standard output.
 struct WorkerRun {
   let operations: WorkerOperations
-  /// The number of dumps to read at once; 0 for one per CPU.
-  let jobs: Int
+  /// The number of dumps to read at once; nil for one per CPU.
+  let jobs: Int?
   /// Whether answers come in the order of the requests.
   let isInOrder: Bool
   /// Whether each dump is announced by an answer.
@@ -15,7 +15,7 @@ struct WorkerRun {
   let limits: WorkerLimits
 
   func run() -> ExitStatus {
-    let jobs = jobs == 0 ? activeProcessorCount() : jobs
+    let jobs = jobs ?? activeProcessorCount()
     Self.enlarge(pipe: 0)
     Self.enlarge(pipe: 1)
     let places = WorkerPlaces(count: jobs)
