@@ -64,13 +64,14 @@ struct RedactCommand: ParsableCommand {
     let list = InputList(dumps, accepting: InputFormat.withMeaning.filter { $0 != .core })
     if let status = list.refusal(keepsGoing: writing.keepGoing) { throw status }
     let plan: OutputPlan?
-    do { plan = dryRun ? nil : try OutputPlan(list, output: output) } catch {
+    do { plan = try dryRun && output == nil ? nil : OutputPlan(list, output: output) } catch {
       throw Terminal.failure(error.text, error.status)
     }
     let run = RedactRun(
       options: RedactRun.Options(
         policy: redaction.policy, keepsGoing: writing.keepGoing, isDurable: writing.fsync),
-      list: list, plan: plan, printer: RedactPrinter(format: format, isQuiet: quiet, isDryRun: dryRun))
+      list: list, plan: plan, isDryRun: dryRun, printer: RedactPrinter(format: format, isQuiet: quiet, isDryRun: dryRun)
+    )
     throw run.run()
   }
 }

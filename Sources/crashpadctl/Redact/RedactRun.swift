@@ -15,8 +15,10 @@ struct RedactRun {
 
   let options: Options
   let list: InputList
-  /// The places of the outputs; nil in a dry run.
+  /// The places of the outputs; nil in a dry run without any.
   let plan: OutputPlan?
+  /// Whether nothing is written.
+  let isDryRun: Bool
   let printer: RedactPrinter
 
   func run() -> ExitStatus {
@@ -28,7 +30,7 @@ struct RedactRun {
       work: { redact($0, redaction, bytes) },
       report: { input, result in
         bytes?.clear()
-        printer.print(input, result, output: plan?.paths[input.argument])
+        printer.print(input, result, output: isDryRun ? nil : plan?.paths[input.argument])
         if result.value == nil { failures += 1 } else { done += 1 }
         return result.value != nil || options.keepsGoing
       })
@@ -48,7 +50,7 @@ struct RedactRun {
         try dump.file.checkingReading {
           try dump.file.withBytes { bytes in
             let redacted = try redaction.plan(bytes)
-            if let plan { try write(redacted, bytes, of: dump.file, to: path, plan, progress) }
+            if let plan, !isDryRun { try write(redacted, bytes, of: dump.file, to: path, plan, progress) }
             return redacted.report
           }
         })
