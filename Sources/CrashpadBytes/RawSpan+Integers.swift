@@ -1,4 +1,4 @@
-internal import CCrashpadLinux
+internal import CCrashpadProcessor
 
 /// Bounds-checked little-endian loads. A load outside of the span traps, so callers compare with `byteCount` first.
 ///

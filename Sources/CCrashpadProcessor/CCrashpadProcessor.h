@@ -1,6 +1,6 @@
 // An operation of processors that Swift does not have.
-#ifndef CRASHPADCTL_PREFETCH_H
-#define CRASHPADCTL_PREFETCH_H
+#ifndef CRASHPADCTL_CPROCESSOR_H
+#define CRASHPADCTL_CPROCESSOR_H
 
 // Loads the cache line at an address while the program goes on. Never faults.
 static inline void processor_prefetch(const void *_Nonnull address) { __builtin_prefetch(address, 0, 3); }
