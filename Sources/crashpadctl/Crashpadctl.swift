@@ -25,6 +25,7 @@ struct Crashpadctl: ParsableCommand {
       UnlockCommand.self, PruneCommand.self, UploadCommand.self, DatabaseCommand.self, FindCommand.self,
       SymbolizeCommand.self, GroupCommand.self, EventsCommand.self, ExplainCommand.self, ReportCommand.self,
       WorkerCommand.self, SymbolsCommand.self, RunCommand.self, DoctorCommand.self, CaptureTrialCommand.self,
+      SchemaCommand.self,
     ])
 
   /// The beginning of the parser's error messages.

@@ -1,6 +1,5 @@
 import CrashpadDatabase
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadSnapshot
 
 /// Descriptions of why a pending dump keeps or loses its lock, as text and JSON.
@@ -32,32 +31,6 @@ enum LockText {
     }
   }
 
-  /// Writes the JSON members for a locked dump.
-  static func write(
-    _ dump: PendingDump, _ decision: PendingDumpLock.Decision, now: Int64, to json: inout JSONWriter
-  ) {
-    json.member("name", Wording.printable(dump.name.bytes))
-    json.member("bundle_id", dump.bundleID)
-    json.member("uuid", dump.uuid?.text)
-    json.member("bytes", dump.size)
-    json.member("modified", Wording.rfc3339(dump.modified))
-    json.member("age_seconds", now - dump.modified)
-    let (name, rule, until) = parts(decision)
-    json.member("decision", name)
-    json.member("rule", rule?.rawValue)
-    json.member("expires", until.flatMap { Wording.rfc3339($0) })
-  }
-
-  private static func parts(_ decision: PendingDumpLock.Decision) -> (String, PendingDumpLock.Rule?, Int64?) {
-    switch decision {
-    case .notLocked: ("not-locked", nil, nil)
-    case .owned: ("held", nil, nil)
-    case .expired(let rule): ("expired", rule, nil)
-    case .locked(let rule, let until): ("locked", rule, until)
-    case .fromFuture(let rule, let until): ("from-future", rule, until)
-    }
-  }
-
   /// A description of the holder of a report's lock.
   static func holder(_ state: LockState, now: Int64) -> String {
     switch state {
@@ -68,6 +41,44 @@ enum LockText {
       let taken = "the lock of its report was taken at \(Wording.date(since)) by a program of which nothing is known"
       return LockExpiry.isExpired(since: since, now: now)
         ? "\(taken), and expired: crashpadctl prune --clean removes it" : "\(taken); it counts three days"
+    }
+  }
+}
+
+/// A locked dump in JSON, with the decision on its lock.
+struct LockRecord {
+  let dump: PendingDump
+  let decision: PendingDumpLock.Decision
+  /// The time of the run, in seconds since 1970.
+  let now: Int64
+
+  static let record = Record<LockRecord>(
+    .fileName("name", "The name of the dump.", .always) { $0.dump.name.bytes },
+    .text("bundle_id", "The bundle id in its name.") { $0.dump.bundleID },
+    .uuid("uuid", "The UUID in its name.") { $0.dump.uuid },
+    .number("bytes", "Its size.", .always) { $0.dump.size },
+    .time("modified", "The time of the last change.") { $0.dump.modified },
+    .number("age_seconds", "Its age.", .always) { $0.now - $0.dump.modified },
+    .word(
+      "decision", of: ["not-locked", "held", "expired", "locked", "from-future"], "`expired`; `locked`; `held`, by a running program; or `from-future`: it was changed after `now`.", .always
+    ) { parts($0.decision).word },
+    .word(
+      "rule", of: ["matching-bundle", "any-bundle"],
+      "`matching-bundle` (24 hours) or `any-bundle` (60 days); null if the lock is held."
+    ) { parts($0.decision).rule?.rawValue },
+    .time("expires", "The time at which its lock expires; null if it has expired or is held.") {
+      parts($0.decision).until
+    })
+
+  private static func parts(
+    _ decision: PendingDumpLock.Decision
+  ) -> (word: String, rule: PendingDumpLock.Rule?, until: Int64?) {
+    switch decision {
+    case .notLocked: ("not-locked", nil, nil)
+    case .owned: ("held", nil, nil)
+    case .expired(let rule): ("expired", rule, nil)
+    case .locked(let rule, let until): ("locked", rule, until)
+    case .fromFuture(let rule, let until): ("from-future", rule, until)
     }
   }
 }

@@ -33,7 +33,7 @@ extension ProcessRun {
       }
     }
     json.array("locks") { json in
-      for lock in locks { json.object { LockText.write(lock.dump, lock.decision, now: now, to: &$0) } }
+      for lock in locks { json.object { LockRecord.record.write(LockRecord(dump: lock.dump, decision: lock.decision, now: now), to: &$0) } }
     }
     json.member("client_id", settings?.settings.clientID.text)
     json.object("counts") { json in

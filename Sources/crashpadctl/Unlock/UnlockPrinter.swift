@@ -1,6 +1,5 @@
 import CrashpadDatabase
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadSnapshot
 import SystemPackage
 
@@ -14,7 +13,7 @@ struct UnlockPrinter {
     for failure in outcome.unreadable { Terminal.error(Sentences.databaseFailure(failure, run.database.path)) }
     switch format {
     case .text: printText(outcome.entries)
-    case .json: writeJSON(outcome.entries)
+    case .json: UnlockDocument.document.print(UnlockDocument(run: run, entries: outcome.entries))
     }
   }
 
@@ -40,21 +39,5 @@ struct UnlockPrinter {
     if isQuiet { return }
     let text = LockText.decision(entry.decision, entry.dump, now: run.now, isDryRun: run.isDryRun)
     Terminal.output("\(Wording.printable(entry.dump.name.bytes)): \(text)\n")
-  }
-
-  private func writeJSON(_ entries: [UnlockRun.Entry]) {
-    JSONWriter.document("crashpadctl-unlock/1", database: run.database.path) { json in
-      json.member("now", Wording.rfc3339(run.now))
-      json.member("dry_run", run.isDryRun)
-      json.array("dumps") { json in
-        for entry in entries {
-          json.object { json in
-            LockText.write(entry.dump, entry.decision, now: run.now, to: &json)
-            json.member("unlocked", entry.unlockedAs != nil)
-            json.member("error", entry.failure.map { $0.errno.description })
-          }
-        }
-      }
-    }
   }
 }

@@ -1,0 +1,28 @@
+import ArgumentParser
+import CrashpadJSON
+
+/// Prints the descriptions of the documents, for the build of the schemas and of the manual.
+struct SchemaCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "json-schema",
+    abstract: "Print the JSON Schema of a document, or the names of all.",
+    shouldDisplay: false)
+
+  @Argument(help: ArgumentHelp("Name of the document, such as crashpadctl-inspect/1.", valueName: "schema"))
+  var schema: String?
+
+  @Flag(name: .long, help: "Print the section of crashpadctl-json(5) instead.")
+  var manual = false
+
+  func run() throws {
+    guard let schema else {
+      for document in Documents.all { Terminal.output(document.schema + "\n") }
+      return
+    }
+    guard let document = Documents.all.first(where: { $0.schema == schema }) else {
+      throw Terminal.failure("crashpadctl: error: there is no document '\(Wording.printable(schema))'", .usage)
+    }
+    if manual { return Terminal.output(ManualMembers.lines(document).joined(separator: "\n") + "\n") }
+    JSONWriter.standardOutput(.indented) { JSONSchema(document: document).write(to: &$0) }
+  }
+}
