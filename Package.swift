@@ -48,6 +48,11 @@ let package = Package(
         "CCrashpadCompression", "CCrashpadLinux", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 1
+    .target(
+      name: "CrashpadText",
+      dependencies: [
+        "CrashpadFiles", "CrashpadSnapshot", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .target(name: "IntermediateDump", dependencies: ["CrashpadBytes", "CrashpadJSON"]),
     .target(
       name: "CrashpadDatabase",
@@ -124,7 +129,7 @@ let package = Package(
         "DumpInterpretation", "CrashpadEvents",
         "CrashpadFiles", "IntermediateDump", "CrashpadJSON", "CrashpadMeaning", "CrashpadMinidump", "CrashpadRedaction",
         "CrashpadReportPage", "CrashpadSignatures",
-        "CrashpadSnapshot", "CrashpadSupervision", "CrashpadSymbolication",
+        "CrashpadSnapshot", "CrashpadSupervision", "CrashpadSymbolication", "CrashpadText",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

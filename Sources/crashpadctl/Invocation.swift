@@ -1,5 +1,6 @@
 import ArgumentParser
 import CrashpadFiles
+import CrashpadText
 import Glibc
 import SystemPackage
 

@@ -2,6 +2,7 @@ import CrashpadSnapshot
 import CrashpadBytes
 import CrashpadCore
 import CrashpadJSON
+import CrashpadText
 import SystemPackage
 
 /// Prints the results of `convert`: text on standard error, or a line of JSON for each input on standard output.

@@ -1,6 +1,7 @@
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
+import CrashpadText
 import SystemPackage
 
 /// One run of `convert`: writes the outputs of a plan.

@@ -1,6 +1,7 @@
 import CrashpadCore
 import CrashpadReportPage
 import CrashpadSnapshot
+import CrashpadText
 
 /// The messages and annotations of a process and its modules.
 struct AnnotationText {

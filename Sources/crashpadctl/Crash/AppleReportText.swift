@@ -1,6 +1,7 @@
 import CrashpadCore
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 
 /// A report in the text form that Apple's Console shows for an `.ips`: Report Version 104.
 struct AppleReportText {

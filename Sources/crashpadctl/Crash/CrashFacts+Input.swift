@@ -2,6 +2,7 @@ import CrashpadCore
 import CrashpadFiles
 import CrashpadSignatures
 import CrashpadSnapshot
+import CrashpadText
 
 extension CrashFacts {
   init(_ dump: Dump, _ snapshot: ProcessSnapshot, input: String) {

@@ -1,5 +1,6 @@
 import CrashpadJSON
 import CrashpadSnapshot
+import CrashpadText
 
 /// The facts in a crash report other than threads and modules, as members of `inspect`'s documents.
 enum CrashReportJSON {

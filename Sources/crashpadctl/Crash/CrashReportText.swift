@@ -1,6 +1,7 @@
 import CrashpadCore
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 
 /// A dump as a report in the format of Apple's `.crash` files, version 104, for tools that read them.
 struct CrashReportText {

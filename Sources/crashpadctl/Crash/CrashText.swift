@@ -1,6 +1,7 @@
 import CrashpadCore
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 
 /// The parts that both forms of `.crash` files share.
 enum CrashText {

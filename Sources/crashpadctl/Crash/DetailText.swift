@@ -2,6 +2,7 @@ import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
 import CrashpadSnapshot
+import CrashpadText
 
 /// The tables of threads, modules, memory and registers.
 enum DetailText {

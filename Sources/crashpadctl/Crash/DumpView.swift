@@ -3,6 +3,7 @@ import CrashpadCore
 import CrashpadFiles
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 
 /// The shared state of all views of one dump: its texts, and names for its addresses.
 struct DumpView {

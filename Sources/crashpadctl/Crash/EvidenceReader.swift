@@ -3,6 +3,7 @@ import CrashpadMeaning
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 /// Extracts texts and symbolicated stacks from a snapshot.

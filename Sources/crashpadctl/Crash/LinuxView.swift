@@ -2,6 +2,7 @@ import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
 import CrashpadSnapshot
+import CrashpadText
 
 /// Facts from the system texts of a Linux process, and about its capture.
 extension DumpView {

@@ -1,6 +1,7 @@
 import CrashpadCore
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 /// Modules and the state of their symbols.

@@ -1,6 +1,7 @@
 import CrashpadCore
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 
 /// Stacks as text: one line per frame, the function first.
 struct StackText {

@@ -2,6 +2,7 @@ import CrashpadCore
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 
 /// The shared state of all output formats of one symbolized dump.
 struct SymbolizedView {

@@ -1,5 +1,6 @@
 import CrashpadBytes
 import CrashpadCore
+import CrashpadText
 import IntermediateDump
 import CrashpadSnapshot
 

@@ -3,6 +3,7 @@ import CrashpadDatabase
 import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
+import CrashpadText
 import SystemPackage
 
 /// Prints a run of `database check`.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadSnapshot
+import CrashpadText
 
 struct DatabaseDeleteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import CrashpadDatabase
 import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
+import CrashpadText
 
 struct DatabaseInfoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadSnapshot
+import CrashpadText
 
 /// An attachment, as `NAME=PATH`.
 struct AttachmentArgument: ExpressibleByArgument {

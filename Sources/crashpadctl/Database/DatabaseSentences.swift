@@ -3,6 +3,7 @@ import CrashpadDatabase
 import CrashpadFiles
 import CrashpadRedaction
 import CrashpadSnapshot
+import CrashpadText
 import SystemPackage
 
 /// Messages about a database and its reports.

@@ -2,6 +2,7 @@ import CrashpadDatabase
 import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
+import CrashpadText
 import SystemPackage
 
 /// The contents of a database as text and JSON, for `database info`.

@@ -1,4 +1,5 @@
 import CrashpadSnapshot
+import CrashpadText
 
 /// Formats dates for long lists; the text of each day is cached.
 struct Dates {

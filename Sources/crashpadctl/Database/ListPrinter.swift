@@ -1,6 +1,7 @@
 import CrashpadDatabase
 import CrashpadJSON
 import CrashpadSnapshot
+import CrashpadText
 import SystemPackage
 
 /// Prints the reports of `database list`.

@@ -3,6 +3,7 @@ import CrashpadBytes
 import CrashpadDatabase
 import CrashpadJSON
 import CrashpadSnapshot
+import CrashpadText
 
 /// Prints a run of `database new`.
 struct NewReportPrinter {

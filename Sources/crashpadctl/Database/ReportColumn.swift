@@ -1,6 +1,7 @@
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadSnapshot
+import CrashpadText
 
 /// The columns of a report list.
 enum ReportColumn: String, CaseIterable {

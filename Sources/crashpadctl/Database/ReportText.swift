@@ -1,6 +1,7 @@
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
+import CrashpadText
 
 /// A full description of a report for people.
 enum ReportText {

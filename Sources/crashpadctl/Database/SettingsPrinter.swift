@@ -2,6 +2,7 @@ import CrashpadDatabase
 import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
+import CrashpadText
 import SystemPackage
 
 /// Prints the settings of a database, or a change of them.

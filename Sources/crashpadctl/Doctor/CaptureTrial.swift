@@ -3,6 +3,7 @@ import CrashpadBytes
 import CrashpadDatabase
 import CrashpadCore
 import CrashpadFiles
+import CrashpadText
 import Glibc
 import CrashpadSnapshot
 import CrashpadSupervision

@@ -1,3 +1,4 @@
+import CrashpadText
 import CrashpadUpload
 import CrashpadCore
 import CrashpadFiles

@@ -2,6 +2,7 @@ import ArgumentParser
 import CrashpadFiles
 import CrashpadJSON
 import CrashpadSupervision
+import CrashpadText
 import SystemPackage
 
 struct DoctorCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import CrashpadFiles
+import CrashpadText
 import Glibc
 import CrashpadJSON
 import CrashpadMeaning

@@ -1,5 +1,6 @@
 import CrashpadEvents
 import CrashpadFiles
+import CrashpadText
 import SystemPackage
 
 /// The messages of `events` on standard error.

@@ -1,5 +1,6 @@
 import CrashpadJSON
 import CrashpadMeaning
+import CrashpadText
 
 /// Writes the schema crashpadctl-explain/1 of crashpadctl-json(5).
 enum CodeJSON {

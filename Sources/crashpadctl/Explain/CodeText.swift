@@ -1,4 +1,5 @@
 import CrashpadMeaning
+import CrashpadText
 
 /// The meaning of a code, on one screen.
 struct CodeText {

@@ -1,6 +1,7 @@
 import CrashpadJSON
 import CrashpadMeaning
 import CrashpadSignatures
+import CrashpadText
 
 /// An explanation in five parts.
 struct ExplanationText {

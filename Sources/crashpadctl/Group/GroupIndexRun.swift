@@ -2,6 +2,7 @@ import CrashpadCore
 import CrashpadFiles
 import CrashpadSignatures
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 /// One run of `group --index`: dumps that the index does not have are read and added, and its crashes are grouped.

@@ -4,6 +4,7 @@ import CrashpadJSON
 import CrashpadReportPage
 import CrashpadSignatures
 import CrashpadSnapshot
+import CrashpadText
 import SystemPackage
 
 /// Prints the groups at the end of `group`, or writes them to a file.

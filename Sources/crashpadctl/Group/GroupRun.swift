@@ -3,6 +3,7 @@ import CrashpadFiles
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 /// The way in which `group` reads crashes.

@@ -1,6 +1,7 @@
 import CrashpadJSON
 import CrashpadSignatures
 import CrashpadSnapshot
+import CrashpadText
 
 /// Groups as a table, as CSV, and as JSON.
 struct GroupTable {

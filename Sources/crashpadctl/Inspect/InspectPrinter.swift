@@ -3,6 +3,7 @@ import CrashpadCore
 import CrashpadFiles
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 
 /// Prints one dump as text: an overview, or the parts that options select.
 struct InspectPrinter {

@@ -1,6 +1,7 @@
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
+import CrashpadText
 import IntermediateDump
 import CrashpadJSON
 import CrashpadMeaning

@@ -2,6 +2,7 @@ import CrashpadSnapshot
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
+import CrashpadText
 import SystemPackage
 
 /// The inputs named on a command line: files, and the dumps in directories.

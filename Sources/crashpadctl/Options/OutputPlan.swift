@@ -1,5 +1,6 @@
 import CrashpadCore
 import CrashpadFiles
+import CrashpadText
 import SystemPackage
 
 /// The destinations of the outputs.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CrashpadText
 import Glibc
 
 /// An option's value with a unit.

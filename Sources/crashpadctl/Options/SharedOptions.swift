@@ -1,5 +1,6 @@
 public import ArgumentParser
 import CrashpadCore
+import CrashpadText
 import DumpInterpretation
 import CrashpadFiles
 public import CrashpadSnapshot

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CrashpadFiles
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 /// The options for finding symbols, shared by several commands.

@@ -2,6 +2,7 @@ import CrashpadBytes
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
+import CrashpadText
 import SystemPackage
 
 /// Why an input or output failed, as the rest of a sentence, and the exit status for it.

@@ -2,6 +2,7 @@ import CrashpadBytes
 import CrashpadCore
 import CrashpadJSON
 import CrashpadSymbolication
+import CrashpadText
 
 /// Writes findings in the form used in all JSON documents of the tool.
 enum FindingJSON {

@@ -5,6 +5,7 @@ import CrashpadMinidump
 import CrashpadRedaction
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 import IntermediateDump
 
 // Why dumps and symbol files can't be read or written.

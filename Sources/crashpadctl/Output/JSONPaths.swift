@@ -1,6 +1,7 @@
 import CrashpadFiles
 import CrashpadJSON
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 /// Paths in JSON. JSON holds only text, so a path is written in its display form and, if

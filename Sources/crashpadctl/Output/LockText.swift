@@ -1,6 +1,7 @@
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
+import CrashpadText
 
 /// Descriptions of why a pending dump keeps or loses its lock, as text and JSON.
 enum LockText {
@@ -60,7 +61,8 @@ struct LockRecord {
     .time("modified", "The time of the last change.") { $0.dump.modified },
     .number("age_seconds", "Its age.", .always) { $0.now - $0.dump.modified },
     .word(
-      "decision", of: ["not-locked", "held", "expired", "locked", "from-future"], "`expired`; `locked`; `held`, by a running program; or `from-future`: it was changed after `now`.", .always
+      "decision", of: ["not-locked", "held", "expired", "locked", "from-future"],
+      "`expired`; `locked`; `held`, by a running program; or `from-future`: it was changed after `now`.", .always
     ) { parts($0.decision).word },
     .word(
       "rule", of: ["matching-bundle", "any-bundle"],

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CrashpadFiles
+import CrashpadText
 import SystemPackage
 
 /// Metrics of a run in Prometheus' text format, for the text file collector of its node exporter.

@@ -1,3 +1,4 @@
+import CrashpadText
 import Synchronization
 
 /// A progress line on the terminal. Prints nothing elsewhere.

@@ -2,6 +2,7 @@ import CrashpadBytes
 import CrashpadDatabase
 import CrashpadCore
 import CrashpadFiles
+import CrashpadText
 import IntermediateDump
 import CrashpadSymbolication
 import SystemPackage

@@ -1,3 +1,4 @@
+import CrashpadText
 import SystemPackage
 
 /// Quotes words of a command line so that they can be pasted into a shell.

@@ -1,5 +1,6 @@
 import CrashpadBytes
 import CrashpadFiles
+import CrashpadText
 import Glibc
 import SystemPackage
 

@@ -4,6 +4,7 @@ import CrashpadJSON
 import CrashpadReportPage
 import CrashpadSignatures
 import CrashpadSnapshot
+import CrashpadText
 import SystemPackage
 
 /// Makes the page about many crashes of their groups.

@@ -1,5 +1,6 @@
 import CrashpadBytes
 import CrashpadFiles
+import CrashpadText
 import SystemPackage
 
 /// Writes a page to where `-o` or `--html` says.

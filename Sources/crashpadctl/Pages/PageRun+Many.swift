@@ -5,6 +5,7 @@ import CrashpadReportPage
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 /// A page about many crashes, and with `--split` one about the example of each group beside it.

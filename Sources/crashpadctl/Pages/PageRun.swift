@@ -5,6 +5,7 @@ import CrashpadReportPage
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 /// One run that ends with a page: `report`, or another command with `--html`.

@@ -1,5 +1,6 @@
 import CrashpadCore
 import CrashpadSnapshot
+import CrashpadText
 
 /// The number of dumps for each outcome of a run.
 struct ProcessCounts {

@@ -4,6 +4,7 @@ import CrashpadDatabase
 import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
+import CrashpadText
 
 extension ProcessRun {
   /// Runs, and prints text.
@@ -33,7 +34,9 @@ extension ProcessRun {
       }
     }
     json.array("locks") { json in
-      for lock in locks { json.object { LockRecord.record.write(LockRecord(dump: lock.dump, decision: lock.decision, now: now), to: &$0) } }
+      for lock in locks {
+        json.object { LockRecord.record.write(LockRecord(dump: lock.dump, decision: lock.decision, now: now), to: &$0) }
+      }
     }
     json.member("client_id", settings?.settings.clientID.text)
     json.object("counts") { json in

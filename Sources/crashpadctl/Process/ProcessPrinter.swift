@@ -3,6 +3,7 @@ import CrashpadCore
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
+import CrashpadText
 import SystemPackage
 
 /// Prints a run of `process` as text on standard error. Its messages about the run as a whole are printed with JSON too.

@@ -2,6 +2,7 @@ import CrashpadDatabase
 import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
+import CrashpadText
 import SystemPackage
 
 /// Writes the schema crashpadctl-prune/1 of crashpadctl-json(5).

@@ -2,6 +2,7 @@ import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 /// The members of a JSON object in their order: each with its name, its type, its meaning, and where its value comes from.
@@ -35,7 +36,8 @@ struct Member<Value>: Sendable {
     self.write = write
   }
 
-  fileprivate init(_ descriptions: [MemberDescription], _ write: @escaping @Sendable (Value, inout JSONWriter) -> Void) {
+  fileprivate init(_ descriptions: [MemberDescription], _ write: @escaping @Sendable (Value, inout JSONWriter) -> Void)
+  {
     self.descriptions = descriptions
     self.write = write
   }
@@ -87,7 +89,8 @@ indirect enum JSONType: Sendable {
 
 extension Member {
   static func text(
-    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable, _ value: @escaping @Sendable (Value) -> String?
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
+    _ value: @escaping @Sendable (Value) -> String?
   ) -> Member {
     string(name, .text, presence, meaning, value)
   }
@@ -109,7 +112,8 @@ extension Member {
 
   /// - Parameter value: seconds since 1970.
   static func time(
-    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable, _ value: @escaping @Sendable (Value) -> Int64?
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
+    _ value: @escaping @Sendable (Value) -> Int64?
   ) -> Member {
     string(name, .time, presence, meaning) { value($0).flatMap { Wording.rfc3339($0) } }
   }
@@ -123,21 +127,24 @@ extension Member {
 
   /// An address, a mask, a code or a register: text with 0x, because JavaScript's numbers can't hold 64 bits.
   static func address(
-    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable, _ value: @escaping @Sendable (Value) -> UInt64?
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
+    _ value: @escaping @Sendable (Value) -> UInt64?
   ) -> Member {
     string(name, .word, presence, meaning) { value($0).map { Wording.hex($0) } }
   }
 
   /// The same in a form that the caller chooses, such as with all digits.
   static func addressText(
-    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable, _ value: @escaping @Sendable (Value) -> String?
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
+    _ value: @escaping @Sendable (Value) -> String?
   ) -> Member {
     string(name, .word, presence, meaning, value)
   }
 
   /// Bytes as hexadecimal digits.
   static func digits(
-    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable, _ value: @escaping @Sendable (Value) -> [UInt8]?
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
+    _ value: @escaping @Sendable (Value) -> [UInt8]?
   ) -> Member {
     string(name, .digits, presence, meaning) { value($0).map { hexadecimalDigits($0) } }
   }
@@ -154,7 +161,8 @@ extension Member {
   }
 
   static func number<Number: BinaryInteger & SendableMetatype>(
-    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable, _ value: @escaping @Sendable (Value) -> Number?
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
+    _ value: @escaping @Sendable (Value) -> Number?
   ) -> Member {
     Member(name, .number, presence, meaning) { owner, json in
       let number = value(owner)
@@ -164,7 +172,8 @@ extension Member {
   }
 
   static func flag(
-    _ name: String, _ meaning: String, _ presence: MemberPresence = .always, _ value: @escaping @Sendable (Value) -> Bool?
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .always,
+    _ value: @escaping @Sendable (Value) -> Bool?
   ) -> Member {
     Member(name, .flag, presence, meaning) { owner, json in
       if let flag = value(owner) {
@@ -193,14 +202,16 @@ extension Member {
 
 extension Member {
   static func path(
-    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable, _ value: @escaping @Sendable (Value) -> FilePath?
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
+    _ value: @escaping @Sendable (Value) -> FilePath?
   ) -> Member {
     fileName(name, meaning, presence) { value($0)?.bytes }
   }
 
   /// The name of a file, as bytes.
   static func fileName(
-    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable, _ value: @escaping @Sendable (Value) -> [UInt8]?
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
+    _ value: @escaping @Sendable (Value) -> [UInt8]?
   ) -> Member {
     Member(name, .path, presence, meaning) { owner, json in
       let bytes = value(owner)
@@ -211,7 +222,8 @@ extension Member {
 
   /// An argument that names a file; `-` is standard input.
   static func argument(
-    _ name: String, _ meaning: String, _ presence: MemberPresence = .always, _ value: @escaping @Sendable (Value) -> String
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .always,
+    _ value: @escaping @Sendable (Value) -> String
   ) -> Member {
     Member(name, .path, presence, meaning) { owner, json in json.member(name, argument: value(owner)) }
   }

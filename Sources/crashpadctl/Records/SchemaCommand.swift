@@ -1,5 +1,6 @@
 import ArgumentParser
 import CrashpadJSON
+import CrashpadText
 
 /// Prints the descriptions of the documents, for the build of the schemas and of the manual.
 struct SchemaCommand: ParsableCommand {

@@ -2,6 +2,7 @@ import CrashpadSnapshot
 import CrashpadBytes
 import CrashpadJSON
 import CrashpadRedaction
+import CrashpadText
 import SystemPackage
 
 /// Prints the results of `redact`: text on standard error, or a line of JSON for each input on standard output.

@@ -2,6 +2,7 @@ import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
 import CrashpadRedaction
+import CrashpadText
 import SystemPackage
 
 /// One run of `redact`.

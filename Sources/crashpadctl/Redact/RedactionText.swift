@@ -1,5 +1,6 @@
 import CrashpadSnapshot
 import CrashpadRedaction
+import CrashpadText
 
 /// The removals from a dump, as text.
 enum RedactionText {

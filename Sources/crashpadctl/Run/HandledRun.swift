@@ -1,5 +1,6 @@
 import CrashpadCore
 import CrashpadFiles
+import CrashpadText
 import Glibc
 import CrashpadSupervision
 import SystemPackage

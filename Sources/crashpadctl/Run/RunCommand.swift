@@ -3,6 +3,7 @@ import CrashpadFiles
 import CrashpadSnapshot
 import CrashpadSupervision
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 struct RunCommand: ParsableCommand {

@@ -7,6 +7,7 @@ import CrashpadMeaning
 import CrashpadSnapshot
 import CrashpadSupervision
 import CrashpadSymbolication
+import CrashpadText
 import Glibc
 import SystemPackage
 

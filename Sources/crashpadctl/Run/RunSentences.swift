@@ -1,4 +1,5 @@
 import CrashpadSupervision
+import CrashpadText
 import SystemPackage
 
 /// Messages about programs and the handler's library.

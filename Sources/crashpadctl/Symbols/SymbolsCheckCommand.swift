@@ -2,6 +2,7 @@ import ArgumentParser
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
+import CrashpadText
 import Glibc
 import CrashpadJSON
 import CrashpadSnapshot

@@ -3,6 +3,7 @@ import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 struct SymbolsDumpCommand: ParsableCommand {

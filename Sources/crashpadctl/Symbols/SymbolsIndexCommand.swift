@@ -3,6 +3,7 @@ import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 struct SymbolsIndexCommand: ParsableCommand {

@@ -4,6 +4,7 @@ import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 import SystemPackage
 
 struct SymbolsInfoCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CrashpadBytes
 import CrashpadFiles
+import CrashpadText
 import Glibc
 import CrashpadJSON
 import CrashpadSymbolication

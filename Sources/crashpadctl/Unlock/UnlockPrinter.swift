@@ -1,6 +1,7 @@
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
+import CrashpadText
 import SystemPackage
 
 /// Prints a run of `unlock`.

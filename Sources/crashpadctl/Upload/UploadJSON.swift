@@ -1,6 +1,7 @@
 import CrashpadDatabase
 import CrashpadJSON
 import CrashpadSnapshot
+import CrashpadText
 import CrashpadUpload
 
 /// Writes the schema crashpadctl-upload/1 of crashpadctl-json(5).

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CrashpadDatabase
+import CrashpadText
 import CrashpadUpload
 import CrashpadCore
 import CrashpadFiles

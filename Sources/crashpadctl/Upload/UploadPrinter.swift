@@ -1,5 +1,6 @@
 import CrashpadDatabase
 import CrashpadSnapshot
+import CrashpadText
 import CrashpadUpload
 import SystemPackage
 

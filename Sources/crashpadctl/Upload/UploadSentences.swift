@@ -1,5 +1,6 @@
 import CrashpadBytes
 import CrashpadDatabase
+import CrashpadText
 import CrashpadUpload
 import CrashpadFiles
 import CrashpadSnapshot

@@ -1,5 +1,6 @@
 import CrashpadBytes
 import CrashpadSnapshot
+import CrashpadText
 
 extension ValidationPrinter {
   /// Prints JUnit XML, which CI systems read as test results: one test case per input.

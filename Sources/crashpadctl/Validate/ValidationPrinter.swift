@@ -2,6 +2,7 @@ import CrashpadSnapshot
 import CrashpadBytes
 import CrashpadCore
 import CrashpadJSON
+import CrashpadText
 
 /// Prints the results of `validate`. `ValidationPrinter+JUnit` and `+SARIF` have the forms that other programs read.
 struct ValidationPrinter {

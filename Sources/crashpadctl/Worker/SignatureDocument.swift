@@ -4,6 +4,7 @@ import CrashpadJSON
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
 
 /// The schema crashpadctl-signature/1 of crashpadctl-json(5): what `group` takes from one dump.
 struct SignatureDocument {

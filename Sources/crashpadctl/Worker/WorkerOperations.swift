@@ -1,5 +1,6 @@
 import CrashpadBytes
 import CrashpadCore
+import CrashpadText
 import DumpInterpretation
 import CrashpadEvents
 import CrashpadFiles

@@ -1,4 +1,5 @@
 import CrashpadCore
+import CrashpadText
 import DumpInterpretation
 import CrashpadEvents
 import CrashpadJSON

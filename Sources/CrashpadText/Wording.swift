@@ -1,34 +1,34 @@
-import CrashpadFiles
-import CrashpadSnapshot
-import SystemPackage
+internal import CrashpadFiles
+package import CrashpadSnapshot
+package import SystemPackage
 
-/// Numbers, times and sizes in readable form.
-enum Wording {
+/// Numbers, times, sizes and texts as people read them.
+package enum Wording {
   /// The width of a text in columns, as far as it is known.
-  static func width(_ text: String) -> Int {
+  package static func width(_ text: String) -> Int {
     text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.count
   }
 
-  static func count(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+  package static func count(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
     "\(grouped(count)) \(count == 1 ? noun : plural ?? noun + "s")"
   }
 
-  static func hex(_ value: UInt64) -> String { "0x" + hexadecimal(value) }
+  package static func hex(_ value: UInt64) -> String { "0x" + hexadecimal(value) }
 
   /// Such as "2023-11-23 03:31:29 UTC". Years with more than four digits, from a damaged dump, are
   /// printed as seconds since 1970.
-  static func date(_ time: Timestamp) -> String {
+  package static func date(_ time: Timestamp) -> String {
     guard let date = civilDate(time.seconds) else { return "\(time.seconds) s since 1970" }
     return "\(date.day) \(date.time) UTC"
   }
 
-  static func date(_ seconds: Int64) -> String { date(Timestamp(seconds: seconds)) }
+  package static func date(_ seconds: Int64) -> String { date(Timestamp(seconds: seconds)) }
 
   /// RFC 3339; nil for years with more than four digits.
-  static func rfc3339(_ seconds: Int64) -> String? { rfc3339(Timestamp(seconds: seconds)) }
+  package static func rfc3339(_ seconds: Int64) -> String? { rfc3339(Timestamp(seconds: seconds)) }
 
   /// RFC 3339, with microseconds if there are any.
-  static func rfc3339(_ time: Timestamp) -> String? {
+  package static func rfc3339(_ time: Timestamp) -> String? {
     guard let date = civilDate(time.seconds) else { return nil }
     guard (1..<1_000_000).contains(time.microseconds) else { return "\(date.day)T\(date.time)Z" }
     return "\(date.day)T\(date.time).\(decimal(Int(time.microseconds), width: 6))Z"
@@ -43,7 +43,7 @@ enum Wording {
   }
 
   /// Such as "1 d 3 h 16 m 44 s".
-  static func duration(seconds: Int64) -> String {
+  package static func duration(seconds: Int64) -> String {
     guard seconds > 0 else { return "\(seconds) s" }
     return parts(seconds).drop { $0.count == 0 }.map { "\($0.count) \($0.unit)" }.joined(separator: " ")
   }
@@ -53,19 +53,19 @@ enum Wording {
   }
 
   /// Such as "3.4 ms".
-  static func duration(nanoseconds: UInt64) -> String {
+  package static func duration(nanoseconds: UInt64) -> String {
     let tenths = nanoseconds / 100_000 + (nanoseconds % 100_000 >= 50_000 ? 1 : 0)
     return "\(grouped(tenths / 10)).\(tenths % 10) ms"
   }
 
   /// Such as "1d12h", which `DurationArgument` parses.
-  static func shortDuration(_ seconds: Int64) -> String {
+  package static func shortDuration(_ seconds: Int64) -> String {
     let text = parts(seconds).filter { $0.count != 0 }.map { "\($0.count)\($0.unit)" }.joined()
     return text.isEmpty ? "0s" : text
   }
 
   /// An age in its largest unit: "45 s", "12 min", "5 h", "3 d".
-  static func age(_ seconds: Int64) -> String {
+  package static func age(_ seconds: Int64) -> String {
     switch seconds {
     case ..<0: "in the future"
     case ..<60: "\(seconds) s"
@@ -76,7 +76,7 @@ enum Wording {
   }
 
   /// Such as "128 MiB", "10.4 KiB", "512 bytes".
-  static func size(_ bytes: UInt64) -> String {
+  package static func size(_ bytes: UInt64) -> String {
     guard bytes >= 1024 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
     let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
     var shift: UInt64 = 10
@@ -91,30 +91,30 @@ enum Wording {
   }
 
   /// Such as "1.2 s".
-  static func cpuTime(_ time: Timestamp) -> String {
+  package static func cpuTime(_ time: Timestamp) -> String {
     guard time.seconds >= 0, (0..<1_000_000).contains(time.microseconds) else { return "\(time.seconds) s" }
     return "\(time.seconds).\(decimal(Int(time.microseconds) / 10000, width: 2)) s"
   }
 
   /// Such as "UTC-05:00".
-  static func offset(seconds: Int32) -> String {
+  package static func offset(seconds: Int32) -> String {
     let minutes = abs(Int(seconds)) / 60
     return "UTC\(seconds < 0 ? "-" : "+")\(decimal(minutes / 60, width: 2)):\(decimal(minutes % 60, width: 2))"
   }
 
   /// A file's name, with bytes that are not UTF-8 as `\xNN`.
-  static func printable(_ bytes: [UInt8]) -> String {
+  package static func printable(_ bytes: [UInt8]) -> String {
     printable(ArgumentText.text(bytes))
   }
 
   /// A path, with bytes that are not UTF-8 as `\xNN`.
-  static func printable(_ path: FilePath) -> String {
+  package static func printable(_ path: FilePath) -> String {
     printable(path.bytes)
   }
 
   /// The text as one line, with control characters escaped that would move a terminal's cursor or change its colors.
   /// Bytes of an argument that are not UTF-8 become `\xNN`.
-  static func printable(_ text: String) -> String {
+  package static func printable(_ text: String) -> String {
     if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
     var line = ""
     for scalar in text.unicodeScalars {
@@ -137,13 +137,13 @@ enum Wording {
   }
 
   /// The text, cut to `limit` characters with an ellipsis and the full length.
-  static func shortened(_ text: String, to limit: Int) -> String {
+  package static func shortened(_ text: String, to limit: Int) -> String {
     guard text.count > limit else { return text }
     return "\(text.prefix(limit))… (\(grouped(text.count)) characters)"
   }
 }
 
 /// The name of an input in messages.
-func displayName(_ argument: String) -> String {
+package func displayName(_ argument: String) -> String {
   argument == "-" ? "<standard input>" : Wording.printable(argument)
 }
