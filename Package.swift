@@ -51,7 +51,7 @@ let package = Package(
     .target(
       name: "CrashpadText",
       dependencies: [
-        "CrashpadFiles", "CrashpadSnapshot", .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadBytes", "CrashpadFiles", "CrashpadSnapshot", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(name: "IntermediateDump", dependencies: ["CrashpadBytes", "CrashpadJSON"]),
     .target(
@@ -118,9 +118,22 @@ let package = Package(
         "CrashpadMinidump", "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    // Pages of HTML: values in, bytes out.
-    .target(name: "CrashpadReportPage", dependencies: ["CrashpadBytes", "CrashpadJSON", "CrashpadSnapshot"]),
     // Floor 4
+    .target(
+      name: "CrashpadView",
+      dependencies: [
+        "CrashpadBytes", "CrashpadCore", "CrashpadFiles", "CrashpadMeaning", "CrashpadMinidump", "CrashpadSignatures",
+        "CrashpadSnapshot", "CrashpadSymbolication", "CrashpadText", "IntermediateDump",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    // Pages of HTML: values in, bytes out.
+    .target(
+      name: "CrashpadReportPage",
+      dependencies: [
+        "CrashpadBytes", "CrashpadJSON", "CrashpadMeaning", "CrashpadSnapshot", "CrashpadSymbolication", "CrashpadText",
+        "CrashpadView",
+      ]),
+    // Floor 5
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
@@ -129,7 +142,7 @@ let package = Package(
         "DumpInterpretation", "CrashpadEvents",
         "CrashpadFiles", "IntermediateDump", "CrashpadJSON", "CrashpadMeaning", "CrashpadMinidump", "CrashpadRedaction",
         "CrashpadReportPage", "CrashpadSignatures",
-        "CrashpadSnapshot", "CrashpadSupervision", "CrashpadSymbolication", "CrashpadText",
+        "CrashpadSnapshot", "CrashpadSupervision", "CrashpadSymbolication", "CrashpadText", "CrashpadView",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

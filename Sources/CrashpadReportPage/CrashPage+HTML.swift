@@ -1,4 +1,9 @@
+internal import CrashpadBytes
+internal import CrashpadMeaning
+internal import CrashpadSignatures
 internal import CrashpadSnapshot
+internal import CrashpadText
+internal import CrashpadView
 
 extension CrashPage {
   /// The page: the same bytes for the same values.
@@ -13,19 +18,28 @@ struct CrashPageWriter {
   let page: CrashPage
   var texts = PageTexts()
   private var sections = PageSections()
+  /// All captured memory, by address.
+  let ranges: [CrashView.MemoryRange]
+  let stacks: Stacks
 
-  init(_ page: CrashPage) { self.page = page }
+  var view: CrashView { page.view }
+
+  init(_ page: CrashPage) {
+    self.page = page
+    ranges = page.view.memory
+    stacks = Stacks(page)
+  }
 
   mutating func document() -> [UInt8] {
     sections.add("what", "What happened", explanation())
     sections.add("stack", "Crashed thread", crashedStack())
-    if !page.lastException.isEmpty { sections.add("exception", "Last exception", stack(page.lastException, id: "e")) }
+    sections.add("exception", "Last exception", stack(stacks.lastException, id: "e"))
     sections.add("facts", "Process and system", facts())
-    sections.add("messages", "Messages", entries(page.messages, "Messages"))
+    sections.add("messages", "Messages", entries(view.messages, "Messages"))
     sections.add("instruction", "Instruction", instruction())
     sections.add("registers", "Registers", registers())
     sections.add("threads", "Other threads", otherStacks())
-    sections.add("annotations", "Annotations", entries(page.annotations, "Annotations"))
+    sections.add("annotations", "Annotations", entries(view.annotationEntries, "Annotations"))
     sections.add("modules", "Modules", modules())
     sections.add("memory", "Memory", memory())
     sections.add("findings", "Findings", findings())
@@ -33,29 +47,34 @@ struct CrashPageWriter {
     sections.add("tree", page.tree.map { HTML($0.title) } ?? "", tree(), " data-screen")
     sections.add("text", "As text", plainText(), " data-screen")
     sections.add("texts", "Long texts", texts.wholes)
-    let title = texts.place(page.title)
-    let damaged: HTML = page.isDamaged ? "<p class=\"note\">The dump is not whole: \(page.subtitle)</p>" : ""
+    let title = page.title
+    let subtitle = "\(page.name): \(view.kind)"
+    let isDamaged = !view.isWhole || view.hasErrors
+    let damaged: HTML = isDamaged ? "<p class=\"note\">The dump is not whole: \(subtitle)</p>" : ""
     return Document(
-      title: page.title.unicodeScalars.count > PageTexts.limit
-        ? String(String.UnicodeScalarView(page.title.unicodeScalars.prefix(PageTexts.limit))) + "…" : page.title,
+      title: title.unicodeScalars.count > PageTexts.limit
+        ? String(String.UnicodeScalarView(title.unicodeScalars.prefix(PageTexts.limit))) + "…" : title,
       skipLabel: "Skip to the crash",
-      header: "<h1>\(title)</h1>\n<p class=\"sub\">\(texts.place(page.subtitle))</p>\n\(damaged)",
-      sections: sections, footer: "Made by \(page.generator)", data: nil
+      header: "<h1>\(texts.place(title))</h1>\n<p class=\"sub\">\(texts.place(subtitle))</p>\n\(damaged)",
+      sections: sections, footer: "Made by \(page.options.generator)", data: nil
     ).bytes()
   }
 
   // MARK: Explanation and facts
 
   private mutating func explanation() -> HTML {
-    guard let explanation = page.explanation else { return "" }
+    let explanation = page.explanation
     var html: HTML = "<p class=\"\(explanation.isCrash ? "summary crash" : "summary" as HTML)\">"
-    html += "\(texts.place(explanation.summary, limit: 2000))</p>\n<dl class=\"parts\">\n"
-    for part in explanation.parts where !part.items.isEmpty {
-      html += "<dt>\(part.label)</dt><dd>"
+    html += "\(texts.place(page.summary, limit: 2000))</p>\n<dl class=\"parts\">\n"
+    add("Ended by", explanation.endedBy, to: &html)
+    if !explanation.evidence.isEmpty {
       var items: [HTML] = []
-      for item in part.items { items.append(self.item(item)) }
-      html += "\(Page.list(items))</dd>\n"
+      for evidence in explanation.evidence { items.append(item(evidence)) }
+      html += "<dt>Evidence</dt><dd>\(Page.list(items))</dd>\n"
     }
+    add("To do", explanation.advice, to: &html)
+    add("Beware", explanation.cautions, to: &html)
+    add("Not known", explanation.notKnown, to: &html)
     html += "</dl>\n"
     if !explanation.sources.isEmpty {
       html += "<p class=\"sub\">Sources: \(explanation.sources.joined(separator: "; "))</p>\n"
@@ -63,11 +82,17 @@ struct CrashPageWriter {
     return html
   }
 
-  private mutating func item(_ item: CrashPage.Explanation.Item) -> HTML {
-    var html = texts.place(item.text, limit: 2000)
-    if let place = item.place {
-      if let frame = item.frame, isShown(frame) {
-        html += " <a href=\"#t\(frame.thread)f\(frame.number)\">\(texts.place(place))</a>"
+  private mutating func add(_ label: HTML, _ sentences: [String], to html: inout HTML) {
+    var items: [HTML] = []
+    for text in sentences where !text.isEmpty { items.append(texts.place(Wording.printable(text), limit: 2000)) }
+    if !items.isEmpty { html += "<dt>\(label)</dt><dd>\(Page.list(items))</dd>\n" }
+  }
+
+  private mutating func item(_ evidence: Explanation.Evidence) -> HTML {
+    var html = texts.place(Wording.printable(evidence.text), limit: 2000)
+    if let place = evidence.place.map({ Wording.printable($0) }) {
+      if let thread = evidence.thread, let frame = evidence.frame, stacks.shows(thread: thread, frame: frame) {
+        html += " <a href=\"#t\(thread)f\(frame)\">\(texts.place(place))</a>"
       } else {
         html += " (\(texts.place(place)))"
       }
@@ -75,17 +100,24 @@ struct CrashPageWriter {
     return html
   }
 
-  /// Whether a link to the frame leads somewhere.
-  private func isShown(_ frame: CrashPage.FrameID) -> Bool {
-    page.stacks.contains { stack in
-      stack.threads.first?.index == frame.thread && stack.frames.contains { $0.number == frame.number }
-    }
-  }
-
   private mutating func facts() -> HTML {
-    if page.facts.isEmpty { return "" }
+    // These have sections of their own.
+    let elsewhere: Set = ["Summary", "Messages", "Annotations"]
+    var facts: [(label: String, values: [String])] = []
+    for line in CrashFactList(view, .all).lines {
+      if line.label.isEmpty, !facts.isEmpty {
+        facts[facts.count - 1].values.append(line.text)
+      } else {
+        facts.append((line.label, [line.text]))
+      }
+    }
+    facts.removeAll { elsewhere.contains($0.label) }
+    if let signature = view.signature {
+      facts.append(("Signature", ["\(signature.id)  \(Wording.printable(signature.text))"]))
+    }
+    if facts.isEmpty { return "" }
     var html: HTML = "<dl class=\"facts\">\n"
-    for fact in page.facts {
+    for fact in facts {
       html += "<dt>\(fact.label)</dt>"
       for value in fact.values { html += "<dd>\(texts.place(value))</dd>" }
       html += "\n"
@@ -94,7 +126,7 @@ struct CrashPageWriter {
     return html
   }
 
-  private mutating func entries(_ entries: [CrashPage.Entry], _ title: HTML) -> HTML {
+  private mutating func entries(_ entries: [CrashView.Entry], _ title: HTML) -> HTML {
     if entries.isEmpty { return "" }
     if entries.allSatisfy({ $0.name == nil }) {
       var items: [HTML] = []
@@ -116,61 +148,32 @@ struct CrashPageWriter {
       title, of: "annotations", ["Of", "Name", "Value"], rows: rows)
   }
 
-  // MARK: Registers, findings and the rest
+  // MARK: Findings and the rest
 
-  private mutating func instruction() -> HTML {
-    guard let instruction = page.instruction else { return "" }
-    let place: HTML = instruction.place.map { " in \(texts.place($0))" } ?? ""
-    let note: HTML = instruction.note.map { "<p>\(texts.place($0))</p>\n" } ?? ""
-    let hint: HTML = instruction.hint.map { "<p class=\"sub\">\($0)</p>\n" } ?? ""
-    return """
-      <p><code>\(instruction.address)</code>\(place)</p>
-      <p>Bytes from there on, of \(instruction.origin): <code>\(instruction.bytes)</code></p>
-      \(note)\(disassembly(instruction.lines))\(hint)
-      """
-  }
-
-  private func disassembly(_ lines: [CrashPage.Instruction.Line]) -> HTML {
-    if lines.isEmpty { return "" }
-    var text = HTML()
-    for line in lines {
-      let columns: HTML = "\(line.address)  \(line.bytes)  \(line.text)"
-      text += line.isAt ? "<mark>&gt; \(columns)</mark>\n" : "  \(columns)\n"
-    }
-    return Page.block("Disassembly", text, " class=\"source\"")
-  }
-
-  private mutating func registers() -> HTML {
-    if page.registers.isEmpty { return "" }
-    var rows = HTML()
-    for register in page.registers {
-      rows += """
-        <tr><th scope="row">\(register.name)</th><td class="whole"><code>\(register.value)</code></td><td>\
-        \(texts.place(register.target))</td><td class="whole"><code>\(texts.place(register.content))</code></td></tr>
-
-        """
-    }
-    let table = Page.table(
-      "Registers", ["Register", "Value", "Points to", "Memory there"], rows: rows)
-    return "<p class=\"sub\">\(page.registerTitle)</p>\n\(table)"
-  }
+  /// Findings that a page lists; a damaged dump may have a thousand.
+  private static let listedFindings = 200
 
   private mutating func findings() -> HTML {
-    if page.findings.isEmpty, page.droppedFindings == 0 { return "" }
+    let all = view.allFindings
+    let shown = all.mostSevere(Self.listedFindings)
+    let dropped = all.findings.count - shown.count + all.droppedCount
+    if shown.isEmpty, dropped == 0 { return "" }
     var rows = HTML()
-    for finding in page.findings {
-      let severity: HTML = finding.severity == "error" ? "<b class=\"error\">error</b>" : HTML(finding.severity)
+    for index in shown {
+      let finding = all.findings[index]
+      let severity: HTML =
+        finding.severity == .error ? "<b class=\"error\">error</b>" : HTML(finding.severity.rawValue)
+      let offset = finding.offset.map { "0x" + hexadecimal(UInt64($0)) } ?? "-"
       rows += """
-        <tr><td>\(severity)</td><td class="whole"><code>\(finding.offset ?? "-")</code></td><td>\(texts.place(finding.text))</td>\
-        <td><code>\(finding.code)</code></td></tr>
+        <tr><td>\(severity)</td><td class="whole"><code>\(offset)</code></td>\
+        <td>\(texts.place(Wording.printable(finding.sentence)))</td><td><code>\(finding.rule.code)</code></td></tr>
 
         """
     }
     let table = Page.table(
       "Findings", of: "findings", ["Severity", "Byte", "Finding", "Code"], rows: rows)
     let more: HTML =
-      page.droppedFindings > 0
-      ? "<p>\(grouped(page.droppedFindings)) more; crashpadctl validate counts them.</p>\n" : ""
+      dropped > 0 ? "<p>\(grouped(dropped)) more; crashpadctl validate counts them.</p>\n" : ""
     return "\(table)\(more)"
   }
 

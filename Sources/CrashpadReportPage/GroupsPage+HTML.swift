@@ -181,8 +181,7 @@ struct GroupsPageWriter {
         the stack\(name):</p>
 
         """
-      var writer = CrashPageWriter(CrashPage(title: "", subtitle: "", generator: ""))
-      writer.texts = texts
+      var writer = FrameWriter(texts: texts)
       html += writer.stack(crash.frames, id: "s\(group.id)f")
       texts = writer.texts
       html += "</details>\n"

@@ -1,21 +1,17 @@
-import CrashpadCore
 import CrashpadSnapshot
-import CrashpadSymbolication
 import CrashpadText
+import CrashpadView
 
 /// A report in the text form that Apple's Console shows for an `.ips`: Report Version 104.
 struct AppleReportText {
-  private let symbolized: SymbolizedView
+  private let view: CrashView
   private let report: ReportSnapshot
   /// The number of frames to print per stack; nil for all.
   private let limit: Int?
   private var text = ""
 
-  private var view: DumpView { symbolized.view }
-  private var snapshot: ProcessSnapshot { symbolized.view.snapshot }
-
-  static func text(_ symbolized: SymbolizedView, _ report: ReportSnapshot, limit: Int?) -> String {
-    var writer = AppleReportText(symbolized: symbolized, report: report, limit: limit)
+  static func text(_ view: CrashView, _ report: ReportSnapshot, limit: Int?) -> String {
+    var writer = AppleReportText(view: view, report: report, limit: limit)
     writer.write()
     return writer.text
   }
@@ -24,13 +20,13 @@ struct AppleReportText {
     writeHead()
     writeException()
     writeMessages()
-    if !report.lastException.isEmpty {
+    if let last = view.lastException {
       text += "Last Exception Backtrace:\n"
-      text += stack(symbolized.result.lastException)
+      text += stack(last)
       text += "\n"
     }
-    for thread in symbolized.threadsInOrder { write(thread) }
-    if let crashed = symbolized.crashed { writeState(of: crashed) }
+    for stack in view.threadStacksInOrder { write(stack) }
+    if let crashed = view.crashedStack { writeState(of: crashed) }
     writeImages()
     text += "\nEOF\n"
   }
@@ -50,15 +46,15 @@ struct AppleReportText {
   private mutating func writeHead() {
     field("Incident Identifier", report.incident)
     field("CrashReporter Key", report.reporterKey)
-    field("Hardware Model", view.text(snapshot.system.machine))
-    field("Process", numbered(report.processName, snapshot.processID.map { String($0) }))
+    field("Hardware Model", view.machine?.line)
+    field("Process", numbered(report.processName, view.processID.map { String($0) }))
     field("Path", report.processPath)
     field("Identifier", report.bundleID)
     field(
       "Version", report.version.map { version in report.build.map { "\(version) (\($0))" } ?? version } ?? report.build)
     field("Code Type", codeType)
     field("Role", report.role)
-    field("Parent Process", numbered(report.parentName, snapshot.parentProcessID.map { String($0) }))
+    field("Parent Process", numbered(report.parentName, view.parentProcessID.map { String($0) }))
     field("Coalition", numbered(report.coalition, listed("Coalition ID")))
     field("Responsible Process", numbered(report.responsibleName, listed("Responsible PID")))
     text += "\n"
@@ -129,25 +125,25 @@ struct AppleReportText {
 
   // MARK: Threads
 
-  private mutating func write(_ thread: Symbolization.Thread) {
-    guard let index = thread.index else { return }
-    let name = symbolized.threadName(thread)
-    let queue = view.text(snapshot.threads[index].queue).map { " Dispatch queue: \($0)" }
-    text += "Thread \(index)\(thread.isCrashed ? " Crashed" : ""):"
+  private mutating func write(_ stack: CrashView.Stack) {
+    guard let index = stack.thread else { return }
+    let name = stack.name
+    let queue = stack.queue.map { " Dispatch queue: \($0)" }
+    text += "Thread \(index)\(stack.isCrashed ? " Crashed" : ""):"
     let title = [name.map { " \($0)" }, queue].compactMap { $0 }.joined(separator: " ")
     text += title.isEmpty ? "\n" : ":\(name == nil ? " " : "")\(title)\n"
-    text += stack(thread.frames)
+    text += self.stack(stack)
     text += "\n"
   }
 
-  private func stack(_ frames: [Symbolization.Frame]) -> String {
-    CrashText.stack(frames, of: symbolized, limit: limit, isReport: true)
+  private func stack(_ stack: CrashView.Stack) -> String {
+    CrashText.stack(stack, of: view, limit: limit, isReport: true)
   }
 
   // MARK: Registers and images
 
-  private mutating func writeState(of thread: Symbolization.Thread) {
-    guard let index = thread.index, let context = thread.context else { return }
+  private mutating func writeState(of stack: CrashView.Stack) {
+    guard let index = stack.thread, let context = stack.context else { return }
     text += "\nThread \(index) crashed with \(RegisterText.title(context)):\n"
     var rows = RegisterText.rows(context)
     switch context {
@@ -173,19 +169,18 @@ struct AppleReportText {
 
   private mutating func writeImages() {
     text += "Binary Images:\n"
-    for module in snapshot.modules {
+    for module in view.moduleList {
       let address = module.address ?? 0
       // The end is the last byte, not the byte after it. An image of size 0 covers the whole address space.
       let (end, overflow) = address.addingReportingOverflow((module.size ?? 0) &- 1)
       let name =
-        module.bundleID ?? view.text(module.debugName) ?? view.text(module.name).map { lastPathComponent($0) } ?? "???"
-      var uuid = UUIDBytes.zero
-      if case .uuid(let bytes, _)? = module.identity { uuid = bytes }
+        module.bundleID ?? module.debugName?.line ?? module.path?.line.map { lastPathComponent($0) } ?? "???"
+      let uuid = module.uuid ?? .zero
       text +=
         Wording.hex(address).rightAligned(to: 18) + " - "
         + Wording.hex(overflow && module.size != 0 ? .max : end).rightAligned(to: 18)
       text += " \(Wording.printable(name)) (\(Wording.printable(module.bundleVersion ?? "*"))) <\(uuid.text)> "
-      text += (view.text(module.name) ?? "???") + "\n"
+      text += (module.path?.line ?? "???") + "\n"
     }
   }
 }

@@ -1,20 +1,17 @@
-import CrashpadCore
 import CrashpadSnapshot
 import CrashpadSymbolication
 import CrashpadText
+import CrashpadView
 
 /// A dump as a report in the format of Apple's `.crash` files, version 104, for tools that read them.
 struct CrashReportText {
-  private let symbolized: SymbolizedView
+  private let view: CrashView
   /// The number of frames to print per stack; nil for all.
   private let limit: Int?
   private var text = ""
 
-  private var view: DumpView { symbolized.view }
-  private var snapshot: ProcessSnapshot { symbolized.view.snapshot }
-
-  static func text(_ symbolized: SymbolizedView, limit: Int?) -> String {
-    var report = CrashReportText(symbolized: symbolized, limit: limit)
+  static func text(_ view: CrashView, limit: Int?) -> String {
+    var report = CrashReportText(view: view, limit: limit)
     report.write()
     return report.text
   }
@@ -23,12 +20,12 @@ struct CrashReportText {
     writeHead()
     writeException()
     writeMessages()
-    let crashed = symbolized.crashed
-    if snapshot.exception?.kind == .nsException, let crashed {
+    let crashed = view.crashedStack
+    if view.exception?.kind == .nsException, let crashed {
       text += "\nLast Exception Backtrace:\n"
-      text += CrashText.stack(crashed.frames, of: symbolized, limit: limit)
+      text += CrashText.stack(crashed, of: view, limit: limit)
     }
-    for thread in symbolized.threadsInOrder { write(thread) }
+    for stack in view.threadStacksInOrder { write(stack) }
     if let crashed, let context = crashed.context { writeState(context, thread: number(crashed)) }
     writeImages()
   }
@@ -40,33 +37,33 @@ struct CrashReportText {
   }
 
   private mutating func writeHead() {
-    let system = snapshot.system
-    let executable = symbolized.mainModule
+    let system = view.system
+    let executable = view.mainModule
     let process = executable.map { view.moduleName($0) } ?? "???"
-    field("Incident Identifier", snapshot.reportID.text.uppercased())
-    if snapshot.clientID != .zero { field("CrashReporter Key", snapshot.clientID.text) }
-    field("Hardware Model", view.text(system.machine))
-    field("Process", "\(process) [\(snapshot.processID.map { String($0) } ?? "???")]")
-    field("Path", executable.flatMap { view.text(snapshot.modules[$0].name) } ?? "???")
+    field("Incident Identifier", view.reportID.text.uppercased())
+    if view.clientID != .zero { field("CrashReporter Key", view.clientID.text) }
+    field("Hardware Model", view.machine?.line)
+    field("Process", "\(process) [\(view.processID.map { String($0) } ?? "???")]")
+    field("Path", executable.flatMap { view.module($0).path?.line } ?? "???")
     field("Identifier", process)
-    let annotated = snapshot.annotations.first { view.text($0.name) == "ver" }.flatMap { view.text($0.value) }
-    field("Version", annotated ?? executable.flatMap { view.version(snapshot.modules[$0]) } ?? "???")
+    let annotated = view.annotation(named: "ver")
+    field("Version", annotated ?? executable.flatMap { view.module($0).version } ?? "???")
     field("Code Type", codeType)
-    if let parent = snapshot.parentProcessID {
+    if let parent = view.parentProcessID {
       let isLaunchd = parent == 1 && [.ios, .macos].contains(system.operatingSystem)
       field("Parent Process", "\(isLaunchd ? "launchd" : "???") [\(parent)]")
     }
     text += "\n"
-    field("Date/Time", snapshot.snapshotTime.flatMap(Self.date))
-    field("Launch Time", snapshot.startTime.flatMap(Self.date))
-    let build = view.text(system.osBuild).map { " (\($0))" } ?? ""
+    field("Date/Time", view.snapshotTime.flatMap(Self.date))
+    field("Launch Time", view.startTime.flatMap(Self.date))
+    let build = view.osBuild?.line.map { " (\($0))" } ?? ""
     let name = system.operatingSystem == .ios ? "iPhone OS" : system.operatingSystem.rawValue
     field("OS Version", "\(name) \(view.osVersion ?? "???")\(build)")
     field("Report Version", "104")
   }
 
   private var codeType: String {
-    switch snapshot.system.architecture {
+    switch view.system.architecture {
     case .arm64: "ARM-64 (Native)"
     case .x86_64: "X86-64 (Native)"
     case .x86: "X86 (Native)"
@@ -85,8 +82,8 @@ struct CrashReportText {
   // MARK: Exception
 
   private mutating func writeException() {
-    guard let exception = snapshot.exception else { return }
-    let title = AppleExceptionTitle(exception, snapshot.system)
+    guard let exception = view.exception else { return }
+    let title = exception.appleTitle
     text += "\n"
     field("Exception Type", title.type, width: 17)
     field("Exception Subtype", title.subtype, width: 17)
@@ -95,32 +92,27 @@ struct CrashReportText {
       "0x" + hexadecimal($0, width: 16)
     }
     field("Exception Codes", words.joined(separator: ", "), width: 17)
-    if let crashed = symbolized.crashed {
+    if let crashed = view.crashedStack {
       text += "Triggered by Thread:  \(number(crashed))\n"
     }
   }
 
   /// The number of a thread. A thread that is not in the dump's list gets the number after the last.
-  private func number(_ thread: Symbolization.Thread) -> Int { thread.index ?? snapshot.threads.count }
+  private func number(_ stack: CrashView.Stack) -> Int { stack.thread ?? view.threadCount }
 
   private mutating func writeMessages() {
-    var lines: [String] = []
-    for (index, module) in snapshot.modules.enumerated() {
-      for message in module.messages {
-        if let message = view.text(message) { lines.append("\(view.moduleName(index)): \(message)") }
-      }
-    }
+    let lines = view.moduleMessages.map { $0.line(limit: nil) }
     if !lines.isEmpty { text += "\nApplication Specific Information:\n" + lines.map { $0 + "\n" }.joined() }
   }
 
   // MARK: Threads
 
-  private mutating func write(_ thread: Symbolization.Thread) {
+  private mutating func write(_ stack: CrashView.Stack) {
     text += "\n"
-    let number = number(thread)
-    if let name = symbolized.threadName(thread) { text += "Thread \(number) name:  \(name)\n" }
-    text += "Thread \(number)\(thread.isCrashed ? " Crashed" : ""):\n"
-    text += CrashText.stack(thread.frames, of: symbolized, limit: limit)
+    let number = number(stack)
+    if let name = stack.name { text += "Thread \(number) name:  \(name)\n" }
+    text += "Thread \(number)\(stack.isCrashed ? " Crashed" : ""):\n"
+    text += CrashText.stack(stack, of: view, limit: limit)
   }
 
   // MARK: Registers and images
@@ -132,19 +124,17 @@ struct CrashReportText {
 
   private mutating func writeImages() {
     text += "\nBinary Images:\n"
-    let images = snapshot.modules.indices.compactMap { index in
-      snapshot.modules[index].address.map { (address: $0, index: index) }
-    }.sorted { ($0.address, $0.index) < ($1.address, $1.index) }
-    for (address, index) in images {
-      let size = snapshot.modules[index].size ?? 0
+    let images = view.moduleList.compactMap { module in module.address.map { (address: $0, module: module) } }
+      .sorted { ($0.address, $0.module.index) < ($1.address, $1.module.index) }
+    for (address, module) in images {
       // The end is the last byte, not the byte after it.
-      let (end, overflow) = address.addingReportingOverflow(max(1, size) - 1)
+      let (end, overflow) = address.addingReportingOverflow(max(1, module.size ?? 0) - 1)
       // Programs expect a UUID of sixteen bytes. For a build ID these are its first bytes, as on symbol servers.
-      let uuid = symbolized.result.modules[index].identity.debugID?.uuid ?? .zero
+      let uuid = view.symbolizedModules[module.index].identity.debugID?.uuid ?? .zero
       text +=
         Wording.hex(address).rightAligned(to: 18) + " - " + Wording.hex(overflow ? .max : end).rightAligned(to: 18)
-      text += " \(view.moduleName(index)) \(snapshot.system.architecture.rawValue)  "
-      text += "<\(uuid.text.filter { $0 != "-" })> \(view.text(snapshot.modules[index].name) ?? "???")\n"
+      text += " \(view.moduleName(module.index)) \(view.system.architecture.rawValue)  "
+      text += "<\(uuid.text.filter { $0 != "-" })> \(module.path?.line ?? "???")\n"
     }
   }
 }

@@ -1,7 +1,6 @@
-import CrashpadCore
 import CrashpadSnapshot
-import CrashpadSymbolication
 import CrashpadText
+import CrashpadView
 
 /// The parts that both forms of `.crash` files share.
 enum CrashText {
@@ -18,29 +17,25 @@ enum CrashText {
   ///     would end the stack for programs that read it.
   ///   - isReport: whether the stack is of a report of Apple's, which has short addresses, and no lines with the number 0.
   static func stack(
-    _ frames: [Symbolization.Frame], of symbolized: SymbolizedView, limit: Int?, isReport: Bool = false
+    _ stack: CrashView.Stack, of view: CrashView, limit: Int?, isReport: Bool = false
   ) -> String {
-    let (first, _, last) = SymbolizedView.shown(SymbolizedView.rows(frames), limit: limit)
+    let (first, _, last) = stack.rows(limit: limit)
     var text = ""
     for row in Array(first) + Array(last) {
-      let address = row.frame.frame.instruction
-      let module = symbolized.moduleName(row.frame) ?? "???"
+      let module = view.moduleName(row) ?? "???"
       text += String(row.number).padded(to: 4) + module.padded(to: 30) + "\t"
-      text += isReport ? Wording.hex(address).rightAligned(to: 18) : "0x" + hexadecimal(address, width: 16)
+      text += isReport ? Wording.hex(row.address).rightAligned(to: 18) : "0x" + hexadecimal(row.address, width: 16)
       text += " " + place(row, hasLineZero: !isReport) + "\n"
     }
     return text
   }
 
-  private static func place(_ row: SymbolizedView.Row, hasLineZero: Bool) -> String {
-    let frame = row.frame.frame
-    let offset = frame.moduleOffset ?? frame.instruction
-    guard let name = SymbolizedView.name(row.function) else {
-      return "\(Wording.hex(frame.instruction &- offset)) + \(offset)"
-    }
+  private static func place(_ row: CrashView.Row, hasLineZero: Bool) -> String {
+    let offset = row.moduleOffset ?? row.address
+    guard let name = row.name else { return "\(Wording.hex(row.address &- offset)) + \(offset)" }
     var place = name
-    if !row.isInlined { place += " + \(SymbolizedView.functionOffset(row.frame, of: offset) ?? 0)" }
-    if let (file, line) = SymbolizedView.location(row.function), line > 0 || hasLineZero {
+    if !row.isInlined { place += " + \(row.functionOffsetAnywhere ?? 0)" }
+    if let (file, line) = row.function?.source, line > 0 || hasLineZero {
       place += " (\(lastPathComponent(file)):\(line))"
     }
     return row.isInlined ? place + " [inlined]" : place

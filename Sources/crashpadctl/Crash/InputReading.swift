@@ -30,9 +30,6 @@ extension DumpInput {
 }
 
 extension Dump {
-  /// Whether the input was read to its end, and made of a whole process.
-  var isWhole: Bool { tree?.incomplete == nil && snapshot?.isComplete == true }
-
   /// The exit status of a command that read the input.
   var status: ExitStatus {
     if snapshot == nil { return .noData }
@@ -43,14 +40,4 @@ extension Dump {
   func lines(_ name: String, from severity: Severity = .error) -> [String] {
     findings.findings.filter { $0.severity >= severity }.map { Sentences.line($0, input: name) }
   }
-}
-
-extension FindingList {
-  /// The indices of the `count` most severe findings, the most severe first.
-  func mostSevere(_ count: Int) -> ArraySlice<Int> {
-    findings.indices.sorted { (findings[$0].severity, -$0) > (findings[$1].severity, -$1) }.prefix(count)
-  }
-
-  /// The number of findings that were made but not kept.
-  var droppedCount: Int { dropped.values.reduce(0, +) }
 }

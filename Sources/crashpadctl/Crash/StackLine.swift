@@ -1,61 +1,27 @@
-import CrashpadCore
 import CrashpadSnapshot
-import CrashpadSymbolication
+import CrashpadView
 
-/// The parts of one stack line. A narrow terminal shows only some of them.
+/// One line of a stack in the columns of a terminal. A narrow one shows only some of its parts.
 struct StackLine {
+  private let line: CrashView.Line
   let number: String
-  /// Such as "main", or "server + 0x12b0" without symbols, or "<signal handler called>".
-  let name: String
-  /// Such as " + 12", or empty.
-  let offset: String
-  /// Such as "/src/main.cpp:42".
-  let location: String?
-  /// Such as "server + 0x12b0"; empty if that is the name.
-  let module: String
   /// The way in which the frame was found and, with `--addresses`, its address.
   let origin: String
-  /// Whether this is the most relevant frame: the first one in the program itself.
-  var isMarked = false
 
-  init(_ row: SymbolizedView.Row, _ symbolized: SymbolizedView, showsAddress: Bool) {
-    number = String(row.number)
-    let frame = row.frame.frame
-    var offset = ""
-    var module = ""
-    let place = frame.moduleOffset.map { (symbolized.moduleName(row.frame) ?? "???") + " + 0x" + hexadecimal($0) }
-    if frame.isSignalFrame, !row.isInlined {
-      name = "<signal handler called>"
-      location = nil
-    } else if let place {
-      if let function = SymbolizedView.name(row.function) {
-        name = function
-        module = row.isInlined ? "inlined" : place
-        if !row.isInlined, let distance = SymbolizedView.functionOffset(row.frame, of: frame.moduleOffset) {
-          offset = " + \(distance)" + (row.frame.symbol?.isNearest == true ? " (nearest symbol)" : "")
-        }
-      } else {
-        name = place
-      }
-      location = SymbolizedView.location(row.function).map { $0.line > 0 ? "\($0.file):\($0.line)" : $0.file }
-    } else {
-      name = symbolized.view.fullAddress(frame.instruction) + " in no module"
-      location = nil
-    }
-    self.offset = offset
-    self.module = module
-    if showsAddress {
-      let trust = row.isInlined ? "inlined" : frame.trust.rawValue
-      origin = symbolized.view.fullAddress(frame.instruction) + "  " + trust
-    } else {
-      // Only scanned frames are guesses, so only they are marked.
-      origin = frame.trust == .scan && !row.isInlined ? "scan" : ""
-    }
+  var module: String { line.module }
+  var isMarked: Bool { line.isMarked }
+
+  init(_ line: CrashView.Line, showsAddress: Bool) {
+    self.line = line
+    number = String(line.number)
+    // Only scanned frames are guesses, so only they are marked.
+    origin = showsAddress ? "\(line.address)  \(line.trust)" : line.isGuess ? "scan" : ""
   }
 
   /// Such as "main + 12 (/src/main.cpp:42)" in at most `limit` columns: with the file's name alone,
   /// then without arguments, then cut.
   func place(_ limit: Int?) -> String {
+    let (name, offset, location) = (line.name, line.offset, line.location)
     let whole = name + offset + (location.map { " (\($0))" } ?? "")
     guard let limit, DisplayWidth.cells(whole) > limit else { return whole }
     let file = location.map { " (\(lastPathComponent($0)))" } ?? ""

@@ -1,11 +1,11 @@
-import CrashpadCore
 import CrashpadSnapshot
 import CrashpadSymbolication
 import CrashpadText
+import CrashpadView
 
 /// Stacks as text: one line per frame, the function first.
 struct StackText {
-  let symbolized: SymbolizedView
+  let view: CrashView
   /// The number of lines to print per stack; nil for all.
   let limit: Int?
   var style = TextStyle.plain
@@ -21,10 +21,9 @@ struct StackText {
 
   /// The dump's header, the stacks, and the missing symbols.
   func text(name: String) -> String {
-    var text = OverviewText.head(
-      symbolized.view, name: name, signature: symbolized.signature, style: style)
-    for thread in symbolized.result.threads { text += "\n" + self.text(thread) }
-    let modules = symbolized.modulesWithFrames
+    var text = OverviewText(view: view, name: name, style: style).text(.head)
+    for stack in view.stacks { text += "\n" + self.text(stack) }
+    let modules = view.modulesWithFrames
     let missing = modules.count { $0.symbols?.isFound != true }
     if missing > 0 {
       let note =
@@ -36,21 +35,20 @@ struct StackText {
     return text
   }
 
-  /// One thread with a heading.
-  func text(_ thread: Symbolization.Thread) -> String {
-    let rows = SymbolizedView.rows(thread.frames)
-    let (first, leftOut, last) = SymbolizedView.shown(rows, limit: limit)
-    var lines = (Array(first) + Array(last)).map { StackLine($0, symbolized, showsAddress: showsAddresses) }
-    if thread.isCrashed, let own = symbolized.firstOwn(Array(first) + Array(last)) { lines[own].isMarked = true }
+  /// One stack with a heading.
+  func text(_ stack: CrashView.Stack) -> String {
+    let (first, leftOut, last) = stack.rows(limit: limit)
+    let rows = Array(first) + Array(last)
+    let lines = view.lines(rows, marking: stack.isMarked).map { StackLine($0, showsAddress: showsAddresses) }
     let columns = Columns(lines, style.width)
     // Built as bytes, because there may be hundreds of thousands of lines.
-    var text = Array((heading(thread) + "\n").utf8)
+    var text = Array((heading(stack) + "\n").utf8)
     text.reserveCapacity(lines.count * 100)
     for (index, line) in lines.enumerated() {
       if leftOut > 0, index == first.count { append(leftOut, columns, to: &text) }
       append(line, columns, to: &text)
     }
-    if let end = Self.sentence(thread) {
+    if let end = stack.end.sentence(frames: stack.frames.count) {
       let indent = String(repeating: " ", count: columns.number + 2)
       let parts = style.width.map { DisplayWidth.wrapped(end, to: $0 - indent.utf8.count) } ?? [end]
       for part in parts { text.append(contentsOf: (indent + part + "\n").utf8) }
@@ -118,41 +116,17 @@ struct StackText {
     text.append(contentsOf: (String(repeating: " ", count: columns.number + 2) + note + "\n").utf8)
   }
 
-  private func heading(_ thread: Symbolization.Thread) -> String {
-    guard let index = thread.index else {
-      let id = symbolized.view.snapshot.exception.map { ", id \($0.threadID)" } ?? ""
-      return style.colored("Thread of the exception (crashed)", .error) + id
-    }
-    let title = "Thread \(index)" + (thread.isCrashed ? " (crashed)" : "")
-    var rest = symbolized.view.snapshot.threads[index].id.map { ", id \($0)" } ?? ""
-    if let name = symbolized.threadName(thread) { rest += " \"\(name)\"" }
-    if let width = style.width { rest = DisplayWidth.cut(rest, to: width - title.utf8.count) }
-    return (thread.isCrashed ? style.colored(title, .error) : title) + rest
-  }
-
-  /// Such as " (/src/main.cpp:42)", or empty.
-  private static func location(_ function: SymbolizedAddress.Frame?) -> String {
-    guard let (file, line) = SymbolizedView.location(function) else { return "" }
-    return line > 0 ? " (\(file):\(line))" : " (\(file))"
-  }
-
-  /// The name at an offset in a module: "main + 12 (/src/main.cpp:42)"; for inlined calls the
-  /// innermost one. Nil without a name.
-  static func name(_ symbol: SymbolizedAddress, _ offset: UInt64) -> String? {
-    guard let name = SymbolizedView.name(symbol.frames.first) else { return nil }
-    let distance = symbol.frames.count == 1 && offset >= symbol.functionAddress ? offset - symbol.functionAddress : nil
-    return name + (distance.map { " + \($0)" } ?? "") + location(symbol.frames.first)
-  }
-
-  /// The reason why the walk ended; nil if the stack is complete.
-  static func sentence(_ thread: Symbolization.Thread) -> String? {
-    switch thread.end {
-    case .done: nil
-    case .noCaller: "The walk ends here: nothing leads to a caller."
-    case .missingMemory: "The walk ends here: the dump does not have the stack's memory from here on."
-    case .noProgress: "The walk ends here: the stack is corrupt and leads back to itself."
-    case .tooManyFrames: "The walk ends here: no more than \(grouped(thread.frames.count)) frames are walked."
-    case .noRegisters: "No stack: the thread has no registers that can be walked from."
+  private func heading(_ stack: CrashView.Stack) -> String {
+    switch stack.owner {
+    case .lastException: return style.colored("Last exception backtrace", .error)
+    case .exceptionThread(let id):
+      return style.colored("Thread of the exception (crashed)", .error) + (id.map { ", id \($0)" } ?? "")
+    case .thread(let index):
+      let title = "Thread \(index)" + (stack.isCrashed ? " (crashed)" : "")
+      var rest = stack.id.map { ", id \($0)" } ?? ""
+      if let name = stack.name { rest += " \"\(name)\"" }
+      if let width = style.width { rest = DisplayWidth.cut(rest, to: width - title.utf8.count) }
+      return (stack.isCrashed ? style.colored(title, .error) : title) + rest
     }
   }
 }

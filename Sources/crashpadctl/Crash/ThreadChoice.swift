@@ -46,10 +46,9 @@ enum ThreadChoice: ExpressibleByArgument, Equatable {
     }
   }
 
-  /// The reason why a snapshot does not have the chosen thread; nil if it does.
-  func failure(_ snapshot: ProcessSnapshot) -> String? {
-    guard case .one(let index) = self, !snapshot.threads.indices.contains(index) else { return nil }
-    let count = snapshot.threads.count
+  /// The reason why a dump with `count` threads does not have the chosen one; nil if it does.
+  func failure(_ count: Int) -> String? {
+    guard case .one(let index) = self, !(0..<count).contains(index) else { return nil }
     return count == 0
       ? "there is no thread \(index); the dump has no threads"
       : "there is no thread \(index); the dump has threads 0 to \(count - 1)"

@@ -4,6 +4,7 @@ import CrashpadDatabase
 import CrashpadCore
 import CrashpadFiles
 import CrashpadText
+import CrashpadView
 import Glibc
 import CrashpadSnapshot
 import CrashpadSupervision
@@ -116,7 +117,7 @@ struct CaptureTrial {
         return
       }
       threads = snapshot.threads.count
-      let view = DumpView(contents, snapshot)
+      let view = CrashView(contents, snapshot)
       captureMicroseconds = view.captureDuration.map { $0 / 1000 }
       notes = view.captureNotes
       let stopped = snapshot.threads.count { $0.context != nil }

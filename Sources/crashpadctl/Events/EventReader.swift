@@ -5,6 +5,7 @@ import CrashpadFiles
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadView
 import SystemPackage
 
 /// Reads inputs as events. All share what is known of symbols and names.
@@ -82,11 +83,10 @@ extension CrashEvent {
     _ options: SignatureOptions
   ) {
     self.init(snapshot, dump.file, input)
-    let symbolized = SymbolizedView(dump, snapshot, cache, signatures: options)
-    let lastException = symbolized.result.lastException
-    let stack = lastException.isEmpty ? symbolized.crashed?.frames ?? [] : lastException
-    frames = SymbolizedView.rows(stack).prefix(Self.frameLimit).map { EventFrame($0, symbolized.view) }
-    signature = symbolized.signature.map { CrashEvent.Signature(id: $0.id, text: $0.text) }
+    let view = CrashView(dump, snapshot, cache, signatures: options)
+    let stack = view.lastException ?? view.crashedStack
+    frames = (stack?.rows ?? []).prefix(Self.frameLimit).map { EventFrame($0, view) }
+    signature = view.signature.map { CrashEvent.Signature(id: $0.id, text: $0.text) }
   }
 
   /// Inlined calls count too; the forms print fewer.
@@ -105,18 +105,16 @@ extension EventForm {
 }
 
 extension EventFrame {
-  init(_ row: SymbolizedView.Row, _ view: DumpView) {
-    let frame = row.frame.frame
-    self.init(address: frame.instruction)
-    image = frame.module.map { view.moduleName($0) }
-    imageOffset = frame.moduleOffset
+  init(_ row: CrashView.Row, _ view: CrashView) {
+    self.init(address: row.address)
+    image = view.moduleName(row)
+    imageOffset = row.moduleOffset
     isInlined = row.isInlined
     // The nearest name before the address is that of another function.
-    guard row.frame.symbol?.isNearest != true else { return }
-    symbol = row.function?.function ?? (frame.isSignalFrame ? "<signal handler called>" : nil)
+    guard !row.isNearest else { return }
+    symbol = row.function?.function ?? (row.isSignalFrame ? "<signal handler called>" : nil)
     name = row.function?.name ?? row.function?.function
-    symbolOffset =
-      row.isInlined ? nil : SymbolizedView.functionOffset(row.frame, of: frame.moduleOffset ?? frame.instruction)
+    symbolOffset = row.isInlined ? nil : row.functionOffsetAnywhere
     if let location = row.function?.location {
       (file, line) = (location.file, location.line)
     }

@@ -5,6 +5,7 @@ import CrashpadMeaning
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadView
 import SystemPackage
 
 /// One input of `explain`, with the data needed for an explanation.

@@ -52,8 +52,7 @@ enum ExplanationJSON {
       guard let explanation else { return }
       json.member("is_crash", explanation.isCrash)
       json.member("summary", explanation.summary)
-      json.key("signature")
-      SignatureJSON.write(signature, to: &json)
+      json.object("signature", of: signature) { SignatureRecord.record.write($0, to: &$1) }
       json.member("ended_by", explanation.endedBy)
       json.objects("evidence", explanation.evidence) { evidence, json in
         json.member("text", evidence.text)

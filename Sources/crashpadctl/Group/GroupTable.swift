@@ -159,7 +159,7 @@ struct GroupTable {
   private static func write(_ explanation: GroupPrinter.Explanation, to json: inout JSONWriter) {
     json.member("input", explanation.input)
     json.key("signature")
-    SignatureJSON.write(explanation.signature, to: &json)
+    json.object { SignatureRecord.record.write(explanation.signature, to: &$0) }
     json.objects("frames", explanation.signature.explanation) { step, json in
       json.member("frame", step.frame)
       json.member("function", step.name)

@@ -4,6 +4,7 @@ import CrashpadFiles
 import CrashpadSnapshot
 import CrashpadSymbolication
 import CrashpadText
+import CrashpadView
 
 /// Prints one dump as text: an overview, or the parts that options select.
 struct InspectPrinter {
@@ -27,7 +28,7 @@ struct InspectPrinter {
   }
 
   /// Prints what was requested. Returns false if a part is missing.
-  func printText(_ dump: Dump, _ view: DumpView?, _ item: InputList.Input) -> Bool {
+  func printText(_ dump: Dump, _ view: CrashView?, _ item: InputList.Input) -> Bool {
     var hasAll = true
     if let view {
       if parts.isEmpty { printOverview(view, item) }
@@ -45,24 +46,20 @@ struct InspectPrinter {
     return hasAll
   }
 
-  private func printOverview(_ view: DumpView, _ item: InputList.Input) {
+  private func printOverview(_ view: CrashView, _ item: InputList.Input) {
     // Among many inputs, a dump's stack is printed only if symbols were requested. A single dump always has one,
     // with the symbols on this system.
-    let hasStack = (!item.isFound || hasSymbols) && view.snapshot.exception != nil
-    let stacks = hasStack ? Symbolization(view.snapshot, view.input, cache, threads: .crashed) : nil
-    let summary = EvidenceReader.summary(view, stacks)
-    if item.isFound {
-      Terminal.output(OverviewText.short(view, name: item.name, summary: summary, style: .output))
-    } else {
-      Terminal.output(OverviewText.text(view, name: item.name, summary: summary, style: .output))
-    }
-    if let stacks { printStack(view, stacks) }
+    let hasStack = (!item.isFound || hasSymbols) && view.exception != nil
+    let view = hasStack ? view.walkingCrashedThread(cache) : view
+    let overview = OverviewText(view: view, name: item.name, style: .output)
+    Terminal.output(overview.text(item.isFound ? .short : .all, summary: view.summary))
+    printStacks(view)
   }
 
-  private func printParts(_ view: DumpView, _ name: String) -> Bool {
+  private func printParts(_ view: CrashView, _ name: String) -> Bool {
     var hasAll = true
     if let threads = parts.threads {
-      if let failure = threads.failure(view.snapshot) {
+      if let failure = threads.failure(view.threadCount) {
         Terminal.error("\(name): error: \(failure)")
         hasAll = false
       } else {
@@ -70,7 +67,7 @@ struct InspectPrinter {
       }
     }
     if parts.modules { Terminal.output(DetailText.modules(view, style: .output)) }
-    if parts.annotations { Terminal.output(AnnotationText(view: view).text) }
+    if parts.annotations { Terminal.output(AnnotationText.text(view)) }
     if parts.registers { Terminal.output(DetailText.registers(view)) }
     if parts.memoryList { Terminal.output(DetailText.memory(view, style: .output)) }
     if let memory = parts.memory {
@@ -85,15 +82,14 @@ struct InspectPrinter {
     return hasAll
   }
 
-  /// Prints the stack of the crashed thread.
-  private func printStack(_ view: DumpView, _ result: Symbolization) {
+  /// Prints where an exception was thrown that was not caught, and the stack of the crashed thread.
+  private func printStacks(_ view: CrashView) {
     // Records the symbol files that the stack used or rejected, so that they are reported with the others.
-    for module in result.modules where module.symbols != nil { view.names?.look(at: module.index) }
-    let symbolized = SymbolizedView(view: view, result: result)
-    guard let crashed = symbolized.crashed else { return }
+    view.lookAtModulesOfStacks()
+    guard let crashed = view.crashedStack else { return }
     let text = StackText(
-      symbolized: symbolized, limit: Self.frames, style: .output, hint: "crashpadctl symbolize prints them")
-    Terminal.output("\n" + text.text(crashed))
+      view: view, limit: Self.frames, style: .output, hint: "crashpadctl symbolize prints them")
+    for stack in [view.lastException, crashed].compactMap({ $0 }) { Terminal.output("\n" + text.text(stack)) }
   }
 
   private func printTree(_ dump: Dump, _ name: String) -> Bool {

@@ -6,6 +6,7 @@ import CrashpadJSON
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadView
 import SystemPackage
 
 /// The parts of a dump to print as text; without any, an overview.
@@ -73,24 +74,23 @@ struct InspectRun {
       let status = Terminal.failure(error, of: item.name, creating: false)
       if format == .json {
         JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
-          InspectionJSON.writeFailure(item.argument, FailureText(error, creating: false), to: &$0)
+          let failure = FailureText(error, creating: false)
+          InspectDocument.document.write(InspectDocument(input: item.argument, content: .failure(failure)), to: &$0)
         }
       }
       return status
     }
     let view = dump.snapshot.map { snapshot in
-      DumpView(
-        dump, snapshot,
-        names: symbols.isEmpty ? nil : AddressNames(snapshot, dump.file, printer.cache))
+      // Among many inputs, a dump's stack is walked only if symbols were requested, as in text output.
+      let isSigned = format == .json && (!item.isFound || !symbols.isEmpty || snapshot.report != nil)
+      return CrashView(
+        dump, snapshot, names: symbols.isEmpty ? nil : AddressNames(snapshot, dump.file, printer.cache),
+        signature: isSigned ? Signature(snapshot, dump.file, nil, SignatureOptions(printer.cache)) : nil)
     }
     if format == .json {
-      let signature = dump.snapshot.flatMap { snapshot in
-        // Among many inputs, a dump's stack is walked only if symbols were requested, as in text output.
-        let isWalked = !item.isFound || !symbols.isEmpty || snapshot.report != nil
-        return isWalked ? Signature(snapshot, dump.file, nil, SignatureOptions(printer.cache)) : nil
-      }
       JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
-        InspectionJSON.write(dump, view, signature: signature, input: item.argument, to: &$0)
+        InspectDocument.document.write(
+          InspectDocument(input: item.argument, content: .dump(dump, view)), to: &$0)
       }
     } else {
       if !isFirst { Terminal.output("\n") }

@@ -2,46 +2,65 @@ import CrashpadBytes
 import CrashpadCore
 import CrashpadJSON
 import CrashpadSymbolication
-import CrashpadText
+import CrashpadView
 
-/// Writes findings in the form used in all JSON documents of the tool.
+/// Findings in the form of all JSON documents of the tool; see FINDINGS in crashpadctl-json(5).
+enum FindingRecord {
+  /// The members `findings`, and `findings_dropped` if there were too many to keep.
+  static let list = Record<FindingList>(
+    .list("findings", finding, "The findings; see FINDINGS.") { $0.findings },
+    .number("findings_dropped", "The number of further findings.", .omittable) {
+      $0.droppedCount > 0 ? $0.droppedCount : nil
+    })
+
+  /// The same for findings about the files of a database.
+  static let listOfFiles = Record<FindingList>(
+    .list(
+      "findings",
+      record(.pathText("path", "The path, relative to the database; null for the database itself.") { path($0) }),
+      "The findings; see FINDINGS. `offset` is always null."
+    ) { $0.findings },
+    .number("findings_dropped", "The number of further findings.", .omittable) {
+      $0.droppedCount > 0 ? $0.droppedCount : nil
+    })
+
+  static let finding = record(
+    .text("path", "The place in the structure, such as `kThreads[2].kStackRegionData`; null for the whole input.") {
+      path($0)
+    })
+
+  private static func path(_ finding: Finding) -> String? { finding.path.isEmpty ? nil : finding.path }
+
+  private static func record(_ path: Member<Finding>) -> Record<Finding> {
+    Record(
+      .text("code", "The rule; see crashpadctl-validate(1), and for symbol files crashpadctl-symbolize(1).", .always) {
+        $0.rule.code
+      },
+      .word("severity", of: ["error", "warning", "note"], "`error`, `warning` or `note`.", .always) {
+        $0.severity.rawValue
+      },
+      .number("offset", "The byte offset in the dump; null if the finding has no place.") { $0.offset },
+      path,
+      .text("message", "The finding in words.", .always) { Sentences.sentence($0) },
+      .findingValue("expected", "The expected value: a number, an address, or text.") { $0.expected },
+      .findingValue("found", "The value that was found.") { $0.found })
+  }
+
+  /// A finding about a symbol file.
+  static let symbolFile = Record<SymbolFileFinding>(
+    .path("file", "The symbol file.", .always) { $0.file },
+    .members(of: finding) { $0.finding })
+}
+
+/// The same for documents that are written by hand.
 enum FindingJSON {
-  /// Writes the member `"findings"`, and `"findings_dropped"` if there were too many to keep.
   static func write(_ findings: FindingList, to json: inout JSONWriter) {
-    json.array("findings") { json in
-      for finding in findings.findings { write(finding, to: &json) }
-    }
-    if findings.droppedCount > 0 { json.member("findings_dropped", findings.droppedCount) }
+    FindingRecord.list.write(findings, to: &json)
   }
 
   /// Writes a finding about a symbol file, with the file's name first.
   static func write(_ finding: SymbolFileFinding, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("file", Wording.printable(finding.file))
-      writeMembers(finding.finding, to: &json)
-    }
-  }
-
-  private static func write(_ finding: Finding, to json: inout JSONWriter) {
-    json.object { writeMembers(finding, to: &$0) }
-  }
-
-  private static func writeMembers(_ finding: Finding, to json: inout JSONWriter) {
-    json.member("code", finding.rule.code)
-    json.member("severity", finding.severity.rawValue)
-    json.member("offset", finding.offset)
-    json.member("path", finding.path.isEmpty ? nil : finding.path)
-    json.member("message", Sentences.sentence(finding))
-    if let expected = finding.expected { write("expected", expected, to: &json) }
-    if let found = finding.found { write("found", found, to: &json) }
-  }
-
-  private static func write(_ key: String, _ value: Finding.Value, to json: inout JSONWriter) {
-    switch value {
-    case .number(let number), .byteCount(let number): json.member(key, number)
-    case .address(let value), .code(let value): json.member(key, "0x" + String(value, radix: 16))
-    case .text(let text): json.member(key, text)
-    }
+    json.object { FindingRecord.symbolFile.write(finding, to: &$0) }
   }
 }
 

@@ -3,7 +3,7 @@ import CrashpadDatabase
 import CrashpadCore
 import CrashpadFiles
 import CrashpadText
-import IntermediateDump
+import CrashpadView
 import CrashpadSymbolication
 import SystemPackage
 
@@ -20,39 +20,7 @@ enum Sentences {
     Wording.printable(line(finding.finding, input: Wording.printable(finding.file)))
   }
 
-  static func sentence(_ finding: Finding) -> String {
-    let text = finding.path.isEmpty ? finding.rule.summary : lowercasingFirst(finding.rule.summary)
-    let subject = finding.path.isEmpty ? "" : "\(finding.path): "
-    switch (finding.rule, finding.expected.map(words), finding.found.map(words)) {
-    case (DumpRules.truncatedValue, let expected?, let found?):
-      return "\(finding.path) says \(expected), but \(found) remain"
-    case (DumpRules.valueTooLong, let expected?, let found?):
-      return "\(finding.path) says \(found); more than \(expected) are not allowed"
-    case (DumpRules.trailingBytes, _, let found?):
-      return "\(found) behind the end of the root map"
-    case (_, let expected?, let found?): return "\(subject)\(text): \(expected) expected, \(found) found"
-    case (_, let expected?, nil): return "\(subject)\(text): \(expected) expected"
-    case (_, nil, let found?): return "\(subject)\(text): \(found)"
-    case (_, nil, nil): return subject + text
-    }
-  }
-
-  private static func lowercasingFirst(_ text: String) -> String {
-    // Lowercases "A value …" to "a value …"; names keep their case.
-    guard let first = text.first, let second = text.dropFirst().first, second == " " || second.isLowercase else {
-      return text
-    }
-    return first.lowercased() + text.dropFirst()
-  }
-
-  private static func words(_ value: Finding.Value) -> String {
-    switch value {
-    case .number(let number): String(number)
-    case .byteCount(let count): count == 1 ? "1 byte" : "\(count) bytes"
-    case .address(let value), .code(let value): "0x" + String(value, radix: 16)
-    case .text(let text): text
-    }
-  }
+  static func sentence(_ finding: Finding) -> String { finding.sentence }
 
   /// The reason why an input or output failed, and the exit status for it.
   ///

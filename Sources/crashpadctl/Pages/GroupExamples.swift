@@ -45,7 +45,7 @@ struct GroupExamples: Sendable {
   func page(of group: CrashGroups.Group) -> CrashPage? {
     guard let name = group.cell.example?.input, let argument = arguments[name] else { return nil }
     return try? DumpInput.inspect(argument, architecture, redacts: redacts) { dump in
-      dump.snapshot.map { maker.page(dump, $0, name: lastPathComponent(name)).page }
+      dump.snapshot.map { maker.page(dump, $0, name: lastPathComponent(name)) }
     }
   }
 
@@ -56,9 +56,7 @@ struct GroupExamples: Sendable {
       count: min(groups.count, Self.onPage), jobs: jobs,
       work: { index -> GroupsPage.Example? in
         guard let crash = self.page(of: groups[index]) else { return nil }
-        let stack = crash.stacks.first(where: \.isCrashed)?.frames ?? []
-        return GroupsPage.Example(
-          summary: crash.explanation?.summary ?? crash.title, frames: Array(stack.prefix(Self.frames)))
+        return GroupsPage.Example(summary: crash.summary, frames: crash.crashedFrames(limit: Self.frames))
       },
       report: { _, example in
         examples.append(example)

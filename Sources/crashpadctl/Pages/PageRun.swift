@@ -69,7 +69,7 @@ struct PageRun {
 
   private func writeCrash(_ input: InputList.Input) -> ExitStatus {
     var status = ExitStatus.success
-    let made: MadePage?
+    let made: CrashPage?
     do {
       made = try DumpInput.inspect(input.argument, options.architecture, redacts: options.redacts) { dump in
         status = dump.status
@@ -87,17 +87,16 @@ struct PageRun {
     guard let made else { return status }
     if !options.isQuiet { for finding in made.symbolFindings { Terminal.error(Sentences.line(finding)) } }
     SymbolPlaces.reportFaults(cache.search, except: Set(made.symbolFindings.map(\.file)))
-    reportUnusedSource(made.page)
-    return PageFile.write(made.page.html(), to: output, status)
+    reportUnusedSource(made)
+    return PageFile.write(made.html(), to: output, status)
   }
 
   /// Reports a directory of sources that quotes nothing, because it is probably the wrong one.
   private func reportUnusedSource(_ page: CrashPage) {
-    guard let source = options.source, !options.isQuiet,
-      let frames = page.stacks.first(where: \.isCrashed)?.frames, !frames.contains(where: { $0.source != nil })
+    guard let source = options.source, !options.isQuiet, let sources = page.crashedSources, !sources.quoted
     else { return }
     let reason =
-      frames.contains { $0.location != nil }
+      sources.named
       ? "has none of the files that the crashed thread names" : "is not used: no frame of the crashed thread has a line"
     Terminal.error("\(displayName(source)): warning: \(reason)")
   }

@@ -23,7 +23,7 @@ struct JSONSchema {
       var known: Set<String> = []
       for member in members where known.insert(member.name).inserted {
         json.object(member.name) { json in
-          write(member.type, isNullable: member.presence == .nullable, to: &json)
+          write(member.type, isNullable: member.presence.mayBeNull, to: &json)
           json.member("description", Self.plain(member.meaning))
         }
         guard case .path = member.type else { continue }
@@ -33,7 +33,7 @@ struct JSONSchema {
         }
       }
     }
-    json.member("required", members.filter { $0.presence != .omittable }.map(\.name))
+    json.member("required", members.filter { !$0.presence.mayBeOmitted }.map(\.name))
   }
 
   private func write(_ type: JSONType, isNullable: Bool = false, to json: inout JSONWriter) {

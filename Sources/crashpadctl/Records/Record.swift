@@ -21,6 +21,8 @@ struct Record<Value>: Sendable {
   }
 
   var descriptions: [MemberDescription] { members.flatMap(\.descriptions) }
+
+  func adding(_ others: Member<Value>...) -> Record { Record(members + others) }
 }
 
 /// One member of a record, or the members of another record in its place.
@@ -59,6 +61,11 @@ enum MemberPresence: Sendable {
   case nullable
   /// Without a value, the member is left out.
   case omittable
+  /// Left out with other members, and null without a value.
+  case omittableOrNull
+
+  var mayBeNull: Bool { self == .nullable || self == .omittableOrNull }
+  var mayBeOmitted: Bool { self == .omittable || self == .omittableOrNull }
 }
 
 /// The type of a value in JSON, as closely as the tool knows it.
@@ -290,7 +297,9 @@ extension Member {
   /// The members of another record, in this object, if there is a value; otherwise all are left out.
   static func members<Part>(ifAny record: Record<Part>, _ value: @escaping @Sendable (Value) -> Part?) -> Member {
     let descriptions = record.descriptions.map {
-      MemberDescription(name: $0.name, type: $0.type, presence: .omittable, meaning: $0.meaning)
+      MemberDescription(
+        name: $0.name, type: $0.type, presence: $0.presence.mayBeNull ? .omittableOrNull : .omittable,
+        meaning: $0.meaning)
     }
     return Member(descriptions) { owner, json in
       if let part = value(owner) { record.write(part, to: &json) }

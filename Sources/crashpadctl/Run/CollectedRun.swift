@@ -2,6 +2,7 @@ import CrashpadBytes
 import CrashpadDatabase
 import CrashpadCore
 import CrashpadFiles
+import CrashpadView
 import Glibc
 import CrashpadSnapshot
 import CrashpadSupervision
@@ -18,7 +19,7 @@ struct CollectedRun {
     /// The reason why the dump could not be read.
     var failure: String?
     var contents: Dump?
-    var symbolized: SymbolizedView?
+    var view: CrashView?
     /// The report created from the dump.
     var report: FilePath?
     var processingFailure: String?
@@ -85,8 +86,7 @@ struct CollectedRun {
       let contents = Dump(try DumpInput(InputFile(file)))
       dumps[index].contents = contents
       guard let snapshot = contents.snapshot else { return }
-      let result = Symbolization(snapshot, contents.file, cache, threads: .crashed)
-      dumps[index].symbolized = SymbolizedView(view: DumpView(contents, snapshot), result: result)
+      dumps[index].view = CrashView(contents, snapshot, cache, signatures: nil)
     } catch {
       dumps[index].failure = Sentences.failure(error, creating: false).text
     }

@@ -8,6 +8,7 @@ import CrashpadSnapshot
 import CrashpadSupervision
 import CrashpadSymbolication
 import CrashpadText
+import CrashpadView
 import Glibc
 import SystemPackage
 
@@ -51,11 +52,11 @@ struct RunPrinter {
     let file = dump.report ?? dump.path
     let path = Wording.printable(file)
     var text = ""
-    if let symbolized = dump.symbolized {
+    if let view = dump.view {
       let stack = StackText(
-        symbolized: symbolized, limit: Self.frames, style: style, hint: "crashpadctl symbolize prints them")
-      text += OverviewText.head(symbolized.view, name: path, style: style)
-      for thread in symbolized.result.threads.prefix(1) { text += "\n" + stack.text(thread) }
+        view: view, limit: Self.frames, style: style, hint: "crashpadctl symbolize prints them")
+      text += OverviewText(view: view, name: path, style: style).text(.head)
+      for thread in view.threadStacks.prefix(1) { text += "\n" + stack.text(thread) }
       text += "\n"
     } else if let failure = dump.failure {
       text += "\(path): error: \(failure)\n"
@@ -126,8 +127,8 @@ struct RunPrinter {
       json.member("error", dump.failure ?? dump.processingFailure)
       guard let contents = dump.contents else { return }
       json.key("stack")
-      SymbolizationJSON.write(
-        contents, dump.symbolized, input: ArgumentText.text(dump.path.bytes), part: .stacks, to: &json)
+      SymbolizeDocument.document.write(
+        SymbolizeDocument(contents, dump.view, input: ArgumentText.text(dump.path.bytes), part: .stacks), to: &json)
     }
   }
 }

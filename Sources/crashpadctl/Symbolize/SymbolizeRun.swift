@@ -4,6 +4,7 @@ import CrashpadFiles
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadView
 import SystemPackage
 
 /// One run of `symbolize`: all dumps in the order of the command line, with up to `jobs` at a
@@ -82,15 +83,15 @@ struct SymbolizeRun {
   private func symbolize(_ dump: Dump, _ input: InputList.Input) -> BatchResult<Outcome> {
     var outcome = Outcome()
     let messages = printer.format == .json ? [] : dump.lines(input.name, from: .warning)
-    var symbolized: SymbolizedView?
+    var view: CrashView?
     if let snapshot = dump.snapshot {
-      let view = SymbolizedView(
+      let symbolized = CrashView(
         dump, snapshot, cache, threads: printer.threads(of: snapshot), allModules: printer.part == .modules,
         signatures: signatures)
-      symbolized = view
-      outcome.symbolFindings = view.result.modules.fileFindings
-      outcome.usedFiles = view.result.modules.flatMap { $0.symbols?.search.files.map(\.path) ?? [] }
-      if let text = printer.threads?.failure(snapshot) {
+      view = symbolized
+      outcome.symbolFindings = symbolized.symbolizedModules.fileFindings
+      outcome.usedFiles = symbolized.symbolizedModules.flatMap { $0.symbols?.search.files.map(\.path) ?? [] }
+      if let text = printer.threads?.failure(snapshot.threads.count) {
         var result = BatchResult(
           outcome, status: .noData, messages: messages + ["\(input.name): error: \(text)"])
         result.failure = FailureText(text, .noData)
@@ -98,11 +99,11 @@ struct SymbolizeRun {
       }
     }
     if printer.format == .json {
-      outcome.output = printer.document(dump, symbolized, input, in: list)
-    } else if let symbolized, printer.part == .missing {
-      outcome.requests = ModuleSymbolText(symbolized: symbolized).requests.map(\.line)
-    } else if let symbolized {
-      outcome.output = Array(printer.text(symbolized, input, in: list).utf8)
+      outcome.output = printer.document(dump, view, input, in: list)
+    } else if let view, printer.part == .missing {
+      outcome.requests = view.symbolRequests.map(\.line)
+    } else if let view {
+      outcome.output = Array(printer.text(view, input, in: list).utf8)
     }
     return BatchResult(outcome, status: dump.status, messages: messages)
   }

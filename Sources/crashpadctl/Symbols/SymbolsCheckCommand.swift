@@ -3,6 +3,7 @@ import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
 import CrashpadText
+import CrashpadView
 import Glibc
 import CrashpadJSON
 import CrashpadSnapshot
@@ -84,7 +85,7 @@ struct SymbolsCheckCommand: ParsableCommand {
     }
     for line in dump.lines(input.name) { Terminal.error(line) }
     guard let snapshot = dump.snapshot else { return .noData }
-    let view = DumpView(dump, snapshot)
+    let view = CrashView(dump, snapshot)
     let modules = ModuleStates(snapshot, dump.file, cache) { isChecked(view.moduleName($0)) }.modules
     for finding in modules.fileFindings where tally.said.insert(finding).inserted {
       Terminal.error(Sentences.line(finding))
@@ -102,7 +103,7 @@ struct SymbolsCheckCommand: ParsableCommand {
   }
 
   private func write(
-    _ modules: [Symbolization.Module], _ view: DumpView, _ input: InputList.Input, isSingle: Bool,
+    _ modules: [Symbolization.Module], _ view: CrashView, _ input: InputList.Input, isSingle: Bool,
     isComplete: Bool
   ) {
     switch format {
@@ -115,7 +116,7 @@ struct SymbolsCheckCommand: ParsableCommand {
           json.member("schema", "crashpadctl-symbols-check/1")
           json.member("input", argument: input.argument)
           json.member("ok", isComplete)
-          json.objects("modules", modules) { SymbolizationJSON.writeMembers($0, view, to: &$1) }
+          json.objects("modules", modules) { ModuleRecord.record.write(ModuleRecord($0, view), to: &$1) }
         }
       }
     }

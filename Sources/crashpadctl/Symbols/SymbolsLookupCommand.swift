@@ -194,7 +194,7 @@ struct SymbolsLookupCommand: ParsableCommand {
               json.member("is_nearest", found?.isNearest ?? false)
               json.objects("frames", frames) { frame, json in
                 json.member("function", name(frame, &demangler))
-                SymbolizationJSON.write(frame.location, to: &json)
+                SourceRecord.column.write(frame.location, to: &json)
               }
             }
           }

@@ -1,6 +1,7 @@
 import CrashpadBytes
 import CrashpadCore
 import CrashpadText
+import CrashpadView
 import DumpInterpretation
 import CrashpadEvents
 import CrashpadFiles
@@ -76,15 +77,14 @@ struct WorkerOperations: Sendable {
 
   /// The document of a command that can't read its input.
   private func failed(_ request: WorkerRequest, _ text: String, _ status: ExitStatus) -> WorkerAnswer {
-    func fail(_ schema: String, _ json: inout JSONWriter) {
-      InputDocument.writeFailure(schema, request.input, FailureText(text, status), to: &json)
-    }
+    let failure = FailureText(text, status)
     return WorkerAnswer(request.id, request.operation, .failed, exit: status) { json in
       json.member("error", text)
       json.key("document")
       switch request.operation {
-      case .raw, .signature: fail(SignatureDocument.schema, &json)
-      case .symbolize: fail(SymbolizationJSON.schema, &json)
+      case .raw, .signature:
+        SignatureDocument.document.write(SignatureDocument(failure, input: request.input), to: &json)
+      case .symbolize: SymbolizeDocument.document.write(SymbolizeDocument(failure, input: request.input), to: &json)
       case .explain: ExplanationJSON.write(nil, nil, input: request.input, error: text, to: &json)
       case .validate:
         let failed = ValidatedInput(
@@ -94,7 +94,7 @@ struct WorkerOperations: Sendable {
         ConvertPrinter.write(
           BatchResult(failure: FailureText(text, status)), input: request.input, output: nil, to: &json)
       case .redact: RedactionJSON.write(FailureText(text, status), input: request.input, to: &json)
-      case .events: fail(Self.eventsSchema, &json)
+      case .events: EventsDocument.document.write(EventsDocument(failure, input: request.input), to: &json)
       case .version: json.null()
       }
     }
@@ -117,21 +117,23 @@ struct WorkerOperations: Sendable {
     let document = SignatureDocument(
       dump, input: request.input, options: request.operation == .raw ? raw : signatures,
       isKeyed: request.operation == .raw)
-    return answer(request, dump.status) { document.write(to: &$0) }
+    return answer(request, dump.status) { SignatureDocument.document.write(document, to: &$0) }
   }
 
   private func symbolize(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
     let dump = Dump(input, architecture: request.architecture)
-    var symbolized: SymbolizedView?
+    var view: CrashView?
     if let snapshot = dump.snapshot {
-      if let failure = request.options.threads?.failure(snapshot) { return failed(request, failure, .noData) }
-      symbolized = SymbolizedView(
+      if let failure = request.options.threads?.failure(snapshot.threads.count) {
+        return failed(request, failure, .noData)
+      }
+      view = CrashView(
         dump, snapshot, full, threads: request.options.threads?.threads ?? .crashed,
         allModules: request.options.part == .modules, signatures: signatures)
     }
     return answer(request, dump.status) {
-      SymbolizationJSON.write(
-        dump, symbolized, input: request.input, part: request.options.part, to: &$0)
+      SymbolizeDocument.document.write(
+        SymbolizeDocument(dump, view, input: request.input, part: request.options.part), to: &$0)
     }
   }
 
@@ -149,16 +151,10 @@ struct WorkerOperations: Sendable {
     let event = dump.snapshot.flatMap { CrashEvent($0, dump, made, full, named) }
     let lines = event.map { EventForm.mapping(request.options.mapping).lines($0, EventReader.reporter) } ?? []
     return answer(request, dump.status, made: lines.isEmpty ? nil : Array(lines.joined())) { json in
-      json.object { json in
-        InputDocument.writeHead(Self.eventsSchema, dump, input: request.input, to: &json)
-        json.member("crash_id", id.text)
-        json.member("lines", lines.count)
-      }
+      EventsDocument.document.write(
+        EventsDocument(dump, id, lines: lines.count, input: request.input), to: &json)
     }
   }
-
-  /// The schema of what stands beside the lines that `events` writes.
-  private static let eventsSchema = "crashpadctl-events/1"
 
   private func validate(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
     var validation = Validation()

@@ -93,7 +93,7 @@ struct WorkerRequest: Sendable {
 /// The further members of a head: the options of the command that has the operation's name.
 struct WorkerOptions: Sendable {
   var threads: ThreadChoice?
-  var part = SymbolizationJSON.Part.stacks
+  var part = SymbolizeDocument.Part.stacks
   var isStrict = false
   var ignored: Set<String> = []
   var conversion = Conversion(to: .minidump)

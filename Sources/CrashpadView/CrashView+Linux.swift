@@ -1,13 +1,12 @@
-import CrashpadBytes
-import CrashpadCore
-import CrashpadFiles
-import CrashpadSnapshot
-import CrashpadText
+internal import CrashpadCore
+internal import CrashpadFiles
+package import CrashpadSnapshot
+internal import CrashpadText
 
 /// Facts from the system texts of a Linux process, and about its capture.
-extension DumpView {
+extension CrashView {
   /// Such as "Debian GNU/Linux 12 (bookworm)", from os-release or lsb-release.
-  var distribution: String? {
+  package var distribution: String? {
     guard snapshot.system.operatingSystem == .linux else { return nil }
     return value(of: ["PRETTY_NAME", "DISTRIB_DESCRIPTION"], in: snapshot.linux?.release, separator: "=").map { value in
       // Values with spaces are quoted.
@@ -19,27 +18,21 @@ extension DumpView {
   }
 
   /// Such as "Intel(R) Xeon(R) Processor @ 2.60GHz", from /proc/cpuinfo.
-  var cpuModel: String? { value(of: ["model name"], in: snapshot.linux?.cpuInfo, separator: ":") }
+  package var cpuModel: String? { value(of: ["model name"], in: snapshot.linux?.cpuInfo, separator: ":") }
 
   /// Such as "6.1.55-18-amd64 #1 SMP … x86_64": uname(1) without the system's name. Nil
   /// if the build has another form.
-  var kernel: String? {
-    guard snapshot.system.operatingSystem == .linux, let build = text(snapshot.system.osBuild),
+  package var kernel: String? {
+    guard snapshot.system.operatingSystem == .linux, let build = line(snapshot.system.osBuild),
       build.hasPrefix("Linux ")
     else { return nil }
     return String(build.dropFirst("Linux ".count))
   }
 
-  /// The executable's path on Linux.
-  var executablePath: String? {
-    guard snapshot.system.operatingSystem == .linux else { return nil }
-    return snapshot.executableIndex.flatMap { text(snapshot.modules[$0].name) }
-  }
-
   /// The value for one of these names in the first 8 KiB of a text with one name per line.
   private func value(of names: [String], in content: Content?, separator: Character) -> String? {
     guard let content else { return nil }
-    let text = input.withBytes { snapshot.text(content.prefix(min(content.count, 8192)), in: $0) }
+    let text = dump.file.withBytes { snapshot.text(content.prefix(min(content.count, 8192)), in: $0) }
     for line in text.split(separator: "\n") {
       guard let end = line.firstIndex(of: separator) else { continue }
       let name = line[..<end].filter { $0 != "\t" }
@@ -58,27 +51,27 @@ extension DumpView {
 
   private func annotation(_ name: String) -> String? {
     guard snapshot.system.operatingSystem == .linux else { return nil }
-    return snapshot.annotations.first { text($0.name) == name }.map { annotation in
-      input.withBytes { snapshot.text(annotation.value, in: $0) }
+    return snapshot.annotations.first { line($0.name) == name }.map { annotation in
+      dump.file.withBytes { snapshot.text(annotation.value, in: $0) }
     }
   }
 
   /// The time from the signal to the end of the capture, in nanoseconds.
-  var captureDuration: UInt64? { annotation(Self.captureDurationName).flatMap { UInt64($0) } }
+  package var captureDuration: UInt64? { annotation(Self.captureDurationName).flatMap { UInt64($0) } }
 
   /// The handler's notes on data that it could not capture.
-  var captureNotes: [String] {
+  package var captureNotes: [String] {
     annotation(Self.captureNotesName)?.split(separator: "\n").map { Wording.printable(String($0)) } ?? []
   }
 
   /// Whether an annotation is displayed elsewhere, as capture data.
   func isOfCapture(_ annotation: Annotation) -> Bool {
     snapshot.system.operatingSystem == .linux
-      && [Self.captureDurationName, Self.captureNotesName].contains(text(annotation.name))
+      && [Self.captureDurationName, Self.captureNotesName].contains(line(annotation.name))
   }
 
   /// The name of a capture method, such as "signal" or "ptrace".
-  static func name(of capture: ThreadSnapshot.Capture) -> String {
+  package static func name(of capture: ThreadSnapshot.Capture) -> String {
     switch capture {
     case .own: "own"
     case .signal: "signal"
@@ -89,7 +82,7 @@ extension DumpView {
   }
 
   /// Whether the registers of any thread were captured in another way than by a signal.
-  var hasUnusualCaptures: Bool {
+  package var hasUnusualCaptures: Bool {
     snapshot.threads.contains { [.ptrace, .proc, .notStopped].contains($0.capture) }
   }
 }

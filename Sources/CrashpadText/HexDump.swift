@@ -1,16 +1,16 @@
-import CrashpadBytes
-import CrashpadSnapshot
+internal import CrashpadBytes
+internal import CrashpadSnapshot
 
 /// A hex dump with sixteen bytes per line: address, bytes, characters.
-enum HexDump {
-  static func text(_ bytes: RawSpan, address: UInt64 = 0) -> String {
+package enum HexDump {
+  package static func text(_ bytes: RawSpan, address: UInt64 = 0) -> String {
     var text = ""
     text.reserveCapacity(bytes.byteCount / 16 * 80)
     for start in stride(from: 0, to: bytes.byteCount, by: 16) { text += line(bytes, start, address) }
     return text
   }
 
-  static func line(_ bytes: RawSpan, _ start: Int, _ address: UInt64) -> String {
+  private static func line(_ bytes: RawSpan, _ start: Int, _ address: UInt64) -> String {
     var line = hexadecimal(address &+ UInt64(start), width: 16) + " "
     var characters = ""
     for place in 0..<16 {

@@ -1,12 +1,12 @@
-import CrashpadMeaning
-import CrashpadSnapshot
+internal import CrashpadMeaning
+internal import CrashpadSnapshot
 
 /// The exception as in Apple's reports: the Mach exception with the resulting signal.
-struct AppleExceptionTitle {
+package struct AppleExceptionTitle: Sendable {
   /// Such as "EXC_BAD_ACCESS (SIGSEGV)".
-  let type: String
+  package let type: String
   /// Such as "KERN_INVALID_ADDRESS at 0x0000000000000010".
-  let subtype: String?
+  package let subtype: String?
 
   init(_ exception: ExceptionSnapshot, _ system: SystemSnapshot) {
     let title = ExceptionDescription(exception, system).title

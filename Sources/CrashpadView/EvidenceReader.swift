@@ -1,21 +1,21 @@
-import CrashpadFiles
-import CrashpadMeaning
-import CrashpadSignatures
-import CrashpadSnapshot
-import CrashpadSymbolication
-import CrashpadText
-import SystemPackage
+internal import CrashpadCore
+package import CrashpadFiles
+package import CrashpadMeaning
+internal import CrashpadSignatures
+package import CrashpadSnapshot
+package import CrashpadSymbolication
+internal import CrashpadText
 
 /// Extracts texts and symbolicated stacks from a snapshot.
-struct EvidenceReader {
-  let evidence: CrashEvidence
-  let symbolization: Symbolization
-  let symbolFindings: [SymbolFileFinding]
+package struct EvidenceReader: Sendable {
+  package let evidence: CrashEvidence
+  package let symbolization: Symbolization
+  package let symbolFindings: [SymbolFileFinding]
   /// For each module, whether it belongs to the application.
-  let isOfApp: [Bool]
+  package let isOfApp: [Bool]
 
   /// - Parameter known: the stacks of all threads, if they are known already.
-  init(_ snapshot: ProcessSnapshot, _ input: InputFile, _ cache: SymbolCache, _ known: Symbolization? = nil) {
+  package init(_ snapshot: ProcessSnapshot, _ input: InputFile, _ cache: SymbolCache, _ known: Symbolization? = nil) {
     func text(_ content: Content?) -> String? {
       guard let content, !content.isEmpty else { return nil }
       return input.withBytes { snapshot.text(content, in: $0) }
@@ -49,21 +49,6 @@ struct EvidenceReader {
       messages: Self.messages(snapshot, text))
   }
 
-  private static let withoutSymbols = SymbolCache(SymbolSearch(paths: [], looksInSystem: false))
-
-  /// The summary with which `explain` begins.
-  ///
-  /// - Parameter known: the stack of the crashed thread, if it is known already. A report lists the frames of all
-  ///   threads, and its explanation may rest on another thread, so these are read here without symbols.
-  static func summary(_ view: DumpView, _ known: Symbolization?) -> String {
-    let stacks =
-      known.flatMap { view.snapshot.report == nil ? $0 : nil }
-      ?? Symbolization(
-        view.snapshot, view.input, withoutSymbols, threads: view.snapshot.report == nil ? .crashed : .all)
-    return Wording.printable(
-      Explanation(EvidenceReader(view.snapshot, view.input, withoutSymbols, stacks).evidence).summary)
-  }
-
   private static func messages(_ snapshot: ProcessSnapshot, _ text: (Content?) -> String?) -> [String] {
     var messages = snapshot.report?.messages.map(\.text) ?? []
     for module in snapshot.modules { messages += module.messages.compactMap { text($0) } }
@@ -86,11 +71,31 @@ private struct FrameReader {
     let module = frame.frame.module
     let functions = frame.symbol?.frames ?? []
     func make(_ function: SymbolizedAddress.Frame?) -> CrashEvidence.Frame {
-      let location = SymbolizedView.location(function).map { "\(lastPathComponent($0.file)):\($0.line)" }
+      let location = function?.source.map { "\(lastPathComponent($0.file)):\($0.line)" }
       return CrashEvidence.Frame(
-        function: SymbolizedView.name(function), module: module.map { names[$0] }, offset: frame.frame.moduleOffset,
+        function: SymbolizedAddress.line(function), module: module.map { names[$0] }, offset: frame.frame.moduleOffset,
         location: location, isOfApp: module.map { isOfApp[$0] } ?? false)
     }
     return functions.isEmpty ? [make(nil)] : functions.map { make($0) }
+  }
+}
+
+extension CrashView {
+  private static let withoutSymbols = SymbolCache(SymbolSearch(paths: [], looksInSystem: false))
+
+  /// The sentence with which `explain` begins. A report lists the frames of all threads, and its explanation may rest on another
+  /// thread than the crashed one, so these are read without symbols.
+  package var summary: String {
+    let stacks =
+      symbolization.flatMap { snapshot.report == nil ? $0 : nil }
+      ?? Symbolization(
+        snapshot, dump.file, Self.withoutSymbols, threads: snapshot.report == nil ? .crashed : .all)
+    return Wording.printable(
+      Explanation(EvidenceReader(snapshot, dump.file, Self.withoutSymbols, stacks).evidence).summary)
+  }
+
+  /// The evidence in the stacks that were walked.
+  package func evidence(_ cache: SymbolCache) -> EvidenceReader {
+    EvidenceReader(snapshot, dump.file, cache, symbolization)
   }
 }

@@ -1,0 +1,294 @@
+internal import CrashpadBytes
+internal import CrashpadCore
+internal import CrashpadMeaning
+internal import CrashpadMinidump
+internal import CrashpadSignatures
+internal import CrashpadSnapshot
+internal import CrashpadText
+
+/// The facts about a crash that fit on one screen, as labels with values.
+package struct CrashFactList: Sendable {
+  package enum Scope: Sendable {
+    /// All of them.
+    case all
+    /// What stands above stacks: the crash, the process, and the machine.
+    case head
+    /// What tells one of many inputs from the others: the crash, the process, and the time.
+    case short
+  }
+
+  package enum Emphasis: Sendable {
+    case none
+    case summary
+    case crash
+  }
+
+  package struct Line: Sendable {
+    /// Empty if the line goes on with the label before it.
+    package let label: String
+    package let text: String
+    package let emphasis: Emphasis
+  }
+
+  package private(set) var lines: [Line] = []
+  private let view: CrashView
+  private let scope: Scope
+  /// A summary sentence; nil if it is printed elsewhere.
+  private let summary: String?
+
+  private var snapshot: ProcessSnapshot { view.snapshot }
+  private var isHead: Bool { scope == .head }
+
+  /// The number of messages and annotations on the screen; `--annotations` prints all.
+  private static let messages = 4
+  private static let annotations = 10
+
+  package init(_ view: CrashView, _ scope: Scope, summary: String? = nil) {
+    self.view = view
+    self.scope = scope
+    self.summary = summary
+    describe()
+  }
+
+  private mutating func describe() {
+    describeCrash()
+    describeProcess()
+    if scope == .short { return }
+    describeSystem()
+    describeMessages()
+    if let signature = view.signature, isHead {
+      add("Signature", "\(signature.id)  \(Wording.printable(signature.text))")
+    }
+    if isHead { return }
+    describeCapture()
+    describeContents()
+  }
+
+  private mutating func add(_ label: String, _ text: String?, _ emphasis: Emphasis = .none) {
+    if let text { lines.append(Line(label: label, text: text, emphasis: emphasis)) }
+  }
+
+  private mutating func describeCrash() {
+    add("Summary", summary, .summary)
+    guard let exception = view.exception else {
+      describeNoException()
+      return
+    }
+    add("Crash", exception.title, .crash)
+    // If no more specific cause is known, the summary contains the explanation already.
+    if let explanation = exception.explanation, summary?.holds(explanation) != true { add("", explanation) }
+    if isHead { return }
+    describeTermination()
+    if let frame = view.firstRecorded {
+      add("Where", frame.line)
+    } else if let context = exception.context {
+      let pc = context.instructionPointer
+      let place = exception.location?.line ?? (pc == 0 ? "unknown" : "no module")
+      add("Where", "\(place) (pc \(Wording.hex(pc)))")
+    } else {
+      add("Where", "unknown: the exception has no registers")
+    }
+    describeThread(exception.threadID)
+  }
+
+  private mutating func describeThread(_ threadID: UInt64) {
+    let id = "id \(threadID)"
+    if let index = view.crashedThread {
+      let thread = snapshot.threads[index]
+      let name = view.line(thread.name).map { " \"\($0)\"" } ?? ""
+      let queue = view.line(thread.queue).map { ", queue \($0)" } ?? ""
+      let number = thread.id.map { ", id \($0)" } ?? ""
+      add("Thread", "\(index) of \(grouped(snapshot.threads.count))\(number)\(name)\(queue)")
+    } else if snapshot.report == nil {
+      add("Thread", "\(id), which is not among the \(Wording.count(snapshot.threads.count, "thread"))")
+    }
+  }
+
+  /// Describes a dump or a report without an exception.
+  private mutating func describeNoException() {
+    let report = snapshot.report
+    switch report?.kind {
+    case nil: add("Crash", summary == nil ? "none: the dump has no exception" : "none")
+    case .jetsam:
+      add("Event", "JetsamEvent: the system ran short of memory", .crash)
+      describeJetsam()
+    case .resource:
+      let event = report?.fields.first { $0.name == "Event" }.map { Wording.printable($0.value) }
+      add("Event", event ?? "a resource limit was exceeded", .crash)
+    case .hang: add("Event", "a hang", .crash)
+    case .stackshot:
+      add("Event", "stacks of the whole system; no process crashed")
+      add("", "FILE/PID and FILE/NAME show other processes")
+    case .crash, .osFault: add("Crash", "none: the report has no exception")
+    }
+    describeTermination()
+  }
+
+  private mutating func describeJetsam() {
+    guard let jetsam = snapshot.report?.jetsam else { return }
+    let page = jetsam.pageSize ?? 16384
+    func size(_ process: ReportSnapshot.JetsamProcess) -> String {
+      process.residentPages.map {
+        ", \(grouped($0.multipliedReportingOverflow(by: page).partialValue >> 20)) MiB"
+      } ?? ""
+    }
+    let killed = jetsam.processes.filter { $0.reason != nil }
+    for (index, process) in killed.prefix(4).enumerated() {
+      let states = process.states.isEmpty ? "" : " (\(process.states.joined(separator: ", ")))"
+      add(
+        index == 0 ? "Killed" : "",
+        Wording.printable("\(process.name)\(states), \(process.reason ?? "")\(size(process))"))
+    }
+    if killed.isEmpty { add("Killed", "none is marked as killed") }
+    add("Largest", jetsam.largestProcess.map(Wording.printable))
+    add("Processes", grouped(jetsam.processes.count))
+  }
+
+  /// Describes the termination: "FRONTBOARD 0x8badf00d", and the system's reasons.
+  private mutating func describeTermination() {
+    guard let termination = snapshot.report?.termination else { return }
+    let code = termination.code.map { $0 < 1000 ? String($0) : Wording.hex($0) }
+    let by = termination.byProcess.map { "by \($0)" }
+    let parts = [termination.namespace, code, termination.indicator.map { "(\($0))" }, by].compactMap { $0 }
+    if !parts.isEmpty { add("Ended", Wording.printable(parts.joined(separator: " "))) }
+    for reason in (termination.reasons + termination.details).prefix(isHead ? 1 : 2) {
+      add("", Wording.shortened(Wording.printable(reason), to: 300))
+    }
+  }
+
+  private mutating func describeProcess() {
+    if snapshot.report?.jetsam != nil { return add("When", snapshot.snapshotTime.map { Wording.date($0) + zone }) }
+    let executable = snapshot.executableIndex
+    let listed = snapshot.report?.processName.map { Wording.printable($0) }
+    var process = (listed ?? executable.map { view.moduleName($0) }).map { $0 + ", " } ?? ""
+    process += snapshot.processID.map { "pid \($0)" } ?? "pid unknown"
+    if let parent = snapshot.parentProcessID { process += ", parent \(parent)" }
+    if let user = snapshot.userTime, let system = snapshot.systemTime {
+      process += ", CPU \(Wording.cpuTime(user)) user, \(Wording.cpuTime(system)) system"
+    }
+    add("Process", process)
+    if scope == .short {
+      if let time = snapshot.snapshotTime { add("When", Wording.date(time) + zone) }
+      return
+    }
+    if let report = snapshot.report {
+      let version = report.version.map { version in report.build.map { "\(version) (\($0))" } ?? version }
+      let parts = [report.bundleID, version, report.role].compactMap { $0 }
+      if !parts.isEmpty { add("", Wording.printable(parts.joined(separator: ", "))) }
+    }
+    if let executable { add("", identity(executable)) }
+    let command = view.commandLine
+    if let path = view.executablePath, command.map({ $0 != path && !$0.hasPrefix(path + " ") }) ?? true {
+      add("Executable", path)
+    }
+    add("Command", command.map { Wording.shortened(Wording.printable($0), to: 300) })
+    if let time = snapshot.snapshotTime { add("When", Wording.date(time) + zone) }
+    if isHead { return }
+    if let start = snapshot.startTime {
+      var text = "since \(Wording.date(start))"
+      if let end = snapshot.snapshotTime { text += ", for \(Wording.duration(seconds: end.seconds &- start.seconds))" }
+      add("Running", text)
+    }
+    if let uptime = snapshot.system.crashpadUptime {
+      add("Handler", "installed for \(Wording.duration(seconds: Int64(clamping: uptime / 1_000_000_000)))")
+    }
+  }
+
+  private func identity(_ index: Int) -> String? {
+    let module = view.module(index)
+    return module.identity.map { (module.isBuildID ? "build id " : "UUID ") + $0 }
+  }
+
+  private var zone: String {
+    let zone = snapshot.system.timeZone
+    let isSummer = zone.daylightSaving == .daylightTime
+    guard let offset = isSummer ? zone.daylightOffset : zone.standardOffset else { return "" }
+    let name = view.line(isSummer ? zone.daylightName : zone.standardName)
+    return " (local zone \([name, Wording.offset(seconds: offset)].compactMap { $0 }.joined(separator: ", ")))"
+  }
+
+  private mutating func describeSystem() {
+    let system = snapshot.system
+    // 0 where the handler could not count them, as in a container without /sys.
+    let cpus = system.cpuCount.flatMap { $0 == 0 ? nil : Wording.count(Int($0), "CPU") }
+    let machine = [
+      view.cpuModel ?? view.line(system.machine), system.architecture.rawValue, view.line(system.cpuVendor), cpus,
+    ]
+    add("Device", machine.compactMap { $0 }.joined(separator: ", "))
+    var os = system.operatingSystem.rawValue
+    if let version = view.osVersion { os += " \(version)" }
+    var kernel: String?
+    if let distribution = view.distribution {
+      os += " (\(distribution))"
+      if !isHead { kernel = view.kernel }
+    } else if let build = view.line(system.osBuild) {
+      // On Linux the build is the whole uname(1), including name and version.
+      os = build.hasPrefix(os) ? build : "\(os) (\(build))"
+    }
+    add("System", os)
+    add("Kernel", kernel)
+    if !isHead, let memory = system.memory, let page = system.pageSize {
+      let parts = [
+        ("free", memory.free), ("active", memory.active), ("inactive", memory.inactive), ("wired", memory.wired),
+      ]
+      let known = parts.compactMap { part in
+        part.1.map {
+          "\(grouped(UInt64($0).multipliedReportingOverflow(by: page).partialValue >> 20)) MiB \(part.0)"
+        }
+      }
+      if !known.isEmpty { add("Memory", known.joined(separator: ", ")) }
+    }
+  }
+
+  /// Adds the first messages and annotations; a dump may have a thousand.
+  private mutating func describeMessages() {
+    add("Messages", view.messages, limit: Self.messages, length: 300)
+    if !isHead { add("Annotations", view.annotationEntries, limit: Self.annotations, length: 200) }
+  }
+
+  private mutating func add(_ label: String, _ entries: [CrashView.Entry], limit: Int, length: Int) {
+    for (index, entry) in entries.prefix(limit).enumerated() { add(index == 0 ? label : "", entry.line(limit: length)) }
+    let more = entries.count - limit
+    if more > 0 { add("", "… \(grouped(more)) more; inspect --annotations shows all") }
+  }
+
+  /// Describes how long a Linux process was stopped for the dump, and what the dump lacks.
+  private mutating func describeCapture() {
+    var label = "Capture"
+    if let duration = view.captureDuration {
+      add(label, "took \(Wording.duration(nanoseconds: duration))")
+      label = ""
+    }
+    for note in view.captureNotes.prefix(Self.messages) {
+      add(label, Wording.shortened(note, to: 200))
+      label = ""
+    }
+    let more = view.captureNotes.count - Self.messages
+    if more > 0 { add("", "… \(grouped(more)) more; inspect --annotations shows all") }
+    var ways = [(ThreadSnapshot.Capture.ptrace, "stopped by ptrace")]
+    // The handler's own notes are more detailed.
+    if view.captureNotes.isEmpty {
+      ways += [(.proc, "with stack and instruction pointer only"), (.notStopped, "not stopped: without registers")]
+    }
+    for (capture, text) in ways where view.threadCount(capturedBy: capture) > 0 {
+      add(label, "\(Wording.count(view.threadCount(capturedBy: capture), "thread")) \(text)")
+      label = ""
+    }
+  }
+
+  private mutating func describeContents() {
+    let (ranges, bytes) = view.memorySize
+    var parts = [
+      Wording.count(snapshot.threads.count, "thread"), Wording.count(snapshot.modules.count, "module"),
+      "\(Wording.count(ranges, "memory range")) with \(grouped(bytes)) bytes",
+    ]
+    // Reports hold no memory.
+    if snapshot.report != nil { parts.removeLast() }
+    if snapshot.report?.jetsam == nil { add("Contents", parts.joined(separator: ", ")) }
+    if !view.streams.isEmpty {
+      add("Streams", view.streams.map(\.type.name).joined(separator: " "))
+    }
+    if snapshot.reportID != .zero { add("Report", snapshot.reportID.text) }
+    if snapshot.clientID != .zero { add("Client", snapshot.clientID.text) }
+  }
+}

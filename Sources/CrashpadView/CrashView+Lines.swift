@@ -1,0 +1,54 @@
+internal import CrashpadSnapshot
+internal import CrashpadSymbolication
+internal import CrashpadText
+
+extension CrashView {
+  /// The parts of one line of a stack, as text and pages show them.
+  package struct Line: Sendable {
+    package let number: Int
+    /// Such as "main", or "server + 0x12b0" without symbols, or "<signal handler called>".
+    package let name: String
+    /// Such as " + 12", or empty.
+    package let offset: String
+    /// Such as "/src/main.cpp:42".
+    package let location: String?
+    /// Such as "server + 0x12b0", or "inlined"; empty if that is the name.
+    package let module: String
+    /// The address with all digits.
+    package let address: String
+    /// The way in which the frame was found.
+    package let trust: String
+    /// Whether the frame is a guess.
+    package let isGuess: Bool
+    /// Whether this is the most relevant frame: the first one in the program itself.
+    package var isMarked = false
+  }
+
+  package func line(_ row: Row) -> Line {
+    let module = moduleName(row)
+    // A report without its images names them, and does not say where they are.
+    let place = module.map { name in name + (row.moduleOffset.map { " + \(Wording.hex($0))" } ?? "") }
+    func line(_ name: String, offset: String = "", location: String? = nil, module: String = "") -> Line {
+      Line(
+        number: row.number, name: name, offset: offset, location: location, module: module,
+        address: fullAddress(row.address), trust: row.isInlined ? "inlined" : row.trust.rawValue,
+        isGuess: row.trust == .scan && !row.isInlined)
+    }
+    if row.isSignalFrame, !row.isInlined { return line("<signal handler called>") }
+    let location = row.function?.sourceLine
+    guard let name = row.name else {
+      if row.moduleOffset != nil, let place { return line(place, location: location) }
+      return line("\(fullAddress(row.address)) in \(module ?? "no module")", location: location)
+    }
+    if row.isInlined { return line(name, location: location, module: "inlined") }
+    let offset = row.functionOffsetAnywhere.map { " + \($0)" + (row.isNearest ? " (nearest symbol)" : "") } ?? ""
+    return line(name, offset: offset, location: location, module: place ?? "")
+  }
+
+  /// The lines of rows, of which the first in the program itself is marked.
+  package func lines(_ rows: [Row], marking: Bool) -> [Line] {
+    var lines = rows.map { line($0) }
+    if marking, let own = firstOwn(rows) { lines[own].isMarked = true }
+    return lines
+  }
+}

@@ -1,0 +1,76 @@
+internal import CrashpadCore
+internal import CrashpadSnapshot
+internal import CrashpadText
+
+/// The messages and annotations of a process and its modules.
+extension CrashView {
+  /// A message or an annotation, as one line.
+  package struct Entry: Sendable, Hashable {
+    /// Nil of the process.
+    package var module: String?
+    /// Nil of a message.
+    package var name: String?
+    package var value: String
+
+    package init(module: String?, name: String?, value: String) {
+      self.module = module
+      self.name = name
+      self.value = value
+    }
+
+    /// The entry after its module's name, unless it belongs to the process.
+    ///
+    /// - Parameter limit: the longest value, in characters; nil for no limit.
+    package func line(limit: Int?) -> String {
+      let text = limit.map { Wording.shortened(value, to: $0) } ?? value
+      return (module.map { "\($0): " } ?? "") + (name.map { "\($0) = " } ?? "") + text
+    }
+  }
+
+  /// The messages that programs left at their end, as failed assertions do.
+  package var messages: [Entry] {
+    let listed = (snapshot.report?.messages ?? []).map {
+      Entry(module: $0.image.map(Wording.printable), name: nil, value: Wording.printable($0.text))
+    }
+    let triage = (snapshot.report?.kernelTriage ?? []).map {
+      Entry(module: "kernel", name: nil, value: Wording.printable($0))
+    }
+    return listed + moduleMessages + triage
+  }
+
+  /// The messages of modules alone.
+  package var moduleMessages: [Entry] {
+    snapshot.modules.enumerated().flatMap { index, module in
+      module.messages.compactMap { message in
+        line(message).map { Entry(module: moduleName(index), name: nil, value: $0) }
+      }
+    }
+  }
+
+  /// The annotations of the process, then those of each module.
+  package var annotationEntries: [Entry] {
+    var entries: [Entry] = []
+    for annotation in snapshot.annotations where !isOfCapture(annotation) { entries.append(entry(annotation, nil)) }
+    for (index, module) in snapshot.modules.enumerated() {
+      let name = moduleName(index)
+      entries += module.simpleAnnotations.map { entry($0, name) }
+      for object in module.annotationObjects {
+        let value =
+          object.type == 1
+          ? line(object.value) ?? ""
+          : "\(Wording.count(object.value.count, "byte")) of type \(Wording.hex(UInt64(object.type)))"
+        entries.append(Entry(module: name, name: line(object.name) ?? "\"\"", value: value))
+      }
+    }
+    return entries
+  }
+
+  private func entry(_ annotation: Annotation, _ module: String?) -> Entry {
+    Entry(module: module, name: line(annotation.name) ?? "\"\"", value: line(annotation.value) ?? "")
+  }
+
+  /// The value of the annotation of the process with this name.
+  package func annotation(named name: String) -> String? {
+    snapshot.annotations.first { line($0.name) == name }.flatMap { line($0.value) }
+  }
+}

@@ -1,0 +1,204 @@
+internal import CrashpadCore
+internal import CrashpadFiles
+package import CrashpadSnapshot
+package import CrashpadSymbolication
+internal import CrashpadText
+internal import SystemPackage
+
+/// The modules, and the files with their symbols.
+extension CrashView {
+  package struct Module: Sendable {
+    let snapshot: ModuleSnapshot
+    /// In the dump's list.
+    package let index: Int
+    /// The path of the file, or the name in its place.
+    package let path: Text?
+    package let debugName: Text?
+    /// A UUID, or a build id in hexadecimal digits.
+    package let identity: String?
+    package let isBuildID: Bool
+    package let version: String?
+    package let messages: [Text]
+    package let simpleAnnotations: [NamedText]
+    package let annotationObjects: [AnnotationValue]
+
+    package var address: UInt64? { snapshot.address }
+    package var size: UInt64? { snapshot.size }
+    /// The byte after the last one.
+    package var end: UInt64? { snapshot.address.flatMap { address in snapshot.size.map { address &+ $0 } } }
+    package var timestamp: UInt64? { snapshot.timestamp }
+    package var fileType: ModuleSnapshot.FileType? { snapshot.fileType }
+    package var bundleID: String? { snapshot.bundleID }
+    package var bundleVersion: String? { snapshot.bundleVersion }
+    package var architecture: String? { snapshot.architecture }
+    package var uuid: UUIDBytes? { if case .uuid(let uuid, _)? = snapshot.identity { uuid } else { nil } }
+  }
+
+  package struct NamedText: Sendable {
+    package let name: Text
+    package let value: Text
+  }
+
+  /// An annotation object of a module.
+  package struct AnnotationValue: Sendable {
+    package let name: Text
+    package let type: UInt16
+    package let bytes: [UInt8]
+
+    /// Nil if the value is not a text.
+    package var text: Text? { type == 1 ? Text(bytes) : nil }
+  }
+
+  package var moduleCount: Int { snapshot.modules.count }
+
+  package var moduleList: [Module] { snapshot.modules.indices.map { module($0) } }
+
+  package func module(_ index: Int) -> Module {
+    let module = snapshot.modules[index]
+    var isBuildID = false
+    if case .buildID? = module.identity { isBuildID = true }
+    return Module(
+      snapshot: module, index: index, path: text(module.name), debugName: text(module.debugName),
+      identity: identity(module), isBuildID: isBuildID, version: version(module),
+      messages: module.messages.compactMap { text($0) }, simpleAnnotations: module.simpleAnnotations.map(namedText),
+      annotationObjects: module.annotationObjects.map { object in
+        AnnotationValue(
+          name: text(object.name) ?? Text([]), type: object.type,
+          bytes: dump.file.withBytes { snapshot.bytes(of: object.value, in: $0) })
+      })
+  }
+
+  func namedText(_ annotation: Annotation) -> NamedText {
+    NamedText(name: text(annotation.name) ?? Text([]), value: text(annotation.value) ?? Text([]))
+  }
+
+  /// The annotations of the process.
+  package var annotations: [NamedText] { snapshot.annotations.map(namedText) }
+
+  package struct UnloadedModule: Sendable {
+    package let name: Text?
+    package let address: UInt64
+    /// Bytes.
+    package let size: UInt32
+    /// Seconds since 1970, as the linker wrote them.
+    package let timestamp: UInt32
+  }
+
+  package var unloadedModules: [UnloadedModule] {
+    snapshot.unloadedModules.map {
+      UnloadedModule(name: text($0.name), address: $0.address, size: $0.size, timestamp: $0.timestamp)
+    }
+  }
+
+  private func identity(_ module: ModuleSnapshot) -> String? {
+    switch module.identity {
+    case .uuid(let uuid, let age): return age == 0 ? uuid.text : "\(uuid.text) age \(age)"
+    case .buildID(let content):
+      return hexadecimalDigits(dump.file.withBytes { snapshot.bytes(of: content, in: $0) })
+    case nil: return nil
+    }
+  }
+
+  private func version(_ module: ModuleSnapshot) -> String? {
+    if let version = module.dylibVersion { return "\(version >> 16).\(version >> 8 & 0xff).\(version & 0xff)" }
+    guard let version = module.sourceVersion else { return nil }
+    guard [.ios, .macos].contains(snapshot.system.operatingSystem) else {
+      return [48, 32, 16, 0].map { String(version >> UInt64($0) & 0xffff) }.joined(separator: ".")
+    }
+    // LC_SOURCE_VERSION has one part of 24 bits and four of 10; trailing zero parts are left out.
+    var parts = [version >> 40] + [30, 20, 10, 0].map { version >> UInt64($0) & 0x3ff }
+    while parts.count > 2, parts.last == 0 { parts.removeLast() }
+    return parts.map { String($0) }.joined(separator: ".")
+  }
+
+  // MARK: Symbols
+
+  /// The modules with the files of their symbols; empty if no stack was walked.
+  package var symbolizedModules: [Symbolization.Module] { symbolization?.modules ?? [] }
+
+  /// The modules that contain frames.
+  package var modulesWithFrames: [Symbolization.Module] {
+    guard let symbolization else { return [] }
+    let frames = symbolization.threads.flatMap(\.frames) + symbolization.lastException
+    let used = Set(frames.compactMap(\.frame.module))
+    return symbolization.modules.filter { used.contains($0.index) }
+  }
+}
+
+extension [Symbolization.Module] {
+  /// The findings about their symbol files.
+  package var fileFindings: [SymbolFileFinding] { flatMap { $0.symbols?.fileFindings ?? [] } }
+}
+
+extension Symbolization.Module {
+  package enum SymbolState: String, Sendable, CaseIterable {
+    case found
+    case refused
+    case missing = "not found"
+    case unused = "not needed"
+  }
+
+  package var symbolState: SymbolState {
+    guard let search = symbols?.search else { return .unused }
+    return search.files.isEmpty ? (search.refused.isEmpty ? .missing : .refused) : .found
+  }
+
+  /// Such as "found: /store/App/…/App.sym (breakpad)", "refused: /App.debug: of another build, 5CED…", "not found".
+  package var symbolLine: String {
+    guard let search = symbols?.search else { return "not searched" }
+    if !search.files.isEmpty {
+      let files = search.files.map { file in
+        "\(Wording.printable(file.path)) (\(file.role.rawValue)\(file.isVerified ? "" : ", unverified"))"
+      }
+      return "found: " + files.joined(separator: ", ")
+    }
+    if search.refused.isEmpty { return "not found" }
+    return "refused: "
+      + search.refused.map { "\(Wording.printable($0.path)): \($0.reason.words)" }.joined(separator: ", ")
+  }
+}
+
+extension SymbolSearch.Refusal.Reason {
+  package var words: String {
+    switch self {
+    case .otherBuild(let id): "other build \(Wording.printable(id))"
+    case .noIdentity: "no build id"
+    case .otherChecksum: "other checksum"
+    case .unknownFormat: "unknown format"
+    case .unreadable(let errno): errno.description
+    case .notWhole: "can't be read to its end"
+    case .notAFile: "no regular file"
+    }
+  }
+}
+
+/// The ids for requesting a module's symbols from a symbol server.
+package struct SymbolRequest: Sendable {
+  package let name: String
+  package let debugID: String?
+  package let buildID: String?
+  /// The path in a store with Breakpad's layout.
+  package let path: String?
+
+  package init(_ identity: ModuleIdentity) {
+    name = identity.debugName
+    debugID = identity.debugID?.text
+    buildID = identity.buildID.isEmpty ? nil : hexadecimalDigits(identity.buildID)
+    path = debugID.flatMap { id in
+      let base = identity.debugName.hasSuffix(".pdb") ? String(identity.debugName.dropLast(4)) : identity.debugName
+      return identity.debugName.isEmpty ? nil : "\(identity.debugName)/\(id)/\(base).sym"
+    }
+  }
+
+  /// The fields, separated by tabs.
+  package var line: String {
+    [name, debugID ?? "-", buildID ?? "-", path ?? "-"].map { Wording.printable($0) }.joined(separator: "\t")
+  }
+}
+
+extension CrashView {
+  /// The requests for modules that have frames but no symbols.
+  package var symbolRequests: [SymbolRequest] {
+    modulesWithFrames.filter { $0.symbols?.isFound != true }.map { SymbolRequest($0.identity) }
+  }
+}

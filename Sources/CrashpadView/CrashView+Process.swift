@@ -1,0 +1,96 @@
+internal import CrashpadCore
+internal import CrashpadFiles
+internal import CrashpadMeaning
+package import CrashpadSnapshot
+internal import CrashpadText
+
+/// The process, the exception that ended it, and what a report says of both.
+extension CrashView {
+  package var processID: Int32? { snapshot.processID }
+  package var parentProcessID: Int32? { snapshot.parentProcessID }
+  package var startTime: Timestamp? { snapshot.startTime }
+  package var snapshotTime: Timestamp? { snapshot.snapshotTime }
+  package var userTime: Timestamp? { snapshot.userTime }
+  package var systemTime: Timestamp? { snapshot.systemTime }
+  /// Zero for none.
+  package var reportID: UUIDBytes { snapshot.reportID }
+  /// Zero for none.
+  package var clientID: UUIDBytes { snapshot.clientID }
+  /// The facts that a report lists; nil of a dump.
+  package var report: ReportSnapshot? { snapshot.report }
+  /// The program's own module, an index of `modules`.
+  package var mainModule: Int? { snapshot.executableIndex }
+  /// The thread that crashed, an index of `threads`.
+  package var crashedThread: Int? { snapshot.crashedThread }
+  /// Whether an exception, or a thread that a report names, says that the process crashed.
+  package var hasCrash: Bool { snapshot.exception != nil || snapshot.report?.faultingThread != nil }
+
+  /// The seconds from the start of the process to the capture.
+  package var uptime: Int64? {
+    guard let start = snapshot.startTime, let end = snapshot.snapshotTime else { return nil }
+    return end.seconds &- start.seconds
+  }
+
+  /// The arguments of a Linux process, separated by spaces.
+  package var commandLine: String? {
+    guard let content = snapshot.linux?.commandLine else { return nil }
+    var bytes = dump.file.withBytes { snapshot.bytes(of: content, in: $0) }
+    while bytes.last == 0 { bytes.removeLast() }
+    if bytes.isEmpty { return nil }
+    return String(decoding: bytes.map { $0 == 0 ? 0x20 : $0 }, as: UTF8.self)
+  }
+
+  /// The executable's path on Linux.
+  package var executablePath: String? {
+    guard snapshot.system.operatingSystem == .linux else { return nil }
+    return snapshot.executableIndex.flatMap { line(snapshot.modules[$0].name) }
+  }
+
+  // MARK: The exception
+
+  package struct Exception: Sendable {
+    let snapshot: ExceptionSnapshot
+    /// Such as "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS at 0x10".
+    package let title: String
+    /// Nil if the title has it.
+    package let explanation: String?
+    /// As in Apple's reports.
+    package let appleTitle: AppleExceptionTitle
+    /// Where the instruction is; nil without registers, or outside all modules.
+    package let location: Location?
+
+    package var kind: ExceptionSnapshot.Kind { snapshot.kind }
+    package var threadID: UInt64 { snapshot.threadID }
+    package var code: UInt32 { snapshot.code }
+    package var info: UInt32 { snapshot.info }
+    package var address: UInt64 { snapshot.address }
+    package var codes: [UInt64] { snapshot.codes }
+    package var context: CPUContext? { snapshot.context }
+  }
+
+  /// Nil if nothing was raised, or the report has no exception.
+  package var exception: Exception? {
+    guard let exception = snapshot.exception else { return nil }
+    let description = ExceptionDescription(exception, snapshot.system)
+    return Exception(
+      snapshot: exception, title: description.title, explanation: description.explanation,
+      appleTitle: AppleExceptionTitle(exception, snapshot.system),
+      location: exception.context.flatMap { location($0.instructionPointer) })
+  }
+
+  // MARK: The system
+
+  package var system: SystemSnapshot { snapshot.system }
+  package var osBuild: Text? { text(snapshot.system.osBuild) }
+  package var machine: Text? { text(snapshot.system.machine) }
+  package var cpuVendor: Text? { text(snapshot.system.cpuVendor) }
+  package var standardZoneName: Text? { text(snapshot.system.timeZone.standardName) }
+  package var daylightZoneName: Text? { text(snapshot.system.timeZone.daylightName) }
+
+  /// Such as "17.4.1".
+  package var osVersion: String? {
+    let system = snapshot.system
+    if system.osMajor == nil, system.osMinor == nil, system.osBugfix == nil { return nil }
+    return [system.osMajor, system.osMinor, system.osBugfix].map { $0.map(String.init) ?? "?" }.joined(separator: ".")
+  }
+}

@@ -1,0 +1,150 @@
+package import CrashpadSnapshot
+package import CrashpadSymbolication
+internal import CrashpadText
+
+/// The stacks that were walked, or that the input lists.
+extension CrashView {
+  /// The stack of a thread, or of the exception that led to the crash.
+  package struct Stack: Sendable {
+    package enum Owner: Sendable, Hashable {
+      /// An index of `threads`.
+      case thread(Int)
+      /// The thread of the exception, which is not among the threads.
+      case exceptionThread(id: UInt64?)
+      /// The exception that was not caught: where it was thrown.
+      case lastException
+    }
+
+    package let owner: Owner
+    package let isCrashed: Bool
+    package let id: UInt64?
+    package let name: String?
+    package let queue: String?
+    package let frames: [Symbolization.Frame]
+    package let end: WalkEnd
+    /// The registers at the start of the walk.
+    package let context: CPUContext?
+
+    /// The thread's index; nil if it is not among the threads.
+    package var thread: Int? { if case .thread(let index) = owner { index } else { nil } }
+
+    /// Whether the first frame of the program in it is marked, as the most relevant one.
+    package var isMarked: Bool { isCrashed || owner == .lastException }
+
+    /// The lines of the stack. Inlined calls come before the frame that contains them, and are numbered like frames.
+    package var rows: [Row] {
+      var rows: [Row] = []
+      rows.reserveCapacity(frames.count)
+      for frame in frames {
+        let functions = frame.symbol?.frames ?? []
+        for function in functions.dropLast() {
+          rows.append(Row(number: rows.count, frame: frame, function: function, isInlined: true))
+        }
+        rows.append(Row(number: rows.count, frame: frame, function: functions.last, isInlined: false))
+      }
+      return rows
+    }
+
+    /// The rows to print: if there are more than `limit`, the first and the last.
+    package func rows(limit: Int?) -> (first: ArraySlice<Row>, leftOut: Int, last: ArraySlice<Row>) {
+      let rows = self.rows
+      guard let limit, rows.count > limit else { return (rows[...], 0, []) }
+      return (rows.prefix(limit - limit / 2), rows.count - limit, rows.suffix(limit / 2))
+    }
+  }
+
+  /// One line of a stack: a frame, or a call inlined into one.
+  package struct Row: Sendable {
+    package let number: Int
+    let frame: Symbolization.Frame
+    /// Nil without symbols.
+    package let function: SymbolizedAddress.Frame?
+    package let isInlined: Bool
+
+    package var address: UInt64 { frame.frame.instruction }
+    package var trust: FrameTrust { frame.frame.trust }
+    package var module: Int? { frame.frame.module }
+    package var moduleOffset: UInt64? { frame.frame.moduleOffset }
+    package var isSignalFrame: Bool { frame.frame.isSignalFrame }
+    /// Whether the name is that of the nearest symbol before the address, which may be another function.
+    package var isNearest: Bool { frame.symbol?.isNearest == true }
+
+    /// The name as one line; nil without symbols.
+    package var name: String? { SymbolizedAddress.line(function) }
+
+    /// The offset from the first instruction of the function, in bytes.
+    package var functionOffset: UInt64? { frame.functionOffset(of: frame.frame.moduleOffset) }
+
+    /// The same of a frame whose module has no address: an offset from the start of the address space.
+    package var functionOffsetAnywhere: UInt64? {
+      frame.functionOffset(of: frame.frame.moduleOffset ?? frame.frame.instruction)
+    }
+  }
+
+  /// The stack of the exception that was not caught, if the input has it; the stack of the crashed thread, and then those of the
+  /// others, in the order in which people read them.
+  package var stacks: [Stack] { (lastException.map { [$0] } ?? []) + threadStacks }
+
+  /// The stacks of threads, the crashed one first.
+  package var threadStacks: [Stack] { symbolization?.threads.map(stack) ?? [] }
+
+  /// The same in the order of the dump.
+  package var threadStacksInOrder: [Stack] {
+    (symbolization?.threads.sorted { ($0.index ?? -1) < ($1.index ?? -1) } ?? []).map(stack)
+  }
+
+  /// The stack of the thread that crashed.
+  package var crashedStack: Stack? { symbolization?.threads.first(where: \.isCrashed).map(stack) }
+
+  /// Where the exception was thrown that was not caught; nil if the input does not have it beside the threads.
+  package var lastException: Stack? {
+    guard let frames = symbolization?.lastException, !frames.isEmpty else { return nil }
+    return Stack(
+      owner: .lastException, isCrashed: false, id: nil, name: nil, queue: nil, frames: frames, end: .done, context: nil)
+  }
+
+  private func stack(_ thread: Symbolization.Thread) -> Stack {
+    let recorded = thread.index.map { snapshot.threads[$0] }
+    return Stack(
+      owner: thread.index.map { .thread($0) } ?? .exceptionThread(id: snapshot.exception?.threadID),
+      isCrashed: thread.isCrashed, id: thread.index == nil ? snapshot.exception?.threadID : recorded?.id,
+      name: line(recorded?.name), queue: line(recorded?.queue), frames: thread.frames, end: thread.end,
+      context: thread.context)
+  }
+
+  /// The module's name without directories; nil for a frame outside all modules.
+  package func moduleName(_ row: Row) -> String? { row.module.map { moduleName($0) } }
+  package func moduleName(_ frame: Symbolization.Frame) -> String? { frame.frame.module.map { moduleName($0) } }
+
+  /// The index of the first row in the executable.
+  package func firstOwn(_ rows: [Row]) -> Int? {
+    guard let main = mainModule else { return nil }
+    return rows.firstIndex { $0.module == main && !$0.isSignalFrame }
+  }
+}
+
+extension Symbolization.Frame {
+  /// The offset of the frame from the first instruction of its function, in bytes.
+  ///
+  /// - Parameter offset: that of the frame in its module.
+  package func functionOffset(of offset: UInt64?) -> UInt64? {
+    guard let symbol, let offset, offset >= symbol.functionAddress else { return nil }
+    return offset - symbol.functionAddress
+  }
+}
+
+extension WalkEnd {
+  /// The reason why a walk ended, as a sentence; nil if the stack is complete.
+  ///
+  /// - Parameter frames: the number of frames that were walked.
+  package func sentence(frames: Int) -> String? {
+    switch self {
+    case .done: nil
+    case .noCaller: "The walk ends here: nothing leads to a caller."
+    case .missingMemory: "The walk ends here: the dump does not have the stack's memory from here on."
+    case .noProgress: "The walk ends here: the stack is corrupt and leads back to itself."
+    case .tooManyFrames: "The walk ends here: no more than \(grouped(frames)) frames are walked."
+    case .noRegisters: "No stack: the thread has no registers that can be walked from."
+    }
+  }
+}

@@ -1,0 +1,73 @@
+internal import CrashpadCore
+package import CrashpadSnapshot
+internal import CrashpadSymbolication
+internal import CrashpadText
+
+/// The threads as the dump lists them, without stacks.
+extension CrashView {
+  package struct Thread: Sendable {
+    let snapshot: ThreadSnapshot
+    /// In the dump's list.
+    package let index: Int
+    package let isCrashed: Bool
+    package let name: Text?
+    package let queue: Text?
+    /// Where the thread's instruction is; nil without registers, or outside all modules.
+    package let location: Location?
+    /// The frames that the input lists, with the names of their modules; nil of a dump.
+    package let recorded: [Recorded]?
+
+    package var id: UInt64? { snapshot.id }
+    package var priority: Int32? { snapshot.priority }
+    package var suspendCount: Int32? { snapshot.suspendCount }
+    package var dataAddress: UInt64? { snapshot.dataAddress }
+    package var context: CPUContext? { snapshot.context }
+    package var stack: ThreadSnapshot.Stack? { snapshot.stack }
+    package var capture: ThreadSnapshot.Capture? { snapshot.capture }
+  }
+
+  /// A frame as the input lists it.
+  package struct Recorded: Sendable {
+    package let frame: RecordedFrame
+    /// Nil if the input does not say in which module it is.
+    package let moduleName: String?
+
+    /// Such as "objc_release + 116, libobjc.A.dylib + 0x1ee8"; the address if neither is known.
+    package var line: String {
+      let module = moduleName.map { name in name + (frame.moduleOffset.map { " + \(Wording.hex($0))" } ?? "") }
+      let function = frame.function.map { name in
+        Wording.printable(Demangler.demangle(name, .simplified) ?? name)
+          + (frame.functionOffset.map { " + \($0)" } ?? "")
+      }
+      return [function, module ?? (function == nil ? Wording.hex(frame.address) : nil)].compactMap { $0 }
+        .joined(separator: ", ")
+    }
+  }
+
+  package var threadCount: Int { snapshot.threads.count }
+
+  package var threads: [Thread] { snapshot.threads.indices.map { thread($0) } }
+
+  package func thread(_ index: Int) -> Thread {
+    let thread = snapshot.threads[index]
+    return Thread(
+      snapshot: thread, index: index, isCrashed: index == crashedThread, name: text(thread.name),
+      queue: text(thread.queue), location: thread.context.flatMap { location($0.instructionPointer) },
+      recorded: thread.frames.map { $0.map(recorded) })
+  }
+
+  private func recorded(_ frame: RecordedFrame) -> Recorded {
+    Recorded(frame: frame, moduleName: frame.module.map { moduleName($0) })
+  }
+
+  /// The stack of the exception that led to the crash, as the input lists it; empty without one.
+  package var recordedLastException: [Recorded] { (snapshot.report?.lastException ?? []).map(recorded) }
+
+  /// The first frame that the input lists for the thread that crashed.
+  package var firstRecorded: Recorded? { crashedThread.flatMap { snapshot.threads[$0].frames?.first }.map(recorded) }
+
+  /// The number of threads that were captured in this way.
+  package func threadCount(capturedBy capture: ThreadSnapshot.Capture) -> Int {
+    snapshot.threads.count { $0.capture == capture }
+  }
+}

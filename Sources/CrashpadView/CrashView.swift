@@ -1,0 +1,182 @@
+internal import CrashpadBytes
+package import CrashpadCore
+internal import CrashpadFiles
+internal import CrashpadMinidump
+package import CrashpadSignatures
+package import CrashpadSnapshot
+package import CrashpadSymbolication
+internal import CrashpadText
+internal import IntermediateDump
+
+/// A crash as people and programs read it: everything that a dump or a report says, in order, with names.
+///
+/// Text, JSON, HTML and `.crash` print this value and nothing else, so that none of them can lack a part that another one
+/// has. The snapshot stays inside of this library: a part of it that no property here shows can't be printed. It is a class
+/// because it is handed to the description of each row, and never changes.
+package final class CrashView: Sendable {
+  let dump: Dump
+  let snapshot: ProcessSnapshot
+  let modules: ModuleMap
+  private let moduleNames: [String]
+  /// Names for single addresses; nil without symbols.
+  package let names: AddressNames?
+  /// The stacks that were walked; nil if none was.
+  let symbolization: Symbolization?
+  /// Nil if no signature was requested.
+  package let signature: Signature?
+
+  /// - Parameters:
+  ///   - dump: the input, which `snapshot` was read from.
+  ///   - names: names for addresses outside of stacks; nil for none.
+  ///   - stacks: the stacks of the threads; nil if none is to be shown.
+  package init(
+    _ dump: Dump, _ snapshot: ProcessSnapshot, names: AddressNames? = nil, stacks: Symbolization? = nil,
+    signature: Signature? = nil
+  ) {
+    self.dump = dump
+    self.snapshot = snapshot
+    self.names = names
+    self.signature = signature
+    symbolization = stacks
+    modules = ModuleMap(snapshot.modules)
+    // Computed in advance, because every frame of every stack needs one.
+    moduleNames = snapshot.modules.enumerated().map { index, module in
+      let path = module.name.map { name in
+        dump.file.withBytes { Wording.printable(snapshot.bytes(of: name, in: $0)) }
+      }
+      return path.flatMap { $0.isEmpty ? nil : lastPathComponent($0) } ?? "module \(index)"
+    }
+  }
+
+  /// Walks stacks, and names their frames.
+  ///
+  /// - Parameters:
+  ///   - allModules: whether symbols are searched for modules without frames too.
+  ///   - signatures: nil for no signature.
+  package convenience init(
+    _ dump: Dump, _ snapshot: ProcessSnapshot, _ cache: SymbolCache, threads: Symbolization.Threads = .crashed,
+    allModules: Bool = false, signatures: SignatureOptions?
+  ) {
+    let stacks = Symbolization(snapshot, dump.file, cache, threads: threads, allModules: allModules)
+    self.init(
+      dump, snapshot, stacks: stacks, signature: signatures.map { Signature(snapshot, dump.file, stacks, $0) })
+  }
+
+  /// The same crash with names for addresses outside of stacks.
+  package func naming(_ cache: SymbolCache) -> CrashView {
+    CrashView(
+      dump, snapshot, names: AddressNames(snapshot, dump.file, cache), stacks: symbolization, signature: signature)
+  }
+
+  /// The same crash with the stack of the thread that crashed.
+  package func walkingCrashedThread(_ cache: SymbolCache) -> CrashView {
+    CrashView(
+      dump, snapshot, names: names, stacks: Symbolization(snapshot, dump.file, cache, threads: .crashed),
+      signature: signature)
+  }
+
+  // MARK: Texts
+
+  /// A text of the dump.
+  package struct Text: Sendable, Hashable {
+    /// Bytes that are not UTF-8 have scalars of their own, as in arguments.
+    private let raw: String
+
+    init(_ bytes: [UInt8]) { raw = ArgumentText.text(bytes) }
+
+    /// One line, with bytes that are not UTF-8 as `\xNN`; nil if it is empty.
+    package var line: String? { raw.isEmpty ? nil : Wording.printable(raw) }
+    /// UTF-8, in which other bytes are U+FFFD.
+    package var text: String { ArgumentText.repaired(raw) }
+  }
+
+  func text(_ content: Content?) -> Text? {
+    content.map { content in Text(dump.file.withBytes { snapshot.bytes(of: content, in: $0) }) }
+  }
+
+  /// The same as one line; nil if it is missing or empty.
+  func line(_ content: Content?) -> String? {
+    guard let content, !content.isEmpty else { return nil }
+    return dump.file.withBytes { Wording.printable(snapshot.bytes(of: content, in: $0)) }
+  }
+
+  // MARK: Addresses
+
+  /// An address in a module.
+  package struct Location: Sendable {
+    /// The index in `modules`.
+    package let module: Int
+    package let moduleName: String
+    /// The offset from the start of the module, in bytes.
+    package let offset: UInt64
+    /// The symbol there; nil without symbols.
+    package let symbol: SymbolizedAddress?
+
+    /// Such as "main + 12 (/src/main.cpp:42), MyApp + 0x1234", or "MyApp + 0x1234".
+    package var line: String {
+      let place = "\(moduleName) + \(Wording.hex(offset))"
+      return symbol?.line(at: offset).map { "\($0), \(place)" } ?? place
+    }
+  }
+
+  /// The name of a module without directories, such as "libc.so.6", or "module 3".
+  package func moduleName(_ index: Int) -> String { moduleNames[index] }
+
+  /// Nil outside all modules.
+  package func location(_ address: UInt64) -> Location? {
+    guard let (module, offset) = lookup(address) else { return nil }
+    return Location(
+      module: module, moduleName: moduleName(module), offset: offset,
+      symbol: names?.name(module: module, offset: offset))
+  }
+
+  /// The module at `address`, or at the address without its pointer authentication code.
+  func lookup(_ address: UInt64) -> (module: Int, offset: UInt64)? {
+    modules.lookup(address) ?? modules.lookup(strip(address))
+  }
+
+  /// Removes the bits that are not part of the address: on arm64, the pointer authentication code.
+  private func strip(_ address: UInt64) -> UInt64 {
+    // Simulators on Intel record a mask of all bits, which would leave nothing.
+    guard snapshot.system.architecture == .arm64, let mask = snapshot.system.addressMask, mask != .max else {
+      return address
+    }
+    return address & ~mask
+  }
+
+  /// The address with all digits of the architecture.
+  package func fullAddress(_ value: UInt64) -> String {
+    let isNarrow = snapshot.system.architecture == .x86 || snapshot.system.architecture == .arm
+    return "0x" + hexadecimal(value, width: isNarrow ? 8 : 16)
+  }
+
+  /// Opens the symbol files of the modules in the stacks for `names` too, so that their findings are known.
+  package func lookAtModulesOfStacks() {
+    for module in symbolization?.modules ?? [] where module.symbols != nil { names?.look(at: module.index) }
+  }
+}
+
+extension SymbolizedAddress {
+  /// The name of a function as one line: "main"; nil without a name.
+  package static func line(_ function: Frame?) -> String? {
+    function.flatMap { $0.name ?? $0.function }.map { Wording.printable($0) }
+  }
+
+  /// "main + 12 (/src/main.cpp:42)"; of inlined calls the innermost one. Nil without a name.
+  package func line(at offset: UInt64) -> String? {
+    guard let function = frames.first, let name = Self.line(function) else { return nil }
+    let distance = frames.count == 1 && offset >= functionAddress ? " + \(offset - functionAddress)" : ""
+    return name + distance + (function.sourceLine.map { " (\($0))" } ?? "")
+  }
+}
+
+extension SymbolizedAddress.Frame {
+  /// The file as one line, and the line from 1; 0 if unknown.
+  package var source: (file: String, line: UInt64)? {
+    guard let location, let file = location.file else { return nil }
+    return (Wording.printable(file), location.line)
+  }
+
+  /// "/src/main.cpp:42"
+  package var sourceLine: String? { source.map { $0.line > 0 ? "\($0.file):\($0.line)" : $0.file } }
+}

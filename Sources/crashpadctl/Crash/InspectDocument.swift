@@ -1,0 +1,284 @@
+import CrashpadBytes
+import CrashpadCore
+import CrashpadFiles
+import CrashpadMeaning
+import CrashpadMinidump
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
+import CrashpadText
+import CrashpadView
+
+/// What `inspect` shows of an input, as JSON: all that the view of its crash has.
+struct InspectDocument {
+  /// The argument that names the input.
+  let input: String
+  let content: Content
+
+  enum Content {
+    case dump(Dump, CrashView?)
+    case failure(FailureText)
+  }
+
+  private var dump: Dump? { if case .dump(let dump, _) = content { dump } else { nil } }
+  private var view: CrashView? { if case .dump(_, let view) = content { view } else { nil } }
+  private var failure: FailureText? { if case .failure(let failure) = content { failure } else { nil } }
+
+  static let document = Document<InspectDocument>(
+    "crashpadctl-inspect/1", "Output of `crashpadctl inspect --format json`.",
+    .argument("input", "The name of the input; `<standard input>` for `-`.") { $0.input },
+    .text(
+      "format",
+      "`intermediate-dump`, `minidump`, `json`, `core`, or a format of crashpadctl-reports(5). "
+        + "Null if the input cannot be read; then only `error` and `status` follow."
+    ) { $0.dump?.format.rawValue },
+    .text("error", "The reason why the input cannot be read.", .omittable) { $0.failure?.text },
+    .number("status", "The exit status for this input alone, if it cannot be read.", .omittable) {
+      $0.failure?.status.rawValue
+    },
+    .members(ifAny: file) { $0.dump },
+    .members(ifAny: crash) { $0.view })
+
+  private static let file = Record<Dump>(
+    .number("bytes", "The size of the dump; of a JSON form, that of the intermediate dump that it describes.", .always)
+    {
+      $0.file.byteCount
+    },
+    .flag("complete", "Whether the dump is complete.") { $0.isWhole },
+    .members(of: FindingRecord.list) { $0.findings },
+    .list("streams", stream, "The streams of a minidump.", .omittable) { $0.streams.isEmpty ? nil : $0.streams })
+
+  private static let stream = Record<MinidumpReader.Stream>(
+    .text("type", "The stream's name.", .always) { $0.type.name },
+    .number("offset", "Its offset in the dump.", .always) { $0.range.offset },
+    .number("bytes", "Its size.", .always) { $0.range.count })
+
+  private static let crash = Record<CrashView>(
+    .object("exception", exception, "The exception; null if there is none.") { view in
+      view.exception.map { (view, $0) }
+    },
+    .object(
+      "signature", SignatureRecord.record,
+      "The signature; see crashpadctl-group(5). Omitted for the dumps of a directory without `--symbols`, because their "
+        + "stacks are not walked; reports list theirs.", .omittable
+    ) { $0.signature },
+    .object("process", process, "The process.", .always) { $0 },
+    .object("system", system, "The system.", .always) { $0 },
+    .object("report", ReportRecord.record, "The facts that only a crash report has.", .omittable) { $0.report },
+    .list(
+      "last_exception", recorded,
+      "The stack of the exception that led to the crash, as a crash report lists it.", .omittable
+    ) { $0.recordedLastException.isEmpty ? nil : $0.recordedLastException },
+    .object(
+      "capture", capture, "How a handler inside of a Linux process captured it.", .omittable
+    ) { view in view.captureDuration.map { ($0, view.captureNotes) } },
+    .list("annotations", annotation, "The annotations of the process.") { $0.annotations },
+    .list("threads", thread, "The threads.") { view in view.threads.map { (view, $0) } },
+    .list("modules", module, "The modules.") { $0.moduleList },
+    .list("unloaded_modules", unloaded, "The modules that were unloaded before.", .omittable) {
+      $0.unloadedModules.isEmpty ? nil : $0.unloadedModules
+    },
+    .list("memory", memory, "The captured ranges, the stacks first.") { $0.capturedMemory })
+
+  // MARK: Exception and registers
+
+  private static let exception = Record<(view: CrashView, exception: CrashView.Exception)>(
+    .word("kind", of: ["mach", "signal", "nsexception", "windows"], "The kind.", .always) {
+      name(of: $0.exception.kind)
+    },
+    .text("description", "The exception in words.", .always) { $0.exception.title },
+    .text("explanation", "The meaning; null if the description contains it.") { $0.exception.explanation },
+    .address(
+      "code",
+      "The exception's type, EXC_*; 0x10003 for a signal and 0x43506e78 for an NSException of Apple's systems; on Linux the "
+        + "signal; on Windows the exception code.", .always
+    ) { UInt64($0.exception.code) },
+    .address(
+      "info",
+      "The low 32 bits of the first code of a Mach exception; the signal's number; on Linux si_code; on Windows the flags.",
+      .always
+    ) { UInt64($0.exception.info) },
+    .address("address", "The address that was accessed, or the instruction.", .always) { $0.exception.address },
+    .texts("codes", of: .word, "All parameters.") { $0.exception.codes.map { Wording.hex($0) } },
+    .number("thread_id", "The thread.") { owner in
+      owner.view.crashedThread.map { owner.view.thread($0).id } ?? owner.exception.threadID
+    },
+    .number("thread_index", "Its index in `threads`; null if it is not in the list.") { $0.view.crashedThread },
+    .members(of: registers) { ($0.view, $0.exception.context, $0.exception.location) })
+
+  private static func name(of kind: ExceptionSnapshot.Kind) -> String {
+    switch kind {
+    case .mach: "mach"
+    case .softSignal, .linuxSignal: "signal"
+    case .nsException: "nsexception"
+    case .windows: "windows"
+    }
+  }
+
+  private typealias Registers = (view: CrashView, context: CPUContext?, location: CrashView.Location?)
+
+  private static let registers = Record<Registers>(
+    .map("registers", of: .word, "The general registers.", .nullable) { owner in
+      owner.context.map { $0.generalRegisters.map { ($0.name, Wording.hex($0.value)) } }
+    },
+    .members(ifAny: place) { owner in
+      owner.context.map { _ in (owner.view.names != nil, owner.location) }
+    })
+
+  private static let place = Record<(hasNames: Bool, location: CrashView.Location?)>(
+    .text(
+      "module",
+      "The module that contains the program counter: its name without directories; null outside of modules, and then without "
+        + "the members that follow."
+    ) { $0.location?.moduleName },
+    .number("module_index", "Its index in `modules`.", .omittable) { $0.location?.module },
+    .address("module_offset", "The offset in it.", .omittable) { $0.location?.offset },
+    .members(ifAny: function) { owner in
+      owner.hasNames ? owner.location.map { $0.symbol?.frames.first } : nil
+    })
+
+  private static let function = Record<SymbolizedAddress.Frame?>(
+    .text("function", "The function; only with `--symbols`.") { function in
+      function.flatMap { $0.name ?? $0.function }
+    },
+    .members(of: SourceRecord.line) { $0?.location })
+
+  // MARK: Process and system
+
+  private static let process = Record<CrashView>(
+    .number("pid", "The process id.") { $0.processID },
+    .number("parent_pid", "The id of its parent.") { $0.parentProcessID },
+    .text("executable", "The path of a Linux process's program.", .omittable) { $0.executablePath },
+    .text("command_line", "A Linux process's arguments, separated by spaces.", .omittable) { $0.commandLine },
+    .timestamp("start_time", "The time of the start of the process.") { $0.startTime },
+    .timestamp("snapshot_time", "The time of the capture.") { $0.snapshotTime },
+    .number("user_time_us", "CPU time of the program in microseconds.") { $0.userTime.map(microseconds) },
+    .number("system_time_us", "CPU time of the system in microseconds.") { $0.systemTime.map(microseconds) },
+    .uuid("report_id", "The report's UUID; null if it is zero.") { $0.reportID == .zero ? nil : $0.reportID },
+    .uuid("client_id", "The installation's UUID; null if it is zero.") { $0.clientID == .zero ? nil : $0.clientID })
+
+  private static func microseconds(_ time: Timestamp) -> Int64 {
+    time.seconds.multipliedReportingOverflow(by: 1_000_000).partialValue &+ Int64(time.microseconds)
+  }
+
+  private static let system = Record<CrashView>(
+    .text("os", "`iOS`, `macOS`, `Linux`, `Android`, `Windows`, `Fuchsia` or `unknown`.", .always) {
+      $0.system.operatingSystem.rawValue
+    },
+    .text("os_version", "Three numbers with dots; a question mark for an unknown one.") { $0.osVersion },
+    .text(
+      "os_build", "The build, such as 21E236; on Linux name, release, version and machine, as in uname."
+    ) { $0.osBuild?.text },
+    .text("distribution", "The distribution's name and version of a Linux system.", .omittable) { $0.distribution },
+    .text("machine", "The model, such as iPhone14,2.") { $0.machine?.text },
+    .text("architecture", "`arm64`, `x86_64`, `x86`, `arm` or `unknown`.", .always) {
+      $0.system.architecture.rawValue
+    },
+    .number("cpu_count", "The number of processors.") { $0.system.cpuCount },
+    .text("cpu_vendor", "Their vendor.") { $0.cpuVendor?.text },
+    .text("cpu_model", "Their model, which is known only for Linux processes.", .omittable) { $0.cpuModel },
+    .number("page_size", "The size of a page in bytes.") { $0.system.pageSize },
+    .address("address_mask", "The bits of a pointer that are not part of the address.") { $0.system.addressMask },
+    .number("crashpad_uptime_ns", "Nanoseconds since the handler was started.") { $0.system.crashpadUptime },
+    .object("time_zone", zone, "The local time zone.", .always) { $0 })
+
+  private static let zone = Record<CrashView>(
+    .word("daylight_saving", of: ["none", "standard", "daylight"], "Whether daylight saving time is observed.") {
+      name(of: $0.system.timeZone.daylightSaving)
+    },
+    .number("standard_offset_s", "The offset of standard time in seconds east of UTC.") {
+      $0.system.timeZone.standardOffset
+    },
+    .text("standard_name", "The name of standard time.") { $0.standardZoneName?.text },
+    .number("daylight_offset_s", "The offset of daylight saving time in seconds east of UTC.") {
+      $0.system.timeZone.daylightOffset
+    },
+    .text("daylight_name", "The name of daylight saving time.") { $0.daylightZoneName?.text })
+
+  private static func name(of saving: TimeZoneSnapshot.DaylightSaving?) -> String? {
+    switch saving {
+    case .doesNotObserve: "none"
+    case .standardTime: "standard"
+    case .daylightTime: "daylight"
+    case nil: nil
+    }
+  }
+
+  private static let capture = Record<(duration: UInt64, notes: [String])>(
+    .number("duration_ns", "Nanoseconds from the signal to the end of the capture.", .always) { $0.duration },
+    .texts("notes", "Sentences about what could not be captured.") { $0.notes })
+
+  // MARK: Lists
+
+  private static let thread = Record<(view: CrashView, thread: CrashView.Thread)>(
+    .number("id", "The thread's id.") { $0.thread.id },
+    .text("name", "Its name, which may be empty.") { $0.thread.name?.text },
+    .number("priority", "Its priority, as in the kernel.") { $0.thread.priority },
+    .number("suspend_count", "How often it was suspended, as in the kernel.") { $0.thread.suspendCount },
+    .address("data_address", "The address of thread-local data.") { $0.thread.dataAddress },
+    .word(
+      "capture", of: ["own", "signal", "ptrace", "proc", "not-stopped"],
+      "How a handler inside of a Linux process captured the registers: `own` (the thread crashed, or asked for the dump), "
+        + "`signal`, `ptrace`, `proc` (only stack and instruction pointer) or `not-stopped` (none).", .omittable
+    ) { $0.thread.capture.map(CrashView.name(of:)) },
+    .object("stack", stack, "The captured stack; null if there is none.") { $0.thread.stack },
+    .text("queue", "The label of the thread's dispatch queue.", .omittable) { $0.thread.queue?.text },
+    .members(of: registers) { ($0.view, $0.thread.context, $0.thread.location) },
+    .list(
+      "frames", recorded,
+      "The stack as a crash report lists it. An inlined call precedes the frame that contains it.", .omittable
+    ) { $0.thread.recorded })
+
+  private static let stack = Record<ThreadSnapshot.Stack>(
+    .address("address", "Its start.", .always) { $0.region.address },
+    .number("bytes", "Its captured size.", .always) { $0.region.content.count },
+    .flag("synthetic", "Whether it was created from an NSException's return addresses.") { $0.isSynthetic })
+
+  private static let recorded = Record<CrashView.Recorded>(
+    .address("address", "The address.", .always) { $0.frame.address },
+    .text("module", "The module's name without directories.") { $0.moduleName },
+    .number("module_index", "Its index in `modules`.") { $0.frame.module },
+    .address("module_offset", "The offset in it.") { $0.frame.moduleOffset },
+    .text("function", "The function.") { $0.frame.function },
+    .number("function_offset", "The offset from its start in bytes.") { $0.frame.functionOffset },
+    .text("file", "The source file.") { $0.frame.file },
+    .number("line", "The line, from 1.") { $0.frame.line },
+    .flag("inlined", "Whether the call was inlined into the next frame.") { $0.frame.isInlined })
+
+  private static let module = Record<CrashView.Module>(
+    .text("name", "The path.") { $0.path?.text },
+    .address("address", "The load address.") { $0.address },
+    .number("size", "The size in bytes.") { $0.size },
+    .text("identity", "The UUID, with `age` and a number appended if that is not 0; or the build id.") { $0.identity },
+    .text("version", "Numbers with dots.") { $0.version },
+    .number("timestamp", "Seconds since 1970.") { $0.timestamp },
+    .texts("messages", "The messages that the module left.", .omittable) {
+      $0.messages.isEmpty ? nil : $0.messages.map(\.text)
+    },
+    .list("annotations", annotation, "The module's simple annotations.", .omittable) {
+      $0.simpleAnnotations.isEmpty ? nil : $0.simpleAnnotations
+    },
+    .list("annotation_objects", annotationObject, "The module's annotation objects.", .omittable) {
+      $0.annotationObjects.isEmpty ? nil : $0.annotationObjects
+    })
+
+  private static let unloaded = Record<CrashView.UnloadedModule>(
+    .text("name", "The path.") { $0.name?.text },
+    .address("address", "The load address.", .always) { $0.address },
+    .number("size", "The size in bytes.", .always) { $0.size },
+    .number("timestamp", "Seconds since 1970.", .always) { $0.timestamp })
+
+  private static let annotation = Record<CrashView.NamedText>(
+    .text("name", "The name.", .always) { $0.name.text },
+    .text("value", "The value.", .always) { $0.value.text })
+
+  private static let annotationObject = Record<CrashView.AnnotationValue>(
+    .text("name", "The name.", .always) { $0.name.text },
+    .number("type", "The type; 1 is text.", .always) { $0.type },
+    .text("value", "The value of type 1.", .omittable) { $0.text?.text },
+    .digits("hex", "The bytes of other types.", .omittable) { $0.text == nil ? $0.bytes : nil })
+
+  private static let memory = Record<MemoryRegion>(
+    .address("address", "The start of the range.", .always) { $0.address },
+    .number("bytes", "Its size.", .always) { $0.content.count })
+}

@@ -1,0 +1,215 @@
+import CrashpadBytes
+import CrashpadCore
+import CrashpadMeaning
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
+import CrashpadView
+
+/// One symbolized dump as JSON. Members that rust-minidump has too have the same names and meanings, and addresses have as
+/// many digits as there.
+struct SymbolizeDocument {
+  let head: InputHead
+  let part: Part
+  /// Nil if the input has no snapshot, or can't be read.
+  let view: CrashView?
+
+  /// The requested part of a dump.
+  enum Part {
+    case stacks
+    case modules
+    case missing
+  }
+
+  /// - Parameter input: the argument that names the input.
+  init(_ dump: Dump, _ view: CrashView?, input: String, part: Part) {
+    head = InputHead(input: input, content: .dump(dump))
+    self.part = part
+    self.view = view
+  }
+
+  init(_ failure: FailureText, input: String) {
+    head = InputHead(input: input, content: .failure(failure))
+    part = .stacks
+    view = nil
+  }
+
+  static let document = Document<SymbolizeDocument>(
+    "crashpadctl-symbolize/1",
+    "Output of `crashpadctl symbolize --format json`. Members that also exist in rust-minidump's JSON have the same names and "
+      + "meanings, and addresses have the same number of digits: sixteen, or eight for a 32-bit process.",
+    .members(of: InputHead.recordWithComplete) { $0.head },
+    .list(
+      "missing", request, "Only with `--missing`, as the last member: the modules that have frames but no symbols.",
+      .omittable
+    ) { $0.part == .missing ? $0.view?.symbolRequests : nil },
+    .members(ifAny: crash) { owner in owner.part == .missing ? nil : owner.view.map { ($0, owner.part) } })
+
+  private static let request = Record<SymbolRequest>(
+    .text("debug_file", "The name for symbol servers.", .always) { $0.name },
+    .text("debug_id", "The id for symbol servers.") { $0.debugID },
+    .text("build_id", "The build id.") { $0.buildID },
+    .text("sym_path", "The path in a Breakpad symbol store.") { $0.path })
+
+  // MARK: Process and system
+
+  private static let crash = Record<(view: CrashView, part: Part)>(
+    .number("pid", "The process id.") { $0.view.processID },
+    .number("process_uptime", "Seconds from the start of the process to the crash.") { $0.view.uptime },
+    .object("crash_info", crashInfo, "The crash.", .always) { $0.view },
+    .object("system_info", systemInfo, "The system.", .always) { $0.view },
+    .object(
+      "signature", SignatureRecord.record,
+      "The signature that crashes with the same fault share; see crashpadctl-group(5). Omitted with `--modules`, as all "
+        + "members about stacks.", .omittable
+    ) { $0.part == .stacks ? $0.view.signature : nil },
+    .number("main_module", "The index of the executable in `modules`.") { $0.view.mainModule },
+    .list("modules", ModuleRecord.record, "The modules.") { owner in
+      owner.view.symbolizedModules.map { ModuleRecord($0, owner.view) }
+    },
+    .members(ifAny: stacks) { $0.part == .stacks ? $0.view : nil })
+
+  private static let crashInfo = Record<CrashView>(
+    .text("type", "The exception's name.") { $0.exception.map { withoutAddress($0.title) } },
+    .text("description", "The name with the address, in words.") { $0.exception?.title },
+    .addressText("address", "The address that was accessed, or the instruction.") { view in
+      view.exception.map { view.fullAddress($0.address) }
+    },
+    .number("crashing_thread", "Its index in `threads`.") { view in
+      view.threadStacksInOrder.firstIndex { $0.isCrashed }
+    },
+    .text("assertion", "Null.") { _ in nil })
+
+  /// The title without the address: "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS".
+  private static func withoutAddress(_ title: String) -> String {
+    title.firstRange(of: " at 0x").map { String(title[..<$0.lowerBound]) } ?? title
+  }
+
+  private static let systemInfo = Record<CrashView>(
+    .text("os", "`iOS`, `Mac OS X`, `Linux`, `Android`, `Windows NT`, `Fuchsia` or `unknown`.", .always) {
+      name(of: $0.system.operatingSystem)
+    },
+    .text("os_ver", "The version and the build.") { view in
+      let version = [view.osVersion, view.osBuild?.line].compactMap { $0 }
+      return version.isEmpty ? nil : version.joined(separator: " ")
+    },
+    .text("cpu_arch", "`arm64`, `amd64`, `x86`, `arm` or `unknown`.", .always) {
+      $0.system.architecture == .x86_64 ? "amd64" : $0.system.architecture.rawValue
+    },
+    .text("cpu_info", "The vendor.") { $0.cpuVendor?.line },
+    .number("cpu_count", "The number of processors.") { $0.system.cpuCount },
+    .text("machine", "The model.") { $0.machine?.line })
+
+  private static func name(of system: OperatingSystem) -> String {
+    switch system {
+    case .macos: "Mac OS X"
+    case .windows: "Windows NT"
+    default: system.rawValue
+    }
+  }
+
+  // MARK: Threads
+
+  private static let stacks = Record<CrashView>(
+    .object(
+      "last_exception", frameList,
+      "The stack of the exception that was not caught, where the input has it beside the threads.", .omittable
+    ) { view in view.lastException.map { Owned(view, $0) } },
+    .number("thread_count", "The number of objects in `threads`.", .always) { $0.threadStacksInOrder.count },
+    .list("threads", thread, "The threads with the requested stacks, in the order of the dump.") { view in
+      view.threadStacksInOrder.map { Owned(view, $0) }
+    },
+    .object("crashing_thread", crashingThread, "A copy of the crashed thread; null if there is none.") { view in
+      let stacks = view.threadStacksInOrder
+      return stacks.firstIndex(where: \.isCrashed).map { ($0, Owned(view, stacks[$0], hasRegisters: true)) }
+    })
+
+  /// A stack of a view.
+  private final class Owned: Sendable {
+    let view: CrashView
+    let stack: CrashView.Stack
+    let hasRegisters: Bool
+
+    init(_ view: CrashView, _ stack: CrashView.Stack, hasRegisters: Bool = false) {
+      self.view = view
+      self.stack = stack
+      self.hasRegisters = hasRegisters
+    }
+  }
+
+  private static let crashingThread = Record<(index: Int, owned: Owned)>(
+    .number("threads_index", "Its index in `threads`.", .always) { $0.index },
+    .members(of: thread) { $0.owned })
+
+  private static let thread = Record<Owned>(
+    .number("thread_id", "The id, as in the system.") { $0.stack.id },
+    .text("thread_name", "The name, as in the system.") { $0.stack.name },
+    .number(
+      "thread_index", "The index in the dump's list of threads; null if the exception's thread is not in it."
+    ) { $0.stack.thread },
+    .word(
+      "walk_end", of: ["done", "no-caller", "missing-memory", "no-progress", "too-many-frames", "no-registers"],
+      "Why the stack ends: `done`, `no-caller`, `missing-memory`, `no-progress`, `too-many-frames` or `no-registers`.",
+      .always
+    ) { $0.stack.end.rawValue },
+    .members(of: frameList) { $0 })
+
+  private static let frameList = Record<Owned>(
+    .number("frame_count", "The number of objects in `frames`.", .always) { $0.stack.frames.count },
+    .list("frames", frame, "The frames, the innermost first.") { owner in
+      owner.stack.frames.indices.map { index in (owner, index) }
+    })
+
+  private static let frame = Record<(owned: Owned, index: Int)>(
+    .number("frame", "The index.", .always) { $0.index },
+    .text("trust", "How it was found: `context`, `prewalked`, `cfi`, `frame_pointer` or `scan`.", .always) {
+      $0.owned.stack.frames[$0.index].frame.trust.rawValue
+    },
+    .map("registers", of: .word, "The general registers; only of the first frame of `crashing_thread`.", .omittable) {
+      owner in
+      guard owner.index == 0, owner.owned.hasRegisters else { return nil }
+      return owner.owned.stack.context.map { context in
+        context.generalRegisters.map { ($0.name, owner.owned.view.fullAddress($0.value)) }
+      }
+    },
+    .members(of: place) { ($0.owned.view, $0.owned.stack.frames[$0.index]) })
+
+  private static let place = Record<(view: CrashView, frame: Symbolization.Frame)>(
+    .addressText("offset", "The instruction; in a caller, the last byte of the call, as in rust-minidump.", .always) {
+      $0.view.fullAddress($0.frame.frame.lookupAddress)
+    },
+    .addressText("instruction", "The next instruction; in a caller, the return address.", .always) {
+      $0.view.fullAddress($0.frame.frame.instruction)
+    },
+    .text("module", "The module that contains it; null outside of modules.") { $0.view.moduleName($0.frame) },
+    .number("module_index", "The module's index in `modules`.") { $0.frame.frame.module },
+    .addressText("module_offset", "`offset` relative to the module's beginning.") { owner in
+      owner.frame.frame.lookupOffset.map(owner.view.fullAddress)
+    },
+    .members(of: function) { $0.frame.symbol?.frames.last },
+    .addressText("function_offset", "`offset` relative to the function's beginning.") { owner in
+      owner.frame.functionOffset(of: owner.frame.frame.lookupOffset).map(owner.view.fullAddress)
+    },
+    .flag("missing_symbols", "Whether the function is unknown.") { $0.frame.symbol?.frames.last?.function == nil },
+    .flag(
+      "nearest_symbol", "True if the name is only that of the nearest preceding symbol; omitted otherwise.", .omittable
+    ) { $0.frame.symbol?.isNearest == true ? true : nil },
+    .flag(
+      "signal_frame", "True if the kernel interrupted the function of the next frame here; omitted otherwise.",
+      .omittable
+    ) { $0.frame.frame.isSignalFrame ? true : nil },
+    .list("inlines", function, "The calls that were inlined, the innermost first; null if there are none.", .nullable) {
+      let functions = $0.frame.symbol?.frames ?? []
+      return functions.count < 2 ? nil : functions.dropLast().map { $0 }
+    })
+
+  private static let function = Record<SymbolizedAddress.Frame?>(
+    .text(
+      "function",
+      "The function at the address, if known; for an inlined call, `inlines` has it, and this is the function that contains it."
+    ) { function in function.flatMap { $0.name ?? $0.function } },
+    .text("linkage_name", "The function's name as in the symbols; omitted if it is the same.", .omittable) { function in
+      function.flatMap { $0.function == ($0.name ?? $0.function) ? nil : $0.function }
+    },
+    .members(of: SourceRecord.column) { $0?.location })
+}

@@ -1,0 +1,24 @@
+import CrashpadCore
+import CrashpadSnapshot
+
+/// What stands beside the lines that the worker's operation `events` makes of one dump, as JSON.
+struct EventsDocument {
+  let head: InputHead
+  let crash: (id: UUIDBytes, lines: Int)?
+
+  init(_ dump: Dump, _ id: UUIDBytes, lines: Int, input: String) {
+    head = InputHead(input: input, content: .dump(dump))
+    crash = (id, lines)
+  }
+
+  init(_ failure: FailureText, input: String) {
+    head = InputHead(input: input, content: .failure(failure))
+    crash = nil
+  }
+
+  static let document = Document<EventsDocument>(
+    "crashpadctl-events/1", "A document of the operation `events` of crashpadctl-worker(1).",
+    .members(of: InputHead.record) { $0.head },
+    .uuid("crash_id", "The id of the crash, which every event of it has.", .omittable) { $0.crash?.id },
+    .number("lines", "The number of lines.", .omittable) { $0.crash?.lines })
+}
