@@ -214,6 +214,7 @@ let package = Package(
         "DumpSynth", "CrashpadEvents", "CrashpadFiles", "CrashpadJSON", "CrashpadSnapshot", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .testTarget(name: "CrashpadViewTests", dependencies: ["CrashpadSnapshot", "ToolRunner"]),
     .testTarget(
       name: "CrashpadReportPageTests",
       dependencies: ["DumpSynth", "CrashpadReportPage", "CrashpadSnapshot", "ToolRunner"]),

@@ -43,6 +43,23 @@ extension CrashView {
     return nil
   }
 
+  /// A file of the process or of its system, as the dump has it.
+  package struct LinuxFile: Sendable {
+    package let name: String
+    /// Bytes.
+    package let count: Int
+  }
+
+  package var linuxFiles: [LinuxFile] {
+    guard let linux = snapshot.linux else { return [] }
+    let files = [
+      ("/proc/cpuinfo", linux.cpuInfo), ("/proc/self/status", linux.processStatus), ("/etc/os-release", linux.release),
+      ("/proc/self/cmdline", linux.commandLine), ("/proc/self/environ", linux.environment),
+      ("/proc/self/auxv", linux.auxiliaryVector), ("/proc/self/maps", linux.maps),
+    ]
+    return files.compactMap { name, content in content.map { LinuxFile(name: name, count: $0.count) } }
+  }
+
   // MARK: How it was captured
 
   /// The names of the annotations that are created when the dump of a Linux process is interpreted.

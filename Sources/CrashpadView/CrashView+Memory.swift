@@ -36,6 +36,12 @@ extension CrashView {
   /// The ranges that a minidump has too, in the order of the dump.
   package var capturedMemory: [MemoryRegion] { snapshot.capturedMemory }
 
+  /// The ranges that a minidump does not get.
+  package var intermediateDumpMemory: [MemoryRegion] { snapshot.intermediateDumpExtraMemory }
+
+  /// The regions of the address space, captured or not.
+  package var memoryMap: [MemoryMapRegion] { snapshot.memoryMap }
+
   /// All captured ranges, by address.
   package var memory: [MemoryRange] {
     var ranges: [MemoryRange] = []

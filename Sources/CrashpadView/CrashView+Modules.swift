@@ -27,10 +27,20 @@ extension CrashView {
     /// The byte after the last one.
     package var end: UInt64? { snapshot.address.flatMap { address in snapshot.size.map { address &+ $0 } } }
     package var timestamp: UInt64? { snapshot.timestamp }
-    package var fileType: ModuleSnapshot.FileType? { snapshot.fileType }
     package var bundleID: String? { snapshot.bundleID }
     package var bundleVersion: String? { snapshot.bundleVersion }
     package var architecture: String? { snapshot.architecture }
+    /// Such as "library"; nil if it is unknown.
+    package var typeName: String? {
+      switch snapshot.fileType {
+      case .executable: "executable"
+      case .sharedLibrary: "library"
+      case .loadableModule: "bundle"
+      case .dynamicLoader: "loader"
+      case .other: "other"
+      case nil: nil
+      }
+    }
     package var uuid: UUIDBytes? { if case .uuid(let uuid, _)? = snapshot.identity { uuid } else { nil } }
   }
 

@@ -66,6 +66,8 @@ extension CrashView {
     package var address: UInt64 { snapshot.address }
     package var codes: [UInt64] { snapshot.codes }
     package var context: CPUContext? { snapshot.context }
+    package var signal: UInt32? { snapshot.signal }
+    package var isSimulated: Bool { snapshot.isSimulated }
   }
 
   /// Nil if nothing was raised, or the report has no exception.

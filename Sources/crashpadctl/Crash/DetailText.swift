@@ -47,7 +47,7 @@ enum DetailText {
     for module in view.moduleList {
       table.add([
         String(module.index), module.address.map(Wording.hex) ?? "-", module.end.map(Wording.hex) ?? "-",
-        type(module.fileType), module.version ?? "-", module.identity ?? "-", module.path?.line ?? "-",
+        module.typeName ?? "-", module.version ?? "-", module.identity ?? "-", module.path?.line ?? "-",
       ])
     }
     var text = table.text(style)
@@ -59,17 +59,6 @@ enum DetailText {
       }
     }
     return text
-  }
-
-  private static func type(_ type: ModuleSnapshot.FileType?) -> String {
-    switch type {
-    case .executable: "executable"
-    case .sharedLibrary: "library"
-    case .loadableModule: "bundle"
-    case .dynamicLoader: "loader"
-    case .other: "other"
-    case nil: "-"
-    }
   }
 
   // MARK: Registers

@@ -78,7 +78,16 @@ struct InspectDocument {
     .list("unloaded_modules", unloaded, "The modules that were unloaded before.", .omittable) {
       $0.unloadedModules.isEmpty ? nil : $0.unloadedModules
     },
-    .list("memory", memory, "The captured ranges, the stacks first.") { $0.capturedMemory })
+    .list("memory", memory, "The captured ranges, the stacks first.") { $0.capturedMemory },
+    .list(
+      "intermediate_dump_memory", memory, "The captured ranges that a minidump does not get.", .omittable
+    ) { $0.intermediateDumpMemory.isEmpty ? nil : $0.intermediateDumpMemory },
+    .list("memory_map", mapping, "The regions of the address space.", .omittable) {
+      $0.memoryMap.isEmpty ? nil : $0.memoryMap
+    },
+    .list("linux_files", linuxFile, "The files of a Linux process and its system that the dump has.", .omittable) {
+      $0.linuxFiles.isEmpty ? nil : $0.linuxFiles
+    })
 
   // MARK: Exception and registers
 
@@ -99,6 +108,10 @@ struct InspectDocument {
       .always
     ) { UInt64($0.exception.info) },
     .address("address", "The address that was accessed, or the instruction.", .always) { $0.exception.address },
+    .flag("simulated", "True if the program asked for the dump, and did not crash.", .omittable) {
+      $0.exception.isSimulated ? true : nil
+    },
+    .number("signal", "The signal that it became.", .omittable) { $0.exception.signal },
     .texts("codes", of: .word, "All parameters.") { $0.exception.codes.map { Wording.hex($0) } },
     .number("thread_id", "The thread.") { owner in
       owner.view.crashedThread.map { owner.view.thread($0).id } ?? owner.exception.threadID
@@ -180,7 +193,14 @@ struct InspectDocument {
     .number("page_size", "The size of a page in bytes.") { $0.system.pageSize },
     .address("address_mask", "The bits of a pointer that are not part of the address.") { $0.system.addressMask },
     .number("crashpad_uptime_ns", "Nanoseconds since the handler was started.") { $0.system.crashpadUptime },
+    .object("memory", memoryPages, "The system's memory, in pages.", .omittable) { $0.system.memory },
     .object("time_zone", zone, "The local time zone.", .always) { $0 })
+
+  private static let memoryPages = Record<SystemMemory>(
+    .number("active", "The pages that were used recently.") { $0.active },
+    .number("inactive", "The pages that were not.") { $0.inactive },
+    .number("wired", "The pages that cannot be paged out.") { $0.wired },
+    .number("free", "The free pages.") { $0.free })
 
   private static let zone = Record<CrashView>(
     .word("daylight_saving", of: ["none", "standard", "daylight"], "Whether daylight saving time is observed.") {
@@ -251,6 +271,16 @@ struct InspectDocument {
     .number("size", "The size in bytes.") { $0.size },
     .text("identity", "The UUID, with `age` and a number appended if that is not 0; or the build id.") { $0.identity },
     .text("version", "Numbers with dots.") { $0.version },
+    .word(
+      "type", of: ["executable", "library", "bundle", "loader", "other"],
+      "`executable`, `library`, `bundle`, `loader` or `other`.", .omittable
+    ) { $0.typeName },
+    .text("debug_name", "The name of the file with debug information, if it differs.", .omittable) { module in
+      module.debugName.flatMap { $0.text == module.path?.text ? nil : $0.text }
+    },
+    .text("bundle_id", "The bundle id, in a crash report.", .omittable) { $0.bundleID },
+    .text("bundle_version", "The bundle's version, in a crash report.", .omittable) { $0.bundleVersion },
+    .text("architecture", "The machine that the code is for, in a crash report.", .omittable) { $0.architecture },
     .number("timestamp", "Seconds since 1970.") { $0.timestamp },
     .texts("messages", "The messages that the module left.", .omittable) {
       $0.messages.isEmpty ? nil : $0.messages.map(\.text)
@@ -277,6 +307,16 @@ struct InspectDocument {
     .number("type", "The type; 1 is text.", .always) { $0.type },
     .text("value", "The value of type 1.", .omittable) { $0.text?.text },
     .digits("hex", "The bytes of other types.", .omittable) { $0.text == nil ? $0.bytes : nil })
+
+  private static let mapping = Record<MemoryMapRegion>(
+    .address("address", "The start of the region.", .always) { $0.address },
+    .number("bytes", "Its size.", .always) { $0.size },
+    .address("state", "Its state, as Windows has it.", .always) { UInt64($0.state) },
+    .address("protection", "Its protection, as Windows has it.", .always) { UInt64($0.protection) })
+
+  private static let linuxFile = Record<CrashView.LinuxFile>(
+    .text("name", "The file.", .always) { $0.name },
+    .number("bytes", "Its size in the dump.", .always) { $0.count })
 
   private static let memory = Record<MemoryRegion>(
     .address("address", "The start of the range.", .always) { $0.address },

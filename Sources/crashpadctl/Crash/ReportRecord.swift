@@ -8,10 +8,12 @@ enum ReportRecord {
     .word("kind", of: Report.Kind.allCases.map(\.rawValue), "The kind of the report.", .always) { $0.kind.rawValue },
     .text("bug_type", "Apple's number of the kind.") { $0.bugType },
     .text("incident", "The report's own id.") { $0.incident },
+    .text("reporter_key", "The installation's anonymous id.", .omittable) { $0.reporterKey },
     .object("process", process, "The process, in the report's words.", .always) { $0 },
     .text("os", "The system and its version.") { $0.osText },
     .text("captured", "The time of the capture, as in the report.") { $0.captureTime },
     .text("launched", "The time of the start of the process, as in the report.") { $0.launchTime },
+    .timestamp("period_start", "The start of the period that the report is about.", .omittable) { $0.periodStart },
     .object("exception", exception, "The exception, in the report's words.", .always) { $0 },
     .object("termination", termination, "Who ended the process; null if the report does not say it.") {
       $0.termination
@@ -33,7 +35,9 @@ enum ReportRecord {
     .text("role", "Its role, such as Foreground.") { $0.role },
     .text("parent", "The name of its parent.") { $0.parentName },
     .text("code_type", "The machine that its code is for.") { $0.codeType },
-    .flag("translated", "Whether the code was translated for the processor.") { $0.isTranslated })
+    .flag("translated", "Whether the code was translated for the processor.") { $0.isTranslated },
+    .text("responsible", "The process that is responsible for it.", .omittable) { $0.responsibleName },
+    .text("coalition", "Its coalition.", .omittable) { $0.coalition })
 
   private static let exception = Record<Report>(
     .text("type", "Its type, such as EXC_BAD_ACCESS.") { $0.exceptionType },
@@ -46,7 +50,11 @@ enum ReportRecord {
     .flag("simulated", "Whether a test or a tool asked for it.") { $0.isSimulated },
     .address("fault_address", "The processor's address of the fault.") { $0.faultAddress },
     .address("syndrome", "The processor's syndrome.") { $0.syndrome },
-    .text("syndrome_text", "The syndrome in words.") { $0.syndromeText })
+    .text("syndrome_text", "The syndrome in words.") { $0.syndromeText },
+    .digits("code_before", "The bytes of code before the instruction.", .omittable) {
+      $0.codeBefore.isEmpty ? nil : $0.codeBefore
+    },
+    .digits("code_at", "The bytes of code from the instruction on.", .omittable) { $0.codeAt.isEmpty ? nil : $0.codeAt })
 
   private static let termination = Record<Report.Termination>(
     .text("namespace", "The namespace of the code.") { $0.namespace },
