@@ -148,6 +148,8 @@ install:
 	$(TOOL) --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/crashpadctl
 	$(TOOL) --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl
 	$(TOOL) --generate-completion-script fish > $(DESTDIR)$(FISH_COMPLETIONS)/crashpadctl.fish
+	for schema in scripts/schemas/*.json; do \
+	  install -D -m 644 $$schema $(DESTDIR)$(PREFIX)/share/crashpadctl/schemas/$${schema##*/} || exit 1; done
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/LICENSE
 	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/README.md
 	for example in scripts/crashpadctl-cron scripts/*.service scripts/*.timer; do \
@@ -157,7 +159,8 @@ install:
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/crashpadctl
-	rm -rf $(DESTDIR)$(PREFIX)/lib/crashpadctl $(DESTDIR)$(PREFIX)/share/doc/crashpadctl
+	rm -rf $(DESTDIR)$(PREFIX)/lib/crashpadctl $(DESTDIR)$(PREFIX)/share/crashpadctl \
+	  $(DESTDIR)$(PREFIX)/share/doc/crashpadctl
 	for page in man/*.[157]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/crashpadctl \
 	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl \

@@ -46,7 +46,9 @@ public enum Tool {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments
-    return try run(process, in: folder, input: input)
+    let result = try run(process, in: folder, input: input)
+    PrintedDocuments.keepFile(arguments, in: folder.work)
+    return result
   }
 
   /// Starts the tool and does not wait for it.
@@ -82,7 +84,9 @@ public enum Tool {
     try startUnblocked(process)
     process.waitUntilExit()
     let status = process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
-    return Result(output: try Data(contentsOf: output), errors: try Data(contentsOf: errors), status: status)
+    let result = Result(output: try Data(contentsOf: output), errors: try Data(contentsOf: errors), status: status)
+    PrintedDocuments.keep(result.output)
+    return result
   }
 
   /// Starts a process that was set up.

@@ -16,11 +16,11 @@ struct Fault {
   /// Why the entry could not be examined, or can't be cleaned.
   var failure: FileFailure?
 
-  /// The path relative to the database. Bytes of names that are not UTF-8 are shown as `\xNN`.
+  /// The path relative to the database. `ArgumentText` has the bytes of names that are not UTF-8.
   var path: String { place.path }
 }
 
 extension [FileName] {
   /// The text of a place in a database.
-  var path: String { map(\.escaped).joined(separator: "/") }
+  var path: String { map { ArgumentText.text($0.bytes) }.joined(separator: "/") }
 }

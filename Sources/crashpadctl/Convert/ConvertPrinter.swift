@@ -1,7 +1,7 @@
+import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadBytes
 import CrashpadCore
-import CrashpadJSON
 import CrashpadText
 import SystemPackage
 
@@ -18,9 +18,9 @@ struct ConvertPrinter: Sendable {
   func print(_ input: InputList.Input, _ result: BatchResult<Conversion.Result>, output: FilePath?, isSingle: Bool) {
     switch format {
     case .json:
-      JSONWriter.standardOutput(.compact) {
-        Self.write(result, input: input.argument, output: result.hasOutput ? output : nil, to: &$0)
-      }
+      let document = ConvertDocument(
+        input: input.argument, output: result.hasOutput ? output : nil, result: result)
+      ConvertDocument.document.print(document, .compact)
     case .text:
       if let failure = result.failure { Terminal.error("\(input.name): error: \(failure.text)") }
       if let value = result.value { printText(input, value, output: output, isSingle: isSingle) }
@@ -48,20 +48,4 @@ struct ConvertPrinter: Sendable {
     list.printSummary(parts, done: counts.values.reduce(0, +), failures: failures)
   }
 
-  /// Writes the schema crashpadctl-convert/1 of crashpadctl-json(5).
-  static func write(
-    _ result: BatchResult<Conversion.Result>, input: String, output: FilePath?, to json: inout JSONWriter
-  ) {
-    json.object { json in
-      json.member("schema", "crashpadctl-convert/1")
-      json.member("input", argument: input)
-      json.member("output", path: output)
-      if let failure = result.failure { failure.write(to: &json) }
-      if let value = result.value {
-        json.member("outcome", value.outcome.rawValue)
-        json.member("bytes", value.byteCount)
-        FindingJSON.write(value.findings, to: &json)
-      }
-    }
-  }
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import CrashpadBytes
 import CrashpadDatabase
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadSnapshot
 import SystemPackage
 
@@ -57,7 +56,10 @@ struct DatabaseCheckCommand: ParsableCommand {
 
   func run() throws {
     let database = try self.database.open { path, text, status in
-      if format == .json { DatabaseCheckPrinter.writeFailure(path, text, status) }
+      if format == .json {
+        let document = DatabaseCheckDocument(path: path, failure: FailureText(text, status))
+        DatabaseCheckDocument.document.print(document)
+      }
     }
     let run = DatabaseCheckRun(
       database: database, now: clock.seconds, repairs: repair, isDryRun: dryRun, isStrict: strict,

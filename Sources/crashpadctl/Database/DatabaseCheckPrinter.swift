@@ -1,7 +1,6 @@
 import CrashpadBytes
 import CrashpadDatabase
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadText
 import SystemPackage
@@ -82,9 +81,9 @@ struct DatabaseCheckPrinter {
     }
   }
 
-  private static func octal(_ permissions: UInt32?) -> String { "0" + String(permissions ?? 0, radix: 8) }
+  static func octal(_ permissions: UInt32?) -> String { "0" + String(permissions ?? 0, radix: 8) }
 
-  private static func text(_ obstacle: DatabaseRepair.Obstacle) -> String {
+  static func text(_ obstacle: DatabaseRepair.Obstacle) -> String {
     switch obstacle {
     case .busy: "some program has its lock, or died with it; try again"
     case .file(let failure):
@@ -94,51 +93,9 @@ struct DatabaseCheckPrinter {
 
   // MARK: JSON
 
-  /// Writes the failure for a directory that can't be opened as a database.
-  static func writeFailure(_ path: FilePath, _ text: String, _ status: ExitStatus) {
-    JSONWriter.document("crashpadctl-database-check/1", database: path) { json in
-      json.member("passed", false)
-      json.member("error", text)
-      json.member("status", status.rawValue)
-    }
-  }
-
   func writeJSON(_ outcome: DatabaseCheckRun.Outcome, _ repairs: [DatabaseRepair.Event]) {
-    JSONWriter.document("crashpadctl-database-check/1", database: run.database.path) { json in
-      json.member("now", Wording.rfc3339(run.now))
-      if run.repairs {
-        json.member("dry_run", run.isDryRun)
-        json.array("repairs") { json in for event in repairs { Self.write(event, to: &json) } }
-        if let failure = outcome.failure { json.member("error", Sentences.failure(failure, creating: true).text) }
-      }
-      json.member("passed", outcome.status == .success)
-      json.member("pending_reports", outcome.check.pendingReports)
-      json.member("completed_reports", outcome.check.completedReports)
-      json.member("pending_dumps", outcome.check.pendingDumps)
-      json.member("errors", outcome.count(.error))
-      json.member("warnings", outcome.count(.warning))
-      json.member("notes", outcome.count(.note))
-      FindingJSON.write(outcome.check.findings, to: &json)
-    }
+    let result = DatabaseCheckDocument.Result(run: run, outcome: outcome, repairs: repairs)
+    DatabaseCheckDocument.document.print(DatabaseCheckDocument(path: run.database.path, result: result))
     printFailure(outcome)
-  }
-
-  private static func write(_ event: DatabaseRepair.Event, to json: inout JSONWriter) {
-    json.object { json in
-      switch event {
-      case .done(let fact):
-        json.member("path", fact.path)
-        json.member("code", fact.rule.code)
-        json.member("action", fact.action.rawValue)
-        if let target = fact.target { json.member("target", target) }
-        if let time = fact.creationTime { json.member("creation_time", Wording.rfc3339(time)) }
-        if let permissions = fact.permissions { json.member("permissions", Self.octal(permissions)) }
-      case .notDone(let path, let obstacle):
-        json.member("path", path)
-        json.member("code", nil as String?)
-        json.member("action", nil as String?)
-        json.member("error", Self.text(obstacle))
-      }
-    }
   }
 }

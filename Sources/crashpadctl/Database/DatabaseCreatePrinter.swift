@@ -1,6 +1,5 @@
 import CrashpadDatabase
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadText
 import SystemPackage
@@ -47,13 +46,15 @@ struct DatabaseCreatePrinter {
     return "\(Wording.printable(run.path)): \(what); \(id)"
   }
 
-  private func writeJSON(_ outcome: DatabaseCreateRun.Outcome) {
-    let missing = outcome.missing ?? DatabaseLayout.all.filter { $0 != DatabaseLayout.rejected }
-    JSONWriter.document("crashpadctl-database-create/1", database: run.path) { json in
-      json.member("dry_run", run.isDryRun)
-      json.member("client_id", outcome.clientID?.text)
-      json.member("directory_made", outcome.missing == nil)
-      json.array("made") { json in for name in missing { json.string(name.text) } }
-    }
-  }
+  private func writeJSON(_ outcome: DatabaseCreateRun.Outcome) { Self.document.print((run, outcome)) }
+
+  static let document = Document<(run: DatabaseCreateRun, outcome: DatabaseCreateRun.Outcome)>(
+    "crashpadctl-database-create/1", "Output of `crashpadctl database create --format json`.",
+    .path("database", "The database.", .always) { $0.run.path },
+    .flag("dry_run", "Whether nothing was changed because of `--dry-run`.") { $0.run.isDryRun },
+    .uuid("client_id", "The id of the installation; null if it would be a random one.") { $0.outcome.clientID },
+    .flag("directory_made", "Whether the directory was created.") { $0.outcome.missing == nil },
+    .texts("made", "The names of the created parts.") {
+      ($0.outcome.missing ?? DatabaseLayout.all.filter { $0 != DatabaseLayout.rejected }).map(\.text)
+    })
 }

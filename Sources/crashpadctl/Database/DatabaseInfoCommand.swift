@@ -1,7 +1,6 @@
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadText
 
@@ -30,7 +29,7 @@ struct DatabaseInfoCommand: ParsableCommand {
     let text = DatabaseSummaryText(database: database, summary: summary, now: clock.seconds)
     switch format {
     case .text: Terminal.output(text.text)
-    case .json: JSONWriter.standardOutput(.indented) { text.write(to: &$0) }
+    case .json: DatabaseInfoDocument.document.print(DatabaseInfoDocument(database: database, summary: summary))
     }
     if case .damaged(let damage) = summary.settings {
       let file = Wording.printable(database.path.appending(DatabaseLayout.settings))

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CrashpadDatabase
-import CrashpadJSON
 import CrashpadSnapshot
 import SystemPackage
 
@@ -55,10 +54,7 @@ struct DatabaseShowCommand: ParsableCommand {
 
   private func write(_ found: [(report: Report, lock: LockState?)], _ database: CrashDatabase) {
     if format == .json {
-      var writer = ReportJSON(database: database)
-      JSONWriter.document("crashpadctl-database-show/1", database: database.path) { json in
-        json.array("reports") { json in for (report, lock) in found { writer.write(report, lock, to: &json) } }
-      }
+      ReportsDocument.show.print(ReportsDocument(database: database) { found.forEach($0) })
     } else if path {
       // Prints the exact bytes of the path, so that programs can open it.
       for (report, _) in found { Terminal.output(database.path(of: report).bytes + [UInt8(ascii: "\n")]) }

@@ -1,6 +1,5 @@
 import CrashpadDatabase
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadText
 import SystemPackage
@@ -54,44 +53,5 @@ struct DatabaseSummaryText {
   /// Such as "3, 1.2 MiB".
   private func text(_ count: DatabaseSummary.Count) -> String {
     count.count == 0 ? "none" : "\(grouped(count.count)), \(Wording.size(UInt64(count.bytes)))"
-  }
-
-  // MARK: JSON
-
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("schema", "crashpadctl-database-info/1")
-      json.member("database", path: database.path)
-      SettingsPrinter.writeMembers(summary.settings, to: &json)
-      for state in ReportState.allCases {
-        let reports = summary.reports[state] ?? DatabaseSummary.Reports()
-        json.object(state.rawValue) { json in
-          json.member("count", reports.files.count)
-          json.member("size", reports.files.bytes)
-          json.member("uploaded", reports.uploaded)
-          json.member("upload_requested", reports.requested)
-          json.member("without_metadata", reports.withoutMetadata)
-          json.member("lock_files", reports.locked)
-        }
-      }
-      json.member("newest", summary.newest.flatMap { Wording.rfc3339($0) })
-      json.member("oldest", summary.oldest.flatMap { Wording.rfc3339($0) })
-      Self.write("attachments", summary.attachments, to: &json)
-      json.object("pending_dumps") { json in
-        Self.write("waiting", summary.waitingDumps, to: &json)
-        Self.write("locked", summary.lockedDumps, to: &json)
-        Self.write("held", summary.heldDumps, to: &json)
-      }
-      Self.write("rejected_dumps", summary.rejected, to: &json)
-      Self.write("being_written", summary.newFilesInUse, to: &json)
-      Self.write("left_in_new", summary.newFiles, to: &json)
-    }
-  }
-
-  private static func write(_ key: String, _ count: DatabaseSummary.Count, to json: inout JSONWriter) {
-    json.object(key) { json in
-      json.member("count", count.count)
-      json.member("size", count.bytes)
-    }
   }
 }

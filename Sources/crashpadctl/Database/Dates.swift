@@ -2,14 +2,14 @@ import CrashpadSnapshot
 import CrashpadText
 
 /// Formats dates for long lists; the text of each day is cached.
-struct Dates {
+final class Dates {
   private var days: [Int64: [UInt8]] = [:]
 
   /// Appends "2026-11-21 08:30:00" in UTC; for years with more than four digits, the number of seconds.
   ///
   /// - Returns: whether a date was appended.
   @discardableResult
-  mutating func append(_ seconds: Int64, to bytes: inout [UInt8], separator: UInt8 = UInt8(ascii: " ")) -> Bool {
+  func append(_ seconds: Int64, to bytes: inout [UInt8], separator: UInt8 = UInt8(ascii: " ")) -> Bool {
     let rest = Int(seconds % 86400 >= 0 ? seconds % 86400 : seconds % 86400 + 86400)
     let (day, overflow) = seconds.subtractingReportingOverflow(Int64(rest))
     guard !overflow, let text = text(of: day) else {
@@ -27,13 +27,13 @@ struct Dates {
   }
 
   /// RFC 3339; nil for years with more than four digits.
-  mutating func rfc3339(_ seconds: Int64) -> String? {
+  func rfc3339(_ seconds: Int64) -> String? {
     var bytes: [UInt8] = []
     guard append(seconds, to: &bytes, separator: UInt8(ascii: "T")) else { return nil }
     return String(decoding: bytes, as: UTF8.self) + "Z"
   }
 
-  private mutating func text(of day: Int64) -> [UInt8]? {
+  private func text(of day: Int64) -> [UInt8]? {
     if let known = days[day] { return known.isEmpty ? nil : known }
     let text = Wording.rfc3339(day).map { Array($0.utf8.prefix(10)) }
     // Reports in a damaged database may have any time, so the cache is limited.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CrashpadDatabase
-import CrashpadJSON
 
 struct FindCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -44,10 +43,9 @@ struct FindCommand: ParsableCommand {
     switch format {
     case .text: outcome = run.run(printer.print)
     case .json:
-      JSONWriter.document("crashpadctl-find/1") { json in
-        json.array("databases") { json in outcome = run.run { printer.write($0, to: &json) } }
-        printer.writeEnd(outcome, to: &json)
-      }
+      let document = FindDocument(run, printer)
+      FindDocument.document.print(document)
+      outcome = document.outcome
     }
     if outcome.isEmpty { printer.printNothingFound(in: directories) }
     throw ExitCode(outcome.status.rawValue)

@@ -1,6 +1,5 @@
 import CrashpadDatabase
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadText
 import SystemPackage
 
@@ -21,27 +20,4 @@ struct FindPrinter {
     Terminal.error("crashpadctl: no database found in \(names)")
   }
 
-  func write(_ event: DatabaseFinder.Event, to json: inout JSONWriter) {
-    guard case .found(let database) = event else { return print(event) }
-    json.object { json in
-      json.member("path", path: database.path)
-      json.member("settings", database.hasSettings)
-      json.member("pending_reports", database.pendingReports)
-      json.member("completed_reports", database.completedReports)
-      json.member("locked_dumps", database.lockedDumps)
-      json.member("unlocked_dumps", database.unlockedDumps)
-    }
-  }
-
-  /// Writes the members that follow the databases.
-  func writeEnd(_ outcome: FindRun.Outcome, to json: inout JSONWriter) {
-    json.array("unreadable") { json in
-      for failure in outcome.failures {
-        json.object { json in
-          json.member("path", path: failure.path)
-          json.member("error", failure.errno.description)
-        }
-      }
-    }
-  }
 }

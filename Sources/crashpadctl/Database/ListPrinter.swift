@@ -1,5 +1,4 @@
 import CrashpadDatabase
-import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadText
 import SystemPackage
@@ -33,17 +32,17 @@ struct ListPrinter {
     if reportsEmpty(found) { return }
     let columns = command.columns?.columns ?? ReportColumn.usual
     var table = ReportTable(columns, hasHeader: !command.noHeader, rows: found.order.count)
-    var cells = ReportCells(database: database, now: command.clock.seconds)
+    let cells = ReportCells(database: database, now: command.clock.seconds)
     let needsLock = columns.contains(.lock)
     for report in found.chosen {
-      table.add(report, needsLock ? found.lock(of: report, in: database) : nil, &cells)
+      table.add(report, needsLock ? found.lock(of: report, in: database) : nil, cells)
     }
     Terminal.output(table.text(limit: TextStyle.output.width, keepsColumns: command.columns != nil))
   }
 
   private func writeLines(_ found: ReportSelection) {
     let columns = command.columns?.columns ?? ReportColumn.raw
-    var cells = ReportCells(database: database, now: command.clock.seconds)
+    let cells = ReportCells(database: database, now: command.clock.seconds)
     let needsLock = columns.contains(.lock)
     var text: [UInt8] = []
     if !command.noHeader { text += (columns.map(\.rawValue).joined(separator: "\t") + "\n").utf8 }
@@ -70,13 +69,9 @@ struct ListPrinter {
   }
 
   private func writeJSON(_ found: ReportSelection) {
-    var writer = ReportJSON(database: database)
-    JSONWriter.document("crashpadctl-database-list/1", database: database.path) { json in
-      json.array("reports") { json in
-        for report in found.chosen {
-          writer.write(report, found.lock(of: report, in: database), to: &json)
-        }
-      }
+    let reports = ReportsDocument(database: database) { write in
+      for report in found.chosen { write(report, found.lock(of: report, in: database)) }
     }
+    ReportsDocument.list.print(reports)
   }
 }

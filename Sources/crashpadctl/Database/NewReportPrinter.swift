@@ -1,7 +1,6 @@
 import ArgumentParser
 import CrashpadBytes
 import CrashpadDatabase
-import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadText
 
@@ -53,11 +52,14 @@ struct NewReportPrinter {
     Terminal.error("\(displayName(run.file)): would become the report\(id)\(attachments)")
   }
 
-  private func writeJSON(_ made: NewReportRun.Made) {
-    JSONWriter.document("crashpadctl-database-new/1", database: run.database.path) { json in
-      json.member("dry_run", run.isDryRun)
-      json.member("id", made.id?.text)
-      json.member("total_size", made.bytes)
-    }
-  }
+  private func writeJSON(_ made: NewReportRun.Made) { Self.document.print((run, made)) }
+
+  static let document = Document<(run: NewReportRun, made: NewReportRun.Made)>(
+    "crashpadctl-database-new/1", "Output of `crashpadctl database new --format json`.",
+    .path("database", "The database.", .always) { $0.run.database.path },
+    .flag("dry_run", "Whether nothing was changed because of `--dry-run`.") { $0.run.isDryRun },
+    .uuid("id", "The report's id; null if it would be a random one.") { $0.made.id },
+    .number("total_size", "The size of the report with its attachments in bytes; null in a dry run.") {
+      $0.made.bytes
+    })
 }

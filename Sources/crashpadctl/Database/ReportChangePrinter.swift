@@ -1,6 +1,5 @@
 import ArgumentParser
 import CrashpadDatabase
-import CrashpadJSON
 import CrashpadSnapshot
 
 /// Prints a run of a command that changes reports.
@@ -25,24 +24,8 @@ struct ReportChangePrinter {
   /// Prints all outcomes at the end.
   func printEnd(_ outcomes: [ReportChangeRun.Outcome]) {
     if format == .text { return }
-    JSONWriter.document("crashpadctl-database-\(command)/1", database: database.path) { json in
-      json.member("dry_run", isDryRun)
-      json.array("reports") { json in
-        for outcome in outcomes {
-          json.object { json in
-            json.member("id", outcome.id.text)
-            json.member("outcome", outcome.failure == nil ? "done" : "failed")
-            if let failure = outcome.failure {
-              let (text, status) = DatabaseSentences.failure(failure)
-              json.member("error", text)
-              json.member("status", status.rawValue)
-            } else {
-              json.member("bytes", outcome.bytes)
-            }
-          }
-        }
-      }
-    }
+    let document = command == "delete" ? ReportChangeDocument.delete : ReportChangeDocument.requestUpload
+    document.print(ReportChangeDocument(database: database, isDryRun: isDryRun, outcomes: outcomes))
   }
 }
 

@@ -66,7 +66,7 @@ struct ColumnList: ExpressibleByArgument {
 struct ReportCells {
   let database: CrashDatabase
   let now: Int64
-  var dates = Dates()
+  private let dates = Dates()
 
   init(database: CrashDatabase, now: Int64) {
     self.database = database
@@ -74,7 +74,7 @@ struct ReportCells {
   }
 
   /// Appends the value as text for people; nothing if there is no value.
-  mutating func appendText(_ column: ReportColumn, _ report: Report, _ lock: LockState?, to bytes: inout [UInt8]) {
+  func appendText(_ column: ReportColumn, _ report: Report, _ lock: LockState?, to bytes: inout [UInt8]) {
     let metadata = report.metadata.value
     switch column {
     case .created: dates.append(report.creationTime, to: &bytes)
@@ -99,7 +99,7 @@ struct ReportCells {
   }
 
   /// Appends the value for programs: bytes, RFC 3339, `true` and `false`; nothing if there is no value.
-  mutating func appendRaw(_ column: ReportColumn, _ report: Report, _ lock: LockState?, to bytes: inout [UInt8]) {
+  func appendRaw(_ column: ReportColumn, _ report: Report, _ lock: LockState?, to bytes: inout [UInt8]) {
     let metadata = report.metadata.value
     switch column {
     case .id: Self.append(report.id, to: &bytes)
@@ -125,7 +125,7 @@ struct ReportCells {
     }
   }
 
-  private mutating func appendTime(_ seconds: Int64, to bytes: inout [UInt8]) {
+  private func appendTime(_ seconds: Int64, to bytes: inout [UInt8]) {
     if dates.append(seconds, to: &bytes, separator: UInt8(ascii: "T")) { bytes.append(UInt8(ascii: "Z")) }
   }
 

@@ -23,7 +23,7 @@ struct ReportTable {
     }
   }
 
-  mutating func add(_ report: Report, _ lock: LockState?, _ writer: inout ReportCells) {
+  mutating func add(_ report: Report, _ lock: LockState?, _ writer: ReportCells) {
     for index in columns.indices {
       writer.appendText(columns[index], report, lock, to: &cells)
       endCell(index)

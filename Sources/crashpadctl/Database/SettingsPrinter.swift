@@ -1,6 +1,5 @@
 import CrashpadDatabase
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadText
 import SystemPackage
@@ -70,26 +69,6 @@ struct SettingsPrinter {
   }
 
   private func writeJSON(_ state: DatabaseSettings.State) {
-    JSONWriter.document("crashpadctl-database-settings/1", database: run.database.path) { json in
-      json.member("dry_run", run.isDryRun)
-      Self.writeMembers(state, to: &json)
-    }
-  }
-
-  /// Writes the members that `info` also prints.
-  static func writeMembers(_ state: DatabaseSettings.State, to json: inout JSONWriter) {
-    var settings: DatabaseSettings?
-    switch state {
-    case .found(let found):
-      settings = found
-      json.member("settings", "found")
-    case .missing: json.member("settings", "missing")
-    case .damaged(let damage):
-      json.member("settings", "damaged")
-      json.member("damage", damage.description)
-    }
-    json.member("client_id", settings?.clientID.text)
-    json.optional("uploads_enabled", settings?.uploadsEnabled)
-    json.member("last_upload_attempt", settings?.lastUploadAttemptTime.flatMap { Wording.rfc3339($0) })
+    SettingsDocument.document.print(SettingsDocument(run: run, state: state))
   }
 }

@@ -2,7 +2,6 @@ import CrashpadText
 import CrashpadUpload
 import CrashpadCore
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadMeaning
 import CrashpadSnapshot
 import CrashpadSupervision
@@ -10,7 +9,7 @@ import SystemPackage
 
 /// The results of the checks, one line each, and their effect on captures.
 struct DoctorChecks {
-  enum State: String {
+  enum State: String, CaseIterable {
     case ok
     /// Crashes are captured, but incompletely or not all of them.
     case limited
@@ -349,38 +348,5 @@ struct DoctorChecks {
       text += "\ncrashes are captured here\n"
     }
     return text
-  }
-
-  func write(database: FilePath, _ trial: CaptureTrial?, _ program: ProgramHandlers?, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("schema", "crashpadctl-doctor/1")
-      json.member("database", path: database)
-      json.member("captures", !checks.contains { $0.state == .missing })
-      json.array("checks") { json in
-        for check in checks {
-          json.object { json in
-            json.member("name", check.name)
-            json.member("state", check.state.rawValue)
-            json.member("found", check.found)
-            json.member("meaning", check.meaning)
-            json.member("advice", check.advice)
-          }
-        }
-      }
-      if let trial {
-        json.object("trial") { json in
-          json.member("whole", trial.fault == nil)
-          json.member("bytes", trial.dumpSize)
-          json.member("threads", trial.threads)
-          json.member("capture_microseconds", trial.captureMicroseconds)
-          json.member("run_microseconds", trial.runMicroseconds)
-          json.array("notes") { json in for note in trial.notes { json.string(note) } }
-        }
-      }
-      if let program {
-        json.key("program")
-        program.write(to: &json)
-      }
-    }
   }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadSupervision
 import CrashpadText
 import SystemPackage
@@ -137,7 +136,8 @@ struct DoctorCommand: ParsableCommand {
     switch format {
     case .text: Terminal.output(checks.text)
     case .json:
-      JSONWriter.standardOutput(.indented) { json in checks.write(database: database, trial, program, to: &json) }
+      DoctorDocument.document.print(
+        DoctorDocument(database: database, checks: checks, trial: trial, program: program))
     }
   }
 }

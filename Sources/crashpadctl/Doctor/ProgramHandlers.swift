@@ -1,7 +1,6 @@
 import CrashpadFiles
 import CrashpadText
 import Glibc
-import CrashpadJSON
 import CrashpadMeaning
 import CrashpadSnapshot
 import CrashpadSupervision
@@ -10,7 +9,7 @@ import SystemPackage
 
 /// The handlers that a running program has for crash signals, by name, and what they do to captures.
 struct ProgramHandlers {
-  enum Owner: String {
+  enum Owner: String, CaseIterable {
     /// The handler of the library, or one that it calls after the capture.
     case crashpad
     /// The program's handler. The library knows of it, and stands behind it.
@@ -177,24 +176,6 @@ struct ProgramHandlers {
     }
   }
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("pid", process)
-      json.member("name", Wording.printable(name))
-      json.member("has_library", hasLibrary)
-      json.array("handlers") { json in
-        for row in rows {
-          json.object { json in
-            json.member("signal", linuxSignalName(row.signal))
-            json.member("owner", row.owner.rawValue)
-            json.member("address", row.address.map { Wording.hex($0) })
-            json.member("function", row.function)
-            json.member("module", path: row.module)
-          }
-        }
-      }
-    }
-  }
 }
 
 extension DoctorChecks {

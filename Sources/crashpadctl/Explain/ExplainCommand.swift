@@ -51,7 +51,7 @@ struct ExplainCommand: ParsableCommand {
     if list {
       switch format {
       case .text: Terminal.output(CodeList.text(.output))
-      case .json: JSONWriter.standardOutput(.indented) { CodeList.write(to: &$0) }
+      case .json: CodeList.document.print(MeaningTable.all)
       }
       return
     }

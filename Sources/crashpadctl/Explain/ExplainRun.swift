@@ -67,7 +67,7 @@ struct ExplainRun {
     for (index, answer) in answers.enumerated() {
       switch format {
       case .text: CodeText(answer: answer, style: .output).print(isFirst: isFirst && index == 0)
-      case .json: JSONWriter.standardOutput(isSingle ? .indented : .compact) { CodeJSON.write(answer, to: &$0) }
+      case .json: CodeDocument.document.print(answer, isSingle ? .indented : .compact)
       }
     }
   }
@@ -85,10 +85,8 @@ struct ExplainRun {
     } catch {
       let status = Terminal.failure(error, of: input.name, creating: false)
       if format == .json {
-        JSONWriter.standardOutput(layout) {
-          ExplanationJSON.write(
-            nil, nil, input: input.argument, error: FailureText(error, creating: false).text, to: &$0)
-        }
+        let text = FailureText(error, creating: false).text
+        ExplanationDocument.document.print(ExplanationDocument(input: input.argument, error: text), layout)
       }
       return status
     }
@@ -101,7 +99,7 @@ struct ExplainRun {
     }
     switch format {
     case .json:
-      JSONWriter.standardOutput(layout) { ExplanationJSON.write(explained, input: input.argument, to: &$0) }
+      ExplanationDocument.document.print(ExplanationDocument(explained, input: input.argument), layout)
     case .text:
       if let explanation = explained.explanation {
         if !isFirst { Terminal.output("\n") }

@@ -1,6 +1,4 @@
-import CrashpadJSON
 import CrashpadMeaning
-import CrashpadSignatures
 import CrashpadText
 
 /// An explanation in five parts.
@@ -32,41 +30,5 @@ struct ExplanationText {
     }
     return LabeledText(indent: Self.indent, style: style).text(
       label, shown.map { Wording.printable($0) }, isList: isList, color: color)
-  }
-}
-
-/// Writes the schema crashpadctl-explanation/1 of crashpadctl-json(5).
-enum ExplanationJSON {
-  static func write(_ explained: ExplainedInput, input: String, to json: inout JSONWriter) {
-    let error = explained.explanation == nil ? "nothing can be read of it" : nil
-    write(explained.explanation, explained.signature, input: input, error: error, to: &json)
-  }
-
-  static func write(
-    _ explanation: Explanation?, _ signature: Signature?, input: String, error: String?, to json: inout JSONWriter
-  ) {
-    json.object { json in
-      json.member("schema", "crashpadctl-explanation/1")
-      json.member("input", argument: input)
-      json.member("error", error)
-      guard let explanation else { return }
-      json.member("is_crash", explanation.isCrash)
-      json.member("summary", explanation.summary)
-      json.object("signature", of: signature) { SignatureRecord.record.write($0, to: &$1) }
-      json.member("ended_by", explanation.endedBy)
-      json.objects("evidence", explanation.evidence) { evidence, json in
-        json.member("text", evidence.text)
-        json.member("place", evidence.place)
-      }
-      json.member("advice", explanation.advice)
-      json.member("cautions", explanation.cautions)
-      json.member("not_known", explanation.notKnown)
-      json.objects("codes", explanation.rows) { row, json in
-        json.member("query", row.query)
-        json.member("kind", row.kind.rawValue)
-        json.member("name", row.name)
-        json.member("source", row.source.text)
-      }
-    }
   }
 }

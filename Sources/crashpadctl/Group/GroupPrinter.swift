@@ -51,9 +51,8 @@ struct GroupPrinter {
       Terminal.output(table.text(.output))
     case .csv: Terminal.output(table.csv)
     case .json:
-      JSONWriter.standardOutput(.indented) {
-        table.write(by: order, explanations: explains ? explanations : nil, to: &$0)
-      }
+      GroupDocument.document.print(
+        GroupDocument(table: table, order: order, explanations: explains ? explanations : nil))
     }
     let isNew = report(list, known)
     if let html {

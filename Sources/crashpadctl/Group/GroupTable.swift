@@ -1,15 +1,14 @@
-import CrashpadJSON
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadText
 
-/// Groups as a table, as CSV, and as JSON.
+/// Groups as a table and as CSV.
 struct GroupTable {
   let groups: [CrashGroups.Group]
   let parts: CrashGroups
   /// The ids of the baseline; nil without one.
   let known: Set<String>?
-  private let total: Int
+  let total: Int
 
   init(groups: [CrashGroups.Group], parts: CrashGroups, known: Set<String>?) {
     self.groups = groups
@@ -18,7 +17,7 @@ struct GroupTable {
     total = groups.crashCount
   }
 
-  private var twins: Int { groups.reduce(0) { $0 + $1.cell.twins } }
+  var twins: Int { groups.reduce(0) { $0 + $1.cell.twins } }
 
   // MARK: Text
 
@@ -58,10 +57,10 @@ struct GroupTable {
       + (group.cell.twins > 0 ? " [\(Wording.count(group.cell.twins, "more report"))]" : "")
   }
 
-  private func isNew(_ group: CrashGroups.Group) -> Bool? { known.map { !$0.contains(group.id) } }
+  func isNew(_ group: CrashGroups.Group) -> Bool? { known.map { !$0.contains(group.id) } }
 
   /// "12.5%"
-  private func share(_ group: CrashGroups.Group) -> String {
+  func share(_ group: CrashGroups.Group) -> String {
     let tenths = Int((1000 * Double(group.cell.count) / Double(max(1, total))).rounded())
     return "\(tenths / 10).\(tenths % 10)%"
   }
@@ -77,7 +76,7 @@ struct GroupTable {
     return names.count > 2 ? "\(shown) and \(names.count - 2) more" : shown.isEmpty ? "-" : shown
   }
 
-  private static func sorted(_ counts: [String: Int]) -> [(name: String, count: Int)] {
+  static func sorted(_ counts: [String: Int]) -> [(name: String, count: Int)] {
     counts.map { ($0.key, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
   }
 
@@ -112,61 +111,4 @@ struct GroupTable {
   }
 
   private func time(_ time: Int64?) -> String? { time.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) } }
-
-  // MARK: JSON
-
-  func write(by order: CrashGroups.Order, explanations: [GroupPrinter.Explanation]?, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("schema", GroupBaseline.schema)
-      json.member("rules", SignatureRule.version)
-      json.member("by", order.rawValue)
-      json.member("crash_count", total)
-      json.member("twin_count", twins)
-      json.member("failed_count", parts.failed)
-      json.objects("groups", groups, write)
-      if let explanations { json.objects("explanations", explanations, Self.write) }
-    }
-  }
-
-  private func write(_ group: CrashGroups.Group, to json: inout JSONWriter) {
-    json.member("id", group.id)
-    json.member("text", group.text)
-    json.member("raw", group.raw)
-    json.member("flags", group.flags)
-    json.member("count", group.cell.count)
-    json.member("share", share(group))
-    json.member("first", time(group.cell.first))
-    json.member("last", time(group.cell.last))
-    for (name, counts) in [
-      ("versions", group.cell.versions), ("devices", group.cell.devices), ("systems", group.cell.systems),
-    ] {
-      json.objects(name, Self.sorted(counts)) { value, json in
-        json.member("name", value.name)
-        json.member("count", value.count)
-      }
-    }
-    json.member("new_in", group.newIn)
-    json.member("gone_since", group.goneSince)
-    json.member("insta_crash", group.cell.loopingClients)
-    json.member("twins", group.cell.twins)
-    if let isNew = isNew(group) { json.member("new", isNew) }
-    json.object("example") { json in
-      json.member("id", group.cell.example?.id)
-      json.member("input", group.cell.example?.input)
-    }
-  }
-
-  private static func write(_ explanation: GroupPrinter.Explanation, to json: inout JSONWriter) {
-    json.member("input", explanation.input)
-    json.key("signature")
-    json.object { SignatureRecord.record.write(explanation.signature, to: &$0) }
-    json.objects("frames", explanation.signature.explanation) { step, json in
-      json.member("frame", step.frame)
-      json.member("function", step.name)
-      json.member("module", step.module)
-      json.member("decision", step.decision.rawValue)
-      json.member("rule", step.rule)
-      json.member("reason", step.reason)
-    }
-  }
 }

@@ -1,5 +1,4 @@
 import CrashpadJSON
-import SystemPackage
 
 extension JSONWriter {
   /// Writes one document to standard output. A failure would lose data, so it ends the tool.
@@ -7,16 +6,5 @@ extension JSONWriter {
     var json = JSONWriter(layout) { try Terminal.writeOutput($0) }
     body(&json)
     do { try json.finish() } catch { Terminal.fail(writing: error) }
-  }
-
-  /// Writes an object with its schema, the path of a database, and the members of `body` to standard output.
-  static func document(_ schema: String, database: FilePath? = nil, _ body: (inout JSONWriter) -> Void) {
-    standardOutput(.indented) { json in
-      json.object { json in
-        json.member("schema", schema)
-        if let database { json.member("database", path: database) }
-        body(&json)
-      }
-    }
   }
 }

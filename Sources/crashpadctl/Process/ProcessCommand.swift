@@ -1,7 +1,6 @@
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadCore
-import CrashpadJSON
 import CrashpadSnapshot
 import SystemPackage
 
@@ -114,24 +113,22 @@ struct ProcessCommand: ParsableCommand {
 
   /// Processes the dumps, and then uploads the reports if the database could be used.
   private func process(_ run: ProcessRun, _ uploads: UploadRun?) {
-    let printer = ProcessPrinter(run, now: clock.seconds, isQuiet: quiet, isVerbose: verbose)
-    let uploadPrinter = uploads.map { UploadPrinter($0, now: clock.seconds, isQuiet: quiet, isVerbose: verbose) }
+    let printer = ProcessPrinter(run, isQuiet: quiet, isVerbose: verbose)
+    let uploadPrinter = uploads.map { UploadPrinter($0, isQuiet: quiet, isVerbose: verbose) }
     switch format {
-    case .text: run.run(printingTo: printer)
+    case .text:
+      run.run(printer.print)
+      printer.printSummary()
     case .json:
-      JSONWriter.standardOutput(.indented) { json in
-        json.object { json in
-          run.run(writingTo: &json, printer, now: clock.seconds)
-          if let uploads, let uploadPrinter, run.failure == nil {
-            json.object("upload") { uploads.run(writingTo: &$0, uploadPrinter) }
-          }
-        }
-      }
+      let upload = uploads.flatMap { run in uploadPrinter.map { UploadDocument(run: run, printer: $0) } }
+      ProcessDocument.document.print(ProcessDocument(run, printer, upload: upload))
+      if run.failure == nil { uploadPrinter?.printAnyFailure() }
     }
     if let failure = run.failure {
       Terminal.error(Sentences.databaseFailure(failure, run.database.path))
     } else if format == .text, let uploads, let uploadPrinter {
-      uploads.run(printingTo: uploadPrinter)
+      uploads.run(uploadPrinter.print)
+      uploadPrinter.printEnd()
     }
   }
 

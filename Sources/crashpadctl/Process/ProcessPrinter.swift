@@ -8,20 +8,18 @@ import SystemPackage
 
 /// Prints a run of `process` as text on standard error. Its messages about the run as a whole are printed with JSON too.
 final class ProcessPrinter {
-  private let database: CrashDatabase
-  private let isDryRun: Bool
+  private let run: ProcessRun
   private let isQuiet: Bool
   private let isVerbose: Bool
-  /// The time in seconds since 1970.
-  private let now: Int64
   private var progress = Progress(total: 0, isShown: false)
 
-  init(_ run: ProcessRun, now: Int64, isQuiet: Bool, isVerbose: Bool) {
-    database = run.database
-    isDryRun = run.isDryRun
+  private var database: CrashDatabase { run.database }
+  private var isDryRun: Bool { run.isDryRun }
+
+  init(_ run: ProcessRun, isQuiet: Bool, isVerbose: Bool) {
+    self.run = run
     self.isQuiet = isQuiet
     self.isVerbose = isVerbose
-    self.now = now
   }
 
   func print(_ event: Processing.Event) {
@@ -33,15 +31,16 @@ final class ProcessPrinter {
       progress.advance()
     case .lock(let report):
       guard isVerbose else { return }
-      let text = LockText.decision(report.decision, report.dump, now: now, isTaken: report.isTaken, isDryRun: isDryRun)
+      let text = LockText.decision(
+        report.decision, report.dump, now: run.now, isTaken: report.isTaken, isDryRun: isDryRun)
       Terminal.error("\(name(report.dump)): \(text)")
     case .settings, .foreign, .unreadable: printMessage(event)
     }
   }
 
-  func printSummary(_ counts: ProcessCounts) {
+  func printSummary() {
     progress.clear()
-    if !isQuiet, let summary = counts.summary(isDryRun: isDryRun) {
+    if !isQuiet, let summary = run.counts.summary(isDryRun: isDryRun) {
       Terminal.error("crashpadctl: \(Wording.printable(database.path)): \(summary)")
     }
   }
@@ -68,41 +67,9 @@ final class ProcessPrinter {
     for finding in result.findings.findings where finding.severity == .error || isVerbose {
       Terminal.error(Sentences.line(finding, input: name))
     }
-    if let problem = problem(result) {
-      Terminal.error("\(name): \(problem)")
-    } else if isVerbose {
-      Terminal.error("\(name): \(success(result))")
-    }
+    let outcome = run.outcome(of: result)
+    if outcome.isProblem || isVerbose { Terminal.error("\(name): \(outcome.text)") }
   }
 
   private func name(_ dump: PendingDump) -> String { Wording.printable(database.path(of: dump)) }
-
-  /// The problem with a dump; nil if there is none.
-  private func problem(_ result: Processing.Result) -> String? {
-    switch result.outcome {
-    case .rejected(let name):
-      let path = Wording.printable(database.path.appending(DatabaseLayout.rejected).appending(name))
-      return isDryRun
-        ? "error: would be rejected; no report can be made of it" : "error: rejected; kept as \(path)"
-    case .busy(let state): return "busy: \(LockText.holder(state, now: now))"
-    case .failed(let error):
-      let path = (error as? FileFailure).map { " (\(Wording.printable($0.path)))" } ?? ""
-      return "error: not processed: \(Sentences.failure(error, creating: true).text)\(path)"
-    case .processed, .repeated, .cleanExit, .gone: return nil
-    }
-  }
-
-  private func success(_ result: Processing.Result) -> String {
-    let will = isDryRun ? "would become" : "became"
-    switch result.outcome {
-    case .processed(let id, let byteCount, let isComplete):
-      return "\(will) report \(id.text) (\(grouped(byteCount)) bytes\(isComplete ? "" : ", incomplete"))"
-    case .repeated(let id):
-      return "\(isDryRun ? "would be removed" : "removed"): report \(id.text) was made of it before"
-    case .cleanExit:
-      return "\(isDryRun ? "would be removed" : "removed"): no byte in it, so its program ended in good order"
-    case .gone: return "gone: another run was faster"
-    case .rejected, .busy, .failed: return ""
-    }
-  }
 }

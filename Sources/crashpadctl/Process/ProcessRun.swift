@@ -8,6 +8,8 @@ import SystemPackage
 final class ProcessRun {
   let database: CrashDatabase
   let isDryRun: Bool
+  /// The time in seconds since 1970.
+  let now: Int64
   private let processing: Processing
   private(set) var counts = ProcessCounts()
   /// The reason why the database could not be used.
@@ -17,6 +19,7 @@ final class ProcessRun {
   init(_ database: CrashDatabase, _ options: Processing.Options, isDryRun: Bool) {
     self.database = database
     self.isDryRun = isDryRun
+    now = options.now
     processing = Processing(database, options: options)
   }
 
@@ -25,9 +28,9 @@ final class ProcessRun {
     func count(_ event: Processing.Event) {
       switch event {
       case .result(let result):
-        counts.add(result.outcome)
+        counts.add(outcome(of: result))
         if case .processed(let id, _, _) = result.outcome, !isDryRun { made.append(id) }
-      case .unreadable: counts.failed += 1
+      case .unreadable: counts.outcomes.add(DumpOutcome.failed)
       case .begins, .settings, .lock, .foreign: break
       }
       report(event)
@@ -41,8 +44,12 @@ final class ProcessRun {
     counts.waiting = (try? database.pendingDumps())?.dumps.count
   }
 
+  func outcome(of result: Processing.Result) -> DumpOutcome {
+    DumpOutcome(result.outcome, database, isDryRun: isDryRun, now: now)
+  }
+
   /// The exit status of a run that has ended.
-  var status: ExitStatus { failure.map { Sentences.failure($0, creating: true).status } ?? counts.status }
+  var status: ExitStatus { failure.map { Sentences.failure($0, creating: true).status } ?? counts.outcomes.status }
 
   /// The paths of the reports that were created.
   var reports: [String] {

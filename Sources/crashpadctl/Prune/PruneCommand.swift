@@ -101,7 +101,7 @@ struct PruneCommand: ParsableCommand {
     case .text:
       let lines = text.lines(results)
       if !lines.isEmpty { Terminal.output(lines.joined(separator: "\n") + "\n") }
-    case .json: PruneJSON(run: run).write(results)
+    case .json: PruneDocument.document.print(PruneDocument(run: run, results: results))
     }
     if !quiet { Terminal.error("crashpadctl: " + text.summary(results)) }
   }

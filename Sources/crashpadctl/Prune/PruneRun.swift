@@ -25,10 +25,7 @@ struct PruneRun {
 
     var removals: [Removal] { reports.map(\.removal) + (leftovers + surplus).map(\.removal) }
 
-    var status: ExitStatus {
-      if !failures.isEmpty || removals.contains(where: \.isFailure) { return .findings }
-      return removals.contains(where: \.isBusy) ? .temporaryFailure : .success
-    }
+    var status: ExitStatus { failures.isEmpty ? RemovalOutcome.status(of: removals) : .findings }
   }
 
   /// The database can be read but not changed.
@@ -81,9 +78,4 @@ struct PruneRun {
     if hasRemoved { try session.syncRemovals() }
     return results
   }
-}
-
-extension Removal {
-  var isFailure: Bool { if case .failed = self { true } else { false } }
-  var isBusy: Bool { if case .busy = self { true } else { false } }
 }

@@ -24,9 +24,9 @@ struct Document<Value>: Sendable {
     json.object { writeMembers(value, to: &$0) }
   }
 
-  /// Writes it to standard output, as one indented document.
-  func print(_ value: Value) {
-    JSONWriter.standardOutput(.indented) { write(value, to: &$0) }
+  /// Writes it to standard output: one document of several is compact.
+  func print(_ value: Value, _ layout: JSONWriter.Layout = .indented) {
+    JSONWriter.standardOutput(layout) { write(value, to: &$0) }
   }
 
   var description: DocumentDescription {

@@ -26,14 +26,23 @@ struct JSONSchema {
           write(member.type, isNullable: member.presence.mayBeNull, to: &json)
           json.member("description", Self.plain(member.meaning))
         }
-        guard case .path = member.type else { continue }
-        json.object(member.name + "_bytes") { json in
+        guard let bytes = Self.companion(of: member) else { continue }
+        json.object(bytes) { json in
           write(.digits, to: &json)
           json.member("description", "All bytes of \(member.name), if its text does not show them.")
         }
       }
     }
     json.member("required", members.filter { !$0.presence.mayBeOmitted }.map(\.name))
+  }
+
+  /// The name of the member with all bytes of a path.
+  private static func companion(of member: MemberDescription) -> String? {
+    switch member.type {
+    case .path: member.name + "_bytes"
+    case .pathWithBytes(let name): name
+    default: nil
+    }
   }
 
   private func write(_ type: JSONType, isNullable: Bool = false, to json: inout JSONWriter) {
@@ -45,12 +54,13 @@ struct JSONSchema {
       json.member("pattern", pattern)
     }
     switch type {
-    case .text, .path: write("string")
+    case .text, .path, .pathWithBytes: write("string")
     case .uuid: write(pattern: "^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$")
     case .time:
       write(pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$")
     case .word: write(pattern: "^0x[0-9a-f]+$")
     case .digits: write(pattern: "^([0-9a-f]{2})*$")
+    case .document: write("object")
     case .number: write("integer")
     case .flag: write("boolean")
     case .textOrNumber: json.member("type", ["string", "integer"] + (isNullable ? ["null"] : []))
@@ -78,5 +88,5 @@ struct JSONSchema {
   }
 
   /// The sentences without the marks of the manual.
-  private static func plain(_ text: String) -> String { text.filter { $0 != "`" } }
+  private static func plain(_ text: String) -> String { text.filter { $0 != "`" }.replacing("\n", with: " ") }
 }

@@ -1,6 +1,7 @@
 import CrashpadBytes
 import CrashpadFiles
 import CrashpadJSON
+import CrashpadSymbolication
 import CrashpadText
 
 // Members in forms that are less frequent than those of Record.swift.
@@ -32,12 +33,77 @@ extension Member {
     }
   }
 
+  /// A path whose member with all bytes has a name of its own, because another member has the usual one.
+  static func argument(
+    _ name: String, bytesIn companion: String, _ meaning: String, _ presence: MemberPresence = .nullable,
+    _ value: @escaping @Sendable (Value) -> String?
+  ) -> Member {
+    written(
+      name, .pathWithBytes(companion), "\(meaning) If its text does not show all bytes, `\(companion)` has them.",
+      presence
+    ) { owner, json in
+      let argument = value(owner)
+      let text = argument.map { displayName($0) }
+      json.member(name, text)
+      guard let argument, argument != "-", let text else { return }
+      let bytes = ArgumentText.bytes(argument)
+      if !text.utf8.elementsEqual(bytes) { json.member(companion, hexadecimalDigits(bytes)) }
+    }
+  }
+
   /// A path or a file name in the form of an argument, whose text stands for all bytes.
   static func pathText(
     _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
     _ value: @escaping @Sendable (Value) -> String?
   ) -> Member {
     fileName(name, meaning, presence) { value($0).map { ArgumentText.bytes($0) } }
+  }
+
+  static func numbers(
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .always,
+    _ values: @escaping @Sendable (Value) -> [Int64]
+  ) -> Member {
+    written(name, .list(.number), meaning, presence) { owner, json in
+      json.array(name) { json in for value in values(owner) { json.number(value) } }
+    }
+  }
+
+  /// The id of a request, which is a text or a number.
+  static func requestID(
+    _ name: String, _ meaning: String, _ value: @escaping @Sendable (Value) -> WorkerRequest.ID
+  ) -> Member {
+    written(name, .textOrNumber, meaning, .nullable) { owner, json in
+      json.key(name)
+      switch value(owner) {
+      case .none: json.null()
+      case .text(let text): json.string(text)
+      case .number(let number): json.number(number)
+      }
+    }
+  }
+
+  /// Another document of the tool.
+  static func document(
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .omittable,
+    _ value: @escaping @Sendable (Value) -> ((inout JSONWriter) -> Void)?
+  ) -> Member {
+    written(name, .document, meaning, presence) { owner, json in
+      guard let write = value(owner) else { return }
+      json.key(name)
+      write(&json)
+    }
+  }
+
+  /// An object whose members are named by the data: objects.
+  static func map<Part>(
+    _ name: String, _ record: Record<Part>, _ meaning: String,
+    _ values: @escaping @Sendable (Value) -> [(name: String, value: Part)]
+  ) -> Member {
+    written(name, .map(.object(record.descriptions)), meaning, .always) { owner, json in
+      json.object(name) { json in
+        for (name, part) in values(owner) { json.object(name) { record.write(part, to: &$0) } }
+      }
+    }
   }
 
   /// A value of a finding, in the form that its rule gives it.

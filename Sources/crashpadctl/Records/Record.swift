@@ -73,6 +73,8 @@ indirect enum JSONType: Sendable {
   case text
   /// A path or a file name. A member `NAME_bytes` follows if its text does not show all bytes.
   case path
+  /// The same, but the member with all bytes has this name.
+  case pathWithBytes(String)
   case uuid
   /// RFC 3339.
   case time
@@ -90,6 +92,8 @@ indirect enum JSONType: Sendable {
   case map(JSONType)
   /// A text, or a number, as the rule of a finding has it.
   case textOrNumber
+  /// Another document of the tool.
+  case document
 }
 
 // MARK: Texts and numbers

@@ -1,6 +1,6 @@
+import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadBytes
-import CrashpadJSON
 import CrashpadRedaction
 import CrashpadText
 import SystemPackage
@@ -18,12 +18,8 @@ struct RedactPrinter: Sendable {
   func print(_ input: InputList.Input, _ result: BatchResult<RedactionReport>, output: FilePath?) {
     switch format {
     case .json:
-      JSONWriter.standardOutput(.compact) { json in
-        if let failure = result.failure { RedactionJSON.write(failure, input: input.argument, to: &json) }
-        if let report = result.value {
-          RedactionJSON.write(report, input: input.argument, output: output, isDryRun: isDryRun, to: &json)
-        }
-      }
+      RedactDocument.document.print(
+        RedactDocument(input: input.argument, output: output, result: result, isDryRun: isDryRun), .compact)
     case .text:
       if let failure = result.failure { Terminal.error("\(input.name): error: \(failure.text)") }
       if let report = result.value, !isQuiet { printText(input, report, output: output) }
@@ -43,42 +39,5 @@ struct RedactPrinter: Sendable {
   func summarize(_ done: Int, _ failures: Int, _ list: InputList) {
     guard showsProgress, !list.isSingle else { return }
     list.printSummary(["\(grouped(done)) \(redacted)"], done: done, failures: failures)
-  }
-}
-
-/// Writes the schema crashpadctl-redact/1 of crashpadctl-json(5).
-enum RedactionJSON {
-  static func write(
-    _ report: RedactionReport, input: String, output: FilePath?, isDryRun: Bool, to json: inout JSONWriter
-  ) {
-    json.object { json in
-      json.member("schema", "crashpadctl-redact/1")
-      json.member("input", argument: input)
-      json.member("output", path: output)
-      json.member("outcome", isDryRun ? "planned" : "redacted")
-      json.member("format", report.format.rawValue)
-      json.member("input_bytes", report.inputByteCount)
-      json.member("output_bytes", report.outputByteCount)
-      json.member("kept_words", report.keptWords)
-      json.array("removed") { json in
-        for removal in report.removals {
-          json.object { json in
-            json.member("kind", removal.kind.rawValue)
-            json.member("name", removal.name.isEmpty ? nil : removal.name)
-            json.member("count", removal.count)
-            json.member("bytes", removal.byteCount)
-          }
-        }
-      }
-    }
-  }
-
-  static func write(_ failure: FailureText, input: String, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("schema", "crashpadctl-redact/1")
-      json.member("input", argument: input)
-      json.member("output", path: nil)
-      failure.write(to: &json)
-    }
   }
 }

@@ -92,43 +92,6 @@ struct RunPrinter {
   // MARK: JSON
 
   private var json: [UInt8] {
-    let output = MemoryOutput()
-    var json = JSONWriter(.indented) { output.write($0) }
-    json.object { json in
-      json.member("schema", "crashpadctl-run/1")
-      json.array("command") { json in for word in collected.run.arguments { json.string(Wording.printable(word)) } }
-      json.member("pid", collected.end.processID)
-      switch collected.end.end {
-      case .exited(let status):
-        json.member("exit_status", status)
-        json.member("signal", nil as String?)
-      case .killed(let signal):
-        json.member("exit_status", nil as Int32?)
-        json.member("signal", linuxSignalName(signal))
-      }
-      json.member("run", collected.run.environment.run.text)
-      json.member("database", path: collected.run.database)
-      json.member("error", collected.failure)
-      json.array("warnings") { json in for warning in collected.end.warnings { json.string(warning) } }
-      json.member("running", collected.running)
-      json.array("dumps") { json in for dump in collected.dumps { write(dump, to: &json) } }
-    }
-    do { try json.finish() } catch { preconditionFailure("memory takes everything") }
-    return output.bytes
-  }
-
-  private func write(_ dump: CollectedRun.CapturedDump, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("path", path: dump.path)
-      json.member("id", dump.uuid.text)
-      json.member("pid", dump.processID)
-      json.member("bytes", dump.dump.size)
-      json.member("report", path: dump.report)
-      json.member("error", dump.failure ?? dump.processingFailure)
-      guard let contents = dump.contents else { return }
-      json.key("stack")
-      SymbolizeDocument.document.write(
-        SymbolizeDocument(contents, dump.view, input: ArgumentText.text(dump.path.bytes), part: .stacks), to: &json)
-    }
+    JSONWriter.bytes(.indented) { RunDocument.document.write(collected, to: &$0) }
   }
 }

@@ -111,14 +111,17 @@ struct SymbolsCheckCommand: ParsableCommand {
       let table = ModuleSymbolText.table(modules, view)
       Terminal.output(isSingle ? table : "\(input.name)\n\(table)")
     case .json:
-      JSONWriter.standardOutput(isSingle ? .indented : .compact) { json in
-        json.object { json in
-          json.member("schema", "crashpadctl-symbols-check/1")
-          json.member("input", argument: input.argument)
-          json.member("ok", isComplete)
-          json.objects("modules", modules) { ModuleRecord.record.write(ModuleRecord($0, view), to: &$1) }
-        }
-      }
+      Self.document.print((input.argument, isComplete, modules, view), isSingle ? .indented : .compact)
     }
   }
+
+  static let document = Document<
+    (input: String, isComplete: Bool, modules: [Symbolization.Module], view: CrashView)
+  >(
+    "crashpadctl-symbols-check/1", "Output of `crashpadctl symbols check --format json`.",
+    .argument("input", "The name of the dump.") { $0.input },
+    .flag("ok", "Whether all checked modules have symbols.") { $0.isComplete },
+    .list("modules", ModuleRecord.record, "The checked modules, as in `crashpadctl-symbolize/1`.") { check in
+      check.modules.map { ModuleRecord($0, check.view) }
+    })
 }

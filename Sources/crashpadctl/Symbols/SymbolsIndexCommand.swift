@@ -1,6 +1,5 @@
 import ArgumentParser
 import CrashpadFiles
-import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadSymbolication
 import CrashpadText
@@ -44,7 +43,7 @@ struct SymbolsIndexCommand: ParsableCommand {
   }
 
   /// The changes made, or that would be made.
-  private struct Outcome {
+  struct Outcome {
     var files = 0
     var withoutID = 0
     var added = 0
@@ -53,7 +52,7 @@ struct SymbolsIndexCommand: ParsableCommand {
     var failures: [ExitStatus] = []
   }
 
-  private struct Row {
+  struct Row {
     let file: SymbolStore.File
     let places: [(path: FilePath, outcome: SymbolStore.Outcome)]
   }
@@ -133,37 +132,13 @@ struct SymbolsIndexCommand: ParsableCommand {
   }
 
   private func writeJSON(_ outcome: inout Outcome) {
-    JSONWriter.standardOutput(.indented) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-symbols-index/1")
-        json.member("store", path: output.map { FilePath(argument: $0) })
-        json.member("dry_run", dryRun)
-        json.array("files") { json in
-          forEachFile(&outcome) { write($0, to: &json) }
-        }
-      }
+    // The document takes the counts out of the closure, which can't change `outcome`.
+    let result = SymbolsIndexDocument(store: output, isDryRun: dryRun) { write in
+      var outcome = Outcome()
+      forEachFile(&outcome, write)
+      return outcome
     }
-  }
-
-  private func write(_ row: Row, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("path", path: row.file.path)
-      json.member("format", row.file.format == .elf ? "elf" : row.file.format == .breakpad ? "breakpad" : "mach-o")
-      json.member("name", row.file.name)
-      json.member("build_id", row.file.buildID.isEmpty ? nil : hexadecimalDigits(row.file.buildID))
-      json.member("debug_ids", row.file.debugIDs.map(\.text))
-      guard output != nil else { return }
-      json.objects("places", row.places) { place, json in
-        json.member("path", path: place.path)
-        switch place.outcome {
-        case .added: json.member("outcome", "added")
-        case .present: json.member("outcome", "present")
-        case .taken: json.member("outcome", "taken")
-        case .failed(let errno):
-          json.member("outcome", "failed")
-          json.member("error", errno.description)
-        }
-      }
-    }
+    SymbolsIndexDocument.document.print(result)
+    outcome = result.outcome ?? outcome
   }
 }

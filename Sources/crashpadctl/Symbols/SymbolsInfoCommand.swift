@@ -31,6 +31,7 @@ struct SymbolsInfoCommand: ParsableCommand {
   func run() throws {
     var failures: [ExitStatus] = []
     var isFirst = true
+    let layout: JSONWriter.Layout = files.count == 1 ? .indented : .compact
     for file in files {
       let contents: SymbolContents
       do {
@@ -38,9 +39,8 @@ struct SymbolsInfoCommand: ParsableCommand {
       } catch {
         failures.append(Terminal.failure(error, of: displayName(file), creating: false))
         if format == .json {
-          JSONWriter.standardOutput(files.count == 1 ? .indented : .compact) {
-            SymbolContentsText.writeFailure(file, FailureText(error, creating: false), to: &$0)
-          }
+          let document = SymbolContentsDocument(file: file, failure: FailureText(error, creating: false))
+          SymbolContentsDocument.document.print(document, layout)
         }
         continue
       }
@@ -49,9 +49,7 @@ struct SymbolsInfoCommand: ParsableCommand {
         Terminal.output((isFirst ? "" : "\n") + SymbolContentsText.text(contents, displayName(file)))
         isFirst = false
       case .json:
-        JSONWriter.standardOutput(files.count == 1 ? .indented : .compact) {
-          SymbolContentsText.write(contents, file, to: &$0)
-        }
+        SymbolContentsDocument.document.print(SymbolContentsDocument(file: file, contents: contents), layout)
       }
     }
     let status = files.count == 1 ? failures.first ?? .success : failures.isEmpty ? .success : .findings
@@ -59,7 +57,7 @@ struct SymbolsInfoCommand: ParsableCommand {
   }
 }
 
-/// The contents of a symbol file, as text and JSON.
+/// The contents of a symbol file as text.
 enum SymbolContentsText {
   static func text(_ contents: SymbolContents, _ name: String) -> String {
     switch contents {
@@ -147,98 +145,5 @@ enum SymbolContentsText {
         ("Public", grouped(sym.publics)),
         ("Frames", "rules for \(Wording.count(sym.frameRules, "range"))"),
       ] + (sym.findings.findings.isEmpty ? [] : [("Damaged", Wording.count(sym.findings.findings.count, "record"))]))
-  }
-
-  // MARK: JSON
-
-  static func writeFailure(_ file: String, _ failure: FailureText, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("schema", "crashpadctl-symbols-info/1")
-      json.member("file", argument: file)
-      json.member("format", nil as String?)
-      json.member("error", failure.text)
-      json.member("status", failure.status.rawValue)
-    }
-  }
-
-  static func write(_ contents: SymbolContents, _ file: String, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("schema", "crashpadctl-symbols-info/1")
-      json.member("file", argument: file)
-      switch contents {
-      case .elf(let elf): write(elf, to: &json)
-      case .breakpad(let file): write(file, to: &json)
-      case .machO(let slices):
-        json.member("format", "macho")
-        json.objects("slices", slices, write)
-      }
-    }
-  }
-
-  private static func write(_ file: SymbolContents.MachO, to json: inout JSONWriter) {
-    write(file.module, to: &json)
-    json.member("kind", file.kind)
-    json.member("platform", file.platform)
-    json.member("is_encrypted", file.isEncrypted)
-    json.member("symbols", file.symbols)
-    json.member("function_starts", file.functionStarts)
-    json.object("dwarf") { json in
-      json.array("versions") { json in for version in file.dwarfVersions { json.number(version) } }
-      json.member("units", file.units)
-      json.member("functions", file.functions)
-    }
-    json.member("compact_unwind_ranges", file.compactUnwinds)
-    json.member("eh_frame_functions", file.exceptionFrames)
-  }
-
-  private static func write(_ module: BreakpadModule, to json: inout JSONWriter) {
-    json.member("os", module.operatingSystem)
-    json.member("architecture", module.architecture)
-    json.member("debug_id", module.debugID)
-    json.member("code_id", module.codeID.isEmpty ? nil : module.codeID)
-    json.member("name", module.name)
-  }
-
-  private static func write(_ elf: SymbolContents.Elf, to json: inout JSONWriter) {
-    json.member("format", "elf")
-    write(elf.module, to: &json)
-    json.member("kind", elf.kind)
-    json.member("build_id", elf.buildID.isEmpty ? nil : hexadecimalDigits(elf.buildID))
-    json.member("has_code", elf.hasCode)
-    json.member("is_stripped", elf.isStripped)
-    json.member("symbols", elf.symbols)
-    json.member("dynamic_symbols", elf.dynamicSymbols)
-    json.object("dwarf") { json in
-      json.array("versions") { json in for version in elf.dwarfVersions { json.number(version) } }
-      json.member("units", elf.units)
-      json.member("functions", elf.functions)
-      json.member("split_units", elf.splitUnits)
-      json.member("split_units_found", elf.foundSplitUnits)
-      json.member("is_compressed", elf.isCompressed)
-    }
-    json.member("eh_frame_functions", elf.exceptionFrames)
-    json.member("debug_frame_functions", elf.debugFrames)
-    json.member("has_mini_debug_info", elf.hasMiniDebugInfo)
-    json.object("debug_link", of: elf.debugLink) { link, json in
-      json.member("name", link.name)
-      json.member("crc", Wording.hex(UInt64(link.checksum)))
-    }
-    json.object("shared_file", of: elf.sharedFile) { file, json in
-      json.member("name", file.name)
-      json.member("is_found", file.isFound)
-    }
-  }
-
-  private static func write(_ sym: SymbolContents.Breakpad, to json: inout JSONWriter) {
-    json.member("format", "breakpad")
-    write(sym.module, to: &json)
-    json.member("files", sym.files)
-    json.member("functions", sym.functions)
-    json.member("lines", sym.lines)
-    json.member("inlined_calls", sym.inlinedCalls)
-    json.member("inline_origins", sym.inlineOrigins)
-    json.member("publics", sym.publics)
-    json.member("frame_rules", sym.frameRules)
-    FindingJSON.write(sym.findings, to: &json)
   }
 }

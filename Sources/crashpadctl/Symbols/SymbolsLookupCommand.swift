@@ -3,7 +3,6 @@ import CrashpadBytes
 import CrashpadFiles
 import CrashpadText
 import Glibc
-import CrashpadJSON
 import CrashpadSymbolication
 import SystemPackage
 
@@ -179,27 +178,16 @@ struct SymbolsLookupCommand: ParsableCommand {
   // MARK: JSON
 
   private func writeJSON(_ symbols: FileSymbols) {
-    var demangler = Demangler(names.form(isText: format == .text))
-    JSONWriter.standardOutput(.indented) { json in
-      json.object { json in
-        json.member("schema", "crashpadctl-symbols-lookup/1")
-        json.member("file", argument: file)
-        json.array("addresses") { json in
-          forEachAddress { line in
-            let (found, frames) = frames(line, symbols)
-            json.object { json in
-              json.member("address", Self.parse(line).map { Wording.hex($0) })
-              if Self.parse(line) == nil { json.member("text", Wording.printable(line)) }
-              json.member("function_address", found.map { Wording.hex(symbols.imageBase &+ $0.functionAddress) })
-              json.member("is_nearest", found?.isNearest ?? false)
-              json.objects("frames", frames) { frame, json in
-                json.member("function", name(frame, &demangler))
-                SourceRecord.column.write(frame.location, to: &json)
-              }
-            }
-          }
-        }
+    let demangler = LookupDocument.Names(Demangler(names.form(isText: format == .text)))
+    let document = LookupDocument(file: file) { write in
+      forEachAddress { line in
+        let (found, frames) = frames(line, symbols)
+        write(
+          LookupDocument.Answer(
+            line: line, address: Self.parse(line), found: found, imageBase: symbols.imageBase, frames: frames,
+            names: demangler))
       }
     }
+    LookupDocument.document.print(document)
   }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadUpload
-import CrashpadJSON
 import CrashpadSnapshot
 
 struct UploadCommand: ParsableCommand {
@@ -100,16 +99,14 @@ struct UploadCommand: ParsableCommand {
 
   private func upload(_ run: UploadRun) {
     let printer = UploadPrinter(
-      run, now: clock.seconds, isQuiet: quiet, isVerbose: verbose || (!report.isEmpty && !quiet))
+      run, isQuiet: quiet, isVerbose: verbose || (!report.isEmpty && !quiet))
     switch format {
-    case .text: run.run(printingTo: printer)
+    case .text:
+      run.run(printer.print)
+      printer.printEnd()
     case .json:
-      JSONWriter.standardOutput(.indented) { json in
-        json.object { json in
-          UploadJSON.writeHead(run, now: clock.seconds, to: &json)
-          run.run(writingTo: &json, printer)
-        }
-      }
+      UploadDocument.document.print(UploadDocument(run: run, printer: printer))
+      printer.printAnyFailure()
     }
   }
 }

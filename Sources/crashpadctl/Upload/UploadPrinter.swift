@@ -6,40 +6,34 @@ import SystemPackage
 
 /// Prints a run of uploads as text on standard error. Its messages about the run as a whole are printed with JSON too.
 final class UploadPrinter {
-  private let database: FilePath
+  private let run: UploadRun
   /// Nil if nothing is sent.
   private let server: String?
-  private let isDryRun: Bool
   private let isQuiet: Bool
   private let isVerbose: Bool
   /// Whether reports that are not due are left out. Without a terminal, cron would send mail for each run.
   private let isShort: Bool
-  /// The time in seconds since 1970.
-  private let now: Int64
   private var progress = Progress(total: 0, isShown: false)
 
-  init(_ run: UploadRun, now: Int64, isQuiet: Bool, isVerbose: Bool) {
-    database = run.database.path
+  init(_ run: UploadRun, isQuiet: Bool, isVerbose: Bool) {
+    self.run = run
     server = run.options.destination?.displayName
-    isDryRun = run.isDryRun
     self.isQuiet = isQuiet
     self.isVerbose = isVerbose
     isShort = !isVerbose && !run.isDryRun && !Terminal.isErrorTerminal && !run.options.isNamed
-    self.now = now
   }
 
-  /// The reason why reports are skipped or kept.
-  private var whySkipped: String { server == nil ? "there is no server" : "uploads are disabled" }
+  private var database: FilePath { run.database.path }
+  private var isDryRun: Bool { run.isDryRun }
 
-  /// - Parameter stop: why the run has ended already; nil if it goes on.
-  func print(_ event: Uploading.Event, after stop: Uploading.Stop?) {
+  func print(_ event: Uploading.Event) {
     switch event {
     case .begins(let count): progress = Progress(total: count, isShown: !isQuiet)
     case .stops, .attemptNotNoted:
       progress.clear()
       printMessage(event)
     case .result(let result):
-      if let line = line(result, after: stop) {
+      if let line = line(result) {
         progress.clear()
         Terminal.error(line)
       }
@@ -48,25 +42,29 @@ final class UploadPrinter {
   }
 
   /// Prints the counts at the end, or why nothing could be done.
-  func printEnd(_ counts: UploadCounts, _ failure: (any Error)?) {
+  func printEnd() {
     progress.clear()
-    if let failure { return printFailure(failure) }
+    if run.failure != nil { return printAnyFailure() }
     if isQuiet { return }
+    let counts = run.counts
+    let kept = counts.outcomes[ReportOutcome.kept]
     let name = Wording.printable(database)
-    if let summary = counts.summary(isDryRun: isDryRun, leavesOutWaiting: isShort, whySkipped) {
+    if let summary = counts.summary(isDryRun: isDryRun, leavesOutWaiting: isShort, run.whySkipped) {
       Terminal.error("crashpadctl: \(name): \(summary)")
-    } else if counts.kept == 0, Terminal.isErrorTerminal {
+    } else if kept == 0, Terminal.isErrorTerminal {
       Terminal.error("crashpadctl: \(name): nothing to send")
     }
-    if counts.kept > 0 {
+    if kept > 0 {
       let enable = "; 'crashpadctl database settings --uploads-enabled yes -d \(name)' enables them"
       Terminal.error(
-        "crashpadctl: \(name): \(Wording.count(counts.kept, "report")) kept, \(whySkipped)"
+        "crashpadctl: \(name): \(Wording.count(kept, "report")) kept, \(run.whySkipped)"
           + (server == nil ? "" : enable))
     }
   }
 
-  func printFailure(_ failure: any Error) {
+  /// Prints why nothing could be done, if that is so.
+  func printAnyFailure() {
+    guard let failure = run.failure else { return }
     guard let failure = failure as? UploadFailure else {
       _ = DatabaseSentences.fail(failure, database)
       return
@@ -89,44 +87,15 @@ final class UploadPrinter {
   }
 
   /// The line for a report; nil for none.
-  private func line(_ result: Uploading.Result, after stop: Uploading.Stop?) -> String? {
-    let id = result.id.text
-    switch result.outcome {
-    case .givenUp(let failure):
-      return "\(id): error: given up: \(UploadSentences.failure(failure))"
-    case .failed(let failure, let next):
-      let text = "\(id): warning: not uploaded: \(UploadSentences.failure(failure)); next attempt "
-      return text + (next <= now ? "at once" : "from \(Wording.date(next))")
-    case .deferred(let failure):
-      // The line about the end of the run states the reason too.
-      guard isVerbose || stop == nil else { return nil }
-      return "\(id): warning: not uploaded: \(UploadSentences.failure(failure)); the attempt does not count"
-    case .unrecorded(let serverID, let error):
-      return
-        "\(id): error: uploaded as \(UploadSentences.serverID(serverID)), which could not be written down, so it will be "
-        + "sent again: \(DatabaseSentences.failure(error).text)"
-    case .unusable(let error): return "\(id): error: \(DatabaseSentences.failure(error).text)"
-    case .busy(let state): return isQuiet ? nil : "\(id): \(DatabaseSentences.lock(state))"
-    case .uploaded(let serverID, let byteCount):
-      guard isVerbose else { return nil }
-      let name = serverID.isEmpty ? "without an id" : "as \(UploadSentences.serverID(serverID))"
-      return "\(id): uploaded \(name) (\(grouped(byteCount)) bytes)"
-    case .completedEarlierUpload:
-      return isVerbose ? "\(id): was uploaded by a run that died; completed now" : nil
-    case .skipped:
-      return isVerbose
-        ? "\(id): \(isDryRun ? "would be completed" : "completed") without upload: \(whySkipped)" : nil
-    case .kept: return isVerbose ? "\(id): kept: \(whySkipped)" : nil
-    case .waits(let until, let limitsRate):
-      let reason = limitsRate ? ": one report an hour" : " after an attempt that failed"
-      return isVerbose ? "\(id): waits until \(Wording.date(until))\(reason)" : nil
-    case .notTried, .pausedUntil: return nil
-    case .gone: return isVerbose ? "\(id): gone: another run was faster" : nil
-    case .planned(let fields, let byteCount):
-      guard isVerbose else { return nil }
-      let lines = fields.fields.map { "\n  \(Wording.printable($0.name))=\(Wording.printable($0.value))" }
-      let size = "(\(grouped(byteCount)) bytes)"
-      return "\(id): would be uploaded \(size), " + (lines.isEmpty ? "without fields" : "with" + lines.joined())
-    }
+  private func line(_ result: Uploading.Result) -> String? {
+    let outcome = run.outcome(of: result)
+    let isShown =
+      switch outcome.shown {
+      case .always: true
+      case .unlessQuiet: !isQuiet
+      case .verbose: isVerbose
+      case .verboseOrBeforeEnd: isVerbose || run.stop == nil
+      }
+    return isShown ? outcome.line.map { "\(result.id.text): \($0)" } : nil
   }
 }

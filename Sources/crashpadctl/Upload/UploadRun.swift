@@ -6,6 +6,8 @@ final class UploadRun {
   let database: CrashDatabase
   let options: Uploading.Options
   let isDryRun: Bool
+  /// The time in seconds since 1970.
+  let now: Int64
   private(set) var counts = UploadCounts()
   /// The reason why the run ended before all reports were handled.
   private(set) var stop: Uploading.Stop?
@@ -16,6 +18,7 @@ final class UploadRun {
     self.database = database
     self.options = options
     self.isDryRun = isDryRun
+    now = options.now ?? TimeArgument.now
   }
 
   /// Uploads the reports, and passes each event to `report` when it is counted.
@@ -23,7 +26,7 @@ final class UploadRun {
     let uploading = Uploading(database, options: options)
     func count(_ event: Uploading.Event) {
       switch event {
-      case .result(let result): counts.add(result.outcome)
+      case .result(let result): counts.outcomes.add(outcome(of: result).kind)
       case .stops(let stop):
         self.stop = stop
         counts.add(stop)
@@ -38,6 +41,13 @@ final class UploadRun {
       failure = error
     }
     counts.pending = try? database.reportIDs(in: [.pending]).count
+  }
+
+  /// The reason why reports are skipped or kept.
+  var whySkipped: String { options.destination == nil ? "there is no server" : "uploads are disabled" }
+
+  func outcome(of result: Uploading.Result) -> ReportOutcome {
+    ReportOutcome(result.outcome, isDryRun: isDryRun, whySkipped: whySkipped, now: now)
   }
 
   /// The exit status of a run that has ended.

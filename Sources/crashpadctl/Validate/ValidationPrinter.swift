@@ -1,7 +1,7 @@
+import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadBytes
 import CrashpadCore
-import CrashpadJSON
 import CrashpadText
 
 /// Prints the results of `validate`. `ValidationPrinter+JUnit` and `+SARIF` have the forms that other programs read.
@@ -42,22 +42,8 @@ struct ValidationPrinter {
 
   func printJSON() {
     for input in results.inputs {
-      JSONWriter.standardOutput(results.inputs.count == 1 ? .indented : .compact) { write(input, to: &$0) }
-    }
-  }
-
-  /// Writes the schema crashpadctl-validate/1 of crashpadctl-json(5).
-  func write(_ input: ValidatedInput, to json: inout JSONWriter) {
-    json.object { json in
-      json.member("schema", "crashpadctl-validate/1")
-      json.member("input", argument: input.argument)
-      json.member("format", input.format?.rawValue)
-      json.member("passed", !results.isBad(input))
-      if let failure = input.failure { json.member("error", failure.text) }
-      json.member("errors", input.findings.count(of: .error))
-      json.member("warnings", input.findings.count(of: .warning))
-      json.member("notes", input.findings.count(of: .note))
-      FindingJSON.write(input.findings, to: &json)
+      ValidationDocument.document.print(
+        ValidationDocument(results: results, input: input), results.inputs.count == 1 ? .indented : .compact)
     }
   }
 
@@ -65,23 +51,7 @@ struct ValidationPrinter {
 
   /// Prints all rules.
   static func printRules(_ format: ValidationFormat) {
-    guard format != .json else {
-      JSONWriter.standardOutput(.indented) { json in
-        json.object { json in
-          json.member("schema", "crashpadctl-rules/1")
-          json.array("rules") { json in
-            for rule in Validation.rules {
-              json.object {
-                $0.member("code", rule.code)
-                $0.member("severity", rule.severity.rawValue)
-                $0.member("summary", rule.summary)
-              }
-            }
-          }
-        }
-      }
-      return
-    }
+    if format == .json { return ValidationDocument.rules.print(Validation.rules) }
     var table = TextTable([("code", .left), ("severity", .left), ("what is wrong", .left)])
     table.elastic = ["what is wrong": .head]
     table.droppable = ["severity"]

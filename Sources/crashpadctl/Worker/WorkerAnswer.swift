@@ -2,7 +2,7 @@ import CrashpadJSON
 
 /// An answer: a document behind its length, and the dump that was made behind its length, if there is one.
 struct WorkerAnswer: Sendable {
-  enum Status: String, Sendable {
+  enum Status: String, Sendable, CaseIterable {
     /// There is a document.
     case done
     /// There is none, or it says why: the dump can't be read.
@@ -26,28 +26,21 @@ struct WorkerAnswer: Sendable {
   ///   - id: the request's.
   ///   - operation: the request's name of what is to be done; nil of a head that can't be read.
   ///   - made: the dump that was made.
-  ///   - members: writes what the answer has besides.
+  ///   - error: why there is no result.
+  ///   - document: writes the document of the command with the operation's name.
   init(
     _ id: WorkerRequest.ID, _ operation: WorkerRequest.Operation?, _ status: Status, exit: ExitStatus? = nil,
-    made: [UInt8]? = nil, _ members: (inout JSONWriter) -> Void = { _ in }
+    made: [UInt8]? = nil, error: String? = nil, document: ((inout JSONWriter) -> Void)? = nil
   ) {
-    let head = JSONWriter.bytes(.compact) { json in
-      json.object { json in
-        json.member("schema", WorkerRequest.schema)
-        json.key("id")
-        id.write(to: &json)
-        json.member("op", operation?.rawValue)
-        json.member("status", status.rawValue)
-        json.member("exit_status", exit?.rawValue)
-        if let made { json.member("bytes", made.count) }
-        members(&json)
-      }
-    }
+    let value = WorkerDocument(
+      id: id, operation: operation, status: status, exit: exit, madeBytes: made?.count, error: error, document: document
+    )
+    let head = JSONWriter.bytes(.compact) { WorkerDocument.document.write(value, to: &$0) }
     bytes = Self.length(head.count) + head + (made.map { Self.length($0.count) + $0 } ?? [])
   }
 
   static func refused(_ id: WorkerRequest.ID, _ text: String, exit: ExitStatus = .usage) -> WorkerAnswer {
-    WorkerAnswer(id, nil, .refused, exit: exit) { $0.member("error", text) }
+    WorkerAnswer(id, nil, .refused, exit: exit, error: text)
   }
 
   private static func length(_ count: Int) -> [UInt8] {

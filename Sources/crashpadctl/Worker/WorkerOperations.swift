@@ -66,34 +66,36 @@ struct WorkerOperations: Sendable {
   }
 
   private func answer(
-    _ request: WorkerRequest, _ status: ExitStatus, made: [UInt8]? = nil, _ document: (inout JSONWriter) -> Void
+    _ request: WorkerRequest, _ status: ExitStatus, made: [UInt8]? = nil,
+    _ document: @escaping (inout JSONWriter) -> Void
   ) -> WorkerAnswer {
     let isDone = [.success, .findings, .noData].contains(status)
-    return WorkerAnswer(request.id, request.operation, isDone ? .done : .failed, exit: status, made: made) { json in
-      json.key("document")
-      document(&json)
-    }
+    return WorkerAnswer(
+      request.id, request.operation, isDone ? .done : .failed, exit: status, made: made, document: document)
   }
 
   /// The document of a command that can't read its input.
   private func failed(_ request: WorkerRequest, _ text: String, _ status: ExitStatus) -> WorkerAnswer {
     let failure = FailureText(text, status)
-    return WorkerAnswer(request.id, request.operation, .failed, exit: status) { json in
-      json.member("error", text)
-      json.key("document")
+    return WorkerAnswer(request.id, request.operation, .failed, exit: status, error: text) { json in
       switch request.operation {
       case .raw, .signature:
         SignatureDocument.document.write(SignatureDocument(failure, input: request.input), to: &json)
       case .symbolize: SymbolizeDocument.document.write(SymbolizeDocument(failure, input: request.input), to: &json)
-      case .explain: ExplanationJSON.write(nil, nil, input: request.input, error: text, to: &json)
+      case .explain:
+        ExplanationDocument.document.write(ExplanationDocument(input: request.input, error: text), to: &json)
       case .validate:
         let failed = ValidatedInput(
-          name: displayName(request.input), argument: request.input, failure: FailureText(text, status))
-        ValidationPrinter(results: results(request, failed)).write(failed, to: &json)
+          name: displayName(request.input), argument: request.input, failure: failure)
+        ValidationDocument.document.write(
+          ValidationDocument(results: results(request, failed), input: failed), to: &json)
       case .convert:
-        ConvertPrinter.write(
-          BatchResult(failure: FailureText(text, status)), input: request.input, output: nil, to: &json)
-      case .redact: RedactionJSON.write(FailureText(text, status), input: request.input, to: &json)
+        ConvertDocument.document.write(
+          ConvertDocument(input: request.input, output: nil, result: BatchResult(failure: failure)), to: &json)
+      case .redact:
+        let document = RedactDocument(
+          input: request.input, output: nil, result: BatchResult(failure: failure), isDryRun: false)
+        RedactDocument.document.write(document, to: &json)
       case .events: EventsDocument.document.write(EventsDocument(failure, input: request.input), to: &json)
       case .version: json.null()
       }
@@ -102,11 +104,7 @@ struct WorkerOperations: Sendable {
 
   private func version(_ request: WorkerRequest) -> WorkerAnswer {
     answer(request, .success) { json in
-      json.object { json in
-        json.member("version", toolVersion)
-        json.member("rules", SignatureRule.version)
-        json.member("operations", WorkerRequest.Operation.allCases.map(\.rawValue))
-      }
+      json.object { WorkerDocument.version.write(WorkerRequest.Operation.allCases, to: &$0) }
     }
   }
 
@@ -140,7 +138,9 @@ struct WorkerOperations: Sendable {
   private func explain(_ request: WorkerRequest, _ input: DumpInput) throws -> WorkerAnswer {
     let explained = try ExplainedInput(
       input, architecture: request.architecture, simplified, makesSignature: true)
-    return answer(request, explained.status) { ExplanationJSON.write(explained, input: request.input, to: &$0) }
+    return answer(request, explained.status) {
+      ExplanationDocument.document.write(ExplanationDocument(explained, input: request.input), to: &$0)
+    }
   }
 
   private func events(_ request: WorkerRequest, _ input: DumpInput) -> WorkerAnswer {
@@ -165,7 +165,9 @@ struct WorkerOperations: Sendable {
     let validated = ValidatedInput(
       name: displayName(request.input), argument: request.input, format: input.format, findings: findings)
     let results = results(request, validated)
-    return answer(request, results.status) { ValidationPrinter(results: results).write(validated, to: &$0) }
+    return answer(request, results.status) {
+      ValidationDocument.document.write(ValidationDocument(results: results, input: validated), to: &$0)
+    }
   }
 
   private func results(_ request: WorkerRequest, _ input: ValidatedInput) -> ValidationResults {
@@ -181,7 +183,7 @@ struct WorkerOperations: Sendable {
     let result = BatchResult(converted: try conversion.convert(input, to: output))
     guard output.bytes.count <= UInt32.max else { return failed(request, Self.tooLong, .noData) }
     return answer(request, result.status, made: result.hasOutput ? output.bytes : nil) {
-      ConvertPrinter.write(result, input: request.input, output: nil, to: &$0)
+      ConvertDocument.document.write(ConvertDocument(input: request.input, output: nil, result: result), to: &$0)
     }
   }
 
@@ -195,8 +197,10 @@ struct WorkerOperations: Sendable {
       return plan.report
     }
     guard output.bytes.count <= UInt32.max else { return failed(request, Self.tooLong, .noData) }
+    let document = RedactDocument(
+      input: request.input, output: nil, result: BatchResult(report), isDryRun: isDryRun)
     return answer(request, .success, made: isDryRun ? nil : output.bytes) {
-      RedactionJSON.write(report, input: request.input, output: nil, isDryRun: isDryRun, to: &$0)
+      RedactDocument.document.write(document, to: &$0)
     }
   }
 

@@ -25,14 +25,6 @@ struct WorkerRequest: Sendable {
         self = .none
       }
     }
-
-    func write(to json: inout JSONWriter) {
-      switch self {
-      case .none: json.null()
-      case .text(let text): json.string(text)
-      case .number(let number): json.number(number)
-      }
-    }
   }
 
   enum Operation: String, Sendable, CaseIterable {

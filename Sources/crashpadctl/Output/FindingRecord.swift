@@ -1,7 +1,6 @@
 import CrashpadBytes
-import CrashpadCore
-import CrashpadJSON
 import CrashpadSymbolication
+import CrashpadText
 import CrashpadView
 
 /// Findings in the form of all JSON documents of the tool; see FINDINGS in crashpadctl-json(5).
@@ -17,7 +16,9 @@ enum FindingRecord {
   static let listOfFiles = Record<FindingList>(
     .list(
       "findings",
-      record(.pathText("path", "The path, relative to the database; null for the database itself.") { path($0) }),
+      record(
+        .pathText("path", "The path, relative to the database; null for the database itself.") { path($0) },
+        message: { Wording.printable(Sentences.sentence($0)) }),
       "The findings; see FINDINGS. `offset` is always null."
     ) { $0.findings },
     .number("findings_dropped", "The number of further findings.", .omittable) {
@@ -31,7 +32,9 @@ enum FindingRecord {
 
   private static func path(_ finding: Finding) -> String? { finding.path.isEmpty ? nil : finding.path }
 
-  private static func record(_ path: Member<Finding>) -> Record<Finding> {
+  private static func record(
+    _ path: Member<Finding>, message: @escaping @Sendable (Finding) -> String = { Sentences.sentence($0) }
+  ) -> Record<Finding> {
     Record(
       .text("code", "The rule; see crashpadctl-validate(1), and for symbol files crashpadctl-symbolize(1).", .always) {
         $0.rule.code
@@ -41,7 +44,7 @@ enum FindingRecord {
       },
       .number("offset", "The byte offset in the dump; null if the finding has no place.") { $0.offset },
       path,
-      .text("message", "The finding in words.", .always) { Sentences.sentence($0) },
+      .text("message", "The finding in words.", .always) { message($0) },
       .findingValue("expected", "The expected value: a number, an address, or text.") { $0.expected },
       .findingValue("found", "The value that was found.") { $0.found })
   }
@@ -50,25 +53,4 @@ enum FindingRecord {
   static let symbolFile = Record<SymbolFileFinding>(
     .path("file", "The symbol file.", .always) { $0.file },
     .members(of: finding) { $0.finding })
-}
-
-/// The same for documents that are written by hand.
-enum FindingJSON {
-  static func write(_ findings: FindingList, to json: inout JSONWriter) {
-    FindingRecord.list.write(findings, to: &json)
-  }
-
-  /// Writes a finding about a symbol file, with the file's name first.
-  static func write(_ finding: SymbolFileFinding, to json: inout JSONWriter) {
-    json.object { FindingRecord.symbolFile.write(finding, to: &$0) }
-  }
-}
-
-extension FailureText {
-  /// Writes the members of a document about an input that failed.
-  func write(to json: inout JSONWriter) {
-    json.member("outcome", "failed")
-    json.member("error", text)
-    json.member("status", status.rawValue)
-  }
 }

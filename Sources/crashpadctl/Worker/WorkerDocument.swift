@@ -1,0 +1,43 @@
+import CrashpadCore
+import CrashpadJSON
+import CrashpadSignatures
+import CrashpadSnapshot
+
+/// The head of an answer of `worker` as JSON.
+struct WorkerDocument {
+  let id: WorkerRequest.ID
+  let operation: WorkerRequest.Operation?
+  let status: WorkerAnswer.Status
+  let exit: ExitStatus?
+  /// The size of the dump that was made.
+  let madeBytes: Int?
+  let error: String?
+  /// Writes the document of the command with the operation's name.
+  let document: ((inout JSONWriter) -> Void)?
+
+  static let document = Document<WorkerDocument>(
+    WorkerRequest.schema, "The head of an answer of crashpadctl-worker(1).",
+    .requestID("id", "The id of the request; null if its head cannot be read.") { $0.id },
+    .word("op", of: WorkerRequest.Operation.allCases.map(\.rawValue), "The operation; null for a refused request.") {
+      $0.operation?.rawValue
+    },
+    .word(
+      "status", of: WorkerAnswer.Status.allCases.map(\.rawValue), "The status, as in crashpadctl-worker(1).", .always
+    ) { $0.status.rawValue },
+    .number("exit_status", "The exit status that the command with the operation's name would have.") {
+      $0.exit?.rawValue
+    },
+    .number("bytes", "The size of the data that follow the head.", .omittable) { $0.madeBytes },
+    .text("error", "The reason why there is no result.", .omittable) { $0.error },
+    .document("document", "The document of the command with the operation's name; null if there is none.") {
+      $0.document
+    })
+
+  // MARK: Operations without a command
+
+  /// The result of `version`.
+  static let version = Record<[WorkerRequest.Operation]>(
+    .text("version", "The version of the tool.", .always) { _ in toolVersion },
+    .number("rules", "The version of the rules of signatures.", .always) { _ in SignatureRule.version },
+    .texts("operations", "The operations.") { $0.map(\.rawValue) })
+}
