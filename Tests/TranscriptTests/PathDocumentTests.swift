@@ -34,7 +34,7 @@ struct PathDocumentTests {
     #"cp "$N.idump" "$P/$N"; printf junk > "$P/$N.2"; cp "$N.idump" "$P/$N.3.locked"; crashpadctl unlock -f json -d "$N""#,
     #"crashpadctl process -f json -d "$N""#,
     #"crashpadctl upload -f json -d "$N" --url http://127.0.0.1:9/ --dry-run"#,
-    #"mkdir "$N/attachments/$N"; : > "$N/pending/$N.meta"; touch -d 2020-01-01 "$N/attachments/$N" "$N/pending/$N.meta" "$N"/rejected/*; ln -s loop "$N/completed/$ID.dmp"; crashpadctl prune -n -f json -d "$N" --max-reports 0 --max-size 1KiB --pending --clean --rejected-age none"#,
+    #"cp "$N.dmp" "$N/pending/$N.dmp"; : > "$N/new/$N"; chmod 755 "$N" "$N/new"; chmod 666 "$N/new/$N"; touch -d 2020-01-01 "$N/new/$N" "$N"/rejected/*; ln -s loop "$N/completed/$ID.dmp"; crashpadctl prune -n -f json -d "$N" --max-reports 0 --max-size 1KiB --pending --clean --rejected-age none"#,
     #"crashpadctl database check -f json -d "$N""#,
     #"crashpadctl database check --repair -n -f json -d "$N""#,
     #"crashpadctl find -f json . "$N.no""#,
@@ -51,6 +51,7 @@ struct PathDocumentTests {
   /// Members that the commands above do not show, with the reason.
   private static let exceptions = [
     "crashpadctl-events/1 input": "a request of worker names its dump in JSON, which is text",
+    "crashpadctl-database-check/1 repairs[].target": "reports get the names of UUIDs",
     "crashpadctl-doctor/1 program.handlers[].module": "a program with a handler of its own would have to be built",
   ]
 

@@ -15,7 +15,7 @@ enum ReportRecord {
     .text("launched", "The time of the start of the process, as in the report.") { $0.launchTime },
     .timestamp("period_start", "The start of the period that the report is about.", .omittable) { $0.periodStart },
     .object("exception", exception, "The exception, in the report's words.", .always) { $0 },
-    .object("termination", termination, "Who ended the process; null if the report does not say it.") {
+    .object("termination", termination, "The cause of the end of the process; null if the report does not say it.") {
       $0.termination
     },
     .number("faulting_thread", "The thread that crashed, an index of `threads`.") { $0.faultingThread },

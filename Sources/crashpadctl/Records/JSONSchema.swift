@@ -27,6 +27,7 @@ struct JSONSchema {
           json.member("description", Self.plain(member.meaning))
         }
         guard let bytes = Self.companion(of: member) else { continue }
+        precondition(!members.contains { $0.name == bytes }, "\(document.schema) has two members \(bytes)")
         json.object(bytes) { json in
           write(.digits, to: &json)
           json.member("description", "All bytes of \(member.name), if its text does not show them.")

@@ -19,14 +19,25 @@ struct ManualMembers {
   private mutating func add(_ members: [MemberDescription]) {
     var known: Set<String> = []
     for member in members where known.insert(member.name).inserted {
-      lines += [".TP", ".B \(Self.escaped(member.name))"]
-      add(meaning: member.meaning, isOmittable: member.presence.mayBeOmitted)
+      let name = Self.escaped(member.name)
+      lines += [".TP", member.presence.mayBeOmitted ? ".BR \(name) \" (optional)\"" : ".B \(name)"]
+      add(meaning: member.meaning)
+      add(wordsOf: member)
       if Self.refersElsewhere(member.meaning) { continue }
       guard let (form, parts) = Self.parts(of: member.type), !parts.isEmpty else { continue }
       lines += [form, ".RS"]
       add(parts)
       lines.append(".RE")
     }
+  }
+
+  /// Lists the words of a member whose meaning does not name them.
+  private mutating func add(wordsOf member: MemberDescription) {
+    guard case .oneOf(let words) = member.type, let last = words.last, !Self.refersElsewhere(member.meaning),
+      !words.contains(where: { member.meaning.contains("`\($0)`") })
+    else { return }
+    let first = words.dropLast().map { "`\($0)`" }.joined(separator: ", ")
+    add(sentences: first.isEmpty ? "Always `\(last)`." : "One of \(first) and `\(last)`.")
   }
 
   private static func refersElsewhere(_ meaning: String) -> Bool {
@@ -43,11 +54,10 @@ struct ManualMembers {
     }
   }
 
-  private mutating func add(meaning: String, isOmittable: Bool) {
+  private mutating func add(meaning: String) {
     let paragraphs = meaning.split(separator: "\n").map(String.init)
     let words = paragraphs.compactMap(Self.word)
     for paragraph in paragraphs where Self.word(paragraph) == nil { add(sentences: paragraph) }
-    if isOmittable, !meaning.contains("omitted") { add(sentences: "Omitted if it does not apply.") }
     if words.isEmpty { return }
     lines.append(".RS")
     for (word, text) in words {
