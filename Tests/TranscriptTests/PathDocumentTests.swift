@@ -22,6 +22,7 @@ struct PathDocumentTests {
 
   /// Commands that print documents with paths: those below need the files that those above made.
   private static let lines = [
+    #"crashpadctl inspect -f json "$N.idump""#,
     #"crashpadctl validate -f json "$N.idump""#,
     #"crashpadctl convert -f json "$N.idump" -o "$N.dmp""#,
     #"crashpadctl redact -f json "$N.idump" -o "$N.red""#,
@@ -45,12 +46,17 @@ struct PathDocumentTests {
     #"crashpadctl symbols lookup -f json "$N.elf" 0x2020"#,
     #"crashpadctl symbols index -f json "$N.d" -o "$N.store""#,
     #"crashpadctl run -f json --process -d "$N.run" -o "$N.txt" -- /bin/sh -c 'kill -SEGV $$'; cat "$N.txt""#,
+    #"mv "$N.run"/pending/*.dmp "$N.core"; crashpadctl symbolize -f json --modules -s "$N.d" "$N.core""#,
+    #"crashpadctl symbols check -f json -s "$N.d" "$N.core""#,
     #"crashpadctl doctor -f json -d "$N""#,
   ]
 
   /// Members that the commands above do not show, with the reason.
   private static let exceptions = [
     "crashpadctl-events/1 input": "a request of worker names its dump in JSON, which is text",
+    "crashpadctl-signature/1 input": "a request of worker names its dump in JSON, which is text",
+    "crashpadctl-symbolize/1 modules[].symbol_findings[].file": "the file of a module would have to be damaged",
+    "crashpadctl-symbols-check/1 modules[].symbol_findings[].file": "the file of a module would have to be damaged",
     "crashpadctl-database-check/1 repairs[].target": "reports get the names of UUIDs",
     "crashpadctl-doctor/1 program.handlers[].module": "a program with a handler of its own would have to be built",
   ]
