@@ -30,10 +30,11 @@ struct WorkerAnswer: Sendable {
   ///   - document: writes the document of the command with the operation's name.
   init(
     _ id: WorkerRequest.ID, _ operation: WorkerRequest.Operation?, _ status: Status, exit: ExitStatus? = nil,
-    made: [UInt8]? = nil, error: String? = nil, document: ((inout JSONWriter) -> Void)? = nil
+    made: [UInt8]? = nil, signal: Int? = nil, error: String? = nil, document: ((inout JSONWriter) -> Void)? = nil
   ) {
     let value = WorkerDocument(
-      id: id, operation: operation, status: status, exit: exit, madeBytes: made?.count, error: error, document: document
+      id: id, operation: operation, status: status, exit: exit, madeBytes: made?.count, signal: signal,
+      error: error, document: document
     )
     let head = JSONWriter.bytes(.compact) { WorkerDocument.document.write(value, to: &$0) }
     bytes = Self.length(head.count) + head + (made.map { Self.length($0.count) + $0 } ?? [])

@@ -11,6 +11,8 @@ struct WorkerDocument {
   let exit: ExitStatus?
   /// The size of the dump that was made.
   let madeBytes: Int?
+  /// The signal that ended the worker.
+  let signal: Int?
   let error: String?
   /// Writes the document of the command with the operation's name.
   let document: ((inout JSONWriter) -> Void)?
@@ -28,6 +30,7 @@ struct WorkerDocument {
       $0.exit?.rawValue
     },
     .number("bytes", "The size of the data that follow the head.", .omittable) { $0.madeBytes },
+    .number("signal", "The number of the signal by which the dump ended the worker.", .omittable) { $0.signal },
     .text("error", "The reason why there is no result.", .omittable) { $0.error },
     .document("document", "The document of the command with the operation's name; null if there is none.") {
       $0.document

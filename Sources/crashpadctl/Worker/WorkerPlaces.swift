@@ -46,9 +46,8 @@ final class WorkerPlaces: Sendable {
 
   func begin(_ request: WorkerRequest, at number: Int) {
     // Two digits of the signal's number come in place of the zeros.
-    let answer = WorkerAnswer(request.id, request.operation, .crashed, exit: .temporaryFailure) {
-      $0.member("signal", WorkerPlaces.placeholder)
-    }
+    let answer = WorkerAnswer(
+      request.id, request.operation, .crashed, exit: .temporaryFailure, signal: WorkerPlaces.placeholder)
     unsafe places[number].set(answer.bytes)
   }
 
