@@ -4,32 +4,28 @@ import SystemPackage
 
 /// Resolves the words that name a command, and suggests commands for unknown words.
 enum CommandName {
-  typealias Command = any ParsableCommand.Type
-
   /// The commands that the first words name, the outermost first, and the remaining words.
-  static func resolve(_ arguments: [String]) -> (path: [Command], rest: ArraySlice<String>) {
-    var path: [Command] = []
+  static func resolve(_ arguments: [String]) -> (path: [CommandNode], rest: ArraySlice<String>) {
+    var path: [CommandNode] = []
     var rest = arguments[...]
-    var commands = Crashpadctl.configuration.subcommands
-    while let word = rest.first, let command = commands.first(where: { name($0) == word }) {
+    var commands = Crashpadctl.commands
+    while let word = rest.first, let command = commands.first(where: { $0.name == word }) {
       path.append(command)
-      commands = command.configuration.subcommands
+      commands = command.children
       rest = rest.dropFirst()
     }
     return (path, rest)
   }
 
-  private static func name(_ command: Command) -> String { command.configuration.commandName ?? "" }
-
   /// Throws `ValidationError`, or an exit status after a message, if the first words do not name a command. For `help`, checks the words after it.
   static func check(_ arguments: [String]) throws {
     let isHelp = arguments.first == "help"
     let (path, rest) = resolve(isHelp ? Array(arguments.dropFirst()) : arguments)
-    let commands = path.last?.configuration.subcommands ?? Crashpadctl.configuration.subcommands
+    let commands = path.last?.children ?? Crashpadctl.commands
     guard !commands.isEmpty || isHelp, let word = rest.first, !word.hasPrefix("-"), word != "help" || isHelp else {
       return
     }
-    let group = path.map { name($0) + " " }.joined()
+    let group = path.map { $0.name + " " }.joined()
     var text = "Unknown command '\(group)\(word)'"
     let suggestions = suggestions(for: word, among: commands, in: path)
     if !suggestions.isEmpty {
@@ -54,14 +50,14 @@ enum CommandName {
     "gc": ["prune"],
   ]
 
-  private static func suggestions(for word: String, among commands: [Command], in path: [Command]) -> [String] {
-    let names = commands.filter { $0.configuration.shouldDisplay }.map { name($0) }
+  private static func suggestions(for word: String, among commands: [CommandNode], in path: [CommandNode]) -> [String] {
+    let names = commands.filter(\.isShown).map(\.name)
     var found: [String] = []
     if path.isEmpty {
       found = otherNames[word] ?? []
       // A subcommand without its group.
       for group in commands {
-        found += group.configuration.subcommands.map { name($0) }.filter { $0 == word }.map { "\(name(group)) \($0)" }
+        found += group.children.map(\.name).filter { $0 == word }.map { "\(group.name) \($0)" }
       }
     }
     if found.isEmpty {

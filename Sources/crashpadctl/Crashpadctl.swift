@@ -4,6 +4,16 @@ import Glibc
 
 @main
 struct Crashpadctl: ParsableCommand {
+  static let commands: [CommandNode] = [
+    .command(InspectCommand.self), .command(ValidateCommand.self), .command(ConvertCommand.self),
+    .command(RedactCommand.self), .command(ProcessCommand.self), .command(UnlockCommand.self),
+    .command(PruneCommand.self), .command(UploadCommand.self), .group(DatabaseCommand.self),
+    .command(FindCommand.self), .command(SymbolizeCommand.self), .command(GroupCommand.self),
+    .command(EventsCommand.self), .command(ExplainCommand.self), .command(ReportCommand.self),
+    .command(WorkerCommand.self), .group(SymbolsCommand.self), .command(RunCommand.self),
+    .command(DoctorCommand.self), .command(CaptureTrialCommand.self),
+  ]
+
   static let configuration = CommandConfiguration(
     commandName: "crashpadctl",
     abstract: "Show, check, convert, symbolicate, group and upload crash dumps.",
@@ -20,13 +30,7 @@ struct Crashpadctl: ParsableCommand {
       74 I/O error; 75 busy, try again; 77 not permitted.
       """,
     version: toolVersionText,
-    subcommands: [
-      InspectCommand.self, ValidateCommand.self, ConvertCommand.self, RedactCommand.self, ProcessCommand.self,
-      UnlockCommand.self, PruneCommand.self, UploadCommand.self, DatabaseCommand.self, FindCommand.self,
-      SymbolizeCommand.self, GroupCommand.self, EventsCommand.self, ExplainCommand.self, ReportCommand.self,
-      WorkerCommand.self, SymbolsCommand.self, RunCommand.self, DoctorCommand.self, CaptureTrialCommand.self,
-      SchemaCommand.self,
-    ])
+    subcommands: commands.map(\.type))
 
   /// The beginning of the parser's error messages.
   static let _errorPrefix = "crashpadctl: error: "

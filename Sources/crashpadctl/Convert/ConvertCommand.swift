@@ -10,7 +10,7 @@ import CrashpadSnapshot
 extension Conversion.Target: ExpressibleByArgument {}
 extension MemorySelection: ExpressibleByArgument {}
 
-struct ConvertCommand: ParsableCommand {
+struct ConvertCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "convert",
     abstract: "Convert intermediate dumps and core files to minidumps.",
@@ -29,53 +29,37 @@ struct ConvertCommand: ParsableCommand {
         crashpadctl convert --keep-going dumps/ -o minidumps/
       """)
 
-  @Argument(
-    help: "Dumps, their JSON form, core files, or directories to search for dumps; - is standard input.",
-    completion: .file())
-  var dumps: [String]
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Output file or directory, or - for standard output; by default a file next to each input.",
-      valueName: "path"),
-    completion: .file())
+  var dumps: [String] = []
   var output: String?
-
-  @Option(name: .long, help: ArgumentHelp("Format of the output.", valueName: "target"))
   var to: Conversion.Target = .minidump
-
-  @OptionGroup var annotations: AnnotationOption
-
-  @Option(name: .customLong("report-id"), help: ArgumentHelp("Report id to write.", valueName: "uuid"))
+  var annotations = AnnotationOption()
   var reportID: UUIDBytes = .zero
-
-  @Option(name: .customLong("client-id"), help: ArgumentHelp("Client id to write.", valueName: "uuid"))
   var clientID: UUIDBytes = .zero
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Memory of a core file to convert: stacks and what the crashed thread points to, or all.",
-      valueName: "memory"))
   var memory: MemorySelection = .stacks
-
-  @OptionGroup var reading: ExactReadingArguments
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Number of dumps to convert at once; 0 for one per CPU.", valueName: "n")
-  )
+  var reading = ExactReadingArguments()
   var jobs: Int = 0
-
-  @OptionGroup var writing: WritingArguments
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print findings as text, or as one line of JSON per dump.", valueName: "form"))
+  var writing = WritingArguments()
   var format: OutputFormat = .text
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.arguments(
+      &dumps, "<dumps>", "Dumps, their JSON form, core files, or directories to search for dumps; - is standard input.",
+      .file())
+    row.outputPath(&output, "Output file or directory, or - for standard output; by default a file next to each input.")
+    row.option(&to, "--to <target>", "Format of the output.")
+    row.group(&annotations)
+    row.option(&reportID, "--report-id <uuid>", "Report id to write.")
+    row.option(&clientID, "--client-id <uuid>", "Client id to write.")
+    row.option(
+      &memory, "--memory <memory>",
+      "Memory of a core file to convert: stacks and what the crashed thread points to, or all.")
+    row.group(&reading)
+    row.jobs(&jobs, "Number of dumps to convert at once; 0 for one per CPU.")
+    row.group(&writing)
+    row.format(&format, "Print findings as text, or as one line of JSON per dump.")
+    row.quiet(&quiet)
+  }
 
   func validate() throws {
     try checkInputs(dumps)

@@ -1,6 +1,12 @@
 import ArgumentParser
 
-struct DatabaseCommand: ParsableCommand {
+struct DatabaseCommand: CommandGroup {
+  static let commands: [any Command.Type] = [
+    DatabaseCreateCommand.self, DatabaseInfoCommand.self, DatabaseListCommand.self, DatabaseShowCommand.self,
+    DatabaseNewCommand.self, DatabaseDeleteCommand.self, DatabaseRequestUploadCommand.self,
+    DatabaseSettingsCommand.self, DatabaseCheckCommand.self,
+  ]
+
   static let configuration = CommandConfiguration(
     commandName: "database",
     abstract: "Create, show and change a Crashpad database and its reports.",
@@ -14,9 +20,5 @@ struct DatabaseCommand: ParsableCommand {
         crashpadctl database list -d DB --pending --sort size
         crashpadctl database show -d DB 4f2a
       """,
-    subcommands: [
-      DatabaseCreateCommand.self, DatabaseInfoCommand.self, DatabaseListCommand.self, DatabaseShowCommand.self,
-      DatabaseNewCommand.self, DatabaseDeleteCommand.self, DatabaseRequestUploadCommand.self,
-      DatabaseSettingsCommand.self, DatabaseCheckCommand.self,
-    ])
+    subcommands: commands)
 }

@@ -4,7 +4,7 @@ import CrashpadFiles
 import CrashpadSnapshot
 import CrashpadText
 
-struct DatabaseInfoCommand: ParsableCommand {
+struct DatabaseInfoCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "info",
     abstract: "Show what is in a database.",
@@ -13,11 +13,15 @@ struct DatabaseInfoCommand: ParsableCommand {
         crashpadctl database info -d DB
       """)
 
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
   var format: OutputFormat = .text
+  var clock = ClockOption()
+  var database = DatabaseOption()
 
-  @OptionGroup var clock: ClockOption
-  @OptionGroup var database: DatabaseOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.format(&format, "Print text, or a JSON document.")
+    row.group(&clock)
+    row.group(&database)
+  }
 
   func run() throws {
     let database = try database.open()

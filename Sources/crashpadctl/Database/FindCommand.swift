@@ -1,7 +1,7 @@
 import ArgumentParser
 import CrashpadDatabase
 
-struct FindCommand: ParsableCommand {
+struct FindCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "find",
     abstract: "Find Crashpad databases in directories.",
@@ -16,20 +16,17 @@ struct FindCommand: ParsableCommand {
         crashpadctl find --print0 . | xargs -0 -n 1 crashpadctl process -d
       """)
 
-  @Argument(help: "Directories to search.", completion: .directory)
-  var directories: [String]
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Search at most n levels below the directories.", valueName: "n"))
+  var directories: [String] = []
   var maxDepth: Int = DatabaseFinder.defaultMaximumDepth
-
-  @Flag(
-    name: [.customShort("0"), .customLong("print0")], help: "Print paths byte for byte, each followed by a NUL.")
   var print0 = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: OutputFormat = .text
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.arguments(&directories, "<directories>", "Directories to search.", .directory)
+    row.option(&maxDepth, "--max-depth <n>", "Search at most n levels below the directories.")
+    row.flag(&print0, "-0, --print0", "Print paths byte for byte, each followed by a NUL.")
+    row.format(&format, "Print text, or one JSON document.")
+  }
 
   func validate() throws {
     if maxDepth < 0 { throw ValidationError("--max-depth takes 0 or more.") }

@@ -2,7 +2,7 @@ import ArgumentParser
 import CrashpadJSON
 import CrashpadMeaning
 
-struct ExplainCommand: ParsableCommand {
+struct ExplainCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Explain crash reports and their codes.",
@@ -22,24 +22,24 @@ struct ExplainCommand: ParsableCommand {
         crashpadctl explain --list | less
       """)
 
-  @Argument(
-    help: "Reports, dumps, directories, or codes; - is standard input. ./NAME is a file that has the name of a code.",
-    completion: .file())
   var inputs: [String] = []
-
-  @Flag(name: .shortAndLong, help: "List all codes that are known and exit.")
   var list = false
-
-  @OptionGroup var symbolOptions: SymbolOptions
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print text, or a JSON document (one per line for several inputs or codes).", valueName: "form"))
+  var symbolOptions = SymbolOptions()
   var format: OutputFormat = .text
+  var reading = ReadingArguments()
+  var color = ColorOption()
 
-  @OptionGroup var reading: ReadingArguments
-
-  @OptionGroup var color: ColorOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.inputs(
+      &inputs,
+      "Reports, dumps, directories, or codes; - is standard input. ./NAME is a file that has the name of a code.",
+      isRequired: false)
+    row.flag(&list, "-l, --list", "List all codes that are known and exit.")
+    row.group(&symbolOptions)
+    row.format(&format, "Print text, or a JSON document (one per line for several inputs or codes).")
+    row.group(&reading)
+    row.group(&color)
+  }
 
   func validate() throws {
     if inputs.isEmpty, !list { throw ValidationError("Missing expected argument '<inputs> ...'; --list needs none.") }

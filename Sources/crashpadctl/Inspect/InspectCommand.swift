@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Show what crashed, why and where.",
@@ -20,57 +20,43 @@ struct InspectCommand: ParsableCommand {
         crashpadctl inspect --format json crash.idump | jq .exception
       """)
 
-  @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
-  var dumps: [String]
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("List threads: crashed, all (the same as no value), or a number.", valueName: "which"),
-    completion: ThreadChoice.completion)
+  var dumps: [String] = []
   var threads: ThreadChoice?
-
-  @Flag(name: .long, help: "List the modules.")
   var modules = false
-
-  @Flag(name: .long, help: "List all messages and annotations.")
   var annotations = false
-
-  @Flag(name: .long, help: "Print the registers of the exception and of every thread.")
   var registers = false
-
-  @Flag(name: .customLong("memory-list"), help: "List the captured memory ranges.")
   var memoryList = false
-
-  @Option(name: .long, help: ArgumentHelp("Print captured memory from this address on.", valueName: "address"))
   var memory: AddressArgument?
-
-  @Option(name: .long, help: ArgumentHelp("Number of bytes that --memory prints. (default: 256)", valueName: "bytes"))
   var length: UInt32?
-
-  @Flag(name: .long, help: "Print every record of an intermediate dump with its offset and decoded value.")
   var tree = false
-
-  @Flag(name: .long, help: "Print the bytes of the file.")
   var hex = false
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print text, or a JSON document (one per line for several dumps).", valueName: "form"))
   var format: OutputFormat = .text
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Symbol file or directory; adds function names and the crashed thread's stack. May be repeated.",
-      valueName: "path"),
-    completion: .file())
   var symbols: [String] = []
+  var page = HTMLOption()
+  var reading = ReadingArguments()
+  var color = ColorOption()
 
-  @OptionGroup var page: HTMLOption
-
-  @OptionGroup var reading: ReadingArguments
-
-  @OptionGroup var color: ColorOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.dumps(&dumps)
+    // Without a value, all: the option was once a flag.
+    row.option(
+      &threads, "-t, --threads <which>", "List threads: crashed, all (the same as no value), or a number.",
+      ThreadChoice.completion, bare: "all")
+    row.flag(&modules, "--modules", "List the modules.")
+    row.flag(&annotations, "--annotations", "List all messages and annotations.")
+    row.flag(&registers, "--registers", "Print the registers of the exception and of every thread.")
+    row.flag(&memoryList, "--memory-list", "List the captured memory ranges.")
+    row.option(&memory, "--memory <address>", "Print captured memory from this address on.")
+    row.option(&length, "--length <bytes>", "Number of bytes that --memory prints. (default: 256)")
+    row.flag(&tree, "--tree", "Print every record of an intermediate dump with its offset and decoded value.")
+    row.flag(&hex, "--hex", "Print the bytes of the file.")
+    row.format(&format, "Print text, or a JSON document (one per line for several dumps).")
+    row.symbols(
+      &symbols, "Symbol file or directory; adds function names and the crashed thread's stack. May be repeated.")
+    row.group(&page)
+    row.group(&reading)
+    row.group(&color)
+  }
 
   func validate() throws {
     try checkInputs(dumps)

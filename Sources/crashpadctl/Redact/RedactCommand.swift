@@ -4,7 +4,7 @@ import CrashpadFiles
 import CrashpadRedaction
 import SystemPackage
 
-struct RedactCommand: ParsableCommand {
+struct RedactCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "redact",
     abstract: "Remove personal data from dumps.",
@@ -22,35 +22,27 @@ struct RedactCommand: ParsableCommand {
         crashpadctl redact --hide '*@*' dumps/ -o public/
       """)
 
-  @Argument(
-    help: "Intermediate dumps, minidumps, crash reports, or directories to search for them; - is standard input.",
-    completion: .file())
-  var dumps: [String]
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Output file or directory, or - for standard output; required without --dry-run.", valueName: "path"),
-    completion: .file())
+  var dumps: [String] = []
   var output: String?
-
-  @OptionGroup var pipes: PipeOption
-
-  @OptionGroup
-  var redaction: RedactionOptions
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be removed; write no dump.")
+  var pipes = PipeOption()
+  var redaction = RedactionOptions()
   var dryRun = false
-
-  @OptionGroup var writing: WritingArguments
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print what was removed as text, or as one line of JSON per dump.", valueName: "form"))
+  var writing = WritingArguments()
   var format: OutputFormat = .text
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.arguments(
+      &dumps, "<dumps>",
+      "Intermediate dumps, minidumps, crash reports, or directories to search for them; - is standard input.", .file())
+    row.outputPath(&output, "Output file or directory, or - for standard output; required without --dry-run.")
+    row.group(&pipes)
+    row.group(&redaction)
+    row.dryRun(&dryRun, "Print what would be removed; write no dump.")
+    row.group(&writing)
+    row.format(&format, "Print what was removed as text, or as one line of JSON per dump.")
+    row.quiet(&quiet)
+  }
 
   func validate() throws {
     try checkInputs(dumps)

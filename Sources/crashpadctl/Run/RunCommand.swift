@@ -6,7 +6,7 @@ import CrashpadSymbolication
 import CrashpadText
 import SystemPackage
 
-struct RunCommand: ParsableCommand {
+struct RunCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "run",
     abstract: "Run a program and capture its crashes.",
@@ -23,73 +23,47 @@ struct RunCommand: ParsableCommand {
         crashpadctl run --format json -o run.json ./server
       """)
 
-  @OptionGroup var database: RunDatabaseOption
-
-  @Option(
-    name: .customLong("program-id"),
-    help: ArgumentHelp("Prefix of dump names; by default the program's name.", valueName: "id"))
+  var database = RunDatabaseOption()
   var programID: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Process annotation to record in dumps. May be repeated.", valueName: "name=value"))
   var annotation: [AnnotationArgument] = []
-
-  @Option(
-    name: .long, help: ArgumentHelp("Largest part of each thread's stack to record, such as 256KiB.", valueName: "size")
-  )
   var stack: SizeArgument?
-
-  @Option(
-    name: .long, help: ArgumentHelp("The same for the thread that crashed.", valueName: "size"))
   var crashedStack: SizeArgument?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Time for threads to stop at a crash, such as 500ms; a bare number is in milliseconds.", valueName: "duration"))
   var timeout: StopTime?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Environment variable to record in dumps, in addition to the harmless defaults. May be repeated.",
-      valueName: "name"))
   var environment: [String] = []
-
-  @Flag(name: .customLong("no-children"), help: "Do not capture crashes of child processes.")
   var noChildren = false
-
-  @OptionGroup var library: HandlerLibraryOption
-
-  @Flag(name: .long, help: "Convert the dumps to pending reports at once.")
+  var library = HandlerLibraryOption()
   var process = false
-
-  @OptionGroup var symbolOptions: SymbolOptions
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Print the summary as text, or as one JSON document.", valueName: "form"))
+  var symbolOptions = SymbolOptions()
   var format: OutputFormat = .text
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Write the summary to this file instead of standard error.", valueName: "file"),
-    completion: .file())
   var output: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("When the program crashes, write a web page, as crashpadctl report does.", valueName: "file"),
-    completion: .file(extensions: ["html"]))
   var html: String?
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
-
-  @Argument(
-    parsing: .captureForPassthrough, help: ArgumentHelp("The program and its arguments.", valueName: "program"),
-    completion: .shellCommand("bash -c 'compgen -c'"))
   var words: [String] = []
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.group(&database)
+    row.option(&programID, "--program-id <id>", "Prefix of dump names; by default the program's name.")
+    row.option(&annotation, "--annotation <name=value>", "Process annotation to record in dumps. May be repeated.")
+    row.option(&stack, "--stack <size>", "Largest part of each thread's stack to record, such as 256KiB.")
+    row.option(&crashedStack, "--crashed-stack <size>", "The same for the thread that crashed.")
+    row.option(
+      &timeout, "--timeout <duration>",
+      "Time for threads to stop at a crash, such as 500ms; a bare number is in milliseconds.")
+    row.option(
+      &environment, "--environment <name>",
+      "Environment variable to record in dumps, in addition to the harmless defaults. May be repeated.")
+    row.flag(&noChildren, "--no-children", "Do not capture crashes of child processes.")
+    row.group(&library)
+    row.flag(&process, "--process", "Convert the dumps to pending reports at once.")
+    row.group(&symbolOptions)
+    row.format(&format, "Print the summary as text, or as one JSON document.")
+    row.output(&output, "Write the summary to this file instead of standard error.")
+    row.option(
+      &html, "--html <file>", "When the program crashes, write a web page, as crashpadctl report does.",
+      .file(extensions: ["html"]))
+    row.quiet(&quiet)
+    row.program(&words, "<program>", "The program and its arguments.", isAfterTerminator: false)
+  }
 
   /// The words without the leading `--`.
   private var program: ArraySlice<String> { words.first == "--" ? words.dropFirst() : words[...] }
@@ -164,14 +138,15 @@ struct StopTime: ExpressibleByArgument {
 }
 
 /// `--database` for commands that capture crashes.
-struct RunDatabaseOption: ParsableArguments {
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Database directory; by default $CRASHPAD_HANDLER_DATABASE, $CRASHPADCTL_DATABASE, or crashpad in $XDG_STATE_HOME or ~/.local/state.",
-      valueName: "dir"),
-    completion: .directory)
+struct RunDatabaseOption: OptionTable {
   var database: String?
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(
+      &database, "-d, --database <dir>",
+      "Database directory; by default $CRASHPAD_HANDLER_DATABASE, $CRASHPADCTL_DATABASE, or crashpad in $XDG_STATE_HOME or ~/.local/state.",
+      .directory)
+  }
 
   func path() throws -> FilePath { try Self.path(database) }
 
@@ -194,13 +169,14 @@ struct RunDatabaseOption: ParsableArguments {
 }
 
 /// `--handler-library`, for commands that preload the library.
-struct HandlerLibraryOption: ParsableArguments {
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Library to preload; by default $CRASHPADCTL_HANDLER_LIBRARY, or the one installed with this tool.",
-      valueName: "path"), completion: .file())
+struct HandlerLibraryOption: OptionTable {
   var handlerLibrary: String?
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(
+      &handlerLibrary, "--handler-library <path>",
+      "Library to preload; by default $CRASHPADCTL_HANDLER_LIBRARY, or the one installed with this tool.", .file())
+  }
 
   var search: HandlerLibrary.Search { Self.search(handlerLibrary) }
 

@@ -9,7 +9,7 @@ import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadSymbolication
 
-struct SymbolsCheckCommand: ParsableCommand {
+struct SymbolsCheckCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Check that the modules of dumps have symbols.",
@@ -21,24 +21,20 @@ struct SymbolsCheckCommand: ParsableCommand {
         crashpadctl symbols check --symbols symbols/ --module Example crash.idump
       """)
 
-  @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
-  var dumps: [String]
-
-  @OptionGroup var symbolOptions: SymbolOptions
-
-  @OptionGroup var pipes: PipeOption
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Check only modules of this name; * and ? are wildcards. May be repeated.",
-      valueName: "pattern"))
+  var dumps: [String] = []
+  var symbolOptions = SymbolOptions()
+  var pipes = PipeOption()
   var module: [String] = []
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print text, or a JSON document (one per line for several dumps).", valueName: "form"))
   var format: OutputFormat = .text
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.dumps(&dumps)
+    row.group(&symbolOptions)
+    row.group(&pipes)
+    row.option(
+      &module, "--module <pattern>", "Check only modules of this name; * and ? are wildcards. May be repeated.")
+    row.format(&format, "Print text, or a JSON document (one per line for several dumps).")
+  }
 
   func validate() throws {
     try checkInputs(dumps)

@@ -1,6 +1,11 @@
 import ArgumentParser
 
-struct SymbolsCommand: ParsableCommand {
+struct SymbolsCommand: CommandGroup {
+  static let commands: [any Command.Type] = [
+    SymbolsLookupCommand.self, SymbolsDumpCommand.self, SymbolsInfoCommand.self, SymbolsIndexCommand.self,
+    SymbolsCheckCommand.self,
+  ]
+
   static let configuration = CommandConfiguration(
     commandName: "symbols",
     abstract: "Read, create and organize symbol files.",
@@ -11,8 +16,5 @@ struct SymbolsCommand: ParsableCommand {
         crashpadctl symbols lookup app.debug 0x1139
         crashpadctl symbols dump app -o symbols/
       """,
-    subcommands: [
-      SymbolsLookupCommand.self, SymbolsDumpCommand.self, SymbolsInfoCommand.self, SymbolsIndexCommand.self,
-      SymbolsCheckCommand.self,
-    ])
+    subcommands: commands)
 }

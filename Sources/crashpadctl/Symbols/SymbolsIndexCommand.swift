@@ -5,7 +5,7 @@ import CrashpadSymbolication
 import CrashpadText
 import SystemPackage
 
-struct SymbolsIndexCommand: ParsableCommand {
+struct SymbolsIndexCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "index",
     abstract: "Find symbol files and organize them by id.",
@@ -21,22 +21,19 @@ struct SymbolsIndexCommand: ParsableCommand {
         crashpadctl symbols index --copy --dry-run build/ -o symbols/
       """)
 
-  @Argument(help: "Directories to search, or files.", completion: .directory)
-  var directories: [String]
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Symbol store to add the files to.", valueName: "dir"),
-    completion: .directory)
+  var directories: [String] = []
   var output: String?
-
-  @Flag(name: .long, help: "Copy the files instead of creating symbolic links.")
   var copy = false
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be added to the store; change nothing.")
   var dryRun = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: OutputFormat = .text
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.arguments(&directories, "<directories>", "Directories to search, or files.", .directory)
+    row.option(&output, "-o, --output <dir>", "Symbol store to add the files to.", .directory)
+    row.flag(&copy, "--copy", "Copy the files instead of creating symbolic links.")
+    row.dryRun(&dryRun, "Print what would be added to the store; change nothing.")
+    row.format(&format, "Print text, or one JSON document.")
+  }
 
   func validate() throws {
     if output == nil, copy || dryRun { throw ValidationError("--copy and --dry-run go with -o.") }

@@ -7,7 +7,7 @@ import CrashpadSymbolication
 import CrashpadText
 import SystemPackage
 
-struct SymbolsInfoCommand: ParsableCommand {
+struct SymbolsInfoCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "info",
     abstract: "Show ids and contents of symbol files.",
@@ -20,13 +20,13 @@ struct SymbolsInfoCommand: ParsableCommand {
         crashpadctl symbols info --format json app
       """)
 
-  @Argument(help: "Symbol files.", completion: .file())
-  var files: [String]
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Print text, or one line of JSON per file.", valueName: "form")
-  )
+  var files: [String] = []
   var format: OutputFormat = .text
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.arguments(&files, "<files>", "Symbol files.", .file())
+    row.format(&format, "Print text, or one line of JSON per file.")
+  }
 
   func run() throws {
     var failures: [ExitStatus] = []

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CrashpadDatabase
 
-struct UnlockCommand: ParsableCommand {
+struct UnlockCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "unlock",
     abstract: "Remove expired locks from pending dumps.",
@@ -17,23 +17,21 @@ struct UnlockCommand: ParsableCommand {
         crashpadctl unlock -d DB --dry-run --now 2026-12-31
       """)
 
-  @OptionGroup var database: DatabaseOption
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Bundle whose locks expire after 24 hours. May be repeated.", valueName: "id"))
+  var database = DatabaseOption()
   var bundleID: [String] = []
-
-  @OptionGroup var clock: ClockOption
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be done; change nothing.")
+  var clock = ClockOption()
   var dryRun = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: OutputFormat = .text
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.group(&database)
+    row.bundleIDs(&bundleID, "Bundle whose locks expire after 24 hours. May be repeated.")
+    row.group(&clock)
+    row.dryRun(&dryRun, "Print what would be done; change nothing.")
+    row.format(&format, "Print text, or one JSON document.")
+    row.quiet(&quiet)
+  }
 
   func run() throws {
     let run = UnlockRun(database: try database.open(), bundleIDs: bundleID, now: clock.seconds, isDryRun: dryRun)
