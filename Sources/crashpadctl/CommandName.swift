@@ -27,11 +27,15 @@ enum CommandName {
     }
     let group = path.map { $0.name + " " }.joined()
     var text = "Unknown command '\(group)\(word)'"
-    let suggestions = suggestions(for: word, among: commands, in: path)
+    let suggestions = suggestions(for: word, among: commands, in: group)
     if !suggestions.isEmpty {
-      text += "; did you mean \(suggestions.map { "'\(group)\($0)'" }.joined(separator: " or "))?"
-    } else if path.isEmpty, !isHelp, (try? FileKind(at: FilePath(argument: word), followingLink: true)) != nil {
-      text += "; to look at a file, type 'crashpadctl inspect \(word)'"
+      text += "; did you mean \(suggestions.map { "'\($0)'" }.joined(separator: " or "))?"
+    } else if !isHelp, (try? FileKind(at: FilePath(argument: word), followingLink: true)) != nil {
+      if case .group(let type)? = path.last {
+        text += "; \(type.name) needs a subcommand: type 'crashpadctl \(type.showing(word))'"
+      } else {
+        text += "; to look at a file, type 'crashpadctl inspect \(word)'"
+      }
     }
     // The parser knows the usage of the outermost command only.
     if path.isEmpty { throw ValidationError(text) }
@@ -43,25 +47,13 @@ enum CommandName {
       """, .usage)
   }
 
-  /// The names of commands in other tools.
-  private static let otherNames = [
-    "stackwalk": ["symbolize"], "minidump_stackwalk": ["symbolize"], "symbolicate": ["symbolize"],
-    "dump": ["inspect"], "show": ["inspect"], "ls": ["database list"], "exec": ["run"], "send": ["upload"],
-    "gc": ["prune"],
-  ]
-
-  private static func suggestions(for word: String, among commands: [CommandNode], in path: [CommandNode]) -> [String] {
-    let names = commands.filter(\.isShown).map(\.name)
-    var found: [String] = []
-    if path.isEmpty {
-      found = otherNames[word] ?? []
-      // A subcommand without its group.
-      for group in commands {
-        found += group.children.map(\.name).filter { $0 == word }.map { "\(group.name) \($0)" }
-      }
-    }
-    if found.isEmpty {
-      found = Misspelling.nearest(to: word, among: names).map { [$0] } ?? []
+  /// The commands that an unknown word may stand for, with the words of their group.
+  private static func suggestions(for word: String, among commands: [CommandNode], in group: String) -> [String] {
+    var found = PeerNames.commands(for: word, in: group)
+    // A subcommand without its group.
+    for node in commands { found += node.children.map(\.name).filter { $0 == word }.map { "\(node.name) \($0)" } }
+    if found.isEmpty, let name = Misspelling.nearest(to: word, among: commands.filter(\.isShown).map(\.name)) {
+      found = [group + name]
     }
     return found
   }

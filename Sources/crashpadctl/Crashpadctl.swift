@@ -12,12 +12,14 @@ struct Crashpadctl: ParsableCommand {
     .command(EventsCommand.self), .command(ExplainCommand.self), .command(ReportCommand.self),
     .command(WorkerCommand.self), .group(SymbolsCommand.self), .command(RunCommand.self),
     .command(DoctorCommand.self), .command(CaptureTrialCommand.self),
+    .command(SchemaCommand.self),
   ]
 
   static let configuration = CommandConfiguration(
     commandName: "crashpadctl",
     abstract: "Show, check, convert, symbolicate, group and upload crash dumps.",
-    discussion: """
+    discussion: flowing(
+      """
       Examples:
         crashpadctl inspect crash.idump            what crashed, why, where
         crashpadctl convert crash.idump            crash.dmp, a minidump
@@ -28,7 +30,7 @@ struct Crashpadctl: ParsableCommand {
       Exit status: 0 done; 1 done, with error findings or some inputs failed;
       64 usage; 65 no usable data; 66 no such input; 73 cannot create output;
       74 I/O error; 75 busy, try again; 77 not permitted.
-      """,
+      """),
     version: toolVersionText,
     subcommands: commands.map(\.type))
 

@@ -71,7 +71,10 @@ struct Invocation {
     if printed != arguments {
       do { _ = try Self.parse(printed) } catch let other { error = other }
     }
-    let text = ValueHelp.adding(to: Crashpadctl.fullMessage(for: error))
+    var text = ValueHelp.adding(to: Crashpadctl.fullMessage(for: error))
+    if case .command(let command)? = CommandName.resolve(arguments).path.last {
+      text = PeerNames.adding(to: text, for: command)
+    }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.map { Wording.printable(String($0)) }.joined(separator: "\n")
   }

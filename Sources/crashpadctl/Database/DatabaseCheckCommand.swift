@@ -6,10 +6,12 @@ import CrashpadSnapshot
 import SystemPackage
 
 struct DatabaseCheckCommand: Command {
+  static let name = "check"
   static let configuration = CommandConfiguration(
-    commandName: "check",
+    commandName: name,
     abstract: "Check a database against its rules, and mend it.",
-    discussion: """
+    discussion: flowing(
+      """
       Changes nothing without --repair, and may look while programs work on the
       database. Every rule has a stable code, which crashpadctl-database(5)
       explains. The exit status is 0 if there is no error, and 1 if there is one.
@@ -19,7 +21,7 @@ struct DatabaseCheckCommand: Command {
         crashpadctl database check -d DB --strict --ignore foreign-entry
         crashpadctl database check -d DB --repair --dry-run
         crashpadctl database check -d DB --repair
-      """)
+      """))
 
   var database = DatabaseOption()
   var repair = false

@@ -3,16 +3,18 @@ import CrashpadDatabase
 import CrashpadSnapshot
 
 struct DatabaseCreateCommand: Command {
+  static let name = "create"
   static let configuration = CommandConfiguration(
-    commandName: "create",
+    commandName: name,
     abstract: "Create a database, or its missing parts.",
-    discussion: """
+    discussion: flowing(
+      """
       Creates the directory, but not its parents, the subdirectories, and settings
       with a client id. Existing parts stay unchanged.
 
       Examples:
         crashpadctl database create -d new-db
-      """)
+      """))
 
   var clientID: UUIDBytes?
   var dryRun = false

@@ -4,17 +4,19 @@ import CrashpadSnapshot
 import CrashpadText
 
 struct DatabaseDeleteCommand: Command {
+  static let name = "delete"
   static let configuration = CommandConfiguration(
-    commandName: "delete",
+    commandName: name,
     abstract: "Delete reports with their metadata and attachments.",
-    discussion: """
+    discussion: flowing(
+      """
       Reports whose metadata is damaged are deleted too. One that another program
       has locked stays, and the exit status is 75; the others are deleted.
 
       Examples:
         crashpadctl database delete -d DB 4f2a
         crashpadctl database delete -d DB --all --dry-run
-      """)
+      """))
 
   var reports: [ReportArgument] = []
   var all = false

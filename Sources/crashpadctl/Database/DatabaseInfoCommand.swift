@@ -5,13 +5,15 @@ import CrashpadSnapshot
 import CrashpadText
 
 struct DatabaseInfoCommand: Command {
+  static let name = "info"
   static let configuration = CommandConfiguration(
-    commandName: "info",
+    commandName: name,
     abstract: "Show what is in a database.",
-    discussion: """
+    discussion: flowing(
+      """
       Examples:
         crashpadctl database info -d DB
-      """)
+      """))
 
   var format: OutputFormat = .text
   var clock = ClockOption()

@@ -52,10 +52,12 @@ enum ListFormat: String, ExpressibleByArgument, CaseIterable {
 }
 
 struct DatabaseListCommand: Command {
+  static let name = "list"
   static let configuration = CommandConfiguration(
-    commandName: "list",
+    commandName: name,
     abstract: "List reports.",
-    discussion: """
+    discussion: flowing(
+      """
       Lists the newest reports first. --since, --until, --uploaded, --not-uploaded
       and --requested choose reports to which all of them apply. Times are in UTC.
 
@@ -63,7 +65,7 @@ struct DatabaseListCommand: Command {
         crashpadctl database list -d DB --pending --sort size --limit 10
         crashpadctl database list -d DB --since 7d --long
         crashpadctl database list -d DB --format tsv --columns id,size --no-header
-      """)
+      """))
 
   var states: [StateChoice] = []
   var upload: UploadChoice?

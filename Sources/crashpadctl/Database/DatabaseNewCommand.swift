@@ -17,10 +17,12 @@ struct AttachmentArgument: ExpressibleByArgument {
 }
 
 struct DatabaseNewCommand: Command {
+  static let name = "new"
   static let configuration = CommandConfiguration(
-    commandName: "new",
+    commandName: name,
     abstract: "Add a file to the database as a pending report.",
-    discussion: """
+    discussion: flowing(
+      """
       Prints the id of the report, which is written completely or not at all, and
       flushed to disk. A Linux core file is converted to a minidump; any other file
       is taken as it is, although readers of the database expect minidumps.
@@ -30,7 +32,7 @@ struct DatabaseNewCommand: Command {
         crashpadctl database new -d DB core
         crashpadctl convert crash.idump -o - | crashpadctl database new -d DB -
         crashpadctl database new -d DB crash.dmp --attachment log.txt=app.log
-      """)
+      """))
 
   var file: String = ""
   var attachment: [AttachmentArgument] = []

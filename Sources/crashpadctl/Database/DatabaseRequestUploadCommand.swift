@@ -3,10 +3,12 @@ import CrashpadDatabase
 import CrashpadSnapshot
 
 struct DatabaseRequestUploadCommand: Command {
+  static let name = "request-upload"
   static let configuration = CommandConfiguration(
-    commandName: "request-upload",
+    commandName: name,
     abstract: "Ask for the upload of reports, whatever the settings say.",
-    discussion: """
+    discussion: flowing(
+      """
       A completed report becomes pending again. One that was uploaded already stays
       as it is, which is an error.
 
@@ -14,7 +16,7 @@ struct DatabaseRequestUploadCommand: Command {
         crashpadctl database request-upload -d DB 4f2a
         crashpadctl database request-upload -d DB --given-up
         crashpadctl database request-upload -d DB --skipped
-      """)
+      """))
 
   var reports: [ReportArgument] = []
   var givenUp = false

@@ -37,10 +37,12 @@ enum SettingName: String, ExpressibleByArgument, CaseIterable {
 }
 
 struct DatabaseSettingsCommand: Command {
+  static let name = "settings"
   static let configuration = CommandConfiguration(
-    commandName: "settings",
+    commandName: name,
     abstract: "Show or change the settings.",
-    discussion: """
+    discussion: flowing(
+      """
       Without an option that changes them, the settings are only shown. Damaged ones
       are kept aside before they are changed. Times are in UTC.
 
@@ -48,7 +50,7 @@ struct DatabaseSettingsCommand: Command {
         crashpadctl database settings -d DB
         crashpadctl database settings -d DB --get client-id
         crashpadctl database settings -d DB --uploads-enabled no
-      """)
+      """))
 
   var get: SettingName?
   var uploadsEnabled: BooleanArgument?

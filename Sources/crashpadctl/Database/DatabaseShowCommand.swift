@@ -4,14 +4,16 @@ import CrashpadSnapshot
 import SystemPackage
 
 struct DatabaseShowCommand: Command {
+  static let name = "show"
   static let configuration = CommandConfiguration(
-    commandName: "show",
+    commandName: name,
     abstract: "Show everything about reports.",
-    discussion: """
+    discussion: flowing(
+      """
       Examples:
         crashpadctl database show -d DB 4f2a
         minidump_stackwalk $(crashpadctl database show -d DB --path 4f2a)
-      """)
+      """))
 
   var reports: [ReportArgument] = []
   var path = false

@@ -2,10 +2,12 @@ import ArgumentParser
 import CrashpadDatabase
 
 struct FindCommand: Command {
+  static let name = "find"
   static let configuration = CommandConfiguration(
-    commandName: "find",
+    commandName: name,
     abstract: "Find Crashpad databases in directories.",
-    discussion: """
+    discussion: flowing(
+      """
       Searches an application's container, an .xcappdata bundle or any other tree,
       and prints the path of each database. Does not follow symbolic links, and does
       not search databases for further ones.
@@ -14,7 +16,7 @@ struct FindCommand: Command {
         crashpadctl find MyApp.xcappdata
         crashpadctl find --format json --max-depth 3 .
         crashpadctl find --print0 . | xargs -0 -n 1 crashpadctl process -d
-      """)
+      """))
 
   var directories: [String] = []
   var maxDepth: Int = DatabaseFinder.defaultMaximumDepth

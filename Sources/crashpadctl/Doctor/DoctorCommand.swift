@@ -5,10 +5,12 @@ import CrashpadText
 import SystemPackage
 
 struct DoctorCommand: Command {
+  static let name = "doctor"
   static let configuration = CommandConfiguration(
-    commandName: "doctor",
+    commandName: name,
     abstract: "Check what can be captured on this machine.",
-    discussion: """
+    discussion: flowing(
+      """
       Checks the database directory, the kernel, and the limits of this process and
       its container, and crashes a small program as a trial. Run it where your
       program runs: in its container, as its user. Leaves nothing behind.
@@ -21,7 +23,7 @@ struct DoctorCommand: Command {
         crashpadctl doctor --database DB || echo 'captures are limited here'
         crashpadctl doctor -- ./server --port 80 || echo 'some crashes leave no dump'
         crashpadctl doctor --pid 4711 || echo 'some crashes leave no dump'
-      """)
+      """))
 
   var database = RunDatabaseOption()
   var library = HandlerLibraryOption()

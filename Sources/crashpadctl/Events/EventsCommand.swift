@@ -24,10 +24,12 @@ struct MappingArgument: ExpressibleByArgument, Sendable {
 }
 
 struct EventsCommand: Command {
+  static let name = "events"
   static let configuration = CommandConfiguration(
-    commandName: "events",
+    commandName: name,
     abstract: "Write crashes as events for analytics.",
-    discussion: """
+    discussion: flowing(
+      """
       Each crash is an event, and so is the end of the session that the crash
       swallowed. Directories are searched for dumps; of a Crashpad database its
       reports are read. With --cursor, each dump is written once over many runs.
@@ -38,7 +40,7 @@ struct EventsCommand: Command {
         crashpadctl events --mapping ecs -o events.ndjson artifacts/
         crashpadctl events --cursor events.cursor -o events.ndjson artifacts/
         crashpadctl events --mapping otel --symbols symbols/ crash.idump
-      """)
+      """))
 
   var inputs: [String] = []
   var symbolOptions = SymbolOptions()

@@ -3,10 +3,12 @@ import CrashpadJSON
 import CrashpadMeaning
 
 struct ExplainCommand: Command {
+  static let name = "explain"
   static let configuration = CommandConfiguration(
-    commandName: "explain",
+    commandName: name,
     abstract: "Explain crash reports and their codes.",
-    discussion: """
+    discussion: flowing(
+      """
       Of a report or dump it prints what happened, who ended the process, the
       evidence in that report, and what to do. Of a code it prints what it means:
       an exception, signal or termination reason, as a name or number, or a line
@@ -20,7 +22,9 @@ struct ExplainCommand: Command {
         crashpadctl explain 'Namespace SIGNAL, Code 0xb'
         crashpadctl explain GUARD 2305845208237028115
         crashpadctl explain --list | less
-      """)
+      """))
+
+  static let takesNegativeNumbers = true
 
   var inputs: [String] = []
   var list = false
@@ -55,6 +59,6 @@ struct ExplainCommand: Command {
       }
       return
     }
-    Terminal.end(try ExplainRun(inputs, symbolOptions.places, format, reading.architecture).run())
+    Terminal.end(try ExplainRun(inputs, symbolOptions, format, reading.architecture).run())
   }
 }

@@ -43,10 +43,12 @@ struct GroupFailure: ExpressibleByArgument, Sendable {
 }
 
 struct GroupCommand: Command {
+  static let name = "group"
   static let configuration = CommandConfiguration(
-    commandName: "group",
+    commandName: name,
     abstract: "Group crashes by their signatures.",
-    discussion: """
+    discussion: flowing(
+      """
       A signature is the kind of crash and the function of the program at fault, the
       same in every run. Directories are searched for dumps; of a Crashpad database
       its reports are read. crashpadctl-group(5) has the rules.
@@ -58,7 +60,7 @@ struct GroupCommand: Command {
         crashpadctl group --format json artifacts/ > groups.json
         crashpadctl group --shard 1/4 --partial part1.json artifacts/
         crashpadctl group --index crashes.sqlite artifacts/
-      """)
+      """))
 
   var inputs: [String] = []
   var symbolOptions = SymbolOptions()
@@ -136,7 +138,7 @@ struct GroupCommand: Command {
     if merge { Terminal.end(GroupMergeRun(inputs: inputs, printer: printer).run()) }
     let reading = GroupReading(
       list: InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning),
-      places: symbolOptions.places, inApp: inApp.patterns, architecture: self.reading.architecture,
+      places: symbolOptions, inApp: inApp.patterns, architecture: self.reading.architecture,
       jobs: jobs.count, since: since.map { $0.seconds(now: clock.seconds) }, showsProgress: format == .text, page: page)
     let status =
       try index.map { try GroupIndexRun(index: $0, reading: reading, printer: printer).run() }

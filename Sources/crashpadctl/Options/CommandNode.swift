@@ -20,11 +20,21 @@ enum CommandNode {
     }
   }
 
-  var name: String { type.configuration.commandName ?? "" }
+  /// Without the rest of what is said about a command, which would be made for each command before the one that is looked for.
+  var name: String {
+    switch self {
+    case .command(let type): type.name
+    case .group(let type): type.name
+    }
+  }
+
   var isShown: Bool { type.configuration.shouldDisplay }
 }
 
 /// A command that has commands in place of options.
 protocol CommandGroup: ParsableCommand {
+  static var name: String { get }
   static var commands: [any Command.Type] { get }
+  /// The words of a command of the group that shows a file, or what else a path names.
+  static func showing(_ path: String) -> String
 }

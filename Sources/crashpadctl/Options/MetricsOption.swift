@@ -1,5 +1,6 @@
 import ArgumentParser
 import CrashpadFiles
+import CrashpadText
 import SystemPackage
 
 /// `--metrics-file`, for commands that are run by cron.

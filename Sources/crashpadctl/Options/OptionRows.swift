@@ -20,6 +20,8 @@ struct OptionRows {
     case feed
     /// Stores the values that ArgumentParser read.
     case decode(any Decoder)
+    /// Passes on each value with the name of its option, to compare what parsers read.
+    case visit((String, Any) -> Void)
   }
 
   private let purpose: Purpose
@@ -52,6 +54,7 @@ struct OptionRows {
       let shape = shape()
       properties.append((shape.label, wrapper(shape, value)))
     case .decode(let decoder): decode(&value, Wrapper.self, shape().label, decoder)
+    case .visit(let body): body(shape().label, value)
     }
   }
 
@@ -130,7 +133,7 @@ extension OptionRows {
   private mutating func choices<Choice: FlagChoice, Value, Wrapper: Decodable & OptionWrapper>(
     _ value: inout Value, store: (Choice, inout Value) -> Bool, wrapper: () -> Wrapper
   ) where Wrapper.Value == Value {
-    let label = "choices"
+    func label() -> String { Choice.allCases.reduce("") { $0 + $1.name } }
     switch purpose {
     case .list: shapes += Choice.allCases.map { OptionShape(names: [$0.name], .flag) }
     case .store(let words):
@@ -139,9 +142,10 @@ extension OptionRows {
         count += 1
       }
     case .check: break
-    case .feed: properties.append((Choice.allCases.reduce(label) { $0 + $1.name }, wrapper()))
+    case .feed: properties.append((label(), wrapper()))
     case .decode(let decoder):
-      decode(&value, Wrapper.self, Choice.allCases.reduce(label) { $0 + $1.name }, decoder)
+      decode(&value, Wrapper.self, label(), decoder)
+    case .visit(let body): body(label(), value)
     }
   }
 }
@@ -257,8 +261,21 @@ extension OptionRows {
     _ completion: @autoclosure () -> CompletionKind? = nil
   ) {
     add(
-      &value, OptionShape(spelling, .argument), store: Self.replace,
+      &value, OptionShape(spelling, .argument(isRequired: true)), store: Self.replace,
       wrapper: { shape, _ in Argument(help: shape.help(help), completion: completion()) })
+  }
+
+  /// An argument that may be missing.
+  mutating func argument<Value: ExpressibleByArgument>(
+    _ value: inout Value?, _ spelling: StaticString, _ help: String,
+    _ completion: @autoclosure () -> CompletionKind? = nil
+  ) {
+    add(
+      &value, OptionShape(spelling, .argument(isRequired: false)),
+      store: { word, value in
+        value = Value(argument: word)
+        return value != nil
+      }, wrapper: { shape, _ in Argument<Value?>(help: shape.help(help), completion: completion()) })
   }
 
   /// - Parameter isRequired: whether there has to be one at least.
@@ -301,7 +318,7 @@ extension OptionRows {
     _ value: inout Group, title: String = "", visibility: ArgumentVisibility = .default
   ) {
     switch purpose {
-    case .list, .store: value.rows(&self)
+    case .list, .store, .visit: value.rows(&self)
     case .check:
       if failure != nil { return }
       do { try value.check() } catch { failure = error }

@@ -6,8 +6,8 @@ struct OptionShape {
     case option
     /// An option that takes every word up to the next option.
     case optionList
-    /// One word, which has to be there.
-    case argument
+    /// One word.
+    case argument(isRequired: Bool)
     /// Several words, or at least one.
     case arguments(isRequired: Bool)
     /// All words from the first one that is no option of the command, with `--` if it stands there.

@@ -11,6 +11,7 @@ protocol OptionTable: ParsableArguments, CustomReflectable {
 
 /// A command: its options, and what it does.
 protocol Command: ParsableCommand, OptionTable {
+  static var name: String { get }
   /// Whether a hyphen and digits are an argument: a status such as -11.
   static var takesNegativeNumbers: Bool { get }
 }
@@ -64,10 +65,28 @@ extension Command {
   /// The words in forms that ArgumentParser understands.
   static func spelledOut(_ words: ArraySlice<String>) -> [String] { Self.words.spelledOut(words) }
 
+  /// - Parameter name: with its hyphens.
+  static func hasOption(_ name: String) -> Bool { shapes.contains { $0.names.contains(name) } }
+
+  static var shapes: [OptionShape] { words.shapes }
+
   private static var words: OptionWords {
     var command = Self()
     var rows = OptionRows(.list)
     command.rows(&rows)
     return OptionWords(rows.shapes, takesNegativeNumbers: takesNegativeNumbers)
   }
+}
+
+/// A text about a command, of which each paragraph is one line: the help breaks it where a line of the terminal ends. Lines that
+/// are indented, such as examples, stay as they are.
+func flowing(_ text: String) -> String {
+  var lines: [String] = []
+  var isOpen = false
+  for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+    let isText = !line.isEmpty && !line.hasPrefix(" ") && line != "Examples:"
+    if isText, isOpen { lines[lines.count - 1] += " " + line } else { lines.append(line) }
+    isOpen = isText
+  }
+  return lines.joined(separator: "\n")
 }

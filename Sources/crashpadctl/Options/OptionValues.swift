@@ -56,8 +56,7 @@ private struct ArgumentPlaces {
   var isMissing: Bool {
     (isFilled ? places.dropFirst() : places).contains { place in
       switch place.kind {
-      case .argument: true
-      case .arguments(let isRequired): isRequired
+      case .argument(let isRequired), .arguments(let isRequired): isRequired
       case .flag, .option, .optionList, .rest, .afterTerminator: false
       }
     }

@@ -69,7 +69,9 @@ struct OptionWords {
     }
     let name = String(word[..<sign])
     let value = String(word[word.utf8.index(after: sign)...])
-    return index(of: name).map { add($0, name, attached: value, &rest, &tokens) } ?? false
+    guard let number = index(of: name), !value.isEmpty || shapes[number].bare == nil else { return false }
+    // Nothing behind = is no empty value, as for ArgumentParser.
+    return add(number, name, attached: value.isEmpty ? nil : value, &rest, &tokens)
   }
 
   /// Adds the options of a word such as `-q`, `-qn`, `-j4` or `-qj4`.
@@ -96,8 +98,6 @@ struct OptionWords {
     _ number: Int, _ name: String, attached: String?, _ rest: inout ArraySlice<String>, _ tokens: inout [Token]
   ) -> Bool {
     let shape = shapes[number]
-    // Nothing behind = is no empty value: a script with an empty variable did not mean one.
-    if attached?.isEmpty == true { return false }
     switch shape.kind {
     case .flag:
       tokens.append(.flag(number, name: name))

@@ -16,18 +16,6 @@ struct SymbolOptions: OptionTable {
     row.flag(&debuginfod, "--debuginfod", "Also ask the servers in DEBUGINFOD_URLS; needs libdebuginfod.")
   }
 
-  var places: SymbolPlaces { SymbolPlaces(symbols: symbols, noSystem: noSystem, debuginfod: debuginfod) }
-
-  /// Ends the command if a named path does not exist.
-  func search() throws -> SymbolSearch { try places.search() }
-}
-
-/// The places to search for symbols, independent of the command line.
-struct SymbolPlaces {
-  var symbols: [String] = []
-  var noSystem = false
-  var debuginfod = false
-
   /// Ends the command if a named path does not exist.
   func search() throws -> SymbolSearch {
     try Self.checkPaths(symbols)

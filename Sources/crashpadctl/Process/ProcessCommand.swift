@@ -5,10 +5,12 @@ import CrashpadSnapshot
 import SystemPackage
 
 struct ProcessCommand: Command {
+  static let name = "process"
   static let configuration = CommandConfiguration(
-    commandName: "process",
+    commandName: name,
     abstract: "Convert pending dumps to pending reports.",
-    discussion: """
+    discussion: flowing(
+      """
       Converts each dump without a lock, or with an expired one, to a minidump in
       pending/, exactly once, even if several runs work at the same time or a run is
       killed. Unusable dumps are moved to rejected/, each with a file that states the
@@ -21,7 +23,7 @@ struct ProcessCommand: Command {
         crashpadctl process -d DB --dry-run --verbose     what would be done
         crashpadctl process -d DB --quiet --metrics-file crashpad.prom
         crashpadctl process -d DB --upload --url @crashes.url
-      """)
+      """))
 
   var database = DatabaseOption()
   var bundleID: [String] = []

@@ -2,10 +2,12 @@ import ArgumentParser
 import CrashpadDatabase
 
 struct PruneCommand: Command {
+  static let name = "prune"
   static let configuration = CommandConfiguration(
-    commandName: "prune",
+    commandName: name,
     abstract: "Delete old and surplus reports of a database.",
-    discussion: """
+    discussion: flowing(
+      """
       Looks at the reports from the newest to the oldest, and deletes those that
       are older than a year or do not fit into 128 MiB, with metadata and
       attachments: Crashpad's limits. Pending reports were never sent, and stay
@@ -21,7 +23,7 @@ struct PruneCommand: Command {
         crashpadctl prune --database DB --max-age 90d --max-size 1GiB
         crashpadctl prune --database DB --max-age none --max-reports 1000 --pending
         crashpadctl prune --database DB --clean --rejected-age 30d
-      """)
+      """))
 
   var databaseOption = DatabaseOption()
   var maxAge = LimitArgument(DurationArgument(seconds: PruneRules.defaultAge))

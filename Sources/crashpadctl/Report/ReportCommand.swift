@@ -3,11 +3,13 @@ import CrashpadCore
 import CrashpadSymbolication
 
 struct ReportCommand: Command {
+  static let name = "report"
   static let configuration = CommandConfiguration(
-    commandName: "report",
+    commandName: name,
     abstract: "Write a web page about a crash or many, for people without a terminal.",
     usage: "crashpadctl report [<options>] <inputs> ... --output <file>",
-    discussion: """
+    discussion: flowing(
+      """
       One file that any browser opens. Of one crash: what happened with its evidence,
       the stacks, registers, memory, modules, annotations and findings. Of several,
       of a directory or of a Crashpad database: the groups that crashpadctl group
@@ -20,7 +22,7 @@ struct ReportCommand: Command {
         crashpadctl report --redact crash.ips -o crash.html
         crashpadctl report --symbols symbols/ artifacts/ -o crashes.html
         crashpadctl report --split artifacts/ -o crashes.html
-      """)
+      """))
 
   var inputs: [String] = []
   var output: String?
@@ -66,7 +68,7 @@ struct ReportCommand: Command {
   func run() throws {
     let destination = try destination
     var options = page.options
-    options.symbols = symbolOptions.places
+    options.symbols = symbolOptions
     options.architecture = reading.architecture
     options.splits = split
     options.baseline = baseline

@@ -1,17 +1,21 @@
 import ArgumentParser
+import CrashpadCore
 import CrashpadFiles
 import CrashpadSnapshot
 import CrashpadSupervision
 import CrashpadSymbolication
+import Glibc
 import CrashpadText
 import SystemPackage
 
 struct RunCommand: Command {
+  static let name = "run"
   static let configuration = CommandConfiguration(
-    commandName: "run",
+    commandName: name,
     abstract: "Run a program and capture its crashes.",
     usage: "crashpadctl run [<options>] <program> [<argument> ...]",
-    discussion: """
+    discussion: flowing(
+      """
       Preloads the handler into an unmodified program and its child processes.
       Signals, terminal and exit status pass through. When the program has ended, a
       summary of its crashes is printed on standard error. Options end at the
@@ -21,7 +25,7 @@ struct RunCommand: Command {
         crashpadctl run ./server --port 80
         crashpadctl run --database DB --process -- ./server
         crashpadctl run --format json -o run.json ./server
-      """)
+      """))
 
   var database = RunDatabaseOption()
   var programID: String?
@@ -106,89 +110,49 @@ struct RunCommand: Command {
       + (suggestion.map { "Did you mean '\($0)'? " } ?? "") + "To run a program of this name, put -- before it."
   }
 
+  /// Runs the program, and ends the tool with the program's exit status or signal.
   func run() throws {
-    var run = ProgramRun(program: program.map { ArgumentText.bytes($0) })
-    run.database = database.database
-    run.programID = programID
-    run.annotations = annotation.map { ($0.name, $0.value) }
-    run.stack = stack.map { UInt32($0.bytes) }
-    run.crashedStack = crashedStack.map { UInt32($0.bytes) }
-    run.timeout = timeout.map { UInt32($0.milliseconds) }
-    run.variables = environment
-    run.noChildren = noChildren
-    run.library = library.handlerLibrary
-    run.process = process
-    run.symbols = symbolOptions.places
-    run.format = format
-    run.output = output
-    run.html = html
-    run.quiet = quiet
-    try run.run()
-  }
-}
-
-/// A duration; without a unit, in milliseconds as in existing scripts.
-struct StopTime: ExpressibleByArgument {
-  let milliseconds: Int64
-
-  init?(argument: String) {
-    guard let milliseconds = Int64(argument) ?? DurationArgument(argument: argument)?.milliseconds else { return nil }
-    self.milliseconds = milliseconds
-  }
-}
-
-/// `--database` for commands that capture crashes.
-struct RunDatabaseOption: OptionTable {
-  var database: String?
-
-  mutating func rows(_ row: inout OptionRows) {
-    row.option(
-      &database, "-d, --database <dir>",
-      "Database directory; by default $CRASHPAD_HANDLER_DATABASE, $CRASHPADCTL_DATABASE, or crashpad in $XDG_STATE_HOME or ~/.local/state.",
-      .directory)
-  }
-
-  func path() throws -> FilePath { try Self.path(database) }
-
-  /// The named directory, or the default one, as an absolute path.
-  static func path(_ database: String?) throws -> FilePath {
-    if let database, !database.isEmpty { return HandlerLibrary.absolute(FilePath(argument: database)) }
-    for name in ["CRASHPAD_HANDLER_DATABASE", "CRASHPADCTL_DATABASE"] {
-      if let path = Environment.path(name) { return HandlerLibrary.absolute(path) }
+    let search = try symbolOptions.search()
+    let library = try library.path()
+    let database = try database.path()
+    let run = HandledRun(
+      arguments: program.map { ArgumentText.bytes($0) }, environment: handlerEnvironment(library, database),
+      database: database, isQuiet: quiet)
+    let end = run.end()
+    let collected = CollectedRun(
+      run: run, end: end, cache: SymbolCache(search, names: .simplified), processes: process)
+    let printer = RunPrinter(collected: collected, symbols: symbolOptions, format: format)
+    switch (output, quiet) {
+    case (let output?, _): printer.write(to: FilePath(argument: output))
+    case (nil, false): printer.print()
+    case (nil, true): break
     }
-    let state: FilePath
-    if let path = Environment.path("XDG_STATE_HOME"), path.isAbsolute {
-      state = path
-    } else if let home = Environment.path("HOME"), home.isAbsolute {
-      state = home.appending(".local/state")
-    } else {
-      throw Terminal.failure(RunSentences.noDatabase, .usage)
+    writePage(collected)
+    switch end.end {
+    case .exited(let status): Glibc.exit(status)
+    case .killed(let signal): Supervisor.die(by: signal)
     }
-    return state.appending("crashpad")
-  }
-}
-
-/// `--handler-library`, for commands that preload the library.
-struct HandlerLibraryOption: OptionTable {
-  var handlerLibrary: String?
-
-  mutating func rows(_ row: inout OptionRows) {
-    row.option(
-      &handlerLibrary, "--handler-library <path>",
-      "Library to preload; by default $CRASHPADCTL_HANDLER_LIBRARY, or the one installed with this tool.", .file())
   }
 
-  var search: HandlerLibrary.Search { Self.search(handlerLibrary) }
-
-  private static func search(_ handlerLibrary: String?) -> HandlerLibrary.Search {
-    HandlerLibrary.search(
-      named: handlerLibrary.map { FilePath(argument: $0) }, variable: Environment.path(HandlerLibrary.variable))
+  /// Writes the HTML page. The exit status stays the program's, so failures are only printed.
+  private func writePage(_ collected: CollectedRun) {
+    let files = collected.dumps.filter { $0.failure == nil }.map { ArgumentText.text(($0.report ?? $0.path).bytes) }
+    var options = PageRun.Options()
+    options.symbols = symbolOptions
+    _ = HTMLOption.write(
+      html, of: InputList(files, accepting: InputFormat.withMeaning), options, status: .success)
   }
 
-  /// The path of the library. If there is none, prints the places that were searched and ends the command.
-  static func path(_ handlerLibrary: String?) throws -> FilePath {
-    let result = search(handlerLibrary)
-    if case .found(let path) = result { return path }
-    throw Terminal.failure(RunSentences.library(result), .noInput)
+  private func handlerEnvironment(_ library: FilePath, _ database: FilePath) -> HandlerEnvironment {
+    var environment = HandlerEnvironment(library: library, database: database, run: .random())
+    environment.programID = programID
+    environment.annotations = annotation.map { ($0.name, $0.value) }
+    environment.stack = stack.map { UInt32($0.bytes) }
+    environment.crashedStack = crashedStack.map { UInt32($0.bytes) }
+    environment.timeout = timeout.map { UInt32($0.milliseconds) }
+    environment.variables = self.environment
+    environment.reachesChildren = !noChildren
+    environment.isQuiet = quiet
+    return environment
   }
 }

@@ -10,10 +10,12 @@ enum SymbolizeFormat: String, ExpressibleByArgument, CaseIterable {
 }
 
 struct SymbolizeCommand: Command {
+  static let name = "symbolize"
   static let configuration = CommandConfiguration(
-    commandName: "symbolize",
+    commandName: name,
     abstract: "Print the stacks of dumps with function names, files and lines.",
-    discussion: """
+    discussion: flowing(
+      """
       Walks the stacks of dumps, and takes those that crash reports list. Searches
       --symbols first, then this machine's own binaries and debug files; a symbol
       file of another build is never used. Directories are searched for dumps; - is
@@ -25,7 +27,7 @@ struct SymbolizeCommand: Command {
         crashpadctl symbolize --symbols dSYMs/ --format crash crash.ips > crash.crash
         crashpadctl symbolize --format crash crash.idump > report.crash
         crashpadctl symbolize --missing artifacts/ | cut -f 4
-      """)
+      """))
 
   var dumps: [String] = []
   var symbolOptions = SymbolOptions()
@@ -81,7 +83,7 @@ struct SymbolizeCommand: Command {
       architecture: reading.architecture, jobs: jobs.count, printer: printer)
     let status = run.run()
     var options = PageRun.Options()
-    options.symbols = symbolOptions.places
+    options.symbols = symbolOptions
     // Warnings about symbol servers are printed already.
     options.names = names.form(isText: true)
     options.architecture = reading.architecture

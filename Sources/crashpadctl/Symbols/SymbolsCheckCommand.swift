@@ -10,16 +10,18 @@ import CrashpadSnapshot
 import CrashpadSymbolication
 
 struct SymbolsCheckCommand: Command {
+  static let name = "check"
   static let configuration = CommandConfiguration(
-    commandName: "check",
+    commandName: name,
     abstract: "Check that the modules of dumps have symbols.",
-    discussion: """
+    discussion: flowing(
+      """
       For CI: the exit status is 0 if all modules have symbols, and 1 if some have
       none.
 
       Examples:
         crashpadctl symbols check --symbols symbols/ --module Example crash.idump
-      """)
+      """))
 
   var dumps: [String] = []
   var symbolOptions = SymbolOptions()
@@ -57,7 +59,7 @@ struct SymbolsCheckCommand: Command {
     let status = BatchRun(list, showsProgress: false).each { input, _ in
       check(input, cache, isSingle: list.isSingle, &tally)
     }
-    SymbolPlaces.reportFaults(cache.search, except: Set(tally.said.map(\.file)))
+    SymbolOptions.reportFaults(cache.search, except: Set(tally.said.map(\.file)))
     if tally.checked == 0 {
       if status != .success { throw status }
       let names = module.map { "'\(Wording.printable($0))'" }.joined(separator: " or ")

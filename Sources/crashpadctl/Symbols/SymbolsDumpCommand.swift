@@ -7,10 +7,12 @@ import CrashpadText
 import SystemPackage
 
 struct SymbolsDumpCommand: Command {
+  static let name = "dump"
   static let configuration = CommandConfiguration(
-    commandName: "dump",
+    commandName: name,
     abstract: "Create Breakpad symbol files.",
-    discussion: """
+    discussion: flowing(
+      """
       Reads executables, libraries, their debug files, and dSYM bundles. Without
       --debug, the debug file is searched where the file names it, next to it, and by
       build id below /usr/lib/debug.
@@ -19,7 +21,7 @@ struct SymbolsDumpCommand: Command {
         crashpadctl symbols dump app -o app.sym
         crashpadctl symbols dump app --debug app.debug -o symbols/
         crashpadctl symbols dump bin/* lib/*.so -o symbols/
-      """)
+      """))
 
   var files: [String] = []
   var output: String?

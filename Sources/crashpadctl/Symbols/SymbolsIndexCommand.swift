@@ -6,10 +6,12 @@ import CrashpadText
 import SystemPackage
 
 struct SymbolsIndexCommand: Command {
+  static let name = "index"
   static let configuration = CommandConfiguration(
-    commandName: "index",
+    commandName: name,
     abstract: "Find symbol files and organize them by id.",
-    discussion: """
+    discussion: flowing(
+      """
       Looks through directories with all that is below them, and prints each file
       with symbols and its id. With -o, they are linked into a store in which
       --symbols, debuggers and Breakpad's tools find them by that id. What is in the
@@ -19,7 +21,7 @@ struct SymbolsIndexCommand: Command {
         crashpadctl symbols index build/
         crashpadctl symbols index build/ -o symbols/
         crashpadctl symbols index --copy --dry-run build/ -o symbols/
-      """)
+      """))
 
   var directories: [String] = []
   var output: String?

@@ -8,17 +8,19 @@ import CrashpadText
 import SystemPackage
 
 struct SymbolsInfoCommand: Command {
+  static let name = "info"
   static let configuration = CommandConfiguration(
-    commandName: "info",
+    commandName: name,
     abstract: "Show ids and contents of symbol files.",
-    discussion: """
+    discussion: flowing(
+      """
       Prints the ids by which dumps identify a module, and which of symbol tables,
       debug information and frame rules a file has.
 
       Examples:
         crashpadctl symbols info app app.debug app.sym
         crashpadctl symbols info --format json app
-      """)
+      """))
 
   var files: [String] = []
   var format: OutputFormat = .text

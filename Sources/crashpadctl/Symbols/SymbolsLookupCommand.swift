@@ -7,10 +7,12 @@ import CrashpadSymbolication
 import SystemPackage
 
 struct SymbolsLookupCommand: Command {
+  static let name = "lookup"
   static let configuration = CommandConfiguration(
-    commandName: "lookup",
+    commandName: name,
     abstract: "Print function, file and line of addresses in one file.",
-    discussion: """
+    discussion: flowing(
+      """
       Addresses are those of the file itself, as nm prints them; for a Breakpad
       symbol file, offsets in its module. Without addresses, they are read from
       standard input, one per line. For each address, prints a line with the function
@@ -23,7 +25,7 @@ struct SymbolsLookupCommand: Command {
       Examples:
         crashpadctl symbols lookup app.debug 0x1139 0x114f
         nm app | awk '{print $1}' | crashpadctl symbols lookup app
-      """)
+      """))
 
   var file: String = ""
   var addresses: [String] = []
@@ -57,7 +59,7 @@ struct SymbolsLookupCommand: Command {
   }
 
   func run() throws {
-    try SymbolPlaces.checkPaths(symbols)
+    try SymbolOptions.checkPaths(symbols)
     let symbols: FileSymbols
     do {
       try checkSlices()

@@ -2,10 +2,12 @@ import ArgumentParser
 import CrashpadDatabase
 
 struct UnlockCommand: Command {
+  static let name = "unlock"
   static let configuration = CommandConfiguration(
-    commandName: "unlock",
+    commandName: name,
     abstract: "Remove expired locks from pending dumps.",
-    discussion: """
+    discussion: flowing(
+      """
       A running program owns a dump <bundle-id>@<uuid>.locked, mostly empty. At a
       crash it writes the dump and removes .locked. A lock that was left behind
       expires after 24 hours if its bundle is given with --bundle-id, otherwise
@@ -15,7 +17,7 @@ struct UnlockCommand: Command {
         crashpadctl unlock --database DB --dry-run
         crashpadctl unlock -d DB --bundle-id com.example.app
         crashpadctl unlock -d DB --dry-run --now 2026-12-31
-      """)
+      """))
 
   var database = DatabaseOption()
   var bundleID: [String] = []

@@ -4,10 +4,12 @@ import CrashpadUpload
 import CrashpadSnapshot
 
 struct UploadCommand: Command {
+  static let name = "upload"
   static let configuration = CommandConfiguration(
-    commandName: "upload",
+    commandName: name,
     abstract: "Send pending reports to a server.",
-    discussion: """
+    discussion: flowing(
+      """
       Sends each pending report once, if the settings allow uploads or its upload was
       requested, with its annotations as form fields. The server's answer is stored
       as the report's server id, and the report becomes a completed one. A server
@@ -20,7 +22,7 @@ struct UploadCommand: Command {
         crashpadctl upload -d DB --to sentry=https://KEY@sentry.example.com/42
         crashpadctl upload -d DB --url @crashes.url --report 4f2a -n   this one
         crashpadctl upload -d DB --url @crashes.url --all -n -v   what would be sent
-      """)
+      """))
 
   var database = DatabaseOption()
   var server = UploadOptions()

@@ -54,7 +54,7 @@ struct UploadOptions: OptionTable {
     row.option(&connectTimeout, "--connect-timeout <duration>", "How long finding the server and connecting may take.")
     row.option(
       &timeout, "--timeout <duration>",
-      "How long the server may be silent, and take for its answer once it has everything.")
+      "Give up after this long without progress, or without an answer when all is sent.")
     row.flag(&noGzip, "--no-gzip", "Send reports as they are, with their length, and not compressed with gzip.")
     row.flag(&plainURL, "--plain-url", "Do not put product, version and guid into the URL.")
     row.flag(

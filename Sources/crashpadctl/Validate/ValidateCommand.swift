@@ -11,10 +11,12 @@ enum ValidationFormat: String, ExpressibleByArgument, CaseIterable {
 }
 
 struct ValidateCommand: Command {
+  static let name = "validate"
   static let configuration = CommandConfiguration(
-    commandName: "validate",
+    commandName: name,
     abstract: "Check dumps against the rules of their format.",
-    discussion: """
+    discussion: flowing(
+      """
       Reads intermediate dumps, their JSON form, minidumps, Linux core files and
       crash reports, and searches directories for dumps by name and first bytes.
       Each rule has a stable code, which crashpadctl-validate(1) explains. The exit
@@ -26,7 +28,7 @@ struct ValidateCommand: Command {
         crashpadctl validate --format junit artifacts/ > report.xml
         crashpadctl validate --format sarif artifacts/ > report.sarif
         crashpadctl validate --rules
-      """)
+      """))
 
   var dumps: [String] = []
   var format: ValidationFormat = .text

@@ -3,10 +3,12 @@ import CrashpadFiles
 import CrashpadSymbolication
 
 struct WorkerCommand: Command {
+  static let name = "worker"
   static let configuration = CommandConfiguration(
-    commandName: "worker",
+    commandName: name,
     abstract: "Read dumps from standard input and answer each with a JSON document.",
-    discussion: """
+    discussion: flowing(
+      """
       For programs that read many dumps: one process, which loads symbols once and
       writes no files. A request is a JSON head and a dump, each behind its length;
       crashpadctl-worker(1) has the form of requests and answers. Ends at the end of
@@ -15,7 +17,7 @@ struct WorkerCommand: Command {
       Examples:
         crashpadctl worker --symbols symbols/
         crashpadctl worker --no-system --dump-timeout 30s --memory-limit 1GiB
-      """)
+      """))
 
   var symbolOptions = SymbolOptions()
   var inApp = InAppOption()
