@@ -195,9 +195,9 @@ struct CommandNameTests {
     }
   }
 
-  /// The tool parses the first form itself, and leaves the second to the argument parser because of its `=` or its order.
+  /// Once the second form was read by another parser.
   @Test(
-    "Frequent options mean the same without the argument parser",
+    "Options mean the same in every form and order",
     arguments: [
       ("convert crash.idump -o out", "convert --output=out crash.idump"),
       ("convert -q --to json crash.idump -o out", "convert crash.idump --quiet --to=json -o out"),
