@@ -261,6 +261,10 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "RunTests", dependencies: ["ToolRunner"]),
+    // The only tests that have the tool's code in them: both parsers are called thousands of times.
+    .testTarget(
+      name: "OptionTests",
+      dependencies: ["crashpadctl", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
     .testTarget(name: "FleetTests", dependencies: ["DumpSynth", "ToolRunner"], exclude: ["Cluster"]),
     .target(name: "CrashKinds", path: "Tests/CrashKinds"),
     .executableTarget(

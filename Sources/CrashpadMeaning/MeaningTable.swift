@@ -84,13 +84,14 @@ package enum MeaningTable {
   private static func longest(in text: String, _ rows: [CodeMeaning]) -> CodeMeaning? {
     // The text of the message comes first; a program may log megabytes after it.
     let text = String(text.prefix(longestText)).lowercased()
-    var found: (row: CodeMeaning, length: Int)?
-    for row in rows {
-      for alias in row.aliases where alias.utf8.count > found?.length ?? 0 && text.holds(alias) {
+    // By number: a row has so much text that copying each of them takes as long as the search.
+    var found: (row: Int, length: Int)?
+    for row in rows.indices {
+      for alias in rows[row].aliases where alias.utf8.count > found?.length ?? 0 && text.holds(alias) {
         found = (row, alias.utf8.count)
       }
     }
-    return found?.row
+    return found.map { rows[$0.row] }
   }
 
   /// The ancestors of `row`, the nearest first: EXC_GUARD FD and EXC_GUARD for EXC_GUARD FD CLOSE.

@@ -1,28 +1,23 @@
 /// A pattern with `*` for any text and `?` for one byte; everything else, letters of either case too, stands for itself.
+///
+/// It is the text alone, and nothing is made of it before it is compared: a run has hundreds of patterns, and compares few.
 package struct Glob: Sendable, Hashable, ExpressibleByStringLiteral {
   package let text: String
-  private let bytes: [UInt8]
-  /// The text before the first wildcard.
-  let prefix: [UInt8]
-  /// Whether the pattern has no wildcard.
-  let isLiteral: Bool
 
-  package init(_ text: String) {
-    self.text = text
-    bytes = Array(text.utf8)
-    prefix = Array(bytes.prefix { $0 != UInt8(ascii: "*") && $0 != UInt8(ascii: "?") })
-    isLiteral = prefix.count == bytes.count
-  }
+  package init(_ text: String) { self.text = text }
 
   package init(stringLiteral text: String) { self.init(text) }
 
-  package func matches(_ text: String) -> Bool { matches(Array(text.utf8)) }
+  /// The first byte of all texts that match; nil if there are several.
+  var first: UInt8? { text.utf8.first.flatMap { Self.isWildcard($0) ? nil : $0 } }
+
+  private static func isWildcard(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") }
+
+  package func matches(_ text: String) -> Bool { Self.matches(self.text.utf8.span, text.utf8.span) }
 
   /// Linear in the length of `text` for each `*`: it only ever goes back to the last one.
-  func matches(_ text: [UInt8]) -> Bool {
-    if isLiteral { return text == bytes }
-    guard text.starts(with: prefix) else { return false }
-    var (place, pattern) = (prefix.count, prefix.count)
+  private static func matches(_ bytes: Span<UInt8>, _ text: Span<UInt8>) -> Bool {
+    var (place, pattern) = (0, 0)
     var star: (place: Int, pattern: Int)?
     while place < text.count {
       if pattern < bytes.count, bytes[pattern] == UInt8(ascii: "*") {

@@ -22,8 +22,7 @@ package struct OwnModules: Sendable {
     if additional.contains(where: { $0.matches(path) || $0.matches(name) }) { return true }
     if index == executable { return true }
     if name.utf8.count == path.utf8.count { return false }
-    let bytes = Array(name.utf8)
-    if Self.systemNames.contains(where: { $0.matches(bytes) }) { return false }
+    if Self.systemNames.contains(where: { $0.matches(name) }) { return false }
     if Self.systemPaths.contains(where: { path.utf8.starts(with: $0.utf8) }) { return false }
     if path.holds("/RuntimeRoot/") { return false }
     switch system {

@@ -3,7 +3,7 @@ struct SignatureChoice {
   private var kind: CrashKind
   private let entries: [StackEntry]
   /// Decisions on frames, by their index.
-  private var decisions: [Int: (decision: Signature.Step.Decision, rule: String, reason: String)] = [:]
+  private var decisions: [(decision: Signature.Step.Decision, rule: String, reason: String)?]
 
   private(set) var shown: [String] = []
   private(set) var canonical: [String] = []
@@ -14,6 +14,7 @@ struct SignatureChoice {
   init(_ kind: CrashKind, _ stack: [StackEntry]) {
     self.kind = kind
     entries = stack
+    decisions = Array(repeating: nil, count: stack.count)
     raw = [kind.text] + rawFrames()
     let start = startBehindCapture()
     nameKind(from: start)
@@ -227,7 +228,7 @@ struct SignatureChoice {
   private static let explained = 512
 
   var steps: [Signature.Step] {
-    let last = decisions.filter { $0.value.decision != .skipped }.keys.max() ?? entries.count
+    let last = decisions.lastIndex { $0.map { $0.decision != .skipped } ?? false } ?? entries.count
     return entries.indices.prefix(Self.explained).map { index in
       let entry = entries[index]
       let (decision, rule, reason): (Signature.Step.Decision, String, String)

@@ -3,15 +3,12 @@ internal import Synchronization
 
 /// Names with their rules, each looked at once in a run: thousands of dumps have the same functions in their stacks.
 final class SignatureNames: Sendable {
-  private struct Key: Hashable {
-    let symbol: String?
-    let module: String?
-  }
   private struct Value {
     let name: String?
     let rule: SignatureRule?
   }
-  private let known = Mutex<[Key: Value]>([:])
+  /// By symbol and module. A key of a type of its own takes longer to make a dictionary of than a small dump to read.
+  private let known = Mutex<[String: Value]>([:])
   /// Names of hostile dumps are not kept without end.
   private static let capacity = 1 << 16
 
@@ -28,19 +25,20 @@ final class SignatureNames: Sendable {
     let innermost = frame.symbol?.frames.last
     let function = frame.symbol?.isNearest == true && innermost?.location == nil ? nil : innermost
     let symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
-    let value = value(Key(symbol: symbol, module: module?.name))
+    let value = value(symbol, in: module?.name)
     return StackEntry(
       name: value.name, module: module, offset: frame.frame.moduleOffset, address: frame.frame.instruction,
       shownName: symbol, rule: module == nil && value.name == nil ? nil : value.rule)
   }
 
-  private func value(_ key: Key) -> Value {
+  private func value(_ symbol: String?, in module: String?) -> Value {
+    let key = (module ?? "\u{1}") + "\0" + (symbol ?? "\u{1}")
     if let value = known.withLock({ $0[key] }) { return value }
-    let image = key.module.map { name in
+    let image = module.map { name in
       name.hasSuffix(".debug.dylib") ? String(name.dropLast(12)) : String(name.prefix { $0 != "." })
     }
-    let name = key.symbol.map { FunctionName.normalized($0, image: image) }.flatMap { $0.isEmpty ? nil : $0 }
-    let value = Value(name: name, rule: RuleIndex.shared.rule(name.map(FunctionName.withoutClosure), in: key.module))
+    let name = symbol.map { FunctionName.normalized($0, image: image) }.flatMap { $0.isEmpty ? nil : $0 }
+    let value = Value(name: name, rule: RuleIndex.shared.rule(name.map(FunctionName.withoutClosure), in: module))
     known.withLock { known in
       if known.count >= Self.capacity { known.removeAll() }
       known[key] = value

@@ -55,15 +55,15 @@ package struct SignatureRule: Sendable {
     captureRules + raiseRules + waitRules + loopRules + baseRules + runtimeRules + moduleRules
 }
 
-/// Finds the rule of a frame. Literal names are looked up; of the others only those with the right first byte are tried.
+/// Finds the rule of a frame. Of the patterns only those with the right first byte are tried. The index is made in each run,
+/// and is no dictionary, which takes longer to make than a small dump to read.
 struct RuleIndex: Sendable {
   private struct Entry: Sendable {
     let order: Int
     let glob: Glob
   }
   private let rules: [SignatureRule]
-  private var literals: [String: [Int]] = [:]
-  private var byFirst: [UInt8: [Entry]] = [:]
+  private var byFirst: [[Entry]] = Array(repeating: [], count: 256)
   private var anywhere: [Entry] = []
   private var unnamed: [Int] = []
 
@@ -74,10 +74,8 @@ struct RuleIndex: Sendable {
     for (order, rule) in rules.enumerated() {
       if rule.names.isEmpty { unnamed.append(order) }
       for glob in rule.names {
-        if glob.isLiteral {
-          literals[glob.text, default: []].append(order)
-        } else if let first = glob.prefix.first {
-          byFirst[first, default: []].append(Entry(order: order, glob: glob))
+        if let first = glob.first {
+          byFirst[Int(first)].append(Entry(order: order, glob: glob))
         } else {
           anywhere.append(Entry(order: order, glob: glob))
         }
@@ -90,10 +88,9 @@ struct RuleIndex: Sendable {
   ///   - module: the module's file name.
   func rule(_ name: String?, in module: String?) -> SignatureRule? {
     guard let name else { return unnamed.first { matches($0, module) }.map { rules[$0] } }
-    var found = literals[name]?.first { matches($0, module) } ?? rules.count
-    let bytes = Array(name.utf8)
-    for entries in [bytes.first.flatMap { byFirst[$0] } ?? [], anywhere] {
-      for entry in entries where entry.order < found && matches(entry.order, module) && entry.glob.matches(bytes) {
+    var found = rules.count
+    for entries in [name.utf8.first.map { byFirst[Int($0)] } ?? [], anywhere] {
+      for entry in entries where entry.order < found && entry.glob.matches(name) && matches(entry.order, module) {
         found = entry.order
       }
     }

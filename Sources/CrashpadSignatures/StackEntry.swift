@@ -49,17 +49,19 @@ struct SignatureModules {
   private let snapshot: ProcessSnapshot
   private let file: InputFile
   private let own: OwnModules
-  private var known: [Int: SignatureModule] = [:]
+  /// By the modules' places in the snapshot; an array, as a dictionary takes longer to make than a small dump to read.
+  private var known: [SignatureModule?]
 
   init(_ snapshot: ProcessSnapshot, _ file: InputFile, inApp: [Glob]) {
     self.snapshot = snapshot
     self.file = file
     own = OwnModules(snapshot, additional: inApp)
+    known = Array(repeating: nil, count: snapshot.modules.count)
   }
 
   mutating func module(_ index: Int) -> SignatureModule? {
-    if let module = known[index] { return module }
     guard snapshot.modules.indices.contains(index) else { return nil }
+    if let module = known[index] { return module }
     let recorded = snapshot.modules[index]
     let path = recorded.name.map { name in file.withBytes { snapshot.text(name, in: $0) } } ?? ""
     let module = SignatureModule(

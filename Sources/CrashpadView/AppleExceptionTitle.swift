@@ -42,9 +42,10 @@ package struct AppleExceptionTitle: Sendable {
 
   /// Pads addresses to all their digits, as in these reports.
   private static func withWideAddress(_ text: String) -> String {
-    guard let range = text.firstRange(of: " at 0x"), let value = UInt64(text[range.upperBound...], radix: 16) else {
-      return text
-    }
-    return text[..<range.upperBound] + hexadecimal(value, width: 16)
+    // The address is the last word; a search for text would take half a million instructions at its first call.
+    guard let blank = text.utf8.lastIndex(of: UInt8(ascii: " ")), text[..<blank].hasSuffix(" at"),
+      text[blank...].hasPrefix(" 0x"), let value = UInt64(text[blank...].dropFirst(3), radix: 16)
+    else { return text }
+    return text[..<blank] + " 0x" + hexadecimal(value, width: 16)
   }
 }

@@ -1,3 +1,4 @@
+internal import CrashpadBytes
 internal import CrashpadCore
 internal import CrashpadFiles
 package import CrashpadSnapshot

@@ -4,38 +4,38 @@ import SystemPackage
 
 /// Resolves the words that name a command, and suggests commands for unknown words.
 enum CommandName {
-  typealias Command = any ParsableCommand.Type
-
   /// The commands that the first words name, the outermost first, and the remaining words.
-  static func resolve(_ arguments: [String]) -> (path: [Command], rest: ArraySlice<String>) {
-    var path: [Command] = []
+  static func resolve(_ arguments: [String]) -> (path: [CommandNode], rest: ArraySlice<String>) {
+    var path: [CommandNode] = []
     var rest = arguments[...]
-    var commands = Crashpadctl.configuration.subcommands
-    while let word = rest.first, let command = commands.first(where: { name($0) == word }) {
+    var commands = Crashpadctl.commands
+    while let word = rest.first, let command = commands.first(where: { $0.name == word }) {
       path.append(command)
-      commands = command.configuration.subcommands
+      commands = command.children
       rest = rest.dropFirst()
     }
     return (path, rest)
   }
 
-  private static func name(_ command: Command) -> String { command.configuration.commandName ?? "" }
-
   /// Throws `ValidationError`, or an exit status after a message, if the first words do not name a command. For `help`, checks the words after it.
   static func check(_ arguments: [String]) throws {
     let isHelp = arguments.first == "help"
     let (path, rest) = resolve(isHelp ? Array(arguments.dropFirst()) : arguments)
-    let commands = path.last?.configuration.subcommands ?? Crashpadctl.configuration.subcommands
+    let commands = path.last?.children ?? Crashpadctl.commands
     guard !commands.isEmpty || isHelp, let word = rest.first, !word.hasPrefix("-"), word != "help" || isHelp else {
       return
     }
-    let group = path.map { name($0) + " " }.joined()
+    let group = path.map { $0.name + " " }.joined()
     var text = "Unknown command '\(group)\(word)'"
-    let suggestions = suggestions(for: word, among: commands, in: path)
+    let suggestions = suggestions(for: word, among: commands, in: group)
     if !suggestions.isEmpty {
-      text += "; did you mean \(suggestions.map { "'\(group)\($0)'" }.joined(separator: " or "))?"
-    } else if path.isEmpty, !isHelp, (try? FileKind(at: FilePath(argument: word), followingLink: true)) != nil {
-      text += "; to look at a file, type 'crashpadctl inspect \(word)'"
+      text += "; did you mean \(suggestions.map { "'\($0)'" }.joined(separator: " or "))?"
+    } else if !isHelp, (try? FileKind(at: FilePath(argument: word), followingLink: true)) != nil {
+      if case .group(let type)? = path.last {
+        text += "; \(type.name) needs a subcommand: type 'crashpadctl \(type.showing(word))'"
+      } else {
+        text += "; to look at a file, type 'crashpadctl inspect \(word)'"
+      }
     }
     // The parser knows the usage of the outermost command only.
     if path.isEmpty { throw ValidationError(text) }
@@ -47,25 +47,13 @@ enum CommandName {
       """, .usage)
   }
 
-  /// The names of commands in other tools.
-  private static let otherNames = [
-    "stackwalk": ["symbolize"], "minidump_stackwalk": ["symbolize"], "symbolicate": ["symbolize"],
-    "dump": ["inspect"], "show": ["inspect"], "ls": ["database list"], "exec": ["run"], "send": ["upload"],
-    "gc": ["prune"],
-  ]
-
-  private static func suggestions(for word: String, among commands: [Command], in path: [Command]) -> [String] {
-    let names = commands.filter { $0.configuration.shouldDisplay }.map { name($0) }
-    var found: [String] = []
-    if path.isEmpty {
-      found = otherNames[word] ?? []
-      // A subcommand without its group.
-      for group in commands {
-        found += group.configuration.subcommands.map { name($0) }.filter { $0 == word }.map { "\(name(group)) \($0)" }
-      }
-    }
-    if found.isEmpty {
-      found = Misspelling.nearest(to: word, among: names).map { [$0] } ?? []
+  /// The commands that an unknown word may stand for, with the words of their group.
+  private static func suggestions(for word: String, among commands: [CommandNode], in group: String) -> [String] {
+    var found = PeerNames.commands(for: word, in: group)
+    // A subcommand without its group.
+    for node in commands { found += node.children.map(\.name).filter { $0 == word }.map { "\(node.name) \($0)" } }
+    if found.isEmpty, let name = Misspelling.nearest(to: word, among: commands.filter(\.isShown).map(\.name)) {
+      found = [group + name]
     }
     return found
   }

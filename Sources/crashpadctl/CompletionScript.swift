@@ -19,14 +19,11 @@ enum CompletionScript {
 
   /// The words after `help`, with the names that may come next.
   private static let names: [(words: String, next: String)] = {
-    func names(_ commands: [any ParsableCommand.Type]) -> String {
-      commands.filter { $0.configuration.shouldDisplay }.compactMap { $0.configuration.commandName }.joined(
-        separator: " ")
+    func names(_ commands: [CommandNode]) -> String {
+      commands.filter(\.isShown).map(\.name).joined(separator: " ")
     }
-    let commands = Crashpadctl.configuration.subcommands
-    let groups = commands.filter { !$0.configuration.subcommands.isEmpty }
-    return [("", names(commands))]
-      + groups.map { ($0.configuration.commandName ?? "", names($0.configuration.subcommands)) }
+    let groups = Crashpadctl.commands.filter { !$0.children.isEmpty }
+    return [("", names(Crashpadctl.commands))] + groups.map { ($0.name, names($0.children)) }
   }()
 
   private static let bash: String = {

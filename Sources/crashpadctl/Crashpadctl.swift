@@ -4,10 +4,22 @@ import Glibc
 
 @main
 struct Crashpadctl: ParsableCommand {
+  static let commands: [CommandNode] = [
+    .command(InspectCommand.self), .command(ValidateCommand.self), .command(ConvertCommand.self),
+    .command(RedactCommand.self), .command(ProcessCommand.self), .command(UnlockCommand.self),
+    .command(PruneCommand.self), .command(UploadCommand.self), .group(DatabaseCommand.self),
+    .command(FindCommand.self), .command(SymbolizeCommand.self), .command(GroupCommand.self),
+    .command(EventsCommand.self), .command(ExplainCommand.self), .command(ReportCommand.self),
+    .command(WorkerCommand.self), .group(SymbolsCommand.self), .command(RunCommand.self),
+    .command(DoctorCommand.self), .command(CaptureTrialCommand.self),
+    .command(SchemaCommand.self),
+  ]
+
   static let configuration = CommandConfiguration(
     commandName: "crashpadctl",
     abstract: "Show, check, convert, symbolicate, group and upload crash dumps.",
-    discussion: """
+    discussion: flowing(
+      """
       Examples:
         crashpadctl inspect crash.idump            what crashed, why, where
         crashpadctl convert crash.idump            crash.dmp, a minidump
@@ -18,15 +30,9 @@ struct Crashpadctl: ParsableCommand {
       Exit status: 0 done; 1 done, with error findings or some inputs failed;
       64 usage; 65 no usable data; 66 no such input; 73 cannot create output;
       74 I/O error; 75 busy, try again; 77 not permitted.
-      """,
+      """),
     version: toolVersionText,
-    subcommands: [
-      InspectCommand.self, ValidateCommand.self, ConvertCommand.self, RedactCommand.self, ProcessCommand.self,
-      UnlockCommand.self, PruneCommand.self, UploadCommand.self, DatabaseCommand.self, FindCommand.self,
-      SymbolizeCommand.self, GroupCommand.self, EventsCommand.self, ExplainCommand.self, ReportCommand.self,
-      WorkerCommand.self, SymbolsCommand.self, RunCommand.self, DoctorCommand.self, CaptureTrialCommand.self,
-      SchemaCommand.self,
-    ])
+    subcommands: commands.map(\.type))
 
   /// The beginning of the parser's error messages.
   static let _errorPrefix = "crashpadctl: error: "

@@ -12,15 +12,17 @@ struct Invocation {
   init(_ arguments: [[UInt8]]) {
     var words = arguments.map { ArgumentText.text($0) }
     if ["-V", "version"].contains(words.first) { words[0] = "--version" }
-    self.arguments = ThreadChoice.expanding(words)
+    self.arguments = words
   }
 
   func run() -> Never {
     do {
-      if let command = QuickCommand(arguments) {
+      if arguments == ["--version"] {
+        Terminal.output(toolVersionText + "\n")
+      } else if var command = Self.read(arguments) {
         try command.run()
       } else {
-        var command = try Self.parseAlone(arguments) ?? Self.parse(arguments)
+        var command = try Self.parse(arguments)
         try command.run()
       }
       exit(ExitStatus.success.rawValue)
@@ -29,20 +31,19 @@ struct Invocation {
     }
   }
 
-  /// Parses the arguments with the parser of the named command alone. The parser for the whole tree first creates and
-  /// checks those of all commands, which took three quarters of the start time. Nil if there is no such command or it
-  /// rejects the arguments; then the tree's parser produces the error message.
-  private static func parseAlone(_ arguments: [String]) -> (any ParsableCommand)? {
+  /// The command that the arguments call; nil if they call none, ask for help, or are wrong.
+  private static func read(_ arguments: [String]) -> (any Command)? {
     let (path, rest) = CommandName.resolve(arguments)
-    guard let command = path.last, command.configuration.subcommands.isEmpty else { return nil }
-    // A request for help is parsed as another command.
-    guard let parsed = try? command.parseAsRoot(Array(rest)), type(of: parsed) == command else { return nil }
-    return parsed
+    guard case .command(let command)? = path.last else { return nil }
+    return command.init(rest)
   }
 
+  /// Has ArgumentParser read the arguments, which explains what is wrong with them, or prints help.
   private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     try CommandName.check(arguments)
-    return try Crashpadctl.parseAsRoot(arguments)
+    let (path, rest) = CommandName.resolve(arguments)
+    guard case .command(let command)? = path.last else { return try Crashpadctl.parseAsRoot(arguments) }
+    return try Crashpadctl.parseAsRoot(path.map(\.name) + command.spelledOut(rest))
   }
 
   // MARK: The end
@@ -70,7 +71,10 @@ struct Invocation {
     if printed != arguments {
       do { _ = try Self.parse(printed) } catch let other { error = other }
     }
-    let text = ValueHelp.adding(to: Crashpadctl.fullMessage(for: error))
+    var text = ValueHelp.adding(to: Crashpadctl.fullMessage(for: error))
+    if case .command(let command)? = CommandName.resolve(arguments).path.last {
+      text = PeerNames.adding(to: text, for: command)
+    }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.map { Wording.printable(String($0)) }.joined(separator: "\n")
   }

@@ -11,6 +11,8 @@ struct CommandNameTests {
       ("insepct", "inspect"), ("inspct x.idump", "inspect"), ("databse list", "database"), ("stackwalk", "symbolize"),
       ("ls", "database list"), ("lookup app", "symbols lookup"), ("database lsit", "database list"),
       ("symbols dmp", "symbols dump"), ("help symbolise", "symbolize"), ("help database shwo", "database show"),
+      ("symbolicatecrash", "symbolize"), ("bt", "symbolize"), ("backtrace", "symbolize"), ("dump_syms", "symbols dump"),
+      ("html", "report"), ("database ls", "database list"),
     ])
   func suggestion(_ line: String, _ suggestion: String) throws {
     let result = try Tool.shell("crashpadctl \(line)", in: TemporaryFolder())
@@ -20,11 +22,71 @@ struct CommandNameTests {
     #expect(result.errorText.contains("; did you mean '\(suggestion)'?\n"))
   }
 
-  @Test("Some words stand for two commands", arguments: [("dump", "symbols dump"), ("show", "database show")])
-  func two(_ word: String, _ other: String) throws {
+  @Test(
+    "Some words stand for two commands",
+    arguments: [
+      ("dump", "'inspect' or 'symbols dump'"), ("show", "'inspect' or 'database show'"),
+      ("atos", "'symbolize' or 'symbols lookup'"), ("addr2line", "'symbolize' or 'symbols lookup'"),
+    ])
+  func two(_ word: String, _ commands: String) throws {
     let result = try Tool.run([word], in: TemporaryFolder())
     #expect(result.status == 64)
-    #expect(result.errorText.contains("; did you mean 'inspect' or '\(other)'?\n"))
+    #expect(result.errorText.contains("; did you mean \(commands)?\n"))
+  }
+
+  @Test(
+    "An option that other tools have is answered by that of the command",
+    arguments: [
+      ("symbolize --json x", "Did you mean '--format json'?"),
+      ("run --json true", "Did you mean '--format json'? To run"),
+      ("inspect --dsym=x y", "Did you mean '--symbols'?"), ("process --db x", "Did you mean '--database'?"),
+      ("prune -v", "Without --quiet, everything is printed."), ("unlock --verbose", "Without --quiet, everything"),
+    ])
+  func peerOption(_ line: String, _ advice: String) throws {
+    let result = try Tool.shell("crashpadctl \(line)", in: TemporaryFolder())
+    #expect(result.status == 64)
+    #expect(result.errorText.hasPrefix("crashpadctl: error: Unknown option '-"), "\(result.errorText)")
+    #expect(result.errorText.contains("'. " + advice), "\(result.errorText)")
+    #expect(result.errorText.components(separatedBy: "Did you mean").count <= 2, "\(result.errorText)")
+  }
+
+  @Test("An option that the command does not have either is not suggested", arguments: ["explain --db x", "find -v ."])
+  func noPeerOption(_ line: String) throws {
+    let result = try Tool.shell("crashpadctl \(line)", in: TemporaryFolder())
+    #expect(result.status == 64)
+    #expect(!result.errorText.contains("--database"))
+    #expect(!result.errorText.contains("--quiet,"))
+  }
+
+  @Test("A file in place of a subcommand is answered by the one that shows it")
+  func fileForSubcommand() throws {
+    let folder = try TemporaryFolder()
+    try folder.write([], to: "app.full")
+    let result = try Tool.run(["symbols", "app.full"], in: folder)
+    #expect(result.status == 64)
+    #expect(
+      result.errorText.contains("; symbols needs a subcommand: type 'crashpadctl symbols info app.full'\n"),
+      "\(result.errorText)")
+    #expect(try Tool.run(["database", "."], in: folder).errorText.contains("'crashpadctl database info -d .'"))
+  }
+
+  /// A line of the sources that is broken again by a narrower terminal leaves a word alone in a line. The parser keeps the last
+  /// column free.
+  @Test(
+    "The help has lines as long as the terminal, whatever its width",
+    arguments: CommandTree.commands + ["", "database"])
+  func flowingHelp(_ command: String) throws {
+    for width in [40, 60, 79, 80, 120] {
+      let help = try Tool.shell("COLUMNS=\(width) crashpadctl \(command) --help", in: TemporaryFolder()).text
+      let overview = help.components(separatedBy: "USAGE: ")[0].components(separatedBy: "\n").dropFirst()
+      for (line, next) in zip(overview, overview.dropFirst()) {
+        let word = next.prefix { $0 != " " }
+        if line.isEmpty || next.isEmpty || line.hasPrefix(" ") || next.hasPrefix(" ") || line == "Examples:" {
+          continue
+        }
+        #expect(line.count + 1 + word.count >= width, "\(command) at \(width): \(line)|\(next)")
+      }
+    }
   }
 
   /// Every option of a command that takes a value, `--jobs`.
@@ -133,9 +195,9 @@ struct CommandNameTests {
     }
   }
 
-  /// The tool parses the first form itself, and leaves the second to the argument parser because of its `=` or its order.
+  /// Once the second form was read by another parser.
   @Test(
-    "Frequent options mean the same without the argument parser",
+    "Options mean the same in every form and order",
     arguments: [
       ("convert crash.idump -o out", "convert --output=out crash.idump"),
       ("convert -q --to json crash.idump -o out", "convert crash.idump --quiet --to=json -o out"),

@@ -6,15 +6,19 @@ import CrashpadFiles
 import CrashpadJSON
 public import CrashpadMinidump
 import CrashpadSnapshot
+import CrashpadText
+import SystemPackage
 
 extension Conversion.Target: ExpressibleByArgument {}
 extension MemorySelection: ExpressibleByArgument {}
 
-struct ConvertCommand: ParsableCommand {
+struct ConvertCommand: Command {
+  static let name = "convert"
   static let configuration = CommandConfiguration(
-    commandName: "convert",
+    commandName: name,
     abstract: "Convert intermediate dumps and core files to minidumps.",
-    discussion: """
+    discussion: flowing(
+      """
       Minidumps of intermediate dumps are byte for byte those that Crashpad writes;
       those of core files have the streams that Breakpad writes on Linux. Inputs are
       never changed, and outputs are written completely or not at all. Directories
@@ -27,55 +31,39 @@ struct ConvertCommand: ParsableCommand {
         crashpadctl convert --to json crash.idump       makes crash.json
         crashpadctl convert --to idump edited.json -o new.idump
         crashpadctl convert --keep-going dumps/ -o minidumps/
-      """)
+      """))
 
-  @Argument(
-    help: "Dumps, their JSON form, core files, or directories to search for dumps; - is standard input.",
-    completion: .file())
-  var dumps: [String]
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Output file or directory, or - for standard output; by default a file next to each input.",
-      valueName: "path"),
-    completion: .file())
+  var dumps: [String] = []
   var output: String?
-
-  @Option(name: .long, help: ArgumentHelp("Format of the output.", valueName: "target"))
   var to: Conversion.Target = .minidump
-
-  @OptionGroup var annotations: AnnotationOption
-
-  @Option(name: .customLong("report-id"), help: ArgumentHelp("Report id to write.", valueName: "uuid"))
+  var annotations = AnnotationOption()
   var reportID: UUIDBytes = .zero
-
-  @Option(name: .customLong("client-id"), help: ArgumentHelp("Client id to write.", valueName: "uuid"))
   var clientID: UUIDBytes = .zero
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Memory of a core file to convert: stacks and what the crashed thread points to, or all.",
-      valueName: "memory"))
   var memory: MemorySelection = .stacks
-
-  @OptionGroup var reading: ExactReadingArguments
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Number of dumps to convert at once; 0 for one per CPU.", valueName: "n")
-  )
+  var reading = ExactReadingArguments()
   var jobs: Int = 0
-
-  @OptionGroup var writing: WritingArguments
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print findings as text, or as one line of JSON per dump.", valueName: "form"))
+  var writing = WritingArguments()
   var format: OutputFormat = .text
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.arguments(
+      &dumps, "<dumps>", "Dumps, their JSON form, core files, or directories to search for dumps; - is standard input.",
+      .file())
+    row.outputPath(&output, "Output file or directory, or - for standard output; by default a file next to each input.")
+    row.option(&to, "--to <target>", "Format of the output.")
+    row.group(&annotations)
+    row.option(&reportID, "--report-id <uuid>", "Report id to write.")
+    row.option(&clientID, "--client-id <uuid>", "Client id to write.")
+    row.option(
+      &memory, "--memory <memory>",
+      "Memory of a core file to convert: stacks and what the crashed thread points to, or all.")
+    row.group(&reading)
+    row.jobs(&jobs, "Number of dumps to convert at once; 0 for one per CPU.")
+    row.group(&writing)
+    row.format(&format, "Print findings as text, or as one line of JSON per dump.")
+    row.quiet(&quiet)
+  }
 
   func validate() throws {
     try checkInputs(dumps)
@@ -86,9 +74,13 @@ struct ConvertCommand: ParsableCommand {
   }
 
   func run() throws {
-    let options = ConvertRun.Options(
-      conversion: conversion, jobs: jobCount(jobs), keepsGoing: writing.keepGoing, isDurable: writing.fsync)
-    try ConvertArguments(dumps: dumps, output: output, options: options, format: format, isQuiet: quiet).run()
+    let list = InputList(dumps, accepting: InputFormat.converting(to: to))
+    let plan: OutputPlan
+    do { plan = try OutputPlan(list, output: output, target: to) } catch {
+      throw Terminal.failure(error.text, error.status)
+    }
+    let printer = ConvertPrinter(target: to, format: format, isQuiet: quiet)
+    throw convert(list, plan, printer)
   }
 
   private var conversion: Conversion {
@@ -102,4 +94,77 @@ struct ConvertCommand: ParsableCommand {
     conversion.memory = memory
     return conversion
   }
+
+  /// Writes the outputs of a plan.
+  private func convert(_ list: InputList, _ plan: OutputPlan, _ printer: ConvertPrinter) -> ExitStatus {
+    if let status = list.refusal(keepsGoing: writing.keepGoing) { return status }
+    var conversion = conversion
+    let bytes = ByteProgress(isShown: list.inputs.count == 1 && printer.showsProgress)
+    if let bytes { conversion.progress = { bytes.show($0, of: $1) } }
+    var counts: [Conversion.Outcome: Int] = [:]
+    var failures = list.failures.count
+    let status = BatchRun(list, jobs: jobCount(jobs), showsProgress: printer.showsProgress).run(
+      work: { [conversion] in convert($0, plan, conversion) },
+      report: { input, result in
+        bytes?.clear()
+        printer.print(input, result, output: plan.paths[input.argument], isSingle: list.inputs.count == 1)
+        if let outcome = result.value?.outcome { counts[outcome, default: 0] += 1 } else { failures += 1 }
+        return result.hasOutput || writing.keepGoing
+      })
+    printer.summarize(counts, failures, list)
+    return status
+  }
+
+  private func convert(
+    _ input: InputList.Input, _ plan: OutputPlan, _ conversion: Conversion
+  ) -> BatchResult<Conversion.Result> {
+    let path = plan.paths[input.argument]
+    let dump: DumpInput
+    do { dump = try DumpInput.open(input.argument) } catch {
+      return BatchResult(failure: FailureText(error, creating: false))
+    }
+    do {
+      return BatchResult(converted: try convert(dump, input, to: path, plan, conversion))
+    } catch {
+      let failure = FailureText(error, creating: true)
+      guard error is Errno else { return BatchResult(failure: failure) }
+      let name = path.map { Wording.printable($0) } ?? "<standard output>"
+      return BatchResult(failure: FailureText("\(name): \(failure.text)", failure.status))
+    }
+  }
+
+  private func convert(
+    _ dump: DumpInput, _ input: InputList.Input, to path: FilePath?, _ plan: OutputPlan, _ conversion: Conversion
+  ) throws -> Conversion.Result {
+    guard let path else {
+      do { return try conversion.convert(dump, to: StandardOutput()) } catch Errno.brokenPipe {
+        Terminal.fail(writing: Errno.brokenPipe)
+      }
+    }
+    if isSameFile(FilePath(argument: input.argument), path) { throw FailureText.ownOutput }
+    do {
+      return try conversion.convert(dump, to: path, durable: writing.fsync)
+    } catch Errno.noSuchFileOrDirectory where plan.makesDirectories {
+      try createDirectories(path.removingLastComponent())
+      return try conversion.convert(dump, to: path, durable: writing.fsync)
+    }
+  }
+}
+
+extension FailureText {
+  static let ownOutput = FailureText("is the output too; choose another with -o", .usage)
+}
+
+extension BatchResult<Conversion.Result> {
+  init(converted result: Conversion.Result) {
+    let status: ExitStatus =
+      switch result.outcome {
+      case .rejected: .noData
+      case .incomplete: .findings
+      case .converted: result.findings.count(of: .error) > 0 ? .findings : .success
+      }
+    self.init(result, status: status)
+  }
+
+  var hasOutput: Bool { value.map { $0.outcome != .rejected } ?? false }
 }

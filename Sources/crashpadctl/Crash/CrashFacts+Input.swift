@@ -1,3 +1,4 @@
+import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
 import CrashpadSignatures

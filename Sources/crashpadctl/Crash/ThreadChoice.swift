@@ -53,17 +53,4 @@ enum ThreadChoice: ExpressibleByArgument, Equatable {
       ? "there is no thread \(index); the dump has no threads"
       : "there is no thread \(index); the dump has threads 0 to \(count - 1)"
   }
-
-  /// Expands `--threads` without a value to `all`, because it was once a flag.
-  static func expanding(_ arguments: [String]) -> [String] {
-    guard let command = arguments.first, ["inspect", "symbolize"].contains(command) else { return arguments }
-    var expanded: [String] = []
-    for (index, argument) in arguments.enumerated() {
-      if argument == "--" { return expanded + arguments[index...] }
-      let next = index + 1 < arguments.count ? arguments[index + 1] : nil
-      let isFlag = ["--threads", "-t"].contains(argument) && next.flatMap { ThreadChoice(argument: $0) } == nil
-      expanded.append(isFlag ? "--threads=all" : argument)
-    }
-    return expanded
-  }
 }

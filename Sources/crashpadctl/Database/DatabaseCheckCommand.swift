@@ -5,11 +5,13 @@ import CrashpadFiles
 import CrashpadSnapshot
 import SystemPackage
 
-struct DatabaseCheckCommand: ParsableCommand {
+struct DatabaseCheckCommand: Command {
+  static let name = "check"
   static let configuration = CommandConfiguration(
-    commandName: "check",
+    commandName: name,
     abstract: "Check a database against its rules, and mend it.",
-    discussion: """
+    discussion: flowing(
+      """
       Changes nothing without --repair, and may look while programs work on the
       database. Every rule has a stable code, which crashpadctl-database(5)
       explains. The exit status is 0 if there is no error, and 1 if there is one.
@@ -19,32 +21,29 @@ struct DatabaseCheckCommand: ParsableCommand {
         crashpadctl database check -d DB --strict --ignore foreign-entry
         crashpadctl database check -d DB --repair --dry-run
         crashpadctl database check -d DB --repair
-      """)
+      """))
 
-  @OptionGroup var database: DatabaseOption
-
-  @Flag(name: .long, help: "Mend what can be mended without losing a report, then check.")
+  var database = DatabaseOption()
   var repair = false
-
-  @Flag(name: [.customShort("n"), .long], help: "With --repair, print what would be done; change nothing.")
   var dryRun = false
-
-  @OptionGroup var clock: ClockOption
-
-  @Flag(name: .long, help: "Count warnings as errors.")
+  var clock = ClockOption()
   var strict = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Leave out the findings of a rule, and do not mend them. May be repeated.", valueName: "code"),
-    completion: .list(DatabaseRules.all.map(\.code)))
   var ignore: [String] = []
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: OutputFormat = .text
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.group(&database)
+    row.flag(&repair, "--repair", "Mend what can be mended without losing a report, then check.")
+    row.dryRun(&dryRun, "With --repair, print what would be done; change nothing.")
+    row.group(&clock)
+    row.flag(&strict, "--strict", "Count warnings as errors.")
+    row.option(
+      &ignore, "--ignore <code>", "Leave out the findings of a rule, and do not mend them. May be repeated.",
+      .list(DatabaseRules.all.map(\.code)))
+    row.format(&format, "Print text, or one JSON document.")
+    row.quiet(&quiet)
+  }
 
   func validate() throws {
     if dryRun, !repair { throw ValidationError("--dry-run goes with --repair.") }

@@ -2,31 +2,31 @@ import ArgumentParser
 import CrashpadDatabase
 import CrashpadSnapshot
 
-struct DatabaseCreateCommand: ParsableCommand {
+struct DatabaseCreateCommand: Command {
+  static let name = "create"
   static let configuration = CommandConfiguration(
-    commandName: "create",
+    commandName: name,
     abstract: "Create a database, or its missing parts.",
-    discussion: """
+    discussion: flowing(
+      """
       Creates the directory, but not its parents, the subdirectories, and settings
       with a client id. Existing parts stay unchanged.
 
       Examples:
         crashpadctl database create -d new-db
-      """)
+      """))
 
-  @Option(
-    name: .customLong("client-id"), help: ArgumentHelp("Client id; by default a random one.", valueName: "uuid"))
   var clientID: UUIDBytes?
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be created; change nothing.")
   var dryRun = false
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print what was done as text, or as a JSON document on standard output.", valueName: "form"))
   var format: OutputFormat = .text
+  var database = DatabaseOption()
 
-  @OptionGroup var database: DatabaseOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.clientID(&clientID, "Client id; by default a random one.")
+    row.dryRun(&dryRun, "Print what would be created; change nothing.")
+    row.format(&format, "Print what was done as text, or as a JSON document on standard output.")
+    row.group(&database)
+  }
 
   func run() throws {
     let run = DatabaseCreateRun(path: try database.path(), clientID: clientID, isDryRun: dryRun)

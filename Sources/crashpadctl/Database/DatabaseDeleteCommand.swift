@@ -3,34 +3,34 @@ import CrashpadDatabase
 import CrashpadSnapshot
 import CrashpadText
 
-struct DatabaseDeleteCommand: ParsableCommand {
+struct DatabaseDeleteCommand: Command {
+  static let name = "delete"
   static let configuration = CommandConfiguration(
-    commandName: "delete",
+    commandName: name,
     abstract: "Delete reports with their metadata and attachments.",
-    discussion: """
+    discussion: flowing(
+      """
       Reports whose metadata is damaged are deleted too. One that another program
       has locked stays, and the exit status is 75; the others are deleted.
 
       Examples:
         crashpadctl database delete -d DB 4f2a
         crashpadctl database delete -d DB --all --dry-run
-      """)
+      """))
 
-  @Argument(help: "Reports: ids, or at least four digits that begin one.", completion: ReportArgument.completion)
   var reports: [ReportArgument] = []
-
-  @Flag(name: .long, help: "Delete all reports, pending and completed ones.")
   var all = false
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be deleted; change nothing.")
   var dryRun = false
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print what was done as text, or as a JSON document on standard output.", valueName: "form"))
   var format: OutputFormat = .text
+  var database = DatabaseOption()
 
-  @OptionGroup var database: DatabaseOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.reports(&reports)
+    row.flag(&all, "--all", "Delete all reports, pending and completed ones.")
+    row.dryRun(&dryRun, "Print what would be deleted; change nothing.")
+    row.format(&format, "Print what was done as text, or as a JSON document on standard output.")
+    row.group(&database)
+  }
 
   func validate() throws {
     if all, !reports.isEmpty { throw ValidationError("--all takes no reports.") }

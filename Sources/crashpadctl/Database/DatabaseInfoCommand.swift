@@ -4,20 +4,26 @@ import CrashpadFiles
 import CrashpadSnapshot
 import CrashpadText
 
-struct DatabaseInfoCommand: ParsableCommand {
+struct DatabaseInfoCommand: Command {
+  static let name = "info"
   static let configuration = CommandConfiguration(
-    commandName: "info",
+    commandName: name,
     abstract: "Show what is in a database.",
-    discussion: """
+    discussion: flowing(
+      """
       Examples:
         crashpadctl database info -d DB
-      """)
+      """))
 
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
   var format: OutputFormat = .text
+  var clock = ClockOption()
+  var database = DatabaseOption()
 
-  @OptionGroup var clock: ClockOption
-  @OptionGroup var database: DatabaseOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.format(&format, "Print text, or a JSON document.")
+    row.group(&clock)
+    row.group(&database)
+  }
 
   func run() throws {
     let database = try database.open()

@@ -2,9 +2,11 @@ import ArgumentParser
 import CrashpadDatabase
 
 /// The part of the database to list.
-enum StateChoice: String, EnumerableFlag {
+enum StateChoice: String, FlagChoice {
   case pending
   case completed
+
+  var name: String { "--" + rawValue }
 
   static func help(for value: StateChoice) -> ArgumentHelp? {
     switch value {
@@ -21,9 +23,11 @@ enum StateChoice: String, EnumerableFlag {
   }
 }
 
-enum UploadChoice: String, EnumerableFlag {
+enum UploadChoice: String, FlagChoice {
   case uploaded
-  case notUploaded
+  case notUploaded = "not-uploaded"
+
+  var name: String { "--" + rawValue }
 
   static func help(for value: UploadChoice) -> ArgumentHelp? {
     switch value {
@@ -47,11 +51,13 @@ enum ListFormat: String, ExpressibleByArgument, CaseIterable {
   case json
 }
 
-struct DatabaseListCommand: ParsableCommand {
+struct DatabaseListCommand: Command {
+  static let name = "list"
   static let configuration = CommandConfiguration(
-    commandName: "list",
+    commandName: name,
     abstract: "List reports.",
-    discussion: """
+    discussion: flowing(
+      """
       Lists the newest reports first. --since, --until, --uploaded, --not-uploaded
       and --requested choose reports to which all of them apply. Times are in UTC.
 
@@ -59,57 +65,39 @@ struct DatabaseListCommand: ParsableCommand {
         crashpadctl database list -d DB --pending --sort size --limit 10
         crashpadctl database list -d DB --since 7d --long
         crashpadctl database list -d DB --format tsv --columns id,size --no-header
-      """)
+      """))
 
-  @Flag
   var states: [StateChoice] = []
-
-  @Flag(exclusivity: .exclusive)
   var upload: UploadChoice?
-
-  @Flag(name: .long, help: "Only reports whose upload was requested.")
   var requested = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Only reports created at this time or later; an age such as 1d is a time ago.", valueName: "time"))
   var since: TimeOrAge?
-
-  @Option(name: .long, help: ArgumentHelp("Only reports created before this time.", valueName: "time"))
   var until: TimeOrAge?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Sort order: newest, largest, first id, most attempts, or pending first.", valueName: "key"))
   var sort: ReportOrder = .created
-
-  @Flag(name: .shortAndLong, help: "Reverse the order.")
   var reverse = false
-
-  @Option(name: .long, help: ArgumentHelp("Print at most n reports.", valueName: "n"))
   var limit: Int?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Comma-separated columns: \(ColumnList.names).", valueName: "names"),
-    completion: ColumnList.completion)
   var columns: ColumnList?
-
-  @Flag(name: [.short, .long, .customLong("all")], help: "Print all details of each report, as show does.")
   var long = false
-
-  @Flag(name: .long, help: "Print no column titles.")
   var noHeader = false
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Print a table, tab-separated values, or a JSON document.", valueName: "form"))
   var format: ListFormat = .text
+  var clock = ClockOption()
+  var database = DatabaseOption()
 
-  @OptionGroup var clock: ClockOption
-  @OptionGroup var database: DatabaseOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.flags(&states)
+    row.flags(&upload)
+    row.flag(&requested, "--requested", "Only reports whose upload was requested.")
+    row.option(&since, "--since <time>", "Only reports created at this time or later; an age such as 1d is a time ago.")
+    row.option(&until, "--until <time>", "Only reports created before this time.")
+    row.option(&sort, "--sort <key>", "Sort order: newest, largest, first id, most attempts, or pending first.")
+    row.flag(&reverse, "-r, --reverse", "Reverse the order.")
+    row.limit(&limit, "Print at most n reports.")
+    row.option(&columns, "--columns <names>", "Comma-separated columns: \(ColumnList.names).", ColumnList.completion)
+    row.flag(&long, "-l, --long, --all", "Print all details of each report, as show does.")
+    row.flag(&noHeader, "--no-header", "Print no column titles.")
+    row.format(&format, "Print a table, tab-separated values, or a JSON document.")
+    row.group(&clock)
+    row.group(&database)
+  }
 
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit takes 0 or more.") }

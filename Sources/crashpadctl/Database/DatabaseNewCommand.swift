@@ -16,11 +16,13 @@ struct AttachmentArgument: ExpressibleByArgument {
   }
 }
 
-struct DatabaseNewCommand: ParsableCommand {
+struct DatabaseNewCommand: Command {
+  static let name = "new"
   static let configuration = CommandConfiguration(
-    commandName: "new",
+    commandName: name,
     abstract: "Add a file to the database as a pending report.",
-    discussion: """
+    discussion: flowing(
+      """
       Prints the id of the report, which is written completely or not at all, and
       flushed to disk. A Linux core file is converted to a minidump; any other file
       is taken as it is, although readers of the database expect minidumps.
@@ -30,31 +32,27 @@ struct DatabaseNewCommand: ParsableCommand {
         crashpadctl database new -d DB core
         crashpadctl convert crash.idump -o - | crashpadctl database new -d DB -
         crashpadctl database new -d DB crash.dmp --attachment log.txt=app.log
-      """)
+      """))
 
-  @Argument(help: "File of the report; - is standard input.", completion: .file())
-  var file: String
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Attach a file; its name has letters, digits, _, - and dots. May be repeated.", valueName: "name=path"),
-    completion: .file())
+  var file: String = ""
   var attachment: [AttachmentArgument] = []
-
-  @Option(name: .customLong("id"), help: ArgumentHelp("Report id; by default a random one.", valueName: "uuid"))
   var id: UUIDBytes?
-
-  @Option(name: .long, help: ArgumentHelp("Creation time of the report; by default now.", valueName: "time"))
   var created: TimeArgument?
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be created; change nothing.")
   var dryRun = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print the id, or a JSON document.", valueName: "form"))
   var format: OutputFormat = .text
+  var database = DatabaseOption()
 
-  @OptionGroup var database: DatabaseOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.argument(&file, "<file>", "File of the report; - is standard input.", .file())
+    row.option(
+      &attachment, "--attachment <name=path>",
+      "Attach a file; its name has letters, digits, _, - and dots. May be repeated.", .file())
+    row.option(&id, "--id <uuid>", "Report id; by default a random one.")
+    row.option(&created, "--created <time>", "Creation time of the report; by default now.")
+    row.dryRun(&dryRun, "Print what would be created; change nothing.")
+    row.format(&format, "Print the id, or a JSON document.")
+    row.group(&database)
+  }
 
   func validate() throws {
     try checkInputs([file] + attachment.map(\.path))

@@ -2,11 +2,13 @@ import ArgumentParser
 import CrashpadDatabase
 import CrashpadSnapshot
 
-struct DatabaseRequestUploadCommand: ParsableCommand {
+struct DatabaseRequestUploadCommand: Command {
+  static let name = "request-upload"
   static let configuration = CommandConfiguration(
-    commandName: "request-upload",
+    commandName: name,
     abstract: "Ask for the upload of reports, whatever the settings say.",
-    discussion: """
+    discussion: flowing(
+      """
       A completed report becomes pending again. One that was uploaded already stays
       as it is, which is an error.
 
@@ -14,29 +16,25 @@ struct DatabaseRequestUploadCommand: ParsableCommand {
         crashpadctl database request-upload -d DB 4f2a
         crashpadctl database request-upload -d DB --given-up
         crashpadctl database request-upload -d DB --skipped
-      """)
+      """))
 
-  @Argument(help: "Reports: ids, or at least four digits that begin one.", completion: ReportArgument.completion)
   var reports: [ReportArgument] = []
-
-  @Flag(name: .long, help: "All completed reports of which attempts to upload them failed.")
   var givenUp = false
-
-  @Flag(name: .long, help: "All completed reports that were never sent, as uploads were disabled.")
   var skipped = false
-
-  @Flag(name: .long, help: "All reports that were not uploaded, pending ones too.")
   var all = false
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be done; change nothing.")
   var dryRun = false
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print what was done as text, or as a JSON document on standard output.", valueName: "form"))
   var format: OutputFormat = .text
+  var database = DatabaseOption()
 
-  @OptionGroup var database: DatabaseOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.reports(&reports)
+    row.flag(&givenUp, "--given-up", "All completed reports of which attempts to upload them failed.")
+    row.flag(&skipped, "--skipped", "All completed reports that were never sent, as uploads were disabled.")
+    row.flag(&all, "--all", "All reports that were not uploaded, pending ones too.")
+    row.dryRun(&dryRun, "Print what would be done; change nothing.")
+    row.format(&format, "Print what was done as text, or as a JSON document on standard output.")
+    row.group(&database)
+  }
 
   func validate() throws {
     let isBulk = givenUp || skipped || all

@@ -36,11 +36,13 @@ enum SettingName: String, ExpressibleByArgument, CaseIterable {
   case lastUploadAttempt = "last-upload-attempt"
 }
 
-struct DatabaseSettingsCommand: ParsableCommand {
+struct DatabaseSettingsCommand: Command {
+  static let name = "settings"
   static let configuration = CommandConfiguration(
-    commandName: "settings",
+    commandName: name,
     abstract: "Show or change the settings.",
-    discussion: """
+    discussion: flowing(
+      """
       Without an option that changes them, the settings are only shown. Damaged ones
       are kept aside before they are changed. Times are in UTC.
 
@@ -48,30 +50,28 @@ struct DatabaseSettingsCommand: ParsableCommand {
         crashpadctl database settings -d DB
         crashpadctl database settings -d DB --get client-id
         crashpadctl database settings -d DB --uploads-enabled no
-      """)
+      """))
 
-  @Option(name: .long, help: ArgumentHelp("Print only the value of one setting.", valueName: "name"))
   var get: SettingName?
-
-  @Option(name: .long, help: ArgumentHelp("Whether reports may be uploaded: yes or no.", valueName: "bool"))
   var uploadsEnabled: BooleanArgument?
-
-  @Option(name: .long, help: ArgumentHelp("When an upload was last tried; never is a time too.", valueName: "time"))
   var lastUploadAttempt: AttemptArgument?
-
-  @Option(name: .customLong("client-id"), help: ArgumentHelp("Another client id.", valueName: "uuid"))
   var clientID: UUIDBytes?
-
-  @Flag(name: .customLong("new-client-id"), help: "Another client id, a random one.")
   var hasNewClientID = false
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what the settings would be; change nothing.")
   var dryRun = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
   var format: OutputFormat = .text
+  var database = DatabaseOption()
 
-  @OptionGroup var database: DatabaseOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(&get, "--get <name>", "Print only the value of one setting.")
+    row.option(&uploadsEnabled, "--uploads-enabled <bool>", "Whether reports may be uploaded: yes or no.")
+    row.option(
+      &lastUploadAttempt, "--last-upload-attempt <time>", "When an upload was last tried; never is a time too.")
+    row.clientID(&clientID, "Another client id.")
+    row.flag(&hasNewClientID, "--new-client-id", "Another client id, a random one.")
+    row.dryRun(&dryRun, "Print what the settings would be; change nothing.")
+    row.format(&format, "Print text, or a JSON document.")
+    row.group(&database)
+  }
 
   private var changesSomething: Bool {
     uploadsEnabled != nil || lastUploadAttempt != nil || clientID != nil || hasNewClientID

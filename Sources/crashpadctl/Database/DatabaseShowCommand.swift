@@ -3,27 +3,31 @@ import CrashpadDatabase
 import CrashpadSnapshot
 import SystemPackage
 
-struct DatabaseShowCommand: ParsableCommand {
+struct DatabaseShowCommand: Command {
+  static let name = "show"
   static let configuration = CommandConfiguration(
-    commandName: "show",
+    commandName: name,
     abstract: "Show everything about reports.",
-    discussion: """
+    discussion: flowing(
+      """
       Examples:
         crashpadctl database show -d DB 4f2a
         minidump_stackwalk $(crashpadctl database show -d DB --path 4f2a)
-      """)
+      """))
 
-  @Argument(help: "Reports: ids, or at least four digits that begin one.", completion: ReportArgument.completion)
-  var reports: [ReportArgument]
-
-  @Flag(name: .long, help: "Print only the path of each report.")
+  var reports: [ReportArgument] = []
   var path = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or a JSON document.", valueName: "form"))
   var format: OutputFormat = .text
+  var clock = ClockOption()
+  var database = DatabaseOption()
 
-  @OptionGroup var clock: ClockOption
-  @OptionGroup var database: DatabaseOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.reports(&reports, isRequired: true)
+    row.flag(&path, "--path", "Print only the path of each report.")
+    row.format(&format, "Print text, or a JSON document.")
+    row.group(&clock)
+    row.group(&database)
+  }
 
   func validate() throws {
     if path, format == .json { throw ValidationError("--path and --format json exclude each other.") }

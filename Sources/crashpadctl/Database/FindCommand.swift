@@ -1,11 +1,13 @@
 import ArgumentParser
 import CrashpadDatabase
 
-struct FindCommand: ParsableCommand {
+struct FindCommand: Command {
+  static let name = "find"
   static let configuration = CommandConfiguration(
-    commandName: "find",
+    commandName: name,
     abstract: "Find Crashpad databases in directories.",
-    discussion: """
+    discussion: flowing(
+      """
       Searches an application's container, an .xcappdata bundle or any other tree,
       and prints the path of each database. Does not follow symbolic links, and does
       not search databases for further ones.
@@ -14,22 +16,19 @@ struct FindCommand: ParsableCommand {
         crashpadctl find MyApp.xcappdata
         crashpadctl find --format json --max-depth 3 .
         crashpadctl find --print0 . | xargs -0 -n 1 crashpadctl process -d
-      """)
+      """))
 
-  @Argument(help: "Directories to search.", completion: .directory)
-  var directories: [String]
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Search at most n levels below the directories.", valueName: "n"))
+  var directories: [String] = []
   var maxDepth: Int = DatabaseFinder.defaultMaximumDepth
-
-  @Flag(
-    name: [.customShort("0"), .customLong("print0")], help: "Print paths byte for byte, each followed by a NUL.")
   var print0 = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: OutputFormat = .text
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.arguments(&directories, "<directories>", "Directories to search.", .directory)
+    row.option(&maxDepth, "--max-depth <n>", "Search at most n levels below the directories.")
+    row.flag(&print0, "-0, --print0", "Print paths byte for byte, each followed by a NUL.")
+    row.format(&format, "Print text, or one JSON document.")
+  }
 
   func validate() throws {
     if maxDepth < 0 { throw ValidationError("--max-depth takes 0 or more.") }

@@ -18,6 +18,14 @@ struct ReportArgument: ExpressibleByArgument {
   }
 }
 
+extension OptionRows {
+  mutating func reports(_ value: inout [ReportArgument], isRequired: Bool = false) {
+    arguments(
+      &value, "<reports>", "Reports: ids, or at least four digits that begin one.", ReportArgument.completion,
+      isRequired: isRequired)
+  }
+}
+
 extension ReportArgument {
   /// The ids of the named reports, each once; nil for a beginning that fits no report, which is printed as an error.
   ///

@@ -141,7 +141,7 @@ struct CaptureTrial {
 }
 
 /// The program that crashes; only `doctor` starts it.
-struct CaptureTrialCommand: ParsableCommand {
+struct CaptureTrialCommand: Command {
   static let name = "capture-trial"
   /// The exit status if it is not allowed to change its user.
   static let refused: Int32 = 76
@@ -154,7 +154,11 @@ struct CaptureTrialCommand: ParsableCommand {
   private static let ready = Atomic<Int>(0)
 
   /// Changes to a user without rights, as server workers do.
-  @Flag var changedUser = false
+  var changedUser = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.flag(&changedUser, "--changed-user", "")
+  }
 
   func run() throws {
     if changedUser {

@@ -4,11 +4,13 @@ import CrashpadSupervision
 import CrashpadText
 import SystemPackage
 
-struct DoctorCommand: ParsableCommand {
+struct DoctorCommand: Command {
+  static let name = "doctor"
   static let configuration = CommandConfiguration(
-    commandName: "doctor",
+    commandName: name,
     abstract: "Check what can be captured on this machine.",
-    discussion: """
+    discussion: flowing(
+      """
       Checks the database directory, the kernel, and the limits of this process and
       its container, and crashes a small program as a trial. Run it where your
       program runs: in its container, as its user. Leaves nothing behind.
@@ -21,31 +23,25 @@ struct DoctorCommand: ParsableCommand {
         crashpadctl doctor --database DB || echo 'captures are limited here'
         crashpadctl doctor -- ./server --port 80 || echo 'some crashes leave no dump'
         crashpadctl doctor --pid 4711 || echo 'some crashes leave no dump'
-      """)
+      """))
 
-  @OptionGroup var database: RunDatabaseOption
-
-  @OptionGroup var library: HandlerLibraryOption
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
+  var database = RunDatabaseOption()
+  var library = HandlerLibraryOption()
   var format: OutputFormat = .text
-
-  @Option(
-    name: .customLong("pid"), help: ArgumentHelp("Running program whose signal handlers to name.", valueName: "pid"))
   var process: Int32?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "How long to let the program run before it is ended, such as 2s; a bare number is in seconds. (default: 1s)",
-      valueName: "duration"))
   var after: DurationArgument?
-
-  @Argument(
-    parsing: .postTerminator,
-    help: ArgumentHelp("Program to start, and its arguments, behind --.", valueName: "program"),
-    completion: .shellCommand("bash -c 'compgen -c'"))
   var program: [String] = []
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.group(&database)
+    row.group(&library)
+    row.format(&format, "Print text, or one JSON document.")
+    row.option(&process, "--pid <pid>", "Running program whose signal handlers to name.")
+    row.option(
+      &after, "--after <duration>",
+      "How long to let the program run before it is ended, such as 2s; a bare number is in seconds. (default: 1s)")
+    row.program(&program, "<program>", "Program to start, and its arguments, behind --.", isAfterTerminator: true)
+  }
 
   func validate() throws {
     if process != nil, !program.isEmpty { throw ValidationError("--pid takes no program behind it.") }

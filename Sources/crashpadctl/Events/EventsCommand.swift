@@ -23,11 +23,13 @@ struct MappingArgument: ExpressibleByArgument, Sendable {
   static let names = EventMapping.allCases.map(\.rawValue)
 }
 
-struct EventsCommand: ParsableCommand {
+struct EventsCommand: Command {
+  static let name = "events"
   static let configuration = CommandConfiguration(
-    commandName: "events",
+    commandName: name,
     abstract: "Write crashes as events for analytics.",
-    discussion: """
+    discussion: flowing(
+      """
       Each crash is an event, and so is the end of the session that the crash
       swallowed. Directories are searched for dumps; of a Crashpad database its
       reports are read. With --cursor, each dump is written once over many runs.
@@ -38,44 +40,37 @@ struct EventsCommand: ParsableCommand {
         crashpadctl events --mapping ecs -o events.ndjson artifacts/
         crashpadctl events --cursor events.cursor -o events.ndjson artifacts/
         crashpadctl events --mapping otel --symbols symbols/ crash.idump
-      """)
+      """))
 
-  @Argument(help: "Dumps, directories or databases. - is standard input.", completion: .file())
-  var inputs: [String]
-
-  @OptionGroup var symbolOptions: SymbolOptions
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Form of the events: seed, sensors, otel, ecs, sentry-session, or a file that changes one.", valueName: "form"),
-    completion: .file())
+  var inputs: [String] = []
+  var symbolOptions = SymbolOptions()
   var mapping = MappingArgument(.seed)
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Skip dumps that this file lists, and add those that were written; it is made if it is missing.",
-      valueName: "file"), completion: .file())
   var cursor: String?
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Write to this file instead of standard output; with --cursor, append to it.", valueName: "file"),
-    completion: .file())
   var output: String?
-
-  @Flag(name: .long, help: "End the session of an app whose dump does not say whether it was in the foreground.")
   var assumeForeground = false
+  var reading = ReadingArguments()
+  var jobs = JobsOption()
+  var clock = ClockOption()
+  var color = ColorOption()
 
-  @OptionGroup var reading: ReadingArguments
-
-  @OptionGroup var jobs: JobsOption
-
-  @OptionGroup var clock: ClockOption
-
-  @OptionGroup var color: ColorOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.inputs(&inputs, "Dumps, directories or databases. - is standard input.")
+    row.group(&symbolOptions)
+    row.option(
+      &mapping, "-m, --mapping <form>",
+      "Form of the events: seed, sensors, otel, ecs, sentry-session, or a file that changes one.", .file())
+    row.option(
+      &cursor, "--cursor <file>",
+      "Skip dumps that this file lists, and add those that were written; it is made if it is missing.", .file())
+    row.output(&output, "Write to this file instead of standard output; with --cursor, append to it.")
+    row.flag(
+      &assumeForeground, "--assume-foreground",
+      "End the session of an app whose dump does not say whether it was in the foreground.")
+    row.group(&reading)
+    row.group(&jobs)
+    row.group(&clock)
+    row.group(&color)
+  }
 
   func validate() throws {
     try checkInputs(inputs)

@@ -37,7 +37,7 @@ struct EventsRun {
       })
     if let failure { throw failure }
     try output.finish()
-    SymbolPlaces.reportFaults(reader.cache.search)
+    SymbolOptions.reportFaults(reader.cache.search)
     EventSentences.report(output, withoutCrash: withoutCrash)
     if reader.cursor == nil { list.reportSkipped() }
     return status

@@ -2,11 +2,13 @@ import ArgumentParser
 import CrashpadJSON
 import CrashpadMeaning
 
-struct ExplainCommand: ParsableCommand {
+struct ExplainCommand: Command {
+  static let name = "explain"
   static let configuration = CommandConfiguration(
-    commandName: "explain",
+    commandName: name,
     abstract: "Explain crash reports and their codes.",
-    discussion: """
+    discussion: flowing(
+      """
       Of a report or dump it prints what happened, who ended the process, the
       evidence in that report, and what to do. Of a code it prints what it means:
       an exception, signal or termination reason, as a name or number, or a line
@@ -20,26 +22,28 @@ struct ExplainCommand: ParsableCommand {
         crashpadctl explain 'Namespace SIGNAL, Code 0xb'
         crashpadctl explain GUARD 2305845208237028115
         crashpadctl explain --list | less
-      """)
+      """))
 
-  @Argument(
-    help: "Reports, dumps, directories, or codes; - is standard input. ./NAME is a file that has the name of a code.",
-    completion: .file())
+  static let takesNegativeNumbers = true
+
   var inputs: [String] = []
-
-  @Flag(name: .shortAndLong, help: "List all codes that are known and exit.")
   var list = false
-
-  @OptionGroup var symbolOptions: SymbolOptions
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print text, or a JSON document (one per line for several inputs or codes).", valueName: "form"))
+  var symbolOptions = SymbolOptions()
   var format: OutputFormat = .text
+  var reading = ReadingArguments()
+  var color = ColorOption()
 
-  @OptionGroup var reading: ReadingArguments
-
-  @OptionGroup var color: ColorOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.inputs(
+      &inputs,
+      "Reports, dumps, directories, or codes; - is standard input. ./NAME is a file that has the name of a code.",
+      isRequired: false)
+    row.flag(&list, "-l, --list", "List all codes that are known and exit.")
+    row.group(&symbolOptions)
+    row.format(&format, "Print text, or a JSON document (one per line for several inputs or codes).")
+    row.group(&reading)
+    row.group(&color)
+  }
 
   func validate() throws {
     if inputs.isEmpty, !list { throw ValidationError("Missing expected argument '<inputs> ...'; --list needs none.") }
@@ -55,6 +59,6 @@ struct ExplainCommand: ParsableCommand {
       }
       return
     }
-    Terminal.end(try ExplainRun(inputs, symbolOptions.places, format, reading.architecture).run())
+    Terminal.end(try ExplainRun(inputs, symbolOptions, format, reading.architecture).run())
   }
 }

@@ -11,12 +11,12 @@ import SystemPackage
 struct ExplainRun {
   private let paths: [String]
   private let codes: [String]
-  private let places: SymbolPlaces
+  private let places: SymbolOptions
   private let format: OutputFormat
   /// Nil to guess.
   private let architecture: CPUArchitecture?
 
-  init(_ inputs: [String], _ places: SymbolPlaces, _ format: OutputFormat, _ architecture: CPUArchitecture?) {
+  init(_ inputs: [String], _ places: SymbolOptions, _ format: OutputFormat, _ architecture: CPUArchitecture?) {
     paths = inputs.filter(Self.isPath)
     codes = inputs.filter { !Self.isPath($0) }
     self.places = places
@@ -51,7 +51,7 @@ struct ExplainRun {
       defer { isFirst = false }
       return explain(input, cache, isSingle: isSingle, isFirst: isFirst, &said)
     }
-    SymbolPlaces.reportFaults(cache.search, except: Set(said.map(\.file)))
+    SymbolOptions.reportFaults(cache.search, except: Set(said.map(\.file)))
     list.reportSkipped()
     write(answers, isSingle: false, isFirst: false)
     if answers.isEmpty { return status }

@@ -1,3 +1,4 @@
+import CrashpadBytes
 import CrashpadMeaning
 import CrashpadText
 

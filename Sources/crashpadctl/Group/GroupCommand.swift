@@ -42,11 +42,13 @@ struct GroupFailure: ExpressibleByArgument, Sendable {
   }
 }
 
-struct GroupCommand: ParsableCommand {
+struct GroupCommand: Command {
+  static let name = "group"
   static let configuration = CommandConfiguration(
-    commandName: "group",
+    commandName: name,
     abstract: "Group crashes by their signatures.",
-    discussion: """
+    discussion: flowing(
+      """
       A signature is the kind of crash and the function of the program at fault, the
       same in every run. Directories are searched for dumps; of a Crashpad database
       its reports are read. crashpadctl-group(5) has the rules.
@@ -58,68 +60,51 @@ struct GroupCommand: ParsableCommand {
         crashpadctl group --format json artifacts/ > groups.json
         crashpadctl group --shard 1/4 --partial part1.json artifacts/
         crashpadctl group --index crashes.sqlite artifacts/
-      """)
+      """))
 
-  @Argument(
-    help: "Dumps, directories or databases; with --merge partial results. - is standard input.", completion: .file())
-  var inputs: [String]
-
-  @OptionGroup var symbolOptions: SymbolOptions
-
-  @Option(name: .long, help: "Group by signature, or by raw signature: modules and offsets, without symbols.")
+  var inputs: [String] = []
+  var symbolOptions = SymbolOptions()
   var by: CrashGroups.Order = .signature
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Add crashes without names to the group that has their raw signature.", valueName: "what"))
   var join: GroupJoin?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Only crashes at this time or later; an age such as 7d is a time ago.", valueName: "time"))
   var since: TimeOrAge?
-
-  @OptionGroup var inApp: InAppOption
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, one JSON document, or CSV.", valueName: "form"))
+  var inApp = InAppOption()
   var format: GroupFormat = .text
-
-  @Flag(name: .long, help: "Print each frame with the rule that took or skipped it.")
   var explainSignature = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "End with status 1 if a group is not in FILE, the JSON of an earlier run: new:FILE.", valueName: "condition"))
   var failOn: GroupFailure?
-
-  @Option(name: .long, help: ArgumentHelp("Read one of N parts of the inputs, such as 1/4.", valueName: "i/n"))
   var shard: ShardArgument?
-
-  @Option(
-    name: .long, help: ArgumentHelp("Write a partial result to this file instead of the groups.", valueName: "file"),
-    completion: .file())
   var partial: String?
-
-  @Flag(name: .long, help: "Read partial results in place of dumps, and put them together.")
   var merge = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Keep what was read in this file, a database of SQLite, and read only dumps that are new to it.",
-      valueName: "file"), completion: .file())
   var index: String?
+  var page = HTMLOption()
+  var reading = ReadingArguments()
+  var jobs = JobsOption()
+  var clock = ClockOption()
+  var color = ColorOption()
 
-  @OptionGroup var page: HTMLOption
-
-  @OptionGroup var reading: ReadingArguments
-
-  @OptionGroup var jobs: JobsOption
-
-  @OptionGroup var clock: ClockOption
-
-  @OptionGroup var color: ColorOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.inputs(&inputs, "Dumps, directories or databases; with --merge partial results. - is standard input.")
+    row.group(&symbolOptions)
+    row.option(&by, "--by <by>", "Group by signature, or by raw signature: modules and offsets, without symbols.")
+    row.option(&join, "--join <what>", "Add crashes without names to the group that has their raw signature.")
+    row.option(&since, "--since <time>", "Only crashes at this time or later; an age such as 7d is a time ago.")
+    row.group(&inApp)
+    row.format(&format, "Print text, one JSON document, or CSV.")
+    row.flag(&explainSignature, "--explain-signature", "Print each frame with the rule that took or skipped it.")
+    row.option(
+      &failOn, "--fail-on <condition>",
+      "End with status 1 if a group is not in FILE, the JSON of an earlier run: new:FILE.")
+    row.option(&shard, "--shard <i/n>", "Read one of N parts of the inputs, such as 1/4.")
+    row.option(&partial, "--partial <file>", "Write a partial result to this file instead of the groups.", .file())
+    row.flag(&merge, "--merge", "Read partial results in place of dumps, and put them together.")
+    row.option(
+      &index, "--index <file>",
+      "Keep what was read in this file, a database of SQLite, and read only dumps that are new to it.", .file())
+    row.group(&page)
+    row.group(&reading)
+    row.group(&jobs)
+    row.group(&clock)
+    row.group(&color)
+  }
 
   func validate() throws {
     try checkInputs(inputs)
@@ -153,7 +138,7 @@ struct GroupCommand: ParsableCommand {
     if merge { Terminal.end(GroupMergeRun(inputs: inputs, printer: printer).run()) }
     let reading = GroupReading(
       list: InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning),
-      places: symbolOptions.places, inApp: inApp.patterns, architecture: self.reading.architecture,
+      places: symbolOptions, inApp: inApp.patterns, architecture: self.reading.architecture,
       jobs: jobs.count, since: since.map { $0.seconds(now: clock.seconds) }, showsProgress: format == .text, page: page)
     let status =
       try index.map { try GroupIndexRun(index: $0, reading: reading, printer: printer).run() }

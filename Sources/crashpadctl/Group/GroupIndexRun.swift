@@ -83,7 +83,7 @@ struct GroupIndexRun {
       try index.add(entries)
     }
     progress.clear()
-    SymbolPlaces.reportFaults(cache.search)
+    SymbolOptions.reportFaults(cache.search)
     return status
   }
 

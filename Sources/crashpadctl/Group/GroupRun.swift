@@ -9,7 +9,7 @@ import SystemPackage
 /// The way in which `group` reads crashes.
 struct GroupReading {
   let list: InputList
-  let places: SymbolPlaces
+  let places: SymbolOptions
   /// Patterns of modules that belong to the program too.
   let inApp: [String]
   /// Nil to guess.
@@ -67,7 +67,7 @@ struct GroupRun {
         }
         return true
       })
-    SymbolPlaces.reportFaults(cache.search)
+    SymbolOptions.reportFaults(cache.search)
     list.reportSkipped()
     let counted = CrashGroups.Shard(
       run: CrashGroups.digest(list.inputs.map(\.argument)), number: shard?.number ?? 1, total: shard?.total ?? 1)

@@ -1,3 +1,4 @@
+import CrashpadBytes
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadText
@@ -72,7 +73,7 @@ struct GroupTable {
   /// "2.1, 2.0 and 3 more": the most frequent first.
   private static func top(_ counts: [String: Int]) -> String {
     let names = sorted(counts).map { Wording.printable($0.name) }
-    let shown = names.prefix(2).joined(separator: ", ")
+    let shown = Array(names.prefix(2)).joined(separator: ", ")
     return names.count > 2 ? "\(shown) and \(names.count - 2) more" : shown.isEmpty ? "-" : shown
   }
 

@@ -1,10 +1,21 @@
 import ArgumentParser
+import CrashpadBytes
+import CrashpadCore
+import CrashpadFiles
+import CrashpadJSON
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
+import CrashpadView
+import SystemPackage
 
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: Command {
+  static let name = "inspect"
   static let configuration = CommandConfiguration(
-    commandName: "inspect",
+    commandName: name,
     abstract: "Show what crashed, why and where.",
-    discussion: """
+    discussion: flowing(
+      """
       Reads intermediate dumps, their JSON form, minidumps, Linux core files, and
       crash reports (.ips, .crash, MetricKit, KSCrash, swift-backtrace); - is standard
       input. Prints one screen per dump, and a few lines for each dump in a directory.
@@ -18,89 +29,99 @@ struct InspectCommand: ParsableCommand {
         crashpadctl inspect --memory 0x16b007000 --length 64 crash.idump
         crashpadctl inspect --tree crash.idump | less
         crashpadctl inspect --format json crash.idump | jq .exception
-      """)
+      """))
 
-  @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
-  var dumps: [String]
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("List threads: crashed, all (the same as no value), or a number.", valueName: "which"),
-    completion: ThreadChoice.completion)
-  var threads: ThreadChoice?
-
-  @Flag(name: .long, help: "List the modules.")
-  var modules = false
-
-  @Flag(name: .long, help: "List all messages and annotations.")
-  var annotations = false
-
-  @Flag(name: .long, help: "Print the registers of the exception and of every thread.")
-  var registers = false
-
-  @Flag(name: .customLong("memory-list"), help: "List the captured memory ranges.")
-  var memoryList = false
-
-  @Option(name: .long, help: ArgumentHelp("Print captured memory from this address on.", valueName: "address"))
-  var memory: AddressArgument?
-
-  @Option(name: .long, help: ArgumentHelp("Number of bytes that --memory prints. (default: 256)", valueName: "bytes"))
-  var length: UInt32?
-
-  @Flag(name: .long, help: "Print every record of an intermediate dump with its offset and decoded value.")
-  var tree = false
-
-  @Flag(name: .long, help: "Print the bytes of the file.")
-  var hex = false
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print text, or a JSON document (one per line for several dumps).", valueName: "form"))
+  var dumps: [String] = []
+  var parts = InspectParts()
   var format: OutputFormat = .text
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Symbol file or directory; adds function names and the crashed thread's stack. May be repeated.",
-      valueName: "path"),
-    completion: .file())
   var symbols: [String] = []
+  var page = HTMLOption()
+  var reading = ReadingArguments()
+  var color = ColorOption()
 
-  @OptionGroup var page: HTMLOption
-
-  @OptionGroup var reading: ReadingArguments
-
-  @OptionGroup var color: ColorOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.dumps(&dumps)
+    row.group(&parts)
+    row.format(&format, "Print text, or a JSON document (one per line for several dumps).")
+    row.symbols(
+      &symbols, "Symbol file or directory; adds function names and the crashed thread's stack. May be repeated.")
+    row.group(&page)
+    row.group(&reading)
+    row.group(&color)
+  }
 
   func validate() throws {
     try checkInputs(dumps)
-    if length != nil, memory == nil { throw ValidationError("--length goes with --memory.") }
     try HTMLOption.check(page.html, dumps)
     if format == .json, !parts.isEmpty {
       throw ValidationError("--format json prints everything; it does not go with options that choose parts of it.")
     }
   }
 
-  private var parts: InspectParts {
-    InspectParts(
-      threads: threads, modules: modules, annotations: annotations, registers: registers, memoryList: memoryList,
-      memory: memory, length: length ?? 256, tree: tree, hex: hex)
-  }
-
   func run() throws {
-    let run = InspectRun(
-      dumps: dumps, parts: parts, format: format, symbols: symbols, architecture: reading.architecture, html: page.html)
-    try run.run()
+    try SymbolOptions.checkPaths(symbols)
+    let cache = SymbolCache(SymbolSearch(paths: symbols.map { FilePath(argument: $0) }))
+    let list = InputList(dumps, accepting: InputFormat.withMeaning)
+    if let refusal = list.refusal() { throw refusal }
+    let printer = InspectPrinter(parts: parts, cache: cache, hasSymbols: !symbols.isEmpty)
+    var said: Set<SymbolFileFinding> = []
+    var isFirst = true
+    // On a terminal, the output itself shows the progress.
+    let status = BatchRun(list, showsProgress: !Terminal.isOutputTerminal).each { item, progress in
+      defer { isFirst = false }
+      return inspect(item, printer, list, isFirst: isFirst, progress, &said)
+    }
+    SymbolOptions.reportFaults(cache.search, except: Set(said.map(\.file)))
+    list.reportSkipped()
+    var options = PageRun.Options()
+    options.symbols.symbols = symbols
+    options.architecture = reading.architecture
+    throw HTMLOption.write(page.html, of: list, options, status: status)
   }
-}
 
-/// A number in decimal, or in hexadecimal with a leading 0x.
-struct AddressArgument: ExpressibleByArgument {
-  let address: UInt64
-
-  init?(argument: String) {
-    let value = argument.hasPrefix("0x") ? UInt64(argument.dropFirst(2), radix: 16) : UInt64(argument)
-    guard let value else { return nil }
-    address = value
+  private func inspect(
+    _ item: InputList.Input, _ printer: InspectPrinter, _ list: InputList, isFirst: Bool, _ progress: Progress,
+    _ said: inout Set<SymbolFileFinding>
+  ) -> ExitStatus {
+    let dump: Dump
+    do {
+      let input = try DumpInput.open(item.argument)
+      dump = try input.file.checkingReading { Dump(input, architecture: reading.architecture) }
+      if !dump.findings.isEmpty { progress.clear() }
+    } catch {
+      progress.clear()
+      let status = Terminal.failure(error, of: item.name, creating: false)
+      if format == .json {
+        JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
+          let failure = FailureText(error, creating: false)
+          InspectDocument.document.write(InspectDocument(input: item.argument, content: .failure(failure)), to: &$0)
+        }
+      }
+      return status
+    }
+    let view = dump.snapshot.map { snapshot in
+      // Among many inputs, a dump's stack is walked only if symbols were requested, as in text output.
+      let isSigned = format == .json && (!item.isFound || !symbols.isEmpty || snapshot.report != nil)
+      return CrashView(
+        dump, snapshot, names: symbols.isEmpty ? nil : AddressNames(snapshot, dump.file, printer.cache),
+        signature: isSigned ? Signature(snapshot, dump.file, nil, SignatureOptions(printer.cache)) : nil)
+    }
+    if format == .json {
+      JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
+        InspectDocument.document.write(
+          InspectDocument(input: item.argument, content: .dump(dump, view)), to: &$0)
+      }
+    } else {
+      if !isFirst { Terminal.output("\n") }
+      printer.printFindings(dump, item.name)
+      guard printer.printText(dump, view, item) else { return .noData }
+    }
+    if let names = view?.names {
+      for finding in names.fileFindings where said.insert(finding).inserted { Terminal.error(Sentences.line(finding)) }
+    }
+    do { try dump.file.checkReading() } catch {
+      return Terminal.failure(error, of: item.name, creating: false)
+    }
+    return dump.status
   }
 }

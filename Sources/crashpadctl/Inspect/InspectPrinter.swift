@@ -71,7 +71,7 @@ struct InspectPrinter {
     if parts.registers { Terminal.output(DetailText.registers(view)) }
     if parts.memoryList { Terminal.output(DetailText.memory(view, style: .output)) }
     if let memory = parts.memory {
-      if let text = DetailText.memory(view, at: memory.address, count: Int(parts.length)) {
+      if let text = DetailText.memory(view, at: memory.address, count: parts.memoryLength) {
         Terminal.output(text)
       } else {
         Terminal.error(

@@ -6,12 +6,12 @@ import CrashpadSnapshot
 import SystemPackage
 
 /// `--database`, for all commands that work on a database.
-struct DatabaseOption: ParsableArguments {
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Database directory; by default $CRASHPADCTL_DATABASE.", valueName: "dir"),
-    completion: .directory)
+struct DatabaseOption: OptionTable {
   var database: String?
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(&database, "-d, --database <dir>", "Database directory; by default $CRASHPADCTL_DATABASE.", .directory)
+  }
 
   /// The path from the option or the environment. If there is neither, prints an error and ends the tool. This is not
   /// checked during parsing, so that a misspelled option is reported as misspelled and not as missing.
@@ -38,11 +38,12 @@ struct DatabaseOption: ParsableArguments {
 }
 
 /// `--now`, for all commands that use the time.
-struct ClockOption: ParsableArguments {
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Use this time instead of the clock: RFC 3339, or seconds since 1970.", valueName: "time"))
+struct ClockOption: OptionTable {
   var now: TimeArgument?
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(&now, "--now <time>", "Use this time instead of the clock: RFC 3339, or seconds since 1970.")
+  }
 
   /// The time of the option or the clock, in seconds since 1970.
   var seconds: Int64 { now?.seconds ?? TimeArgument.now }

@@ -2,14 +2,16 @@ import ArgumentParser
 import CrashpadSymbolication
 
 /// The options for the names of functions.
-struct NameOptions: ParsableArguments {
-  @Flag(
-    name: .customLong("full-names"),
-    help: "Print Swift's names with types, modules and specializations; text has their short form otherwise.")
+struct NameOptions: OptionTable {
   var fullNames = false
-
-  @Flag(name: .customLong("no-demangle"), help: "Print the names mangled, as the symbols have them.")
   var noDemangle = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.flag(
+      &fullNames, "--full-names",
+      "Print Swift's names with types, modules and specializations; text has their short form otherwise.")
+    row.flag(&noDemangle, "--no-demangle", "Print the names mangled, as the symbols have them.")
+  }
 
   func validate() throws {
     if fullNames, noDemangle { throw ValidationError("--full-names and --no-demangle exclude each other.") }

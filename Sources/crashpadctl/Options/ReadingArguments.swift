@@ -11,37 +11,44 @@ enum ArchitectureArgument: String, ExpressibleByArgument, CaseIterable {
   /// The chosen architecture; nil to guess.
   var architecture: CPUArchitecture? { CPUArchitecture(rawValue: rawValue) }
 
-  fileprivate static let help: ArgumentHelp =
+  fileprivate static let help =
     "Architecture of the registers; guess infers it from the system information."
 }
 
 /// Options of commands that print dumps. The architecture is guessed by default.
-struct ReadingArguments: ParsableArguments {
-  @OptionGroup var pipes: PipeOption
-
-  @Option(name: .shortAndLong, help: ArchitectureArgument.help)
+struct ReadingArguments: OptionTable {
+  var pipes = PipeOption()
   var arch: ArchitectureArgument = .guess
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.group(&pipes)
+    row.option(&arch, "-a, --arch <arch>", ArchitectureArgument.help)
+  }
 
   var architecture: CPUArchitecture? { arch.architecture }
 }
 
 /// Options of commands whose result has to be that of Crashpad. The architecture is not guessed by default.
-struct ExactReadingArguments: ParsableArguments {
-  @OptionGroup var pipes: PipeOption
-
-  @Option(name: .shortAndLong, help: ArchitectureArgument.help)
+struct ExactReadingArguments: OptionTable {
+  var pipes = PipeOption()
   var arch: ArchitectureArgument?
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.group(&pipes)
+    row.option(&arch, "-a, --arch <arch>", ArchitectureArgument.help)
+  }
 
   var architecture: CPUArchitecture? { arch?.architecture }
   var guessesArchitecture: Bool { arch == .guess }
 }
 
 /// `--jobs`, for commands that read dumps.
-struct JobsOption: ParsableArguments {
-  @Option(
-    name: [.customShort("j"), .customLong("jobs")],
-    help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
+struct JobsOption: OptionTable {
   var jobs = 0
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.jobs(&jobs, "Number of dumps to read at once; 0 for one per CPU.")
+  }
 
   /// Nil for one per CPU.
   var count: Int? { jobCount(jobs) }
@@ -58,23 +65,25 @@ func checkJobs(_ jobs: Int) throws {
 }
 
 /// `--annotation`, for commands that make minidumps.
-struct AnnotationOption: ParsableArguments {
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Add or replace a process annotation. May be repeated.", valueName: "name=value"))
+struct AnnotationOption: OptionTable {
   var annotation: [AnnotationArgument] = []
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(&annotation, "--annotation <name=value>", "Add or replace a process annotation. May be repeated.")
+  }
 
   var values: [(name: String, value: String)] { annotation.map { ($0.name, $0.value) } }
 }
 
 /// `--in-app`
-struct InAppOption: ParsableArguments {
-  @Option(
-    name: .customLong("in-app"),
-    help: ArgumentHelp(
-      "Modules that belong to the program too: a pattern of paths or file names, such as 'libshop*'. May be repeated.",
-      valueName: "glob"))
+struct InAppOption: OptionTable {
   var patterns: [String] = []
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(
+      &patterns, "--in-app <glob>",
+      "Modules that belong to the program too: a pattern of paths or file names, such as 'libshop*'. May be repeated.")
+  }
 
   func validate() throws { try checkText("--in-app", patterns) }
 

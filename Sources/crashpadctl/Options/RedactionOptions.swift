@@ -19,53 +19,41 @@ extension TextPattern: ExpressibleByArgument {
 }
 
 /// The options for the content that stays in a redacted dump.
-struct RedactionOptions: ParsableArguments {
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Keep only annotations of this name; * and ? are wildcards. May be repeated.",
-      valueName: "pattern"))
+struct RedactionOptions: OptionTable {
   var keepAnnotation: [NamePattern] = []
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Remove annotations of this name, ignoring case. May be repeated.", valueName: "pattern"))
   var removeAnnotation: [NamePattern] = []
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Overwrite this in all remaining text; * matches anything but blanks and quotation marks, ? one character. "
-        + "May be repeated.", valueName: "text"))
   var hide: [TextPattern] = []
-
-  @Flag(name: .long, help: "Keep user names in paths and in other text.")
   var keepUserNames = false
-
-  @Flag(name: .long, help: "Keep e-mail addresses, tokens, and user info and query values of URLs.")
   var keepSecrets = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Memory to keep: addresses in stacks, addresses in all memory, or all memory unchanged.", valueName: "memory"))
   var keepMemory: RedactionPolicy.Memory = .stacks
-
-  @Flag(name: .long, help: "Keep all registers, not only addresses of code and stacks.")
   var keepRegisters = false
-
-  @Flag(name: .long, help: "Keep numbers up to 4096 in stacks and registers.")
   var keepNumbers = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Keep the values of environment variables of this name. May be repeated.", valueName: "pattern"))
   var keepVariable: [NamePattern] = []
-
-  @Flag(name: .long, help: "Keep command-line arguments.")
   var keepArguments = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(
+      &keepAnnotation, "--keep-annotation <pattern>",
+      "Keep only annotations of this name; * and ? are wildcards. May be repeated.")
+    row.option(
+      &removeAnnotation, "--remove-annotation <pattern>",
+      "Remove annotations of this name, ignoring case. May be repeated.")
+    row.option(
+      &hide, "--hide <text>",
+      "Overwrite this in all remaining text; * matches anything but blanks and quotation marks, ? one character. "
+        + "May be repeated.")
+    row.flag(&keepUserNames, "--keep-user-names", "Keep user names in paths and in other text.")
+    row.flag(&keepSecrets, "--keep-secrets", "Keep e-mail addresses, tokens, and user info and query values of URLs.")
+    row.option(
+      &keepMemory, "--keep-memory <memory>",
+      "Memory to keep: addresses in stacks, addresses in all memory, or all memory unchanged.")
+    row.flag(&keepRegisters, "--keep-registers", "Keep all registers, not only addresses of code and stacks.")
+    row.flag(&keepNumbers, "--keep-numbers", "Keep numbers up to 4096 in stacks and registers.")
+    row.option(
+      &keepVariable, "--keep-variable <pattern>",
+      "Keep the values of environment variables of this name. May be repeated.")
+    row.flag(&keepArguments, "--keep-arguments", "Keep command-line arguments.")
+  }
 
   /// Whether the command line has any of these options.
   var isGiven: Bool {

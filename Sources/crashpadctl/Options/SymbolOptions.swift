@@ -5,30 +5,16 @@ import CrashpadText
 import SystemPackage
 
 /// The options for finding symbols, shared by several commands.
-struct SymbolOptions: ParsableArguments {
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Symbol file or directory to search first. May be repeated.", valueName: "path"),
-    completion: .file())
-  var symbols: [String] = []
-
-  @Flag(name: .customLong("no-system"), help: "Do not search this machine's own binaries and debug files.")
-  var noSystem = false
-
-  @Flag(name: .long, help: "Also ask the servers in DEBUGINFOD_URLS; needs libdebuginfod.")
-  var debuginfod = false
-
-  var places: SymbolPlaces { SymbolPlaces(symbols: symbols, noSystem: noSystem, debuginfod: debuginfod) }
-
-  /// Ends the command if a named path does not exist.
-  func search() throws -> SymbolSearch { try places.search() }
-}
-
-/// The places to search for symbols, independent of the command line.
-struct SymbolPlaces {
+struct SymbolOptions: OptionTable {
   var symbols: [String] = []
   var noSystem = false
   var debuginfod = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.symbols(&symbols, "Symbol file or directory to search first. May be repeated.")
+    row.flag(&noSystem, "--no-system", "Do not search this machine's own binaries and debug files.")
+    row.flag(&debuginfod, "--debuginfod", "Also ask the servers in DEBUGINFOD_URLS; needs libdebuginfod.")
+  }
 
   /// Ends the command if a named path does not exist.
   func search() throws -> SymbolSearch {

@@ -1,14 +1,15 @@
 import ArgumentParser
 
 /// Options of commands that make a file of each dump.
-struct WritingArguments: ParsableArguments {
+struct WritingArguments: OptionTable {
   // Directories are always searched recursively; the flag remains for existing scripts.
-  @Flag(name: .shortAndLong, help: ArgumentHelp("Has no effect.", visibility: .hidden))
   var recursive = false
-
-  @Flag(name: .shortAndLong, help: "Continue with the other dumps when one fails.")
   var keepGoing = false
-
-  @Flag(name: .long, help: "Flush each output to disk before it gets its name.")
   var fsync = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.flag(&recursive, "-r, --recursive", "Has no effect.", visibility: .hidden)
+    row.flag(&keepGoing, "-k, --keep-going", "Continue with the other dumps when one fails.")
+    row.flag(&fsync, "--fsync", "Flush each output to disk before it gets its name.")
+  }
 }

@@ -1,8 +1,3 @@
-import ArgumentParser
-import CrashpadFiles
-import CrashpadText
-import SystemPackage
-
 /// Metrics of a run in Prometheus' text format, for the text file collector of its node exporter.
 struct Metrics {
   private(set) var text = ""
@@ -30,33 +25,5 @@ struct Metrics {
 
   private mutating func begin(_ name: String, _ help: String) {
     text += "# HELP crashpadctl_\(name) \(help)\n# TYPE crashpadctl_\(name) gauge\n"
-  }
-}
-
-/// `--metrics-file`, for commands that are run by cron.
-struct MetricsOption: ParsableArguments {
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Write metrics of this run for Prometheus' textfile collector.", valueName: "file"),
-    completion: .file())
-  var metricsFile: String?
-
-  /// Replaces the metrics file atomically, if the option is given. Prints the reason if it fails.
-  func write(_ figures: (inout Metrics) -> Void) -> ExitStatus {
-    guard let path = metricsFile.map({ FilePath(argument: $0) }) else { return .success }
-    var metrics = Metrics()
-    figures(&metrics)
-    do {
-      let file = try OutputFile(path, permissions: FilePermissions(rawValue: 0o644))
-      // The collector runs as another user, and services often have the umask 077. The file holds only numbers.
-      try file.setPermissions(FilePermissions(rawValue: 0o644))
-      let bytes = Array(metrics.text.utf8)
-      try unsafe file.write(bytes.span.bytes)
-      try file.commit(durable: false)
-      return .success
-    } catch {
-      Terminal.failure(error, of: Wording.printable(path), creating: true)
-      return .cannotCreate
-    }
   }
 }

@@ -81,13 +81,3 @@ struct TextStyle {
     return line
   }
 }
-
-/// `--color`, for commands with colored output.
-struct ColorOption: ParsableArguments {
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Print in color; auto is on a terminal, unless NO_COLOR is set.", valueName: "when"))
-  var color: ColorChoice = .auto
-
-  func validate() { TextStyle.choose(color) }
-}

@@ -4,11 +4,13 @@ import CrashpadFiles
 import CrashpadSymbolication
 
 /// `--html` of commands that print what a page has too.
-struct HTMLOption: ParsableArguments {
-  @Option(
-    name: .long, help: ArgumentHelp("Also write a web page, as crashpadctl report does.", valueName: "file"),
-    completion: .file(extensions: ["html"]))
+struct HTMLOption: OptionTable {
   var html: String?
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(
+      &html, "--html <file>", "Also write a web page, as crashpadctl report does.", .file(extensions: ["html"]))
+  }
 
   /// A page is made after the command has read its inputs.
   static func check(_ html: String?, _ inputs: [String]) throws {

@@ -43,7 +43,7 @@ extension PageRun {
     }
     let status = PageFile.write(page.html(), to: output, .success)
     if status != .success { return status }
-    SymbolPlaces.reportFaults(cache.search)
+    SymbolOptions.reportFaults(cache.search)
     return part.failed == 0 ? .success : .findings
   }
 

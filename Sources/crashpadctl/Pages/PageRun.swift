@@ -12,7 +12,7 @@ import SystemPackage
 struct PageRun {
   /// The options of pages.
   struct Options {
-    var symbols = SymbolPlaces()
+    var symbols = SymbolOptions()
     var names = NameForm.simplified
     var title: String?
     var redacts = false
@@ -86,7 +86,7 @@ struct PageRun {
     }
     guard let made else { return status }
     if !options.isQuiet { for finding in made.symbolFindings { Terminal.error(Sentences.line(finding)) } }
-    SymbolPlaces.reportFaults(cache.search, except: Set(made.symbolFindings.map(\.file)))
+    SymbolOptions.reportFaults(cache.search, except: Set(made.symbolFindings.map(\.file)))
     reportUnusedSource(made)
     return PageFile.write(made.html(), to: output, status)
   }

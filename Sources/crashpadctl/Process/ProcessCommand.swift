@@ -4,11 +4,13 @@ import CrashpadCore
 import CrashpadSnapshot
 import SystemPackage
 
-struct ProcessCommand: ParsableCommand {
+struct ProcessCommand: Command {
+  static let name = "process"
   static let configuration = CommandConfiguration(
-    commandName: "process",
+    commandName: name,
     abstract: "Convert pending dumps to pending reports.",
-    discussion: """
+    discussion: flowing(
+      """
       Converts each dump without a lock, or with an expired one, to a minidump in
       pending/, exactly once, even if several runs work at the same time or a run is
       killed. Unusable dumps are moved to rejected/, each with a file that states the
@@ -21,56 +23,46 @@ struct ProcessCommand: ParsableCommand {
         crashpadctl process -d DB --dry-run --verbose     what would be done
         crashpadctl process -d DB --quiet --metrics-file crashpad.prom
         crashpadctl process -d DB --upload --url @crashes.url
-      """)
+      """))
 
-  @OptionGroup var database: DatabaseOption
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Bundle whose dumps come first, and whose locks expire after 24 hours. May be repeated.", valueName: "id"))
+  var database = DatabaseOption()
   var bundleID: [String] = []
-
-  @OptionGroup var annotations: AnnotationOption
-
-  @Option(name: .long, help: ArgumentHelp("Process at most n dumps; Crashpad processes 20.", valueName: "n"))
+  var annotations = AnnotationOption()
   var limit: Int?
-
-  @Flag(
-    name: .long,
-    help: "Also process locked dumps (of --bundle-id, or all), except empty ones and those a running program holds.")
   var includeLocked = false
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Number of dumps to process at once; 0 for one per CPU.", valueName: "n")
-  )
   var jobs: Int = 0
-
-  @OptionGroup var metrics: MetricsOption
-
-  @Flag(
-    name: .long,
-    help: "Then send pending reports to a server, with the options of crashpadctl upload: --url, --to and so on.")
+  var metrics = MetricsOption()
   var upload = false
-
   // About two dozen options, hidden here; see `crashpadctl upload --help`.
-  @OptionGroup(visibility: .hidden) var server: UploadOptions
-
-  @OptionGroup var clock: ClockOption
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be done; change nothing.")
+  var server = UploadOptions()
+  var clock = ClockOption()
   var dryRun = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: OutputFormat = .text
-
-  @OptionGroup var page: HTMLOption
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
+  var page = HTMLOption()
   var quiet = false
-
-  @Flag(name: .shortAndLong, help: "Print the outcome for every dump, and why locks have not expired.")
   var verbose = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.group(&database)
+    row.bundleIDs(&bundleID, "Bundle whose dumps come first, and whose locks expire after 24 hours. May be repeated.")
+    row.group(&annotations)
+    row.limit(&limit, "Process at most n dumps; Crashpad processes 20.")
+    row.flag(
+      &includeLocked, "--include-locked",
+      "Also process locked dumps (of --bundle-id, or all), except empty ones and those a running program holds.")
+    row.jobs(&jobs, "Number of dumps to process at once; 0 for one per CPU.")
+    row.group(&metrics)
+    row.flag(
+      &upload, "--upload",
+      "Then send pending reports to a server, with the options of crashpadctl upload: --url, --to and so on.")
+    row.group(&server, visibility: .hidden)
+    row.group(&clock)
+    row.dryRun(&dryRun, "Print what would be done; change nothing.")
+    row.format(&format, "Print text, or one JSON document.")
+    row.group(&page)
+    row.quiet(&quiet)
+    row.verbose(&verbose, "Print the outcome for every dump, and why locks have not expired.")
+  }
 
   func validate() throws {
     try checkJobs(jobs)

@@ -1,11 +1,13 @@
 import ArgumentParser
 import CrashpadDatabase
 
-struct PruneCommand: ParsableCommand {
+struct PruneCommand: Command {
+  static let name = "prune"
   static let configuration = CommandConfiguration(
-    commandName: "prune",
+    commandName: name,
     abstract: "Delete old and surplus reports of a database.",
-    discussion: """
+    discussion: flowing(
+      """
       Looks at the reports from the newest to the oldest, and deletes those that
       are older than a year or do not fit into 128 MiB, with metadata and
       attachments: Crashpad's limits. Pending reports were never sent, and stay
@@ -21,56 +23,45 @@ struct PruneCommand: ParsableCommand {
         crashpadctl prune --database DB --max-age 90d --max-size 1GiB
         crashpadctl prune --database DB --max-age none --max-reports 1000 --pending
         crashpadctl prune --database DB --clean --rejected-age 30d
-      """)
+      """))
 
-  @OptionGroup var databaseOption: DatabaseOption
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Delete reports created longer ago, as 90d; or none. (default: 365d)", valueName: "duration"),
-    transform: LimitArgument<DurationArgument>.parse)
+  var databaseOption = DatabaseOption()
   var maxAge = LimitArgument(DurationArgument(seconds: PruneRules.defaultAge))
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Keep the newest reports up to this size, as 1GiB; or none. (default: 128MiB)", valueName: "size"),
-    transform: LimitArgument<SizeArgument>.parse)
   var maxSize = LimitArgument(SizeArgument(bytes: PruneRules.defaultSize))
-
-  @Option(name: .long, help: ArgumentHelp("Keep the newest reports up to this number; or none.", valueName: "n"))
   var maxReports: LimitArgument<Int> = LimitArgument(nil)
-
-  @Flag(name: .long, help: "Delete pending reports too, which were never sent.")
   var pending = false
-
   // The former option is now the default; the flag remains for existing scripts.
-  @Flag(name: .long, help: .hidden)
   var keepPending = false
-
-  @Flag(
-    name: .long,
-    help: "Also remove leftovers: unfinished files, expired locks, metadata and attachments without a report.")
   var clean = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "With --clean, remove dumps rejected longer ago, as 30d; or none. (default: 60d)", valueName: "duration"),
-    transform: LimitArgument<DurationArgument>.parse)
   var rejectedAge: LimitArgument<DurationArgument>?
-
-  @OptionGroup var clock: ClockOption
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be removed; change nothing.")
+  var clock = ClockOption()
   var dryRun = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: OutputFormat = .text
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.group(&databaseOption)
+    row.option(
+      &maxAge, "--max-age <duration>", "Delete reports created longer ago, as 90d; or none. (default: 365d)",
+      parse: LimitArgument<DurationArgument>.parse)
+    row.option(
+      &maxSize, "--max-size <size>", "Keep the newest reports up to this size, as 1GiB; or none. (default: 128MiB)",
+      parse: LimitArgument<SizeArgument>.parse)
+    row.option(&maxReports, "--max-reports <n>", "Keep the newest reports up to this number; or none.")
+    row.flag(&pending, "--pending", "Delete pending reports too, which were never sent.")
+    row.flag(&keepPending, "--keep-pending", "", visibility: .hidden)
+    row.flag(
+      &clean, "--clean",
+      "Also remove leftovers: unfinished files, expired locks, metadata and attachments without a report.")
+    row.option(
+      &rejectedAge, "--rejected-age <duration>",
+      "With --clean, remove dumps rejected longer ago, as 30d; or none. (default: 60d)",
+      parse: LimitArgument<DurationArgument>.parse)
+    row.group(&clock)
+    row.dryRun(&dryRun, "Print what would be removed; change nothing.")
+    row.format(&format, "Print text, or one JSON document.")
+    row.quiet(&quiet)
+  }
 
   func validate() throws {
     if let count = maxReports.bound, count < 0 { throw ValidationError("--max-reports takes 0 or more.") }

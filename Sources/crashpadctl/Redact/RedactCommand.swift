@@ -1,14 +1,18 @@
 import ArgumentParser
+import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
 import CrashpadRedaction
+import CrashpadText
 import SystemPackage
 
-struct RedactCommand: ParsableCommand {
+struct RedactCommand: Command {
+  static let name = "redact"
   static let configuration = CommandConfiguration(
-    commandName: "redact",
+    commandName: name,
     abstract: "Remove personal data from dumps.",
-    discussion: """
+    discussion: flowing(
+      """
       Writes a dump of the same format whose stacks unwind to the same frames. Stacks
       and registers keep only addresses of code and stacks. Other memory, environment
       values, command-line arguments, user names in paths and unknown records are
@@ -20,37 +24,29 @@ struct RedactCommand: ParsableCommand {
         crashpadctl redact -n crash.idump
         crashpadctl redact --keep-annotation 'ver*' crash.dmp -o public.dmp
         crashpadctl redact --hide '*@*' dumps/ -o public/
-      """)
+      """))
 
-  @Argument(
-    help: "Intermediate dumps, minidumps, crash reports, or directories to search for them; - is standard input.",
-    completion: .file())
-  var dumps: [String]
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Output file or directory, or - for standard output; required without --dry-run.", valueName: "path"),
-    completion: .file())
+  var dumps: [String] = []
   var output: String?
-
-  @OptionGroup var pipes: PipeOption
-
-  @OptionGroup
-  var redaction: RedactionOptions
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be removed; write no dump.")
+  var pipes = PipeOption()
+  var redaction = RedactionOptions()
   var dryRun = false
-
-  @OptionGroup var writing: WritingArguments
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print what was removed as text, or as one line of JSON per dump.", valueName: "form"))
+  var writing = WritingArguments()
   var format: OutputFormat = .text
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.arguments(
+      &dumps, "<dumps>",
+      "Intermediate dumps, minidumps, crash reports, or directories to search for them; - is standard input.", .file())
+    row.outputPath(&output, "Output file or directory, or - for standard output; required without --dry-run.")
+    row.group(&pipes)
+    row.group(&redaction)
+    row.dryRun(&dryRun, "Print what would be removed; write no dump.")
+    row.group(&writing)
+    row.format(&format, "Print what was removed as text, or as one line of JSON per dump.")
+    row.quiet(&quiet)
+  }
 
   func validate() throws {
     try checkInputs(dumps)
@@ -67,11 +63,81 @@ struct RedactCommand: ParsableCommand {
     do { plan = try dryRun && output == nil ? nil : OutputPlan(list, output: output) } catch {
       throw Terminal.failure(error.text, error.status)
     }
-    let run = RedactRun(
-      options: RedactRun.Options(
-        policy: redaction.policy, keepsGoing: writing.keepGoing, isDurable: writing.fsync),
-      list: list, plan: plan, isDryRun: dryRun, printer: RedactPrinter(format: format, isQuiet: quiet, isDryRun: dryRun)
-    )
-    throw run.run()
+    let printer = RedactPrinter(format: format, isQuiet: quiet, isDryRun: dryRun)
+    throw RedactRun(command: self, list: list, plan: plan, printer: printer).run()
+  }
+}
+
+/// One run of `redact`.
+private struct RedactRun {
+  let command: RedactCommand
+  let list: InputList
+  /// The places of the outputs; nil in a dry run without any.
+  let plan: OutputPlan?
+  let printer: RedactPrinter
+
+  func run() -> ExitStatus {
+    let redaction = Redaction(command.redaction.policy)
+    let bytes = ByteProgress(isShown: list.inputs.count == 1 && printer.showsProgress)
+    var done = 0
+    var failures = list.failures.count
+    let status = BatchRun(list, showsProgress: printer.showsProgress).run(
+      work: { redact($0, redaction, bytes) },
+      report: { input, result in
+        bytes?.clear()
+        printer.print(input, result, output: command.dryRun ? nil : plan?.paths[input.argument])
+        if result.value == nil { failures += 1 } else { done += 1 }
+        return result.value != nil || command.writing.keepGoing
+      })
+    printer.summarize(done, failures, list)
+    return status
+  }
+
+  private func redact(
+    _ input: InputList.Input, _ redaction: Redaction, _ progress: ByteProgress?
+  ) -> BatchResult<RedactionReport> {
+    do {
+      let dump = try DumpInput.open(input.argument)
+      if let refusal = Sentences.refusalToRedact(dump.format) { throw refusal }
+      let path = plan?.paths[input.argument]
+      if let path, isSameFile(FilePath(argument: input.argument), path) { throw FailureText.ownOutput }
+      return BatchResult(
+        try dump.file.checkingReading {
+          try dump.file.withBytes { bytes in
+            let redacted = try redaction.plan(bytes)
+            if let plan, !command.dryRun { try write(redacted, bytes, of: dump.file, to: path, plan, progress) }
+            return redacted.report
+          }
+        })
+    } catch {
+      return BatchResult(failure: FailureText(error, creating: false))
+    }
+  }
+
+  private func write(
+    _ redacted: RedactionPlan, _ bytes: RawSpan, of input: InputFile, to path: FilePath?, _ plan: OutputPlan,
+    _ progress: ByteProgress?
+  ) throws {
+    guard let path else {
+      do { try redacted.write(bytes, to: StandardOutput()) } catch { Terminal.fail(writing: error) }
+      return
+    }
+    func writeFile() throws {
+      let file = try OutputFile(path, permissions: input.outputPermissions)
+      let output = CountedOutput(FileOutput(file), total: redacted.byteCount) { progress?.show($0, of: $1) }
+      try redacted.write(bytes, to: output)
+      progress?.clear()
+      try input.checkReading()
+      try file.commit(durable: command.writing.fsync)
+    }
+    do {
+      do { try writeFile() } catch Errno.noSuchFileOrDirectory where plan.makesDirectories {
+        try createDirectories(path.removingLastComponent())
+        try writeFile()
+      }
+    } catch {
+      let failure = FailureText(error, creating: true)
+      throw FailureText("\(Wording.printable(path)): \(failure.text)", failure.status)
+    }
   }
 }

@@ -2,12 +2,14 @@ import ArgumentParser
 import CrashpadCore
 import CrashpadSymbolication
 
-struct ReportCommand: ParsableCommand {
+struct ReportCommand: Command {
+  static let name = "report"
   static let configuration = CommandConfiguration(
-    commandName: "report",
+    commandName: name,
     abstract: "Write a web page about a crash or many, for people without a terminal.",
     usage: "crashpadctl report [<options>] <inputs> ... --output <file>",
-    discussion: """
+    discussion: flowing(
+      """
       One file that any browser opens. Of one crash: what happened with its evidence,
       the stacks, registers, memory, modules, annotations and findings. Of several,
       of a directory or of a Crashpad database: the groups that crashpadctl group
@@ -20,39 +22,34 @@ struct ReportCommand: ParsableCommand {
         crashpadctl report --redact crash.ips -o crash.html
         crashpadctl report --symbols symbols/ artifacts/ -o crashes.html
         crashpadctl report --split artifacts/ -o crashes.html
-      """)
+      """))
 
-  @Argument(
-    help: "Dumps, crash reports, directories or databases; - is standard input.", completion: .file())
-  var inputs: [String]
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Write the page to this file; - is standard output.", valueName: "file"),
-    completion: .file(extensions: ["html"]))
+  var inputs: [String] = []
   var output: String?
-
-  @OptionGroup var symbolOptions: SymbolOptions
-
-  @OptionGroup var page: PageOptions
-
-  @Flag(
-    name: .long, help: "Write the example of each group to a page of its own, in a directory beside the page.")
+  var symbolOptions = SymbolOptions()
+  var page = PageOptions()
   var split = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Compare with the JSON of an earlier run of crashpadctl group: new, grown and gone groups.", valueName: "file"),
-    completion: .file(extensions: ["json"]))
   var baseline: String?
+  var inApp = InAppOption()
+  var reading = ReadingArguments()
+  var jobs = JobsOption()
+  var color = ColorOption()
 
-  @OptionGroup var inApp: InAppOption
-
-  @OptionGroup var reading: ReadingArguments
-
-  @OptionGroup var jobs: JobsOption
-
-  @OptionGroup var color: ColorOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.inputs(&inputs, "Dumps, crash reports, directories or databases; - is standard input.")
+    row.output(&output, "Write the page to this file; - is standard output.", extensions: ["html"])
+    row.group(&symbolOptions)
+    row.group(&page)
+    row.flag(&split, "--split", "Write the example of each group to a page of its own, in a directory beside the page.")
+    row.option(
+      &baseline, "--baseline <file>",
+      "Compare with the JSON of an earlier run of crashpadctl group: new, grown and gone groups.",
+      .file(extensions: ["json"]))
+    row.group(&inApp)
+    row.group(&reading)
+    row.group(&jobs)
+    row.group(&color)
+  }
 
   func validate() throws {
     try checkInputs(inputs)
@@ -71,7 +68,7 @@ struct ReportCommand: ParsableCommand {
   func run() throws {
     let destination = try destination
     var options = page.options
-    options.symbols = symbolOptions.places
+    options.symbols = symbolOptions
     options.architecture = reading.architecture
     options.splits = split
     options.baseline = baseline
@@ -83,21 +80,19 @@ struct ReportCommand: ParsableCommand {
 }
 
 /// The options for page content other than the crash.
-struct PageOptions: ParsableArguments {
-  @Option(
-    name: .long, help: ArgumentHelp("Title of the page, such as 'Ticket 4711'.", valueName: "text"))
+struct PageOptions: OptionTable {
   var title: String?
-
-  @Flag(name: .long, help: "Remove personal data first, as crashpadctl redact does.")
   var redact = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Quote source lines of the crashed thread's frames from this directory.", valueName: "dir"),
-    completion: .directory)
   var source: String?
+  var names = NameOptions()
 
-  @OptionGroup var names: NameOptions
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(&title, "--title <text>", "Title of the page, such as 'Ticket 4711'.")
+    row.flag(&redact, "--redact", "Remove personal data first, as crashpadctl redact does.")
+    row.option(
+      &source, "--source <dir>", "Quote source lines of the crashed thread's frames from this directory.", .directory)
+    row.group(&names)
+  }
 
   func validate() throws { try checkText("--title", title.map { [$0] } ?? []) }
 

@@ -1,17 +1,21 @@
 import ArgumentParser
+import CrashpadCore
 import CrashpadFiles
 import CrashpadSnapshot
 import CrashpadSupervision
 import CrashpadSymbolication
+import Glibc
 import CrashpadText
 import SystemPackage
 
-struct RunCommand: ParsableCommand {
+struct RunCommand: Command {
+  static let name = "run"
   static let configuration = CommandConfiguration(
-    commandName: "run",
+    commandName: name,
     abstract: "Run a program and capture its crashes.",
     usage: "crashpadctl run [<options>] <program> [<argument> ...]",
-    discussion: """
+    discussion: flowing(
+      """
       Preloads the handler into an unmodified program and its child processes.
       Signals, terminal and exit status pass through. When the program has ended, a
       summary of its crashes is printed on standard error. Options end at the
@@ -21,75 +25,49 @@ struct RunCommand: ParsableCommand {
         crashpadctl run ./server --port 80
         crashpadctl run --database DB --process -- ./server
         crashpadctl run --format json -o run.json ./server
-      """)
+      """))
 
-  @OptionGroup var database: RunDatabaseOption
-
-  @Option(
-    name: .customLong("program-id"),
-    help: ArgumentHelp("Prefix of dump names; by default the program's name.", valueName: "id"))
+  var database = RunDatabaseOption()
   var programID: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Process annotation to record in dumps. May be repeated.", valueName: "name=value"))
   var annotation: [AnnotationArgument] = []
-
-  @Option(
-    name: .long, help: ArgumentHelp("Largest part of each thread's stack to record, such as 256KiB.", valueName: "size")
-  )
   var stack: SizeArgument?
-
-  @Option(
-    name: .long, help: ArgumentHelp("The same for the thread that crashed.", valueName: "size"))
   var crashedStack: SizeArgument?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Time for threads to stop at a crash, such as 500ms; a bare number is in milliseconds.", valueName: "duration"))
   var timeout: StopTime?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Environment variable to record in dumps, in addition to the harmless defaults. May be repeated.",
-      valueName: "name"))
   var environment: [String] = []
-
-  @Flag(name: .customLong("no-children"), help: "Do not capture crashes of child processes.")
   var noChildren = false
-
-  @OptionGroup var library: HandlerLibraryOption
-
-  @Flag(name: .long, help: "Convert the dumps to pending reports at once.")
+  var library = HandlerLibraryOption()
   var process = false
-
-  @OptionGroup var symbolOptions: SymbolOptions
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Print the summary as text, or as one JSON document.", valueName: "form"))
+  var symbolOptions = SymbolOptions()
   var format: OutputFormat = .text
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Write the summary to this file instead of standard error.", valueName: "file"),
-    completion: .file())
   var output: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("When the program crashes, write a web page, as crashpadctl report does.", valueName: "file"),
-    completion: .file(extensions: ["html"]))
   var html: String?
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
-
-  @Argument(
-    parsing: .captureForPassthrough, help: ArgumentHelp("The program and its arguments.", valueName: "program"),
-    completion: .shellCommand("bash -c 'compgen -c'"))
   var words: [String] = []
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.group(&database)
+    row.option(&programID, "--program-id <id>", "Prefix of dump names; by default the program's name.")
+    row.option(&annotation, "--annotation <name=value>", "Process annotation to record in dumps. May be repeated.")
+    row.option(&stack, "--stack <size>", "Largest part of each thread's stack to record, such as 256KiB.")
+    row.option(&crashedStack, "--crashed-stack <size>", "The same for the thread that crashed.")
+    row.option(
+      &timeout, "--timeout <duration>",
+      "Time for threads to stop at a crash, such as 500ms; a bare number is in milliseconds.")
+    row.option(
+      &environment, "--environment <name>",
+      "Environment variable to record in dumps, in addition to the harmless defaults. May be repeated.")
+    row.flag(&noChildren, "--no-children", "Do not capture crashes of child processes.")
+    row.group(&library)
+    row.flag(&process, "--process", "Convert the dumps to pending reports at once.")
+    row.group(&symbolOptions)
+    row.format(&format, "Print the summary as text, or as one JSON document.")
+    row.output(&output, "Write the summary to this file instead of standard error.")
+    row.option(
+      &html, "--html <file>", "When the program crashes, write a web page, as crashpadctl report does.",
+      .file(extensions: ["html"]))
+    row.quiet(&quiet)
+    row.program(&words, "<program>", "The program and its arguments.", isAfterTerminator: false)
+  }
 
   /// The words without the leading `--`.
   private var program: ArraySlice<String> { words.first == "--" ? words.dropFirst() : words[...] }
@@ -132,87 +110,49 @@ struct RunCommand: ParsableCommand {
       + (suggestion.map { "Did you mean '\($0)'? " } ?? "") + "To run a program of this name, put -- before it."
   }
 
+  /// Runs the program, and ends the tool with the program's exit status or signal.
   func run() throws {
-    var run = ProgramRun(program: program.map { ArgumentText.bytes($0) })
-    run.database = database.database
-    run.programID = programID
-    run.annotations = annotation.map { ($0.name, $0.value) }
-    run.stack = stack.map { UInt32($0.bytes) }
-    run.crashedStack = crashedStack.map { UInt32($0.bytes) }
-    run.timeout = timeout.map { UInt32($0.milliseconds) }
-    run.variables = environment
-    run.noChildren = noChildren
-    run.library = library.handlerLibrary
-    run.process = process
-    run.symbols = symbolOptions.places
-    run.format = format
-    run.output = output
-    run.html = html
-    run.quiet = quiet
-    try run.run()
-  }
-}
-
-/// A duration; without a unit, in milliseconds as in existing scripts.
-struct StopTime: ExpressibleByArgument {
-  let milliseconds: Int64
-
-  init?(argument: String) {
-    guard let milliseconds = Int64(argument) ?? DurationArgument(argument: argument)?.milliseconds else { return nil }
-    self.milliseconds = milliseconds
-  }
-}
-
-/// `--database` for commands that capture crashes.
-struct RunDatabaseOption: ParsableArguments {
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Database directory; by default $CRASHPAD_HANDLER_DATABASE, $CRASHPADCTL_DATABASE, or crashpad in $XDG_STATE_HOME or ~/.local/state.",
-      valueName: "dir"),
-    completion: .directory)
-  var database: String?
-
-  func path() throws -> FilePath { try Self.path(database) }
-
-  /// The named directory, or the default one, as an absolute path.
-  static func path(_ database: String?) throws -> FilePath {
-    if let database, !database.isEmpty { return HandlerLibrary.absolute(FilePath(argument: database)) }
-    for name in ["CRASHPAD_HANDLER_DATABASE", "CRASHPADCTL_DATABASE"] {
-      if let path = Environment.path(name) { return HandlerLibrary.absolute(path) }
+    let search = try symbolOptions.search()
+    let library = try library.path()
+    let database = try database.path()
+    let run = HandledRun(
+      arguments: program.map { ArgumentText.bytes($0) }, environment: handlerEnvironment(library, database),
+      database: database, isQuiet: quiet)
+    let end = run.end()
+    let collected = CollectedRun(
+      run: run, end: end, cache: SymbolCache(search, names: .simplified), processes: process)
+    let printer = RunPrinter(collected: collected, symbols: symbolOptions, format: format)
+    switch (output, quiet) {
+    case (let output?, _): printer.write(to: FilePath(argument: output))
+    case (nil, false): printer.print()
+    case (nil, true): break
     }
-    let state: FilePath
-    if let path = Environment.path("XDG_STATE_HOME"), path.isAbsolute {
-      state = path
-    } else if let home = Environment.path("HOME"), home.isAbsolute {
-      state = home.appending(".local/state")
-    } else {
-      throw Terminal.failure(RunSentences.noDatabase, .usage)
+    writePage(collected)
+    switch end.end {
+    case .exited(let status): Glibc.exit(status)
+    case .killed(let signal): Supervisor.die(by: signal)
     }
-    return state.appending("crashpad")
-  }
-}
-
-/// `--handler-library`, for commands that preload the library.
-struct HandlerLibraryOption: ParsableArguments {
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Library to preload; by default $CRASHPADCTL_HANDLER_LIBRARY, or the one installed with this tool.",
-      valueName: "path"), completion: .file())
-  var handlerLibrary: String?
-
-  var search: HandlerLibrary.Search { Self.search(handlerLibrary) }
-
-  private static func search(_ handlerLibrary: String?) -> HandlerLibrary.Search {
-    HandlerLibrary.search(
-      named: handlerLibrary.map { FilePath(argument: $0) }, variable: Environment.path(HandlerLibrary.variable))
   }
 
-  /// The path of the library. If there is none, prints the places that were searched and ends the command.
-  static func path(_ handlerLibrary: String?) throws -> FilePath {
-    let result = search(handlerLibrary)
-    if case .found(let path) = result { return path }
-    throw Terminal.failure(RunSentences.library(result), .noInput)
+  /// Writes the HTML page. The exit status stays the program's, so failures are only printed.
+  private func writePage(_ collected: CollectedRun) {
+    let files = collected.dumps.filter { $0.failure == nil }.map { ArgumentText.text(($0.report ?? $0.path).bytes) }
+    var options = PageRun.Options()
+    options.symbols = symbolOptions
+    _ = HTMLOption.write(
+      html, of: InputList(files, accepting: InputFormat.withMeaning), options, status: .success)
+  }
+
+  private func handlerEnvironment(_ library: FilePath, _ database: FilePath) -> HandlerEnvironment {
+    var environment = HandlerEnvironment(library: library, database: database, run: .random())
+    environment.programID = programID
+    environment.annotations = annotation.map { ($0.name, $0.value) }
+    environment.stack = stack.map { UInt32($0.bytes) }
+    environment.crashedStack = crashedStack.map { UInt32($0.bytes) }
+    environment.timeout = timeout.map { UInt32($0.milliseconds) }
+    environment.variables = self.environment
+    environment.reachesChildren = !noChildren
+    environment.isQuiet = quiet
+    return environment
   }
 }

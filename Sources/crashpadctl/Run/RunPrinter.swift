@@ -19,7 +19,7 @@ struct RunPrinter {
 
   let collected: CollectedRun
   /// The symbols that were used, for the command that prints more.
-  let symbols: SymbolPlaces
+  let symbols: SymbolOptions
   let format: OutputFormat
 
   /// Prints to standard error.

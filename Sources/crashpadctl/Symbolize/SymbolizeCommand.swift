@@ -9,11 +9,13 @@ enum SymbolizeFormat: String, ExpressibleByArgument, CaseIterable {
   case crash
 }
 
-struct SymbolizeCommand: ParsableCommand {
+struct SymbolizeCommand: Command {
+  static let name = "symbolize"
   static let configuration = CommandConfiguration(
-    commandName: "symbolize",
+    commandName: name,
     abstract: "Print the stacks of dumps with function names, files and lines.",
-    discussion: """
+    discussion: flowing(
+      """
       Walks the stacks of dumps, and takes those that crash reports list. Searches
       --symbols first, then this machine's own binaries and debug files; a symbol
       file of another build is never used. Directories are searched for dumps; - is
@@ -25,50 +27,41 @@ struct SymbolizeCommand: ParsableCommand {
         crashpadctl symbolize --symbols dSYMs/ --format crash crash.ips > crash.crash
         crashpadctl symbolize --format crash crash.idump > report.crash
         crashpadctl symbolize --missing artifacts/ | cut -f 4
-      """)
+      """))
 
-  @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
-  var dumps: [String]
-
-  @OptionGroup var symbolOptions: SymbolOptions
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Stacks to print: crashed, all, or a thread's number; all for a dump without a crash. (default: crashed)",
-      valueName: "which"),
-    completion: ThreadChoice.completion)
+  var dumps: [String] = []
+  var symbolOptions = SymbolOptions()
   var threads: ThreadChoice?
-
-  @Flag(name: .long, help: "Add each frame's address and how it was found.")
   var addresses = false
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Print text, a JSON document (one per line for several dumps), or an Apple crash report.", valueName: "form"))
   var format: SymbolizeFormat = .text
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Number of frames to print of each stack, the first and the last; or all.", valueName: "n"))
   var frames: FrameLimit = .standard
-
-  @Flag(name: .long, help: "List the modules and their symbol files instead of the stacks.")
   var modules = false
-
-  @Flag(name: .long, help: "List the symbol files to request from a symbol server instead of the stacks.")
   var missing = false
+  var names = NameOptions()
+  var page = HTMLOption()
+  var reading = ReadingArguments()
+  var jobs = JobsOption()
+  var color = ColorOption()
 
-  @OptionGroup var names: NameOptions
-
-  @OptionGroup var page: HTMLOption
-
-  @OptionGroup var reading: ReadingArguments
-
-  @OptionGroup var jobs: JobsOption
-
-  @OptionGroup var color: ColorOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.dumps(&dumps)
+    row.group(&symbolOptions)
+    // Without a value, all: the option was once a flag.
+    row.option(
+      &threads, "-t, --threads <which>",
+      "Stacks to print: crashed, all, or a thread's number; all for a dump without a crash. (default: crashed)",
+      ThreadChoice.completion, bare: "all")
+    row.flag(&addresses, "--addresses", "Add each frame's address and how it was found.")
+    row.format(&format, "Print text, a JSON document (one per line for several dumps), or an Apple crash report.")
+    row.option(&frames, "--frames <n>", "Number of frames to print of each stack, the first and the last; or all.")
+    row.flag(&modules, "--modules", "List the modules and their symbol files instead of the stacks.")
+    row.flag(&missing, "--missing", "List the symbol files to request from a symbol server instead of the stacks.")
+    row.group(&names)
+    row.group(&page)
+    row.group(&reading)
+    row.group(&jobs)
+    row.group(&color)
+  }
 
   func validate() throws {
     try checkInputs(dumps)
@@ -90,7 +83,7 @@ struct SymbolizeCommand: ParsableCommand {
       architecture: reading.architecture, jobs: jobs.count, printer: printer)
     let status = run.run()
     var options = PageRun.Options()
-    options.symbols = symbolOptions.places
+    options.symbols = symbolOptions
     // Warnings about symbol servers are printed already.
     options.names = names.form(isText: true)
     options.architecture = reading.architecture

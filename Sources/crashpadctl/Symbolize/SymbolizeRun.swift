@@ -54,7 +54,7 @@ struct SymbolizeRun {
         for request in outcome.requests where requested.insert(request).inserted { Terminal.output(request + "\n") }
         return true
       })
-    SymbolPlaces.reportFaults(cache.search, except: Set(said.map(\.file)))
+    SymbolOptions.reportFaults(cache.search, except: Set(said.map(\.file)))
     reportUnused(except: used.union(said.map(\.file)).union(cache.search.faults.findings.map(\.file)))
     list.reportSkipped()
     return status

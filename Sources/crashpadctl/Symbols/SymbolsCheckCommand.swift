@@ -9,36 +9,34 @@ import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadSymbolication
 
-struct SymbolsCheckCommand: ParsableCommand {
+struct SymbolsCheckCommand: Command {
+  static let name = "check"
   static let configuration = CommandConfiguration(
-    commandName: "check",
+    commandName: name,
     abstract: "Check that the modules of dumps have symbols.",
-    discussion: """
+    discussion: flowing(
+      """
       For CI: the exit status is 0 if all modules have symbols, and 1 if some have
       none.
 
       Examples:
         crashpadctl symbols check --symbols symbols/ --module Example crash.idump
-      """)
+      """))
 
-  @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
-  var dumps: [String]
-
-  @OptionGroup var symbolOptions: SymbolOptions
-
-  @OptionGroup var pipes: PipeOption
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Check only modules of this name; * and ? are wildcards. May be repeated.",
-      valueName: "pattern"))
+  var dumps: [String] = []
+  var symbolOptions = SymbolOptions()
+  var pipes = PipeOption()
   var module: [String] = []
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Print text, or a JSON document (one per line for several dumps).", valueName: "form"))
   var format: OutputFormat = .text
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.dumps(&dumps)
+    row.group(&symbolOptions)
+    row.group(&pipes)
+    row.option(
+      &module, "--module <pattern>", "Check only modules of this name; * and ? are wildcards. May be repeated.")
+    row.format(&format, "Print text, or a JSON document (one per line for several dumps).")
+  }
 
   func validate() throws {
     try checkInputs(dumps)
@@ -61,7 +59,7 @@ struct SymbolsCheckCommand: ParsableCommand {
     let status = BatchRun(list, showsProgress: false).each { input, _ in
       check(input, cache, isSingle: list.isSingle, &tally)
     }
-    SymbolPlaces.reportFaults(cache.search, except: Set(tally.said.map(\.file)))
+    SymbolOptions.reportFaults(cache.search, except: Set(tally.said.map(\.file)))
     if tally.checked == 0 {
       if status != .success { throw status }
       let names = module.map { "'\(Wording.printable($0))'" }.joined(separator: " or ")

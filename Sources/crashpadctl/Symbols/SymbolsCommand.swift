@@ -1,18 +1,24 @@
 import ArgumentParser
 
-struct SymbolsCommand: ParsableCommand {
+struct SymbolsCommand: CommandGroup {
+  static let commands: [any Command.Type] = [
+    SymbolsLookupCommand.self, SymbolsDumpCommand.self, SymbolsInfoCommand.self, SymbolsIndexCommand.self,
+    SymbolsCheckCommand.self,
+  ]
+
+  static let name = "symbols"
   static let configuration = CommandConfiguration(
-    commandName: "symbols",
+    commandName: name,
     abstract: "Read, create and organize symbol files.",
-    discussion: """
+    discussion: flowing(
+      """
       Reads ELF files, Mach-O files, dSYM bundles, and Breakpad symbol files.
 
       Examples:
         crashpadctl symbols lookup app.debug 0x1139
         crashpadctl symbols dump app -o symbols/
-      """,
-    subcommands: [
-      SymbolsLookupCommand.self, SymbolsDumpCommand.self, SymbolsInfoCommand.self, SymbolsIndexCommand.self,
-      SymbolsCheckCommand.self,
-    ])
+      """),
+    subcommands: commands.map { $0 })
+
+  static func showing(_ path: String) -> String { "symbols info \(path)" }
 }

@@ -6,11 +6,13 @@ import CrashpadSymbolication
 import CrashpadText
 import SystemPackage
 
-struct SymbolsDumpCommand: ParsableCommand {
+struct SymbolsDumpCommand: Command {
+  static let name = "dump"
   static let configuration = CommandConfiguration(
-    commandName: "dump",
+    commandName: name,
     abstract: "Create Breakpad symbol files.",
-    discussion: """
+    discussion: flowing(
+      """
       Reads executables, libraries, their debug files, and dSYM bundles. Without
       --debug, the debug file is searched where the file names it, next to it, and by
       build id below /usr/lib/debug.
@@ -19,42 +21,30 @@ struct SymbolsDumpCommand: ParsableCommand {
         crashpadctl symbols dump app -o app.sym
         crashpadctl symbols dump app --debug app.debug -o symbols/
         crashpadctl symbols dump bin/* lib/*.so -o symbols/
-      """)
+      """))
 
-  @Argument(help: "Executables, libraries, debug files, or dSYM bundles.", completion: .file())
-  var files: [String]
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Output: a .sym file, - for standard output (the default), or a directory for NAME/ID/NAME.sym files.",
-      valueName: "path"),
-    completion: .file())
+  var files: [String] = []
   var output: String?
-
-  @Option(
-    name: .long, help: ArgumentHelp("Debug file of the same build.", valueName: "file"),
-    completion: .file())
   var debug: String?
-
-  @Option(name: .long, help: ArgumentHelp("Module name; by default the file's name.", valueName: "name"))
   var name: String?
-
-  @Flag(name: .customLong("no-demangle"), help: "Write mangled names.")
   var noDemangle = false
-
-  @Flag(name: .customLong("no-inlines"), help: "Write no inlined calls, which old readers do not understand.")
   var noInlines = false
-
-  @Flag(name: .customLong("no-cfi"), help: "Write no stack unwinding rules (STACK CFI).")
   var noCFI = false
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Number of files to read at once; 0 for one per CPU.", valueName: "n"))
   var jobs: Int = 0
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.arguments(&files, "<files>", "Executables, libraries, debug files, or dSYM bundles.", .file())
+    row.outputPath(
+      &output, "Output: a .sym file, - for standard output (the default), or a directory for NAME/ID/NAME.sym files.")
+    row.option(&debug, "--debug <file>", "Debug file of the same build.", .file())
+    row.option(&name, "--name <name>", "Module name; by default the file's name.")
+    row.flag(&noDemangle, "--no-demangle", "Write mangled names.")
+    row.flag(&noInlines, "--no-inlines", "Write no inlined calls, which old readers do not understand.")
+    row.flag(&noCFI, "--no-cfi", "Write no stack unwinding rules (STACK CFI).")
+    row.jobs(&jobs, "Number of files to read at once; 0 for one per CPU.")
+    row.quiet(&quiet)
+  }
 
   /// Whether the output is a directory for the symbols of many modules.
   private var isStore: Bool {

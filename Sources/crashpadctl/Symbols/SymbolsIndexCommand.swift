@@ -5,11 +5,13 @@ import CrashpadSymbolication
 import CrashpadText
 import SystemPackage
 
-struct SymbolsIndexCommand: ParsableCommand {
+struct SymbolsIndexCommand: Command {
+  static let name = "index"
   static let configuration = CommandConfiguration(
-    commandName: "index",
+    commandName: name,
     abstract: "Find symbol files and organize them by id.",
-    discussion: """
+    discussion: flowing(
+      """
       Looks through directories with all that is below them, and prints each file
       with symbols and its id. With -o, they are linked into a store in which
       --symbols, debuggers and Breakpad's tools find them by that id. What is in the
@@ -19,24 +21,21 @@ struct SymbolsIndexCommand: ParsableCommand {
         crashpadctl symbols index build/
         crashpadctl symbols index build/ -o symbols/
         crashpadctl symbols index --copy --dry-run build/ -o symbols/
-      """)
+      """))
 
-  @Argument(help: "Directories to search, or files.", completion: .directory)
-  var directories: [String]
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Symbol store to add the files to.", valueName: "dir"),
-    completion: .directory)
+  var directories: [String] = []
   var output: String?
-
-  @Flag(name: .long, help: "Copy the files instead of creating symbolic links.")
   var copy = false
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be added to the store; change nothing.")
   var dryRun = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: OutputFormat = .text
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.arguments(&directories, "<directories>", "Directories to search, or files.", .directory)
+    row.option(&output, "-o, --output <dir>", "Symbol store to add the files to.", .directory)
+    row.flag(&copy, "--copy", "Copy the files instead of creating symbolic links.")
+    row.dryRun(&dryRun, "Print what would be added to the store; change nothing.")
+    row.format(&format, "Print text, or one JSON document.")
+  }
 
   func validate() throws {
     if output == nil, copy || dryRun { throw ValidationError("--copy and --dry-run go with -o.") }

@@ -7,26 +7,28 @@ import CrashpadSymbolication
 import CrashpadText
 import SystemPackage
 
-struct SymbolsInfoCommand: ParsableCommand {
+struct SymbolsInfoCommand: Command {
+  static let name = "info"
   static let configuration = CommandConfiguration(
-    commandName: "info",
+    commandName: name,
     abstract: "Show ids and contents of symbol files.",
-    discussion: """
+    discussion: flowing(
+      """
       Prints the ids by which dumps identify a module, and which of symbol tables,
       debug information and frame rules a file has.
 
       Examples:
         crashpadctl symbols info app app.debug app.sym
         crashpadctl symbols info --format json app
-      """)
+      """))
 
-  @Argument(help: "Symbol files.", completion: .file())
-  var files: [String]
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Print text, or one line of JSON per file.", valueName: "form")
-  )
+  var files: [String] = []
   var format: OutputFormat = .text
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.arguments(&files, "<files>", "Symbol files.", .file())
+    row.format(&format, "Print text, or one line of JSON per file.")
+  }
 
   func run() throws {
     var failures: [ExitStatus] = []

@@ -6,11 +6,13 @@ import Glibc
 import CrashpadSymbolication
 import SystemPackage
 
-struct SymbolsLookupCommand: ParsableCommand {
+struct SymbolsLookupCommand: Command {
+  static let name = "lookup"
   static let configuration = CommandConfiguration(
-    commandName: "lookup",
+    commandName: name,
     abstract: "Print function, file and line of addresses in one file.",
-    discussion: """
+    discussion: flowing(
+      """
       Addresses are those of the file itself, as nm prints them; for a Breakpad
       symbol file, offsets in its module. Without addresses, they are read from
       standard input, one per line. For each address, prints a line with the function
@@ -23,35 +25,26 @@ struct SymbolsLookupCommand: ParsableCommand {
       Examples:
         crashpadctl symbols lookup app.debug 0x1139 0x114f
         nm app | awk '{print $1}' | crashpadctl symbols lookup app
-      """)
+      """))
 
-  @Argument(help: "Symbol file.", completion: .file())
-  var file: String
-
-  @Argument(help: "Hexadecimal addresses, with or without 0x.")
+  var file: String = ""
   var addresses: [String] = []
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Debug file, or directory, to search first. May be repeated.", valueName: "path"
-    ),
-    completion: .file())
   var symbols: [String] = []
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "The slice of a universal Mach-O file, such as arm64e; without it arm64's, or the first.", valueName: "name"))
   var arch: String?
-
-  @OptionGroup var names: NameOptions
-
-  @Flag(name: .customLong("no-inlines"), help: "Print only the compiled function, with the line of the address.")
+  var names = NameOptions()
   var noInlines = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: OutputFormat = .text
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.argument(&file, "<file>", "Symbol file.", .file())
+    row.arguments(&addresses, "<addresses>", "Hexadecimal addresses, with or without 0x.", isRequired: false)
+    row.symbols(&symbols, "Debug file, or directory, to search first. May be repeated.")
+    row.option(
+      &arch, "--arch <name>", "The slice of a universal Mach-O file, such as arm64e; without it arm64's, or the first.")
+    row.group(&names)
+    row.flag(&noInlines, "--no-inlines", "Print only the compiled function, with the line of the address.")
+    row.format(&format, "Print text, or one JSON document.")
+  }
 
   func validate() throws {
     for address in addresses where Self.parse(address) == nil {
@@ -66,7 +59,7 @@ struct SymbolsLookupCommand: ParsableCommand {
   }
 
   func run() throws {
-    try SymbolPlaces.checkPaths(symbols)
+    try SymbolOptions.checkPaths(symbols)
     let symbols: FileSymbols
     do {
       try checkSlices()

@@ -1,11 +1,13 @@
 import ArgumentParser
 import CrashpadDatabase
 
-struct UnlockCommand: ParsableCommand {
+struct UnlockCommand: Command {
+  static let name = "unlock"
   static let configuration = CommandConfiguration(
-    commandName: "unlock",
+    commandName: name,
     abstract: "Remove expired locks from pending dumps.",
-    discussion: """
+    discussion: flowing(
+      """
       A running program owns a dump <bundle-id>@<uuid>.locked, mostly empty. At a
       crash it writes the dump and removes .locked. A lock that was left behind
       expires after 24 hours if its bundle is given with --bundle-id, otherwise
@@ -15,25 +17,23 @@ struct UnlockCommand: ParsableCommand {
         crashpadctl unlock --database DB --dry-run
         crashpadctl unlock -d DB --bundle-id com.example.app
         crashpadctl unlock -d DB --dry-run --now 2026-12-31
-      """)
+      """))
 
-  @OptionGroup var database: DatabaseOption
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Bundle whose locks expire after 24 hours. May be repeated.", valueName: "id"))
+  var database = DatabaseOption()
   var bundleID: [String] = []
-
-  @OptionGroup var clock: ClockOption
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be done; change nothing.")
+  var clock = ClockOption()
   var dryRun = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: OutputFormat = .text
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.group(&database)
+    row.bundleIDs(&bundleID, "Bundle whose locks expire after 24 hours. May be repeated.")
+    row.group(&clock)
+    row.dryRun(&dryRun, "Print what would be done; change nothing.")
+    row.format(&format, "Print text, or one JSON document.")
+    row.quiet(&quiet)
+  }
 
   func run() throws {
     let run = UnlockRun(database: try database.open(), bundleIDs: bundleID, now: clock.seconds, isDryRun: dryRun)

@@ -3,11 +3,13 @@ import CrashpadDatabase
 import CrashpadUpload
 import CrashpadSnapshot
 
-struct UploadCommand: ParsableCommand {
+struct UploadCommand: Command {
+  static let name = "upload"
   static let configuration = CommandConfiguration(
-    commandName: "upload",
+    commandName: name,
     abstract: "Send pending reports to a server.",
-    discussion: """
+    discussion: flowing(
+      """
       Sends each pending report once, if the settings allow uploads or its upload was
       requested, with its annotations as form fields. The server's answer is stored
       as the report's server id, and the report becomes a completed one. A server
@@ -20,41 +22,36 @@ struct UploadCommand: ParsableCommand {
         crashpadctl upload -d DB --to sentry=https://KEY@sentry.example.com/42
         crashpadctl upload -d DB --url @crashes.url --report 4f2a -n   this one
         crashpadctl upload -d DB --url @crashes.url --all -n -v   what would be sent
-      """)
+      """))
 
-  @OptionGroup var database: DatabaseOption
-
-  @OptionGroup(title: "Server") var server: UploadOptions
-
-  @Option(
-    name: .long, parsing: .upToNextOption,
-    help: ArgumentHelp(
-      "Send only this report, regardless of the settings: an id, or its first four digits or more. May be repeated.",
-      valueName: "id"),
-    completion: ReportArgument.completion)
+  var database = DatabaseOption()
+  var server = UploadOptions()
   var report: [ReportArgument] = []
-
-  @Flag(name: .long, help: "Send all pending reports, regardless of the settings.")
   var all = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Number of reports to send at once.", valueName: "n"))
   var jobs = 4
-
-  @OptionGroup var metrics: MetricsOption
-
-  @OptionGroup var clock: ClockOption
-
-  @Flag(name: [.customShort("n"), .long], help: "Print what would be done; send nothing.")
+  var metrics = MetricsOption()
+  var clock = ClockOption()
   var dryRun = false
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Print text, or one JSON document.", valueName: "form"))
   var format: OutputFormat = .text
-
-  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
-
-  @Flag(name: .shortAndLong, help: "Print the outcome for every report.")
   var verbose = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.group(&database)
+    row.group(&server, title: "Server")
+    row.option(
+      &report, "--report <id>",
+      "Send only this report, regardless of the settings: an id, or its first four digits or more. May be repeated.",
+      ReportArgument.completion, isList: true)
+    row.flag(&all, "--all", "Send all pending reports, regardless of the settings.")
+    row.jobs(&jobs, "Number of reports to send at once.")
+    row.group(&metrics)
+    row.group(&clock)
+    row.dryRun(&dryRun, "Print what would be done; send nothing.")
+    row.format(&format, "Print text, or one JSON document.")
+    row.quiet(&quiet)
+    row.verbose(&verbose, "Print the outcome for every report.")
+  }
 
   func validate() throws {
     if !(1...64).contains(jobs) { throw ValidationError("--jobs takes 1 to 64.") }

@@ -9,96 +9,69 @@ import CrashpadSnapshot
 import SystemPackage
 
 /// The server and the options for uploads, for `upload` and `process --upload`.
-struct UploadOptions: ParsableArguments {
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Address to send reports to: http or https; @FILE for a file that has it, none for nowhere. Without it, $CRASHPADCTL_UPLOAD_URL.",
-      valueName: "url"))
+struct UploadOptions: OptionTable {
   var url: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "A server's preset in place of --url: sentry=DSN, bugsplat=DATABASE, backtrace=UNIVERSE/TOKEN, breakpad=URL or crashpad=URL; @FILE for a file that has it. Without it, $CRASHPADCTL_UPLOAD_TO.",
-      valueName: "server"),
-    completion: .list(UploadServer.allCases.map { "\($0.rawValue)=" }))
   var to: String?
-
-  @Option(
-    name: .customLong("header"),
-    help: ArgumentHelp(
-      "Send a header field, 'Name: value'; @FILE for a file with one in each line. May be repeated.",
-      valueName: "field"))
   var headers: [String] = []
-
-  @Option(
-    name: .customLong("field"),
-    help: ArgumentHelp(
-      "Send a form field, in place of an annotation of that name. May be repeated.", valueName: "name=value"))
   var fields: [AnnotationArgument] = []
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Trust the certificates in this file, not the system's. Without it, $SSL_CERT_FILE.", valueName: "file"),
-    completion: .file())
   var caFile: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Go through this proxy; @FILE for a file that has it, '' for none. Without it, that of $https_proxy, $http_proxy or $all_proxy, except for hosts in $no_proxy.",
-      valueName: "url"))
   var proxy: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("How long finding the server and connecting may take.", valueName: "duration"))
   var connectTimeout = DurationArgument(seconds: 30)
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "How long the server may be silent, and take for its answer once it has everything.", valueName: "duration"))
   var timeout = DurationArgument(seconds: 60)
-
-  @Flag(name: .long, help: "Send reports as they are, with their length, and not compressed with gzip.")
   var noGzip = false
-
-  @Flag(name: .long, help: "Do not put product, version and guid into the URL.")
   var plainURL = false
-
-  @Flag(name: .long, help: "Take any answer with a status of success, also a web page, for a collector's.")
   var anyAnswer = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Give up a report after so many failed attempts while the server accepted others.", valueName: "n"))
   var attempts: Int32 = 5
-
-  @Flag(
-    name: .long,
-    help: "Move reports to completed/ without sending them where uploads are disabled, as Crashpad does.")
   var completeSkipped = false
-
-  @Flag(name: .long, help: "Send no more than one report an hour; the others stay pending.")
   var limitRate = false
-
-  @Flag(name: .long, help: "Do not wait because earlier attempts failed, or because the server asked to wait.")
   var retryNow = false
-
-  @Flag(
-    name: .long,
-    help: "Send reports as crashpadctl redact makes them, with its options, and without attachments.")
   var redact = false
-
-  @Flag(name: .long, help: "With --redact, send attachments too, as they are.")
   var keepAttachments = false
-
   // About a dozen options, hidden here; see `crashpadctl redact --help`.
-  @OptionGroup(visibility: .hidden) var redaction: RedactionOptions
+  var redaction = RedactionOptions()
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(
+      &url, "--url <url>",
+      "Address to send reports to: http or https; @FILE for a file that has it, none for nowhere. Without it, $CRASHPADCTL_UPLOAD_URL."
+    )
+    row.option(
+      &to, "--to <server>",
+      "A server's preset in place of --url: sentry=DSN, bugsplat=DATABASE, backtrace=UNIVERSE/TOKEN, breakpad=URL or crashpad=URL; @FILE for a file that has it. Without it, $CRASHPADCTL_UPLOAD_TO.",
+      .list(UploadServer.allCases.map { "\($0.rawValue)=" }))
+    row.option(
+      &headers, "--header <field>",
+      "Send a header field, 'Name: value'; @FILE for a file with one in each line. May be repeated.")
+    row.option(
+      &fields, "--field <name=value>", "Send a form field, in place of an annotation of that name. May be repeated.")
+    row.option(
+      &caFile, "--ca-file <file>", "Trust the certificates in this file, not the system's. Without it, $SSL_CERT_FILE.",
+      .file())
+    row.option(
+      &proxy, "--proxy <url>",
+      "Go through this proxy; @FILE for a file that has it, '' for none. Without it, that of $https_proxy, $http_proxy or $all_proxy, except for hosts in $no_proxy."
+    )
+    row.option(&connectTimeout, "--connect-timeout <duration>", "How long finding the server and connecting may take.")
+    row.option(
+      &timeout, "--timeout <duration>",
+      "Give up after this long without progress, or without an answer when all is sent.")
+    row.flag(&noGzip, "--no-gzip", "Send reports as they are, with their length, and not compressed with gzip.")
+    row.flag(&plainURL, "--plain-url", "Do not put product, version and guid into the URL.")
+    row.flag(
+      &anyAnswer, "--any-answer", "Take any answer with a status of success, also a web page, for a collector's.")
+    row.option(
+      &attempts, "--attempts <n>", "Give up a report after so many failed attempts while the server accepted others.")
+    row.flag(
+      &completeSkipped, "--complete-skipped",
+      "Move reports to completed/ without sending them where uploads are disabled, as Crashpad does.")
+    row.flag(&limitRate, "--limit-rate", "Send no more than one report an hour; the others stay pending.")
+    row.flag(
+      &retryNow, "--retry-now", "Do not wait because earlier attempts failed, or because the server asked to wait.")
+    row.flag(
+      &redact, "--redact", "Send reports as crashpadctl redact makes them, with its options, and without attachments.")
+    row.flag(&keepAttachments, "--keep-attachments", "With --redact, send attachments too, as they are.")
+    row.group(&redaction, visibility: .hidden)
+  }
 
   func validate() throws {
     if !redact, keepAttachments || redaction.isGiven {

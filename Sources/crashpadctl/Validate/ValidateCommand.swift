@@ -10,11 +10,13 @@ enum ValidationFormat: String, ExpressibleByArgument, CaseIterable {
   case sarif
 }
 
-struct ValidateCommand: ParsableCommand {
+struct ValidateCommand: Command {
+  static let name = "validate"
   static let configuration = CommandConfiguration(
-    commandName: "validate",
+    commandName: name,
     abstract: "Check dumps against the rules of their format.",
-    discussion: """
+    discussion: flowing(
+      """
       Reads intermediate dumps, their JSON form, minidumps, Linux core files and
       crash reports, and searches directories for dumps by name and first bytes.
       Each rule has a stable code, which crashpadctl-validate(1) explains. The exit
@@ -26,32 +28,29 @@ struct ValidateCommand: ParsableCommand {
         crashpadctl validate --format junit artifacts/ > report.xml
         crashpadctl validate --format sarif artifacts/ > report.sarif
         crashpadctl validate --rules
-      """)
+      """))
 
-  @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
   var dumps: [String] = []
-
-  @Option(name: .shortAndLong, help: ArgumentHelp("Output format of the findings.", valueName: "form"))
   var format: ValidationFormat = .text
-
-  @Flag(name: .long, help: "Count warnings as errors.")
   var strict = false
-
-  @Option(name: .long, help: ArgumentHelp("Fail if there are more than n warnings.", valueName: "n"))
   var maxWarnings: Int?
-
-  @Option(
-    name: .long, help: ArgumentHelp("Ignore the findings of a rule. May be repeated.", valueName: "code"),
-    completion: .list(Validation.rules.map(\.code)))
   var ignore: [String] = []
-
-  @OptionGroup var reading: ExactReadingArguments
-
-  @Flag(name: .long, help: "Print no notes in text.")
+  var reading = ExactReadingArguments()
   var noNotes = false
-
-  @Flag(name: .long, help: "List all rules and exit.")
   var rules = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.dumps(&dumps, isRequired: false)
+    row.format(&format, "Output format of the findings.")
+    row.flag(&strict, "--strict", "Count warnings as errors.")
+    row.option(&maxWarnings, "--max-warnings <n>", "Fail if there are more than n warnings.")
+    row.option(
+      &ignore, "--ignore <code>", "Ignore the findings of a rule. May be repeated.", .list(Validation.rules.map(\.code))
+    )
+    row.group(&reading)
+    row.flag(&noNotes, "--no-notes", "Print no notes in text.")
+    row.flag(&rules, "--rules", "List all rules and exit.")
+  }
 
   func validate() throws {
     try checkInputs(dumps)

@@ -2,11 +2,13 @@ import ArgumentParser
 import CrashpadFiles
 import CrashpadSymbolication
 
-struct WorkerCommand: ParsableCommand {
+struct WorkerCommand: Command {
+  static let name = "worker"
   static let configuration = CommandConfiguration(
-    commandName: "worker",
+    commandName: name,
     abstract: "Read dumps from standard input and answer each with a JSON document.",
-    discussion: """
+    discussion: flowing(
+      """
       For programs that read many dumps: one process, which loads symbols once and
       writes no files. A request is a JSON head and a dump, each behind its length;
       crashpadctl-worker(1) has the form of requests and answers. Ends at the end of
@@ -15,36 +17,31 @@ struct WorkerCommand: ParsableCommand {
       Examples:
         crashpadctl worker --symbols symbols/
         crashpadctl worker --no-system --dump-timeout 30s --memory-limit 1GiB
-      """)
+      """))
 
-  @OptionGroup var symbolOptions: SymbolOptions
-
-  @OptionGroup var inApp: InAppOption
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Number of dumps to read at once; 0 for one per CPU.", valueName: "n"))
+  var symbolOptions = SymbolOptions()
+  var inApp = InAppOption()
   var jobs: Int = 1
-
-  @Flag(name: .long, help: "Write each answer when it is ready instead of in the order of requests.")
   var anyOrder = false
-
-  @Flag(name: .long, help: "Announce each dump with an answer of the status started.")
   var started = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "End when a dump takes longer than this, e.g. 30s; a bare number is in seconds. Without it, no limit.",
-      valueName: "time"))
   var dumpTimeout: DurationArgument?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "End when a dump takes more memory than this, e.g. 1GiB. Without it, no limit.", valueName: "size"))
   var memoryLimit: SizeArgument?
+  var pipes = PipeOption()
 
-  @OptionGroup var pipes: PipeOption
+  mutating func rows(_ row: inout OptionRows) {
+    row.group(&symbolOptions)
+    row.group(&inApp)
+    row.jobs(&jobs, "Number of dumps to read at once; 0 for one per CPU.")
+    row.flag(&anyOrder, "--any-order", "Write each answer when it is ready instead of in the order of requests.")
+    row.flag(&started, "--started", "Announce each dump with an answer of the status started.")
+    row.option(
+      &dumpTimeout, "--dump-timeout <time>",
+      "End when a dump takes longer than this, e.g. 30s; a bare number is in seconds. Without it, no limit.")
+    row.option(
+      &memoryLimit, "--memory-limit <size>",
+      "End when a dump takes more memory than this, e.g. 1GiB. Without it, no limit.")
+    row.group(&pipes)
+  }
 
   func validate() throws {
     try checkJobs(jobs)

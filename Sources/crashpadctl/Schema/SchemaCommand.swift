@@ -3,17 +3,20 @@ import CrashpadJSON
 import CrashpadText
 
 /// Prints the descriptions of the documents, for the build of the schemas and of the manual.
-struct SchemaCommand: ParsableCommand {
+struct SchemaCommand: Command {
+  static let name = "json-schema"
   static let configuration = CommandConfiguration(
-    commandName: "json-schema",
+    commandName: name,
     abstract: "Print the JSON Schema of a document, or the names of all.",
     shouldDisplay: false)
 
-  @Argument(help: ArgumentHelp("Name of the document, such as crashpadctl-inspect/1.", valueName: "schema"))
   var schema: String?
-
-  @Flag(name: .long, help: "Print the section of crashpadctl-json(5) instead.")
   var manual = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.argument(&schema, "<schema>", "Name of the document, such as crashpadctl-inspect/1.")
+    row.flag(&manual, "--manual", "Print the section of crashpadctl-json(5) instead.")
+  }
 
   func run() throws {
     guard let schema else {

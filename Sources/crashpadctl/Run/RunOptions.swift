@@ -1,0 +1,66 @@
+import ArgumentParser
+import CrashpadFiles
+import CrashpadSupervision
+import SystemPackage
+
+/// A duration; without a unit, in milliseconds as in existing scripts.
+struct StopTime: ExpressibleByArgument {
+  let milliseconds: Int64
+
+  init?(argument: String) {
+    guard let milliseconds = Int64(argument) ?? DurationArgument(argument: argument)?.milliseconds else { return nil }
+    self.milliseconds = milliseconds
+  }
+}
+
+/// `--database` for commands that capture crashes.
+struct RunDatabaseOption: OptionTable {
+  var database: String?
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(
+      &database, "-d, --database <dir>",
+      "Database directory; by default $CRASHPAD_HANDLER_DATABASE, $CRASHPADCTL_DATABASE, or crashpad in $XDG_STATE_HOME or ~/.local/state.",
+      .directory)
+  }
+
+  /// The named directory, or the default one, as an absolute path.
+  func path() throws -> FilePath {
+    if let database, !database.isEmpty { return HandlerLibrary.absolute(FilePath(argument: database)) }
+    for name in ["CRASHPAD_HANDLER_DATABASE", "CRASHPADCTL_DATABASE"] {
+      if let path = Environment.path(name) { return HandlerLibrary.absolute(path) }
+    }
+    let state: FilePath
+    if let path = Environment.path("XDG_STATE_HOME"), path.isAbsolute {
+      state = path
+    } else if let home = Environment.path("HOME"), home.isAbsolute {
+      state = home.appending(".local/state")
+    } else {
+      throw Terminal.failure(RunSentences.noDatabase, .usage)
+    }
+    return state.appending("crashpad")
+  }
+}
+
+/// `--handler-library`, for commands that preload the library.
+struct HandlerLibraryOption: OptionTable {
+  var handlerLibrary: String?
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(
+      &handlerLibrary, "--handler-library <path>",
+      "Library to preload; by default $CRASHPADCTL_HANDLER_LIBRARY, or the one installed with this tool.", .file())
+  }
+
+  var search: HandlerLibrary.Search {
+    HandlerLibrary.search(
+      named: handlerLibrary.map { FilePath(argument: $0) }, variable: Environment.path(HandlerLibrary.variable))
+  }
+
+  /// The path of the library. If there is none, prints the places that were searched and ends the command.
+  func path() throws -> FilePath {
+    let result = search
+    if case .found(let path) = result { return path }
+    throw Terminal.failure(RunSentences.library(result), .noInput)
+  }
+}
