@@ -110,6 +110,7 @@ check: lint man
 	scripts/dependencies check
 	scripts/house-rules
 	scripts/folder-cycles
+	scripts/imports
 	scripts/crash-time
 
 all: build test check docs man

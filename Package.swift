@@ -76,8 +76,8 @@ let package = Package(
     .target(
       name: "CrashpadSymbolication",
       dependencies: [
-        "CrashpadBytes", "CCrashpadCapstone", "CCrashpadDemangle", "CCrashpadElfutils", "CCrashpadLinux",
-        "CrashpadFiles", "CrashpadSnapshot",
+        "CrashpadBytes", "CCrashpadCapstone", "CCrashpadDemangle", "CCrashpadElfutils", "CrashpadFiles",
+        "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 3
@@ -106,14 +106,14 @@ let package = Package(
     .target(
       name: "CrashpadUpload",
       dependencies: [
-        "CrashpadBytes", "CCrashpadCurl", "CCrashpadLinux", "CrashpadDatabase", "CrashpadFiles",
+        "CrashpadBytes", "CCrashpadCurl", "CrashpadDatabase", "CrashpadFiles",
         "CrashpadMinidump", "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "CrashpadRedaction",
       dependencies: [
-        "CrashpadAppleReports", "CrashpadJSON", "CrashpadBytes", "DumpInterpretation", "CrashpadFiles",
+        "CrashpadAppleReports", "CrashpadJSON", "CrashpadBytes", "CrashpadFiles",
         "IntermediateDump",
         "CrashpadMinidump", "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
@@ -137,7 +137,7 @@ let package = Package(
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
-        "CrashpadBytes", "CCrashpadArguments", "CCrashpadLinux", "CrashpadElfCore", "CrashpadDatabase",
+        "CrashpadBytes", "CCrashpadArguments", "CCrashpadLinux", "CrashpadDatabase",
         "CrashpadUpload", "CrashpadCore",
         "DumpInterpretation", "CrashpadEvents",
         "CrashpadFiles", "IntermediateDump", "CrashpadJSON", "CrashpadMeaning", "CrashpadMinidump", "CrashpadRedaction",
@@ -155,7 +155,7 @@ let package = Package(
     .target(
       name: "CrashpadClient",
       dependencies: [
-        "CCrashCapture", "CCrashpadLinux", "CrashpadDatabase", "CrashpadUpload", "CrashpadCore", "CrashpadEvents",
+        "CCrashCapture", "CCrashpadLinux", "CrashpadBytes", "CrashpadDatabase", "CrashpadUpload", "CrashpadCore", "CrashpadEvents",
         "CrashpadFiles", "CrashpadRedaction",
         "CrashpadSnapshot", .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -211,7 +211,7 @@ let package = Package(
     .testTarget(
       name: "CrashpadEventsTests",
       dependencies: [
-        "DumpSynth", "CrashpadEvents", "CrashpadFiles", "CrashpadJSON", "CrashpadSnapshot", "ToolRunner",
+        "CrashpadEvents", "CrashpadFiles", "CrashpadSnapshot", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "CrashpadViewTests", dependencies: ["CrashpadSnapshot", "ToolRunner"]),
@@ -250,15 +250,14 @@ let package = Package(
     .testTarget(
       name: "UploadTests",
       dependencies: [
-        "CrashpadBytes", "CZlib", "CrashpadDatabase", "CrashpadUpload", "DumpSynth", "CrashpadFiles",
-        "CrashpadMinidump", "CrashpadSnapshot", "ToolRunner", .product(name: "SystemPackage", package: "swift-system"),
+        "CZlib", "CrashpadDatabase", "CrashpadUpload", "DumpSynth", "CrashpadFiles", "ToolRunner",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "CrashpadRedactionTests",
       dependencies: [
-        "CrashpadBytes", "CrashpadCore", "DumpInterpretation", "DumpSynth", "CrashpadFiles", "IntermediateDump",
-        "CrashpadMinidump", "CrashpadRedaction", "CrashpadSnapshot", "ToolRunner",
-        .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadBytes", "DumpInterpretation", "DumpSynth", "IntermediateDump", "CrashpadMinidump", "CrashpadRedaction",
+        "CrashpadSnapshot", "ToolRunner",
       ]),
     .testTarget(name: "RunTests", dependencies: ["ToolRunner"]),
     .testTarget(name: "FleetTests", dependencies: ["DumpSynth", "ToolRunner"], exclude: ["Cluster"]),
@@ -284,7 +283,7 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: [
         "CrashpadBytes", "CrashpadDatabase", "CrashpadCore", "CrashpadSymbols", "DumpSynth", "IntermediateDump",
-        "CrashpadMeaning", "CrashpadSignatures", "ToolRunner",
+        "CrashpadMeaning", "CrashpadSignatures", "CrashpadSymbolication", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],
