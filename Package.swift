@@ -13,6 +13,10 @@ let package = Package(
     .library(name: "CrashpadRedaction", targets: ["CrashpadRedaction"]),
     // Names and stacks; the only library that links libelf and the demanglers.
     .library(name: "CrashpadSymbols", targets: ["CrashpadSymbols"]),
+    // Explanations of crashes and codes; groups of crashes; pages of both.
+    .library(name: "CrashpadExplanations", targets: ["CrashpadExplanations"]),
+    .library(name: "CrashpadGroups", targets: ["CrashpadGroups"]),
+    .library(name: "CrashpadPages", targets: ["CrashpadPages"]),
     .library(name: "CrashpadClient", targets: ["CrashpadClient"]),
     // For programs in C and C++, with Sources/CrashpadClient/include/crashpad_client.h.
     .library(name: "crashpad_client", type: .dynamic, targets: ["CrashpadClient"]),
@@ -104,13 +108,6 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
-      name: "CrashpadUpload",
-      dependencies: [
-        "CrashpadBytes", "CCrashpadCurl", "CrashpadDatabase", "CrashpadFiles",
-        "CrashpadMinidump", "CrashpadSnapshot",
-        .product(name: "SystemPackage", package: "swift-system"),
-      ]),
-    .target(
       name: "CrashpadRedaction",
       dependencies: [
         "CrashpadAppleReports", "CrashpadJSON", "CrashpadBytes", "CrashpadFiles",
@@ -126,30 +123,51 @@ let package = Package(
         "CrashpadSnapshot", "CrashpadSymbolication", "CrashpadText", "IntermediateDump",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    // Pages of HTML: values in, bytes out.
     .target(
-      name: "CrashpadReportPage",
+      name: "CrashpadUpload",
       dependencies: [
-        "CrashpadBytes", "CrashpadJSON", "CrashpadMeaning", "CrashpadSnapshot", "CrashpadSymbolication", "CrashpadText",
-        "CrashpadView",
-      ]),
-    // Floor 5
-    .executableTarget(
-      name: "crashpadctl",
-      dependencies: [
-        "CrashpadBytes", "CCrashpadArguments", "CCrashpadLinux", "CrashpadDatabase",
-        "CrashpadUpload", "CrashpadCore",
-        "DumpInterpretation", "CrashpadEvents",
-        "CrashpadFiles", "IntermediateDump", "CrashpadJSON", "CrashpadMeaning", "CrashpadMinidump", "CrashpadRedaction",
-        "CrashpadReportPage", "CrashpadSignatures",
-        "CrashpadSnapshot", "CrashpadSupervision", "CrashpadSymbolication", "CrashpadText", "CrashpadView",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CrashpadBytes", "CCrashpadCurl", "CrashpadDatabase", "CrashpadFiles",
+        "CrashpadMinidump", "CrashpadRedaction", "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "CrashpadSymbols",
       dependencies: [
         "CrashpadCore", "CrashpadSnapshot", "CrashpadSymbolication",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
+      name: "CrashpadGroups",
+      dependencies: [
+        "CrashpadCore", "CrashpadSignatures", "CrashpadSnapshot", "CrashpadSymbolication",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    // Floor 5
+    .target(
+      name: "CrashpadExplanations",
+      dependencies: [
+        "CrashpadCore", "CrashpadMeaning", "CrashpadSymbolication", "CrashpadView",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    // Pages of HTML: values in, bytes out.
+    .target(
+      name: "CrashpadReportPage",
+      dependencies: [
+        "CrashpadBytes", "CrashpadJSON", "CrashpadMeaning", "CrashpadSignatures", "CrashpadSnapshot",
+        "CrashpadSymbolication", "CrashpadText", "CrashpadView",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    // Floor 6
+    .executableTarget(
+      name: "crashpadctl",
+      dependencies: [
+        "CrashpadBytes", "CCrashpadArguments", "CCrashpadLinux", "CrashpadDatabase",
+        "CrashpadUpload", "CrashpadCore",
+        "DumpInterpretation", "CrashpadEvents",
+        "CrashpadFiles", "CrashpadGroups", "IntermediateDump", "CrashpadJSON", "CrashpadMeaning", "CrashpadMinidump",
+        "CrashpadRedaction", "CrashpadReportPage", "CrashpadSignatures",
+        "CrashpadSnapshot", "CrashpadSupervision", "CrashpadSymbolication", "CrashpadText", "CrashpadView",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -160,6 +178,12 @@ let package = Package(
         "CrashpadSnapshot", .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["include"]),
+    .target(
+      name: "CrashpadPages",
+      dependencies: [
+        "CrashpadCore", "CrashpadGroups", "CrashpadReportPage", "CrashpadSignatures", "CrashpadSnapshot",
+        "CrashpadSymbolication", "CrashpadView", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     // Tests
     .systemLibrary(name: "CZlib", path: "Tests/CZlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "DumpSynth", path: "Tests/DumpSynth"),

@@ -75,7 +75,7 @@ struct ReportLeafTests {
 
     init(_ reading: Reading) {
       if let snapshot = reading.snapshot { add(snapshot, "", reading) }
-      texts += reading.reading.findings.findings.map { "\($0.rule.code) \($0.path)" }
+      texts += reading.reading.findings.map { "\($0.rule.code) \($0.path)" }
     }
 
     private mutating func add(_ value: Any, _ path: String, _ reading: Reading) {

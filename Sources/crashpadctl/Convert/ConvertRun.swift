@@ -39,7 +39,7 @@ struct ConvertRun {
     return status
   }
 
-  private func convert(_ input: InputList.Input, _ conversion: Conversion) -> BatchResult<Conversion.Result> {
+  private func convert(_ input: InputList.Input, _ conversion: Conversion) -> BatchResult<Conversion.Summary> {
     let path = plan.paths[input.argument]
     let dump: DumpInput
     do { dump = try DumpInput.open(input.argument) } catch {
@@ -57,7 +57,7 @@ struct ConvertRun {
 
   private func convert(
     _ dump: DumpInput, _ input: InputList.Input, to path: FilePath?, _ conversion: Conversion
-  ) throws -> Conversion.Result {
+  ) throws -> Conversion.Summary {
     guard let path else {
       do { return try conversion.convert(dump, to: StandardOutput()) } catch Errno.brokenPipe {
         Terminal.fail(writing: Errno.brokenPipe)
@@ -65,10 +65,10 @@ struct ConvertRun {
     }
     if isSameFile(FilePath(argument: input.argument), path) { throw FailureText.ownOutput }
     do {
-      return try conversion.convert(dump, to: path, durable: options.isDurable)
+      return try conversion.convert(dump, toFile: path, durable: options.isDurable)
     } catch Errno.noSuchFileOrDirectory where plan.makesDirectories {
       try createDirectories(path.removingLastComponent())
-      return try conversion.convert(dump, to: path, durable: options.isDurable)
+      return try conversion.convert(dump, toFile: path, durable: options.isDurable)
     }
   }
 }
@@ -77,8 +77,8 @@ extension FailureText {
   static let ownOutput = FailureText("is the output too; choose another with -o", .usage)
 }
 
-extension BatchResult<Conversion.Result> {
-  init(converted result: Conversion.Result) {
+extension BatchResult<Conversion.Summary> {
+  init(converted result: Conversion.Summary) {
     let status: ExitStatus =
       switch result.outcome {
       case .rejected: .noData
