@@ -173,7 +173,8 @@ let package = Package(
     .target(
       name: "CrashpadClient",
       dependencies: [
-        "CCrashCapture", "CCrashpadLinux", "CrashpadBytes", "CrashpadDatabase", "CrashpadUpload", "CrashpadCore", "CrashpadEvents",
+        "CCrashCapture", "CCrashpadLinux", "CrashpadBytes", "CrashpadDatabase", "CrashpadUpload", "CrashpadCore",
+        "CrashpadEvents",
         "CrashpadFiles", "CrashpadRedaction",
         "CrashpadSnapshot", .product(name: "SystemPackage", package: "swift-system"),
       ],

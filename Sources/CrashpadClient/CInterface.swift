@@ -22,24 +22,24 @@ package func _cStart(
 }
 
 @c(crashpad_dump_without_crash)
-package func _cDumpWithoutCrash() -> CInt { status { () throws(CrashpadClient.Failure) in _ = try CrashpadClient.dumpWithoutCrash() } }
+package func _cDumpWithoutCrash() -> CInt { status { _ = try CrashpadClient.dumpWithoutCrash() } }
 
 @c(crashpad_dump_without_crash_and_defer_processing)
 package func _cDumpWithoutCrashAndDeferProcessing() -> CInt {
-  status { () throws(CrashpadClient.Failure) in try CrashpadClient.dumpWithoutCrashAndDeferProcessing() }
+  status { try CrashpadClient.dumpWithoutCrashAndDeferProcessing() }
 }
 
 @c(crashpad_dump_without_crash_and_defer_processing_at_path)
 package func _cDumpWithoutCrashAndDeferProcessing(_ path: UnsafePointer<CChar>?) -> CInt {
   guard let path = unsafe path else { return EINVAL }
   let file = unsafe FilePath(platformString: path)
-  return status { () throws(CrashpadClient.Failure) in try CrashpadClient.dumpWithoutCrashAndDeferProcessing(atPath: file) }
+  return status { try CrashpadClient.dumpWithoutCrashAndDeferProcessing(atPath: file) }
 }
 
 @c(crashpad_process_intermediate_dumps)
 package func _cProcessIntermediateDumps(_ annotations: UnsafePointer<UnsafePointer<CChar>?>?) -> CInt {
   let annotations = unsafe texts(annotations)
-  return status { () throws(CrashpadClient.Failure) in _ = try CrashpadClient.processIntermediateDumps(annotations: annotations) }
+  return status { _ = try CrashpadClient.processIntermediateDumps(annotations: annotations) }
 }
 
 @c(crashpad_process_intermediate_dump)
@@ -49,15 +49,15 @@ package func _cProcessIntermediateDump(
   guard let file = unsafe file else { return EINVAL }
   let path = unsafe FilePath(platformString: file)
   let annotations = unsafe texts(annotations)
-  return status { () throws(CrashpadClient.Failure) in _ = try CrashpadClient.processIntermediateDump(path, annotations: annotations) }
+  return status { _ = try CrashpadClient.processIntermediateDump(path, annotations: annotations) }
 }
 
 @c(crashpad_start_processing_pending_reports)
-package func _cStartProcessingPendingReports() -> CInt { status { () throws(CrashpadClient.Failure) in try CrashpadClient.startProcessingPendingReports() } }
+package func _cStartProcessingPendingReports() -> CInt { status { try CrashpadClient.startProcessingPendingReports() } }
 
 @c(crashpad_set_uploads_enabled)
 package func _cSetUploadsEnabled(_ isEnabled: CInt) -> CInt {
-  status { () throws(CrashpadClient.Failure) in try CrashpadClient.setUploadsEnabled(isEnabled != 0) }
+  status { try CrashpadClient.setUploadsEnabled(isEnabled != 0) }
 }
 
 @c(crashpad_uploads_enabled)

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, as a user of the libraries has it: each program depends on one product, and imports no other module
-// but that of paths. scripts/outside builds and runs them.
+// A package of its own, as a user of the libraries has it: each program depends on one product, and imports its module and
+// that of paths. scripts/outside builds and runs them.
 let package = Package(
   name: "outside",
   dependencies: [
@@ -10,7 +10,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
   ],
   targets: [
-    "CrashpadCore", "CrashpadDatabase", "CrashpadUpload", "CrashpadRedaction", "CrashpadSymbols", "CrashpadExplanations",
+    "CrashpadCore", "CrashpadDatabase", "CrashpadUpload", "CrashpadRedaction", "CrashpadSymbols",
+    "CrashpadExplanations",
     "CrashpadGroups", "CrashpadPages", "CrashpadClient",
   ].map { product in
     .executableTarget(

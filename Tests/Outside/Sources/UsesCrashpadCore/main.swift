@@ -18,8 +18,8 @@ func show(_ path: String) throws(DumpInputFailure) {
   if let stack = crashed.stack {
     let pointer = crashed.context?.stackPointer ?? stack.region.address
     print("  stack of \(try dump.bytes(stack.region.content).count) bytes")
-    print("  at its top \(try dump.memory(at: pointer, count: 8)?.count ?? 0) bytes, outside of it none:", terminator: " ")
-    print(try dump.memory(at: 1, count: 8) == nil)
+    let top = try dump.memory(at: pointer, count: 8)
+    print("  at its top \(top?.count ?? 0) bytes, elsewhere \(try dump.memory(at: 1, count: 8)?.count ?? 0)")
   }
   for frame in crashed.frames ?? [] { print("  frame \(frame.function ?? "?") in module \(frame.module ?? -1)") }
   guard let report = snapshot.report else { return }

@@ -8,8 +8,8 @@ let database = try CrashDatabase(FilePath(arguments[1]))
 func list() throws(FileFailure) {
   for state in [ReportState.pending, .completed] {
     for report in try database.listing(of: state).reports.sorted(by: { $0.fileName < $1.fileName }) {
-      let metadata = report.metadata.value
-      print("\(report.id.text) \(state): \(report.size) bytes, requested: \(metadata?.isUploadExplicitlyRequested ?? false)")
+      let isRequested = report.metadata.value?.isUploadExplicitlyRequested ?? false
+      print("\(report.id.text) \(state): \(report.size) bytes, requested: \(isRequested)")
     }
   }
 }

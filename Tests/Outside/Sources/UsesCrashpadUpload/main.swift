@@ -28,7 +28,8 @@ func show(_ event: Uploading.Event) {
     case .planned(let fields, let byteCount):
       let names = fields.fields.map { String(decoding: $0.name, as: UTF8.self) }
       print("would send \(result.id.text): \(byteCount > 0), \(names.joined(separator: " "))")
-    case .uploaded(let serverID, let byteCount): print("sent \(result.id.text): \(serverID.count > 0), \(byteCount > 0)")
+    case .uploaded(let serverID, let byteCount):
+      print("sent \(result.id.text): \(serverID.count > 0), \(byteCount > 0)")
     default: print("\(result.id.text): \(result.outcome)")
     }
   case .stops(let stop): print("stops: \(stop)")
@@ -40,6 +41,9 @@ try uploading.forecast(show)
 try uploading.run(show)
 options.certificateFile = FilePath("/nowhere/ca.pem")
 options.proxy = "no proxy"
-do { try Uploading(CrashDatabase(FilePath(arguments[1])), options: options).run { _ in } } catch UploadFailure.badProxy {
-  print("bad proxy")
-}
+let second = Uploading(try CrashDatabase(FilePath(arguments[1])), options: options)
+do { try second.run { _ in } } catch UploadFailure.badProxy { print("bad proxy") }
+options.proxy = nil
+options.headers = [HTTPHeader(name: "Content-Type", value: "text/plain")].compactMap(\.self)
+let third = Uploading(try CrashDatabase(FilePath(arguments[1])), options: options)
+do { try third.run { _ in } } catch UploadFailure.badHeader(let name) { print("bad header \(name)") }
