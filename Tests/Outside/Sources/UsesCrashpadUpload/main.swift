@@ -37,13 +37,18 @@ func show(_ event: Uploading.Event) {
   }
 }
 
+/// The reason why a run does not begin with these options.
+func refusal(_ options: Uploading.Options) throws(CrashDatabase.OpenFailure) -> UploadFailure? {
+  let uploading = Uploading(try CrashDatabase(FilePath(arguments[1])), options: options)
+  do { try uploading.run { _ in } } catch { return error }
+  return nil
+}
+
 try uploading.forecast(show)
 try uploading.run(show)
 options.certificateFile = FilePath("/nowhere/ca.pem")
 options.proxy = "no proxy"
-let second = Uploading(try CrashDatabase(FilePath(arguments[1])), options: options)
-do { try second.run { _ in } } catch UploadFailure.badProxy { print("bad proxy") }
+if case .badProxy = try refusal(options) { print("bad proxy") }
 options.proxy = nil
 options.headers = [HTTPHeader(name: "Content-Type", value: "text/plain")].compactMap(\.self)
-let third = Uploading(try CrashDatabase(FilePath(arguments[1])), options: options)
-do { try third.run { _ in } } catch UploadFailure.badHeader(let name) { print("bad header \(name)") }
+if case .badHeader(let name) = try refusal(options) { print("bad header \(name)") }
