@@ -30,7 +30,8 @@ struct SnapshotPartTests {
   private static let process = Part(
     value: ProcessSnapshot(system: SystemSnapshot(architecture: .arm64, operatingSystem: .ios)),
     places: [
-      "arena": .notShown("the bytes of texts"), "isComplete": members("complete"), "processID": members("process", "pid"),
+      "arena": .notShown("the bytes of texts"), "isComplete": members("complete"),
+      "processID": members("process", "pid"),
       "parentProcessID": members("process", "parent_pid"), "startTime": members("process", "start_time"),
       "snapshotTime": members("process", "snapshot_time"), "userTime": members("process", "user_time_us"),
       "systemTime": members("process", "system_time_us"), "system": members("system"), "threads": members("threads"),
@@ -88,7 +89,8 @@ struct SnapshotPartTests {
   private static let stack = Part(
     value: ThreadSnapshot.Stack(region: MemoryRegion(address: 0, content: .empty)),
     places: ["region": .members([["threads", "stack", "address"], ["threads", "stack", "bytes"]])].merging(
-      parts(under: ["threads", "stack"], ["isSynthetic": "synthetic"])) { $1 })
+      parts(under: ["threads", "stack"], ["isSynthetic": "synthetic"])
+    ) { $1 })
 
   private static let exception = Part(
     value: ExceptionSnapshot(kind: .mach, threadID: 1, code: 1),
@@ -123,7 +125,8 @@ struct SnapshotPartTests {
   private static let annotationObject = Part(
     value: AnnotationObject(name: .empty, type: 1, value: .empty),
     places: [
-      "name": members("modules", "annotation_objects", "name"), "type": members("modules", "annotation_objects", "type"),
+      "name": members("modules", "annotation_objects", "name"),
+      "type": members("modules", "annotation_objects", "type"),
       "value": .members([["modules", "annotation_objects", "value"], ["modules", "annotation_objects", "hex"]]),
     ])
 
@@ -200,7 +203,8 @@ struct SnapshotPartTests {
       ]))
 
   private static let all: [Part] = [
-    process, system, memory, zone, linux, thread, stack, exception, module, unloaded, annotation, annotationObject, region,
+    process, system, memory, zone, linux, thread, stack, exception, module, unloaded, annotation, annotationObject,
+    region,
     mapping, recorded, report, termination, message, jetsam, jetsamProcess,
   ]
 

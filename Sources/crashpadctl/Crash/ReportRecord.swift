@@ -54,7 +54,8 @@ enum ReportRecord {
     .digits("code_before", "The bytes of code before the instruction.", .omittable) {
       $0.codeBefore.isEmpty ? nil : $0.codeBefore
     },
-    .digits("code_at", "The bytes of code from the instruction on.", .omittable) { $0.codeAt.isEmpty ? nil : $0.codeAt })
+    .digits("code_at", "The bytes of code from the instruction on.", .omittable) { $0.codeAt.isEmpty ? nil : $0.codeAt }
+  )
 
   private static let termination = Record<Report.Termination>(
     .text("namespace", "The namespace of the code.") { $0.namespace },

@@ -17,8 +17,14 @@ struct EventsDocument {
   }
 
   static let document = Document<EventsDocument>(
-    "crashpadctl-events/1", "A document of the operation `events` of crashpadctl-worker(1), in addition to the lines of events.",
+    "crashpadctl-events/1",
+    "A document of the operation `events` of crashpadctl-worker(1), in addition to the lines of events.",
     .members(of: InputHead.record) { $0.head },
-    .uuid("crash_id", "The id of the crash in the events: that of its report, or otherwise a digest of the dump.", .omittable) { $0.crash?.id },
-    .number("lines", "The number of JSON lines that follow; 0 for a process that did not crash.", .omittable) { $0.crash?.lines })
+    .uuid(
+      "crash_id", "The id of the crash in the events: that of its report, or otherwise a digest of the dump.",
+      .omittable
+    ) { $0.crash?.id },
+    .number("lines", "The number of JSON lines that follow; 0 for a process that did not crash.", .omittable) {
+      $0.crash?.lines
+    })
 }

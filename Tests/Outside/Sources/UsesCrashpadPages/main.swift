@@ -4,11 +4,10 @@ import CrashpadPages
 import SystemPackage
 
 let arguments = CommandLine.arguments.map { FilePath($0) }
-let crash = try NamedCrash(arguments[1], symbols: [arguments[2]])
-var page = HTMLCrashPage(title: "A <crash>", crash, try CrashExplanation(arguments[1], symbols: [arguments[2]]))
-page.facts = [HTMLCrashPage.Fact("Release", "1.2.3")]
+guard var page = try HTMLCrashPage(arguments[1], symbols: [arguments[2]]) else { throw Errno.invalidArgument }
+page.title = "A <crash>"
 let html = String(decoding: page.html(), as: UTF8.self)
-for text in ["<title>A &lt;crash&gt;</title>", "CheckoutView.buy(Cart)", "1.2.3", "What happened"] {
+for text in ["<title>A &lt;crash&gt;</title>", "CheckoutView.buy(Cart)", "/v2/cart/items", "What happened"] {
   print("\(text): \(html.contains(text))")
 }
 var grouping = CrashGrouping(symbols: [arguments[2]])
