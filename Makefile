@@ -38,7 +38,8 @@ VERSION = $(shell sed -n 's/^let toolVersion = "\(.*\)"/\1/p' Sources/crashpadct
 DIST = .build/crashpadctl-$(VERSION)-linux-$(shell uname -m).tar.gz
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf FuzzReport \
   FuzzCrashText FuzzPacked
-LIBRARIES = CrashpadCore CrashpadSymbols CrashpadClient CrashpadDatabase CrashpadUpload CrashpadRedaction CrashpadSnapshot
+LIBRARIES = CrashpadCore CrashpadSymbols CrashpadExplanations CrashpadGroups CrashpadPages CrashpadClient CrashpadDatabase \
+  CrashpadUpload CrashpadRedaction CrashpadSnapshot
 
 .PHONY: help demo build test sweep matrix soak lint format check all bench quality fuzz docs man install uninstall dist clean
 
@@ -74,6 +75,7 @@ test:
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build $(QUICK) --build-tests $(STRICT)
 	scripts/test-tool .build/test/release .build/test/tool
+	scripts/outside .build/test/release .build/test/tool/crashpadctl
 	CRASHPADCTL_HANDLER_LIBRARY=$(CURDIR)/$(HANDLER) CRASHPADCTL=$(CURDIR)/.build/test/tool/crashpadctl \
 	  scripts/test .build/test/release
 
@@ -97,6 +99,7 @@ soak:
 	$(SWIFT) build $(OPTIMIZED) --build-tests $(STRICT)
 	CRASHPADCTL_HANDLER_LIBRARY=$(CURDIR)/$(HANDLER) CRASHPADCTL_SOAK=1 CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" \
 	  CRASHPADCTL_CLUSTER=600 TMPDIR=$${TMPDIR:-/var/tmp} scripts/test .build-sweep/release
+	scripts/outside .build-sweep/release .build-sweep/release/crashpadctl --whole
 	$(MAKE) matrix
 	$(MAKE) sweep
 
@@ -110,6 +113,7 @@ check: lint man
 	scripts/dependencies check
 	scripts/house-rules
 	scripts/folder-cycles
+	scripts/imports
 	scripts/crash-time
 
 all: build test check docs man

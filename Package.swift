@@ -13,6 +13,10 @@ let package = Package(
     .library(name: "CrashpadRedaction", targets: ["CrashpadRedaction"]),
     // Names and stacks; the only library that links libelf and the demanglers.
     .library(name: "CrashpadSymbols", targets: ["CrashpadSymbols"]),
+    // Explanations of crashes and codes; groups of crashes; pages of both.
+    .library(name: "CrashpadExplanations", targets: ["CrashpadExplanations"]),
+    .library(name: "CrashpadGroups", targets: ["CrashpadGroups"]),
+    .library(name: "CrashpadPages", targets: ["CrashpadPages"]),
     .library(name: "CrashpadClient", targets: ["CrashpadClient"]),
     // For programs in C and C++, with Sources/CrashpadClient/include/crashpad_client.h.
     .library(name: "crashpad_client", type: .dynamic, targets: ["CrashpadClient"]),
@@ -76,8 +80,8 @@ let package = Package(
     .target(
       name: "CrashpadSymbolication",
       dependencies: [
-        "CrashpadBytes", "CCrashpadCapstone", "CCrashpadDemangle", "CCrashpadElfutils", "CCrashpadLinux",
-        "CrashpadFiles", "CrashpadSnapshot",
+        "CrashpadBytes", "CCrashpadCapstone", "CCrashpadDemangle", "CCrashpadElfutils", "CrashpadFiles",
+        "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Floor 3
@@ -104,16 +108,9 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
-      name: "CrashpadUpload",
-      dependencies: [
-        "CrashpadBytes", "CCrashpadCurl", "CCrashpadLinux", "CrashpadDatabase", "CrashpadFiles",
-        "CrashpadMinidump", "CrashpadSnapshot",
-        .product(name: "SystemPackage", package: "swift-system"),
-      ]),
-    .target(
       name: "CrashpadRedaction",
       dependencies: [
-        "CrashpadAppleReports", "CrashpadJSON", "CrashpadBytes", "DumpInterpretation", "CrashpadFiles",
+        "CrashpadAppleReports", "CrashpadJSON", "CrashpadBytes", "CrashpadFiles",
         "IntermediateDump",
         "CrashpadMinidump", "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
@@ -126,24 +123,11 @@ let package = Package(
         "CrashpadSnapshot", "CrashpadSymbolication", "CrashpadText", "IntermediateDump",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    // Pages of HTML: values in, bytes out.
     .target(
-      name: "CrashpadReportPage",
+      name: "CrashpadUpload",
       dependencies: [
-        "CrashpadBytes", "CrashpadJSON", "CrashpadMeaning", "CrashpadSnapshot", "CrashpadSymbolication", "CrashpadText",
-        "CrashpadView",
-      ]),
-    // Floor 5
-    .executableTarget(
-      name: "crashpadctl",
-      dependencies: [
-        "CrashpadBytes", "CCrashpadArguments", "CCrashpadLinux", "CrashpadElfCore", "CrashpadDatabase",
-        "CrashpadUpload", "CrashpadCore",
-        "DumpInterpretation", "CrashpadEvents",
-        "CrashpadFiles", "IntermediateDump", "CrashpadJSON", "CrashpadMeaning", "CrashpadMinidump", "CrashpadRedaction",
-        "CrashpadReportPage", "CrashpadSignatures",
-        "CrashpadSnapshot", "CrashpadSupervision", "CrashpadSymbolication", "CrashpadText", "CrashpadView",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CrashpadBytes", "CCrashpadCurl", "CrashpadDatabase", "CrashpadFiles",
+        "CrashpadMinidump", "CrashpadRedaction", "CrashpadSnapshot",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -153,13 +137,54 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
+      name: "CrashpadGroups",
+      dependencies: [
+        "CrashpadCore", "CrashpadSignatures", "CrashpadSnapshot", "CrashpadSymbolication",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    // Floor 5
+    .target(
+      name: "CrashpadExplanations",
+      dependencies: [
+        "CrashpadCore", "CrashpadMeaning", "CrashpadSymbolication", "CrashpadView",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    // Pages of HTML: values in, bytes out.
+    .target(
+      name: "CrashpadReportPage",
+      dependencies: [
+        "CrashpadBytes", "CrashpadJSON", "CrashpadMeaning", "CrashpadSignatures", "CrashpadSnapshot",
+        "CrashpadSymbolication", "CrashpadText", "CrashpadView",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    // Floor 6
+    .executableTarget(
+      name: "crashpadctl",
+      dependencies: [
+        "CrashpadBytes", "CCrashpadArguments", "CCrashpadLinux", "CrashpadDatabase",
+        "CrashpadUpload", "CrashpadCore",
+        "DumpInterpretation", "CrashpadEvents",
+        "CrashpadFiles", "CrashpadGroups", "IntermediateDump", "CrashpadJSON", "CrashpadMeaning", "CrashpadMinidump",
+        "CrashpadRedaction", "CrashpadReportPage", "CrashpadSignatures",
+        "CrashpadSnapshot", "CrashpadSupervision", "CrashpadSymbolication", "CrashpadText", "CrashpadView",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
       name: "CrashpadClient",
       dependencies: [
-        "CCrashCapture", "CCrashpadLinux", "CrashpadDatabase", "CrashpadUpload", "CrashpadCore", "CrashpadEvents",
+        "CCrashCapture", "CCrashpadLinux", "CrashpadBytes", "CrashpadDatabase", "CrashpadUpload", "CrashpadCore",
+        "CrashpadEvents",
         "CrashpadFiles", "CrashpadRedaction",
         "CrashpadSnapshot", .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["include"]),
+    .target(
+      name: "CrashpadPages",
+      dependencies: [
+        "CrashpadCore", "CrashpadGroups", "CrashpadReportPage", "CrashpadSignatures", "CrashpadSnapshot",
+        "CrashpadSymbolication", "CrashpadView", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     // Tests
     .systemLibrary(name: "CZlib", path: "Tests/CZlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "DumpSynth", path: "Tests/DumpSynth"),
@@ -211,7 +236,7 @@ let package = Package(
     .testTarget(
       name: "CrashpadEventsTests",
       dependencies: [
-        "DumpSynth", "CrashpadEvents", "CrashpadFiles", "CrashpadJSON", "CrashpadSnapshot", "ToolRunner",
+        "CrashpadEvents", "CrashpadFiles", "CrashpadSnapshot", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "CrashpadViewTests", dependencies: ["CrashpadSnapshot", "ToolRunner"]),
@@ -250,15 +275,14 @@ let package = Package(
     .testTarget(
       name: "UploadTests",
       dependencies: [
-        "CrashpadBytes", "CZlib", "CrashpadDatabase", "CrashpadUpload", "DumpSynth", "CrashpadFiles",
-        "CrashpadMinidump", "CrashpadSnapshot", "ToolRunner", .product(name: "SystemPackage", package: "swift-system"),
+        "CZlib", "CrashpadDatabase", "CrashpadUpload", "DumpSynth", "CrashpadFiles", "ToolRunner",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "CrashpadRedactionTests",
       dependencies: [
-        "CrashpadBytes", "CrashpadCore", "DumpInterpretation", "DumpSynth", "CrashpadFiles", "IntermediateDump",
-        "CrashpadMinidump", "CrashpadRedaction", "CrashpadSnapshot", "ToolRunner",
-        .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadBytes", "DumpInterpretation", "DumpSynth", "IntermediateDump", "CrashpadMinidump", "CrashpadRedaction",
+        "CrashpadSnapshot", "ToolRunner",
       ]),
     .testTarget(name: "RunTests", dependencies: ["ToolRunner"]),
     // The only tests that have the tool's code in them: both parsers are called thousands of times.
@@ -288,7 +312,7 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: [
         "CrashpadBytes", "CrashpadDatabase", "CrashpadCore", "CrashpadSymbols", "DumpSynth", "IntermediateDump",
-        "CrashpadMeaning", "CrashpadSignatures", "ToolRunner",
+        "CrashpadMeaning", "CrashpadSignatures", "CrashpadSymbolication", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],

@@ -72,22 +72,31 @@ public struct Finding: Sendable, Hashable {
 
 /// Findings in the order in which they were added. The number kept per severity is limited, so that a hostile input can
 /// neither fill memory nor hide its errors behind notes; the rest are counted.
-public struct FindingList: Sendable {
-  /// The findings with their details, in the order in which they were added.
-  public private(set) var findings: [Finding] = []
+public struct FindingList: Sendable, RandomAccessCollection {
+  /// The findings with their details.
+  private var kept: [Finding] = []
   // Arrays, because each command's start would look up the conformance of a dictionary's key.
   /// By the severity's rank.
-  private var kept = [Int](repeating: 0, count: Severity.allCases.count)
+  private var keptCounts = [Int](repeating: 0, count: Severity.allCases.count)
   private var droppedByRule: [(rule: Rule, count: Int)] = []
   private let limit: Int
 
   /// - Parameter limit: the number of findings kept per severity.
   package init(limit: Int = Limits().maximumFindings) { self.limit = limit }
 
+  // MARK: The findings that are kept
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { kept.count }
+  public subscript(position: Int) -> Finding { kept[position] }
+  public func makeIterator() -> Array<Finding>.Iterator { kept.makeIterator() }
+
+  // MARK: Adding and removing
+
   package mutating func append(_ finding: Finding) {
     if hasRoom(for: finding.rule) {
-      kept[finding.severity.rank] += 1
-      findings.append(finding)
+      keptCounts[finding.severity.rank] += 1
+      kept.append(finding)
     } else {
       drop(finding.rule, 1)
     }
@@ -103,27 +112,29 @@ public struct FindingList: Sendable {
 
   /// Whether the next finding of that rule will be kept. If not, the caller can skip its details: a hostile input
   /// causes millions of findings.
-  package func hasRoom(for rule: Rule) -> Bool { kept[rule.severity.rank] < limit }
+  package func hasRoom(for rule: Rule) -> Bool { keptCounts[rule.severity.rank] < limit }
 
   package mutating func append(contentsOf other: FindingList) {
-    for finding in other.findings { append(finding) }
+    for finding in other.kept { append(finding) }
     for (rule, count) in other.droppedByRule { drop(rule, count) }
   }
 
   /// Removes the offsets, for findings whose offsets do not refer to the input that the user named.
   package mutating func removeOffsets() {
-    for index in findings.indices { findings[index].offset = nil }
+    for index in kept.indices { kept[index].offset = nil }
   }
 
   /// Removes all findings of these rules, including the counted ones.
   package mutating func remove(rules codes: Set<String>) {
-    findings.removeAll { codes.contains($0.rule.code) }
+    kept.removeAll { codes.contains($0.rule.code) }
     droppedByRule.removeAll { codes.contains($0.rule.code) }
   }
 
+  // MARK: Counts
+
   /// The number of findings of a severity, with those beyond the limit.
   public func count(of severity: Severity) -> Int {
-    findings.count { $0.severity == severity }
+    kept.count { $0.severity == severity }
       + droppedByRule.reduce(0) { $0 + ($1.rule.severity == severity ? $1.count : 0) }
   }
 
@@ -133,7 +144,4 @@ public struct FindingList: Sendable {
     for (rule, count) in droppedByRule { dropped[rule.severity, default: 0] += count }
     return dropped
   }
-
-  /// Whether there is no finding.
-  public var isEmpty: Bool { findings.isEmpty && droppedByRule.isEmpty }
 }

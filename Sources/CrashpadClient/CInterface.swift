@@ -4,6 +4,8 @@ internal import SystemPackage
 
 // The functions of include/crashpad_client.h, which documents them.
 
+private typealias Failure = CrashpadClient.Failure
+
 @c(crashpad_start)
 package func _cStart(
   _ database: UnsafePointer<CChar>?, _ url: UnsafePointer<CChar>?, _ programID: UnsafePointer<CChar>?,
@@ -22,24 +24,24 @@ package func _cStart(
 }
 
 @c(crashpad_dump_without_crash)
-package func _cDumpWithoutCrash() -> CInt { status { _ = try CrashpadClient.dumpWithoutCrash() } }
+package func _cDumpWithoutCrash() -> CInt { status { () throws(Failure) in _ = try CrashpadClient.dumpWithoutCrash() } }
 
 @c(crashpad_dump_without_crash_and_defer_processing)
 package func _cDumpWithoutCrashAndDeferProcessing() -> CInt {
-  status { try CrashpadClient.dumpWithoutCrashAndDeferProcessing() }
+  status { () throws(Failure) in try CrashpadClient.dumpWithoutCrashAndDeferProcessing() }
 }
 
 @c(crashpad_dump_without_crash_and_defer_processing_at_path)
 package func _cDumpWithoutCrashAndDeferProcessing(_ path: UnsafePointer<CChar>?) -> CInt {
   guard let path = unsafe path else { return EINVAL }
   let file = unsafe FilePath(platformString: path)
-  return status { try CrashpadClient.dumpWithoutCrashAndDeferProcessing(atPath: file) }
+  return status { () throws(Failure) in try CrashpadClient.dumpWithoutCrashAndDeferProcessing(atPath: file) }
 }
 
 @c(crashpad_process_intermediate_dumps)
 package func _cProcessIntermediateDumps(_ annotations: UnsafePointer<UnsafePointer<CChar>?>?) -> CInt {
   let annotations = unsafe texts(annotations)
-  return status { _ = try CrashpadClient.processIntermediateDumps(annotations: annotations) }
+  return status { () throws(Failure) in _ = try CrashpadClient.processIntermediateDumps(annotations: annotations) }
 }
 
 @c(crashpad_process_intermediate_dump)
@@ -49,15 +51,17 @@ package func _cProcessIntermediateDump(
   guard let file = unsafe file else { return EINVAL }
   let path = unsafe FilePath(platformString: file)
   let annotations = unsafe texts(annotations)
-  return status { _ = try CrashpadClient.processIntermediateDump(path, annotations: annotations) }
+  return status { () throws(Failure) in _ = try CrashpadClient.processIntermediateDump(path, annotations: annotations) }
 }
 
 @c(crashpad_start_processing_pending_reports)
-package func _cStartProcessingPendingReports() -> CInt { status { try CrashpadClient.startProcessingPendingReports() } }
+package func _cStartProcessingPendingReports() -> CInt {
+  status { () throws(Failure) in try CrashpadClient.startProcessingPendingReports() }
+}
 
 @c(crashpad_set_uploads_enabled)
 package func _cSetUploadsEnabled(_ isEnabled: CInt) -> CInt {
-  status { try CrashpadClient.setUploadsEnabled(isEnabled != 0) }
+  status { () throws(Failure) in try CrashpadClient.setUploadsEnabled(isEnabled != 0) }
 }
 
 @c(crashpad_uploads_enabled)
@@ -77,11 +81,17 @@ package func _cSendCrashEvents(
 ) -> CInt {
   let name = unsafe form.map { unsafe String(cString: $0) } ?? CrashpadClient.EventForm.seed.rawValue
   guard let send = unsafe send, let form = CrashpadClient.EventForm(rawValue: name) else { return EINVAL }
-  return status {
+  do {
     try CrashpadClient.sendCrashEvents(form) { lines in
       let text = lines.joined()
       let code = unsafe text.withCString { unsafe send($0, text.utf8.count, context) }
       if code != 0 { throw Refusal(code: code) }
+    }
+    return 0
+  } catch {
+    switch error {
+    case .client(let failure): return failure.errno.rawValue
+    case .send(let error): return (error as? Refusal)?.code ?? EIO
     }
   }
 }
@@ -183,13 +193,9 @@ private func put(_ text: String, _ target: UnsafeMutablePointer<CChar>?, _ size:
 }
 
 /// Returns 0, or the errno value of a thrown error.
-private func status(_ body: () throws -> Void) -> CInt {
-  do {
+private func status(_ body: () throws(Failure) -> Void) -> CInt {
+  do throws(Failure) {
     try body()
     return 0
-  } catch let error as CrashpadClient.Failure {
-    return error.errno.rawValue
-  } catch {
-    return (error as? Refusal)?.code ?? EIO
-  }
+  } catch { return error.errno.rawValue }
 }

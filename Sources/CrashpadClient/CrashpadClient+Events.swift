@@ -44,9 +44,30 @@ extension CrashpadClient {
   ///     before `send` returns and the record is on the disk, the next call passes the crash again, with the same
   ///     events and ids. It must not call this function.
   /// - Returns: the number of crashes.
-  /// - Throws: `Failure`, or an error of `send`.
   @discardableResult
-  public static func sendCrashEvents(_ form: EventForm = .seed, _ send: ([String]) throws -> Void) throws -> Int {
+  public static func sendCrashEvents(
+    _ form: EventForm = .seed, _ send: ([String]) throws -> Void
+  ) throws(EventFailure) -> Int {
+    do {
+      return try sendEvents(form) { lines in do { try send(lines) } catch { throw SendFailure(error) } }
+    } catch let failure as SendFailure {
+      throw .send(failure.error)
+    } catch {
+      guard let failure = error as? Failure else { preconditionFailure("sending events throws \(error)") }
+      throw .client(failure)
+    }
+  }
+
+  /// The reason why events were not sent.
+  public enum EventFailure: Error {
+    /// The events could not be read or recorded.
+    case client(Failure)
+    /// The function that sends them threw this error.
+    case send(any Error)
+  }
+
+  /// Throws `Failure`, or the `SendFailure` of `send`.
+  private static func sendEvents(_ form: EventForm, _ send: ([String]) throws -> Void) throws -> Int {
     let running = try running()
     guard let name = FileName("." + running.programID + DatabaseLayout.eventsExtension) else { return 0 }
     let path = running.pendingDumps.path.appending(name)
@@ -58,14 +79,14 @@ extension CrashpadClient {
         guard let entry = entry(dump, running, cursor, .mapping(form.mapping)) else { continue }
         let texts = entry.lines.map { String(decoding: $0, as: UTF8.self) }
         let written = try withoutActuallyEscaping(send) { send in
-          try cursor.write([entry], to: .stream { _ in do { try send(texts) } catch { throw SendFailure(error) } })
+          try cursor.write([entry], to: .stream { _ in try send(texts) })
         }
         if !texts.isEmpty { count += written.count }
       }
       try cursor.finish()
       return count
     } catch let failure as SendFailure {
-      throw failure.error
+      throw failure
     } catch {
       throw Failure.events(path, errno(of: error))
     }

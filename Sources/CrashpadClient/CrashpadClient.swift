@@ -2,6 +2,7 @@ internal import CCrashCapture
 internal import CrashpadDatabase
 internal import CrashpadFiles
 internal import Glibc
+public import CrashpadUpload
 internal import Synchronization
 public import SystemPackage
 
@@ -27,8 +28,13 @@ public enum CrashpadClient {
     public var leavesSignals = false
     /// A run that crashes sooner after its start counts as a failed start; see ``PreviousRun/startCrashes``.
     public var startCrashInterval: Duration = .seconds(10)
-    /// The options of uploads.
-    public var upload = UploadOptions()
+    /// The options of uploads; the defaults are those of Crashpad on iOS. The URL of the start takes precedence over
+    /// their destination. One report is sent at a time, and those that the settings do not allow to upload are always
+    /// marked as completed.
+    public var upload = Uploading.Options()
+    /// Whether the database is checked every 15 minutes for reports of other programs, and for those whose next attempt
+    /// is due.
+    public var watchesPendingReports = true
     /// Called on a separate thread each time that ``CrashpadClient/startProcessingPendingReports()`` has finished.
     public var onReportsProcessed: (@Sendable () -> Void)?
 
@@ -111,13 +117,10 @@ public enum CrashpadClient {
   }
 
   private static func open(_ path: FilePath) throws(Failure) -> (database: CrashDatabase, pendingDumps: Folder) {
-    do {
+    do throws(FileFailure) {
       let database = try CrashDatabase.create(path).database
       return (database, try Folder(database.path).folder(DatabaseLayout.pendingDumps))
-    } catch {
-      if let failure = error as? FileFailure { throw .database(failure.path, failure.errno) }
-      throw .database(path, .invalidArgument)
-    }
+    } catch { throw .database(error.path, error.errno) }
   }
 
   private static func install(_ path: FilePath, _ id: String, _ options: Options) throws(Failure) -> FileName? {

@@ -22,8 +22,8 @@ extension CrashpadClient {
     case processing(FilePath, Errno)
     /// Events could not be recorded as sent; `EILSEQ` if the file with the record is damaged.
     case events(FilePath, Errno)
-    /// Reports can't be sent to this URL.
-    case badURL(String, WebAddressFailure)
+    /// Reports can't be sent to the URL, which is not in the failure as it may hold a password or a key.
+    case badURL(WebAddressFailure)
     /// A hang monitor runs in this process already.
     case monitorAlreadyStarted
     /// The hang monitor's thread could not be started.
@@ -40,7 +40,7 @@ extension CrashpadClient {
       case .dump(let path, let errno): "no dump was written\(path.isEmpty ? "" : " to \(path)"): \(errno)"
       case .database(let path, let errno), .processing(let path, let errno), .events(let path, let errno):
         "\(path): \(errno)"
-      case .badURL(let url, let failure): "reports can't be sent to \(url): \(failure)"
+      case .badURL(let failure): "reports can't be sent to the URL: \(failure)"
       case .monitorAlreadyStarted: "the hang monitor was started already"
       case .monitor(let errno): "the hang monitor's thread did not start: \(errno)"
       }

@@ -38,8 +38,8 @@ public struct Conversion: Sendable {
     case rejected
   }
 
-  /// The result of one conversion.
-  public struct Result: Sendable {
+  /// The outcome of one conversion, with its findings.
+  public struct Summary: Sendable {
     /// Whether there is an output, and whether it is complete.
     public let outcome: Outcome
     /// The findings about the input.
@@ -47,12 +47,12 @@ public struct Conversion: Sendable {
     /// Bytes written.
     public let byteCount: Int
 
-    fileprivate static func rejected(_ findings: FindingList) -> Result {
-      Result(outcome: .rejected, findings: findings, byteCount: 0)
+    fileprivate static func rejected(_ findings: FindingList) -> Summary {
+      Summary(outcome: .rejected, findings: findings, byteCount: 0)
     }
 
-    fileprivate static func written(_ byteCount: Int, isComplete: Bool, _ findings: FindingList) -> Result {
-      Result(outcome: isComplete ? .converted : .incomplete, findings: findings, byteCount: byteCount)
+    fileprivate static func written(_ byteCount: Int, isComplete: Bool, _ findings: FindingList) -> Summary {
+      Summary(outcome: isComplete ? .converted : .incomplete, findings: findings, byteCount: byteCount)
     }
   }
 
@@ -74,9 +74,16 @@ public struct Conversion: Sendable {
   }
 
   /// Converts `input` into the file `path`, which appears complete or not at all, and has at most the permissions of the input.
-  /// Waits until the file is on the disk if `durable`. Throws `Errno`, `DumpInputFailure`, or `InputFile.NotReadable` if the input
-  /// became shorter meanwhile.
-  public func convert(_ input: DumpInput, to path: FilePath, durable: Bool = false) throws -> Result {
+  /// Waits until the file is on the disk if `durable`.
+  public func convert(
+    _ input: DumpInput, to path: FilePath, durable: Bool = false
+  ) throws(ConversionFailure) -> Summary {
+    do { return try convert(input, toFile: path, durable: durable) } catch { throw ConversionFailure(error, path) }
+  }
+
+  /// The same with the errors of the parts: `Errno` of the output, `DumpInputFailure`, `MinidumpWriter.Failure`, or
+  /// `InputFile.NotReadable` if the input became shorter meanwhile.
+  package func convert(_ input: DumpInput, toFile path: FilePath, durable: Bool) throws -> Summary {
     let output = LazyFile(path, input.file.outputPermissions)
     let result = try convert(input, to: output)
     if result.outcome != .rejected { try output.file().commit(durable: durable) }
@@ -85,7 +92,7 @@ public struct Conversion: Sendable {
 
   /// Converts `input` and hands all bytes to `output` in order, none of them before it is certain that there is a result. If it
   /// throws, or `output` does, the bytes written until then are to be discarded.
-  package func convert(_ input: DumpInput, to output: any ByteOutput) throws -> Result {
+  package func convert(_ input: DumpInput, to output: any ByteOutput) throws -> Summary {
     guard FormatRow.of(input.format).targets.contains(target) else {
       throw DumpInputFailure.notConvertible(input.format, to: target)
     }
@@ -96,7 +103,7 @@ public struct Conversion: Sendable {
     }
   }
 
-  private func convert(_ bytes: RawSpan, _ format: InputFormat, _ output: any ByteOutput) throws -> Result {
+  private func convert(_ bytes: RawSpan, _ format: InputFormat, _ output: any ByteOutput) throws -> Summary {
     if let form = format.reportForm {
       let reading = ReportReader.read(bytes, form: form, limits: options.limits)
       guard let snapshot = reading.snapshot else { return .rejected(reading.findings) }

@@ -30,6 +30,7 @@ public struct Dump: Sendable {
   ///     theirs is taken for what its system looks like.
   public init(_ path: FilePath, architecture: CPUArchitecture? = nil) throws(DumpInputFailure) {
     self.init(try DumpInput(path), architecture: architecture)
+    try checkReading()
   }
 
   /// The same of an input that is open.
@@ -54,6 +55,11 @@ public struct Dump: Sendable {
     self.limits = limits
   }
 
+  /// Throws `DumpInputFailure.becameShorter` if some of the bytes read so far were not those of the file.
+  package func checkReading() throws(DumpInputFailure) {
+    do { try file.checkReading() } catch { throw DumpInputFailure(error) }
+  }
+
   /// The findings of `Validation`: those of reading, and of all other rules.
   package var allFindings: FindingList {
     let reading = FormatReading(tree: tree, streams: streams, snapshot: snapshot, findings: readingFindings)
@@ -64,16 +70,43 @@ public struct Dump: Sendable {
   public var crashedThread: Int? { snapshot?.crashedThread }
 
   /// The path of a module's file, or the name in its place; nil without one.
-  public func name(of module: ModuleSnapshot) -> String? { module.name.flatMap { text($0) } }
+  public func name(of module: ModuleSnapshot) throws(DumpInputFailure) -> String? { try text(module.name) }
 
-  /// Nil without a name.
-  public func name(of thread: ThreadSnapshot) -> String? { thread.name.flatMap { text($0) } }
+  /// The name of a thread; nil without one.
+  public func name(of thread: ThreadSnapshot) throws(DumpInputFailure) -> String? { try text(thread.name) }
 
-  /// A text of the snapshot, such as the value of an annotation; nil if the input became shorter meanwhile. Every maximal part that is
-  /// not UTF-8 becomes one U+FFFD.
-  public func text(_ content: Content) -> String? {
-    guard let snapshot else { return nil }
-    let text = file.withBytes { snapshot.text(content, in: $0) }
-    return (try? file.checkReading()) == nil ? nil : text
+  /// A text of this dump's snapshot, such as the value of an annotation. Every maximal part that is not UTF-8 becomes
+  /// one U+FFFD.
+  ///
+  /// - Returns: the text; nil for no content.
+  /// - Throws: `DumpInputFailure.becameShorter` if the file became shorter since it was opened.
+  public func text(_ content: Content?) throws(DumpInputFailure) -> String? {
+    guard let content else { return nil }
+    return String(decoding: try bytes(content), as: UTF8.self)
+  }
+
+  /// The bytes of a part of this dump's snapshot, such as the memory of a stack.
+  ///
+  /// - Throws: `DumpInputFailure.becameShorter` if the file became shorter since it was opened.
+  public func bytes(_ content: Content) throws(DumpInputFailure) -> [UInt8] {
+    guard let snapshot else { preconditionFailure("a content is a part of a snapshot, and this dump has none") }
+    let bytes = file.withBytes { snapshot.bytes(of: content, in: $0) }
+    try checkReading()
+    return bytes
+  }
+
+  /// The bytes that the process had in memory at `address`; nil if not all of them were captured as one region.
+  ///
+  /// - Throws: `DumpInputFailure.becameShorter` if the file became shorter since it was opened.
+  public func memory(at address: UInt64, count: Int) throws(DumpInputFailure) -> [UInt8]? {
+    guard let snapshot, count >= 0 else { return nil }
+    let stacks = snapshot.threads.lazy.compactMap(\.stack).filter { !$0.isSynthetic }.map(\.region)
+    func holds(_ region: MemoryRegion) -> Bool {
+      // Without sums, which addresses of damaged dumps would overflow.
+      address >= region.address && address - region.address <= UInt64(region.content.count)
+        && count <= region.content.count - Int(address - region.address)
+    }
+    guard let region = stacks.first(where: holds) ?? snapshot.extraMemory.first(where: holds) else { return nil }
+    return try bytes(region.content.part(at: Int(address - region.address), count: count))
   }
 }

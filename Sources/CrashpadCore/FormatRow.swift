@@ -64,7 +64,7 @@ package struct FormatRow: Sendable {
     if let check, let tree = reading.tree {
       findings = file.withBytes { check(tree, $0, limits) }
       // The framing's finding is there already, from the tree.
-      for finding in reading.findings.findings where finding != tree.incomplete { findings.append(finding) }
+      for finding in reading.findings where finding != tree.incomplete { findings.append(finding) }
     }
     if let snapshot = reading.snapshot {
       findings.append(contentsOf: SnapshotChecks(snapshot, limits: limits).findings)

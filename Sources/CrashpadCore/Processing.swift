@@ -44,7 +44,7 @@ public struct Processing: Sendable {
   }
 
   /// The result of one dump.
-  public struct Result: Sendable {
+  public struct DumpResult: Sendable {
     /// Under the name by which it was found.
     public let dump: PendingDump
     /// The outcome.
@@ -81,9 +81,10 @@ public struct Processing: Sendable {
   public struct LockReport: Sendable {
     /// The locked dump, or one whose lock has expired.
     public let dump: PendingDump
-    package let decision: PendingDumpLock.Decision
+    /// The state of its lock.
+    public let decision: PendingDumpLock.Decision
     /// Whether the dump is processed.
-    package let isTaken: Bool
+    public let isTaken: Bool
   }
 
   /// An event of a run.
@@ -92,7 +93,7 @@ public struct Processing: Sendable {
     case begins(count: Int)
     case settings(DatabaseSession.SettingsChange)
     case lock(LockReport)
-    case result(Result)
+    case result(DumpResult)
     /// A file of the directory that is not a dump.
     case foreign(FileName)
     case unreadable(FileFailure)
@@ -102,7 +103,7 @@ public struct Processing: Sendable {
   let options: Options
 
   /// A run on `database`; begins with `run`.
-  public init(_ database: CrashDatabase, options: Options) {
+  public init(_ database: CrashDatabase, options: Options = Options()) {
     self.database = database
     self.options = options
   }
@@ -164,7 +165,7 @@ public struct Processing: Sendable {
     tell(.settings(change))
     let run = ProcessingRun(self, session, clientID: change.settings.clientID)
     var start = 0
-    var busy: [Result] = []
+    var busy: [DumpResult] = []
     while start < dumps.count {
       let batch = Array(dumps[start..<min(start + ProcessingRun.batchSize, dumps.count)])
       for result in run.process(batch) {

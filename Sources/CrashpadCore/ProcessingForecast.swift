@@ -11,7 +11,7 @@ extension Processing {
     var seen: Set<UUIDBytes> = []
     inOrder(count: dumps.count, jobs: options.jobs, work: { forecast(dumps[$0]) }) { _, result in
       if case .processed(let id, _, _) = result.outcome, !seen.insert(id).inserted {
-        tell(.result(Result(result.dump, .repeated(id))))
+        tell(.result(DumpResult(result.dump, .repeated(id))))
       } else {
         tell(.result(result))
       }
@@ -19,30 +19,30 @@ extension Processing {
     }
   }
 
-  private func forecast(_ dump: PendingDump) -> Result {
+  private func forecast(_ dump: PendingDump) -> DumpResult {
     do {
       return try foresee(dump)
     } catch ReportChangeFailure.busy(let state) {
-      return Result(dump, .busy(state))
+      return DumpResult(dump, .busy(state))
     } catch {
-      return Result(dump, .failed(error))
+      return DumpResult(dump, .failed(error))
     }
   }
 
-  private func foresee(_ dump: PendingDump) throws -> Result {
+  private func foresee(_ dump: PendingDump) throws -> DumpResult {
     let decision = try decide(dump) { id, _ -> Void? in
       guard let state = try database.lockState(id, in: .pending), state != .abandoned else { return () }
       throw ReportChangeFailure.busy(state)
     }
     switch decision {
-    case .gone: return Result(dump, .gone)
-    case .cleanExit: return Result(dump, .cleanExit)
-    case .repeated(let id, _): return Result(dump, .repeated(id))
+    case .gone: return DumpResult(dump, .gone)
+    case .cleanExit: return DumpResult(dump, .cleanExit)
+    case .repeated(let id, _): return DumpResult(dump, .repeated(id))
     case .convert(let id, let crash): return try foresee(crash.input, dump, id)
     }
   }
 
-  private func foresee(_ input: DumpInput, _ dump: PendingDump, _ id: UUIDBytes) throws -> Result {
+  private func foresee(_ input: DumpInput, _ dump: PendingDump, _ id: UUIDBytes) throws -> DumpResult {
     let result = try conversion(reportID: id, clientID: .zero).convert(input, to: DiscardingOutput())
     let outcome: Outcome =
       switch result.outcome {
@@ -50,7 +50,7 @@ extension Processing {
       case .converted, .incomplete:
         .processed(id, byteCount: result.byteCount, isComplete: result.outcome == .converted)
       }
-    return Result(dump, outcome, findings: result.findings)
+    return DumpResult(dump, outcome, findings: result.findings)
   }
 }
 

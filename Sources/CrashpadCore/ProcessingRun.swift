@@ -60,10 +60,10 @@ struct ProcessingRun: Sendable {
 
   private enum Begun: Sendable {
     case claimed(Claim)
-    case ended(Processing.Result)
+    case ended(Processing.DumpResult)
   }
 
-  func process(_ dumps: [PendingDump]) -> [Processing.Result] {
+  func process(_ dumps: [PendingDump]) -> [Processing.DumpResult] {
     var begun: [Begun] = []
     let isLarge = dumps.count > Self.mostSingleSyncs
     inOrder(count: dumps.count, jobs: processing.options.jobs, work: { begin(dumps[$0], isLarge) }) { _, result in
@@ -128,9 +128,9 @@ struct ProcessingRun: Sendable {
       }
       return begun
     } catch let busy as DatabaseSession.Busy {
-      return .ended(Processing.Result(dump, .busy(busy.state)))
+      return .ended(Processing.DumpResult(dump, .busy(busy.state)))
     } catch {
-      return .ended(Processing.Result(dump, .failed(error)))
+      return .ended(Processing.DumpResult(dump, .failed(error)))
     }
   }
 
@@ -146,7 +146,7 @@ struct ProcessingRun: Sendable {
 
   private func claim(_ dump: PendingDump, original: PendingDump) throws -> Begun {
     func ended(_ outcome: Processing.Outcome, _ findings: FindingList = FindingList()) -> Begun {
-      .ended(Processing.Result(original, outcome, findings: findings))
+      .ended(Processing.DumpResult(original, outcome, findings: findings))
     }
     let decision = try processing.decide(dump) { id, status -> ReportLock? in
       try session.database.checkRemovable(dump, status)
@@ -176,7 +176,7 @@ struct ProcessingRun: Sendable {
       let reason = RejectionReason.text(result.findings, byteCount: input.file.byteCount)
       let name = try session.reject(dump, reason: reason)
       return .ended(
-        Processing.Result(original, name.map { .rejected(keptAs: $0) } ?? .gone, findings: result.findings))
+        Processing.DumpResult(original, name.map { .rejected(keptAs: $0) } ?? .gone, findings: result.findings))
     }
     try report.stage(ReportMetadata(creationTime: processing.options.now))
     return .claimed(
@@ -189,9 +189,9 @@ struct ProcessingRun: Sendable {
 
   // MARK: The end: remove the dump
 
-  private func end(_ claim: Claim, _ failure: FileFailure?) -> Processing.Result {
-    func report(_ outcome: Processing.Outcome) -> Processing.Result {
-      Processing.Result(claim.original, outcome, findings: claim.findings)
+  private func end(_ claim: Claim, _ failure: FileFailure?) -> Processing.DumpResult {
+    func report(_ outcome: Processing.Outcome) -> Processing.DumpResult {
+      Processing.DumpResult(claim.original, outcome, findings: claim.findings)
     }
     if let failure { return report(.failed(failure)) }
     do {
@@ -210,7 +210,7 @@ struct ProcessingRun: Sendable {
 /// Why no report can be made of a dump, for the file beside it.
 enum RejectionReason {
   static func text(_ findings: FindingList, byteCount: Int) -> String {
-    let lines = findings.findings.filter { $0.severity == .error }.map { finding in
+    let lines = findings.filter { $0.severity == .error }.map { finding in
       let place = finding.offset.map { "0x" + String($0, radix: 16) + ": " } ?? ""
       let path = finding.path.isEmpty ? "" : finding.path + ": "
       return "\(place)\(path)\(finding.rule.summary) [\(finding.rule.code)]"

@@ -17,7 +17,7 @@ package struct CoreReader {
     package init() {}
   }
 
-  package struct Result: Sendable {
+  package struct Reading: Sendable {
     /// Nil if the file is not a readable core; `findings` has the reason.
     package let snapshot: ProcessSnapshot?
     package let findings: FindingList
@@ -37,9 +37,9 @@ package struct CoreReader {
   private var isExhausted = false
 
   /// Reads all of `bytes`.
-  package static func read(_ bytes: RawSpan, options: Options = Options(), limits: Limits = Limits()) -> Result {
+  package static func read(_ bytes: RawSpan, options: Options = Options(), limits: Limits = Limits()) -> Reading {
     var findings = FindingList(limit: limits.maximumFindings)
-    guard let architecture = architecture(bytes, &findings) else { return Result(snapshot: nil, findings: findings) }
+    guard let architecture = architecture(bytes, &findings) else { return Reading(snapshot: nil, findings: findings) }
     var reader = CoreReader(architecture, bytes.byteCount, options, findings)
     reader.readSegments(bytes)
     reader.readProcess(bytes)
@@ -48,7 +48,7 @@ package struct CoreReader {
     reader.divideMemory()
     reader.readInitialStack(bytes)
     reader.makeTexts(bytes)
-    return Result(snapshot: reader.snapshot, findings: reader.findings)
+    return Reading(snapshot: reader.snapshot, findings: reader.findings)
   }
 
   private init(_ architecture: CPUArchitecture, _ size: Int, _ options: Options, _ findings: FindingList) {

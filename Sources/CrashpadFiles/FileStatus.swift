@@ -2,7 +2,7 @@ import Glibc
 public import SystemPackage
 
 /// A system call failed on a file.
-public struct FileFailure: Error, Sendable, Equatable, CustomStringConvertible {
+public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file or directory.
   public let path: FilePath
   /// The error of the system call.

@@ -5,8 +5,9 @@ package import SystemPackage
 /// The bytes of one input, valid as long as this object lives.
 ///
 /// A small file is read, a large one is mapped: below `mappingThreshold` a read(2) costs less than the page faults.
-/// Only regular files are mapped, and only in a program that called `MappingGuard.install`; a pipe is read to its end,
-/// and beyond `spoolThreshold` into a file without a name. The file is opened read-only and never changed.
+/// Only regular files are mapped: in a program that called `MappingGuard.install`, and elsewhere those that are larger than
+/// `maximumUnmappedSize`, whose truncation then ends the program by SIGBUS. A pipe is read to its end, and beyond
+/// `spoolThreshold` into a file without a name. The file is opened read-only and never changed.
 ///
 /// If a mapped file becomes shorter, or its disk can't be read, the rest is zeros: results from an input count only
 /// after `checkReading()`.

@@ -11,7 +11,7 @@ package struct MinidumpReader {
     package let range: ByteRange
   }
 
-  package struct Result: Sendable {
+  package struct Reading: Sendable {
     /// Nil if the file has no minidump header.
     package let snapshot: ProcessSnapshot?
     /// The streams of the directory that are inside of the file, in directory order.
@@ -35,11 +35,11 @@ package struct MinidumpReader {
   var stringBudget: Int
 
   /// Reads all of `bytes`.
-  package static func read(_ bytes: RawSpan, limits: Limits = Limits()) -> Result {
+  package static func read(_ bytes: RawSpan, limits: Limits = Limits()) -> Reading {
     var reader = MinidumpReader(bytes.byteCount, limits)
-    guard reader.readHeader(bytes) else { return Result(snapshot: nil, streams: [], findings: reader.findings) }
+    guard reader.readHeader(bytes) else { return Reading(snapshot: nil, streams: [], findings: reader.findings) }
     reader.readStreams(bytes)
-    return Result(snapshot: reader.snapshot, streams: reader.streams, findings: reader.findings)
+    return Reading(snapshot: reader.snapshot, streams: reader.streams, findings: reader.findings)
   }
 
   private init(_ size: Int, _ limits: Limits) {

@@ -11,10 +11,10 @@ public struct Redaction: Sendable {
   package let policy: RedactionPolicy
 
   /// The input is not an intermediate dump, a minidump or a crash report.
-  public struct NotADump: Error, CustomStringConvertible {
+  package struct NotADump: Error, CustomStringConvertible {
     package init() {}
 
-    public var description: String { "is not an intermediate dump, a minidump or a crash report" }
+    package var description: String { "is not an intermediate dump, a minidump or a crash report" }
   }
 
   /// A redaction with this policy; by default one that keeps as little as stacks need.
@@ -48,13 +48,22 @@ public struct Redaction: Sendable {
   }
 
   /// Writes the redacted copy of `input` to the file `output`, which appears complete or not at all, and reports the
-  /// removals. Throws `NotADump`, `Errno`, or `InputFile.NotReadable` if the input became shorter meanwhile.
-  public func redact(_ input: FilePath, to output: FilePath) throws -> RedactionReport {
-    let file = try InputFile(input)
-    let written = RedactedFile(try OutputFile(output, permissions: file.outputPermissions))
-    let report = try redact(file, to: written)
-    try written.file.commit(durable: false)
-    return report
+  /// removals.
+  public func redact(_ input: FilePath, to output: FilePath) throws(RedactionFailure) -> RedactionReport {
+    let file: InputFile
+    do { file = try InputFile(input) } catch { throw RedactionFailure(reading: error) }
+    do {
+      let written = try OutputFile(output, permissions: file.outputPermissions)
+      let report = try redact(file, to: RedactedFile(written.write))
+      try written.commit(durable: false)
+      return report
+    } catch { throw RedactionFailure(error, output) }
+  }
+
+  /// Writes the redacted copy of `input` to an open file, and reports the removals. Throws `FileFailure` of the output,
+  /// and as the others do.
+  package func redact(_ input: InputFile, to output: OpenFile) throws -> RedactionReport {
+    try redact(input, to: RedactedFile { bytes in try output.write(bytes) })
   }
 
   /// Writes the redacted dump to `output` and reports the removals. Throws `NotADump`, `InputFile.NotReadable` if the
@@ -70,10 +79,11 @@ public struct Redaction: Sendable {
   }
 }
 
+/// A file as a place for bytes.
 private final class RedactedFile: ByteOutput {
-  let file: OutputFile
+  private let append: (RawSpan) throws -> Void
 
-  init(_ file: OutputFile) { self.file = file }
+  init(_ append: @escaping (RawSpan) throws -> Void) { self.append = append }
 
-  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
+  func write(_ bytes: RawSpan) throws { try append(bytes) }
 }

@@ -156,11 +156,11 @@ struct CrashPageWriter {
   private mutating func findings() -> HTML {
     let all = view.allFindings
     let shown = all.mostSevere(Self.listedFindings)
-    let dropped = all.findings.count - shown.count + all.droppedCount
+    let dropped = all.count - shown.count + all.droppedCount
     if shown.isEmpty, dropped == 0 { return "" }
     var rows = HTML()
     for index in shown {
-      let finding = all.findings[index]
+      let finding = all[index]
       let severity: HTML =
         finding.severity == .error ? "<b class=\"error\">error</b>" : HTML(finding.severity.rawValue)
       let offset = finding.offset.map { "0x" + hexadecimal(UInt64($0)) } ?? "-"

@@ -24,7 +24,7 @@ public struct ModuleSnapshot: Sendable {
   /// The id of the build; nil if it has none.
   public var identity: Identity?
   /// The name by which debug information is searched.
-  package var debugName: Content?
+  public var debugName: Content?
 
   /// The annotations without types.
   public var simpleAnnotations: [Annotation] = []
@@ -32,11 +32,12 @@ public struct ModuleSnapshot: Sendable {
   public var annotationObjects: [AnnotationObject] = []
   /// Messages in the module, such as `__crash_info` or the dynamic loader's error.
   public var messages: [Content] = []
-  /// CFBundleIdentifier and CFBundleShortVersionString, if a report has them.
-  package var bundleID: String?
-  package var bundleVersion: String?
+  /// CFBundleIdentifier, if a report has it.
+  public var bundleID: String?
+  /// CFBundleShortVersionString, if a report has it.
+  public var bundleVersion: String?
   /// Such as "arm64e", if a report states it for the module and not only for the process.
-  package var architecture: String?
+  public var architecture: String?
 
   /// The identity of the module's build.
   public enum Identity: Sendable, Hashable {

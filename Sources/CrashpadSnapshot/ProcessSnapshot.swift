@@ -11,7 +11,8 @@ public struct ProcessSnapshot: Sendable {
 
   /// The process id; nil if unknown.
   public var processID: Int32?
-  package var parentProcessID: Int32?
+  /// The id of the parent process; nil if unknown.
+  public var parentProcessID: Int32?
   /// The start of the process; nil if unknown.
   public var startTime: Timestamp?
   /// The time at which the process was captured.
@@ -48,7 +49,7 @@ public struct ProcessSnapshot: Sendable {
   package var linux: LinuxSnapshot?
 
   /// The additional facts in a crash report; nil for a dump.
-  package var report: ReportSnapshot?
+  public var report: ReportSnapshot?
 
   package init(system: SystemSnapshot) { self.system = system }
 
@@ -80,7 +81,8 @@ public struct UUIDBytes: Sendable, Hashable {
   package let high: UInt64
   package let low: UInt64
 
-  package static let zero = UUIDBytes(high: 0, low: 0)
+  /// The UUID without a bit, which stands for none.
+  public static let zero = UUIDBytes(high: 0, low: 0)
 
   /// The halves are big-endian.
   package init(high: UInt64, low: UInt64) {
@@ -98,8 +100,8 @@ public struct UUIDBytes: Sendable, Hashable {
     UUIDBytes(high: high & ~0xf000 | version << 12, low: low & ~(0b11 << 62) | 0b10 << 62)
   }
 
-  /// Parses 32 hexadecimal digits, with or without the four hyphens.
-  package init?(text: String) {
+  /// Parses 32 hexadecimal digits, with or without the four hyphens; nil if the text has another form.
+  public init?(text: String) {
     let utf8 = Array(text.utf8)
     var digits: [UInt8] = []
     if utf8.count == 36 {

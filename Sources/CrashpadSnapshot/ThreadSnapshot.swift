@@ -8,15 +8,16 @@ public struct ThreadSnapshot: Sendable {
   package var priority: Int32?
   /// The address of thread-local data (TSD, TLS or TEB).
   package var dataAddress: UInt64?
+  /// The registers; nil if they were not captured.
   public var context: CPUContext?
   /// The captured stack; nil if no stack was captured.
   public var stack: Stack?
   /// The way in which the registers were captured, if an in-process handler wrote the dump and recorded it.
   package var capture: Capture?
   /// The stack, the innermost frame first, if the input lists the frames; nil if the stack has to be walked.
-  package var frames: [RecordedFrame]?
+  public var frames: [RecordedFrame]?
   /// The label of the dispatch queue that the thread ran.
-  package var queue: Content?
+  public var queue: Content?
 
   /// The capture methods of an in-process Linux handler; the raw values are those in its dump.
   package enum Capture: UInt32, Sendable {
@@ -36,7 +37,7 @@ public struct ThreadSnapshot: Sendable {
     public var region: MemoryRegion
     /// Whether the stack was built from the return addresses of an uncaught NSException and not
     /// captured. Its address is then 0.
-    package var isSynthetic: Bool
+    public var isSynthetic: Bool
 
     package init(region: MemoryRegion, isSynthetic: Bool = false) {
       self.region = region

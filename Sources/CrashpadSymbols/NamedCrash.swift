@@ -41,23 +41,25 @@ public struct NamedCrash: Sendable {
   ///   - symbols: files and directories to search for symbols: dSYM bundles, ELF files, Breakpad files. The directories
   /// in which this system installs debug files are searched too.
   public init(_ path: FilePath, symbols: [FilePath] = []) throws(DumpInputFailure) {
-    self.init(try DumpInput(path), symbols: symbols)
+    try self.init(DumpInput(path), symbols: symbols)
   }
 
   /// Reads and names a dump that is open; see the other initializer.
-  public init(_ input: DumpInput, symbols: [FilePath] = []) {
+  public init(_ input: DumpInput, symbols: [FilePath] = []) throws(DumpInputFailure) {
     let dump = Dump(input)
     guard let snapshot = dump.snapshot else {
       threads = []
       return
     }
-    let names = snapshot.modules.map { dump.name(of: $0).map(lastPathComponent) }
+    var names: [String?] = []
+    for module in snapshot.modules { names.append(try dump.name(of: module).map(lastPathComponent)) }
     let cache = SymbolCache(SymbolSearch(paths: symbols))
     threads = Symbolization(snapshot, input.file, cache, threads: .all).threads.map { thread in
       let frames = thread.frames.flatMap { frame in Self.frames(frame, module: frame.frame.module.flatMap { names[$0] })
       }
       return Thread(index: thread.index, isCrashed: thread.isCrashed, frames: frames)
     }
+    try dump.checkReading()
   }
 
   private static func frames(_ frame: Symbolization.Frame, module: String?) -> [Frame] {

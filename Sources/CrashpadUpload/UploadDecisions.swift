@@ -1,5 +1,6 @@
 internal import CrashpadDatabase
 internal import CrashpadFiles
+internal import CrashpadRedaction
 internal import Glibc
 
 /// The decisions that a run and its forecast share.
@@ -13,7 +14,7 @@ extension Uploading.Options {
   /// Whether an attachment is sent. As in Crashpad, the minidump wins over attachments with its name.
   func sends(_ attachment: Report.Attachment, of report: Report) -> Bool {
     let name = attachment.name.bytes
-    return sendsAttachments && name != Array(UploadFields.minidumpName.utf8)
+    return sendsAttachments ?? (redaction == nil) && name != Array(UploadFields.minidumpName.utf8)
       && name != UploadFields.fileName(of: report)
   }
 
@@ -46,7 +47,7 @@ extension Uploading.Options {
     var minidump = report
     if let redaction {
       minidump = try scratchFile()
-      try redaction(InputFile(report), minidump)
+      _ = try Redaction(redaction).redact(InputFile(report), to: minidump)
       try minidump.rewind()
     }
     let input = try InputFile(minidump)

@@ -55,7 +55,7 @@ extension Uploading {
   }
 
   /// The result of one report.
-  public struct Result: Sendable {
+  public struct ReportResult: Sendable {
     /// The report's id.
     public let id: UUIDBytes
     /// The outcome of its upload.
@@ -87,7 +87,7 @@ extension Uploading {
   public enum Event: Sendable {
     /// The number of reports to handle.
     case begins(count: Int)
-    case result(Result)
+    case result(ReportResult)
     case stops(Stop)
     /// The time of the last attempt could not be written into the settings. Reported once.
     case attemptNotNoted(FileFailure)

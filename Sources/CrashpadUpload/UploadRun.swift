@@ -72,7 +72,7 @@ final class UploadRun: @unchecked Sendable {
   }
 
   func report(_ id: UUIDBytes, _ outcome: Uploading.Outcome) {
-    state.withLock { _ in report(.result(Uploading.Result(id: id, outcome: outcome))) }
+    state.withLock { _ in report(.result(Uploading.ReportResult(id: id, outcome: outcome))) }
   }
 
   /// Ends the run: no further report is sent. Only the first reason is reported.

@@ -1,6 +1,6 @@
 public import CrashpadDatabase
-package import CrashpadFiles
-public import CrashpadSnapshot
+internal import CrashpadFiles
+internal import CrashpadSnapshot
 internal import Synchronization
 internal import Glibc
 internal import SystemPackage
@@ -14,65 +14,25 @@ internal import SystemPackage
 ///
 /// Source for what is sent: `handler/crash_report_upload_thread.cc`.
 public struct Uploading: Sendable {
-  /// The options of a run.
-  public struct Options: Sendable {
-    /// The server for the reports. If nil, reports are kept or skipped, as if uploads were not allowed.
-    public var destination: UploadDestination?
-    package var http = HTTPOptions()
-    package var policy = UploadPolicy()
-    /// Fields added to every report; they override its annotations.
-    package var fields: [UploadField] = []
-    /// Whether requests are compressed with gzip; nil for the destination's default. The length of a compressed
-    /// request is not known in advance.
-    public var compresses: Bool?
-    /// Whether product, version and client id are added to the URL, as Crashpad does, if the destination uses them.
-    public var identifiesClient = true
-    /// Sends only these reports, whatever the settings allow and however many attempts
-    /// failed; nil for all pending reports.
-    public var reports: [UUIDBytes]?
-    /// Treats all pending reports as if the caller had named them.
-    public var includesAll = false
-    /// Marks reports that the settings do not allow to upload as completed, as Crashpad
-    /// does. Otherwise they stay pending.
-    package var completesSkipped = false
-    /// Accepts a web page as a server's answer.
-    package var acceptsWebPages = false
-    /// The longest time without progress, and the longest wait for the answer after everything is sent.
-    public var timeout: Duration {
-      get { http.timeout }
-      set { http.timeout = newValue }
-    }
-    /// The number of reports sent in parallel.
-    public var jobs = 4
-    /// The time used to decide which attempts are due and to stamp them, in seconds
-    /// since 1970; nil for the system clock.
-    package var now: Int64?
-    /// Writes a redacted copy of the report to the second file, which is then sent in place of the report.
-    package var redaction: (@Sendable (_ report: InputFile, _ redacted: OpenFile) throws -> Void)?
-    /// Whether the files attached to a report are sent.
-    public var sendsAttachments = true
-
-    /// Options for a destination; without one, no report is sent.
-    public init(_ destination: UploadDestination?) { self.destination = destination }
-
-    /// The name under which the database remembers the pause of this server; contains no secrets.
-    var serverName: String { destination?.displayName ?? "" }
-  }
-
   let database: CrashDatabase
   let options: Options
 
   /// A run on `database`; begins with `run`.
-  public init(_ database: CrashDatabase, options: Options) {
+  public init(_ database: CrashDatabase, options: Options = Options()) {
     self.database = database
     self.options = options
   }
 
   /// Uploads the reports, and passes an event for each finished report to `report`, from one thread at a time.
   ///
-  /// Throws `UploadFailure` if there is no HTTP library or the settings do not state whether uploads are allowed, and
-  /// `FileFailure` if the database can't be used. Nothing is changed in these cases.
-  public func run(_ report: (Event) -> Void) throws {
+  /// Throws if there is no HTTP library, an option can't be used, the settings do not state whether uploads are allowed,
+  /// or the database can't be used. Nothing is changed in these cases.
+  public func run(_ report: (Event) -> Void) throws(UploadFailure) {
+    do { try send(report) } catch { throw UploadFailure(error) }
+  }
+
+  private func send(_ report: (Event) -> Void) throws {
+    try options.check()
     let ids = try reportIDs()
     report(.begins(count: ids.count))
     if ids.isEmpty, try !database.hasDeadSessions() { return }
@@ -118,8 +78,14 @@ public struct Uploading: Sendable {
 
   /// Reports what a run would do with each report, and changes nothing.
   ///
-  /// Throws `UploadFailure` if the settings do not state whether uploads are allowed, and `FileFailure`.
-  public func forecast(_ report: (Event) -> Void) throws {
+  /// Throws if an option can't be used, the settings do not state whether uploads are allowed, or the database can't be
+  /// read.
+  public func forecast(_ report: (Event) -> Void) throws(UploadFailure) {
+    do { try foretell(report) } catch { throw UploadFailure(error) }
+  }
+
+  private func foretell(_ report: (Event) -> Void) throws {
+    try options.check()
     let ids = try reportIDs()
     report(.begins(count: ids.count))
     if ids.isEmpty { return }
@@ -131,7 +97,7 @@ public struct Uploading: Sendable {
         outcome = try forecast(id, settings, pause)
         if case .planned = outcome { settings.lastUploadAttemptTime = options.currentTime }
       } catch { outcome = .unusable(error) }
-      report(.result(Result(id: id, outcome: outcome)))
+      report(.result(ReportResult(id: id, outcome: outcome)))
     }
   }
 

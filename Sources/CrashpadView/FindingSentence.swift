@@ -41,7 +41,7 @@ extension Finding {
 extension FindingList {
   /// The indices of the `count` most severe findings, the most severe first.
   package func mostSevere(_ count: Int) -> ArraySlice<Int> {
-    findings.indices.sorted { (findings[$0].severity, -$0) > (findings[$1].severity, -$1) }.prefix(count)
+    indices.sorted { (self[$0].severity, -$0) > (self[$1].severity, -$1) }.prefix(count)
   }
 
   /// The number of findings that were made but not kept.

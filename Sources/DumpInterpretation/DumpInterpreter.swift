@@ -21,7 +21,7 @@ package struct DumpInterpreter: Sendable {
   }
 
   /// The result of an interpretation.
-  package struct Result: Sendable {
+  package struct Interpretation: Sendable {
     /// Nil if the dump was rejected; the last error finding has the reason.
     package let snapshot: ProcessSnapshot?
     package let findings: FindingList
@@ -41,12 +41,12 @@ package struct DumpInterpreter: Sendable {
   let maximumEntries: Int
 
   /// Interprets `tree`, which was read from `bytes`.
-  package static func interpret(_ tree: DumpTree, in bytes: RawSpan, options: Options = Options()) -> Result {
+  package static func interpret(_ tree: DumpTree, in bytes: RawSpan, options: Options = Options()) -> Interpretation {
     var findings = FindingList(limit: options.limits.maximumFindings)
     if let incomplete = tree.incomplete { findings.append(incomplete) }
-    func rejected(_ finding: Finding?) -> Result {
+    func rejected(_ finding: Finding?) -> Interpretation {
       if let finding { findings.append(finding) }
-      return Result(snapshot: nil, findings: findings)
+      return Interpretation(snapshot: nil, findings: findings)
     }
     // These checks are in Crashpad's order, so that the reason for a rejection is the same.
     if tree.isEmpty { return rejected(tree.incomplete == nil ? Finding(InterpretationRules.emptyDump) : nil) }
@@ -85,7 +85,7 @@ package struct DumpInterpreter: Sendable {
     if let modules = root.modules.array { interpreter.readModules(modules, bytes) }
     let hasException = interpreter.readException(root, bytes)
     if isLinux { interpreter.arrangeModules(root.linux.map, bytes) }
-    return Result(snapshot: hasException ? interpreter.snapshot : nil, findings: interpreter.findings)
+    return Interpretation(snapshot: hasException ? interpreter.snapshot : nil, findings: interpreter.findings)
   }
 
   private static func architecture(

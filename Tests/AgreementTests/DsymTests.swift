@@ -51,7 +51,7 @@ struct DsymTests {
     let build = try AppleBuild(dwarf: 5)
     try build.writeUniversal("universal")
     let address = try #require(build.library.addresses.first)
-    func lookup(_ options: String...) throws -> Tool.Result {
+    func lookup(_ options: String...) throws -> Tool.Outcome {
       try Tool.run(["symbols", "lookup", "universal", String(address, radix: 16)] + options, in: build.folder)
     }
     let (chosen, unchosen) = (try lookup("--arch", "arm64"), try lookup())

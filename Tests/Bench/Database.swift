@@ -58,13 +58,13 @@ extension Bench {
     try workspace.remove(database)
   }
 
-  private func databaseGoal(_ text: String, _ results: [Result], _ factor: Double) -> String {
+  private func databaseGoal(_ text: String, _ results: [Timing], _ factor: Double) -> String {
     options.isQuick
       ? "goal \(text): only judged without --quick"
       : Text.goal(text, results[1].wall.median <= factor * results[0].wall.median)
   }
 
-  private func show(_ results: [Result], per unit: String, _ count: Int) {
+  private func show(_ results: [Timing], per unit: String, _ count: Int) {
     var table = Table("", "median ms", "min ms", "ratio", "ratio, min", "user ms", "system ms", unit, "peak MiB")
     for result in results {
       table.add(

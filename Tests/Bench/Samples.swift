@@ -35,7 +35,7 @@ struct Contender {
 }
 
 /// All runs of one contender.
-struct Result {
+struct Timing {
   let name: String
   var wall = Samples()
   var user = Samples()
@@ -46,8 +46,8 @@ struct Result {
 extension Workspace {
   /// Runs A B C A B C …, so that a disturbance of the machine meets all of them. The first round is not counted: it brings
   /// inputs and programs into the page cache.
-  func interleave(_ contenders: [Contender], rounds: Int) throws -> [Result] {
-    var results = contenders.map { Result(name: $0.name) }
+  func interleave(_ contenders: [Contender], rounds: Int) throws -> [Timing] {
+    var results = contenders.map { Timing(name: $0.name) }
     for round in 0...rounds {
       for (index, contender) in contenders.enumerated() {
         if let output = contender.output { try putAside(output) }

@@ -158,7 +158,7 @@ extension Bench {
     }
   }
 
-  private func showProcessorTime(_ results: [Result]) {
+  private func showProcessorTime(_ results: [Timing]) {
     var table = Table("", "user ms", "system ms", "both", "ratio", "median ms", "peak MiB")
     for result in results {
       table.add(
@@ -170,7 +170,7 @@ extension Bench {
   }
 }
 
-extension Result {
+extension Timing {
   /// Seconds of user and system time.
   fileprivate var processor: Double { user.median + system.median }
 }

@@ -75,7 +75,7 @@ extension Bench {
     options.isQuick ? "goal \(text): only judged without --quick" : Text.goal(text, isMet)
   }
 
-  func columns(_ result: Result, _ base: Result) -> [String] {
+  func columns(_ result: Timing, _ base: Timing) -> [String] {
     [
       result.name, Text.milliseconds(result.wall.median), Text.milliseconds(result.wall.minimum),
       Text.ratio(result.wall.median / base.wall.median), Text.ratio(result.wall.minimum / base.wall.minimum),

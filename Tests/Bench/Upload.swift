@@ -35,7 +35,7 @@ extension Bench {
     ]
     let results = try workspace.interleave(contenders, rounds: rounds)
     var table = Table("", "reports/s", "best", "ratio", "user us each", "system us each", "peak MiB")
-    func rate(_ result: Result) -> Double {
+    func rate(_ result: Timing) -> Double {
       Double(result.name == results[0].name ? curls : count) / result.wall.median
     }
     for result in results {

@@ -76,7 +76,10 @@ final class Steps: Sendable {
       }
       tell("events of \(count)")
     case "refuse-events":
-      do { try CrashpadClient.sendCrashEvents { _ in throw Refusal() } } catch is Refusal { tell("refused") }
+      do { try CrashpadClient.sendCrashEvents { _ in throw Refusal() } } catch {
+        guard case .send(is Refusal) = error else { throw error }
+        tell("refused")
+      }
     case "file": tell(try CrashpadClient.processIntermediateDump(FilePath(value), annotations: ["later": "by path"]))
     case "allow": try CrashpadClient.setUploadsEnabled(value != "no")
     case "allowed": tell("allowed \(try CrashpadClient.uploadsEnabled())")

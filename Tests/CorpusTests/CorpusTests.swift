@@ -62,12 +62,12 @@ struct CorpusTests {
     let array = try Corpus.bytes("\(name).idump")
     let bytes = unsafe array.span.bytes
     let result = DumpInterpreter.interpret(DumpTree(parsing: bytes), in: bytes, options: options)
-    guard let snapshot = result.snapshot else { return (nil, result.findings.findings) }
+    guard let snapshot = result.snapshot else { return (nil, Array(result.findings)) }
     let output = MemoryOutput()
     var writer = ByteWriter(to: output)
     try MinidumpWriter(snapshot, input: bytes).write(to: &writer, bytes)
     try writer.finish()
-    return (output.bytes, result.findings.findings)
+    return (output.bytes, Array(result.findings))
   }
 
   @Test("The manifest is read, and has every outcome")

@@ -15,7 +15,8 @@ struct Crasher {
 
   /// `./program ARGUMENTS --database db` in the folder, inside of `wrapper` (a command that ends where the program's
   /// stands), if there is one.
-  func run(_ arguments: String, database: String = "db", wrapper: String = "", limit: Int = 120) throws -> Tool.Result {
+  func run(_ arguments: String, database: String = "db", wrapper: String = "", limit: Int = 120) throws -> Tool.Outcome
+  {
     try Tool.shell(
       "ulimit -c 0; export SWIFT_BACKTRACE=enable=no; \(wrapper) ./program \(arguments) --database \(database)",
       in: folder, limit: limit)

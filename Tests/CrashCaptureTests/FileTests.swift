@@ -9,7 +9,7 @@ struct FileTests {
   private static let pending = "db/pending-serialized-ios-dump"
 
   /// The script, in which `files` is the program of this name, and `crashpadctl run` has the handler.
-  private static func shell(_ script: String, in folder: TemporaryFolder) throws -> Tool.Result {
+  private static func shell(_ script: String, in folder: TemporaryFolder) throws -> Tool.Outcome {
     try HandlerProgram.files.link(into: folder)
     return try Tool.shell(
       """

@@ -25,7 +25,7 @@ enum HandlerProgram: String {
   }
 
   private static func run(_ command: String) throws(NotBuilt) {
-    let result: Tool.Result
+    let result: Tool.Outcome
     do { result = try Tool.shell(command, in: TemporaryFolder(), limit: 120) } catch {
       throw NotBuilt(description: "\(error)")
     }

@@ -10,8 +10,8 @@ struct HandlerTests {
   /// What a program printed without the handler and with it, and the folder in which the database `db` is.
   struct Pair {
     let folder: TemporaryFolder
-    let without: Tool.Result
-    let with: Tool.Result
+    let without: Tool.Outcome
+    let with: Tool.Outcome
 
     /// - Parameters:
     ///   - setup: done once before both.

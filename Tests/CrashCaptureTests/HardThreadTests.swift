@@ -5,7 +5,7 @@ import ToolRunner
 /// Threads that do not stop, or do not show where they are.
 @Suite("Threads that are hard to find or to stop", .enabled(if: HandlerLibrary.canBeBuilt, "no clang"))
 struct HardThreadTests {
-  private static func run(_ arguments: String, wrapper: String = "", _ crasher: Crasher) throws -> Tool.Result {
+  private static func run(_ arguments: String, wrapper: String = "", _ crasher: Crasher) throws -> Tool.Outcome {
     try Tool.shell("ulimit -c 0; \(wrapper) ./surroundings \(arguments)", in: crasher.folder)
   }
 

@@ -188,7 +188,7 @@ struct ServerTests {
   /// Each line that was printed with the handler was printed without it, and the other way round.
   private static func compareLines(_ pair: HandlerTests.Pair, ignoring pattern: String?) throws {
     let ignored = try pattern.map { try Regex($0) }
-    func lines(_ result: Tool.Result) -> Set<String> {
+    func lines(_ result: Tool.Outcome) -> Set<String> {
       let lines = withoutNumbers(result.text + "\n" + result.errorText).split(whereSeparator: \.isNewline).map(
         String.init)
       return Set(lines.filter { line in ignored.map { line.firstMatch(of: $0) == nil } ?? true })

@@ -267,7 +267,7 @@ struct CrashTextTests {
         "0x0000000100011004", with: "0x0000000900011004"))
     #expect(unknown.codes == ["report-missing-image"])
     #expect(unknown.image(unknown.frames(0)[1]) == "Else")
-    let finding = try #require(unknown.reading.findings.findings.first)
+    let finding = try #require(unknown.reading.findings.first)
     let place = try #require(finding.offset)
     #expect(String(decoding: unknown.bytes[place...].prefix(8), as: UTF8.self) == "1   Else")
   }
@@ -288,6 +288,6 @@ struct CrashTextTests {
     let reading = Reading("panic(cpu 1 caller 0xffffff8003814e17): \"timed out\"\nBacktrace (CPU 1)\n")
     #expect(reading.form == .crash)
     #expect(reading.snapshot == nil)
-    #expect(reading.reading.findings.findings.map(\.found) == [.text("Panic")])
+    #expect(reading.reading.findings.map(\.found) == [.text("Panic")])
   }
 }

@@ -8,7 +8,7 @@ import ToolRunner
 struct PackedInputTests {
   private static let report = Array(SampleReports.phone.utf8)
 
-  private func inspect(_ bytes: [UInt8], _ name: String = "input", options: String = "") throws -> Tool.Result {
+  private func inspect(_ bytes: [UInt8], _ name: String = "input", options: String = "") throws -> Tool.Outcome {
     let folder = try TemporaryFolder()
     try folder.write(bytes, to: name)
     return try Tool.shell("crashpadctl inspect \(options) \(name)", in: folder)

@@ -22,7 +22,7 @@ struct Reading {
 
   var snapshot: ProcessSnapshot? { reading.snapshot }
   var report: ReportSnapshot? { reading.snapshot?.report }
-  var codes: [String] { reading.findings.findings.map(\.rule.code) }
+  var codes: [String] { reading.findings.map(\.rule.code) }
 
   func text(_ content: Content?) -> String? {
     guard let content, let snapshot else { return nil }
@@ -54,7 +54,7 @@ struct Reading {
     }
     let frames = snapshot.threads.flatMap { $0.frames ?? [] } + (snapshot.report?.lastException ?? [])
     return frames.allSatisfy { $0.module.map { snapshot.modules.indices.contains($0) } ?? true }
-      && reading.findings.findings.allSatisfy { $0.offset.map { $0 <= bytes.count } ?? true }
+      && reading.findings.allSatisfy { $0.offset.map { $0 <= bytes.count } ?? true }
   }
 }
 

@@ -215,7 +215,7 @@ struct RealReportTests {
   func refused(_ file: String, _ name: String) throws {
     let reading = try RealReports.read(file)
     #expect(reading.snapshot == nil)
-    let finding = try #require(reading.reading.findings.findings.first)
+    let finding = try #require(reading.reading.findings.first)
     #expect(finding.rule.code == "report-not-a-crash")
     #expect(finding.found == .text(name))
   }

@@ -30,7 +30,8 @@ struct ReportLeafTests {
     "hang version": "the version of the form", "metricKit version": "the version of the form",
     "ips flavor": "the kind of registers", "swiftJSON kind": "the kind of the report, and of frames",
     // Texts that stand twice.
-    "hang binaryName": "the first frame of the image names it", "hang binaryUUID": "the first frame of the image has it",
+    "hang binaryName": "the first frame of the image names it",
+    "hang binaryUUID": "the first frame of the image has it",
     "swiftJSON image": "the list of images has it", "ksCrash object_name": "the list of images has it",
     "metricKit bundleIdentifier": "the first diagnostic has it",
     // Known losses.
@@ -75,7 +76,7 @@ struct ReportLeafTests {
 
     init(_ reading: Reading) {
       if let snapshot = reading.snapshot { add(snapshot, "", reading) }
-      texts += reading.reading.findings.findings.map { "\($0.rule.code) \($0.path)" }
+      texts += reading.reading.findings.map { "\($0.rule.code) \($0.path)" }
     }
 
     private mutating func add(_ value: Any, _ path: String, _ reading: Reading) {
@@ -84,7 +85,9 @@ struct ReportLeafTests {
       if let content = value as? Content { return texts.append("\(path)=\(reading.text(content) ?? "")") }
       let children = Mirror(reflecting: value).children
       if children.isEmpty { return texts.append("\(path)=\(value)") }
-      for (index, child) in children.enumerated() { add(child.value, "\(path).\(child.label ?? String(index))", reading) }
+      for (index, child) in children.enumerated() {
+        add(child.value, "\(path).\(child.label ?? String(index))", reading)
+      }
     }
   }
 }

@@ -22,7 +22,7 @@ struct CProgramTests {
       + "-Wl,-rpath,'\(products)' -Wl,--allow-shlib-undefined"
   }
 
-  private func run(_ program: ClientProgram, _ command: String) throws -> Tool.Result {
+  private func run(_ program: ClientProgram, _ command: String) throws -> Tool.Outcome {
     try Tool.shell("ulimit -c 0; SWIFT_BACKTRACE=enable=no exec ./\(command)", in: program.folder)
   }
 

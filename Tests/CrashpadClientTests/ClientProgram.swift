@@ -17,7 +17,7 @@ struct ClientProgram {
   /// Where the products are: beside the test bundle.
   static let products = URL(fileURLWithPath: Tool.path).deletingLastPathComponent()
 
-  struct Result {
+  struct Outcome {
     let lines: [String]
     let errors: String
     /// That of a signal is 128 more than its number.
@@ -25,13 +25,13 @@ struct ClientProgram {
   }
 
   /// Runs the program with these steps to its end.
-  func run(_ steps: String...) throws -> Result { try run(steps) }
+  func run(_ steps: String...) throws -> Outcome { try run(steps) }
 
-  func run(_ steps: [String]) throws -> Result {
+  func run(_ steps: [String]) throws -> Outcome {
     let program = Self.products.appending(path: "client-program").path
     let words = ([program, database.path] + steps).map { "'\($0)'" }.joined(separator: " ")
     let result = try Tool.shell("ulimit -c 0; SWIFT_BACKTRACE=enable=no exec \(words)", in: folder)
-    return Result(
+    return Outcome(
       lines: result.text.split(separator: "\n").map(String.init), errors: result.errorText, status: result.status)
   }
 

@@ -36,6 +36,21 @@ struct HangMonitorTests {
     #expect(report.object("unfinished-task-2") == nil)
   }
 
+  @Test("A watch that ends during its hang is in no later dump")
+  func stoppedInHang() throws {
+    let program = try ClientProgram()
+    let result = try program.run(
+      ["start=app", "monitor=20,500,\(Self.day)", "watch=queue"] + Self.rounds
+        + ["block=queue", "until=hangs", "stop-watching=com.example.queue"] + Self.rounds(4...6)
+        + ["defer", "release=queue", "tell=on"])
+    #expect(result.lines.last == "on", "\(result.lines)")
+    let dumps = try program.dumpNames().filter { $0 != ".app.runs" }
+    #expect(dumps == ["app@UUID"], "the dump of the hang is gone: \(dumps)")
+    #expect(try program.run("start=app", "process").status == 0)
+    let report = try #require(try program.reports(in: "pending").first)
+    #expect(try DumpFacts(report).object("hang") == nil)
+  }
+
   @Test("When the process dies in a hang, the next start makes its dump pending")
   func death() throws {
     let program = try ClientProgram()
@@ -49,7 +64,10 @@ struct HangMonitorTests {
   }
 
   /// Tasks that expire say that the monitor went through its watches so often.
-  private static let rounds = (1...3).flatMap { ["begin=\($0),1", "until=handler of \($0)", "end=\($0)"] }
+  private static let rounds = rounds(1...3)
+  private static func rounds(_ numbers: ClosedRange<Int>) -> [String] {
+    numbers.flatMap { ["begin=\($0),1", "until=handler of \($0)", "end=\($0)"] }
+  }
 
   @Test(
     "What is watched hangs while it is blocked",

@@ -76,7 +76,8 @@ struct CrashDatabaseTests {
   func open() throws {
     let work = FilePath(scratch.temporary.work.path)
     try scratch.temporary.write([], to: "other/file")
-    #expect(throws: CrashDatabase.NotADatabase.self) { _ = try CrashDatabase(work.appending("other")) }
+    let other = work.appending("other")
+    #expect(throws: CrashDatabase.OpenFailure.notADatabase(other)) { _ = try CrashDatabase(other) }
     for (index, part) in (parts + ["settings.dat", "rejected"]).enumerated() {
       try scratch.temporary.write([], to: "p\(index)/\(part)/x")
       let database = try CrashDatabase(work.appending("p\(index)"))

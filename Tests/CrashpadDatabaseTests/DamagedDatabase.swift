@@ -91,7 +91,7 @@ extension ScratchDatabase {
   /// What `DatabaseCheck` finds: "pending/x.meta [code]", sorted.
   func found(ignoring ignored: Set<String> = []) -> [String] {
     let findings = DatabaseCheck(database, now: Sample.now, ignoring: ignored).run().findings
-    return findings.findings.map { "\($0.path) [\($0.rule.code)]" }.sorted()
+    return findings.map { "\($0.path) [\($0.rule.code)]" }.sorted()
   }
 
   /// Every file's bytes by its path; what is no file by a word.

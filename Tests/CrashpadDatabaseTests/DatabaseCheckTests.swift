@@ -343,7 +343,7 @@ struct DatabaseCheckTests {
     }
     thread.start()
     repeat {
-      let findings = DatabaseCheck(scratch.database, now: Sample.now).run().findings.findings
+      let findings = DatabaseCheck(scratch.database, now: Sample.now).run().findings
       #expect(findings.filter { $0.severity > .note }.map { "\($0.path) [\($0.rule.code)]" } == [])
     } while isDone.values.isEmpty
     #expect(failures.values == [])
@@ -355,7 +355,7 @@ struct DatabaseCheckTests {
     let scratch = try ScratchDatabase.healthy()
     for number in 0..<1100 { try scratch.write([], to: "pending/note-\(number)") }
     let findings = DatabaseCheck(scratch.database, now: Sample.now).run().findings
-    #expect(findings.findings.count == 1000)
+    #expect(findings.count == 1000)
     #expect(findings.count(of: .note) == 1100)
   }
 
@@ -367,7 +367,7 @@ struct DatabaseCheckTests {
     for name in ["", "/pending"] { _ = try Folder(FilePath(path.string + name)).setPermissions(0o700) }
     let findings = DatabaseCheck(try CrashDatabase(path), now: Sample.now).run().findings
     #expect(
-      findings.findings.map(\.rule.code).sorted() == [
+      findings.map(\.rule.code).sorted() == [
         "missing-directory", "missing-directory", "missing-directory", "missing-metadata", "settings-missing",
       ])
   }

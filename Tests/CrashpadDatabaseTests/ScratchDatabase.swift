@@ -158,7 +158,10 @@ func failureCode(_ body: () throws -> Void) -> Errno? {
   do {
     try body()
     return nil
-  } catch { return (error as? FileFailure)?.errno }
+  } catch {
+    let cause = (error as? CrashDatabase.OpenFailure)?.cause ?? (error as? ReportChangeFailure)?.cause ?? error
+    return (cause as? FileFailure)?.errno
+  }
 }
 
 extension NewReport {

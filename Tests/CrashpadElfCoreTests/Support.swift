@@ -19,14 +19,14 @@ struct Reading: Sendable {
     self.bytes = bytes
     let result = withBytes(bytes) { CoreReader.read($0, options: options, limits: limits) }
     snapshot = result.snapshot
-    findings = result.findings.findings
+    findings = Array(result.findings)
   }
 
   init(minidump bytes: [UInt8]) {
     self.bytes = bytes
     let result = withBytes(bytes) { MinidumpReader.read($0) }
     snapshot = result.snapshot
-    findings = result.findings.findings
+    findings = Array(result.findings)
   }
 
   /// The minidump of the snapshot.

@@ -71,7 +71,7 @@ struct HostileElfTests {
     ])
     let info = try #require(try Self.info(bytes))
     #expect(info.lookup(0x1000) { _ in nil }?.frames.last?.function == "f")
-    #expect(info.findings.findings.map(\.rule.code) == ["bad-dwarf"])
+    #expect(info.findings.map(\.rule.code) == ["bad-dwarf"])
   }
 
   @Test("Hundreds of units with one long table of lines are not all read")
@@ -92,7 +92,7 @@ struct HostileElfTests {
       (".debug_info", 0, Array(repeating: unit, count: 400).flatMap { $0 }),
     ])
     let source = try Self.write(bytes).source
-    #expect(source.files.info?.findings.findings.map(\.rule.code) == ["bad-dwarf"])
+    #expect(source.files.info?.findings.map(\.rule.code) == ["bad-dwarf"])
   }
 
   /// A table of DWARF 4 with one file, and sequences of rows.
@@ -138,7 +138,7 @@ struct HostileElfTests {
     ])
     let info = try #require(try Self.info(bytes))
     #expect(units == 2 ? info.units.count == 2 : info.units.count < units)
-    #expect(info.findings.findings.first?.rule.code == (units == 2 ? nil : "bad-dwarf"))
+    #expect(info.findings.first?.rule.code == (units == 2 ? nil : "bad-dwarf"))
   }
 
   @Test("Compressed debug information that would become far larger is not decompressed")
@@ -180,7 +180,7 @@ struct HostileElfTests {
     try #require(made == 0)
     let file = try ElfSymbols(FilePath(folder.url("a").path))
     #expect(file.symbolize(0x1000 &- file.imageBase) == nil)
-    #expect(file.findings.findings.map(\.rule.code) == ["split-dwarf-missing"])
+    #expect(file.findings.map(\.rule.code) == ["split-dwarf-missing"])
   }
 
   @Test("What descriptions of frames share has an end", arguments: [4000, 5000])
@@ -239,8 +239,8 @@ struct HostileElfTests {
     let file = try SymbolFiles.open(FilePath(folder.url("a").path))
     #expect(file.frameRules(at: 0x1010, .x86_64) == nil)
     #expect(file.symbolize(0x1010) == nil)
-    #expect(Set(file.findings.findings.map(\.rule.code)) == ["bad-frame-rules", "unknown-compression"])
-    #expect(Set(file.findings.findings.map(\.path)) == [".eh_frame", ".gnu_debugdata"])
+    #expect(Set(file.findings.map(\.rule.code)) == ["bad-frame-rules", "unknown-compression"])
+    #expect(Set(file.findings.map(\.path)) == [".eh_frame", ".gnu_debugdata"])
   }
 
   @Test("A file that is compressed as a whole is no ELF file")

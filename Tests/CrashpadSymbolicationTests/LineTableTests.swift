@@ -99,7 +99,7 @@ struct LineTableTests {
       #expect(table?.path(3) == "/c.c")
     }
     #expect(table?.path(5) == nil)
-    #expect(sections.findings.list.findings.isEmpty)
+    #expect(sections.findings.list.isEmpty)
   }
 
   @Test("Numbers may be in the other order", arguments: 2...5)
@@ -116,7 +116,7 @@ struct LineTableTests {
     for count in stride(from: 1, to: whole.count, by: Soak.times(1, or: 5)) {
       let (table, sections) = try Self.read(Array(whole.prefix(count)))
       #expect(table == nil)
-      #expect(sections.findings.list.findings.map(\.rule.code) == ["bad-line-table"])
+      #expect(sections.findings.list.map(\.rule.code) == ["bad-line-table"])
     }
   }
 
@@ -126,7 +126,7 @@ struct LineTableTests {
     let (table, sections) = try Self.read(Self.table(version: 4, program: program))
     #expect(Self.place(table, 0x1004) == "/src/inc/a.c:1:0")
     #expect(Self.place(table, 0x1008) == nil)
-    #expect(sections.findings.list.findings.map(\.rule.code) == ["bad-line-table"])
+    #expect(sections.findings.list.map(\.rule.code) == ["bad-line-table"])
   }
 
   @Test("Where addresses go back another sequence begins; dropped functions have none")

@@ -107,7 +107,7 @@ struct MachOFileTests {
     let bytes = MachOSynth.universal([(synth.cpu, synth.bytes()), (synth.cpu, synth.bytes())])
     let (slices, findings) = MachOFile.slices(of: InputFile(bytes: Array(bytes.dropLast())))
     #expect(slices.count == 1)
-    #expect(findings.findings.map(\.rule.code) == ["bad-slice"])
+    #expect(findings.map(\.rule.code) == ["bad-slice"])
   }
 
   @Test("What is not read is refused by name")
@@ -138,7 +138,7 @@ struct MachOFileTests {
     var synth = MachOSynth.sample()
     synth.extra = [MachOSynth.command(2, Bytes.of([0x0fff_ffff_0000_0020, 0x0000_1000_0000_0020]))]
     let file = try file(synth)
-    #expect(file.findings.findings.map(\.rule.code) == ["mach-o-range"])
+    #expect(file.findings.map(\.rule.code) == ["mach-o-range"])
     #expect(file.uuid != nil)
     #expect(file.symbols().count == 4)
   }
@@ -148,7 +148,7 @@ struct MachOFileTests {
     var synth = MachOSynth.sample()
     synth.extra = [[0x0c, 0, 0, 0, 0xff, 0xff, 0, 0]]
     let file = try file(synth)
-    #expect(file.findings.findings.map(\.rule.code) == ["bad-load-command"])
+    #expect(file.findings.map(\.rule.code) == ["bad-load-command"])
     #expect(file.symbols().count == 4)
   }
 
@@ -158,7 +158,7 @@ struct MachOFileTests {
     synth.functionStarts = [0x80, 0x20, 0x20, 0x80]
     let file = try file(synth)
     #expect(file.functionStarts.map { $0 - text } == [0, 0x20])
-    #expect(file.findings.findings.map(\.rule.code) == ["bad-function-starts"])
+    #expect(file.findings.map(\.rule.code) == ["bad-function-starts"])
   }
 
   @Test("Sections that are encrypted are not read as code")

@@ -8,7 +8,7 @@ struct DiskTests {
   private static let process = Scenario.process
 
   /// Runs a command in a new file system of that size, with a copy of `db` in it; `out` gets what is there in the end.
-  private func onDisk(_ size: String, _ folder: TemporaryFolder, _ command: String) throws -> Tool.Result {
+  private func onDisk(_ size: String, _ folder: TemporaryFolder, _ command: String) throws -> Tool.Outcome {
     try FileManager.default.createDirectory(at: folder.url("disk"), withIntermediateDirectories: true)
     let script = "mount -t tmpfs -o mode=755,size=\(size) none disk && cp -a db disk/ && cd disk && { \(command); }"
     return try Tool.shell(

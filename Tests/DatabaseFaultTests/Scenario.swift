@@ -65,7 +65,7 @@ struct Stage {
   func tree(_ name: String) throws -> Tree { try Tree(at: folder.url("\(name)/db")).withFixedClientID() }
 
   /// Runs the scenario's command on a copy, or another.
-  func run(_ name: String, _ fault: Fault = .none, command: String? = nil, log: String? = nil) throws -> Tool.Result {
+  func run(_ name: String, _ fault: Fault = .none, command: String? = nil, log: String? = nil) throws -> Tool.Outcome {
     let prefix = fault.prefix(folder, root: "\(name)/db", log: log)
     return try Tool.shell("cd \(name) && exec \(prefix) crashpadctl \(command ?? scenario.command)", in: folder)
   }

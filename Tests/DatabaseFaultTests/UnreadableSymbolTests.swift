@@ -28,7 +28,7 @@ struct UnreadableSymbolTests {
     return folder
   }
 
-  private func check(_ result: Tool.Result, _ path: String, _ reason: String, _ command: String) {
+  private func check(_ result: Tool.Outcome, _ path: String, _ reason: String, _ command: String) {
     #expect(result.status < 2, "\(command): \(result.status)\n\(result.errorText)")
     let lines = result.errorText.split(separator: "\n").filter { $0.contains("[unreadable-symbols]") }
     #expect(lines.count == 1, "\(command)\n\(result.errorText)")

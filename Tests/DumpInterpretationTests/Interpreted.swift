@@ -21,7 +21,7 @@ struct Interpreted {
       DumpInterpreter.interpret(DumpTree(parsing: $0, limits: options.limits), in: $0, options: options)
     }
     snapshot = result.snapshot
-    findings = result.findings.findings
+    findings = Array(result.findings)
   }
 
   init(_ bytes: [UInt8], architecture: CPUArchitecture) {

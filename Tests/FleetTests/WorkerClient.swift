@@ -19,7 +19,7 @@ struct WorkerClient {
     }
   }
 
-  struct Result {
+  struct Outcome {
     let answers: [Answer]
     let errors: String
     let status: Int32
@@ -40,7 +40,7 @@ struct WorkerClient {
   /// Runs a worker on `input`; a shell stands before it, with `setting` as its variables.
   static func run(
     _ options: String, setting: String = "", in folder: TemporaryFolder, _ input: Data, reader: String = "cat"
-  ) throws -> Result {
+  ) throws -> Outcome {
     try input.write(to: folder.url("requests"))
     // The output goes through a pipe, as limits of files would count for it; the shell has no variable for its first status.
     let result = try Tool.shell(
@@ -53,7 +53,7 @@ struct WorkerClient {
       answers.append(answer)
       rest = left
     }
-    return Result(
+    return Outcome(
       answers: answers, errors: result.errorText, status: Int32(status.filter(\.isNumber)) ?? -1, rest: rest)
   }
 

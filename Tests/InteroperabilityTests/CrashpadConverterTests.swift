@@ -17,7 +17,7 @@ struct CrashpadConverterTests {
   private static let id = "0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f1"
 
   /// It takes the file that it reads away, as Crashpad does.
-  private func convert(_ dump: String, in folder: TemporaryFolder) throws -> Tool.Result {
+  private func convert(_ dump: String, in folder: TemporaryFolder) throws -> Tool.Outcome {
     try Tool.shell(
       """
       cp '\(dump)' theirs.idump && '\(Peers.crashpadConverter ?? "")' theirs.idump theirs.dmp \

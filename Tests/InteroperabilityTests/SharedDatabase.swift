@@ -57,10 +57,10 @@ struct SharedDatabase {
 
   /// Runs `crashpadctl database` on the database.
   @discardableResult
-  func tool(_ arguments: String..., status: Int32 = 0) throws -> Tool.Result { try tool(arguments, status: status) }
+  func tool(_ arguments: String..., status: Int32 = 0) throws -> Tool.Outcome { try tool(arguments, status: status) }
 
   @discardableResult
-  func tool(_ arguments: [String], status: Int32 = 0) throws -> Tool.Result {
+  func tool(_ arguments: [String], status: Int32 = 0) throws -> Tool.Outcome {
     let result = try Tool.run(["database", arguments[0], "-d", "db"] + arguments.dropFirst(), in: needFolder())
     #expect(result.status == status, "\(arguments): \(result.errorText)")
     return result

@@ -45,7 +45,7 @@ struct DumpInputTests {
   func conversion() throws {
     try folder.write(Array("MDMP".utf8) + [UInt8](repeating: 0, count: 28), to: "a.dmp")
     let input = try DumpInput(path("a.dmp"))
-    let error = #expect(throws: DumpInputFailure.self) {
+    let error = #expect(throws: ConversionFailure.self) {
       _ = try Conversion(to: .minidump).convert(input, to: path("b.dmp"))
     }
     #expect(error?.description == "is a minidump, which is not converted to minidump")
@@ -65,10 +65,55 @@ struct DumpInputTests {
         let expected = original.name.map { content in
           withBytes(example.dump.bytes) { trip.original.text(content, in: $0) }
         }
-        #expect(dump.name(of: module) == expected)
+        #expect(try dump.name(of: module) == expected)
         if expected?.isEmpty == false { named += 1 }
       }
     }
     #expect(named > 10)
+  }
+
+  @Test("Reading texts and bytes fails after the file of the dump became shorter")
+  func shorter() throws {
+    // A file of this size is mapped, and the signal of a missing page ends nothing.
+    MappingGuard.install {}
+    let example = try #require(RoundTripCase.all.first { $0.trip?.original.modules.first?.name != nil })
+    let padding = [UInt8](repeating: 0, count: 2 * InputFile.mappingThreshold)
+    try folder.write(example.dump.bytes + padding, to: "cut")
+    let dump = try Dump(path("cut"))
+    let module = try #require(dump.snapshot?.modules.first)
+    let name = try #require(module.name)
+    #expect(try dump.name(of: module) != nil)
+    #expect(try dump.bytes(name).count == name.count)
+    try #require(unsafe truncate(folder.url("cut").path, 0) == 0)
+    #expect(Self.becomesShorter { () throws(DumpInputFailure) in _ = try dump.name(of: module) })
+    #expect(Self.becomesShorter { () throws(DumpInputFailure) in _ = try dump.bytes(name) })
+  }
+
+  private static func becomesShorter(_ body: () throws(DumpInputFailure) -> Void) -> Bool {
+    do { try body() } catch {
+      if case .becameShorter = error { return true }
+    }
+    return false
+  }
+
+  @Test("Captured memory is read by its address, and other memory is nil")
+  func memory() throws {
+    var read = 0
+    for example in RoundTripCase.all {
+      try folder.write(example.dump.bytes, to: "dump")
+      let dump = try Dump(path("dump"))
+      for stack in (dump.snapshot?.threads ?? []).compactMap(\.stack) where !stack.isSynthetic {
+        let region = stack.region
+        let whole = try dump.bytes(region.content)
+        guard whole.count > 8 else { continue }
+        #expect(try dump.memory(at: region.address &+ 3, count: 4) == Array(whole[3..<7]))
+        #expect(try dump.memory(at: region.address, count: whole.count) == whole)
+        #expect(try dump.memory(at: region.address, count: .max) == nil)
+        #expect(try dump.memory(at: region.address, count: -1) == nil)
+        read += 1
+      }
+      #expect(try dump.memory(at: .max, count: 2) == nil)
+    }
+    #expect(read > 10)
   }
 }

@@ -47,7 +47,7 @@ struct MinidumpMemoryTests {
       let reading = file.withBytes { MinidumpReader.read($0) }
       let time = Int(clock() - start) / (Int(CLOCKS_PER_SEC) / 1000)
       let taken = MinidumpMemoryTests.status("VmHWM") - before
-      let codes = Set(reading.findings.findings.map(\.rule.code)).sorted()
+      let codes = Set(reading.findings.map(\.rule.code)).sorted()
       print("\nmemory: \(taken) \(time) \(codes.joined(separator: " "))")
       exit(before > 0 ? EXIT_SUCCESS : EXIT_FAILURE)
     }

@@ -156,7 +156,7 @@ struct SnapshotRuleTests {
     let file = FileManager.default.temporaryDirectory.appending(path: "crashpadctl-\(UUID().uuidString).dmp")
     try Data(bytes).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
-    return Validation().validate(try DumpInput(FilePath(file.path))).findings
+    return Array(Validation().validate(try DumpInput(FilePath(file.path))))
   }
 
   @Test("A whole file has no findings", arguments: SnapshotRuleCase.clean)

@@ -24,7 +24,7 @@ struct Reading: Sendable {
     list = result.findings
   }
 
-  var findings: [Finding] { list.findings }
+  var findings: [Finding] { Array(list) }
   var codes: [String] { findings.map(\.rule.code) }
   var errors: [Finding] { findings.filter { $0.severity == .error } }
 

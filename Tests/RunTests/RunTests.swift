@@ -6,7 +6,7 @@ import ToolRunner
 @Suite("A program does not notice crashpadctl run", .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
 struct RunTests {
   /// `handled PROGRAM …` is the program with the handler, its database `db`.
-  static func shell(_ script: String, in folder: TemporaryFolder) throws -> Tool.Result {
+  static func shell(_ script: String, in folder: TemporaryFolder) throws -> Tool.Outcome {
     let handled = "handled() { crashpadctl run --quiet --database db -- \"$@\"; }\n"
     return try Tool.shell(
       "export \(HandlerLibrary.variable)='\(try HandlerLibrary.path())'\n\(handled)\(script)", in: folder)

@@ -67,7 +67,7 @@ enum Pipeline {
       options.annotations = [("from outside", "é")]
       if architecture == nil, done != nil { continue }
       let result = DumpInterpreter.interpret(tree, in: bytes, options: options)
-      outcome.findings.append(result.findings.findings)
+      outcome.findings.append(Array(result.findings))
       outcome.minidumps.append(try result.snapshot.map { try minidump($0, bytes) })
       if result.snapshot == nil, result.findings.count(of: .error) == 0 { throw Broken("rejected without an error") }
       if architecture == nil { done = result.snapshot?.system.architecture }

@@ -3,7 +3,7 @@ public import Foundation
 /// The tool under test, run as a process of its own.
 public enum Tool {
   /// What a command left.
-  public struct Result: Sendable {
+  public struct Outcome: Sendable {
     public let output: Data
     public let errors: Data
     /// The exit status; that of a signal is 128 more than its number, as shells have it.
@@ -34,7 +34,7 @@ public enum Tool {
   }
 
   /// A shell command in the folder; `crashpadctl` is the tool. It is ended after `limit` seconds with status 124.
-  public static func shell(_ command: String, in folder: TemporaryFolder, limit: Int = 300) throws -> Result {
+  public static func shell(_ command: String, in folder: TemporaryFolder, limit: Int = 300) throws -> Outcome {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
     // Killed 10 seconds later: a command may block the first signal.
@@ -42,7 +42,7 @@ public enum Tool {
     return try run(process, in: folder)
   }
 
-  public static func run(_ arguments: [String], in folder: TemporaryFolder, input: Data? = nil) throws -> Result {
+  public static func run(_ arguments: [String], in folder: TemporaryFolder, input: Data? = nil) throws -> Outcome {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments
@@ -69,7 +69,7 @@ public enum Tool {
     process.standardInput = FileHandle.nullDevice
   }
 
-  private static func run(_ process: Process, in folder: TemporaryFolder, input: Data? = nil) throws -> Result {
+  private static func run(_ process: Process, in folder: TemporaryFolder, input: Data? = nil) throws -> Outcome {
     prepare(process, folder)
     // Files in place of pipes: nobody has to empty them while the command runs.
     let output = try folder.scratchFile()
@@ -84,7 +84,7 @@ public enum Tool {
     try startUnblocked(process)
     process.waitUntilExit()
     let status = process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
-    let result = Result(output: try Data(contentsOf: output), errors: try Data(contentsOf: errors), status: status)
+    let result = Outcome(output: try Data(contentsOf: output), errors: try Data(contentsOf: errors), status: status)
     PrintedDocuments.keep(result.output)
     return result
   }

@@ -81,7 +81,7 @@ struct OutputFileTests {
   // MARK: Full and read-only disks
 
   /// Runs a command in a folder `disk` of 64 KiB.
-  private func onSmallDisk(_ folder: TemporaryFolder, _ command: String) throws -> Tool.Result {
+  private func onSmallDisk(_ folder: TemporaryFolder, _ command: String) throws -> Tool.Outcome {
     let script = "mount -t tmpfs -o size=64k none disk && { \(command); }"
     return try Tool.shell("mkdir -p disk && unshare --mount \(Machine.mapping) sh -c '\(script)'", in: folder)
   }

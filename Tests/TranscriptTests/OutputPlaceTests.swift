@@ -32,11 +32,11 @@ struct OutputPlaceTests {
     return folder
   }
 
-  private func shell(_ script: String, in folder: TemporaryFolder) throws -> Tool.Result {
+  private func shell(_ script: String, in folder: TemporaryFolder) throws -> Tool.Outcome {
     try Tool.shell("export \(HandlerLibrary.variable)='\(try HandlerLibrary.path())'; \(script)", in: folder)
   }
 
-  private func run(_ writer: Writer, to output: String, in folder: TemporaryFolder) throws -> Tool.Result {
+  private func run(_ writer: Writer, to output: String, in folder: TemporaryFolder) throws -> Tool.Outcome {
     try shell("crashpadctl \(writer.line(output))", in: folder)
   }
 

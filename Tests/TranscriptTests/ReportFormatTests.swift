@@ -10,7 +10,7 @@ struct ReportFormatTests {
     "damaged-unknown-codeview.dmp", "doubtful-time-order.idump", "broken-format.json",
   ]
 
-  private func report(_ format: String, _ options: String = "") throws -> Tool.Result {
+  private func report(_ format: String, _ options: String = "") throws -> Tool.Outcome {
     let folder = try TemporaryFolder()
     let names = Self.inputs.joined(separator: " ")
     try Samples.write(namedIn: names, to: folder)

@@ -8,7 +8,7 @@ struct SymbolizeFormTests {
     ["idump", "dmp", "mdmp"].contains { name.hasSuffix("." + $0) } && !name.contains("/")
   }.sorted()
 
-  private static func run(_ command: String, _ dump: String, in folder: TemporaryFolder) throws -> Tool.Result {
+  private static func run(_ command: String, _ dump: String, in folder: TemporaryFolder) throws -> Tool.Outcome {
     try Samples.write(namedIn: "\(dump) symbols", to: folder)
     return try Tool.shell("crashpadctl symbolize --no-system -s symbols \(command) \(dump)", in: folder)
   }
@@ -128,7 +128,7 @@ struct SymbolizeFormTests {
   func jobs(_ format: String) throws {
     let folder = try TemporaryFolder()
     try Samples.write(namedIn: "artifacts symbols other-build", to: folder)
-    func output(_ jobs: Int) throws -> Tool.Result {
+    func output(_ jobs: Int) throws -> Tool.Outcome {
       try Tool.shell(
         "crashpadctl symbolize -s symbols -s other-build --format \(format) -j \(jobs) artifacts/", in: folder)
     }

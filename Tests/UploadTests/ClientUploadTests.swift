@@ -6,7 +6,7 @@ import ToolRunner
 /// A program that uses the client sends its own reports.
 @Suite("The client uploads")
 struct ClientUploadTests {
-  private func run(_ steps: String, in folder: TemporaryFolder, url: String) throws -> Tool.Result {
+  private func run(_ steps: String, in folder: TemporaryFolder, url: String) throws -> Tool.Outcome {
     let program = URL(fileURLWithPath: Tool.path).deletingLastPathComponent().appending(path: "client-program").path
     return try Tool.shell(
       "ulimit -c 0; CLIENT_PROGRAM_URL='\(url)' SWIFT_BACKTRACE=enable=no exec '\(program)' db \(steps)", in: folder)

@@ -7,7 +7,7 @@ import ToolRunner
 @Suite("Disks of uploads")
 struct DiskTests {
   /// Runs a command in a new file system of that size, with a copy of `db` in it; `db` is then what became of that.
-  private func onDisk(_ size: String, _ folder: TemporaryFolder, _ command: String) throws -> Tool.Result {
+  private func onDisk(_ size: String, _ folder: TemporaryFolder, _ command: String) throws -> Tool.Outcome {
     try FileManager.default.createDirectory(at: folder.url("disk"), withIntermediateDirectories: true)
     let script = "mount -t tmpfs -o mode=755,size=\(size) none disk && cp -a db disk/ && cd disk && { \(command); }"
     return try Tool.shell(

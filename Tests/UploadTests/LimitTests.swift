@@ -91,7 +91,7 @@ struct LimitTests {
     let (_, collector, database) = try UploadDatabase.withCollector()
     try database.add(1, content: Self.noise)
     var options = Uploading.Options(UploadDestination(server, try WebAddress(collector.url())))
-    options.http.userAgent = "test"
+    options.userAgent = "test"
     var outcome: Uploading.Outcome?
     try Uploading(CrashDatabase(FilePath(database.url.path)), options: options).run { event in
       if case .result(let result) = event { outcome = result.outcome }

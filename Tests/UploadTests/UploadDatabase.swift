@@ -136,7 +136,7 @@ struct UploadDatabase {
   func upload(
     to url: String?, _ options: String = "", now: Int? = now, variables: String = "", prefix: String = "",
     status: Int32? = nil, sourceLocation: SourceLocation = #_sourceLocation
-  ) throws -> Tool.Result {
+  ) throws -> Tool.Outcome {
     let time = now.map { " --now \($0)" } ?? ""
     let address = url.map { " --url '\($0)'" } ?? ""
     let result = try Tool.shell("\(variables) exec \(prefix) \(command(options))\(address)\(time)", in: folder)

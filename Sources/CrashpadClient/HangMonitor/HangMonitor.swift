@@ -146,7 +146,8 @@ public final class HangMonitor: Sendable {
 
   private func add(_ watch: Watch) { watches.withLock { $0.append(watch) } }
 
-  /// Ends all watches with this name.
+  /// Ends all watches with this name. A current hang of one ends without an event, and its dump is discarded unless it
+  /// was kept.
   public func stopWatching(_ name: String) { watches.withLock { $0.removeAll { $0.name == name } } }
 
   // MARK: Tasks
@@ -206,13 +207,28 @@ public final class HangMonitor: Sendable {
     return 0
   }
 
+  /// The state of one watch.
+  private struct Case {
+    let name: String
+    var state = HangState()
+    var dump: HangDump?
+    /// The number of the current or last hang, in the order of their beginnings.
+    var hang = 0
+  }
+
   /// The state of all watches; only the monitor's thread has it.
   private struct Hangs {
-    var cases: [ObjectIdentifier: (state: HangState, dump: HangDump?)] = [:]
-    /// The names of current hangs.
-    var names: [String] = []
+    /// By the ids of the watches.
+    var cases: [UInt64: Case] = [:]
+    /// The number of hangs that began.
+    var begun = 0
     /// The number of dumps that were kept.
     var kept = 0
+
+    /// The names of current hangs, the oldest first.
+    var names: [String] {
+      cases.values.filter { $0.state.stage != .answers }.sorted { $0.hang < $1.hang }.map(\.name)
+    }
   }
 
   private func run() {
@@ -230,42 +246,53 @@ public final class HangMonitor: Sendable {
       for name in UnfinishedTasks.shared.expire(now) { onEvent?(.expired(name)) }
     }
     forget(&hangs, but: [])
-    Self.hang.clear()
   }
 
   private func check(_ watch: Watch, _ counted: UInt64, _ hangs: inout Hangs) {
-    var (state, dump) = hangs.cases[ObjectIdentifier(watch)] ?? (HangState(), nil)
+    var known = hangs.cases[watch.id] ?? Case(name: watch.name)
     let mayHang = watch.countsFromStart || watch.hasAnswered
     let answered = watch.look() || !mayHang
-    switch state.look(answered: answered, counted: counted, first: thresholds.first, second: thresholds.second) {
+    let step = known.state.look(
+      answered: answered, counted: counted, first: thresholds.first, second: thresholds.second)
+    if step == .dump {
+      hangs.begun += 1
+      known.hang = hangs.begun
+    }
+    hangs.cases[watch.id] = known
+    switch step {
     case nil: break
     case .dump:
-      hangs.names.append(watch.name)
-      Self.hang.set(hangs.names.joined(separator: ", "))
-      if hangs.kept < dumpLimit { dump = try? HangDump.write(running) }
-      onEvent?(.hangs(watch.name, dump: dump?.path))
+      // Before the dump, which has it.
+      Self.annotate(hangs.names)
+      if hangs.kept < dumpLimit { known.dump = try? HangDump.write(running) }
+      onEvent?(.hangs(watch.name, dump: known.dump?.path))
     case .keep:
-      let path = try? dump?.keep()
-      dump = nil
+      let path = try? known.dump?.keep()
+      known.dump = nil
       if path != nil { hangs.kept += 1 }
       onEvent?(.kept(watch.name, dump: path))
     case .end(let time, let wasKept):
-      if !wasKept { dump?.discard() }
-      dump = nil
-      if let index = hangs.names.firstIndex(of: watch.name) { hangs.names.remove(at: index) }
-      if hangs.names.isEmpty { Self.hang.clear() } else { Self.hang.set(hangs.names.joined(separator: ", ")) }
+      if !wasKept { known.dump?.discard() }
+      known.dump = nil
+      Self.annotate(hangs.names)
       onEvent?(.answers(watch.name, after: .nanoseconds(time)))
     }
-    hangs.cases[ObjectIdentifier(watch)] = (state, dump)
+    hangs.cases[watch.id] = known
   }
 
-  /// Discards the dumps of ended watches.
+  /// Discards the dumps of ended watches, and their names in later dumps.
   private func forget(_ hangs: inout Hangs, but watches: [Watch]) {
-    let ids = Set(watches.map { ObjectIdentifier($0) })
+    let ids = Set(watches.map(\.id))
     for (id, known) in hangs.cases where !ids.contains(id) {
       known.dump?.discard()
       hangs.cases[id] = nil
     }
+    Self.annotate(hangs.names)
+  }
+
+  /// Sets the names of current hangs in later dumps.
+  private static func annotate(_ names: [String]) {
+    if names.isEmpty { hang.clear() } else { hang.set(names.joined(separator: ", ")) }
   }
 }
 

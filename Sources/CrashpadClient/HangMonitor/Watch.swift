@@ -2,6 +2,10 @@ internal import Synchronization
 
 /// An object that has to respond.
 final class Watch: Sendable {
+  private static let lastID = Atomic<UInt64>(0)
+
+  /// Tells it from all others of the process, also from those that are gone.
+  let id = Watch.lastID.add(1, ordering: .relaxed).newValue
   let name: String
   /// Whether the time before the first response counts as a hang too.
   let countsFromStart: Bool

@@ -1,4 +1,4 @@
-package import CrashpadFiles
+public import CrashpadFiles
 internal import CrashpadSnapshot
 internal import Synchronization
 public import SystemPackage
@@ -12,27 +12,39 @@ public struct CrashDatabase: Sendable {
   let root: Folder
   private let opened = OpenedFolders()
 
-  /// The directory contains no part of a database.
-  public struct NotADatabase: Error, Sendable, CustomStringConvertible {
-    /// The path of the directory.
-    public let path: FilePath
+  /// The reason why a directory is not opened.
+  public enum OpenFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The directory does not exist, or can't be used.
+    case file(FileFailure)
+    /// The directory contains no part of a database.
+    case notADatabase(FilePath)
 
-    /// Without the path.
-    public var description: String { "not a Crashpad database (no settings.dat, none of its directories)" }
+    /// The failure of a file, or this failure.
+    package var cause: any Error { if case .file(let failure) = self { failure } else { self } }
+
+    /// With the path of a file or directory that can't be used, and without that of another directory.
+    public var description: String {
+      switch self {
+      case .file(let failure): "\(failure)"
+      case .notADatabase: "not a Crashpad database (no settings.dat, none of its directories)"
+      }
+    }
   }
 
-  /// Opens the directory at `path`. Throws `FileFailure` or `NotADatabase`.
-  public init(_ path: FilePath) throws {
-    root = try Folder(path)
-    for name in DatabaseLayout.all where try root.status(name) != nil { return }
-    throw NotADatabase(path: path)
+  /// Opens the directory at `path`.
+  public init(_ path: FilePath) throws(OpenFailure) {
+    do throws(FileFailure) {
+      root = try Folder(path)
+      for name in DatabaseLayout.all where try root.status(name) != nil { return }
+    } catch { throw .file(error) }
+    throw .notADatabase(path)
   }
 
   /// Opens the database at `path` after making the missing parts, mode 0700: including the directory, but not its
   /// parents.
   ///
   /// - Returns: the database, and whether it is new.
-  public static func create(_ path: FilePath) throws -> (database: CrashDatabase, isNew: Bool) {
+  public static func create(_ path: FilePath) throws(FileFailure) -> (database: CrashDatabase, isNew: Bool) {
     let root: Folder
     do { root = try Folder(path) } catch {
       guard error.errno == .noSuchFileOrDirectory, let name = path.lastComponent.flatMap({ FileName($0) }) else {

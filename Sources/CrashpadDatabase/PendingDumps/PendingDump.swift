@@ -57,21 +57,27 @@ public struct PendingDump: Sendable, Hashable {
 }
 
 /// The lock protocol of pending dumps, from `client/ios_handler/prune_intermediate_dumps_and_crash_reports_thread.cc`.
-package enum PendingDumpLock {
+public enum PendingDumpLock {
   /// The seconds after which a locked dump of an own bundle expires: 24 hours.
   package static let matchingTimeToLive: Int64 = 24 * 3600
   /// The seconds after which a locked dump of any bundle expires: 60 days.
   package static let maximumTimeToLive: Int64 = 60 * 86400
 
-  package enum Rule: String, Sendable, Hashable {
+  /// The rule by which a lock expires.
+  public enum Rule: String, Sendable, Hashable {
+    /// After 24 hours, as the dump is of an own bundle.
     case matchingBundle = "matching-bundle"
+    /// After 60 days.
     case anyBundle = "any-bundle"
   }
 
-  package enum Decision: Sendable, Hashable {
+  /// The state of a dump's lock.
+  public enum Decision: Sendable, Hashable {
+    /// The dump has no lock.
     case notLocked
     /// Its program lives, and holds the file. Ours, not Crashpad's: on Linux a program may run for months.
     case owned
+    /// The lock is too old to count.
     case expired(by: Rule)
     /// The lock expires at that time, in seconds since 1970.
     case locked(by: Rule, until: Int64)

@@ -36,8 +36,8 @@ package final class NewReport {
     try? removeAttachments()
   }
 
-  /// A name that Crashpad refuses for an attachment: only letters, digits, `_`, `-` and `.` are allowed, and not only
-  /// dots.
+  /// A name that Crashpad refuses for an attachment: only letters, digits, `_`, `-` and `.` are allowed, and the names
+  /// `.` and `..` are not.
   package struct BadAttachmentName: Error, Sendable { public let name: String }
 
   /// Whether Crashpad allows an attachment with that name.

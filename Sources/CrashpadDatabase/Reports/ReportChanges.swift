@@ -1,4 +1,4 @@
-package import CrashpadFiles
+public import CrashpadFiles
 public import CrashpadSnapshot
 internal import SystemPackage
 
@@ -11,9 +11,25 @@ public enum ReportChangeFailure: Error, Sendable, Hashable, CustomStringConverti
   case alreadyUploaded
   /// The metadata can't be read, so it is not known whether it was uploaded. Nothing was changed.
   case damagedMetadata
+  /// A file or directory of the database can't be used.
+  case file(FileFailure)
+
+  /// The errors of changing a report, as one type.
+  init(_ error: any Error) {
+    switch error {
+    case let failure as ReportChangeFailure: self = failure
+    case let failure as FileFailure: self = .file(failure)
+    case let busy as DatabaseSession.Busy: self = .busy(busy.state)
+    default: preconditionFailure("a change of a report throws \(error)")
+    }
+  }
+
+  /// The failure of a file, or this failure.
+  package var cause: any Error { if case .file(let failure) = self { failure } else { self } }
 
   public var description: String {
     switch self {
+    case .file(let failure): "\(failure)"
     case .notFound: "there is no such report"
     case .busy: "another program has the report's lock"
     case .alreadyUploaded: "was uploaded already; the server has it"
@@ -47,13 +63,15 @@ extension DatabaseSession {
   /// Deletes the report `id` with its metadata and attachments: the report first, so that it is never seen without
   /// them. It stays deleted after a power failure.
   ///
-  /// Throws `ReportChangeFailure` and `FileFailure`.
-  public func delete(_ id: UUIDBytes) throws {
-    let (report, lock) = try checkOut(id)
-    try withExtendedLifetime(lock) {
-      try remove(report)
-      try folder(report.state).sync()
-    }
+  /// Throws `ReportChangeFailure`.
+  public func delete(_ id: UUIDBytes) throws(ReportChangeFailure) {
+    do {
+      let (report, lock) = try checkOut(id)
+      try withExtendedLifetime(lock) {
+        try remove(report)
+        try folder(report.state).sync()
+      }
+    } catch { throw ReportChangeFailure(error) }
   }
 
   /// Waits until the removals of reports and dumps so far are on the disk: after a power failure a removed dump would
@@ -93,25 +111,29 @@ extension DatabaseSession {
 
   /// Requests the upload of the report `id`, whatever the settings are; a completed one becomes pending again.
   ///
-  /// Throws `ReportChangeFailure` and `FileFailure`.
-  public func requestUpload(_ id: UUIDBytes) throws {
-    let (report, lock) = try checkOut(id)
-    guard var metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
-    if metadata.isUploaded { throw ReportChangeFailure.alreadyUploaded }
-    metadata.isUploadExplicitlyRequested = true
-    try withExtendedLifetime(lock) { try change(report, to: .pending, metadata) }
+  /// Throws `ReportChangeFailure`.
+  public func requestUpload(_ id: UUIDBytes) throws(ReportChangeFailure) {
+    do {
+      let (report, lock) = try checkOut(id)
+      guard var metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
+      if metadata.isUploaded { throw ReportChangeFailure.alreadyUploaded }
+      metadata.isUploadExplicitlyRequested = true
+      try withExtendedLifetime(lock) { try change(report, to: .pending, metadata) }
+    } catch { throw ReportChangeFailure(error) }
   }
 
   /// Cancels the upload of the pending report `id`, like Crashpad's `SkipReportUpload`: it becomes a completed report
   /// that was not uploaded.
   ///
-  /// Throws `ReportChangeFailure` (`notFound` if it is not pending) and `FileFailure`.
-  public func skipUpload(_ id: UUIDBytes) throws {
-    let (report, lock) = try checkOut(id)
-    guard report.state == .pending else { throw ReportChangeFailure.notFound }
-    guard var metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
-    metadata.isUploadExplicitlyRequested = false
-    try withExtendedLifetime(lock) { try change(report, to: .completed, metadata) }
+  /// Throws `ReportChangeFailure`: `notFound` if it is not pending.
+  public func skipUpload(_ id: UUIDBytes) throws(ReportChangeFailure) {
+    do {
+      let (report, lock) = try checkOut(id)
+      guard report.state == .pending else { throw ReportChangeFailure.notFound }
+      guard var metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
+      metadata.isUploadExplicitlyRequested = false
+      try withExtendedLifetime(lock) { try change(report, to: .completed, metadata) }
+    } catch { throw ReportChangeFailure(error) }
   }
 
   /// Gives a report whose lock is held new metadata, and moves it to `state`.

@@ -19,7 +19,7 @@ package struct DatabaseCheck: Sendable {
     self.ignored = ignored
   }
 
-  package struct Result: Sendable {
+  package struct Summary: Sendable {
     /// The path of each finding is relative to the database, `pending/<uuid>.meta`; for the database itself it is
     /// empty. Bytes of names that are not UTF-8 are shown as `\xNN`.
     package let findings: FindingList
@@ -29,14 +29,14 @@ package struct DatabaseCheck: Sendable {
   }
 
   /// Checks the whole database. An unreadable part is a finding too.
-  package func run() -> Result {
+  package func run() -> Summary {
     var findings = FindingList()
     let finder = FaultFinder(Examination(database, now: now)) { fault in
       guard !fault.isBusy, !ignored.contains(fault.rule.code) else { return }
       findings.append(Finding(fault.rule, path: fault.path, expected: fault.expected, found: fault.found))
     }
     let counts = finder.findAll()
-    return Result(
+    return Summary(
       findings: findings, pendingReports: counts.pending, completedReports: counts.completed,
       pendingDumps: counts.dumps)
   }

@@ -1,4 +1,5 @@
 public import CrashpadFiles
+internal import Glibc
 internal import CrashpadSnapshot
 internal import SystemPackage
 
@@ -6,9 +7,11 @@ extension DatabaseSession {
   /// Begins a session. The directories of the database are made if they are missing, and the work of sessions that died
   /// is completed.
   ///
-  /// `now` is written as the time of locks, in seconds since 1970. Throws `FileFailure`.
-  public convenience init(_ database: CrashDatabase, now: Int64) throws(FileFailure) {
-    try self.init(withoutRecovery: database, now: now)
+  /// - Parameters:
+  ///   - database: the database to change.
+  ///   - now: written as the time of locks, in seconds since 1970; nil for the system clock.
+  public convenience init(_ database: CrashDatabase, now: Int64? = nil) throws(FileFailure) {
+    try self.init(withoutRecovery: database, now: now ?? Int64(time(nil)))
     let dead = try SessionFile.dead(in: new)
     if dead.isEmpty { return }
     // The files of dead sessions are removed last: if this process dies here, the next session removes the rest.

@@ -17,7 +17,7 @@ extension ModuleSymbols {
     // A loaded file and its debug information share one element of `symbols`; the debug information comes first in
     // `files`.
     for (file, symbols) in zip(search.files, search.symbols) {
-      for finding in symbols.findings.findings {
+      for finding in symbols.findings {
         findings.append(SymbolFileFinding(file: file.path, finding: finding))
       }
     }

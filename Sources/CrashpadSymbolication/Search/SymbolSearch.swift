@@ -40,7 +40,7 @@ package struct SymbolSearch: Sendable {
     package let reason: Reason
   }
 
-  package struct Result: Sendable {
+  package struct Matches: Sendable {
     package var files: [Found] = []
     /// The symbols of the files, in the order of lookup; a loaded file and its debug information are one element.
     package var symbols: [any SymbolFile] = []
@@ -95,8 +95,8 @@ package struct SymbolSearch: Sendable {
   package var serverFailure: Errno? { server?.failure }
 
   /// Searches for the symbols of one module.
-  package func find(_ identity: ModuleIdentity) -> Result {
-    if cannotFind(identity) { return Result() }
+  package func find(_ identity: ModuleIdentity) -> Matches {
+    if cannotFind(identity) { return Matches() }
     var pass = SymbolSearchPass(identity, places, faults)
     let candidates = SymbolCandidates(identity)
     for place in named where !pass.isComplete {

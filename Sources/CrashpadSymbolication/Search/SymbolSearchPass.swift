@@ -152,8 +152,8 @@ struct SymbolSearchPass {
     for place in link.paths(from: path) where debug == nil { look(at: place, link: link) }
   }
 
-  consuming func result() -> SymbolSearch.Result {
-    var result = SymbolSearch.Result()
+  consuming func result() -> SymbolSearch.Matches {
+    var result = SymbolSearch.Matches()
     // If the right file was found, others with the same name do not matter.
     let hasNames =
       !others.isEmpty || debug != nil || companion != nil || binary?.file.hasDebugInfo == true

@@ -6,15 +6,19 @@ internal import CrashpadSnapshot
 
 /// A field of the form in which a report is sent. Name and value are bytes, as in annotations.
 public struct UploadField: Sendable, Hashable {
-  package let name: [UInt8]
-  package let value: [UInt8]
+  /// The bytes of the name.
+  public let name: [UInt8]
+  /// The bytes of the value.
+  public let value: [UInt8]
 
-  package init(name: [UInt8], value: [UInt8]) {
+  /// A field whose name and value are any bytes.
+  public init(name: [UInt8], value: [UInt8]) {
     self.name = name
     self.value = value
   }
 
-  package init(_ name: String, _ value: String) { self.init(name: Array(name.utf8), value: Array(value.utf8)) }
+  /// A field with a name and a value in UTF-8.
+  public init(_ name: String, _ value: String) { self.init(name: Array(name.utf8), value: Array(value.utf8)) }
 }
 
 /// The form fields for one report: its annotations, sorted by the bytes of their names, each name once.
@@ -23,7 +27,8 @@ public struct UploadField: Sendable, Hashable {
 /// override later ones, and in a module simple annotations override typed ones.
 /// `list_annotations` and `guid` override all.
 public struct UploadFields: Sendable, Hashable {
-  package private(set) var fields: [UploadField] = []
+  /// The fields in the order of their names.
+  public private(set) var fields: [UploadField] = []
 
   /// The name of the part with the minidump; no field has this name.
   package static let minidumpName = "upload_file_minidump"

@@ -12,7 +12,8 @@ struct HTTPRequest {
 
 /// A header field. Its value may be a secret and is never printed.
 public struct HTTPHeader: Sendable, Hashable {
-  package let name: String
+  /// The name of the field.
+  public let name: String
   package let value: String
 
   /// Nil if HTTP does not allow the field: a name must be a token, and a value has no control characters.

@@ -117,7 +117,7 @@ struct ConvertCommand: Command {
 
   private func convert(
     _ input: InputList.Input, _ plan: OutputPlan, _ conversion: Conversion
-  ) -> BatchResult<Conversion.Result> {
+  ) -> BatchResult<Conversion.Summary> {
     let path = plan.paths[input.argument]
     let dump: DumpInput
     do { dump = try DumpInput.open(input.argument) } catch {
@@ -135,7 +135,7 @@ struct ConvertCommand: Command {
 
   private func convert(
     _ dump: DumpInput, _ input: InputList.Input, to path: FilePath?, _ plan: OutputPlan, _ conversion: Conversion
-  ) throws -> Conversion.Result {
+  ) throws -> Conversion.Summary {
     guard let path else {
       do { return try conversion.convert(dump, to: StandardOutput()) } catch Errno.brokenPipe {
         Terminal.fail(writing: Errno.brokenPipe)
@@ -143,10 +143,10 @@ struct ConvertCommand: Command {
     }
     if isSameFile(FilePath(argument: input.argument), path) { throw FailureText.ownOutput }
     do {
-      return try conversion.convert(dump, to: path, durable: writing.fsync)
+      return try conversion.convert(dump, toFile: path, durable: writing.fsync)
     } catch Errno.noSuchFileOrDirectory where plan.makesDirectories {
       try createDirectories(path.removingLastComponent())
-      return try conversion.convert(dump, to: path, durable: writing.fsync)
+      return try conversion.convert(dump, toFile: path, durable: writing.fsync)
     }
   }
 }
@@ -155,8 +155,8 @@ extension FailureText {
   static let ownOutput = FailureText("is the output too; choose another with -o", .usage)
 }
 
-extension BatchResult<Conversion.Result> {
-  init(converted result: Conversion.Result) {
+extension BatchResult<Conversion.Summary> {
+  init(converted result: Conversion.Summary) {
     let status: ExitStatus =
       switch result.outcome {
       case .rejected: .noData

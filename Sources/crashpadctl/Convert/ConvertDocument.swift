@@ -6,7 +6,7 @@ import SystemPackage
 struct ConvertDocument {
   let input: String
   let output: FilePath?
-  let result: BatchResult<Conversion.Result>
+  let result: BatchResult<Conversion.Summary>
 
   static let document = Document<ConvertDocument>(
     "crashpadctl-convert/1",

@@ -15,7 +15,7 @@ struct ConvertPrinter: Sendable {
   var showsProgress: Bool { format == .text && !isQuiet }
 
   /// - Parameter isSingle: whether there is only one input, of which more is printed.
-  func print(_ input: InputList.Input, _ result: BatchResult<Conversion.Result>, output: FilePath?, isSingle: Bool) {
+  func print(_ input: InputList.Input, _ result: BatchResult<Conversion.Summary>, output: FilePath?, isSingle: Bool) {
     switch format {
     case .json:
       let document = ConvertDocument(
@@ -27,8 +27,8 @@ struct ConvertPrinter: Sendable {
     }
   }
 
-  private func printText(_ input: InputList.Input, _ result: Conversion.Result, output: FilePath?, isSingle: Bool) {
-    for finding in result.findings.findings where !isQuiet || finding.severity == .error {
+  private func printText(_ input: InputList.Input, _ result: Conversion.Summary, output: FilePath?, isSingle: Bool) {
+    for finding in result.findings where !isQuiet || finding.severity == .error {
       Terminal.error(Sentences.line(finding, input: input.name))
     }
     if result.outcome == .rejected {

@@ -1,7 +1,9 @@
 import CrashpadCore
 import CrashpadFiles
+import CrashpadGroups
 import CrashpadSignatures
 import CrashpadSnapshot
+import CrashpadText
 
 /// Reads the crash of an input: its signature, and the facts that groups count.
 struct CrashReader: Sendable {
@@ -27,6 +29,12 @@ struct CrashReader: Sendable {
       result.value = Crash(signature: Signature(snapshot, dump.file, nil, signatures), facts: facts)
       return result
     }
+  }
+}
+
+extension CrashFacts {
+  init(_ dump: Dump, _ snapshot: ProcessSnapshot, input: String) {
+    self.init(dump, snapshot, input: input, displayed: Wording.printable)
   }
 }
 

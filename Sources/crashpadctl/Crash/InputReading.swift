@@ -38,6 +38,6 @@ extension Dump {
 
   /// Lines for standard error about errors in the input. Notes matter only to readers of the dump itself.
   func lines(_ name: String, from severity: Severity = .error) -> [String] {
-    findings.findings.filter { $0.severity >= severity }.map { Sentences.line($0, input: name) }
+    findings.filter { $0.severity >= severity }.map { Sentences.line($0, input: name) }
   }
 }

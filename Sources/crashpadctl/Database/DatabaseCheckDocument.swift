@@ -6,7 +6,7 @@ import SystemPackage
 
 /// The result of `database check` as JSON.
 struct DatabaseCheckDocument {
-  struct Result {
+  struct Summary {
     let run: DatabaseCheckRun
     let outcome: DatabaseCheckRun.Outcome
     let repairs: [DatabaseRepair.Event]
@@ -14,7 +14,7 @@ struct DatabaseCheckDocument {
 
   let path: FilePath
   /// Nil for a directory that can't be opened as a database.
-  var result: Result?
+  var result: Summary?
   /// The reason then.
   var failure: FailureText?
 
@@ -33,7 +33,7 @@ struct DatabaseCheckDocument {
     })
 
   /// Only with `--repair`.
-  private static let repairs = Record<Result>(
+  private static let repairs = Record<Summary>(
     .flag("dry_run", "Only with `--repair`: whether nothing was changed because of `--dry-run`.") { $0.run.isDryRun },
     .list("repairs", repair, "Only with `--repair`: the repairs.") { $0.repairs.map(Repair.init) },
     .text(
@@ -42,7 +42,7 @@ struct DatabaseCheckDocument {
       .omittable
     ) { $0.outcome.failure.map { Sentences.failure($0, creating: true).text } })
 
-  private static let checks = Record<Result>(
+  private static let checks = Record<Summary>(
     .number("pending_reports", "The number of pending reports after the repair.", .always) {
       $0.outcome.check.pendingReports
     },

@@ -30,7 +30,7 @@ struct DatabaseCheckPrinter {
     printFailure(outcome)
     let findings = outcome.check.findings
     var text = ""
-    for var finding in findings.findings where !isQuiet || finding.severity == .error {
+    for var finding in findings where !isQuiet || finding.severity == .error {
       let input = place(finding.path)
       finding.path = ""
       text += Wording.printable(Sentences.line(finding, input: input)) + "\n"
@@ -94,7 +94,7 @@ struct DatabaseCheckPrinter {
   // MARK: JSON
 
   func writeJSON(_ outcome: DatabaseCheckRun.Outcome, _ repairs: [DatabaseRepair.Event]) {
-    let result = DatabaseCheckDocument.Result(run: run, outcome: outcome, repairs: repairs)
+    let result = DatabaseCheckDocument.Summary(run: run, outcome: outcome, repairs: repairs)
     DatabaseCheckDocument.document.print(DatabaseCheckDocument(path: run.database.path, result: result))
     printFailure(outcome)
   }

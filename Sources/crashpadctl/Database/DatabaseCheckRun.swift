@@ -16,7 +16,7 @@ struct DatabaseCheckRun {
   let ignored: Set<String>
 
   struct Outcome {
-    let check: DatabaseCheck.Result
+    let check: DatabaseCheck.Summary
     let isStrict: Bool
     let repaired: Int
     let busy: Int

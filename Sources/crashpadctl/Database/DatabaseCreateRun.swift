@@ -27,7 +27,7 @@ struct DatabaseCreateRun {
   func run() throws -> Outcome {
     let missing = try CrashDatabase.missingParts(at: path)
     var settings = DatabaseSettings.State.missing
-    if let missing, !missing.contains(DatabaseLayout.settings) { settings = try CrashDatabase(path).settings() }
+    if let missing, !missing.contains(DatabaseLayout.settings) { settings = try CrashDatabase.opened(path).settings() }
     switch settings {
     case .missing: return Outcome(missing: missing, clientID: isDryRun ? clientID : try make())
     case .damaged(let damage): throw Refusal.damaged(damage)

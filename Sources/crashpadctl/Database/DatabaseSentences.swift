@@ -103,6 +103,7 @@ extension ReportChangeFailure: ExplainedError {
     case .notFound: FailureText(description, .noInput)
     case .busy(let state): FailureText(DatabaseSentences.lock(state), .temporaryFailure)
     case .alreadyUploaded, .damagedMetadata: FailureText(description, .findings)
+    case .file(let failure): failure.explanation(creating: true)
     }
   }
 }

@@ -41,7 +41,7 @@ struct NewReportPrinter {
   }
 
   private func printFindings(_ findings: FindingList) {
-    for finding in findings.findings { Terminal.error(Sentences.line(finding, input: displayName(run.file))) }
+    for finding in findings { Terminal.error(Sentences.line(finding, input: displayName(run.file))) }
   }
 
   private func printText(_ made: NewReportRun.Made) {

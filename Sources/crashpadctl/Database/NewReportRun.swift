@@ -128,7 +128,7 @@ struct NewReportRun {
   }
 
   private func convert(_ core: DumpInput, to file: OpenFile) throws -> (bytes: Int, findings: FindingList) {
-    let result: Conversion.Result
+    let result: Conversion.Summary
     do {
       result = try Conversion(to: .minidump).convert(core, to: OpenFileOutput(file))
     } catch let failure as FileFailure {

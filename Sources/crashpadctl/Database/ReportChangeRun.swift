@@ -41,7 +41,7 @@ struct ReportChangeRun {
         try check(report)
       }
     } catch {
-      outcome.failure = error
+      outcome.failure = (error as? ReportChangeFailure)?.cause ?? error
     }
     return outcome
   }

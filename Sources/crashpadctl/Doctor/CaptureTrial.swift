@@ -102,7 +102,7 @@ struct CaptureTrial {
   /// - Parameter needsThreads: whether all threads must be present with their registers.
   private mutating func read(_ environment: HandlerEnvironment, needsThreads: Bool) {
     do {
-      let database = try CrashDatabase(environment.database)
+      let database = try CrashDatabase.opened(environment.database)
       let dumps = try database.pendingDumps().dumps.filter { $0.uuid.map { environment.owns($0) } ?? false }
       // Another user can't rename the finished file; `run` does that.
       let finished = dumps.first { !$0.isLocked } ?? (needsThreads ? nil : dumps.first { $0.size > 0 })
@@ -134,7 +134,7 @@ struct CaptureTrial {
       }
     } catch {
       fault =
-        error is CrashDatabase.NotADatabase || (error as? FileFailure)?.errno == .noSuchFileOrDirectory
+        error is CrashDatabase.OpenFailure || (error as? FileFailure)?.errno == .noSuchFileOrDirectory
         ? "the handler was not loaded" : Sentences.failure(error, creating: false).text
     }
   }

@@ -91,7 +91,7 @@ struct ExplainRun {
       return status
     }
     // Notes matter only to readers of the dump itself.
-    for finding in explained.findings.findings where finding.severity > .note || explained.explanation == nil {
+    for finding in explained.findings where finding.severity > .note || explained.explanation == nil {
       Terminal.error(Sentences.line(finding, input: input.name))
     }
     for finding in explained.symbolFindings where said.insert(finding).inserted {

@@ -1,6 +1,7 @@
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
+import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
 import CrashpadText
@@ -22,8 +23,8 @@ struct InspectPrinter {
   func printFindings(_ dump: Dump, _ name: String) {
     let findings = dump.findings
     let shown = findings.mostSevere(Self.findings).sorted()
-    for index in shown { Terminal.error(Sentences.line(findings.findings[index], input: name)) }
-    let more = findings.findings.count - shown.count + findings.droppedCount
+    for index in shown { Terminal.error(Sentences.line(findings[index], input: name)) }
+    let more = findings.count - shown.count + findings.droppedCount
     if more > 0 { Terminal.error("\(name): note: \(grouped(more)) more; crashpadctl validate lists them") }
   }
 

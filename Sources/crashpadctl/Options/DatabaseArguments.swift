@@ -28,12 +28,19 @@ struct DatabaseOption: OptionTable {
     orReport report: (FilePath, _ text: String, ExitStatus) -> Void = { _, _, _ in }
   ) throws -> CrashDatabase {
     let path = try path()
-    do { return try CrashDatabase(path) } catch {
+    do { return try .opened(path) } catch {
       Terminal.error(Sentences.databaseFailure(error, path))
       let (text, status) = Sentences.failure(error, creating: false)
       report(path, text, status)
       throw status
     }
+  }
+}
+
+extension CrashDatabase {
+  /// Opens the database at `path`. Throws `FileFailure`, whose path messages name, or `OpenFailure.notADatabase`.
+  static func opened(_ path: FilePath) throws -> CrashDatabase {
+    do { return try CrashDatabase(path) } catch { throw error.cause }
   }
 }
 

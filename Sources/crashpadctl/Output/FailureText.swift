@@ -80,8 +80,11 @@ extension SpoolFile.Failure: ExplainedError {
   }
 }
 
-extension CrashDatabase.NotADatabase: ExplainedError {
+extension CrashDatabase.OpenFailure: ExplainedError {
   var explanation: FailureText {
-    FailureText(description, .noInput)
+    switch self {
+    case .file(let failure): failure.explanation(creating: false)
+    case .notADatabase: FailureText(description, .noInput)
+    }
   }
 }

@@ -7,7 +7,7 @@ import CrashpadView
 enum FindingRecord {
   /// The members `findings`, and `findings_dropped` if there were too many to keep.
   static let list = Record<FindingList>(
-    .list("findings", finding, "The findings; see FINDINGS.") { $0.findings },
+    .list("findings", finding, "The findings; see FINDINGS.") { Array($0) },
     .number("findings_dropped", "The number of further findings.", .omittable) {
       $0.droppedCount > 0 ? $0.droppedCount : nil
     })
@@ -20,7 +20,7 @@ enum FindingRecord {
         .pathText("path", "The path, relative to the database; null for the database itself.") { path($0) },
         message: { Wording.printable(Sentences.sentence($0)) }),
       "The findings; see FINDINGS. `offset` is always null."
-    ) { $0.findings },
+    ) { Array($0) },
     .number("findings_dropped", "The number of further findings.", .omittable) {
       $0.droppedCount > 0 ? $0.droppedCount : nil
     })

@@ -62,9 +62,9 @@ final class ProcessPrinter {
     }
   }
 
-  private func print(_ result: Processing.Result) {
+  private func print(_ result: Processing.DumpResult) {
     let name = name(result.dump)
-    for finding in result.findings.findings where finding.severity == .error || isVerbose {
+    for finding in result.findings where finding.severity == .error || isVerbose {
       Terminal.error(Sentences.line(finding, input: name))
     }
     let outcome = run.outcome(of: result)

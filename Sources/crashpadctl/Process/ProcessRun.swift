@@ -44,7 +44,7 @@ final class ProcessRun {
     counts.waiting = (try? database.pendingDumps())?.dumps.count
   }
 
-  func outcome(of result: Processing.Result) -> DumpOutcome {
+  func outcome(of result: Processing.DumpResult) -> DumpOutcome {
     DumpOutcome(result.outcome, database, isDryRun: isDryRun, now: now)
   }
 

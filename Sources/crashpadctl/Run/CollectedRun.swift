@@ -39,14 +39,14 @@ struct CollectedRun {
     self.run = run
     self.end = end
     do {
-      let database = try CrashDatabase(run.database)
+      let database = try CrashDatabase.opened(run.database)
       try collect(database)
       for index in dumps.indices { read(index, database, cache) }
       if processes, !dumps.isEmpty { process(database) }
     } catch {
       // If no program created the database, there is nothing to report.
       if case .noSuchFileOrDirectory? = (error as? FileFailure)?.errno { return }
-      if error is CrashDatabase.NotADatabase { return }
+      if error is CrashDatabase.OpenFailure { return }
       failure = Sentences.databaseFailure(error, run.database)
     }
   }

@@ -61,7 +61,7 @@ struct RunPrinter {
     } else if let failure = dump.failure {
       text += "\(path): error: \(failure)\n"
     } else {
-      for finding in dump.contents?.findings.findings ?? [] where finding.severity > .note {
+      for finding in dump.contents?.findings ?? FindingList() where finding.severity > .note {
         text += Sentences.line(finding, input: path) + "\n"
       }
     }

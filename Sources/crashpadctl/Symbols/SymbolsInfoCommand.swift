@@ -146,6 +146,6 @@ enum SymbolContentsText {
         ("Files", grouped(sym.files)),
         ("Public", grouped(sym.publics)),
         ("Frames", "rules for \(Wording.count(sym.frameRules, "range"))"),
-      ] + (sym.findings.findings.isEmpty ? [] : [("Damaged", Wording.count(sym.findings.findings.count, "record"))]))
+      ] + (sym.findings.isEmpty ? [] : [("Damaged", Wording.count(sym.findings.count, "record"))]))
   }
 }

@@ -79,7 +79,7 @@ struct SymbolsLookupCommand: Command {
     case .json: writeJSON(symbols)
     }
     // Symbols are read on demand, so the findings are complete only now.
-    for finding in symbols.symbols.findings.findings {
+    for finding in symbols.symbols.findings {
       Terminal.error(Sentences.line(finding, input: displayName(file)))
     }
     for finding in symbols.faults.findings { Terminal.error(Sentences.line(finding)) }

@@ -109,23 +109,22 @@ extension UploadOptions {
   /// The upload options. Ends the tool if they contradict each other, or a file can't be read.
   func options(now: Int64?) throws -> Uploading.Options {
     var options = Uploading.Options(try destination())
-    options.http.headers = try headers.flatMap(Self.headers)
-    options.http.certificateFile = try caFile.map(Self.certificates)
-    options.http.proxy = try proxyAddress(for: options.destination)
-    options.http.connectTimeout = .seconds(connectTimeout.seconds)
+    options.headers = try headers.flatMap(Self.headers)
+    options.certificateFile = try caFile.map(Self.certificates)
+    options.proxy = try proxyAddress(for: options.destination)
+    options.connectTimeout = .seconds(connectTimeout.seconds)
     options.timeout = .seconds(timeout.seconds)
-    options.http.userAgent = "crashpadctl/\(toolVersion)"
+    options.userAgent = "crashpadctl/\(toolVersion)"
     options.fields = fields.map { UploadField($0.name, $0.value) }
     if noGzip { options.compresses = false }
     options.identifiesClient = !plainURL
     options.acceptsWebPages = anyAnswer
     options.completesSkipped = completeSkipped
-    options.policy.maximumAttempts = attempts
-    options.policy.limitsRate = limitRate
-    options.policy.retriesNow = retryNow
+    options.maximumAttempts = attempts
+    options.limitsRate = limitRate
+    options.retriesNow = retryNow
     if redact {
-      let redaction = Redaction(self.redaction.policy)
-      options.redaction = { _ = try redaction.redact($0, to: OpenFileOutput($1)) }
+      options.redaction = redaction.policy
       options.sendsAttachments = keepAttachments
     }
     options.now = now

@@ -87,7 +87,7 @@ final class UploadPrinter {
   }
 
   /// The line for a report; nil for none.
-  private func line(_ result: Uploading.Result) -> String? {
+  private func line(_ result: Uploading.ReportResult) -> String? {
     let outcome = run.outcome(of: result)
     let isShown =
       switch outcome.shown {

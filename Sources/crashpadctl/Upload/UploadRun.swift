@@ -38,7 +38,7 @@ final class UploadRun {
       if isDryRun { try uploading.forecast(count) } else { try uploading.run(count) }
     } catch {
       counts.isSuccess = false
-      failure = error
+      failure = error.cause
     }
     counts.pending = try? database.reportIDs(in: [.pending]).count
   }
@@ -46,7 +46,7 @@ final class UploadRun {
   /// The reason why reports are skipped or kept.
   var whySkipped: String { options.destination == nil ? "there is no server" : "uploads are disabled" }
 
-  func outcome(of result: Uploading.Result) -> ReportOutcome {
+  func outcome(of result: Uploading.ReportResult) -> ReportOutcome {
     ReportOutcome(result.outcome, isDryRun: isDryRun, whySkipped: whySkipped, now: now)
   }
 

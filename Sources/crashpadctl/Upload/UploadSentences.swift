@@ -51,6 +51,8 @@ enum UploadSentences {
         "crashpadctl: error: \(names[0]) can't be loaded, which uploads need: \(Wording.printable(reason))",
         "  On Debian and Ubuntu it is in the package libcurl4.",
       ]
+    // The command line was checked before.
+    case .badProxy, .badHeader, .database: ["crashpadctl: error: \(Wording.printable(failure.description))"]
     }
   }
 

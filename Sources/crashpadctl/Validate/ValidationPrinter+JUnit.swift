@@ -17,11 +17,11 @@ extension ValidationPrinter {
     for input in inputs {
       xml += "    <testcase classname=\"crashpadctl.validate\" name=\"\(Self.escaped(input.name))\" "
       xml += "time=\"\(Self.seconds(input.duration))\">\n"
-      let lines = input.findings.findings.map { Sentences.line($0, input: input.name) }
+      let lines = input.findings.map { Sentences.line($0, input: input.name) }
       if let failure = input.failure {
         xml += "      <error message=\"\(Self.escaped(failure.text))\"/>\n"
       } else if results.isBad(input) {
-        let first = input.findings.findings.max { $0.severity < $1.severity } ?? input.findings.findings[0]
+        let first = input.findings.max { $0.severity < $1.severity } ?? input.findings[0]
         xml += "      <failure type=\"\(first.rule.code)\" message=\"\(Self.escaped(Sentences.sentence(first)))\">"
         xml += Self.escaped(lines.joined(separator: "\n")) + "</failure>\n"
       } else if !lines.isEmpty {

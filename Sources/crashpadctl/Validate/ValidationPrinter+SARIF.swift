@@ -26,7 +26,7 @@ extension ValidationPrinter {
             json.array("results") { json in
               var fingerprints = Fingerprints()
               for input in results.inputs {
-                for finding in input.findings.findings {
+                for finding in input.findings {
                   Self.write(finding, in: input, fingerprints.next(finding, in: input.name), to: &json)
                 }
               }

@@ -18,7 +18,7 @@ struct ValidationPrinter {
         continue
       }
       var text = ""
-      for finding in input.findings.findings where withNotes || finding.severity != .note {
+      for finding in input.findings where withNotes || finding.severity != .note {
         text += Sentences.line(finding, input: input.name) + "\n"
       }
       for severity in Severity.allCases.reversed() {

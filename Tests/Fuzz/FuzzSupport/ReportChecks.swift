@@ -6,7 +6,7 @@ internal import CrashpadSnapshot
 ///
 /// - Parameter count: bytes of the input.
 package func checkReport(_ reading: ReportReading, _ count: Int) {
-  for finding in reading.findings.findings { precondition(finding.offset.map { $0 <= count } ?? true) }
+  for finding in reading.findings { precondition(finding.offset.map { $0 <= count } ?? true) }
   guard let snapshot = reading.snapshot else {
     precondition(!reading.findings.isEmpty, "refused without a reason")
     return

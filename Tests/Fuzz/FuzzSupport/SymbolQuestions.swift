@@ -19,7 +19,7 @@ package func written(_ source: BreakpadInput) -> [UInt64] {
   let output = MemoryOutput()
   _ = try! BreakpadWriter.write(source, BreakpadWriter.Options(), to: output)
   let file = try! BreakpadFile(InputFile(bytes: output.bytes))
-  precondition(file.findings.findings.isEmpty)
+  precondition(file.findings.isEmpty)
   var addresses: [UInt64] = []
   for line in output.bytes.split(separator: 0x0a).prefix(4096) {
     let words = line.prefix(64).split(separator: 0x20).prefix(4).map { String(decoding: $0, as: UTF8.self) }
@@ -44,5 +44,5 @@ package func ask(_ path: FilePath, _ offsets: [UInt64]) {
     _ = file.functionAddress(offset)
     _ = file.frameRules(at: offset, .x86_64)
   }
-  _ = (file.isEmpty, file.findings.findings.count)
+  _ = (file.isEmpty, file.findings.count)
 }

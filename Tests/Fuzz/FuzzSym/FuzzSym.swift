@@ -26,7 +26,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     ask(file, address)
     address = step < 16 ? address + 1 : address &* 3
   }
-  _ = (file.isEmpty, file.imageBase, file.findings.findings.count)
+  _ = (file.isEmpty, file.imageBase, file.findings.count)
   return 0
 }
 

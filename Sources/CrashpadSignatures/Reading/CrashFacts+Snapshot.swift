@@ -1,20 +1,25 @@
-import CrashpadBytes
-import CrashpadCore
-import CrashpadFiles
-import CrashpadSignatures
-import CrashpadSnapshot
-import CrashpadText
+internal import CrashpadBytes
+package import CrashpadFiles
+package import CrashpadSnapshot
 
 extension CrashFacts {
-  init(_ dump: Dump, _ snapshot: ProcessSnapshot, input: String) {
-    let view = FactsView(file: dump.file, snapshot: snapshot)
+  /// - Parameters:
+  ///   - snapshot: the state of the process.
+  ///   - file: the input of the snapshot.
+  ///   - writer: the writer of the input.
+  ///   - input: the name of the input.
+  ///   - displayed: converts a text from the input to the form in which groups show it.
+  package init(
+    _ snapshot: ProcessSnapshot, _ file: InputFile, by writer: CrashAccount.Writer, input: String,
+    displayed: @escaping (String) -> String
+  ) {
+    let view = FactsView(file: file, snapshot: snapshot, displayed: displayed)
     let id = snapshot.reportID == .zero ? snapshot.report?.incident : snapshot.reportID.text
     self.init(id: id ?? input, input: input)
     report = id
     program = view.program
     processID = snapshot.processID.map(Int64.init)
     time = snapshot.snapshotTime?.seconds
-    let writer = CrashAccount.Writer(dump.format)
     role = CrashAccount.Role(snapshot, by: writer)
     if role != nil {
       process = view.process
@@ -28,24 +33,15 @@ extension CrashFacts {
   }
 }
 
-extension CrashAccount.Writer {
-  init(_ format: InputFormat) {
-    switch format {
-    case .ips, .crash: self = .system
-    case .metricKit: self = .metricKit
-    default: self = .process
-    }
-  }
-}
-
 /// Facts of a crash that groups count. Names of modules are not looked at, as thousands of dumps are read.
 private struct FactsView {
   let file: InputFile
   let snapshot: ProcessSnapshot
+  let displayed: (String) -> String
 
   func text(_ content: Content?) -> String? {
     guard let content, !content.isEmpty else { return nil }
-    return Wording.printable(file.withBytes { snapshot.text(content, in: $0) })
+    return displayed(file.withBytes { snapshot.text(content, in: $0) })
   }
 
   /// "2.1 (341)", or the annotation in which Crashpad's clients put it.
@@ -53,7 +49,7 @@ private struct FactsView {
     if let report = snapshot.report {
       let build = report.build.flatMap { $0.isEmpty ? nil : "(\($0))" }
       let parts = [report.version, build].compactMap { $0 }.filter { !$0.isEmpty }
-      return parts.isEmpty ? nil : Wording.printable(parts.joined(separator: " "))
+      return parts.isEmpty ? nil : displayed(parts.joined(separator: " "))
     }
     return annotation("ver", "version", "_version", "app_version")
   }
@@ -66,7 +62,7 @@ private struct FactsView {
 
   /// The executable's file name.
   var process: String? {
-    if let report = snapshot.report { return report.processName.map { Wording.printable($0) } }
+    if let report = snapshot.report { return report.processName.map(displayed) }
     return snapshot.executableIndex.flatMap { text(snapshot.modules[$0].name) }.map { lastPathComponent($0) }
   }
 

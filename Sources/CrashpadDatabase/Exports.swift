@@ -1,0 +1,4 @@
+// Types of the public declarations here: a program imports this module alone.
+@_exported public import struct CrashpadFiles.FileFailure
+@_exported public import struct CrashpadFiles.FileName
+@_exported public import struct CrashpadSnapshot.UUIDBytes

@@ -1,0 +1,28 @@
+package import CrashpadCore
+package import CrashpadSignatures
+package import CrashpadSnapshot
+
+extension CrashFacts {
+  /// - Parameters:
+  ///   - dump: the input.
+  ///   - snapshot: its snapshot.
+  ///   - input: the name of the input.
+  ///   - displayed: converts a text from the input to the form in which groups show it.
+  package init(
+    _ dump: Dump, _ snapshot: ProcessSnapshot, input: String, displayed: @escaping (String) -> String
+  ) {
+    self.init(
+      snapshot, dump.file, by: CrashAccount.Writer(dump.format), input: input, displayed: displayed)
+  }
+}
+
+extension CrashAccount.Writer {
+  /// The writer of inputs in a format.
+  init(_ format: InputFormat) {
+    switch format {
+    case .ips, .crash: self = .system
+    case .metricKit: self = .metricKit
+    case .intermediateDump, .minidump, .json, .core, .ksCrash, .swiftBacktrace: self = .process
+    }
+  }
+}

@@ -1,0 +1,3 @@
+// Types of the public declarations here: a program imports this module alone.
+@_exported public import CrashpadDatabase
+@_exported public import CrashpadRedaction
