@@ -99,7 +99,7 @@ extension CrashpadClient {
     options.http.headers = upload.headers
     options.http.certificateFile = upload.certificateFile
     if let policy = upload.redaction {
-      options.redaction = { _ = try Redaction(policy).redact($0, to: OpenFileOutput($1)) }
+      options.redaction = { _ = try Redaction(policy).redact($0, to: $1) }
       options.sendsAttachments = false
     }
     // One thread, to leave the processors to the program.

@@ -149,7 +149,7 @@ public struct Conversion: Sendable {
   ) throws -> Int {
     let plan = try MinidumpWriter(snapshot, input: bytes)
     let counted = progress.map { CountedOutput(output, total: plan.byteCount, $0) }
-    var writer = ByteWriter(to: counted ?? output)
+    var writer = ByteWriter(to: counted ?? output, expecting: plan.byteCount)
     plan.write(to: &writer, bytes)
     try writer.finish()
     return plan.byteCount

@@ -1,10 +1,11 @@
 import CCrashpadLinux
+internal import CrashpadBytes
 import Glibc
 package import SystemPackage
 
 /// A regular file that is open. All calls throw `FileFailure`.
 @safe
-package final class OpenFile: Sendable {
+package final class OpenFile: ByteOutput, Sendable {
   /// The path by which it was opened; for messages.
   package let path: FilePath
   let descriptor: Int32

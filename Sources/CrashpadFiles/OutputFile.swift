@@ -1,3 +1,5 @@
+internal import CCrashpadLinux
+internal import CrashpadBytes
 import Glibc
 package import SystemPackage
 
@@ -11,7 +13,7 @@ package import SystemPackage
 /// An object that is released without `commit()` leaves no file behind. If the file system has nameless files
 /// (O_TMPFILE), not even SIGKILL leaves any.
 @safe
-package final class OutputFile {
+package final class OutputFile: ByteOutput {
   /// The final path of the file; nil for a stream.
   private let path: FilePath?
   private let descriptor: FileDescriptor
@@ -149,9 +151,11 @@ package func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
   try unsafe bytes.withUnsafeBytes { buffer in
     var rest = unsafe buffer[...]
     while unsafe !rest.isEmpty {
+      let part = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(largestWrite))
+      unsafe mapPages(part)
       let count: Int
       do {
-        count = try unsafe descriptor.write(UnsafeRawBufferPointer(rebasing: rest), retryOnInterrupt: true)
+        count = try unsafe descriptor.write(part, retryOnInterrupt: true)
       } catch Errno.badAddress {
         // The kernel can't read these bytes of a mapped input: reading them here makes `MappingGuard` replace them.
         let copy = unsafe [UInt8](rest.prefix(64 * 1024))
@@ -160,6 +164,19 @@ package func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
       unsafe rest = rest.dropFirst(count)
     }
   }
+}
+
+private let largestWrite = 8 << 20
+
+/// Has the kernel map all pages of a large part at once, which takes a fifth of the time off a write of a mapped input: else
+/// it faults for each 16 pages. Without effect on memory that is there, and in older kernels.
+private func mapPages(_ part: UnsafeRawBufferPointer) {
+  guard part.count >= 128 << 10, let start = part.baseAddress else { return }
+  let page = UInt(bitPattern: sysconf(Int32(_SC_PAGESIZE)))
+  let lead = UInt(bitPattern: start) & (page - 1)
+  // A page that can't be read is reported by the write.
+  unsafe _ = madvise(
+    UnsafeMutableRawPointer(mutating: start - Int(lead)), part.count + Int(lead), LINUX_MADV_POPULATE_READ)
 }
 
 /// Writes all of `text` as UTF-8. Throws `Errno`.

@@ -51,9 +51,9 @@ public struct Redaction: Sendable {
   /// removals. Throws `NotADump`, `Errno`, or `InputFile.NotReadable` if the input became shorter meanwhile.
   public func redact(_ input: FilePath, to output: FilePath) throws -> RedactionReport {
     let file = try InputFile(input)
-    let written = RedactedFile(try OutputFile(output, permissions: file.outputPermissions))
+    let written = try OutputFile(output, permissions: file.outputPermissions)
     let report = try redact(file, to: written)
-    try written.file.commit(durable: false)
+    try written.commit(durable: false)
     return report
   }
 
@@ -68,12 +68,4 @@ public struct Redaction: Sendable {
       }
     }
   }
-}
-
-private final class RedactedFile: ByteOutput {
-  let file: OutputFile
-
-  init(_ file: OutputFile) { self.file = file }
-
-  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
 }

@@ -128,7 +128,7 @@ struct SymbolsDumpCommand: ParsableCommand {
       }
       if isStore { try createDirectories(target.removingLastComponent()) }
       let file = try OutputFile(target)
-      let counts = try BreakpadWriter.write(source, options, to: FileOutput(file))
+      let counts = try BreakpadWriter.write(source, options, to: file)
       if let failure = notWhole(source, path) { return failure }
       try file.commit(durable: false)
       return .done(path: target, counts, hasDebugInfo: source.hasDebugInfo)
@@ -164,11 +164,4 @@ struct SymbolsDumpCommand: ParsableCommand {
       Terminal.error("\(name): \(parts.joined(separator: ", ")) in \(Wording.printable(path))")
     }
   }
-}
-
-/// An output file as a byte output.
-final class FileOutput: ByteOutput {
-  private let file: OutputFile
-  init(_ file: OutputFile) { self.file = file }
-  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
 }

@@ -152,7 +152,7 @@ extension UploadOptions {
     options.policy.retriesNow = retryNow
     if redact {
       let redaction = Redaction(self.redaction.policy)
-      options.redaction = { _ = try redaction.redact($0, to: OpenFileOutput($1)) }
+      options.redaction = { _ = try redaction.redact($0, to: $1) }
       options.sendsAttachments = keepAttachments
     }
     options.now = now
