@@ -36,6 +36,7 @@ int pthread_setname_np(unsigned long thread, const char *name);
 
 int memfd_create(const char *name, unsigned flags);
 int mkostemp(char *pattern, int flags);
+int fallocate(int descriptor, int mode, off_t offset, off_t size);
 // <linux/memfd.h>
 static const unsigned LINUX_MFD_CLOEXEC = 1;
 // Since Linux 5.14.

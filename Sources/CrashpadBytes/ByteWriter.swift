@@ -2,6 +2,14 @@
 public protocol ByteOutput: AnyObject {
   /// Writes all bytes, or throws.
   func write(_ bytes: RawSpan) throws
+
+  /// Makes room for an output of this size, before its first byte is written. Throws if there is none.
+  func reserve(_ byteCount: Int) throws
+}
+
+extension ByteOutput {
+  /// Does nothing.
+  public func reserve(_ byteCount: Int) throws {}
 }
 
 /// A `ByteOutput` in memory.

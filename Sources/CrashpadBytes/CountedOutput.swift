@@ -18,6 +18,8 @@ package final class CountedOutput: ByteOutput {
     self.report = { report($0, total) }
   }
 
+  package func reserve(_ byteCount: Int) throws { try output?.reserve(byteCount) }
+
   package func write(_ bytes: RawSpan) throws {
     for start in stride(from: 0, to: bytes.byteCount, by: Self.step) {
       let end = min(start + Self.step, bytes.byteCount)

@@ -55,7 +55,9 @@ package struct ElfHeader: Sendable {
     guard segmentField == Self.extendedCount else { return segmentField }
     // sh_info
     let (size, place) = is64Bit ? (64, 44) : (40, 28)
-    guard sectionTable > 0, let section = Int(exactly: sectionTable), section <= bytes.byteCount - size else { return nil }
+    guard sectionTable > 0, let section = Int(exactly: sectionTable), section <= bytes.byteCount - size else {
+      return nil
+    }
     return Int(bytes.number(at: section + place, size: 4, isBigEndian))
   }
 

@@ -54,6 +54,11 @@ package final class OpenFile: ByteOutput, Sendable {
     }
   }
 
+  /// Has the file system find the room for a file of this size.
+  package func reserve(_ byteCount: Int) throws(FileFailure) {
+    do { try reserveRoom(byteCount, in: FileDescriptor(rawValue: descriptor)) } catch { throw FileFailure(path, error) }
+  }
+
   /// Writes all bytes after the end of the last write.
   package func write(_ bytes: RawSpan) throws(FileFailure) {
     do { try writeAll(bytes, to: FileDescriptor(rawValue: descriptor)) } catch {

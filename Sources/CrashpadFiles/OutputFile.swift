@@ -78,6 +78,11 @@ package final class OutputFile: ByteOutput {
     try check(fchmod(descriptor.rawValue, permissions.rawValue))
   }
 
+  /// Has the file system find the room for a file of this size. A stream has none. Throws `Errno`.
+  package func reserve(_ byteCount: Int) throws {
+    if path != nil { try reserveRoom(byteCount, in: descriptor) }
+  }
+
   /// Writes all bytes at the end. Throws `Errno`.
   package func write(_ bytes: RawSpan) throws {
     try writeAll(bytes, to: descriptor)
@@ -166,15 +171,26 @@ package func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
   }
 }
 
+/// Reserves the room of a large file at once: ext4 then looks for each block only once, which takes a fifth off the time. Throws
+/// `Errno` if there is no room; file systems that can't reserve any find it while they write.
+func reserveRoom(_ byteCount: Int, in descriptor: FileDescriptor) throws(Errno) {
+  var system = statfs()
+  // A tmpfs would clear the pages before they are written.
+  guard byteCount >= 1 << 20, fstatfs(descriptor.rawValue, &system) == 0, system.f_type != 0x0102_1994 else { return }
+  if retrying({ fallocate(descriptor.rawValue, 0, 0, off_t(byteCount)) }) == 0 { return }
+  let failure = Errno(rawValue: errno)
+  if [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(failure) { throw failure }
+}
+
 private let largestWrite = 8 << 20
 
-/// Has the kernel map all pages of a large part at once, which takes a fifth of the time off a write of a mapped input: else
-/// it faults for each 16 pages. Without effect on memory that is there, and in older kernels.
+/// Has the kernel map all pages of a part of a mapped input at once, which takes a fifth off the time of its write: else it
+/// faults for each 16 pages. Smaller parts may be in the buffer of a `ByteWriter`, where this would only cost time.
 private func mapPages(_ part: UnsafeRawBufferPointer) {
-  guard part.count >= 128 << 10, let start = part.baseAddress else { return }
+  guard part.count > 512 << 10, let start = part.baseAddress else { return }
   let page = UInt(bitPattern: sysconf(Int32(_SC_PAGESIZE)))
   let lead = UInt(bitPattern: start) & (page - 1)
-  // A page that can't be read is reported by the write.
+  // A page that can't be read is reported by the write; and kernels before 5.14 do nothing.
   unsafe _ = madvise(
     UnsafeMutableRawPointer(mutating: start - Int(lead)), part.count + Int(lead), LINUX_MADV_POPULATE_READ)
 }

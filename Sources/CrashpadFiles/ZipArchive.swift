@@ -82,7 +82,8 @@ package struct ZipArchive: Sendable {
       member.size < 0xffff_ffff
     else { throw .unsupported }
     guard member.header + 30 <= bytes.byteCount, bytes.uint32(at: member.header) == 0x0403_4b50 else { throw .damaged }
-    let start = member.header + 30 + Int(bytes.uint16(at: member.header + 26)) + Int(bytes.uint16(at: member.header + 28))
+    let start =
+      member.header + 30 + Int(bytes.uint16(at: member.header + 26)) + Int(bytes.uint16(at: member.header + 28))
     guard start + member.packedSize <= bytes.byteCount else { throw .cut }
     return start..<start + member.packedSize
   }

@@ -105,7 +105,7 @@ package struct ProgramFile: Sendable {
   }
 }
 
-/// What the beginning of a program's file says about how it is started.
+/// The machine and the loader of a program, from the beginning of its file.
 private struct ProgramHeader {
   let machine: UInt16
   let is64Bit: Bool

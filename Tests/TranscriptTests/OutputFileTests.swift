@@ -108,11 +108,12 @@ struct OutputFileTests {
     parameters.contextRegionBytes = size
     let folder = try TemporaryFolder()
     try folder.write(SynthDump(parameters).bytes, to: "crash.idump")
-    let command = "crashpadctl convert crash.idump -o disk/out; echo status $?; ls -A disk; crashpadctl convert crash.idump -o out"
+    let command =
+      "crashpadctl convert crash.idump -o disk/out; echo status $?; ls -A disk; crashpadctl convert crash.idump -o out"
     let result = try onSmallDisk(folder, command, size: "5m")
     #expect(result.text == "status 74\n")
     #expect(result.errorText.hasPrefix("crash.idump: error: disk/out: No space left on device\n"))
-    #expect(try folder.bytes(of: "out").count > 9 << 20)
+    #expect(try folder.bytes(of: "out").count > 6 << 20)
   }
 
   @Test("On a full disk the old output stays as it was", .enabled(if: Machine.canMount, "no rights to mount"))

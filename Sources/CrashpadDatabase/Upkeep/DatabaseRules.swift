@@ -130,5 +130,5 @@ package enum DatabaseRules {
   ]
 
   /// The rules that `DatabaseRepair` repairs.
-  package static let mended = Set(Remedy.all.flatMap(\.rules))
+  package static let mended: Set<Rule> = Set(Remedy.all.flatMap { $0.rules })
 }

@@ -13,7 +13,7 @@ struct Remedy: Sendable {
   }
 
   /// All of them, in the order in which a repair applies them: each leaves what the later ones need.
-  static let all = [
+  static let all: [Remedy] = [
     // The session of the repair has mended these when it began.
     Remedy(DatabaseRules.missingDirectory, DatabaseRules.deadRun) { $0.reportOpening($1) },
     // While the files have the names that the user knows.
