@@ -176,7 +176,9 @@ package func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
 func reserveRoom(_ byteCount: Int, in descriptor: FileDescriptor) throws(Errno) {
   var system = statfs()
   // A tmpfs would clear the pages before they are written.
-  guard byteCount >= 1 << 20, unsafe fstatfs(descriptor.rawValue, &system) == 0, system.f_type != 0x0102_1994 else { return }
+  guard byteCount >= 1 << 20, unsafe fstatfs(descriptor.rawValue, &system) == 0, system.f_type != 0x0102_1994 else {
+    return
+  }
   if retrying({ fallocate(descriptor.rawValue, 0, 0, off_t(byteCount)) }) == 0 { return }
   let failure = Errno(rawValue: errno)
   if [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(failure) { throw failure }
