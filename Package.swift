@@ -46,18 +46,22 @@ let package = Package(
     .target(name: "CrashpadBytes", dependencies: ["CCrashpadProcessor"]),
     .target(name: "CrashpadSnapshot"),
     .target(name: "CrashpadJSON"),
+    // Floor 1
     .target(
       name: "CrashpadFiles",
       dependencies: [
-        "CCrashpadCompression", "CCrashpadLinux", .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadBytes", "CCrashpadCompression", "CCrashpadLinux",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    // Floor 1
+    .target(name: "IntermediateDump", dependencies: ["CrashpadBytes", "CrashpadJSON"]),
+    // With no more than bytes and the snapshot below it: every command explains codes.
+    .target(name: "CrashpadMeaning", dependencies: ["CrashpadBytes", "CrashpadSnapshot"]),
+    // Floor 2
     .target(
       name: "CrashpadText",
       dependencies: [
         "CrashpadBytes", "CrashpadFiles", "CrashpadSnapshot", .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    .target(name: "IntermediateDump", dependencies: ["CrashpadBytes", "CrashpadJSON"]),
     .target(
       name: "CrashpadDatabase",
       dependencies: [
@@ -66,11 +70,9 @@ let package = Package(
     .target(
       name: "CrashpadSupervision",
       dependencies: [
-        "CCrashpadLinux", "CrashpadFiles", "CrashpadSnapshot", .product(name: "SystemPackage", package: "swift-system"),
+        "CrashpadBytes", "CCrashpadLinux", "CrashpadFiles", "CrashpadSnapshot",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    // Floor 1, with no more than bytes and the snapshot below it: every command explains codes.
-    .target(name: "CrashpadMeaning", dependencies: ["CrashpadBytes", "CrashpadSnapshot"]),
-    // Floor 2
     .target(name: "DumpInterpretation", dependencies: ["CrashpadBytes", "IntermediateDump", "CrashpadSnapshot"]),
     .target(name: "CrashpadMinidump", dependencies: ["CrashpadBytes", "CrashpadSnapshot"]),
     .target(name: "CrashpadElfCore", dependencies: ["CrashpadBytes", "CrashpadSnapshot"]),

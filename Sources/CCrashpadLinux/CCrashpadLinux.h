@@ -36,8 +36,11 @@ int pthread_setname_np(unsigned long thread, const char *name);
 
 int memfd_create(const char *name, unsigned flags);
 int mkostemp(char *pattern, int flags);
+int fallocate(int descriptor, int mode, off_t offset, off_t size);
 // <linux/memfd.h>
 static const unsigned LINUX_MFD_CLOEXEC = 1;
+// Since Linux 5.14.
+static const int LINUX_MADV_POPULATE_READ = 22;
 
 ssize_t process_vm_readv(
     pid_t process, const struct iovec *local, unsigned long local_count, const struct iovec *remote,

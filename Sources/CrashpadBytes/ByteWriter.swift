@@ -2,6 +2,14 @@
 public protocol ByteOutput: AnyObject {
   /// Writes all bytes, or throws.
   func write(_ bytes: RawSpan) throws
+
+  /// Makes room for an output of this size, before its first byte is written. Throws if there is none.
+  func reserve(_ byteCount: Int) throws
+}
+
+extension ByteOutput {
+  /// Does nothing.
+  public func reserve(_ byteCount: Int) throws {}
 }
 
 /// A `ByteOutput` in memory.
@@ -19,7 +27,7 @@ package final class MemoryOutput: ByteOutput {
 /// lays out a file therefore needs no `try` at each field.
 ///
 /// Safe although it owns raw memory: `buffer` is not shared, and every store is preceded by `reserve`, which makes room
-/// for at most `capacity` bytes.
+/// for at most as many bytes as it has.
 @safe
 public struct ByteWriter: ~Copyable {
   /// Nil if this writer only measures.
@@ -31,13 +39,15 @@ public struct ByteWriter: ~Copyable {
   /// Bytes that have left the buffer or bypassed it.
   @usableFromInline var passed = 0
 
-  /// Runs of at least this many bytes are not copied into the buffer.
-  private static let bypass = 32 * 1024
-  private static let capacity = 64 * 1024
+  /// The size of the buffer: more for large outputs. File systems take few large writes faster than many of 64 KiB, by more
+  /// than the copy into the buffer costs.
+  private static let capacities = 64 * 1024...512 * 1024
 
-  package init(to output: any ByteOutput) {
+  /// - Parameter byteCount: the size of the output in bytes, as far as it is known.
+  package init(to output: any ByteOutput, expecting byteCount: Int = 0) {
     self.output = output
-    unsafe buffer = .allocate(byteCount: Self.capacity, alignment: 16)
+    let capacity = min(max(byteCount, Self.capacities.lowerBound), Self.capacities.upperBound)
+    unsafe buffer = .allocate(byteCount: capacity, alignment: 16)
   }
 
   private init() {
@@ -46,6 +56,9 @@ public struct ByteWriter: ~Copyable {
   }
 
   deinit { unsafe buffer.deallocate() }
+
+  /// Runs of at least this many bytes are not copied into the buffer.
+  private var bypass: Int { unsafe buffer.count / 2 }
 
   /// Bytes written so far: the offset of the next one.
   @inlinable public var position: Int { passed + used }
@@ -84,7 +97,7 @@ public struct ByteWriter: ~Copyable {
     used = 0
   }
 
-  /// Reserves `count` bytes of the buffer, at most `capacity`, and returns their offset. Nil if this writer only
+  /// Reserves `count` bytes of the buffer, at most those of the buffer, and returns their offset. Nil if this writer only
   /// measures.
   @inlinable @inline(__always)
   mutating func reserve(_ count: Int) -> Int? {
@@ -123,7 +136,7 @@ public struct ByteWriter: ~Copyable {
   package mutating func zeros(_ count: Int) {
     var left = count
     while left > 0 {
-      let step = min(left, Self.capacity)
+      let step = unsafe min(left, max(buffer.count, Self.capacities.lowerBound))
       if let place = reserve(step) {
         unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[place..<place + step])
           .initializeMemory(as: UInt8.self, repeating: 0)
@@ -145,7 +158,7 @@ public struct ByteWriter: ~Copyable {
   /// Writes bytes as they are.
   public mutating func bytes(_ bytes: RawSpan) {
     let count = bytes.byteCount
-    if count >= Self.bypass, let output {
+    if let output, count >= bypass {
       flush()
       passed += count
       if failure == nil {
@@ -167,7 +180,7 @@ public struct ByteWriter: ~Copyable {
   package mutating func counted(_ bytes: RawSpan) {
     let count = bytes.byteCount
     // Most are short, and there may be hundreds of thousands: their room is reserved once.
-    if count < Self.bypass, output != nil, let place = reserve(4 + count) {
+    if output != nil, count < bypass, let place = reserve(4 + count) {
       unsafe buffer.storeBytes(of: UInt32(count).littleEndian, toByteOffset: place, as: UInt32.self)
       unsafe bytes.withUnsafeBytes { source in
         unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[place + 4..<place + 4 + count]).copyMemory(from: source)

@@ -124,14 +124,15 @@ extension CrashpadClient {
   private static func entry(
     _ path: FilePath, _ running: Running, _ cursor: EventCursor, _ form: CrashpadEvents.EventForm
   ) -> EventCursor.Entry? {
-    guard let version = try? FileVersion(path), case let file = SeenDump.digest(version), !cursor.hasSeen(file),
+    guard let identity = (try? FileStatus(at: path, followingLink: true))?.identity,
+      case let file = SeenDump.digest(identity), !cursor.hasSeen(file),
       let input = try? DumpInput(path)
     else { return nil }
     let dump = Dump(input)
     guard (try? input.file.checkReading()) != nil, let snapshot = dump.snapshot else { return nil }
     var made = CrashEventInput(id: dump.crashID(path))
     if case .found(let settings)? = try? running.database.settings(waits: false) { made.clientID = settings.clientID }
-    made.fallbackTime = version.modified / 1_000_000
+    made.fallbackTime = identity.modified / 1_000_000
     made.frames = EventFrame.walked(snapshot, dump.file)
     let event = CrashEvent(snapshot, dump.file, made)
     return EventCursor.Entry(

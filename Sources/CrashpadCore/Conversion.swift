@@ -156,7 +156,8 @@ public struct Conversion: Sendable {
   ) throws -> Int {
     let plan = try MinidumpWriter(snapshot, input: bytes)
     let counted = progress.map { CountedOutput(output, total: plan.byteCount, $0) }
-    var writer = ByteWriter(to: counted ?? output)
+    try output.reserve(plan.byteCount)
+    var writer = ByteWriter(to: counted ?? output, expecting: plan.byteCount)
     plan.write(to: &writer, bytes)
     try writer.finish()
     return plan.byteCount
@@ -192,5 +193,6 @@ private final class LazyFile: ByteOutput {
     return file
   }
 
+  func reserve(_ byteCount: Int) throws { try file().reserve(byteCount) }
   func write(_ bytes: RawSpan) throws { try file().write(bytes) }
 }

@@ -63,7 +63,7 @@ public struct DumpInput: Sendable {
   /// it holds.
   package let file: InputFile
 
-  /// Opens the file at `path`.
+  /// Opens the file at `path`. A file of more than 4 GiB is mapped, and must not become shorter as long as its bytes are used.
   ///
   /// Below a file the path names one of its parts: a member of a zip archive, a process of a stackshot by its id or name, a
   /// diagnostic of MetricKit by its number, from 1 on.

@@ -43,7 +43,7 @@ extension Processing {
   }
 
   private func foresee(_ input: DumpInput, _ dump: PendingDump, _ id: UUIDBytes) throws -> DumpResult {
-    let result = try conversion(reportID: id, clientID: .zero).convert(input, to: DiscardingOutput())
+    let result = try conversion(reportID: id, clientID: .zero).convert(input, to: CountedOutput(nil))
     let outcome: Outcome =
       switch result.outcome {
       case .rejected: .rejected(keptAs: dump.unlockedName)
@@ -52,9 +52,4 @@ extension Processing {
       }
     return DumpResult(dump, outcome, findings: result.findings)
   }
-}
-
-/// An output that discards all bytes.
-private final class DiscardingOutput: ByteOutput {
-  func write(_ bytes: RawSpan) {}
 }

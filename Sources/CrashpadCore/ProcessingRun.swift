@@ -171,7 +171,7 @@ struct ProcessingRun: Sendable {
     let report = try NewReport(id, lock: lock, in: session)
     guard let output = report.file else { preconditionFailure("a new report is open") }
     let conversion = processing.conversion(reportID: id, clientID: clientID)
-    let result = try conversion.convert(input, to: OpenFileOutput(output))
+    let result = try conversion.convert(input, to: output)
     if result.outcome == .rejected {
       let reason = RejectionReason.text(result.findings, byteCount: input.file.byteCount)
       let name = try session.reject(dump, reason: reason)

@@ -39,9 +39,11 @@ package struct CoreReader {
   /// Reads all of `bytes`.
   package static func read(_ bytes: RawSpan, options: Options = Options(), limits: Limits = Limits()) -> Reading {
     var findings = FindingList(limit: limits.maximumFindings)
-    guard let architecture = architecture(bytes, &findings) else { return Reading(snapshot: nil, findings: findings) }
+    guard let header = header(bytes, &findings), let architecture = architecture(header, &findings) else {
+      return Reading(snapshot: nil, findings: findings)
+    }
     var reader = CoreReader(architecture, bytes.byteCount, options, findings)
-    reader.readSegments(bytes)
+    reader.readSegments(header, bytes)
     reader.readProcess(bytes)
     reader.readModules(bytes)
     reader.readException(bytes)
@@ -58,28 +60,32 @@ package struct CoreReader {
     memoryBudget = size + 32 << 20
   }
 
-  /// Checks the ELF header. Returns nil, with a finding, if it is not that of a supported core.
-  private static func architecture(_ bytes: RawSpan, _ findings: inout FindingList) -> CPUArchitecture? {
-    if bytes.byteCount >= 4, bytes.uint32(at: 0) != CoreFormat.magic {
+  /// Returns nil, with a finding, if there is no ELF header of a kind that is supported.
+  private static func header(_ bytes: RawSpan, _ findings: inout FindingList) -> ElfHeader? {
+    if bytes.byteCount >= 4, bytes.uint32(at: 0) != ElfHeader.magic {
       findings.append(Finding(CoreRules.badSignature, at: 0))
       return nil
     }
-    guard bytes.byteCount >= CoreFormat.headerSize else {
+    guard bytes.byteCount >= ElfHeader.maximumSize else {
       findings.append(
         Finding(
-          CoreRules.tooShort, expected: .byteCount(UInt64(CoreFormat.headerSize)),
+          CoreRules.tooShort, expected: .byteCount(UInt64(ElfHeader.maximumSize)),
           found: .byteCount(UInt64(bytes.byteCount))))
       return nil
     }
-    guard bytes.uint16(at: 4) == CoreFormat.class64LittleEndian else {
+    guard let header = ElfHeader(bytes), header.is64Bit, !header.isBigEndian else {
       findings.append(Finding(CoreRules.unsupportedClass, at: 4))
       return nil
     }
-    guard bytes.uint16(at: 16) == CoreFormat.typeCore else {
+    guard header.type == CoreFormat.typeCore else {
       findings.append(Finding(CoreRules.notACore, at: 16))
       return nil
     }
-    switch bytes.uint16(at: 18) {
+    return header
+  }
+
+  private static func architecture(_ header: ElfHeader, _ findings: inout FindingList) -> CPUArchitecture? {
+    switch header.machine {
     case CoreFormat.machineX86_64: return .x86_64
     case CoreFormat.machineAArch64: return .arm64
     case let machine:
@@ -108,13 +114,9 @@ package struct CoreReader {
 
   // MARK: Program headers
 
-  private mutating func readSegments(_ bytes: RawSpan) {
-    let start = Int(clamping: bytes.uint64(at: 32))
-    let entrySize = Int(bytes.uint16(at: 54))
-    let count = programHeaderCount(start, entrySize, bytes)
-    let fitting =
-      entrySize >= CoreFormat.programHeaderSize && start <= bytes.byteCount
-      ? (bytes.byteCount - start) / entrySize : 0
+  private mutating func readSegments(_ table: ElfHeader, _ bytes: RawSpan) {
+    let count = segmentCount(table, bytes)
+    let fitting = table.segmentRoom(bytes)
     if count > fitting {
       snapshot.isComplete = false
       findings.append(
@@ -129,9 +131,9 @@ package struct CoreReader {
     var isShared = false
     var cut: (header: Int, index: Int, end: UInt64)?
     for index in 0..<min(count, fitting) {
-      let header = start + index * entrySize
-      let segment = ProgramHeader(at: header, bytes)
-      guard segment.type == CoreFormat.segmentLoad || segment.type == CoreFormat.segmentNote else { continue }
+      let header = Int(table.segmentTable) + index * table.segmentEntrySize
+      let segment = table.segment(at: header, bytes)
+      guard segment.type == ElfSegment.load || segment.type == ElfSegment.note else { continue }
       let (end, overflow) = segment.offset.addingReportingOverflow(segment.fileSize)
       var range = ByteRange(offset: Int(clamping: segment.offset), count: Int(clamping: segment.fileSize))
       if overflow || end > UInt64(bytes.byteCount) {
@@ -145,7 +147,7 @@ package struct CoreReader {
         range.count = left
       }
       left -= range.count
-      if segment.type == CoreFormat.segmentNote {
+      if segment.type == ElfSegment.note {
         readNotes(range, alignment: segment.alignment, isCut: cut?.header == header, bytes)
         continue
       }
@@ -171,14 +173,11 @@ package struct CoreReader {
   }
 
   /// If there are more than 65,534 segments, their number is in the first section header, at the end of the file.
-  private func programHeaderCount(_ start: Int, _ entrySize: Int, _ bytes: RawSpan) -> Int {
-    let count = bytes.uint16(at: 56)
-    guard count == CoreFormat.extendedCount else { return Int(count) }
-    let section = Int(clamping: bytes.uint64(at: 40))
-    if section > 0, section <= bytes.byteCount - 64 { return Int(bytes.uint32(at: section + 44)) }
+  private func segmentCount(_ table: ElfHeader, _ bytes: RawSpan) -> Int {
+    if let count = table.segmentCount(bytes) { return count }
     // The file is truncated. The first segment is that of the notes, and follows the program headers.
-    guard entrySize > 0, start <= bytes.byteCount - CoreFormat.programHeaderSize else { return Int(count) }
-    let notes = Int(clamping: bytes.uint64(at: start + 8))
-    return notes > start ? (notes - start) / entrySize : Int(count)
+    guard table.segmentRoom(bytes) > 0, case let start = Int(table.segmentTable) else { return table.segmentField }
+    let notes = Int(clamping: table.segment(at: start, bytes).offset)
+    return notes > start ? (notes - start) / table.segmentEntrySize : table.segmentField
   }
 }

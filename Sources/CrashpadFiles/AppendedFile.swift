@@ -13,8 +13,8 @@ package struct AppendedFile: Sendable {
   package init?(_ path: FilePath, permissions: UInt32 = 0o666) throws {
     let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
     // Checked before, because opening a FIFO for reading as well would not wait for its reader.
-    if let version = try FileVersion(path), !version.isRegular {
-      if version.isDirectory { throw Errno.isDirectory }
+    if let status = try FileStatus(ifPresent: path), status.kind != .regular {
+      if status.kind == .directory { throw Errno.isDirectory }
       return nil
     }
     let number = retrying { unsafe path.withPlatformString { unsafe Glibc.open($0, flags, permissions) } }
@@ -26,8 +26,7 @@ package struct AppendedFile: Sendable {
   /// Whether the path still leads to this file.
   package func isCurrent() throws(FileFailure) -> Bool {
     let status = try file.status()
-    guard let version = try? FileVersion(path) else { return false }
-    return version.device == status.device && version.number == status.number
+    return (try? FileStatus(at: path, followingLink: true))?.isSameFile(as: status) ?? false
   }
 
   /// Cuts the file to `size` bytes. Throws `FileFailure`.
@@ -41,35 +40,4 @@ package struct AppendedFile: Sendable {
   package func bytes(at offset: Int, count: Int) throws(FileFailure) -> [UInt8] {
     try file.bytes(at: offset, count: count)
   }
-}
-
-/// Facts that identify a file and its contents, to check whether a path still leads to the file that was read, with the
-/// same bytes. Programs can't choose the time of an inode's last change.
-package struct FileVersion: Sendable, Hashable {
-  package let device: UInt64
-  package let number: UInt64
-  /// In bytes.
-  package let size: Int64
-  /// In nanoseconds since 1970.
-  package let modified: Int64
-  package let changed: Int64
-  private let kind: UInt32
-
-  /// Nil if the path does not exist. Links are followed. Throws `Errno`.
-  package init?(_ path: FilePath) throws {
-    var status = stat()
-    guard unsafe path.withPlatformString({ unsafe stat($0, &status) }) == 0 else {
-      if errno == ENOENT { return nil }
-      throw Errno(rawValue: errno)
-    }
-    device = UInt64(status.st_dev)
-    number = UInt64(status.st_ino)
-    size = Int64(status.st_size)
-    modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
-    changed = Int64(status.st_ctim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_ctim.tv_nsec)
-    kind = status.st_mode & S_IFMT
-  }
-
-  package var isRegular: Bool { kind == S_IFREG }
-  package var isDirectory: Bool { kind == S_IFDIR }
 }

@@ -1,4 +1,5 @@
 internal import CCrashpadCompression
+internal import CrashpadBytes
 
 /// A format of compressed bytes.
 package enum Compression: String, Sendable {
@@ -23,7 +24,7 @@ package enum Compression: String, Sendable {
   private static func begins(_ bytes: RawSpan, _ start: [UInt8]) -> Bool {
     guard bytes.byteCount >= start.count else { return false }
     for (index, byte) in start.enumerated()
-    where unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self) != byte { return false }
+    where bytes.uint8(at: index) != byte { return false }
     return true
   }
 

@@ -22,7 +22,7 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// The result of stat(2) for a file, without following a symbolic link.
+/// The result of stat(2) for a file.
 package struct FileStatus: Sendable, Equatable {
   package enum Kind: Sendable, Equatable { case regular, directory, symbolicLink, other }
 
@@ -32,22 +32,29 @@ package struct FileStatus: Sendable, Equatable {
   /// Seconds since 1970.
   package let modified: Int64
   package let modifiedNanoseconds: Int64
-  /// With `number`, identifies the file: two statuses with the same device and number belong to one file.
-  package let device: UInt64
-  package let number: UInt64
+  /// With its content: differs from that of another file, and from the file's own after a change.
+  package let identity: FileIdentity
   package let linkCount: Int
   package let owner: UInt32
   /// The permission bits, without the file's kind.
   package let permissions: UInt32
 
   /// The status of the file at `path`. Throws `Errno`.
-  init(at path: FilePath, followingLink: Bool) throws {
+  package init(at path: FilePath, followingLink: Bool) throws(Errno) {
     var status = stat()
     let result = unsafe path.withPlatformString {
       unsafe followingLink ? stat($0, &status) : lstat($0, &status)
     }
     guard result == 0 else { throw Errno(rawValue: errno) }
     self.init(status)
+  }
+
+  /// Nil if nothing is at `path`. Links are followed. Throws `Errno`.
+  package init?(ifPresent path: FilePath) throws(Errno) {
+    do { try self.init(at: path, followingLink: true) } catch {
+      if error == .noSuchFileOrDirectory { return nil }
+      throw error
+    }
   }
 
   /// The status of an open file. Throws `Errno`.
@@ -68,12 +75,15 @@ package struct FileStatus: Sendable, Equatable {
     size = Int(status.st_size)
     modified = Int64(status.st_mtim.tv_sec)
     modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
-    device = UInt64(status.st_dev)
-    number = UInt64(status.st_ino)
+    identity = FileIdentity(status)
     linkCount = Int(status.st_nlink)
     owner = status.st_uid
     permissions = status.st_mode & 0o7777
   }
 
-  package func isSameFile(as other: FileStatus) -> Bool { device == other.device && number == other.number }
+  /// The device that the file is on, and its number there: two statuses with the same belong to one file.
+  package var device: UInt64 { identity.device }
+  package var number: UInt64 { identity.number }
+
+  package func isSameFile(as other: FileStatus) -> Bool { identity.isSameFile(as: other.identity) }
 }

@@ -5,22 +5,25 @@ package import SystemPackage
 /// The bytes of one input, valid as long as this object lives.
 ///
 /// A small file is read, a large one is mapped: below `mappingThreshold` a read(2) costs less than the page faults.
-/// Only regular files are mapped: in a program that called `MappingGuard.install`, and elsewhere those that are larger than
-/// `maximumUnmappedSize`, whose truncation then ends the program by SIGBUS. A pipe is read to its end, and beyond
-/// `spoolThreshold` into a file without a name. The file is opened read-only and never changed.
+/// Only regular files are mapped: those of a program that called `MappingGuard.install`, and in every program those that
+/// are too large for memory (`maximumUnmappedSize`). A pipe is read to its end, and beyond `spoolThreshold` into a file
+/// without a name. The file is opened read-only and never changed.
 ///
 /// If a mapped file becomes shorter, or its disk can't be read, the rest is zeros: results from an input count only
-/// after `checkReading()`.
+/// after `checkReading()`. Without the guard, the kernel ends the program then (SIGBUS).
 @safe
 package final class InputFile: Sendable {
   /// The least size in bytes of a file that is mapped.
   package static let mappingThreshold = 1 << 20
 
-  /// The largest regular file in bytes that is read if it can't be mapped.
+  /// The largest regular file in bytes that is read in a program without the guard; larger ones are mapped unguarded.
   package static let maximumUnmappedSize = 4 << 30
 
   /// The most bytes of a pipe that are kept in memory; a longer pipe goes to a file.
   package static let spoolThreshold = 8 << 20
+
+  /// The first reading of an input without a size, in bytes.
+  private static let blockSize = 64 << 10
 
   /// The default limit in bytes for pipes and other inputs without a size: an endless one would fill the disk.
   package static let standardPipeLimit = 1 << 30
@@ -131,7 +134,7 @@ package final class InputFile: Sendable {
     case S_IFDIR:
       throw NotReadable(reason: .directory)
     case S_IFIFO, S_IFSOCK, S_IFCHR:
-      let start = try unsafe Self.readAll(descriptor, sizeHint: 64 * 1024, isRegular: false)
+      let start = try unsafe Self.readAll(descriptor, sizeHint: Self.blockSize, isRegular: false)
       guard start.count <= Self.pipeLimit else {
         unsafe start.deallocate()
         throw NotReadable(reason: .tooLarge)
@@ -171,9 +174,7 @@ package final class InputFile: Sendable {
   package static func prefix(of path: FilePath, count: Int) throws -> [UInt8] {
     let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     defer { try? descriptor.close() }
-    return try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      initialized = try unsafe descriptor.read(into: UnsafeMutableRawBufferPointer(buffer), retryOnInterrupt: true)
-    }
+    return try descriptor.bytes(count)
   }
 
   static func map(_ descriptor: FileDescriptor, _ size: Int) throws -> UnsafeRawBufferPointer {
@@ -185,14 +186,9 @@ package final class InputFile: Sendable {
   /// Copies the rest of a pipe.
   private static func copy(_ descriptor: FileDescriptor, to spool: SpoolFile) throws {
     let limit = pipeLimit
-    var block = [UInt8](repeating: 0, count: 256 * 1024)
-    while true {
-      let count = try unsafe block.withUnsafeMutableBytes {
-        try unsafe descriptor.read(into: $0, retryOnInterrupt: true)
-      }
-      if count == 0 { return }
-      guard spool.size + count <= limit else { throw NotReadable(reason: .tooLarge) }
-      try unsafe spool.write(block.span.bytes.extracting(0..<count))
+    try descriptor.forEachBlock { block in
+      guard spool.size + block.byteCount <= limit else { throw NotReadable(reason: .tooLarge) }
+      try spool.write(block)
     }
   }
 
@@ -201,7 +197,8 @@ package final class InputFile: Sendable {
   private static func readAll(_ descriptor: FileDescriptor, sizeHint: Int, isRegular: Bool) throws
     -> UnsafeRawBufferPointer
   {
-    var capacity = sizeHint + 1
+    // Files of /proc have no size.
+    var capacity = sizeHint > 0 ? sizeHint + 1 : blockSize
     var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
     var count = 0
     do {
@@ -215,11 +212,8 @@ package final class InputFile: Sendable {
           unsafe memory.deallocate()
           unsafe memory = larger
         }
-        let got = try unsafe descriptor.read(
-          into: UnsafeMutableRawBufferPointer(rebasing: memory[count...]), retryOnInterrupt: true)
-        count += got
-        // A regular file gives fewer bytes than requested only at its end.
-        if got == 0 || (isRegular && count < capacity) { break }
+        count += try unsafe descriptor.fill(UnsafeMutableRawBufferPointer(rebasing: memory[count...]))
+        if count < capacity { break }
       }
     } catch {
       unsafe memory.deallocate()
@@ -262,6 +256,11 @@ package final class InputFile: Sendable {
   /// The permissions for results of this input: at most its own, but always its owner's.
   package var outputPermissions: FilePermissions {
     permissions.map { $0.union(.ownerReadWrite) } ?? FilePermissions(rawValue: 0o666)
+  }
+
+  /// All bytes as UTF-8; every maximal ill-formed sequence becomes one U+FFFD.
+  package var text: String {
+    withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
   }
 
   package var byteCount: Int { unsafe array?.count ?? base.count }

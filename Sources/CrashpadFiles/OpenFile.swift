@@ -1,10 +1,11 @@
 import CCrashpadLinux
+internal import CrashpadBytes
 import Glibc
 package import SystemPackage
 
 /// A regular file that is open. All calls throw `FileFailure`.
 @safe
-package final class OpenFile: Sendable {
+package final class OpenFile: ByteOutput, Sendable {
   /// The path by which it was opened; for messages.
   package let path: FilePath
   let descriptor: Int32
@@ -35,32 +36,27 @@ package final class OpenFile: Sendable {
 
   /// The bytes from `offset` on, at most `count`; fewer if the file ends before.
   package func bytes(at offset: Int, count: Int) throws(FileFailure) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: max(0, count))
-    var span = bytes.mutableSpan
-    var raw = unsafe span.mutableBytes
-    let got = try read(at: offset, into: &raw)
-    bytes.removeLast(bytes.count - got)
-    return bytes
+    do { return try FileDescriptor(rawValue: descriptor).bytes(count, from: offset) } catch {
+      throw FileFailure(path, error)
+    }
   }
 
   /// Reads the bytes at `offset` into the beginning of `bytes`, which is filled unless the file ends before.
   ///
   /// - Returns: the number of bytes read.
   package func read(at offset: Int, into bytes: inout MutableRawSpan) throws(FileFailure) -> Int {
-    var done = 0
-    var failed = false
-    unsafe bytes.withUnsafeMutableBytes { buffer in
-      while done < buffer.count {
-        let result = unsafe pread(
-          descriptor, buffer.baseAddress?.advanced(by: done), buffer.count - done, off_t(offset + done))
-        if result < 0 && errno == EINTR { continue }
-        if result < 0 { failed = true }
-        if result <= 0 { return }
-        done += result
+    do {
+      return try unsafe bytes.withUnsafeMutableBytes { buffer throws(Errno) in
+        try unsafe FileDescriptor(rawValue: descriptor).fill(buffer, from: offset)
       }
+    } catch {
+      throw FileFailure(path, error)
     }
-    if failed { throw failure() }
-    return done
+  }
+
+  /// Has the file system find the room for a file of this size.
+  package func reserve(_ byteCount: Int) throws(FileFailure) {
+    do { try reserveRoom(byteCount, in: FileDescriptor(rawValue: descriptor)) } catch { throw FileFailure(path, error) }
   }
 
   /// Writes all bytes after the end of the last write.
@@ -136,8 +132,7 @@ package final class OpenFile: Sendable {
   /// The process that holds a lock on this file, from the kernel's list; nil if it can't be found.
   private func lockHolder() -> Int32? {
     guard let number = try? status().number, let locks = try? InputFile(FilePath("/proc/locks")) else { return nil }
-    let text = locks.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
-    for line in text.split(separator: "\n") {
+    for line in locks.text.split(separator: "\n") {
       // "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF"
       let words = line.split(separator: " ")
       guard words.count > 5, words[1] == "FLOCK", words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == number

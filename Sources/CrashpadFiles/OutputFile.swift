@@ -1,3 +1,5 @@
+internal import CCrashpadLinux
+internal import CrashpadBytes
 import Glibc
 package import SystemPackage
 
@@ -11,7 +13,7 @@ package import SystemPackage
 /// An object that is released without `commit()` leaves no file behind. If the file system has nameless files
 /// (O_TMPFILE), not even SIGKILL leaves any.
 @safe
-package final class OutputFile {
+package final class OutputFile: ByteOutput {
   /// The final path of the file; nil for a stream.
   private let path: FilePath?
   private let descriptor: FileDescriptor
@@ -74,6 +76,11 @@ package final class OutputFile {
   package func setPermissions(_ permissions: FilePermissions) throws {
     guard path != nil else { return }
     try check(fchmod(descriptor.rawValue, permissions.rawValue))
+  }
+
+  /// Has the file system find the room for a file of this size. A stream has none. Throws `Errno`.
+  package func reserve(_ byteCount: Int) throws {
+    if path != nil { try reserveRoom(byteCount, in: descriptor) }
   }
 
   /// Writes all bytes at the end. Throws `Errno`.
@@ -149,9 +156,11 @@ package func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
   try unsafe bytes.withUnsafeBytes { buffer in
     var rest = unsafe buffer[...]
     while unsafe !rest.isEmpty {
+      let part = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(largestWrite))
+      unsafe mapPages(part)
       let count: Int
       do {
-        count = try unsafe descriptor.write(UnsafeRawBufferPointer(rebasing: rest), retryOnInterrupt: true)
+        count = try unsafe descriptor.write(part, retryOnInterrupt: true)
       } catch Errno.badAddress {
         // The kernel can't read these bytes of a mapped input: reading them here makes `MappingGuard` replace them.
         let copy = unsafe [UInt8](rest.prefix(64 * 1024))
@@ -160,6 +169,32 @@ package func writeAll(_ bytes: RawSpan, to descriptor: FileDescriptor) throws {
       unsafe rest = rest.dropFirst(count)
     }
   }
+}
+
+/// Reserves the room of a large file at once: ext4 then looks for each block only once, which takes a fifth off the time. Throws
+/// `Errno` if there is no room; file systems that can't reserve any find it while they write.
+func reserveRoom(_ byteCount: Int, in descriptor: FileDescriptor) throws(Errno) {
+  var system = statfs()
+  // A tmpfs would clear the pages before they are written.
+  guard byteCount >= 1 << 20, unsafe fstatfs(descriptor.rawValue, &system) == 0, system.f_type != 0x0102_1994 else {
+    return
+  }
+  if retrying({ fallocate(descriptor.rawValue, 0, 0, off_t(byteCount)) }) == 0 { return }
+  let failure = Errno(rawValue: errno)
+  if [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(failure) { throw failure }
+}
+
+private let largestWrite = 8 << 20
+
+/// Has the kernel map all pages of a part of a mapped input at once, which takes a fifth off the time of its write: else it
+/// faults for each 16 pages. Smaller parts may be in the buffer of a `ByteWriter`, where this would only cost time.
+private func mapPages(_ part: UnsafeRawBufferPointer) {
+  guard part.count > 512 << 10, let start = part.baseAddress else { return }
+  let page = UInt(bitPattern: sysconf(Int32(_SC_PAGESIZE)))
+  let lead = UInt(bitPattern: start) & (page - 1)
+  // A page that can't be read is reported by the write; and kernels before 5.14 do nothing.
+  unsafe _ = madvise(
+    UnsafeMutableRawPointer(mutating: start - Int(lead)), part.count + Int(lead), LINUX_MADV_POPULATE_READ)
 }
 
 /// Writes all of `text` as UTF-8. Throws `Errno`.

@@ -7,8 +7,6 @@ package final class SequentialInput: Sendable {
   private let descriptor: FileDescriptor
   private let isOwned: Bool
 
-  private static let blockSize = 256 * 1024
-
   /// Opens the file at `path`. Throws `Errno`, or `InputFile.NotReadable` for a directory or a device.
   package convenience init(_ path: FilePath) throws {
     let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec], retryOnInterrupt: true)
@@ -37,15 +35,11 @@ package final class SequentialInput: Sendable {
   /// - Returns: the number of bytes.
   @discardableResult
   package func forEachBlock(_ body: (RawSpan) throws -> Void) throws -> Int {
-    var block = [UInt8](repeating: 0, count: Self.blockSize)
     var total = 0
-    while true {
-      let count = try unsafe block.withUnsafeMutableBytes {
-        try unsafe descriptor.read(into: $0, retryOnInterrupt: true)
-      }
-      if count == 0 { return total }
-      try unsafe body(block.span.bytes.extracting(0..<count))
-      total += count
+    try descriptor.forEachBlock { block in
+      try body(block)
+      total += block.byteCount
     }
+    return total
   }
 }

@@ -1,3 +1,5 @@
+internal import CrashpadBytes
+
 /// The directory of a zip archive (PKWARE's APPNOTE.TXT), and its members.
 ///
 /// Archives and members of 4 GiB and more are not read.
@@ -21,21 +23,21 @@ package struct ZipArchive: Sendable {
 
   /// Returns nil if `bytes` are not an archive with a directory.
   package init?(_ bytes: RawSpan) {
-    guard bytes.byteCount >= 22, [0x0403_4b50, 0x0605_4b50].contains(bytes.little32(0)) else { return nil }
+    guard bytes.byteCount >= 22, [0x0403_4b50, 0x0605_4b50].contains(bytes.uint32(at: 0)) else { return nil }
     guard let end = Self.end(bytes) else { return nil }
-    var offset = Int(bytes.little32(end + 16))
-    while members.count < Self.maximumMembers, offset + 46 <= end, bytes.little32(offset) == 0x0201_4b50 {
-      let nameLength = Int(bytes.little16(offset + 28))
-      let length = 46 + nameLength + Int(bytes.little16(offset + 30)) + Int(bytes.little16(offset + 32))
+    var offset = Int(bytes.uint32(at: end + 16))
+    while members.count < Self.maximumMembers, offset + 46 <= end, bytes.uint32(at: offset) == 0x0201_4b50 {
+      let nameLength = Int(bytes.uint16(at: offset + 28))
+      let length = 46 + nameLength + Int(bytes.uint16(at: offset + 30)) + Int(bytes.uint16(at: offset + 32))
       guard offset + length <= end else { break }
       let name = unsafe bytes.extracting((offset + 46)..<(offset + 46 + nameLength)).withUnsafeBytes {
         unsafe String(decoding: $0, as: UTF8.self)
       }
       members.append(
         Member(
-          name: name, method: bytes.little16(offset + 10), isEncrypted: bytes.little16(offset + 8) & 1 == 1,
-          checksum: bytes.little32(offset + 16), packedSize: Int(bytes.little32(offset + 20)),
-          size: Int(bytes.little32(offset + 24)), header: Int(bytes.little32(offset + 42))))
+          name: name, method: bytes.uint16(at: offset + 10), isEncrypted: bytes.uint16(at: offset + 8) & 1 == 1,
+          checksum: bytes.uint32(at: offset + 16), packedSize: Int(bytes.uint32(at: offset + 20)),
+          size: Int(bytes.uint32(at: offset + 24)), header: Int(bytes.uint32(at: offset + 42))))
       offset += length
     }
   }
@@ -45,7 +47,7 @@ package struct ZipArchive: Sendable {
     var offset = bytes.byteCount - 22
     let first = max(0, offset - 65_535)
     while offset >= first {
-      if bytes.little32(offset) == 0x0605_4b50 { return offset }
+      if bytes.uint32(at: offset) == 0x0605_4b50 { return offset }
       offset -= 1
     }
     return nil
@@ -79,8 +81,9 @@ package struct ZipArchive: Sendable {
     guard !member.isEncrypted, [0, 8].contains(member.method), member.packedSize < 0xffff_ffff,
       member.size < 0xffff_ffff
     else { throw .unsupported }
-    guard member.header + 30 <= bytes.byteCount, bytes.little32(member.header) == 0x0403_4b50 else { throw .damaged }
-    let start = member.header + 30 + Int(bytes.little16(member.header + 26)) + Int(bytes.little16(member.header + 28))
+    guard member.header + 30 <= bytes.byteCount, bytes.uint32(at: member.header) == 0x0403_4b50 else { throw .damaged }
+    let start =
+      member.header + 30 + Int(bytes.uint16(at: member.header + 26)) + Int(bytes.uint16(at: member.header + 28))
     guard start + member.packedSize <= bytes.byteCount else { throw .cut }
     return start..<start + member.packedSize
   }
@@ -98,19 +101,9 @@ package enum CyclicRedundancyCheck {
     let table = table
     var value: UInt32 = .max
     for index in 0..<bytes.byteCount {
-      let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      let byte = bytes.uint8(at: index)
       value = table[Int((value ^ UInt32(byte)) & 0xff)] ^ value >> 8
     }
     return ~value
-  }
-}
-
-extension RawSpan {
-  fileprivate func little16(_ offset: Int) -> UInt16 {
-    UInt16(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
-  }
-
-  fileprivate func little32(_ offset: Int) -> UInt32 {
-    UInt32(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }
 }

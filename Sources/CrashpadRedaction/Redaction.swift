@@ -54,16 +54,10 @@ public struct Redaction: Sendable {
     do { file = try InputFile(input) } catch { throw RedactionFailure(reading: error) }
     do {
       let written = try OutputFile(output, permissions: file.outputPermissions)
-      let report = try redact(file, to: RedactedFile(written.write))
+      let report = try redact(file, to: written)
       try written.commit(durable: false)
       return report
     } catch { throw RedactionFailure(error, output) }
-  }
-
-  /// Writes the redacted copy of `input` to an open file, and reports the removals. Throws `FileFailure` of the output,
-  /// and as the others do.
-  package func redact(_ input: InputFile, to output: OpenFile) throws -> RedactionReport {
-    try redact(input, to: RedactedFile { bytes in try output.write(bytes) })
   }
 
   /// Writes the redacted dump to `output` and reports the removals. Throws `NotADump`, `InputFile.NotReadable` if the
@@ -77,13 +71,4 @@ public struct Redaction: Sendable {
       }
     }
   }
-}
-
-/// A file as a place for bytes.
-private final class RedactedFile: ByteOutput {
-  private let append: (RawSpan) throws -> Void
-
-  init(_ append: @escaping (RawSpan) throws -> Void) { self.append = append }
-
-  func write(_ bytes: RawSpan) throws { try append(bytes) }
 }

@@ -89,7 +89,8 @@ package struct RedactionPlan: Sendable {
 
   /// Writes the output. `bytes` must be the bytes that the plan was made for. Throws the errors of `output`.
   package func write(_ bytes: RawSpan, to output: any ByteOutput) throws {
-    var writer = ByteWriter(to: output)
+    try output.reserve(byteCount)
+    var writer = ByteWriter(to: output, expecting: byteCount)
     for segment in segments {
       switch segment {
       case .copy(let range): writer.bytes(bytes.extracting(range.offset..<range.end))

@@ -1,19 +1,12 @@
+internal import CrashpadFiles
 internal import SystemPackage
 
 /// Files of /proc and /sys.
 enum ProcFile {
-  /// The whole content, without the line feed at its end; nil if it can't be read. /proc gives at most a page for each
-  /// read.
+  /// The whole content, without the line feed at its end; nil if it can't be read.
   static func text(_ path: String) -> String? {
-    guard let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec) else { return nil }
-    defer { _ = try? file.close() }
-    var bytes: [UInt8] = []
-    var block = [UInt8](repeating: 0, count: 64 << 10)
-    while let count = try? unsafe block.withUnsafeMutableBytes({ try unsafe file.read(into: $0) }), count > 0 {
-      bytes += block[..<count]
-    }
-    if bytes.last == 0x0a { bytes.removeLast() }
-    return String(decoding: bytes, as: UTF8.self)
+    guard let text = try? InputFile(FilePath(path)).text else { return nil }
+    return text.utf8.last == 0x0a ? String(decoding: text.utf8.dropLast(), as: UTF8.self) : text
   }
 
   /// The values of a file with lines such as `Name: value`.

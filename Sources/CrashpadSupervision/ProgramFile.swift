@@ -1,4 +1,5 @@
 internal import CCrashpadLinux
+internal import CrashpadBytes
 internal import CrashpadFiles
 internal import Glibc
 package import SystemPackage
@@ -40,7 +41,7 @@ package struct ProgramFile: Sendable {
     self.path = target
     script = target == path ? nil : path
     var obstacles: [Obstacle] = []
-    if let header = ElfHeader(start) { obstacles = Self.obstacles(header) }
+    if let header = ProgramHeader(start) { obstacles = Self.obstacles(header) }
     if Self.getsRights(target) { obstacles.append(.getsRights) }
     self.obstacles = obstacles
   }
@@ -58,7 +59,7 @@ package struct ProgramFile: Sendable {
   }()
 
   /// The header of this tool; the library beside it is built for the same machine.
-  private static let own: ElfHeader? = ownPath.flatMap { ElfHeader(start(of: $0)) }
+  private static let own: ProgramHeader? = ownPath.flatMap { ProgramHeader(start(of: $0)) }
 
   /// The loader of this tool, and of programs that can preload the library.
   package static var ownLoader: String? { own?.loader }
@@ -68,7 +69,7 @@ package struct ProgramFile: Sendable {
     (try? InputFile.prefix(of: path, count: 16 << 10)) ?? []
   }
 
-  private static func obstacles(_ header: ElfHeader) -> [Obstacle] {
+  private static func obstacles(_ header: ProgramHeader) -> [Obstacle] {
     guard let own else { return [] }
     if header.machine != own.machine || header.is64Bit != own.is64Bit { return [.otherMachine(header.machine)] }
     guard header.knowsLoader else { return [] }
@@ -104,8 +105,8 @@ package struct ProgramFile: Sendable {
   }
 }
 
-/// The beginning of an ELF file.
-struct ElfHeader {
+/// The machine and the loader of a program, from the beginning of its file.
+private struct ProgramHeader {
   let machine: UInt16
   let is64Bit: Bool
   /// The path of the program's loader; nil if it has none.
@@ -113,28 +114,21 @@ struct ElfHeader {
   /// False if the needed bytes are beyond the part of the file that was read.
   private(set) var knowsLoader = false
 
-  init?(_ bytes: [UInt8]) {
-    guard bytes.count >= 64, bytes.starts(with: [0x7f, 0x45, 0x4c, 0x46]), bytes[5] == 1 else { return nil }
-    func number(_ offset: Int, _ width: Int) -> Int {
-      (0..<width).reversed().reduce(0) { $0 << 8 | Int(bytes[offset + $1]) }
-    }
-    machine = UInt16(number(18, 2))
-    is64Bit = bytes[4] == 2
-    guard is64Bit, bytes[39] < 0x80 else { return }
-    let (table, size, count) = (number(32, 8), number(54, 2), number(56, 2))
-    guard size >= 56, table <= bytes.count - size * count else { return }
+  init?(_ start: [UInt8]) {
+    let bytes = unsafe start.span.bytes
+    guard let header = ElfHeader(bytes), !header.isBigEndian else { return nil }
+    machine = header.machine
+    is64Bit = header.is64Bit
+    guard is64Bit, let count = header.segmentCount(bytes), count <= header.segmentRoom(bytes) else { return }
     knowsLoader = true
-    for index in 0..<count where number(table + index * size, 4) == 3 {
-      let entry = table + index * size
-      // Offsets and sizes of 7 bytes at most; those of a damaged file are larger.
-      guard bytes[entry + 15] == 0, bytes[entry + 39] == 0 else { break }
-      let (offset, length) = (number(entry + 8, 7), number(entry + 32, 7))
-      guard offset <= bytes.count, length <= bytes.count - offset else {
+    header.forEachSegment(bytes) { segment in
+      guard segment.type == ElfSegment.interpreter else { return true }
+      if let path = segment.content(in: bytes) {
+        loader = String(decoding: start[path.offset..<path.end].prefix { $0 != 0 }, as: UTF8.self)
+      } else {
         knowsLoader = false
-        return
       }
-      loader = String(decoding: bytes[offset..<offset + length].prefix { $0 != 0 }, as: UTF8.self)
-      return
+      return false
     }
   }
 }

@@ -57,7 +57,7 @@ extension Uploading.Options {
   private func fields(_ minidump: InputFile) -> UploadFields {
     var fields = UploadFields(minidump: minidump)
     if let destination { fields = destination.fields(of: fields) }
-    for field in self.fields { fields.set(field) }
+    fields.set(self.fields)
     return fields
   }
 }

@@ -8,6 +8,8 @@ enum Recipe: String {
   case large
   /// Bytes: threads as the handler writes them, each with a small stack and 24 regions of 512 bytes.
   case manyThreads
+  /// Bytes: one thread with regions of 64 KiB, each written as it is.
+  case largeRegions
   /// Bytes: regions of 64 bytes and annotations.
   case smallRecords
   /// Dumps of 30 to 90 KB in a directory, named as Crashpad names them.
@@ -156,6 +158,9 @@ enum Recipe: String {
       parameters.threadCount = 80
       parameters.moduleCount = 400
       return parameters.scaled(to: number)
+    case .largeRegions:
+      parameters.contextRegionBytes = 1 << 16
+      parameters.contextRegionsPerThread = number >> 16
     case .manyThreads:
       parameters = SynthParameters()
       parameters.threadCount = max(1, number / 17_700)

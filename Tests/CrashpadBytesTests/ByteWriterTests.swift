@@ -96,6 +96,20 @@ struct ByteWriterTests {
     #expect(output.sizes.contains(run.count) == (distance >= 0), "long runs go straight from where they lie")
   }
 
+  /// A region of 64 KiB costs a system call of its own in a small output alone.
+  @Test("A large output is written in large pieces", arguments: [(1 << 16, 7), (1 << 19, 1), (1 << 30, 1)])
+  func largeOutput(_ expected: Int, _ writes: Int) throws {
+    var random = SplitMix64(seed: 5)
+    let run = random.bytes(1 << 16)
+    let output = CountingOutput()
+    var writer = ByteWriter(to: output, expecting: expected)
+    for _ in 0..<7 { writer.bytes(run) }
+    writer.zeros(9)
+    try writer.finish()
+    #expect(output.sizes.dropLast(expected == 1 << 16 ? 1 : 0).count == writes, "\(output.sizes)")
+    #expect(output.bytes == (0..<7).flatMap { _ in run } + [UInt8](repeating: 0, count: 9))
+  }
+
   @Test("Zeros longer than the buffer are written whole")
   func longZeros() throws {
     let bytes = try written {

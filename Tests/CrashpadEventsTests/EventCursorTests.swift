@@ -139,10 +139,10 @@ struct EventCursorTests {
 
   /// Leaves the cursor as a run does that was killed behind `w`.
   private func kill(_ numbers: [Int], writing text: String, after start: String) throws {
-    let version = try #require(try FileVersion(output))
+    let status = try FileStatus(at: output, followingLink: true)
     let bytes = Array(text.utf8)
     let writing = CursorText.Writing(
-      device: version.device, number: version.number, start: start.utf8.count, count: bytes.count,
+      device: status.device, number: status.number, start: start.utf8.count, count: bytes.count,
       digest: CursorText.Writing.digest(bytes))
     let dumps = numbers.map { CursorText.dump(Self.dump($0), day: 20_000) }.joined()
     let cursor = folder.exists("cursor") ? try self.text("cursor") : CursorText.header + "\n"

@@ -44,6 +44,29 @@ struct OutputFileTests {
     #expect(try String(contentsOfFile: path.string, encoding: .utf8) == "new")
   }
 
+  @Test("A file whose room was reserved has the bytes that were written", arguments: [true, false])
+  func reserve(nameless: Bool) throws {
+    let bytes = [UInt8](repeating: 7, count: 3 << 20)
+    let file = try OutputFile(path, permissions: FilePermissions(rawValue: 0o640), nameless: nameless)
+    try file.reserve(bytes.count)
+    try unsafe file.write(bytes.span.bytes)
+    try file.commit(durable: false)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path.string)) == Data(bytes))
+  }
+
+  @Test(
+    "A file for which no disk has room is refused before the first byte, and leaves nothing", arguments: [true, false])
+  func noRoom(nameless: Bool) throws {
+    do {
+      let file = try OutputFile(path, permissions: FilePermissions(rawValue: 0o640), nameless: nameless)
+      // Larger than any disk; where no room can be reserved, nothing is refused.
+      do { try file.reserve(1 << 60) } catch let error as Errno {
+        #expect([.noSpace, .fileTooLarge, .diskQuotaExceeded].contains(error))
+      }
+    }
+    #expect(try names == [])
+  }
+
   @Test("A file that is given up leaves nothing behind", arguments: [true, false])
   func giveUp(nameless: Bool) throws {
     do { _ = try make("half", nameless: nameless) }

@@ -27,8 +27,11 @@ struct GroupIndexSumsTests {
   private static func entry(_ path: String, _ generator: inout some RandomNumberGenerator) -> GroupIndex.Entry {
     func name() -> String? { Bool.random(using: &generator) ? names.randomElement(using: &generator) : nil }
     func number(_ range: Range<Int64>) -> Int64 { Int64.random(in: range, using: &generator) }
-    let stamp = FileStamp(inode: number(0..<1 << 40), size: number(0..<1000), modified: number(0..<1 << 60))
-    guard number(0..<8) > 0 else { return GroupIndex.Entry(path: path, stamp: stamp, crash: nil, hasFailed: true) }
+    let identity = FileIdentity(
+      number: UInt64(number(0..<1 << 40)), size: number(0..<1000), modified: number(0..<1 << 60))
+    guard number(0..<8) > 0 else {
+      return GroupIndex.Entry(path: path, identity: identity, crash: nil, hasFailed: true)
+    }
     let report = number(0..<3) > 0 ? "\(name() ?? "")\(number(0..<60))" : nil
     var facts = CrashFacts(id: report ?? path, input: path)
     facts.report = report
@@ -43,7 +46,7 @@ struct GroupIndexSumsTests {
     facts.process = number(0..<4) > 0 ? "Shop" : name()
     if facts.role == .diagnosed { facts.periodStart = facts.time.map { $0 - number(0..<90_000) } }
     let crash = (Self.signature(Int(number(0..<7))), facts)
-    return GroupIndex.Entry(path: path, stamp: stamp, crash: crash, hasFailed: number(0..<5) == 0)
+    return GroupIndex.Entry(path: path, identity: identity, crash: crash, hasFailed: number(0..<5) == 0)
   }
 
   /// What a run over `entries` has.
@@ -109,29 +112,32 @@ struct GroupIndexSumsTests {
     var generator = SplitMix64(seed: Self.seed, area: 0x600)
     let folder = try TemporaryFolder()
     let index = try GroupIndex(FilePath(folder.work.path).appending("index"), inApp: [])
-    // Members of an archive have the stamp of the archive.
+    // Members of an archive have the identity of the archive.
     let names = (0..<60).map { "/none/\(Self.names[$0 % Self.names.count])/\($0)" }
-    let stamps = names.map { _ in
-      FileStamp(inode: Int64.random(in: 1...12, using: &generator), size: 5, modified: 7)
+    let identities = names.map { _ in
+      FileIdentity(number: UInt64.random(in: 1...12, using: &generator), size: 5, modified: 7)
     }
     try index.add(
-      zip(names, stamps).map { GroupIndex.Entry(path: $0, stamp: $1, crash: nil, hasFailed: false) })
-    var candidates = zip(names, stamps).map { GroupIndex.Candidate(path: $0, stamp: $1) }
-    // A path that is gone gives its place to another one with its stamp, so that not all are there.
+      zip(names, identities).map { GroupIndex.Entry(path: $0, identity: $1, crash: nil, hasFailed: false) })
+    var candidates = zip(names, identities).map { GroupIndex.Candidate(path: $0, identity: $1) }
+    // A path that is gone gives its place to another one with its identity, so that not all are there.
     let unknown = Set(try index.unknown(candidates))
     #expect(unknown.count < 60)
     let known = candidates.indices.filter { !unknown.contains($0) }
     candidates = known.map { candidates[$0] }.shuffled(using: &generator)
     #expect(try index.unknown(candidates + candidates) == [])
     for number in candidates.indices {
-      let (path, stamp) = (candidates[number].path, candidates[number].stamp)
-      guard let stamp else { continue }
+      let (path, identity) = (candidates[number].path, candidates[number].identity)
+      guard let identity else { continue }
       for other in [
-        GroupIndex.Candidate(path: path, stamp: nil), GroupIndex.Candidate(path: path + "x", stamp: stamp),
+        GroupIndex.Candidate(path: path, identity: nil), GroupIndex.Candidate(path: path + "x", identity: identity),
         GroupIndex.Candidate(
-          path: path, stamp: FileStamp(inode: stamp.inode + 1, size: stamp.size, modified: stamp.modified)),
-        GroupIndex.Candidate(path: path, stamp: FileStamp(inode: stamp.inode, size: 6, modified: stamp.modified)),
-        GroupIndex.Candidate(path: path, stamp: FileStamp(inode: stamp.inode, size: stamp.size, modified: 8)),
+          path: path,
+          identity: FileIdentity(number: identity.number + 1, size: identity.size, modified: identity.modified)),
+        GroupIndex.Candidate(
+          path: path, identity: FileIdentity(number: identity.number, size: 6, modified: identity.modified)),
+        GroupIndex.Candidate(
+          path: path, identity: FileIdentity(number: identity.number, size: identity.size, modified: 8)),
       ] {
         var changed = candidates
         changed[number] = other

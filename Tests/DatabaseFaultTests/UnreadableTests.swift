@@ -55,6 +55,22 @@ struct UnreadableTests {
     }
   }
 
+  /// Large ones are written from where they are mapped, those of 64 KiB are gathered before.
+  @Test(
+    "An input that becomes shorter leaves no output, whatever the size of its regions", arguments: [1 << 16, 3 << 20])
+  func regions(_ size: Int) throws {
+    var parameters = SynthParameters.tiny(seed: 5)
+    parameters.contextRegionsPerThread = (6 << 20) / size
+    parameters.contextRegionBytes = size
+    let folder = try TemporaryFolder()
+    try folder.write(SynthDump(parameters).bytes, to: "in/cut.idump")
+    try FileManager.default.createDirectory(at: folder.url("out"), withIntermediateDirectories: true)
+    let result = try Tool.shell("\(cutting("in/cut")) convert in/cut.idump -o out/a.dmp", in: folder)
+    #expect(result.status == 74, "\(result.errorText)")
+    #expect(result.errorText.contains("in/cut.idump: error: became shorter"), "\(result.errorText)")
+    #expect(try folder.names(in: "out").isEmpty)
+  }
+
   @Test(
     "A lock of the settings that another program does not give up ends a command with 75, and check does not wait",
     arguments: ["process -d db", "database info -d db", "database settings -d db", "database check -d db"])

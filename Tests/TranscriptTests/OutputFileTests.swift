@@ -80,9 +80,9 @@ struct OutputFileTests {
 
   // MARK: Full and read-only disks
 
-  /// Runs a command in a folder `disk` of 64 KiB.
-  private func onSmallDisk(_ folder: TemporaryFolder, _ command: String) throws -> Tool.Outcome {
-    let script = "mount -t tmpfs -o size=64k none disk && { \(command); }"
+  /// Runs a command in a small folder `disk`.
+  private func onSmallDisk(_ folder: TemporaryFolder, _ command: String, size: String = "64k") throws -> Tool.Outcome {
+    let script = "mount -t tmpfs -o size=\(size) none disk && { \(command); }"
     return try Tool.shell("mkdir -p disk && unshare --mount \(Machine.mapping) sh -c '\(script)'", in: folder)
   }
 
@@ -96,6 +96,24 @@ struct OutputFileTests {
       folder, "crashpadctl convert --to \(target) crash.idump -o disk/out; echo status $?; ls -A disk")
     #expect(result.text == "status 74\n")
     #expect(result.errorText == "crash.idump: error: disk/out: No space left on device\n")
+  }
+
+  /// Large ones are written from where they are mapped, those of 64 KiB are gathered before.
+  @Test(
+    "A disk that is full in the middle of large regions keeps nothing",
+    .enabled(if: Machine.canMount, "no rights to mount"), arguments: [1 << 16, 3 << 20])
+  func fullDiskInRegions(_ size: Int) throws {
+    var parameters = SynthParameters.tiny(seed: 9)
+    parameters.contextRegionsPerThread = (9 << 20) / size
+    parameters.contextRegionBytes = size
+    let folder = try TemporaryFolder()
+    try folder.write(SynthDump(parameters).bytes, to: "crash.idump")
+    let command =
+      "crashpadctl convert crash.idump -o disk/out; echo status $?; ls -A disk; crashpadctl convert crash.idump -o out"
+    let result = try onSmallDisk(folder, command, size: "5m")
+    #expect(result.text == "status 74\n")
+    #expect(result.errorText.hasPrefix("crash.idump: error: disk/out: No space left on device\n"))
+    #expect(try folder.bytes(of: "out").count > 6 << 20)
   }
 
   @Test("On a full disk the old output stays as it was", .enabled(if: Machine.canMount, "no rights to mount"))

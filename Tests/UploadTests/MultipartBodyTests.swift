@@ -106,6 +106,19 @@ struct MultipartBodyTests {
     }
   }
 
+  @Test("A compressor that refuses to go on ends the body with an error")
+  func refusedStep() throws {
+    let compressor = try #require(CompressionStream.gzip())
+    let form = MultipartBody(fields: [], files: [try file("f", [UInt8](repeating: 7, count: 300_000))], boundary: "B")
+    let body = GzipBody(form, compressor)
+    // The stream ends below the body, and zlib adds nothing behind its end.
+    var end = [UInt8](repeating: 0, count: 1000)
+    var span = end.mutableSpan
+    var target = unsafe span.mutableBytes
+    #expect(unsafe compressor.step([UInt8]().span.bytes, isLast: true, into: &target).isEnd)
+    #expect(throws: GzipBody.failure) { try read(body, by: 4096) }
+  }
+
   private static func expanded(_ bytes: [UInt8]) throws -> [UInt8] {
     var stream = unsafe z_stream()
     let start = unsafe zlib_begin_expansion(&stream)

@@ -6,7 +6,7 @@ internal import SystemPackage
 // Repairs the names of attachment directories, and permissions.
 extension RepairPass {
   func mendAttachments(_ faults: [Fault]) {
-    for fault in faults where fault.rule == DatabaseRules.upperCaseName {
+    for fault in faults {
       guard fault.place.first == DatabaseLayout.attachments, let name = fault.place.last, let id = name.uuid else {
         continue
       }
@@ -23,8 +23,7 @@ extension RepairPass {
   /// Works from the inside outwards: as long as an outer directory is open to others, a next repair still finds its
   /// entries.
   func mendPermissions(_ faults: [Fault]) {
-    let open = faults.filter { [DatabaseRules.writableByOthers, DatabaseRules.readableByOthers].contains($0.rule) }
-    for fault in open.sorted(by: { Self.isInner($0.place, $1.place) }) {
+    for fault in faults.sorted(by: { Self.isInner($0.place, $1.place) }) {
       trying(fault.path) { try mendPermissions(fault) }
     }
   }

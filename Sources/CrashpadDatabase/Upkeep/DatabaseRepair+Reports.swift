@@ -5,14 +5,9 @@ internal import SystemPackage
 
 // Repairs single reports: their metadata and names.
 extension RepairPass {
-  private static let reportRules = [
-    DatabaseRules.missingMetadata, DatabaseRules.truncatedMetadata, DatabaseRules.unknownMetadataVersion,
-    DatabaseRules.metadataInAttributes, DatabaseRules.upperCaseName,
-  ]
-
   func mendReports(_ state: ReportState, _ faults: [Fault]) {
     var stems: [FileName] = []
-    for fault in faults where Self.reportRules.contains(fault.rule) && fault.place.first == state.folderName {
+    for fault in faults where fault.place.first == state.folderName {
       let stem = fault.place[1].stem
       if stems.last != stem { stems.append(stem) }
     }

@@ -92,17 +92,8 @@ package struct DatabaseRepair: Sendable {
           _ = try database.root.folderMade(name)
         }
       }
-      let pass = RepairPass(examination, session, ignored, tell)
-      pass.reportOpening(faults)
-      // While the files have the names that the user knows.
-      pass.mendPermissions(faults)
-      pass.mendSettings(newClientID: newClientID)
-      pass.mendLocks(faults)
-      for state in ReportState.allCases { pass.mendReports(state, faults) }
-      pass.mendDuplicates()
-      pass.mendUploaded()
-      for state in ReportState.allCases { pass.mendLoneMetadata(state) }
-      pass.mendAttachments(faults)
+      let pass = RepairPass(examination, session, newClientID: newClientID, ignoring: ignored, tell)
+      for remedy in Remedy.all { remedy.apply(pass, faults.filter { remedy.rules.contains($0.rule) }) }
     }
   }
 
@@ -120,6 +111,7 @@ final class RepairPass {
   let examination: Examination
   /// Nil in a dry run, which changes nothing.
   let session: DatabaseSession?
+  private let newClientID: UUIDBytes
   private let ignored: Set<String>
   private let tell: (DatabaseRepair.Event) -> Void
   private let pending: RepairFolder
@@ -131,11 +123,12 @@ final class RepairPass {
   var database: CrashDatabase { examination.database }
 
   init(
-    _ examination: Examination, _ session: DatabaseSession?, _ ignored: Set<String>,
+    _ examination: Examination, _ session: DatabaseSession?, newClientID: UUIDBytes, ignoring ignored: Set<String>,
     _ tell: @escaping (DatabaseRepair.Event) -> Void
   ) {
     self.examination = examination
     self.session = session
+    self.newClientID = newClientID
     self.ignored = ignored
     self.tell = tell
     pending = RepairFolder(DatabaseLayout.pending, in: examination.database, session)
@@ -186,7 +179,7 @@ final class RepairPass {
     for fault in faults where fault.rule == DatabaseRules.deadRun { done(.endedSession, fault.rule, fault.path) }
   }
 
-  func mendSettings(newClientID: UUIDBytes) {
+  func mendSettings() {
     let path = DatabaseLayout.settings.text
     guard mends(DatabaseRules.settingsDamaged) else { return }
     trying(path) {

@@ -130,9 +130,5 @@ package enum DatabaseRules {
   ]
 
   /// The rules that `DatabaseRepair` repairs.
-  package static let mended: Set<Rule> = [
-    missingDirectory, writableByOthers, readableByOthers, settingsDamaged, upperCaseName, missingMetadata,
-    truncatedMetadata, unknownMetadataVersion, metadataInAttributes, metadataWithoutReport, duplicateReport,
-    uploadedInPending, abandonedLock, expiredLock, damagedLock, deadRun,
-  ]
+  package static let mended: Set<Rule> = Set(Remedy.all.flatMap { $0.rules })
 }

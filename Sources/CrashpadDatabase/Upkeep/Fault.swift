@@ -1,8 +1,8 @@
 internal import CrashpadBytes
 internal import CrashpadFiles
 
-/// A fault of a database, found by `FaultFinder`. `DatabaseCheck` reports it, `DatabaseRepair` mends those whose rules are
-/// in `DatabaseRules.mended`, and cleaning removes those that are leftovers.
+/// A fault of a database, found by `FaultFinder`. `DatabaseCheck` reports it, `DatabaseRepair` mends it if there is a
+/// `Remedy` for its rule, and cleaning removes those that are leftovers.
 struct Fault {
   let rule: Rule
   /// The names that lead from the database to the entry; empty for the database itself.

@@ -5,7 +5,7 @@ package import CrashpadSnapshot
 /// A dump that had its events, or a file without a crash in it.
 package struct SeenDump: Sendable, Hashable {
   /// The digest that represents a version of a file.
-  package static func digest(_ file: FileVersion) -> UInt64 {
+  package static func digest(_ file: FileIdentity) -> UInt64 {
     let text = "\(file.device) \(file.number) \(file.size) \(file.modified) \(file.changed)"
     let digest = unsafe SHA256.digest(Array(text.utf8).span.bytes)
     return unsafe digest.span.bytes.uint64(at: 0)

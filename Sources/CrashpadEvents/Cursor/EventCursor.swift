@@ -71,9 +71,9 @@ package final class EventCursor: Sendable {
     self.permissions = permissions
     day = Int32(clamping: now / 86400)
     var content = CursorContent()
-    if let version = try FileVersion(path) {
-      guard version.isRegular else {
-        if version.isDirectory { throw Errno.isDirectory }
+    if let status = try FileStatus(ifPresent: path) {
+      guard status.kind == .regular else {
+        if status.kind == .directory { throw Errno.isDirectory }
         throw Failure.noRegularFile(path)
       }
       let input = try InputFile(path)

@@ -87,33 +87,34 @@ package final class GroupIndex {
     /// Absolute.
     package let path: String
     /// Nil if it is gone since the directory was listed.
-    package let stamp: FileStamp?
+    package let identity: FileIdentity?
 
-    package init(path: String, stamp: FileStamp?) {
+    package init(path: String, identity: FileIdentity?) {
       self.path = path
-      self.stamp = stamp
+      self.identity = identity
     }
   }
 
   /// The files that have to be read, as indices of `files`: the index does not have them, or has them as they were.
   package func unknown(_ files: [Candidate]) throws -> [Int] {
-    var unknown = files.indices.filter { files[$0].stamp == nil }
+    var unknown = files.indices.filter { files[$0].identity == nil }
     // One pass over both, in the order of an index that has all that is compared.
-    let ordered = files.indices.compactMap { index in files[index].stamp.map { (stamp: $0, index: index) } }.sorted {
-      $0.stamp.inode == $1.stamp.inode
-        ? files[$0.index].path.utf8.lexicographicallyPrecedes(files[$1.index].path.utf8)
-        : $0.stamp.inode < $1.stamp.inode
-    }
+    let ordered = files.indices.compactMap { index in files[index].identity.map { (identity: $0, index: index) } }
+      .sorted {
+        $0.identity.inode == $1.identity.inode
+          ? files[$0.index].path.utf8.lexicographicallyPrecedes(files[$1.index].path.utf8)
+          : $0.identity.inode < $1.identity.inode
+      }
     let select = try file.prepare("SELECT inode, path, size, modified FROM dumps ORDER BY inode, path")
     var isThere = try select.step()
-    for (stamp, index) in ordered {
+    for (identity, index) in ordered {
       var order = -1
       while isThere {
-        order = Self.order(of: select, files[index].path, stamp)
+        order = Self.order(of: select, files[index].path, identity)
         if order >= 0 { break }
         isThere = try select.step()
       }
-      if !isThere || order > 0 || select.number(2) != stamp.size || select.number(3) != stamp.modified {
+      if !isThere || order > 0 || select.number(2) != identity.size || select.number(3) != identity.modified {
         unknown.append(index)
       }
     }
@@ -121,8 +122,9 @@ package final class GroupIndex {
   }
 
   /// Negative if the row comes before the file, 0 if it is that of the file.
-  private static func order(of row: SQLiteFile.Statement, _ path: String, _ stamp: FileStamp) -> Int {
-    guard let inode = row.number(0), inode == stamp.inode else { return (row.number(0) ?? 0) < stamp.inode ? -1 : 1 }
+  private static func order(of row: SQLiteFile.Statement, _ path: String, _ identity: FileIdentity) -> Int {
+    let inode = row.number(0) ?? 0
+    guard inode == identity.inode else { return inode < identity.inode ? -1 : 1 }
     return row.compare(1, path)
   }
 
@@ -130,15 +132,15 @@ package final class GroupIndex {
   package struct Entry: Sendable {
     /// Absolute.
     package let path: String
-    package let stamp: FileStamp
+    package let identity: FileIdentity
     package var crash: (signature: Signature, facts: CrashFacts)?
     package var hasFailed: Bool
 
     package init(
-      path: String, stamp: FileStamp, crash: (signature: Signature, facts: CrashFacts)?, hasFailed: Bool
+      path: String, identity: FileIdentity, crash: (signature: Signature, facts: CrashFacts)?, hasFailed: Bool
     ) {
       self.path = path
-      self.stamp = stamp
+      self.identity = identity
       self.crash = crash
       self.hasFailed = hasFailed
     }
@@ -201,4 +203,9 @@ extension CrashGroups.Part {
       self.cells[key, default: GroupCell()].add(cell)
     }
   }
+}
+
+extension FileIdentity {
+  /// The number of the inode, as a column has it and sorts it.
+  var inode: Int64 { Int64(bitPattern: number) }
 }

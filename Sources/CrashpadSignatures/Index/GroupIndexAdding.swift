@@ -39,22 +39,22 @@ struct GroupIndexAdding {
   }
 
   func add(_ entry: GroupIndex.Entry) throws {
-    let stamp = entry.stamp
+    let identity = entry.identity
     try find.bind([.text(entry.path)])
     let isThere = try find.step()
     // A run beside this one may have added it.
-    if isThere, find.number(0) == stamp.inode, find.number(1) == stamp.size, find.number(2) == stamp.modified {
+    if isThere, find.number(0) == identity.inode, find.number(1) == identity.size, find.number(2) == identity.modified {
       return
     }
     let facts = entry.crash?.facts
-    try others.bind([.init(facts?.report), .number(stamp.inode), .number(stamp.size), .number(stamp.modified)])
+    try others.bind([.init(facts?.report), .number(identity.inode), .number(identity.size), .number(identity.modified)])
     var gone = isThere ? [entry.path] : []
     while try others.step() {
-      if let path = others.text(0), path != entry.path, FileStamp.isGone(path) { gone.append(path) }
+      if let path = others.text(0), path != entry.path, FileIdentity.isGone(path) { gone.append(path) }
     }
     for path in gone { try remove.run([.text(path)]) }
     try insert.run([
-      .text(entry.path), .number(stamp.inode), .number(stamp.size), .number(stamp.modified),
+      .text(entry.path), .number(identity.inode), .number(identity.size), .number(identity.modified),
       .number(entry.hasFailed ? 1 : 0), .init(try entry.crash.flatMap { try number($0.signature) }),
       .init(facts?.report), .init(facts?.time), .init(facts?.program), .init(facts?.version), .init(facts?.device),
       .init(facts?.system), .init(facts?.client), .init(facts?.processID), .number(facts?.isQuick == true ? 1 : 0),

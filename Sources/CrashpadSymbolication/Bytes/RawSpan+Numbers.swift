@@ -53,19 +53,6 @@ extension RawSpan {
     }
   }
 
-  /// A number of 1, 2, 3, 4 or 8 bytes, which must be in the span.
-  func number(at offset: Int, size: Int, _ isBigEndian: Bool) -> UInt64 {
-    switch size {
-    case 2: return UInt64(isBigEndian ? uint16(at: offset).byteSwapped : uint16(at: offset))
-    case 3:
-      let (first, rest) = (UInt64(uint8(at: offset)), number(at: offset + 1, size: 2, isBigEndian))
-      return isBigEndian ? first << 16 | rest : rest << 8 | first
-    case 4: return UInt64(isBigEndian ? uint32(at: offset).byteSwapped : uint32(at: offset))
-    case 8: return isBigEndian ? uint64(at: offset).byteSwapped : uint64(at: offset)
-    default: return UInt64(uint8(at: offset))
-    }
-  }
-
   /// The range from `offset` to the next zero; nil if there is none.
   func terminated(at offset: Int) -> ByteRange? {
     guard offset >= 0, offset < byteCount else { return nil }

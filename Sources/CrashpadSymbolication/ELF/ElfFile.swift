@@ -18,6 +18,8 @@ final class ElfFile: @unchecked Sendable {
   /// Sections that have been decompressed or relocated, by name.
   private var unpacked: [String: SharedBytes] = [:]
 
+  let is64: Bool
+  let isLittleEndian: Bool
   let machine: UInt16
   let type: UInt16
   /// The address of the first loaded page, to which offsets in the module are relative.
@@ -59,15 +61,18 @@ final class ElfFile: @unchecked Sendable {
 
   private init(_ begun: OpaquePointer?, _ image: SharedBytes?, _ input: InputFile?, _ path: FilePath?) throws {
     guard let elf = unsafe begun else { throw NotElf() }
-    guard let header = unsafe Header(elf) else {
+    let bytes = unsafe RawSpan(_unsafeBytes: Self.image(elf))
+    guard unsafe elf_kind(elf) == ELF_K_ELF, let start = ElfHeader(bytes) else {
       _ = unsafe elf_end(elf)
       throw NotElf()
     }
+    let header = Header(start, bytes)
+    (is64, isLittleEndian) = (start.is64Bit, !start.isBigEndian)
     unsafe self.elf = unsafe elf
     (memory, self.input, ownPath) = (image, input, path)
     (machine, type, imageBase, codeRanges) = (header.machine, header.type, header.imageBase, header.codeRanges)
     code = header.code
-    buildID = readBuildID() ?? []
+    buildID = readBuildID(start) ?? []
     debugLink = readDebugLink()
   }
 
@@ -80,26 +85,22 @@ final class ElfFile: @unchecked Sendable {
     var codeRanges: [Range<UInt64>] = []
     var code: [(address: UInt64, content: Range<UInt64>)] = []
 
-    init?(_ elf: OpaquePointer) {
-      var header = GElf_Ehdr()
-      guard unsafe elf_kind(elf) == ELF_K_ELF, unsafe gelf_getehdr(elf, &header) != nil else { return nil }
-      machine = header.e_machine
-      type = header.e_type
-      var count = 0
-      guard unsafe elf_getphdrnum(elf, &count) == 0 else { return }
+    init(_ header: ElfHeader, _ bytes: RawSpan) {
+      machine = header.machine
+      type = header.type
       var base: UInt64?
-      for index in 0..<Int32(clamping: count) {
-        var segment = GElf_Phdr()
-        guard unsafe gelf_getphdr(elf, index, &segment) != nil else { break }
-        guard segment.p_type == UInt32(PT_LOAD) else { continue }
+      header.forEachSegment(bytes) { segment in
+        guard segment.type == ElfSegment.load else { return true }
         // The loader rounds to pages of the machine. Larger alignments do not move the first page.
-        let page = segment.p_vaddr & ~0xfff
+        let page = segment.address & ~0xfff
         base = min(base ?? page, page)
-        let (end, overflow) = segment.p_vaddr.addingReportingOverflow(segment.p_memsz)
-        guard segment.p_flags & UInt32(PF_X) != 0, !overflow else { continue }
-        codeRanges.append(segment.p_vaddr..<end)
-        let (last, isTooFar) = segment.p_offset.addingReportingOverflow(min(segment.p_filesz, segment.p_memsz))
-        if !isTooFar { code.append((segment.p_vaddr, segment.p_offset..<last)) }
+        let (end, overflow) = segment.address.addingReportingOverflow(segment.memorySize)
+        guard segment.isExecutable, !overflow else { return true }
+        codeRanges.append(segment.address..<end)
+        let size = min(segment.fileSize, segment.memorySize)
+        let (last, isTooFar) = segment.offset.addingReportingOverflow(size)
+        if !isTooFar { code.append((segment.address, segment.offset..<last)) }
+        return true
       }
       imageBase = base ?? 0
       codeRanges = Self.merged(codeRanges)
@@ -157,17 +158,13 @@ final class ElfFile: @unchecked Sendable {
 
   /// Calls `body` with the whole file.
   func withImage<Result>(_ body: (RawSpan) -> Result?) -> Result? {
-    var count = 0
-    guard let start = unsafe elf_rawfile(elf, &count) else { return nil }
-    return unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count)))
+    unsafe body(RawSpan(_unsafeBytes: Self.image(elf)))
   }
 
-  var is64: Bool { unsafe gelf_getclass(elf) == Int32(ELFCLASS64) }
-
-  var isLittleEndian: Bool {
+  private static func image(_ elf: OpaquePointer) -> UnsafeRawBufferPointer {
     var count = 0
-    guard let identity = unsafe elf_getident(elf, &count), count > Int(EI_DATA) else { return false }
-    return unsafe identity[Int(EI_DATA)] == CChar(ELFDATA2LSB)
+    let start = unsafe elf_rawfile(elf, &count)
+    return unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
   }
 
   /// Whether the file has not been linked: its sections have no addresses.
@@ -286,44 +283,33 @@ extension ElfFile {
   /// The compression of a section; nil if it is not compressed.
   func compression(of section: ElfSection) -> ElfCompression? { ElfCompression(bytes(section), section, self) }
 
-  private func readBuildID() -> [UInt8]? {
-    var found: [UInt8]?
-    forEachSection { section in
-      if section.header.sh_type == UInt32(SHT_NOTE) {
-        found = unsafe Self.buildID(elf_getdata(section.handle, nil))
+  /// From the sections of notes, and else from the segments: a stripped file may have no sections.
+  private func readBuildID(_ header: ElfHeader) -> [UInt8]? {
+    withImage { bytes in
+      var found: [UInt8]?
+      func look(_ place: ByteRange?, _ alignment: UInt64) -> Bool {
+        if let place { found = buildID(place, alignment, bytes) }
+        return found == nil
       }
-      return found == nil
+      forEachSection { section in
+        guard section.header.sh_type == UInt32(SHT_NOTE) else { return true }
+        return look(
+          ByteRange(section.header.sh_offset, count: section.header.sh_size, in: bytes), section.header.sh_addralign)
+      }
+      guard found == nil else { return found }
+      header.forEachSegment(bytes) { segment in
+        segment.type != ElfSegment.note || look(segment.content(in: bytes), segment.alignment)
+      }
+      return found
     }
-    var count = 0
-    guard found == nil, unsafe elf_getphdrnum(elf, &count) == 0 else { return found }
-    for index in 0..<Int32(clamping: count) {
-      var segment = GElf_Phdr()
-      guard unsafe gelf_getphdr(elf, index, &segment) != nil else { break }
-      guard segment.p_type == UInt32(PT_NOTE), let offset = Int64(exactly: segment.p_offset),
-        let size = Int(exactly: segment.p_filesz)
-      else { continue }
-      let type = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR
-      if let id = unsafe Self.buildID(elf_getdata_rawchunk(elf, offset, size, type)) { return id }
-    }
-    return nil
   }
 
-  private static func buildID(_ data: UnsafeMutablePointer<Elf_Data>?) -> [UInt8]? {
-    guard let data = unsafe data, let start = unsafe data.pointee.d_buf else { return nil }
-    let bytes = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: data.pointee.d_size))
-    var (offset, name, description) = (0, 0, 0)
-    var note = GElf_Nhdr()
-    while true {
-      let next = unsafe gelf_getnote(data, offset, &note, &name, &description)
-      guard next > offset else { return nil }
-      let isGNU = note.n_namesz == 4 && name + 4 <= bytes.byteCount && bytes.uint32(at: name) == 0x0055_4e47
-      if isGNU, note.n_type == UInt32(NT_GNU_BUILD_ID), (1...64).contains(note.n_descsz),
-        description + Int(note.n_descsz) <= bytes.byteCount
-      {
-        return bytes.array(in: ByteRange(offset: description, count: Int(note.n_descsz)))
-      }
-      offset = next
+  private func buildID(_ range: ByteRange, _ alignment: UInt64, _ bytes: RawSpan) -> [UInt8]? {
+    var notes = ElfNotes(range, alignment: alignment, isBigEndian: !isLittleEndian)
+    while let note = notes.next(bytes) {
+      if let id = note.buildID(bytes) { return bytes.array(in: id) }
     }
+    return nil
   }
 
   private func readDebugLink() -> DebugLink? {

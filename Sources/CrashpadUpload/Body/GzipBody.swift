@@ -1,4 +1,5 @@
 internal import CrashpadFiles
+internal import SystemPackage
 
 /// A body that is compressed while it is read. Its length is not known in advance.
 @safe
@@ -9,6 +10,9 @@ final class GzipBody: RequestBody {
   private var inputRange = 0..<0
   private var isInputEnd = false
   private var isEnd = false
+
+  /// zlib refused to compress: its state is damaged, or it can't go on.
+  static let failure = FileFailure("gzip", .ioError)
 
   /// - Parameters:
   ///   - source: the body to compress.
@@ -43,6 +47,8 @@ final class GzipBody: RequestBody {
       var rest = bytes._mutatingExtracting(droppingFirst: filled)
       let source = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: input[inputRange]))
       let result = compressor.step(source, isLast: isInputEnd, into: &rest)
+      // A step that does nothing would be repeated without end.
+      if result.isDamaged || (result.taken == 0 && result.filled == 0 && !result.isEnd) { throw Self.failure }
       inputRange = inputRange.lowerBound + result.taken..<inputRange.upperBound
       filled += result.filled
       isEnd = result.isEnd

@@ -45,7 +45,7 @@ public struct UploadFields: Sendable, Hashable {
       // Crashpad sends no field for such a minidump. A guid of zeros would merge all reports not written by Crashpad
       // into one client.
       let streams = result.streams.map(\.type)
-      if streams.contains(.moduleList), !streams.contains(.crashpadInfo) { remove("guid") }
+      if streams.contains(.moduleList), !streams.contains(.crashpadInfo) { removeAll { $0 == Array("guid".utf8) } }
     }
   }
 
@@ -70,8 +70,12 @@ public struct UploadFields: Sendable, Hashable {
     if !messages.isEmpty { values[Array("list_annotations".utf8)] = Array(messages.joined(separator: [0x0a])) }
     values[Array("guid".utf8)] = Array(snapshot.clientID.text.utf8)
     values[Array(Self.minidumpName.utf8)] = nil
+    self.init(values)
+  }
+
+  private init(_ values: [[UInt8]: [UInt8]]) {
     fields = values.map { UploadField(name: $0.key, value: $0.value) }
-    sort()
+    fields.sort { $0.name.lexicographicallyPrecedes($1.name) }
   }
 
   /// The type of string annotations; the meaning of all other types is up to the application.
@@ -83,14 +87,13 @@ public struct UploadFields: Sendable, Hashable {
     return fields.first { $0.name == name }?.value
   }
 
-  /// Adds a field, replacing any field with its name.
-  package mutating func set(_ field: UploadField) {
-    fields.removeAll { $0.name == field.name }
-    fields.append(field)
-    sort()
+  /// Adds fields, each in place of the one with its name; the last of two with one name counts. All of them at once,
+  /// as a report may have tens of thousands, and each call sorts.
+  package mutating func set(_ others: [UploadField]) {
+    if others.isEmpty { return }
+    let pairs = (fields + others).map { ($0.name, $0.value) }
+    self = UploadFields(Dictionary(pairs, uniquingKeysWith: { $1 }))
   }
 
-  private mutating func remove(_ name: String) { fields.removeAll { $0.name == Array(name.utf8) } }
-
-  private mutating func sort() { fields.sort { $0.name.lexicographicallyPrecedes($1.name) } }
+  mutating func removeAll(named isRemoved: ([UInt8]) -> Bool) { fields.removeAll { isRemoved($0.name) } }
 }

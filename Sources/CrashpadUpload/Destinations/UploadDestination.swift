@@ -33,11 +33,8 @@ public struct UploadDestination: Sendable {
   /// would reject the report.
   package func fields(of report: UploadFields) -> UploadFields {
     var fields = report
-    if report.fields.contains(where: { refuses(field: $0.name) }) {
-      fields = UploadFields()
-      for field in report.fields where !refuses(field: field.name) { fields.set(field) }
-    }
-    for field in addedFields(to: report) { fields.set(field) }
+    fields.removeAll { refuses(field: $0) }
+    fields.set(addedFields(to: report))
     return fields
   }
 

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The parts of a URL, as slices of its bytes.
 struct WebAddressParts {
   let scheme: WebAddress.Scheme
@@ -75,7 +77,7 @@ struct WebAddressParts {
   private func checkHost() throws(WebAddressFailure) {
     guard let first = host.first else { throw .noHost }
     if first == UInt8(ascii: "[") {
-      guard host.last == UInt8(ascii: "]"), Self.isIPv6(host.dropFirst().dropLast()) else {
+      guard host.last == UInt8(ascii: "]"), Self.isAddress(host.dropFirst().dropLast(), AF_INET6) else {
         throw .badIPv6(at: host.startIndex)
       }
       return
@@ -85,9 +87,7 @@ struct WebAddressParts {
     if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
     guard host.count <= 253, labels.allSatisfy(Self.isLabel) else { throw .badHost(at: host.startIndex) }
     guard let last = labels.last, last.allSatisfy(\.isDigit) || Self.isHexNumber(last) else { return }
-    guard labels.count == 4, labels.last?.endIndex == host.endIndex, labels.allSatisfy(Self.isIPv4Number) else {
-      throw .badIPv4(at: host.startIndex)
-    }
+    guard Self.isAddress(host, AF_INET) else { throw .badIPv4(at: host.startIndex) }
   }
 
   /// Underscores are in use in host names, although RFC 1123 does not allow them.
@@ -101,46 +101,10 @@ struct WebAddressParts {
       && label.dropFirst(2).allSatisfy(\.isHexDigit)
   }
 
-  /// Decimal without leading zeros, which other programs read as octal.
-  private static func isIPv4Number(_ label: ArraySlice<UInt8>) -> Bool {
-    label.allSatisfy(\.isDigit) && (label.count == 1 || label.first != UInt8(ascii: "0"))
-      && UInt8(String(decoding: label, as: UTF8.self)) != nil
-  }
-
-  /// Eight groups of up to four digits; `::` stands for one or more groups, and the last two may be an IPv4 address.
-  private static func isIPv6(_ text: ArraySlice<UInt8>) -> Bool {
-    let colon = UInt8(ascii: ":")
-    var groups = 0
-    var isShortened = false
-    var rest = text
-    if rest.starts(with: [colon, colon]) {
-      isShortened = true
-      rest = rest.dropFirst(2)
-      if rest.isEmpty { return true }
-    }
-    while true {
-      let end = rest.firstIndex(of: colon) ?? rest.endIndex
-      let group = rest[..<end]
-      if end == rest.endIndex, group.contains(UInt8(ascii: ".")) {
-        let numbers = group.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard numbers.count == 4, numbers.allSatisfy({ !$0.isEmpty && isIPv4Number($0) }) else { return false }
-        groups += 2
-        break
-      }
-      guard (1...4).contains(group.count), group.allSatisfy(\.isHexDigit) else { return false }
-      groups += 1
-      if end == rest.endIndex { break }
-      rest = rest[(end + 1)...]
-      if rest.first == colon {
-        if isShortened { return false }
-        isShortened = true
-        rest = rest.dropFirst()
-        if rest.isEmpty { break }
-      } else if rest.isEmpty {
-        return false
-      }
-    }
-    return isShortened ? groups < 8 : groups == 8
+  /// Whether inet_pton(3) reads the text: all of it, without the short forms and the octal numbers of older functions.
+  private static func isAddress(_ text: ArraySlice<UInt8>, _ family: Int32) -> Bool {
+    var address = in6_addr()
+    return unsafe inet_pton(family, String(decoding: text, as: UTF8.self), &address) == 1
   }
 }
 

@@ -130,7 +130,7 @@ struct NewReportRun {
   private func convert(_ core: DumpInput, to file: OpenFile) throws -> (bytes: Int, findings: FindingList) {
     let result: Conversion.Summary
     do {
-      result = try Conversion(to: .minidump).convert(core, to: OpenFileOutput(file))
+      result = try Conversion(to: .minidump).convert(core, to: file)
     } catch let failure as FileFailure {
       throw failure
     } catch {

@@ -35,8 +35,8 @@ struct EventOutput {
       return
     }
     let path = FilePath(argument: argument)
-    let version = try FileVersion(path)
-    if cursor != nil, version?.isRegular ?? true {
+    let status = try FileStatus(ifPresent: path)
+    if cursor != nil, status?.kind ?? .regular == .regular {
       whole = nil
       target = .file(path)
       return

@@ -37,11 +37,11 @@ struct EventReader: Sendable {
   /// Without a value if the input was seen before, or is read again by the next run.
   func read(_ input: InputList.Input) -> BatchResult<Events> {
     let path = input.argument == "-" ? nil : FilePath(argument: input.argument)
-    let version = path.flatMap { (try? FileVersion($0)) ?? nil }
-    let file = version.flatMap { $0.isRegular ? SeenDump.digest($0) : nil }
+    let status = path.flatMap { try? FileStatus(at: $0, followingLink: true) }
+    let file = status.flatMap { $0.kind == .regular ? SeenDump.digest($0.identity) : nil }
     if let file, cursor?.hasSeen(file) == true { return BatchResult() }
     var result = BatchResult(inspecting: input, architecture) { dump in
-      read(dump, input, SeenDump(id: dump.crashID(path), file: file), version)
+      read(dump, input, SeenDump(id: dump.crashID(path), file: file), status?.identity)
     }
     // The same bytes would give the same message in each run.
     if result.failure?.status == .noData, let file { result.value = Events(SeenDump(id: nil, file: file)) }
@@ -49,11 +49,11 @@ struct EventReader: Sendable {
   }
 
   private func read(
-    _ dump: Dump, _ input: InputList.Input, _ seen: SeenDump, _ version: FileVersion?
+    _ dump: Dump, _ input: InputList.Input, _ seen: SeenDump, _ file: FileIdentity?
   ) -> BatchResult<Events> {
     if let id = seen.id, cursor?.hasSeen(id) == true { return BatchResult(Events(seen, [], .client)) }
     let isDamaged = dump.findings.count(of: .error) > 0 || dump.snapshot?.isComplete == false
-    if cursor != nil, isDamaged, let version, isYoung(version) {
+    if cursor != nil, isDamaged, let file, isYoung(file) {
       return BatchResult(messages: ["\(input.name): note: is damaged, or being written; the next run reads it"])
     }
     var result = BatchResult<Events>(status: dump.status, messages: dump.lines(input.name))
@@ -63,7 +63,7 @@ struct EventReader: Sendable {
     }
     var made = CrashEventInput(id: seen.id ?? .zero)
     made.clientID = places.clientID(of: input.argument)
-    made.fallbackTime = (version?.modified).map { $0 / 1_000_000 } ?? now * 1000
+    made.fallbackTime = (file?.modified).map { $0 / 1_000_000 } ?? now * 1000
     made.assumesForeground = assumesForeground
     let event = CrashEvent(snapshot, dump, made, cache, signatures)
     result.value = Events(seen, event.map { form.lines($0, Self.reporter) } ?? [], event?.identity)
@@ -71,8 +71,8 @@ struct EventReader: Sendable {
   }
 
   /// Whether a file was changed within the last minute.
-  private func isYoung(_ version: FileVersion) -> Bool {
-    (0..<60).contains(now - version.modified / 1_000_000_000)
+  private func isYoung(_ file: FileIdentity) -> Bool {
+    (0..<60).contains(now - file.modified / 1_000_000_000)
   }
 }
 

@@ -18,7 +18,7 @@ struct GroupIndexRun {
   private struct File: Sendable {
     let input: InputList.Input
     /// Nil if it is gone since the directory was listed.
-    let stamp: FileStamp?
+    let identity: FileIdentity?
   }
 
   func run() throws -> ExitStatus {
@@ -71,10 +71,10 @@ struct GroupIndexRun {
           for message in outcome.messages { Terminal.error(message) }
           if outcome.status != .success { status = list.isSingle ? outcome.status : .findings }
           let file = batch[start + number]
-          if let stamp = file.stamp {
+          if let identity = file.identity {
             entries.append(
               GroupIndex.Entry(
-                path: file.input.argument, stamp: stamp, crash: outcome.value.map { ($0.signature, $0.facts) },
+                path: file.input.argument, identity: identity, crash: outcome.value.map { ($0.signature, $0.facts) },
                 hasFailed: outcome.status != .success))
           }
           progress.advance()
@@ -91,13 +91,13 @@ struct GroupIndexRun {
     let folder = try FilePath.workingDirectory()
     let candidates = list.inputs.map { input in
       let path = FilePath(argument: input.argument)
-      return GroupIndex.Candidate(path: input.absoluteArgument(path, from: folder), stamp: FileStamp(at: path))
+      return GroupIndex.Candidate(path: input.absoluteArgument(path, from: folder), identity: FileIdentity(at: path))
     }
     return try index.unknown(candidates).map { number in
       let (input, candidate) = (list.inputs[number], candidates[number])
       let named = InputList.Input(
         name: input.name, argument: candidate.path, relativePath: input.relativePath, isFound: input.isFound)
-      return File(input: named, stamp: candidate.stamp)
+      return File(input: named, identity: candidate.identity)
     }
   }
 }

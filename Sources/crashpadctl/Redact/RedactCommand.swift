@@ -124,7 +124,7 @@ private struct RedactRun {
     }
     func writeFile() throws {
       let file = try OutputFile(path, permissions: input.outputPermissions)
-      let output = CountedOutput(FileOutput(file), total: redacted.byteCount) { progress?.show($0, of: $1) }
+      let output = CountedOutput(file, total: redacted.byteCount) { progress?.show($0, of: $1) }
       try redacted.write(bytes, to: output)
       progress?.clear()
       try input.checkReading()

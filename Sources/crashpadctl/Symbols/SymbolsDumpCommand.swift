@@ -118,7 +118,7 @@ struct SymbolsDumpCommand: Command {
       }
       if isStore { try createDirectories(target.removingLastComponent()) }
       let file = try OutputFile(target)
-      let counts = try BreakpadWriter.write(source, options, to: FileOutput(file))
+      let counts = try BreakpadWriter.write(source, options, to: file)
       if let failure = notWhole(source, path) { return failure }
       try file.commit(durable: false)
       return .done(path: target, counts, hasDebugInfo: source.hasDebugInfo)
@@ -154,11 +154,4 @@ struct SymbolsDumpCommand: Command {
       Terminal.error("\(name): \(parts.joined(separator: ", ")) in \(Wording.printable(path))")
     }
   }
-}
-
-/// An output file as a byte output.
-final class FileOutput: ByteOutput {
-  private let file: OutputFile
-  init(_ file: OutputFile) { self.file = file }
-  func write(_ bytes: RawSpan) throws { try file.write(bytes) }
 }

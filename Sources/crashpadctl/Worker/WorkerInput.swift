@@ -61,10 +61,9 @@ struct WorkerInput {
 
   /// Nil at the end of standard input, where that is allowed.
   private func length(head: [UInt8], mayEnd: Bool) throws(Ending) -> Int? {
-    var number = [UInt8](repeating: 0, count: 4)
-    let got = try read(into: &number, head: head)
-    if got == 0, mayEnd { return nil }
-    guard got == 4 else { throw cut(head) }
+    let number = try read(4)
+    if number.isEmpty, mayEnd { return nil }
+    guard number.count == 4 else { throw cut(head) }
     return number.reversed().reduce(0) { $0 << 8 | Int($1) }
   }
 
@@ -79,11 +78,7 @@ struct WorkerInput {
   }
 
   private func block(_ wanted: Int, head: [UInt8]) throws(Ending) -> [UInt8] {
-    var failure: Errno?
-    let block = unsafe [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
-      count = unsafe Self.fill(descriptor, UnsafeMutableRawBufferPointer(buffer), &failure)
-    }
-    if let failure { throw .failed(failure) }
+    let block = try read(wanted)
     guard block.count == wanted else { throw cut(head) }
     return block
   }
@@ -93,30 +88,8 @@ struct WorkerInput {
     while rest > 0 { rest -= try block(min(rest, 1 << 18), head: head).count }
   }
 
-  private func read(into bytes: inout [UInt8], head: [UInt8]) throws(Ending) -> Int {
-    var failure: Errno?
-    let count = unsafe bytes.withUnsafeMutableBytes { unsafe Self.fill(descriptor, $0, &failure) }
-    if let failure { throw .failed(failure) }
-    return count
-  }
-
-  /// Returns fewer bytes than there is room for at the end only.
-  private static func fill(
-    _ descriptor: FileDescriptor, _ buffer: UnsafeMutableRawBufferPointer, _ failure: inout Errno?
-  ) -> Int {
-    var count = 0
-    while count < buffer.count {
-      do {
-        let got = try unsafe descriptor.read(
-          into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), retryOnInterrupt: true)
-        if got == 0 { break }
-        count += got
-      } catch {
-        failure = error as? Errno ?? .ioError
-        break
-      }
-    }
-    return count
+  private func read(_ count: Int) throws(Ending) -> [UInt8] {
+    do { return try descriptor.bytes(count) } catch { throw .failed(error) }
   }
 
   private func cut(_ head: [UInt8]) -> Ending {

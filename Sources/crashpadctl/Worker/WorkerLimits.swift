@@ -1,4 +1,6 @@
+import CrashpadFiles
 import Glibc
+import SystemPackage
 
 /// The limits of the time and the memory of a dump.
 struct WorkerLimits: Sendable {
@@ -38,12 +40,8 @@ struct WorkerLimits: Sendable {
   /// Memory of the process that is not that of files, in bytes; 0 without a limit.
   var memoryInUse: UInt64 {
     guard memory != nil else { return 0 }
-    var text = [UInt8](repeating: 0, count: 128)
-    let descriptor = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return 0 }
-    defer { close(descriptor) }
-    let count = unsafe text.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-    let words = text.prefix(max(0, count)).split(separator: UInt8(ascii: " "))
+    guard let text = try? InputFile.prefix(of: FilePath("/proc/self/statm"), count: 128) else { return 0 }
+    let words = text.split(separator: UInt8(ascii: " "))
     guard words.count > 2, let resident = Self.number(words[1]), let shared = Self.number(words[2]) else { return 0 }
     return (resident - min(resident, shared)) * UInt64(sysconf(Int32(_SC_PAGESIZE)))
   }

@@ -36,7 +36,7 @@ package struct BreakpadWriter {
 
   /// Writes the symbols of `source`. Throws errors of `output`.
   package static func write(_ source: BreakpadInput, _ options: Options, to output: any ByteOutput) throws -> Counts {
-    let counter = CountingOutput(output)
+    let counter = CountedOutput(output)
     var writer = BreakpadWriter(source, options, counter)
     writer.write()
     try writer.text.finish()
@@ -273,18 +273,5 @@ extension [ModuleSymbol] {
       while next < ranges.count, ranges[next].upperBound <= symbol.address { next += 1 }
       return next < ranges.count && ranges[next].contains(symbol.address)
     }
-  }
-}
-
-/// Counts the bytes that it forwards.
-private final class CountingOutput: ByteOutput {
-  private let output: any ByteOutput
-  private(set) var count = 0
-
-  init(_ output: any ByteOutput) { self.output = output }
-
-  func write(_ bytes: RawSpan) throws {
-    count += bytes.byteCount
-    try output.write(bytes)
   }
 }

@@ -1,40 +1,53 @@
-internal import CrashpadBytes
+/// One note of an ELF file.
+package struct ElfNote: Sendable {
+  /// NT_GNU_BUILD_ID, in notes named "GNU"
+  private static let buildID: UInt32 = 3
+  /// Longer build ids are ignored: linkers write 8 to 20 bytes, and the longest digest has 64.
+  private static let maximumBuildID = 64
 
-/// One note.
-struct ElfNote {
-  let type: UInt32
+  package let type: UInt32
   /// The name without its NUL.
-  let name: ByteRange
-  let content: ByteRange
+  package let name: ByteRange
+  package let content: ByteRange
   /// The offset of the note in the file.
-  let offset: Int
+  package let offset: Int
 
-  func isNamed(_ text: StaticString, _ bytes: RawSpan) -> Bool {
+  package func isNamed(_ text: StaticString, _ bytes: RawSpan) -> Bool {
     guard name.count == text.utf8CodeUnitCount else { return false }
     return text.withUTF8Buffer { expected in
       for index in 0..<name.count where unsafe bytes.uint8(at: name.offset + index) != expected[index] { return false }
       return true
     }
   }
+
+  /// The build id of the file; nil if the note has none.
+  package func buildID(_ bytes: RawSpan) -> ByteRange? {
+    guard type == Self.buildID, (1...Self.maximumBuildID).contains(content.count), isNamed("GNU", bytes) else {
+      return nil
+    }
+    return content
+  }
 }
 
-/// The consecutive notes of one segment.
-struct ElfNotes {
+/// The consecutive notes of one segment or section.
+package struct ElfNotes {
   private let range: ByteRange
   private let mask: Int
+  private let isBigEndian: Bool
   private var place = 0
   /// The offset of a note that does not fit into the segment. No notes are read after it.
-  private(set) var fault: Int?
+  package private(set) var fault: Int?
 
   /// - Parameters:
   ///   - range: the range of the segment in the file.
   ///   - alignment: the alignment of the segment. Notes are aligned to 8 bytes if it is 8, otherwise to 4.
-  init(_ range: ByteRange, alignment: UInt64) {
+  package init(_ range: ByteRange, alignment: UInt64, isBigEndian: Bool = false) {
     self.range = range
     mask = alignment == 8 ? 7 : 3
+    self.isBigEndian = isBigEndian
   }
 
-  mutating func next(_ bytes: RawSpan) -> ElfNote? {
+  package mutating func next(_ bytes: RawSpan) -> ElfNote? {
     guard place < range.count, fault == nil else { return nil }
     let start = range.offset + place
     guard range.count - place >= 12 else {
@@ -43,8 +56,9 @@ struct ElfNotes {
       place = range.count
       return nil
     }
-    let nameSize = Int(bytes.uint32(at: start))
-    let size = Int(bytes.uint32(at: start + 4))
+    let isBigEndian = isBigEndian
+    func word(_ index: Int) -> Int { Int(bytes.number(at: start + 4 * index, size: 4, isBigEndian)) }
+    let (nameSize, size) = (word(0), word(1))
     let content = (place + 12 + nameSize + mask) & ~mask
     guard content <= range.count, size <= range.count - content else {
       fault = start
@@ -54,7 +68,7 @@ struct ElfNotes {
     var nameCount = nameSize
     if nameCount > 0, bytes.uint8(at: start + 12 + nameCount - 1) == 0 { nameCount -= 1 }
     return ElfNote(
-      type: bytes.uint32(at: start + 8), name: ByteRange(offset: start + 12, count: nameCount),
+      type: UInt32(word(2)), name: ByteRange(offset: start + 12, count: nameCount),
       content: ByteRange(offset: range.offset + content, count: size), offset: start)
   }
 }
