@@ -32,7 +32,7 @@ struct ConvertCommand: ParsableCommand {
   @Argument(
     help: "Dumps, their JSON form, core files, or directories to search for dumps; - is standard input.",
     completion: .file())
-  var dumps: [String]
+  var dumps: [String] = []
 
   @Option(
     name: .shortAndLong,
@@ -60,6 +60,8 @@ struct ConvertCommand: ParsableCommand {
       valueName: "memory"))
   var memory: MemorySelection = .stacks
 
+  @OptionGroup var inputOptions: InputOptions
+
   @OptionGroup var reading: ExactReadingArguments
 
   @Option(
@@ -78,8 +80,11 @@ struct ConvertCommand: ParsableCommand {
   var quiet = false
 
   func validate() throws {
-    try checkInputs(dumps)
+    try inputOptions.check(dumps)
     try checkJobs(jobs)
+    if output == nil, inputOptions.last || inputOptions.database != nil {
+      throw ValidationError("-o is missing; a database keeps no converted dumps.")
+    }
     if output == "-", format == .json {
       throw ValidationError("-o - and --format json both go to standard output.")
     }
@@ -88,7 +93,9 @@ struct ConvertCommand: ParsableCommand {
   func run() throws {
     let options = ConvertRun.Options(
       conversion: conversion, jobs: jobCount(jobs), keepsGoing: writing.keepGoing, isDurable: writing.fsync)
-    try ConvertArguments(dumps: dumps, output: output, options: options, format: format, isQuiet: quiet).run()
+    let list = try inputOptions.list(dumps, InputFormat.converting(to: to))
+    try ConvertArguments(dumps: dumps, list: list, output: output, options: options, format: format, isQuiet: quiet)
+      .run()
   }
 
   private var conversion: Conversion {

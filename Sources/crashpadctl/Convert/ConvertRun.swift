@@ -73,10 +73,6 @@ struct ConvertRun {
   }
 }
 
-extension FailureText {
-  static let ownOutput = FailureText("is the output too; choose another with -o", .usage)
-}
-
 extension BatchResult<Conversion.Result> {
   init(converted result: Conversion.Result) {
     let status: ExitStatus =

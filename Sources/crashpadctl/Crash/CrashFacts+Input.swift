@@ -3,11 +3,14 @@ import CrashpadFiles
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadText
+import SystemPackage
 
 extension CrashFacts {
-  init(_ dump: Dump, _ snapshot: ProcessSnapshot, input: String) {
+  /// - Parameter path: that of the input; nil for standard input.
+  init(_ dump: Dump, _ snapshot: ProcessSnapshot, input: String, at path: FilePath?) {
     let view = FactsView(file: dump.file, snapshot: snapshot)
-    let id = snapshot.reportID == .zero ? snapshot.report?.incident : snapshot.reportID.text
+    let incident = snapshot.report?.incident.flatMap { $0.isEmpty ? nil : $0 }
+    let id = snapshot.reportID == .zero ? incident ?? dump.sharedCrashID(path)?.text : snapshot.reportID.text
     self.init(id: id ?? input, input: input)
     report = id
     program = view.program

@@ -44,7 +44,7 @@ struct DoctorCommand: ParsableCommand {
   @Argument(
     parsing: .postTerminator,
     help: ArgumentHelp("Program to start, and its arguments, behind --.", valueName: "program"),
-    completion: .shellCommand("bash -c 'compgen -c'"))
+    completion: WordCompletion.programs)
   var program: [String] = []
 
   func validate() throws {

@@ -36,7 +36,7 @@ struct EventReader: Sendable {
 
   /// Without a value if the input was seen before, or is read again by the next run.
   func read(_ input: InputList.Input) -> BatchResult<Events> {
-    let path = input.argument == "-" ? nil : FilePath(argument: input.argument)
+    let path = input.path
     let version = path.flatMap { (try? FileVersion($0)) ?? nil }
     let file = version.flatMap { $0.isRegular ? SeenDump.digest($0) : nil }
     if let file, cursor?.hasSeen(file) == true { return BatchResult() }

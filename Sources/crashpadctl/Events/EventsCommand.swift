@@ -41,7 +41,7 @@ struct EventsCommand: ParsableCommand {
       """)
 
   @Argument(help: "Dumps, directories or databases. - is standard input.", completion: .file())
-  var inputs: [String]
+  var inputs: [String] = []
 
   @OptionGroup var symbolOptions: SymbolOptions
 
@@ -69,6 +69,8 @@ struct EventsCommand: ParsableCommand {
   @Flag(name: .long, help: "End the session of an app whose dump does not say whether it was in the foreground.")
   var assumeForeground = false
 
+  @OptionGroup var inputOptions: InputOptions
+
   @OptionGroup var reading: ReadingArguments
 
   @OptionGroup var jobs: JobsOption
@@ -78,7 +80,7 @@ struct EventsCommand: ParsableCommand {
   @OptionGroup var color: ColorOption
 
   func validate() throws {
-    try checkInputs(inputs)
+    try inputOptions.check(inputs, "inputs")
     if cursor == "-" { throw ValidationError("--cursor takes a file; - is none.") }
     guard mapping.mapping == nil, !mapping.text.contains("/"), !mapping.text.contains("."),
       (try? FileKind(at: FilePath(argument: mapping.text), followingLink: true)) == nil
@@ -96,11 +98,13 @@ struct EventsCommand: ParsableCommand {
     do { opened = try cursor.map { try EventCursor(FilePath(argument: $0), now: clock.seconds) } } catch {
       Terminal.end(EventSentences.fail(error, cursor ?? "", creating: true))
     }
-    let places = DatabaseInputs(inputs)
-    let list = InputList(places.arguments, accepting: InputFormat.withMeaning)
+    let (list, places) = try inputOptions.crashes(inputs)
     list.reportFailures()
-    // A database without dumps is no failure of a run that looks every hour.
-    if list.inputs.isEmpty { Terminal.end(opened != nil && list.failures.isEmpty ? .success : list.statusOfNone) }
+    if list.inputs.isEmpty {
+      // A database without dumps is no failure of a run that looks every hour.
+      if opened != nil, list.failures.isEmpty { Terminal.end(.success) }
+      if let refusal = list.refusalOfNone { Terminal.end(refusal) }
+    }
     let cache = SymbolCache(try symbolOptions.search())
     let reader = EventReader(
       form: form, cache: cache, signatures: SignatureOptions(cache), places: places, cursor: opened,

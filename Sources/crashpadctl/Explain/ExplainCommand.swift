@@ -24,7 +24,7 @@ struct ExplainCommand: ParsableCommand {
 
   @Argument(
     help: "Reports, dumps, directories, or codes; - is standard input. ./NAME is a file that has the name of a code.",
-    completion: .file())
+    completion: WordCompletion.codes)
   var inputs: [String] = []
 
   @Flag(name: .shortAndLong, help: "List all codes that are known and exit.")
@@ -37,13 +37,17 @@ struct ExplainCommand: ParsableCommand {
     help: ArgumentHelp("Print text, or a JSON document (one per line for several inputs or codes).", valueName: "form"))
   var format: OutputFormat = .text
 
+  @OptionGroup var inputOptions: InputOptions
+
   @OptionGroup var reading: ReadingArguments
 
   @OptionGroup var color: ColorOption
 
   func validate() throws {
-    if inputs.isEmpty, !list { throw ValidationError("Missing expected argument '<inputs> ...'; --list needs none.") }
-    if !inputs.isEmpty, list { throw ValidationError("--list takes no inputs.") }
+    if inputs.isEmpty, !list, !inputOptions.last {
+      throw ValidationError("Missing expected argument '<inputs> ...'; --list needs none.")
+    }
+    if !inputs.isEmpty || inputOptions.last, list { throw ValidationError("--list takes no inputs.") }
     try checkInputs(inputs)
   }
 
@@ -55,6 +59,6 @@ struct ExplainCommand: ParsableCommand {
       }
       return
     }
-    Terminal.end(try ExplainRun(inputs, symbolOptions.places, format, reading.architecture).run())
+    Terminal.end(try ExplainRun(inputs, inputOptions, symbolOptions.places, format, reading.architecture).run())
   }
 }

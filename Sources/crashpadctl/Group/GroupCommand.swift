@@ -62,7 +62,7 @@ struct GroupCommand: ParsableCommand {
 
   @Argument(
     help: "Dumps, directories or databases; with --merge partial results. - is standard input.", completion: .file())
-  var inputs: [String]
+  var inputs: [String] = []
 
   @OptionGroup var symbolOptions: SymbolOptions
 
@@ -113,6 +113,8 @@ struct GroupCommand: ParsableCommand {
 
   @OptionGroup var page: HTMLOption
 
+  @OptionGroup var inputOptions: InputOptions
+
   @OptionGroup var reading: ReadingArguments
 
   @OptionGroup var jobs: JobsOption
@@ -122,7 +124,7 @@ struct GroupCommand: ParsableCommand {
   @OptionGroup var color: ColorOption
 
   func validate() throws {
-    try checkInputs(inputs)
+    try inputOptions.check(inputs, "inputs")
     if merge, shard != nil { throw ValidationError("--merge and --shard exclude each other.") }
     if merge, explainSignature {
       throw ValidationError("--merge reads no frames that --explain-signature could print.")
@@ -152,7 +154,7 @@ struct GroupCommand: ParsableCommand {
       baseline: failOn?.baseline, html: page.html)
     if merge { Terminal.end(GroupMergeRun(inputs: inputs, printer: printer).run()) }
     let reading = GroupReading(
-      list: InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning),
+      list: try inputOptions.crashes(inputs).list,
       places: symbolOptions.places, inApp: inApp.patterns, architecture: self.reading.architecture,
       jobs: jobs.count, since: since.map { $0.seconds(now: clock.seconds) }, showsProgress: format == .text, page: page)
     let status =

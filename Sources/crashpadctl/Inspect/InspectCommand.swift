@@ -1,4 +1,5 @@
 import ArgumentParser
+import CrashpadCore
 
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -21,7 +22,7 @@ struct InspectCommand: ParsableCommand {
       """)
 
   @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
-  var dumps: [String]
+  var dumps: [String] = []
 
   @Option(
     name: .shortAndLong,
@@ -68,12 +69,14 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup var page: HTMLOption
 
+  @OptionGroup var inputOptions: InputOptions
+
   @OptionGroup var reading: ReadingArguments
 
   @OptionGroup var color: ColorOption
 
   func validate() throws {
-    try checkInputs(dumps)
+    try inputOptions.check(dumps)
     if length != nil, memory == nil { throw ValidationError("--length goes with --memory.") }
     try HTMLOption.check(page.html, dumps)
     if format == .json, !parts.isEmpty {
@@ -88,8 +91,10 @@ struct InspectCommand: ParsableCommand {
   }
 
   func run() throws {
+    let list = try inputOptions.list(dumps, InputFormat.withMeaning)
     let run = InspectRun(
-      dumps: dumps, parts: parts, format: format, symbols: symbols, architecture: reading.architecture, html: page.html)
+      dumps: dumps, list: list, parts: parts, format: format, symbols: symbols, architecture: reading.architecture,
+      html: page.html)
     try run.run()
   }
 }

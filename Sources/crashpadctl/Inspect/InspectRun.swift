@@ -31,6 +31,8 @@ struct InspectParts {
 struct InspectRun {
   /// The paths, or `-` for standard input.
   var dumps: [String]
+  /// The inputs; nil for those that the paths name.
+  var list: InputList?
   var parts = InspectParts()
   var format = OutputFormat.text
   var symbols: [String] = []
@@ -42,15 +44,13 @@ struct InspectRun {
   func run() throws {
     try SymbolPlaces.checkPaths(symbols)
     let cache = SymbolCache(SymbolSearch(paths: symbols.map { FilePath(argument: $0) }))
-    let list = InputList(dumps, accepting: InputFormat.withMeaning)
+    let list = list ?? InputList(dumps, accepting: InputFormat.withMeaning)
     if let refusal = list.refusal() { throw refusal }
     let printer = InspectPrinter(parts: parts, cache: cache, hasSymbols: !symbols.isEmpty)
     var said: Set<SymbolFileFinding> = []
-    var isFirst = true
     // On a terminal, the output itself shows the progress.
     let status = BatchRun(list, showsProgress: !Terminal.isOutputTerminal).each { item, progress in
-      defer { isFirst = false }
-      return inspect(item, printer, list, isFirst: isFirst, progress, &said)
+      inspect(item, printer, list, progress, &said)
     }
     SymbolPlaces.reportFaults(cache.search, except: Set(said.map(\.file)))
     list.reportSkipped()
@@ -61,7 +61,7 @@ struct InspectRun {
   }
 
   private func inspect(
-    _ item: InputList.Input, _ printer: InspectPrinter, _ list: InputList, isFirst: Bool, _ progress: Progress,
+    _ item: InputList.Input, _ printer: InspectPrinter, _ list: InputList, _ progress: Progress,
     _ said: inout Set<SymbolFileFinding>
   ) -> ExitStatus {
     let dump: Dump
@@ -93,7 +93,7 @@ struct InspectRun {
           InspectDocument(input: item.argument, content: .dump(dump, view)), to: &$0)
       }
     } else {
-      if !isFirst { Terminal.output("\n") }
+      Terminal.beginPart()
       printer.printFindings(dump, item.name)
       guard printer.printText(dump, view, item) else { return .noData }
     }

@@ -1,8 +1,10 @@
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadFiles
-import Glibc
+import CrashpadText
 import CrashpadSnapshot
+import CrashpadSupervision
+import Glibc
 import SystemPackage
 
 /// `--database`, for all commands that work on a database.
@@ -34,6 +36,59 @@ struct DatabaseOption: ParsableArguments {
       report(path, text, status)
       throw status
     }
+  }
+}
+
+/// `--database` for commands that capture crashes.
+struct RunDatabaseOption: ParsableArguments {
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Database directory; by default $CRASHPAD_HANDLER_DATABASE, $CRASHPADCTL_DATABASE, or crashpad in $XDG_STATE_HOME or ~/.local/state.",
+      valueName: "dir"),
+    completion: .directory)
+  var database: String?
+
+  func path() throws -> FilePath { try Self.path(database) }
+
+  /// The same for a program that creates the database. Makes the parents of the default one; those of another have to exist, as
+  /// a mistyped path would become a new tree.
+  static func place(_ database: String?) throws -> FilePath {
+    let path = try path(database)
+    let parent = path.removingLastComponent()
+    if database?.isEmpty ?? true, path == (try? standardPath()) {
+      // If this fails, the handler can't create the database either, and reports it.
+      try? createDirectories(parent)
+    } else if !parent.isEmpty, (try? FileKind(at: parent, followingLink: true)) == nil,
+      (try? FileKind(at: path, followingLink: true)) == nil
+    {
+      throw Terminal.failure(
+        Errno.noSuchFileOrDirectory, of: "\(Wording.printable(path)): its directory \(Wording.printable(parent))",
+        creating: true)
+    }
+    return path
+  }
+
+  /// The named directory, or the default one, as an absolute path.
+  static func path(_ database: String?) throws -> FilePath {
+    if let database, !database.isEmpty { return HandlerLibrary.absolute(FilePath(argument: database)) }
+    for name in ["CRASHPAD_HANDLER_DATABASE", "CRASHPADCTL_DATABASE"] {
+      if let path = Environment.path(name) { return HandlerLibrary.absolute(path) }
+    }
+    return try standardPath()
+  }
+
+  /// The directory for what users' programs keep.
+  private static func standardPath() throws -> FilePath {
+    let state: FilePath
+    if let path = Environment.path("XDG_STATE_HOME"), path.isAbsolute {
+      state = path
+    } else if let home = Environment.path("HOME"), home.isAbsolute {
+      state = home.appending(".local/state")
+    } else {
+      throw Terminal.failure("--database is missing, and $HOME is not set", .usage)
+    }
+    return state.appending("crashpad")
   }
 }
 

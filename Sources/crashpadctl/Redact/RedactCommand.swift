@@ -25,7 +25,7 @@ struct RedactCommand: ParsableCommand {
   @Argument(
     help: "Intermediate dumps, minidumps, crash reports, or directories to search for them; - is standard input.",
     completion: .file())
-  var dumps: [String]
+  var dumps: [String] = []
 
   @Option(
     name: .shortAndLong,
@@ -33,6 +33,8 @@ struct RedactCommand: ParsableCommand {
       "Output file or directory, or - for standard output; required without --dry-run.", valueName: "path"),
     completion: .file())
   var output: String?
+
+  @OptionGroup var inputOptions: InputOptions
 
   @OptionGroup var pipes: PipeOption
 
@@ -53,7 +55,7 @@ struct RedactCommand: ParsableCommand {
   var quiet = false
 
   func validate() throws {
-    try checkInputs(dumps)
+    try inputOptions.check(dumps)
     if output == nil, !dryRun { throw ValidationError("-o is missing; only --dry-run needs no output.") }
     if output == "-", format == .json, !dryRun {
       throw ValidationError("-o - and --format json both go to standard output.")
@@ -61,7 +63,7 @@ struct RedactCommand: ParsableCommand {
   }
 
   func run() throws {
-    let list = InputList(dumps, accepting: InputFormat.withMeaning.filter { $0 != .core })
+    let list = try inputOptions.list(dumps, InputFormat.withMeaning.filter { $0 != .core })
     if let status = list.refusal(keepsGoing: writing.keepGoing) { throw status }
     let plan: OutputPlan?
     do { plan = try dryRun && output == nil ? nil : OutputPlan(list, output: output) } catch {

@@ -24,7 +24,7 @@ struct ReportCommand: ParsableCommand {
 
   @Argument(
     help: "Dumps, crash reports, directories or databases; - is standard input.", completion: .file())
-  var inputs: [String]
+  var inputs: [String] = []
 
   @Option(
     name: .shortAndLong, help: ArgumentHelp("Write the page to this file; - is standard output.", valueName: "file"),
@@ -48,6 +48,8 @@ struct ReportCommand: ParsableCommand {
 
   @OptionGroup var inApp: InAppOption
 
+  @OptionGroup var inputOptions: InputOptions
+
   @OptionGroup var reading: ReadingArguments
 
   @OptionGroup var jobs: JobsOption
@@ -55,7 +57,7 @@ struct ReportCommand: ParsableCommand {
   @OptionGroup var color: ColorOption
 
   func validate() throws {
-    try checkInputs(inputs)
+    try inputOptions.check(inputs, "inputs")
     _ = try destination
     if split, output == "-" { throw ValidationError("--split writes files beside the page; -o names its file.") }
   }
@@ -77,7 +79,7 @@ struct ReportCommand: ParsableCommand {
     options.baseline = baseline
     options.inApp = inApp.patterns
     options.jobs = jobs.count
-    let list = InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning)
+    let list = try inputOptions.crashes(inputs).list
     Terminal.end(try PageRun(list, to: destination, options).run())
   }
 }

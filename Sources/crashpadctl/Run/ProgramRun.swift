@@ -38,7 +38,7 @@ struct ProgramRun {
   func run() throws {
     let search = try symbols.search()
     let library = try HandlerLibraryOption.path(library)
-    let database = try RunDatabaseOption.path(database)
+    let database = try RunDatabaseOption.place(database)
     let run = HandledRun(
       arguments: program, environment: environment(library, database), database: database, isQuiet: quiet)
     let end = run.end()

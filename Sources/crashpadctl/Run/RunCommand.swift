@@ -88,7 +88,7 @@ struct RunCommand: ParsableCommand {
 
   @Argument(
     parsing: .captureForPassthrough, help: ArgumentHelp("The program and its arguments.", valueName: "program"),
-    completion: .shellCommand("bash -c 'compgen -c'"))
+    completion: WordCompletion.programs)
   var words: [String] = []
 
   /// The words without the leading `--`.
@@ -160,36 +160,6 @@ struct StopTime: ExpressibleByArgument {
   init?(argument: String) {
     guard let milliseconds = Int64(argument) ?? DurationArgument(argument: argument)?.milliseconds else { return nil }
     self.milliseconds = milliseconds
-  }
-}
-
-/// `--database` for commands that capture crashes.
-struct RunDatabaseOption: ParsableArguments {
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Database directory; by default $CRASHPAD_HANDLER_DATABASE, $CRASHPADCTL_DATABASE, or crashpad in $XDG_STATE_HOME or ~/.local/state.",
-      valueName: "dir"),
-    completion: .directory)
-  var database: String?
-
-  func path() throws -> FilePath { try Self.path(database) }
-
-  /// The named directory, or the default one, as an absolute path.
-  static func path(_ database: String?) throws -> FilePath {
-    if let database, !database.isEmpty { return HandlerLibrary.absolute(FilePath(argument: database)) }
-    for name in ["CRASHPAD_HANDLER_DATABASE", "CRASHPADCTL_DATABASE"] {
-      if let path = Environment.path(name) { return HandlerLibrary.absolute(path) }
-    }
-    let state: FilePath
-    if let path = Environment.path("XDG_STATE_HOME"), path.isAbsolute {
-      state = path
-    } else if let home = Environment.path("HOME"), home.isAbsolute {
-      state = home.appending(".local/state")
-    } else {
-      throw Terminal.failure(RunSentences.noDatabase, .usage)
-    }
-    return state.appending("crashpad")
   }
 }
 

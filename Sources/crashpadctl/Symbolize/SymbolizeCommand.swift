@@ -1,7 +1,10 @@
 import ArgumentParser
 import CrashpadCore
+import CrashpadFiles
+import CrashpadText
 import CrashpadSignatures
 import CrashpadSymbolication
+import SystemPackage
 
 enum SymbolizeFormat: String, ExpressibleByArgument, CaseIterable {
   case text
@@ -22,13 +25,13 @@ struct SymbolizeCommand: ParsableCommand {
       Examples:
         crashpadctl symbolize --symbols symbols/ crash.dmp
         crashpadctl symbolize --threads all --symbols symbols/ crash.idump
-        crashpadctl symbolize --symbols dSYMs/ --format crash crash.ips > crash.crash
-        crashpadctl symbolize --format crash crash.idump > report.crash
+        crashpadctl symbolize -s dSYMs/ --format crash crash.ips -o crash.crash
+        crashpadctl symbolize --format crash crash.idump -o report.crash
         crashpadctl symbolize --missing artifacts/ | cut -f 4
       """)
 
   @Argument(help: "Dumps, or directories to search for dumps; - is standard input.", completion: .file())
-  var dumps: [String]
+  var dumps: [String] = []
 
   @OptionGroup var symbolOptions: SymbolOptions
 
@@ -50,6 +53,11 @@ struct SymbolizeCommand: ParsableCommand {
   var format: SymbolizeFormat = .text
 
   @Option(
+    name: .shortAndLong, help: ArgumentHelp("Write to this file; - is standard output.", valueName: "file"),
+    completion: .file())
+  var output: String?
+
+  @Option(
     name: .long,
     help: ArgumentHelp("Number of frames to print of each stack, the first and the last; or all.", valueName: "n"))
   var frames: FrameLimit = .standard
@@ -64,6 +72,8 @@ struct SymbolizeCommand: ParsableCommand {
 
   @OptionGroup var page: HTMLOption
 
+  @OptionGroup var inputOptions: InputOptions
+
   @OptionGroup var reading: ReadingArguments
 
   @OptionGroup var jobs: JobsOption
@@ -71,7 +81,7 @@ struct SymbolizeCommand: ParsableCommand {
   @OptionGroup var color: ColorOption
 
   func validate() throws {
-    try checkInputs(dumps)
+    try inputOptions.check(dumps)
     try HTMLOption.check(page.html, dumps)
     if modules, missing { throw ValidationError("--modules and --missing exclude each other.") }
     if format == .crash, modules || missing {
@@ -81,14 +91,15 @@ struct SymbolizeCommand: ParsableCommand {
 
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search(), names: names.form(isText: format != .json))
-    let list = InputList(dumps, accepting: InputFormat.withMeaning)
+    let list = try inputOptions.list(dumps, InputFormat.withMeaning)
+    if let output, output != "-" { try sendOutput(to: output, list) }
     let printer = SymbolizePrinter(
       format: format, part: missing ? .missing : modules ? .modules : .stacks, threads: threads, frames: frames.count,
       showsAddresses: addresses)
     let run = SymbolizeRun(
       list: list, cache: cache, signatures: SignatureOptions(cache), symbols: symbolOptions.symbols,
       architecture: reading.architecture, jobs: jobs.count, printer: printer)
-    let status = run.run()
+    let status = Terminal.commitOutput(run.run())
     var options = PageRun.Options()
     options.symbols = symbolOptions.places
     // Warnings about symbol servers are printed already.
@@ -96,5 +107,17 @@ struct SymbolizeCommand: ParsableCommand {
     options.architecture = reading.architecture
     options.jobs = jobs.count
     Terminal.end(HTMLOption.write(page.html, of: list, options, status: status))
+  }
+
+  /// Ends the tool if the file can't be written, or is an input.
+  private func sendOutput(to output: String, _ list: InputList) throws {
+    let path = FilePath(argument: output)
+    if let input = list.inputs.first(where: { isSameFile(FilePath(argument: $0.argument), path) }) {
+      Terminal.error("\(input.name): error: \(FailureText.ownOutput.text)")
+      throw FailureText.ownOutput.status
+    }
+    do { try Terminal.sendOutput(to: path) } catch {
+      throw Terminal.failure(error, of: displayName(output), creating: true)
+    }
   }
 }

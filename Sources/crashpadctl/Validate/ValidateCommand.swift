@@ -45,6 +45,8 @@ struct ValidateCommand: ParsableCommand {
     completion: .list(Validation.rules.map(\.code)))
   var ignore: [String] = []
 
+  @OptionGroup var inputOptions: InputOptions
+
   @OptionGroup var reading: ExactReadingArguments
 
   @Flag(name: .long, help: "Print no notes in text.")
@@ -55,8 +57,10 @@ struct ValidateCommand: ParsableCommand {
 
   func validate() throws {
     try checkInputs(dumps)
-    if dumps.isEmpty, !rules { throw ValidationError("Missing expected argument '<dumps> ...'; --rules needs none.") }
-    if rules, !dumps.isEmpty { throw ValidationError("--rules takes no dumps.") }
+    if dumps.isEmpty, !rules, !inputOptions.last {
+      throw ValidationError("Missing expected argument '<dumps> ...'; --rules needs none.")
+    }
+    if rules, !dumps.isEmpty || inputOptions.last { throw ValidationError("--rules takes no dumps.") }
     if let maxWarnings, maxWarnings < 0 { throw ValidationError("--max-warnings takes 0 or more.") }
     let codes = Set(Validation.rules.map(\.code))
     for code in ignore where !codes.contains(code) {
@@ -68,8 +72,8 @@ struct ValidateCommand: ParsableCommand {
     if rules { return ValidationPrinter.printRules(format) }
     let epoch = Self.sourceDateEpoch
     let start = epoch ?? TimeArgument.now
-    let list = InputList(dumps, accepting: InputFormat.withMeaning)
-    if list.inputs.isEmpty, list.failures.isEmpty { throw list.statusOfNone }
+    let list = try inputOptions.list(dumps, InputFormat.withMeaning)
+    if list.inputs.isEmpty, list.failures.isEmpty, let refusal = list.refusalOfNone { throw refusal }
     var inputs = list.failures.map { ValidatedInput(name: $0.name, argument: $0.argument, failure: $0.failure) }
     let status = BatchRun(list).run(
       work: { [validation, rules = Set(ignore)] in
@@ -80,7 +84,8 @@ struct ValidateCommand: ParsableCommand {
         return true
       })
     let results = ValidationResults(
-      inputs: inputs, readingStatus: list.inputs.isEmpty ? list.failures[0].failure.status : status, isStrict: strict,
+      inputs: inputs, readingStatus: list.inputs.isEmpty ? list.failures.first?.failure.status ?? .success : status,
+      isStrict: strict,
       maxWarnings: maxWarnings)
     let printer = ValidationPrinter(results: results)
     switch format {
