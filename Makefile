@@ -41,7 +41,7 @@ FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO Fuzz
 LIBRARIES = CrashpadCore CrashpadSymbols CrashpadExplanations CrashpadGroups CrashpadPages CrashpadClient CrashpadDatabase \
   CrashpadUpload CrashpadRedaction CrashpadSnapshot
 
-.PHONY: help demo build test sweep matrix soak lint format check all bench quality fuzz docs man install uninstall dist clean
+.PHONY: help demo build here test sweep matrix soak lint format check all bench quality fuzz docs man install uninstall dist clean
 
 help:
 	@echo "make demo       build the tool, make sample files in $(DEMO), and show the main commands on them"
@@ -64,13 +64,20 @@ help:
 demo: build
 	scripts/demo $(TOOL) $(DEMO)
 
-build:
+build: here
 	scripts/dependencies build
 	scripts/static-libraries $(STATIC)
 	$(SWIFT) build $(RELEASE) --product crashpadctl
 	scripts/handler-library $(HANDLER)
 
-test:
+# SwiftPM keeps absolute paths, and fails without a reason in a clone that was moved or copied with what it had built.
+here:
+	@if [ -e .build/place ] && [ "$$(cat .build/place)" != "$(CURDIR)" ]; then \
+	  echo "this clone was built in $$(cat .build/place): what was built there is removed" >&2; \
+	  rm -rf .build .build-fuzz .build-matrix .build-sweep; fi
+	@mkdir -p .build && echo "$(CURDIR)" > .build/place
+
+test: here
 	scripts/dependencies build test
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build $(QUICK) --build-tests $(STRICT)

@@ -1,23 +1,63 @@
+internal import CrashpadBytes
 internal import CrashpadDatabase
 internal import CrashpadFiles
 package import CrashpadSnapshot
 package import SystemPackage
 
+// One crash may lie there in several files: the dump of the handler, the minidump or the JSON that it was converted to, Apple's
+// report and its text. A digest of their bytes would make a crash of each.
+
 extension Dump {
-  /// The id of the crash, the same for each of its files: the id of its report, or the one that its dump's report will have;
-  /// the incident of Apple's reports; else a digest of the bytes.
+  /// The id of the crash, the same for each of its files; without anything that tells crashes apart, a digest of the bytes.
   package func crashID(_ path: FilePath?) -> UUIDBytes {
-    if let snapshot, snapshot.reportID != .zero { return snapshot.reportID }
-    if format == .intermediateDump, let name = path?.lastComponent.flatMap({ FileName($0) }),
-      let id = PendingDump(name: name, size: 0, modified: 0, isOwned: false).uuid
-    {
-      return id
-    }
-    if let incident = snapshot?.report?.incident, !incident.isEmpty {
+    sharedCrashID(path) ?? file.withBytes { ContentID.of($0) }
+  }
+
+  /// The id of the crash by what each of its files holds: the id of its report, or the one that its dump's report will have;
+  /// the incident of Apple's reports; else a digest of the process and the place of its crash. Nil if the file has none of these.
+  package func sharedCrashID(_ path: FilePath?) -> UUIDBytes? {
+    guard let snapshot else { return nil }
+    if snapshot.reportID != .zero { return snapshot.reportID }
+    if let id = pendingID(path) { return id }
+    if let incident = snapshot.report?.incident, !incident.isEmpty {
       if let id = UUIDBytes(text: incident) { return id }
       let bytes = Array(incident.utf8)
       return unsafe ContentID.of(bytes.span.bytes)
     }
+    return snapshot.report == nil ? snapshot.crashDigest : nil
+  }
+
+  /// The id that the report of a pending dump gets, by the dump's name or content. `convert` keeps the name.
+  private func pendingID(_ path: FilePath?) -> UUIDBytes? {
+    guard let path, let name = path.lastComponent.flatMap({ FileName($0) }) else { return nil }
+    let stem = name.removing(suffix: ".dmp") ?? name.removing(suffix: ".json") ?? name
+    if format == .intermediateDump || stem.bytes.contains(UInt8(ascii: "@")),
+      let id = PendingDump(name: stem, size: 0, modified: 0, isOwned: false).uuid
+    {
+      return id
+    }
+    let folder = path.removingLastComponent().lastComponent.flatMap { FileName($0) }
+    guard format == .intermediateDump, folder == DatabaseLayout.pendingDumps else { return nil }
     return file.withBytes { ContentID.of($0) }
+  }
+}
+
+extension ProcessSnapshot {
+  /// A digest of what tells a crash from all others, and is the same in each form of its dump: a process has loaded its modules
+  /// at addresses of its own. Thread ids and microseconds do not fit into minidumps, memory is not in all of them, and
+  /// registers need an architecture.
+  ///
+  /// Nil if the dump has too little of these.
+  fileprivate var crashDigest: UUIDBytes? {
+    let addresses = modules.compactMap(\.address).sorted()
+    let process = processID ?? 0
+    let times = [startTime, snapshotTime].map { $0?.seconds ?? 0 }
+    // Minidumps have zeros where an intermediate dump has nothing.
+    let isKnown = process != 0 && times[1] != 0
+    guard isKnown || !addresses.isEmpty && (process != 0 || times[1] != 0) else { return nil }
+    var facts = ["crash", "\(process)", "\(exception?.code ?? 0)"]
+    facts += times.map { String($0) } + addresses.map { String($0) }
+    let bytes = Array(facts.joined(separator: " ").utf8)
+    return unsafe ContentID.of(bytes.span.bytes)
   }
 }

@@ -20,12 +20,13 @@ package enum FileKind: Sendable, Equatable {
   }
 }
 
-/// The regular files of a directory, sorted by name bytes; symbolic links are not followed.
+/// The regular files of a directory, sorted by name bytes; symbolic links are not followed, but those to files if
+/// `followingLinks`.
 ///
 /// If `recursive`, includes subdirectories; for those that could not be read, path and reason are returned. Names that
 /// begin with a dot are left out, unless `hidden`. Subdirectories for which `entering` returns false are left out.
 package func regularFiles(
-  in directory: FilePath, recursive: Bool, hidden: Bool = false,
+  in directory: FilePath, recursive: Bool, hidden: Bool = false, followingLinks: Bool = false,
   entering: (FilePath, FileName) -> Bool = { _, _ in true }
 ) throws -> (files: [FilePath], unreadable: [(path: FilePath, error: Errno)]) {
   var files: [FilePath] = []
@@ -36,10 +37,14 @@ package func regularFiles(
     switch type {
     case DT_REG: files.append(path)
     case DT_DIR: if recursive, entering(directory, entry) { pending.append(path) }
+    case DT_LNK:
+      if followingLinks, case .regular? = try? FileKind(at: path, followingLink: true) { files.append(path) }
     case DT_UNKNOWN:
       // Some file systems do not store the kind of an entry in the directory.
       switch try? FileKind(at: path) {
       case .regular: files.append(path)
+      case .symbolicLink where followingLinks:
+        if case .regular? = try? FileKind(at: path, followingLink: true) { files.append(path) }
       case .directory where recursive && entering(directory, entry): pending.append(path)
       default: break
       }
@@ -48,7 +53,8 @@ package func regularFiles(
   }
   for folder in pending {
     do {
-      let below = try regularFiles(in: folder, recursive: true, hidden: hidden, entering: entering)
+      let below = try regularFiles(
+        in: folder, recursive: true, hidden: hidden, followingLinks: followingLinks, entering: entering)
       files += below.files
       unreadable += below.unreadable
     } catch let error as Errno {

@@ -7,12 +7,14 @@ extension CrashFacts {
   ///   - dump: the input.
   ///   - snapshot: its snapshot.
   ///   - input: the name of the input.
+  ///   - path: that of the input; nil for standard input.
   ///   - displayed: converts a text from the input to the form in which groups show it.
   package init(
-    _ dump: Dump, _ snapshot: ProcessSnapshot, input: String, displayed: @escaping (String) -> String
+    _ dump: Dump, _ snapshot: ProcessSnapshot, input: String, at path: FilePath?, displayed: @escaping (String) -> String
   ) {
     self.init(
-      snapshot, dump.file, by: CrashAccount.Writer(dump.format), input: input, displayed: displayed)
+      snapshot, dump.file, by: CrashAccount.Writer(dump.format), input: input,
+      sharedID: dump.sharedCrashID(path)?.text, displayed: displayed)
   }
 }
 

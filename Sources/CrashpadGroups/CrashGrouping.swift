@@ -44,7 +44,7 @@ public struct CrashGrouping: Sendable {
       return nil
     }
     let signature = Signature(snapshot, dump.file, nil, signatures)
-    let facts = CrashFacts(dump, snapshot, input: name, displayed: { $0 })
+    let facts = CrashFacts(dump, snapshot, input: name, at: FilePath(name), displayed: { $0 })
     try dump.checkReading()
     part.add(signature, facts)
     return CrashSignature(signature)

@@ -32,6 +32,21 @@ package struct CrashFacts: Sendable, Hashable {
     self.id = id
     self.input = input
   }
+
+  /// Whether other files may hold the same crash in another form: its id is a digest of what is in all of them, a UUID of
+  /// version 8. Other ids are of reports, of which a database has each once.
+  var mayBeForm: Bool {
+    guard let report, report.utf8.count == 36 else { return false }
+    return report.utf8[report.utf8.index(report.utf8.startIndex, offsetBy: 14)] == UInt8(ascii: "8")
+  }
+
+  /// The crash that the forms share, with the program that wrote them.
+  var form: Form? { report.map { Form(report: $0, role: role) } }
+
+  struct Form: Hashable {
+    let report: String
+    let role: CrashAccount.Role?
+  }
 }
 
 /// Crashes that are counted together.
@@ -101,12 +116,12 @@ package struct GroupCell: Sendable, Hashable {
   package init() {}
 
   package mutating func add(_ facts: CrashFacts) {
-    guard let account = CrashAccount(facts) else { return count(facts) }
-    if account.role != .captured {
+    let account = CrashAccount(facts)
+    if facts.mayBeForm || account.map({ $0.role != .captured }) ?? false {
       waiting[facts, default: 0] += 1
       return
     }
-    accounts.insert(account)
+    if let account { accounts.insert(account) }
     count(facts)
   }
 

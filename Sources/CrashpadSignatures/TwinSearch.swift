@@ -67,6 +67,7 @@ struct TwinSearch {
   /// The cells in which each crash counts once; of each twin its crash's cell has the number.
   static func resolved(_ cells: [GroupCell.Key: GroupCell]) -> [GroupCell.Key: GroupCell] {
     let isWaiting = cells.values.contains { !$0.waiting.isEmpty }
+    let cells = isWaiting ? withoutOtherForms(cells) : cells
     let search = TwinSearch(isWaiting ? cells : [:])
     var resolved = cells.mapValues { $0.withoutAccounts }
     for (key, cell) in cells {
@@ -79,6 +80,41 @@ struct TwinSearch {
       }
     }
     return resolved.filter { $0.value.count > 0 }
+  }
+
+  /// The cells in which each crash waits in one form: that of the first input.
+  private static func withoutOtherForms(_ cells: [GroupCell.Key: GroupCell]) -> [GroupCell.Key: GroupCell] {
+    var first: [CrashFacts.Form: (facts: CrashFacts, key: GroupCell.Key)] = [:]
+    for (key, cell) in cells {
+      for facts in cell.waiting.keys {
+        guard let form = facts.form else { continue }
+        guard let known = first[form], !precedes((facts, key), known) else {
+          first[form] = (facts, key)
+          continue
+        }
+      }
+    }
+    var once = cells
+    for (key, cell) in cells where !cell.waiting.isEmpty {
+      var waiting: [CrashFacts: Int] = [:]
+      for (facts, count) in cell.waiting {
+        guard let form = facts.form else {
+          waiting[facts] = count
+          continue
+        }
+        if let chosen = first[form], chosen.facts == facts, chosen.key == key { waiting[facts] = 1 }
+      }
+      once[key]?.waiting = waiting
+    }
+    return once
+  }
+
+  /// The same whatever the order of inputs.
+  private static func precedes(
+    _ one: (facts: CrashFacts, key: GroupCell.Key), _ other: (facts: CrashFacts, key: GroupCell.Key)
+  ) -> Bool {
+    let (first, second) = (one.facts.sortKey, other.facts.sortKey)
+    return first == second ? (one.key.id, one.key.raw) < (other.key.id, other.key.raw) : first < second
   }
 
   /// The signature under which the crash counts that `account` is a second account of; nil if there is none.

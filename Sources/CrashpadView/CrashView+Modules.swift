@@ -163,7 +163,7 @@ extension Symbolization.Module {
       }
       return "found: " + files.joined(separator: ", ")
     }
-    if search.refused.isEmpty { return "not found" }
+    if search.refused.isEmpty { return identity.symbolObstacle?.words ?? "not found" }
     return "refused: "
       + search.refused.map { "\(Wording.printable($0.path)): \($0.reason.words)" }.joined(separator: ", ")
   }
@@ -179,6 +179,17 @@ extension SymbolSearch.Refusal.Reason {
     case .unreadable(let errno): errno.description
     case .notWhole: "can't be read to its end"
     case .notAFile: "no regular file"
+    case .compressed(let text): "compressed (\(text)"
+    case .noSymbolFiles: "no symbol files"
+    }
+  }
+}
+
+extension SymbolObstacle {
+  fileprivate var words: String {
+    switch self {
+    case .kernel: "not needed: the kernel's own"
+    case .noID: "not needed: the module has no id"
     }
   }
 }
@@ -210,6 +221,6 @@ package struct SymbolRequest: Sendable {
 extension CrashView {
   /// The requests for modules that have frames but no symbols.
   package var symbolRequests: [SymbolRequest] {
-    modulesWithFrames.filter { $0.symbols?.isFound != true }.map { SymbolRequest($0.identity) }
+    modulesWithFrames.filter(\.lacksSymbols).map { SymbolRequest($0.identity) }
   }
 }

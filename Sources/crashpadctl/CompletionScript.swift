@@ -12,7 +12,11 @@ enum CompletionScript {
     if text.hasPrefix("#!/bin/bash"), let start = text.firstRange(of: "\n_crashpadctl_help() {\n")?.upperBound,
       let end = text[start...].firstRange(of: "}\n")
     {
-      return text[..<end.lowerBound] + bash + text[end.lowerBound...]
+      // A command is no directory, even where one has its name.
+      let plain = "        compopt +o filenames 2> /dev/null\n"
+      let script = String(text[..<end.lowerBound] + bash + text[end.lowerBound...])
+      return script.replacing(
+        "        # Offer subcommand completions\n", with: "        # Offer subcommand completions\n" + plain)
     }
     return text.hasPrefix("function __crashpadctl_") ? text + "\n" + fish.dropLast() : text
   }
@@ -28,7 +32,8 @@ enum CompletionScript {
 
   private static let bash: String = {
     let cases = names.map { "    '\($0.words)') COMPREPLY+=($(compgen -W '\($0.next)' -- \"${cur}\")) ;;\n" }
-    return "    case \"${COMP_WORDS[*]:2:COMP_CWORD-2}\" in\n" + cases.joined() + "    esac\n"
+    return "    compopt +o filenames 2> /dev/null\n    case \"${COMP_WORDS[*]:2:COMP_CWORD-2}\" in\n" + cases.joined()
+      + "    esac\n"
   }()
 
   private static let zsh: String = {

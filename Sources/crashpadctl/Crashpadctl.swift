@@ -27,7 +27,7 @@ struct Crashpadctl: ParsableCommand {
         crashpadctl process --database DB          for cron
         crashpadctl run -- ./server --port 80      captures its crashes
 
-      Exit status: 0 done; 1 done, with error findings or some inputs failed;
+      Exit status: 0 done; 1 done, with findings; 2 done, some inputs not readable;
       64 usage; 65 no usable data; 66 no such input; 73 cannot create output;
       74 I/O error; 75 busy, try again; 77 not permitted.
       """),

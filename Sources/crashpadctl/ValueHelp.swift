@@ -6,6 +6,11 @@ enum ValueHelp {
   /// The parser's message; if it is about an invalid value, with the valid values added.
   static func adding(to message: String) -> String {
     let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+    if message.contains("The value 'crash' is invalid for '--to") {
+      return message.replacing(
+        "The value 'crash' is invalid",
+        with: "Apple's text is written by: crashpadctl symbolize --format crash. The value 'crash' is invalid")
+    }
     guard message.contains("The value '"),
       let index = lines.firstIndex(where: { $0.hasSuffix("'") && $0.contains(mark) }),
       // The value itself may contain quotes; the option's name is at the end.

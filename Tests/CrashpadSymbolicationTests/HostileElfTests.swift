@@ -243,12 +243,12 @@ struct HostileElfTests {
     #expect(Set(file.findings.map(\.path)) == [".eh_frame", ".gnu_debugdata"])
   }
 
-  @Test("A file that is compressed as a whole is no ELF file")
+  @Test("A compressed file that is damaged is said to be")
   func wholeFile() throws {
     let folder = try TemporaryFolder()
     try folder.write([0x1f, 0x8b, 8, 0] + Array(repeating: 0, count: 100), to: "a.gz")
     #expect(throws: (any Error).self) { try BreakpadInput(FilePath(folder.url("a.gz").path)) }
-    #expect(throws: SymbolFiles.UnknownFormat.self) { try SymbolContents(FilePath(folder.url("a.gz").path)) }
+    #expect(throws: SymbolInputs.Compressed.self) { try SymbolContents(FilePath(folder.url("a.gz").path)) }
   }
 
   @Test("Descriptions of frames that compilers wrote are executed")

@@ -1,4 +1,5 @@
 import Foundation
+import CrashpadBytes
 import CrashpadSymbolication
 import SystemPackage
 import Testing
@@ -119,5 +120,41 @@ struct SymbolSearchTests {
     for text in ["", "0011", String(repeating: "0", count: 32), String(repeating: "g", count: 33)] {
       #expect(DebugID(text: text) == nil)
     }
+  }
+
+  @Test("The kernel's module, and one without an id, have no symbol file")
+  func withoutSymbols() {
+    let id = DebugID(text: Self.id)
+    for name in ["linux-gate.so", "linux-vdso.so.1", "/x/[vdso]"] {
+      #expect(ModuleIdentity(path: name, debugID: id, buildID: [1, 2]).symbolObstacle == .kernel)
+    }
+    #expect(ModuleIdentity(path: "/lib/libx.so", debugID: nil).symbolObstacle == .noID)
+    #expect(ModuleIdentity(path: "/lib/libx.so", debugID: id).symbolObstacle == nil)
+    #expect(ModuleIdentity(path: "/lib/libx.so", debugID: nil, buildID: [1, 2, 3]).symbolObstacle == nil)
+  }
+
+  @Test(
+    "Links to files are followed, those that lead nowhere or in a circle are not", arguments: ["other.sym", "App.sym"])
+  func links(_ name: String) throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write("elsewhere/real.txt", Self.sym())
+    try FileManager.default.createDirectory(at: folder.url("syms"), withIntermediateDirectories: true)
+    for (link, target) in [(name, "../elsewhere/real.txt"), ("broken", "nowhere"), ("circle", "circle"), ("up", "..")] {
+      try FileManager.default.createSymbolicLink(atPath: folder.url("syms/\(link)").path, withDestinationPath: target)
+    }
+    let search = SymbolSearch(paths: [folder.path.appending("syms")], looksInSystem: false)
+    #expect(search.find(Self.identity).symbols.first?.symbolize(0x110)?.frames.first?.function == "main")
+    #expect(search.faults.findings.isEmpty)
+  }
+
+  @Test("A path without symbol files is a fault", arguments: [true, false])
+  func nothing(_ isFolder: Bool) throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("folder/notes.txt", "text")
+    let path = isFolder ? file.removingLastComponent() : file
+    let search = SymbolSearch(paths: [path], looksInSystem: false)
+    _ = search.find(Self.identity)
+    #expect(search.faults.findings.map(\.file) == [path])
+    #expect(search.faults.findings.first?.finding.rule.code == (isFolder ? "no-symbol-files" : "unknown-symbol-format"))
   }
 }

@@ -42,6 +42,8 @@ struct CompletionTests {
     #expect(script.status == 0)
     try folder.write(Array(script.text.utf8), to: "script")
     try folder.write([], to: "one.idump")
+    try folder.write(Array("#!/bin/sh\n".utf8), to: "server")
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url("server").path)
     try folder.write(Array(shell.program.utf8), to: "program")
     let options = shell.name == "bash" ? "--norc" : shell.name == "zsh" ? "-f" : "--no-config"
     let result = try Tool.shell(
@@ -71,7 +73,10 @@ struct CompletionTests {
   @Test(
     "Names of programs, columns behind a comma, files and values are offered", arguments: shells,
     [
-      ("crashpadctl run -- ls", "lscpu"), ("crashpadctl database list --columns id,", "id,created"),
+      ("crashpadctl run -- ls", "lscpu"), ("crashpadctl run ./ser", "./server"),
+      ("crashpadctl run -- ./ser", "./server"), ("crashpadctl doctor -- ./ser", "./server"),
+      ("crashpadctl explain SIGS", "SIGSEGV"), ("crashpadctl explain one", "one.idump"),
+      ("crashpadctl database list --columns id,", "id,created"),
       ("crashpadctl inspect --format ", "json"), ("crashpadctl validate --ignore minidump-", "minidump-version"),
     ])
   func values(_ shell: Shell, _ line: (text: String, name: String)) throws {

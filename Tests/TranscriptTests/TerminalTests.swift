@@ -24,6 +24,10 @@ struct TerminalTests {
     plain(line).unicodeScalars.reduce(0) { $0 + ((0x3041...0x9fff).contains($1.value) ? 2 : 1) }
   }
 
+  private static func report(function: String) throws -> String {
+    String(decoding: Samples.files["crash.ips"] ?? [], as: UTF8.self).replacing("CartView.refresh", with: function)
+  }
+
   @Test("No line of a stack, a table or the screen is wider than it", arguments: [40, 80, 120])
   func widths(_ columns: Int) throws {
     let folder = try TemporaryFolder()
@@ -32,11 +36,24 @@ struct TerminalTests {
       "symbolize --no-system --threads all crash.idump", "inspect crash.idump",
       "inspect --threads --modules crash.idump",
       "symbolize --no-system --modules crash.idump", "validate --rules", "inspect --memory-list crash.idump",
+      "symbols check --no-system crash.idump 2> /dev/null", "explain --list",
+      "group --no-system crash.idump signal.idump 2> /dev/null",
     ] {
       let lines = try Self.lines("crashpadctl \(command)", width: columns, in: folder)
       #expect(lines.count > 2, "\(command)")
       for line in lines { #expect(Self.width(line) <= columns, "\(command): \(line)") }
     }
+  }
+
+  @Test("The table of groups keeps the signatures", arguments: [(40, 32), (80, 48), (200, 51)])
+  func groups(_ columns: Int, _ kept: Int) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(
+      Array(try Self.report(function: "ShoppingCartViewController.refreshTotalsAfterDiscount").utf8), to: "crash.ips")
+    let lines = try Self.lines("crashpadctl group --no-system crash.ips", width: columns, in: folder)
+    let signature = "bad-access[null] · ShoppingCartViewController.refreshTotalsAfterDiscount"
+    #expect(lines.contains { $0.contains(signature.prefix(kept - 1)) }, "\(lines)")
+    #expect(lines.allSatisfy { Self.width($0) <= columns })
   }
 
   @Test("COLUMNS wins over the terminal; a pipe gets whole lines")

@@ -185,7 +185,9 @@ extension CodeParser {
   /// Parses "SIGSEGV SEGV_MAPERR", "SIGBUS 2".
   mutating func signal(_ token: CodeToken) -> CodeAnswer? {
     let start = position
-    guard let row = MeaningTable.signal(named: token.upper) else { return realTime(token) }
+    // In a sentence, "int" and "stop" are words of it.
+    let short = tokens.count == 1 ? MeaningTable.signal(named: "SIG" + token.upper) : nil
+    guard let row = MeaningTable.signal(named: token.upper) ?? short else { return realTime(token) }
     position += 1
     guard let word = nextToken() else { return CodeAnswer(words(from: start), [CodeReading(row)]) }
     if let code = CodeMeaning.signalCodes.first(where: {
@@ -239,6 +241,9 @@ extension CodeParser {
     if let row = MeaningTable.terminationCode(number) { readings.append(CodeReading(row)) }
     if let row = MeaningTable.windows(number) { readings.append(CodeReading(row)) }
     if number < 256 { readings += smallNumber(number) }
+    if readings.isEmpty, let signal = Self.endingSignal(number, token) {
+      readings += Self.ending("exit status \(token.text)", by: signal)
+    }
     if token.isHexadecimal || number > 0xffff {
       readings += CodeMeaning.traps.filter { $0.has(number) && number > 0xff }.map { CodeReading($0) }
     }
@@ -258,7 +263,9 @@ extension CodeParser {
     return CodeAnswer(
       token.text, unknown: "\(hex(number)) (\(number)) is not a known code",
       collect: [
-        "put the field or namespace of the code before it, such as: crashpadctl explain RUNNINGBOARD \(hex(number))"
+        number < 256 && !token.isHexadecimal
+          ? "put the field of the number before it, such as: crashpadctl explain exit status \(number)"
+          : "put the field or namespace of the code before it, such as: crashpadctl explain RUNNINGBOARD \(hex(number))"
       ])
   }
 

@@ -58,6 +58,7 @@ struct CodeParser {
     if let answer = keyword(token) { return answer }
     if let answer = namespace(token) { return answer }
     if let answer = exception(token) { return answer }
+    if let answer = exitStatus() { return answer }
     if let answer = signal(token) { return answer }
     if let answer = name(token) { return answer }
     let start = position
@@ -136,6 +137,10 @@ struct CodeParser {
       // In "Namespace SIGNAL, Code 11" the code is a Darwin signal.
       if self.token?.number != nil, let number = takeNumber() {
         return end(Self.signals(number), number, "a signal")
+      }
+      if let name = self.token?.upper, let row = MeaningTable.signal(named: "SIG" + name) {
+        position += 1
+        return CodeAnswer(words(from: start), [CodeReading(row)])
       }
     case "EXCEPTION", "MACH":
       if self.token?.upper == "EXCEPTION" { position += 1 }

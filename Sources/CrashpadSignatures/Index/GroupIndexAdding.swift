@@ -16,8 +16,8 @@ struct GroupIndexAdding {
     // If a dump was copied many times, only some copies are examined: each of them exists.
     others = try file.prepare(
       """
-      SELECT path FROM (SELECT path FROM dumps WHERE report = ?1 LIMIT 8)
-      UNION SELECT path FROM (SELECT path FROM dumps WHERE inode = ?2 AND size = ?3 AND modified = ?4 LIMIT 8)
+      SELECT path, role IS ?5 FROM (SELECT path, role FROM dumps WHERE report = ?1 LIMIT 8)
+      UNION SELECT path, 0 FROM (SELECT path FROM dumps WHERE inode = ?2 AND size = ?3 AND modified = ?4 LIMIT 8)
       """)
     remove = try file.prepare("DELETE FROM dumps WHERE path = ?")
     insert = try file.prepare("INSERT INTO dumps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")
@@ -47,10 +47,15 @@ struct GroupIndexAdding {
       return
     }
     let facts = entry.crash?.facts
-    try others.bind([.init(facts?.report), .number(identity.inode), .number(identity.size), .number(identity.modified)])
+    try others.bind([
+      .init(facts?.report), .number(identity.inode), .number(identity.size), .number(identity.modified),
+      .init(facts?.role?.rawValue),
+    ])
     var gone = isThere ? [entry.path] : []
+    var forms: [String] = []
     while try others.step() {
-      if let path = others.text(0), path != entry.path, FileIdentity.isGone(path) { gone.append(path) }
+      guard let path = others.text(0), path != entry.path else { continue }
+      if FileIdentity.isGone(path) { gone.append(path) } else if others.number(1) == 1 { forms.append(path) }
     }
     for path in gone { try remove.run([.text(path)]) }
     try insert.run([
@@ -60,17 +65,22 @@ struct GroupIndexAdding {
       .init(facts?.system), .init(facts?.client), .init(facts?.processID), .number(facts?.isQuick == true ? 1 : 0),
       .init(facts?.role?.rawValue), .init(facts?.process), .init(facts?.periodStart),
     ])
-    try separate(entry)
+    try separate(entry, from: forms)
   }
 
   /// Takes a dump, and those that may be of the same crash, out of the sums.
-  private func separate(_ entry: GroupIndex.Entry) throws {
-    guard let facts = entry.crash?.facts, let account = CrashAccount(facts) else { return }
-    try partners.bind([
-      .number(account.processID), .text(account.role.rawValue), .number(account.start), .number(account.end),
-    ])
-    var paths: [String] = []
-    while try partners.step() { if let path = partners.text(0) { paths.append(path) } }
+  ///
+  /// - Parameter forms: the dumps with the same id.
+  private func separate(_ entry: GroupIndex.Entry, from forms: [String]) throws {
+    guard let facts = entry.crash?.facts else { return }
+    let account = CrashAccount(facts)
+    var paths = facts.mayBeForm || account != nil ? forms : []
+    if let account {
+      try partners.bind([
+        .number(account.processID), .text(account.role.rawValue), .number(account.start), .number(account.end),
+      ])
+      while try partners.step() { if let path = partners.text(0) { paths.append(path) } }
+    }
     if paths.isEmpty { return }
     for path in paths + [entry.path] { try separate.run([.text(path)]) }
   }

@@ -8,13 +8,15 @@ extension CrashFacts {
   ///   - file: the input of the snapshot.
   ///   - writer: the writer of the input.
   ///   - input: the name of the input.
+  ///   - sharedID: the id that all forms of the crash share, if it has none of its own; nil if there is none.
   ///   - displayed: converts a text from the input to the form in which groups show it.
   package init(
-    _ snapshot: ProcessSnapshot, _ file: InputFile, by writer: CrashAccount.Writer, input: String,
+    _ snapshot: ProcessSnapshot, _ file: InputFile, by writer: CrashAccount.Writer, input: String, sharedID: String?,
     displayed: @escaping (String) -> String
   ) {
     let view = FactsView(file: file, snapshot: snapshot, displayed: displayed)
-    let id = snapshot.reportID == .zero ? snapshot.report?.incident : snapshot.reportID.text
+    let incident = snapshot.report?.incident.flatMap { $0.isEmpty ? nil : $0 }
+    let id = snapshot.reportID == .zero ? incident ?? sharedID : snapshot.reportID.text
     self.init(id: id ?? input, input: input)
     report = id
     program = view.program

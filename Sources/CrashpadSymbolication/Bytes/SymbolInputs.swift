@@ -1,4 +1,4 @@
-internal import CrashpadFiles
+package import CrashpadFiles
 internal import Glibc
 internal import Synchronization
 package import SystemPackage
@@ -13,11 +13,38 @@ package final class SymbolInputs: Sendable {
 
   package init() {}
 
-  /// Opens a regular file. Throws `Errno` or `InputFile.NotReadable`.
+  /// A compressed file that can't be decompressed.
+  package struct Compressed: Error {
+    package let compression: String
+    package let reason: DecompressionFailure
+  }
+
+  /// Opens a regular file; of a compressed one, what it holds. Throws `Errno`, `InputFile.NotReadable` or `Compressed`.
   func open(_ path: FilePath) throws -> InputFile {
     let input = try InputFile(regular: path)
     if input.isGuarded { files.withLock { $0.append((path, input)) } }
-    return input
+    guard let compression = Self.compression(of: input) else { return input }
+    return try Self.decompressing(compression, input) { try Decompression.unpack($0, compression, like: input) }
+  }
+
+  /// The first bytes of a regular file; of a compressed one, those of what it holds. Throws as `open`.
+  static func start(of path: FilePath, count: Int) throws -> [UInt8] {
+    let start = try InputFile.prefix(of: path, count: count)
+    guard let compression = unsafe Compression.of(start.span.bytes) else { return start }
+    let input = try InputFile(regular: path)
+    return try decompressing(compression, input) { try Decompression.start(of: $0, compression, count: count) }
+  }
+
+  private static func compression(of input: InputFile) -> Compression? { input.withBytes { Compression.of($0) } }
+
+  private static func decompressing<Value>(
+    _ compression: Compression, _ input: InputFile, _ body: (RawSpan) throws -> Value
+  ) throws -> Value {
+    try input.checkingReading {
+      do { return try input.withBytes(body) } catch let reason as DecompressionFailure {
+        throw Compressed(compression: compression.rawValue, reason: reason)
+      }
+    }
   }
 
   /// The files of which some bytes could not be read.

@@ -27,7 +27,7 @@ extension SymbolContents {
     /// Reads the slices of a file. Throws `Errno`, `InputFile.NotReadable`, or `SymbolFiles.UnknownFormat` if none can
     /// be read.
     static func all(_ path: FilePath) throws -> [MachO] {
-      let input = try InputFile(regular: path)
+      let input = try SymbolInputs().open(path)
       let slices = MachOFile.all(in: input)
       return try input.checkingReading {
         guard !slices.isEmpty else { throw SymbolFiles.UnknownFormat() }

@@ -135,7 +135,7 @@ extension SymbolContents.Elf {
 
 extension SymbolContents.Breakpad {
   init(_ path: FilePath) throws {
-    let input = try InputFile(regular: path)
+    let input = try SymbolInputs().open(path)
     let file: BreakpadFile
     do { file = try BreakpadFile(input) } catch { throw SymbolFiles.UnknownFormat() }
     var counts = BreakpadCounts()

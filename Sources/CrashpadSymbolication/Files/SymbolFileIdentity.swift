@@ -15,9 +15,9 @@ package struct SymbolFileIdentity: Sendable {
   /// NT_GNU_BUILD_ID of an ELF file.
   package let buildID: [UInt8]
 
-  /// Detects the format from the first bytes. Throws `Errno` or `SymbolFiles.UnknownFormat`.
+  /// Detects the format from the first bytes. Throws `Errno`, `SymbolInputs.Compressed` or `SymbolFiles.UnknownFormat`.
   static func format(of path: FilePath) throws -> Format {
-    try format(of: InputFile.prefix(of: path, count: 8))
+    try format(of: SymbolInputs.start(of: path, count: 8))
   }
 
   private static func format(of start: [UInt8]) throws(SymbolFiles.UnknownFormat) -> Format {
@@ -30,10 +30,10 @@ package struct SymbolFileIdentity: Sendable {
     return .machO
   }
 
-  /// Throws `Errno`, `InputFile.NotReadable` or `SymbolFiles.UnknownFormat`.
+  /// Throws `Errno`, `InputFile.NotReadable`, `SymbolInputs.Compressed` or `SymbolFiles.UnknownFormat`.
   package init(_ path: FilePath) throws {
     // For most of the many thousand files in a folder, nothing else is read.
-    let start = try InputFile.prefix(of: path, count: 512)
+    let start = try SymbolInputs.start(of: path, count: 512)
     format = try Self.format(of: start)
     switch format {
     case .elf:
@@ -43,7 +43,7 @@ package struct SymbolFileIdentity: Sendable {
       buildID = file.buildID
       debugIDs = DebugID(buildID: file.buildID).map { [$0] } ?? []
     case .machO:
-      let file = try InputFile(regular: path)
+      let file = try SymbolInputs().open(path)
       let slices = MachOFile.all(in: file)
       try file.checkReading()
       guard !slices.isEmpty else { throw SymbolFiles.UnknownFormat() }

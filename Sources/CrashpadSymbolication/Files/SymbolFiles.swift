@@ -36,7 +36,7 @@ package enum SymbolFiles {
       return try bundleFile(path).map { try slices(of: $0) } ?? []
     }
     guard (try? SymbolFileIdentity.format(of: path)) == .machO else { return [] }
-    let file = try InputFile(regular: path)
+    let file = try SymbolInputs().open(path)
     return try file.checkingReading { MachOFile.slices(of: file).slices.map(\.architecture.description) }
   }
 

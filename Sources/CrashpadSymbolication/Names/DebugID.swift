@@ -58,6 +58,25 @@ package struct ModuleIdentity: Sendable, Hashable {
     self.buildID = buildID
     self.debugName = lastPathComponent(debugName ?? path)
   }
+
+  /// Why no file can have the module's symbols; nil if one may.
+  package var symbolObstacle: SymbolObstacle? {
+    if Self.kernelNames.contains(debugName) { return .kernel }
+    return debugID == nil && buildID.isEmpty ? .noID : nil
+  }
+
+  /// The names that readers of processes, and Breakpad's writers, give the page of code that the kernel maps.
+  private static let kernelNames: Set<String> = [
+    "linux-gate.so", "linux-gate.so.1", "linux-vdso.so.1", "linux-vdso32.so.1", "linux-vdso64.so.1", "[vdso]",
+  ]
+}
+
+/// A reason for which no file can have a module's symbols.
+package enum SymbolObstacle: Sendable {
+  /// The kernel maps its code, which is in no file.
+  case kernel
+  /// Without an id, no file can be recognized as the module's.
+  case noID
 }
 
 /// Converts bytes to lower-case hexadecimal digits, two per byte.

@@ -31,6 +31,7 @@ extension SymbolSearch.Refusal.Reason {
     case let errno as Errno: self = .unreadable(errno)
     case let error as InputFile.NotReadable: self = error.reason == .unreadable ? .notWhole : .notAFile
     case is SymbolInputs.NotWhole: self = .notWhole
+    case let error as SymbolInputs.Compressed: self = .compressed("\(error.compression)) and \(error.reason)")
     default: self = .unknownFormat
     }
   }
@@ -38,8 +39,8 @@ extension SymbolSearch.Refusal.Reason {
   /// Whether the file itself can't be read, whatever is in it.
   var isUnreadable: Bool {
     switch self {
-    case .unreadable, .notWhole, .notAFile: true
-    case .otherBuild, .noIdentity, .otherChecksum, .unknownFormat: false
+    case .unreadable, .notWhole, .notAFile, .compressed: true
+    case .otherBuild, .noIdentity, .otherChecksum, .unknownFormat, .noSymbolFiles: false
     }
   }
 }

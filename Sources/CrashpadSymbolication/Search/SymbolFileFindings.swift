@@ -16,11 +16,13 @@ package enum SymbolFileRules {
   package static let unverified = Rule(
     "unverified-symbols", .warning, "The file is used, although it may be of another build of the module")
 
+  package static let noSymbolFiles = Rule("no-symbol-files", .warning, "The directory has no symbol files")
   package static let unused = Rule(
-    "unused-symbols", .note, "The given file has no symbols of a module that frames lie in")
+    "unused-symbols", .note, "The given path has no symbols of a module that frames lie in")
 
   package static let all =
-    [otherBuild, noIdentity, otherChecksum, unknownFormat, unreadable, unverified, unused] + BreakpadRules.all
+    [otherBuild, noIdentity, otherChecksum, unknownFormat, unreadable, unverified, noSymbolFiles, unused]
+    + BreakpadRules.all
     + ElfRules.all + MachORules.all
 }
 
@@ -53,6 +55,8 @@ extension SymbolSearch.Refusal {
     case .unreadable(let errno): return (SymbolFileRules.unreadable, nil, .text(errno.description))
     case .notWhole: return (SymbolFileRules.unreadable, nil, .text("it became shorter, or its disk has an error"))
     case .notAFile: return (SymbolFileRules.unreadable, nil, .text("no regular file"))
+    case .compressed(let text): return (SymbolFileRules.unreadable, nil, .text("it is compressed (\(text)"))
+    case .noSymbolFiles: return (SymbolFileRules.noSymbolFiles, nil, nil)
     }
   }
 }

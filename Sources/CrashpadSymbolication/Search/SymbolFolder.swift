@@ -15,6 +15,8 @@ final class SymbolFolder: Sendable {
     var folders: [String: [FilePath]] = [:]
     /// Files whose paths contain no id.
     var unread: [FilePath] = []
+    /// Whether there is a symbol file, of whatever module.
+    var hasSymbols = false
   }
   private let index = Mutex<Index?>(nil)
 
@@ -35,9 +37,12 @@ final class SymbolFolder: Sendable {
       // A store has the file at the path with its id; other files are opened only if there is none.
       if known.files[key] == nil {
         for file in known.unread {
-          for id in ids(in: file) { known.files[String(id.text.prefix(32)), default: []].append(file) }
+          guard let ids = ids(in: file) else { continue }
+          known.hasSymbols = true
+          for id in ids { known.files[String(id.text.prefix(32)), default: []].append(file) }
         }
         known.unread = []
+        if !known.hasSymbols, known.files.isEmpty, known.folders.isEmpty { faults.add(self.path, .noSymbolFiles) }
       }
       index = known
       return known.files[key] ?? []
@@ -47,7 +52,7 @@ final class SymbolFolder: Sendable {
   private func list(_ path: FilePath, _ index: inout Index) {
     var folders: [(key: String, path: FilePath)] = []
     do {
-      let found = try regularFiles(in: path, recursive: true, hidden: true) { parent, name in
+      let found = try regularFiles(in: path, recursive: true, hidden: true, followingLinks: true) { parent, name in
         guard let key = Self.key(name) else { return true }
         folders.append((key, parent.appending(name)))
         return false
@@ -75,16 +80,16 @@ final class SymbolFolder: Sendable {
     return String(id.text.prefix(32))
   }
 
-  /// Empty if the file has no symbols, or can't be read.
-  private func ids(in file: FilePath) -> [DebugID] {
+  /// Nil if the file has no symbols, or can't be read.
+  private func ids(in file: FilePath) -> [DebugID]? {
     do { return try SymbolFileIdentity(file).debugIDs } catch {
       let reason = SymbolSearch.Refusal.Reason(error)
       if reason.isUnreadable { faults.add(file, reason) }
-      return []
+      return nil
     }
   }
 
-  /// The id in `NAME/ID/NAME.sym` or `.build-id/ab/cdef.debug`; nil for other paths.
+  /// The id in `NAME/ID/NAME.sym`, which may be compressed, or `.build-id/ab/cdef.debug`; nil for other paths.
   private static func id(in path: FilePath) -> DebugID? {
     // FilePath's own components are slower, and there may be many thousand paths.
     let parts = path.string.utf8.split(separator: UInt8(ascii: "/")).suffix(3)
@@ -95,8 +100,18 @@ final class SymbolFolder: Sendable {
       let digits = String(decoding: Array(folder) + Array(name.prefix { $0 != UInt8(ascii: ".") }), as: UTF8.self)
       return buildID(digits).flatMap { DebugID(buildID: $0) }
     }
-    guard folder.count > 32, name.count > 4, name.suffix(4).elementsEqual(".sym".utf8) else { return nil }
+    guard folder.count > 32, isSymName(name) else { return nil }
     return DebugID(text: String(decoding: Array(folder), as: UTF8.self))
+  }
+
+  private static func isSymName(_ name: Substring.UTF8View) -> Bool {
+    var stem = name
+    if let dot = name.lastIndex(of: UInt8(ascii: ".")),
+      ["gz", "xz", "zst", "lz4"].contains(where: { name[name.index(after: dot)...].elementsEqual($0.utf8) })
+    {
+      stem = name[..<dot]
+    }
+    return stem.count > 4 && stem.suffix(4).elementsEqual(".sym".utf8)
   }
 
   private static func buildID(_ digits: String) -> [UInt8]? {

@@ -34,6 +34,10 @@ package struct SymbolSearch: Sendable {
       case notWhole
       /// It is a FIFO, a device or a socket.
       case notAFile
+      /// It is compressed and can't be decompressed.
+      case compressed(String)
+      /// A folder without a file in a known format.
+      case noSymbolFiles
     }
 
     package let path: FilePath
@@ -76,8 +80,13 @@ package struct SymbolSearch: Sendable {
     var named: [Named] = []
     for path in paths {
       do {
-        let isFolder = try FileKind(at: path, followingLink: true) == .directory
-        named.append(isFolder ? .folder(SymbolFolder(path, faults)) : .file(path))
+        if try FileKind(at: path, followingLink: true) == .directory {
+          named.append(.folder(SymbolFolder(path, faults)))
+        } else {
+          named.append(.file(path))
+          // A file of another kind would be passed over for each module, without a word.
+          _ = try SymbolFileIdentity.format(of: path)
+        }
       } catch {
         if !Self.isMissing(error) { faults.add(path, SymbolSearch.Refusal.Reason(error)) }
       }

@@ -34,6 +34,9 @@ package struct Symbolization: Sendable {
     package let identity: ModuleIdentity
     /// Nil if they were not needed.
     package internal(set) var symbols: ModuleSymbols?
+
+    /// Whether a file should have its symbols, and none was found. All commands ask this.
+    package var lacksSymbols: Bool { symbols?.isFound != true && identity.symbolObstacle == nil }
   }
 
   /// The threads, with the crashed one first.

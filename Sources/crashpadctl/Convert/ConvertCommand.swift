@@ -40,6 +40,7 @@ struct ConvertCommand: Command {
   var reportID: UUIDBytes = .zero
   var clientID: UUIDBytes = .zero
   var memory: MemorySelection = .stacks
+  var inputOptions = InputOptions()
   var reading = ExactReadingArguments()
   var jobs: Int = 0
   var writing = WritingArguments()
@@ -49,7 +50,7 @@ struct ConvertCommand: Command {
   mutating func rows(_ row: inout OptionRows) {
     row.arguments(
       &dumps, "<dumps>", "Dumps, their JSON form, core files, or directories to search for dumps; - is standard input.",
-      .file())
+      .file(), isRequired: false)
     row.outputPath(&output, "Output file or directory, or - for standard output; by default a file next to each input.")
     row.option(&to, "--to <target>", "Format of the output.")
     row.group(&annotations)
@@ -58,6 +59,7 @@ struct ConvertCommand: Command {
     row.option(
       &memory, "--memory <memory>",
       "Memory of a core file to convert: stacks and what the crashed thread points to, or all.")
+    row.group(&inputOptions)
     row.group(&reading)
     row.jobs(&jobs, "Number of dumps to convert at once; 0 for one per CPU.")
     row.group(&writing)
@@ -66,15 +68,18 @@ struct ConvertCommand: Command {
   }
 
   func validate() throws {
-    try checkInputs(dumps)
+    try inputOptions.check(dumps)
     try checkJobs(jobs)
+    if output == nil, inputOptions.last || inputOptions.database != nil {
+      throw ValidationError("-o is missing; a database keeps no converted dumps.")
+    }
     if output == "-", format == .json {
       throw ValidationError("-o - and --format json both go to standard output.")
     }
   }
 
   func run() throws {
-    let list = InputList(dumps, accepting: InputFormat.converting(to: to))
+    let list = try inputOptions.list(dumps, InputFormat.converting(to: to))
     let plan: OutputPlan
     do { plan = try OutputPlan(list, output: output, target: to) } catch {
       throw Terminal.failure(error.text, error.status)

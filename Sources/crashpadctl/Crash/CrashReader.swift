@@ -24,7 +24,7 @@ struct CrashReader: Sendable {
     BatchResult(inspecting: input, architecture, redacts: redacts) { dump in
       var result = BatchResult<Crash>(status: dump.status, messages: dump.lines(input.name))
       guard let snapshot = dump.snapshot else { return result }
-      let facts = CrashFacts(dump, snapshot, input: input.name)
+      let facts = CrashFacts(dump, snapshot, input: input.name, at: input.path)
       if let since, facts.time.map({ $0 < since }) ?? true { return result }
       result.value = Crash(signature: Signature(snapshot, dump.file, nil, signatures), facts: facts)
       return result
@@ -33,8 +33,9 @@ struct CrashReader: Sendable {
 }
 
 extension CrashFacts {
-  init(_ dump: Dump, _ snapshot: ProcessSnapshot, input: String) {
-    self.init(dump, snapshot, input: input, displayed: Wording.printable)
+  /// - Parameter path: that of the input; nil for standard input.
+  init(_ dump: Dump, _ snapshot: ProcessSnapshot, input: String, at path: FilePath?) {
+    self.init(dump, snapshot, input: input, at: path, displayed: Wording.printable)
   }
 }
 

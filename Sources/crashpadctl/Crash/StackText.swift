@@ -24,7 +24,7 @@ struct StackText {
     var text = OverviewText(view: view, name: name, style: style).text(.head)
     for stack in view.stacks { text += "\n" + self.text(stack) }
     let modules = view.modulesWithFrames
-    let missing = modules.count { $0.symbols?.isFound != true }
+    let missing = modules.count(where: \.lacksSymbols)
     if missing > 0 {
       let note =
         "\(grouped(missing)) of \(Wording.count(modules.count, "module")) in these stacks "

@@ -19,7 +19,7 @@ struct FindRun {
 
     var status: ExitStatus {
       if let argumentFailure { return Sentences.failure(argumentFailure, creating: false).status }
-      return found == 0 ? .noInput : failures.isEmpty ? .success : .findings
+      return found == 0 ? .noInput : failures.isEmpty ? .success : .partial
     }
   }
 

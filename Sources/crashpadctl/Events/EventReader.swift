@@ -36,7 +36,7 @@ struct EventReader: Sendable {
 
   /// Without a value if the input was seen before, or is read again by the next run.
   func read(_ input: InputList.Input) -> BatchResult<Events> {
-    let path = input.argument == "-" ? nil : FilePath(argument: input.argument)
+    let path = input.path
     let status = path.flatMap { try? FileStatus(at: $0, followingLink: true) }
     let file = status.flatMap { $0.kind == .regular ? SeenDump.digest($0.identity) : nil }
     if let file, cursor?.hasSeen(file) == true { return BatchResult() }

@@ -48,13 +48,14 @@ struct EventsCommand: Command {
   var cursor: String?
   var output: String?
   var assumeForeground = false
+  var inputOptions = InputOptions()
   var reading = ReadingArguments()
   var jobs = JobsOption()
   var clock = ClockOption()
   var color = ColorOption()
 
   mutating func rows(_ row: inout OptionRows) {
-    row.inputs(&inputs, "Dumps, directories or databases. - is standard input.")
+    row.inputs(&inputs, "Dumps, directories or databases. - is standard input.", isRequired: false)
     row.group(&symbolOptions)
     row.option(
       &mapping, "-m, --mapping <form>",
@@ -66,6 +67,7 @@ struct EventsCommand: Command {
     row.flag(
       &assumeForeground, "--assume-foreground",
       "End the session of an app whose dump does not say whether it was in the foreground.")
+    row.group(&inputOptions)
     row.group(&reading)
     row.group(&jobs)
     row.group(&clock)
@@ -73,7 +75,7 @@ struct EventsCommand: Command {
   }
 
   func validate() throws {
-    try checkInputs(inputs)
+    try inputOptions.check(inputs, "inputs")
     if cursor == "-" { throw ValidationError("--cursor takes a file; - is none.") }
     guard mapping.mapping == nil, !mapping.text.contains("/"), !mapping.text.contains("."),
       (try? FileKind(at: FilePath(argument: mapping.text), followingLink: true)) == nil
@@ -91,11 +93,13 @@ struct EventsCommand: Command {
     do { opened = try cursor.map { try EventCursor(FilePath(argument: $0), now: clock.seconds) } } catch {
       Terminal.end(EventSentences.fail(error, cursor ?? "", creating: true))
     }
-    let places = DatabaseInputs(inputs)
-    let list = InputList(places.arguments, accepting: InputFormat.withMeaning)
+    let (list, places) = try inputOptions.crashes(inputs)
     list.reportFailures()
-    // A database without dumps is no failure of a run that looks every hour.
-    if list.inputs.isEmpty { Terminal.end(opened != nil && list.failures.isEmpty ? .success : list.statusOfNone) }
+    if list.inputs.isEmpty {
+      // A database without dumps is no failure of a run that looks every hour.
+      if opened != nil, list.failures.isEmpty { Terminal.end(.success) }
+      if let refusal = list.refusalOfNone { Terminal.end(refusal) }
+    }
     let cache = SymbolCache(try symbolOptions.search())
     let reader = EventReader(
       form: form, cache: cache, signatures: SignatureOptions(cache), places: places, cursor: opened,

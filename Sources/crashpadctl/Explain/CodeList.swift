@@ -6,6 +6,8 @@ enum CodeList {
     var table = TextTable([("code", .left), ("name", .left), ("meaning", .left)])
     table.elastic = ["code": .head, "name": .head, "meaning": .head]
     table.droppable = ["name"]
+    table.preferred = ["meaning": 40]
+    table.padding = ["code": 36, "name": 28]
     for row in MeaningTable.all {
       let isNamed = row.query.uppercased().hasSuffix(row.name.uppercased())
       table.add([row.query, isNamed ? "" : row.name, row.event])

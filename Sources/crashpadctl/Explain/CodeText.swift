@@ -8,8 +8,8 @@ struct CodeText {
 
   private var labels: LabeledText { LabeledText(indent: 13, style: style) }
 
-  func print(isFirst: Bool) {
-    if !isFirst { Terminal.output("\n") }
+  func print() {
+    Terminal.beginPart()
     if let unknown = answer.unknown { report(unknown) }
     switch answer.readings.count {
     case 0: if let owner = answer.unknown?.owner { Terminal.output(text(ofUnknownIn: owner)) }

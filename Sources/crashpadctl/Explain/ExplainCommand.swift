@@ -30,24 +30,28 @@ struct ExplainCommand: Command {
   var list = false
   var symbolOptions = SymbolOptions()
   var format: OutputFormat = .text
+  var inputOptions = InputOptions()
   var reading = ReadingArguments()
   var color = ColorOption()
 
   mutating func rows(_ row: inout OptionRows) {
-    row.inputs(
-      &inputs,
+    row.arguments(
+      &inputs, "<inputs>",
       "Reports, dumps, directories, or codes; - is standard input. ./NAME is a file that has the name of a code.",
-      isRequired: false)
+      WordCompletion.codes, isRequired: false)
     row.flag(&list, "-l, --list", "List all codes that are known and exit.")
     row.group(&symbolOptions)
     row.format(&format, "Print text, or a JSON document (one per line for several inputs or codes).")
+    row.group(&inputOptions)
     row.group(&reading)
     row.group(&color)
   }
 
   func validate() throws {
-    if inputs.isEmpty, !list { throw ValidationError("Missing expected argument '<inputs> ...'; --list needs none.") }
-    if !inputs.isEmpty, list { throw ValidationError("--list takes no inputs.") }
+    if inputs.isEmpty, !list, !inputOptions.last {
+      throw ValidationError("Missing expected argument '<inputs> ...'; --list needs none.")
+    }
+    if !inputs.isEmpty || inputOptions.last, list { throw ValidationError("--list takes no inputs.") }
     try checkInputs(inputs)
   }
 
@@ -59,6 +63,6 @@ struct ExplainCommand: Command {
       }
       return
     }
-    Terminal.end(try ExplainRun(inputs, symbolOptions, format, reading.architecture).run())
+    Terminal.end(try ExplainRun(inputs, inputOptions, symbolOptions, format, reading.architecture).run())
   }
 }

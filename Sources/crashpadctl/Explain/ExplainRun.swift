@@ -9,16 +9,23 @@ import SystemPackage
 
 /// One run of `explain`: reports and dumps first, then codes.
 struct ExplainRun {
-  private let paths: [String]
+  /// The reports and dumps; nil if there are only codes.
+  private let list: InputList?
   private let codes: [String]
   private let places: SymbolOptions
   private let format: OutputFormat
   /// Nil to guess.
   private let architecture: CPUArchitecture?
 
-  init(_ inputs: [String], _ places: SymbolOptions, _ format: OutputFormat, _ architecture: CPUArchitecture?) {
-    paths = inputs.filter(Self.isPath)
-    codes = inputs.filter { !Self.isPath($0) }
+  /// Ends the tool if a database that the options name can't be read.
+  init(
+    _ inputs: [String], _ options: InputOptions, _ places: SymbolOptions, _ format: OutputFormat,
+    _ architecture: CPUArchitecture?
+  ) throws {
+    let isPath = { Self.isPath($0) || options.database != nil && Self.isReport($0) }
+    let paths = inputs.filter(isPath)
+    codes = inputs.filter { !isPath($0) }
+    list = paths.isEmpty && !options.last ? nil : try options.list(paths, InputFormat.withMeaning)
     self.places = places
     self.format = format
     self.architecture = architecture
@@ -35,27 +42,29 @@ struct ExplainRun {
     return !CodeAnswer.answers(to: [word]).allSatisfy(\.isKnown)
   }
 
+  /// Whether a word may begin the id of a report.
+  private static func isReport(_ word: String) -> Bool {
+    ReportArgument(argument: word) != nil && !CodeAnswer.answers(to: [word]).allSatisfy(\.isKnown)
+  }
+
   func run() throws -> ExitStatus {
     let answers = codes.isEmpty ? [] : CodeAnswer.answers(to: codes)
-    guard !paths.isEmpty else {
-      write(answers, isSingle: answers.count == 1, isFirst: true)
+    guard let list else {
+      write(answers, isSingle: answers.count == 1)
       return Self.status(of: answers)
     }
     let cache = SymbolCache(try places.search(), names: .simplified)
-    let list = InputList(paths, accepting: InputFormat.withMeaning)
     if let refusal = list.refusal() { return refusal }
     let isSingle = list.isSingle && answers.isEmpty
     var said: Set<SymbolFileFinding> = []
-    var isFirst = true
     let status = BatchRun(list, showsProgress: false).each { input, _ in
-      defer { isFirst = false }
-      return explain(input, cache, isSingle: isSingle, isFirst: isFirst, &said)
+      explain(input, cache, isSingle: isSingle, &said)
     }
     SymbolOptions.reportFaults(cache.search, except: Set(said.map(\.file)))
     list.reportSkipped()
-    write(answers, isSingle: false, isFirst: false)
+    write(answers, isSingle: false)
     if answers.isEmpty { return status }
-    return status == .success && Self.status(of: answers) == .success ? .success : .findings
+    return ExitStatus(of: [status, Self.status(of: answers)])
   }
 
   private static func status(of answers: [CodeAnswer]) -> ExitStatus {
@@ -63,10 +72,10 @@ struct ExplainRun {
     return unknown == 0 ? .success : unknown == answers.count ? .noData : .findings
   }
 
-  private func write(_ answers: [CodeAnswer], isSingle: Bool, isFirst: Bool) {
-    for (index, answer) in answers.enumerated() {
+  private func write(_ answers: [CodeAnswer], isSingle: Bool) {
+    for answer in answers {
       switch format {
-      case .text: CodeText(answer: answer, style: .output).print(isFirst: isFirst && index == 0)
+      case .text: CodeText(answer: answer, style: .output).print()
       case .json: CodeDocument.document.print(answer, isSingle ? .indented : .compact)
       }
     }
@@ -74,7 +83,7 @@ struct ExplainRun {
 
   /// - Parameter said: the findings about symbol files that were printed.
   private func explain(
-    _ input: InputList.Input, _ cache: SymbolCache, isSingle: Bool, isFirst: Bool, _ said: inout Set<SymbolFileFinding>
+    _ input: InputList.Input, _ cache: SymbolCache, isSingle: Bool, _ said: inout Set<SymbolFileFinding>
   ) -> ExitStatus {
     let layout = isSingle ? JSONWriter.Layout.indented : .compact
     let explained: ExplainedInput
@@ -102,7 +111,7 @@ struct ExplainRun {
       ExplanationDocument.document.print(ExplanationDocument(explained, input: input.argument), layout)
     case .text:
       if let explanation = explained.explanation {
-        if !isFirst { Terminal.output("\n") }
+        Terminal.beginPart()
         Terminal.output(ExplanationText(explanation: explanation, style: .output).text(name: input.name))
       }
     }

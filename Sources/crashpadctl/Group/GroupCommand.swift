@@ -76,13 +76,14 @@ struct GroupCommand: Command {
   var merge = false
   var index: String?
   var page = HTMLOption()
+  var inputOptions = InputOptions()
   var reading = ReadingArguments()
   var jobs = JobsOption()
   var clock = ClockOption()
   var color = ColorOption()
 
   mutating func rows(_ row: inout OptionRows) {
-    row.inputs(&inputs, "Dumps, directories or databases; with --merge partial results. - is standard input.")
+    row.inputs(&inputs, "Dumps, directories or databases; with --merge partial results. - is standard input.", isRequired: false)
     row.group(&symbolOptions)
     row.option(&by, "--by <by>", "Group by signature, or by raw signature: modules and offsets, without symbols.")
     row.option(&join, "--join <what>", "Add crashes without names to the group that has their raw signature.")
@@ -100,6 +101,7 @@ struct GroupCommand: Command {
       &index, "--index <file>",
       "Keep what was read in this file, a database of SQLite, and read only dumps that are new to it.", .file())
     row.group(&page)
+    row.group(&inputOptions)
     row.group(&reading)
     row.group(&jobs)
     row.group(&clock)
@@ -107,7 +109,7 @@ struct GroupCommand: Command {
   }
 
   func validate() throws {
-    try checkInputs(inputs)
+    try inputOptions.check(inputs, "inputs")
     if merge, shard != nil { throw ValidationError("--merge and --shard exclude each other.") }
     if merge, explainSignature {
       throw ValidationError("--merge reads no frames that --explain-signature could print.")
@@ -137,7 +139,7 @@ struct GroupCommand: Command {
       baseline: failOn?.baseline, html: page.html)
     if merge { Terminal.end(GroupMergeRun(inputs: inputs, printer: printer).run()) }
     let reading = GroupReading(
-      list: InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning),
+      list: try inputOptions.crashes(inputs).list,
       places: symbolOptions, inApp: inApp.patterns, architecture: self.reading.architecture,
       jobs: jobs.count, since: since.map { $0.seconds(now: clock.seconds) }, showsProgress: format == .text, page: page)
     let status =

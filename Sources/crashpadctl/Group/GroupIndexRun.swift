@@ -54,7 +54,7 @@ struct GroupIndexRun {
 
   /// Reads what is new. Of files that were not read in whole each is reported once.
   private func update(_ index: GroupIndex, _ list: InputList, _ search: SymbolSearch) throws -> ExitStatus {
-    var status = list.failures.isEmpty ? ExitStatus.success : .findings
+    var status = list.initialStatus
     let files = try newFiles(list, index)
     if files.isEmpty { return status }
     let cache = SymbolCache(search, names: .mangled)
@@ -69,7 +69,7 @@ struct GroupIndexRun {
         report: { number, outcome in
           progress.clear()
           for message in outcome.messages { Terminal.error(message) }
-          if outcome.status != .success { status = list.isSingle ? outcome.status : .findings }
+          if list.isSingle { status = outcome.status } else { status.add(outcome.status) }
           let file = batch[start + number]
           if let identity = file.identity {
             entries.append(

@@ -102,7 +102,7 @@ struct GroupMergeRun {
     if missing.count > missing.first.count {
       Terminal.error("crashpadctl: warning: \(grouped(missing.count - missing.first.count)) more parts are missing")
     }
-    let status: ExitStatus = groups.failed == 0 && missing.count == 0 ? .success : .findings
+    let status: ExitStatus = missing.count > 0 ? .partial : groups.failed > 0 ? .findings : .success
     return printer.print(groups, status)
   }
 }

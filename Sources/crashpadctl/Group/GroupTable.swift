@@ -28,7 +28,9 @@ struct GroupTable {
       ("devices", .left), ("systems", .left), ("id", .left), ("signature", .left), ("example", .left),
     ])
     table.elastic = ["signature": .head, "versions": .head, "devices": .head, "systems": .head, "example": .tail]
-    table.droppable = ["example", "devices", "systems", "first seen", "versions", "share", "last seen"]
+    table.droppable = ["example", "devices", "systems", "first seen", "versions", "share", "last seen", "id"]
+    // The column that people read.
+    table.preferred = ["signature": 48]
     for group in groups {
       table.add([
         grouped(group.cell.count), share(group), day(group.cell.first), day(group.cell.last),

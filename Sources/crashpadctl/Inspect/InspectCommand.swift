@@ -36,22 +36,24 @@ struct InspectCommand: Command {
   var format: OutputFormat = .text
   var symbols: [String] = []
   var page = HTMLOption()
+  var inputOptions = InputOptions()
   var reading = ReadingArguments()
   var color = ColorOption()
 
   mutating func rows(_ row: inout OptionRows) {
-    row.dumps(&dumps)
+    row.dumps(&dumps, isRequired: false)
     row.group(&parts)
     row.format(&format, "Print text, or a JSON document (one per line for several dumps).")
     row.symbols(
       &symbols, "Symbol file or directory; adds function names and the crashed thread's stack. May be repeated.")
     row.group(&page)
+    row.group(&inputOptions)
     row.group(&reading)
     row.group(&color)
   }
 
   func validate() throws {
-    try checkInputs(dumps)
+    try inputOptions.check(dumps)
     try HTMLOption.check(page.html, dumps)
     if format == .json, !parts.isEmpty {
       throw ValidationError("--format json prints everything; it does not go with options that choose parts of it.")
@@ -61,15 +63,13 @@ struct InspectCommand: Command {
   func run() throws {
     try SymbolOptions.checkPaths(symbols)
     let cache = SymbolCache(SymbolSearch(paths: symbols.map { FilePath(argument: $0) }))
-    let list = InputList(dumps, accepting: InputFormat.withMeaning)
+    let list = try inputOptions.list(dumps, InputFormat.withMeaning)
     if let refusal = list.refusal() { throw refusal }
     let printer = InspectPrinter(parts: parts, cache: cache, hasSymbols: !symbols.isEmpty)
     var said: Set<SymbolFileFinding> = []
-    var isFirst = true
     // On a terminal, the output itself shows the progress.
     let status = BatchRun(list, showsProgress: !Terminal.isOutputTerminal).each { item, progress in
-      defer { isFirst = false }
-      return inspect(item, printer, list, isFirst: isFirst, progress, &said)
+      inspect(item, printer, list, progress, &said)
     }
     SymbolOptions.reportFaults(cache.search, except: Set(said.map(\.file)))
     list.reportSkipped()
@@ -80,7 +80,7 @@ struct InspectCommand: Command {
   }
 
   private func inspect(
-    _ item: InputList.Input, _ printer: InspectPrinter, _ list: InputList, isFirst: Bool, _ progress: Progress,
+    _ item: InputList.Input, _ printer: InspectPrinter, _ list: InputList, _ progress: Progress,
     _ said: inout Set<SymbolFileFinding>
   ) -> ExitStatus {
     let dump: Dump
@@ -112,7 +112,7 @@ struct InspectCommand: Command {
           InspectDocument(input: item.argument, content: .dump(dump, view)), to: &$0)
       }
     } else {
-      if !isFirst { Terminal.output("\n") }
+      Terminal.beginPart()
       printer.printFindings(dump, item.name)
       guard printer.printText(dump, view, item) else { return .noData }
     }

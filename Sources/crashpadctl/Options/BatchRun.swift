@@ -46,7 +46,7 @@ struct BatchResult<Value: Sendable>: Sendable {
 /// One pass over the inputs of a command, in the order of the command line, with a progress line on the terminal.
 ///
 /// All commands share the rule for the exit status: a single input has its own; of several, the one that ends the run
-/// decides, and otherwise any that failed or has errors makes the status `findings`.
+/// decides, and otherwise their statuses are added.
 struct BatchRun {
   let list: InputList
   let inputs: [InputList.Input]
@@ -92,10 +92,10 @@ struct BatchRun {
     return status
   }
 
-  private var initialStatus: ExitStatus { list.failures.isEmpty ? .success : .findings }
+  private var initialStatus: ExitStatus { list.initialStatus }
 
   private func add(_ result: ExitStatus, to status: inout ExitStatus, isLast: Bool) {
-    if result != .success { status = isLast || list.isSingle ? result : .findings }
+    if result == .success {} else if isLast || list.isSingle { status = result } else { status.add(result) }
     progress.advance()
   }
 }

@@ -1,8 +1,10 @@
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadFiles
-import Glibc
+import CrashpadText
 import CrashpadSnapshot
+import CrashpadSupervision
+import Glibc
 import SystemPackage
 
 /// `--database`, for all commands that work on a database.

@@ -1,5 +1,7 @@
+import CrashpadCore
 import CrashpadDatabase
 import CrashpadFiles
+import CrashpadText
 import CrashpadSnapshot
 import SystemPackage
 
@@ -7,11 +9,19 @@ import SystemPackage
 /// dumps that are not yet processed.
 struct DatabaseInputs {
   private(set) var arguments: [String] = []
+  /// The databases that were searched, by their printable names.
+  private(set) var databases: [String] = []
   /// The client ids of databases, by the path of the directory with their dumps.
   private var clientIDs: [(path: String, id: UUIDBytes)] = []
 
-  init(_ arguments: [String]) {
-    for argument in arguments { add(argument) }
+  /// Adds an argument as it is.
+  mutating func append(_ argument: String) { arguments.append(argument) }
+
+  /// Replaces the directories of databases.
+  mutating func expand() {
+    let all = arguments
+    arguments = []
+    for argument in all { add(argument) }
   }
 
   private mutating func add(_ argument: String) {
@@ -19,25 +29,77 @@ struct DatabaseInputs {
     guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory,
       let database = try? CrashDatabase(path)
     else { return arguments.append(argument) }
+    databases.append(Wording.printable(path))
     var paths: [String] = []
     for state in ReportState.allCases {
       guard let listing = try? database.listing(of: state) else { continue }
       paths += listing.reports.map { ArgumentText.text(database.path(of: $0).bytes) }
     }
-    let pending = path.appending("pending-serialized-ios-dump")
+    let pending = path.appending(DatabaseLayout.pendingDumps)
     // Dumps that `process` has not converted yet.
     if (try? FileKind(at: pending, followingLink: true)) == .directory {
-      let text = ArgumentText.text(pending.bytes)
-      paths.append(text)
-      if case .found(let settings)? = try? database.settings(waits: false) {
-        clientIDs.append((text + "/", settings.clientID))
-      }
+      paths.append(ArgumentText.text(pending.bytes))
+      addClientID(of: database, pending)
     }
     arguments += paths.sorted()
+  }
+
+  private mutating func addClientID(of database: CrashDatabase, _ pending: FilePath) {
+    guard case .found(let settings)? = try? database.settings(waits: false) else { return }
+    clientIDs.append((ArgumentText.text(pending.bytes) + "/", settings.clientID))
+  }
+
+  /// Adds the newest crash of a database: of the reports by the time of their creation, of the dumps that are not processed by
+  /// that of their files. A dump that a program holds is not whole yet.
+  ///
+  /// - Returns: false if there is none in one of the formats.
+  mutating func appendNewest(of database: CrashDatabase, _ formats: [InputFormat]) throws(FileFailure) -> Bool {
+    databases.append(Wording.printable(database.path))
+    var newest: (time: Int64, path: FilePath)?
+    func consider(_ time: Int64, _ path: FilePath) {
+      if newest.map({ ($0.time, $0.path.string) < (time, path.string) }) ?? true { newest = (time, path) }
+    }
+    if formats.contains(.minidump) {
+      for state in ReportState.allCases {
+        for report in try database.listing(of: state).reports {
+          consider(report.creationTime, database.path(of: report))
+        }
+      }
+    }
+    if formats.contains(.intermediateDump) {
+      for dump in try database.pendingDumps().dumps where dump.size > 0 && !dump.isOwned {
+        consider(dump.modified, database.path(of: dump))
+      }
+    }
+    guard let newest else { return false }
+    arguments.append(ArgumentText.text(newest.path.bytes))
+    addClientID(of: database, newest.path.removingLastComponent())
+    return true
   }
 
   /// The client id that the report of a dump will have if the dump has none; zero if unknown.
   func clientID(of argument: String) -> UUIDBytes {
     clientIDs.first { argument.hasPrefix($0.path) }?.id ?? .zero
+  }
+}
+
+/// Reports that are named by their ids, or the beginnings of these.
+struct NamedReports {
+  private let database: CrashDatabase
+
+  init(_ database: CrashDatabase) { self.database = database }
+
+  /// The path of the report that an argument names; nil for the argument of a file. Ends the tool if it fits several reports,
+  /// or none and no file.
+  func path(_ argument: String) throws -> String? {
+    guard let report = ReportArgument(argument: argument),
+      (try? FileKind(at: FilePath(argument: argument), followingLink: true)) == nil
+    else { return nil }
+    guard let id = try ReportArgument.resolve([report], in: database).first ?? nil else { throw ExitStatus.noInput }
+    let name = Wording.printable(database.path)
+    let found: Report?
+    do { found = try database.report(id) } catch { throw Terminal.failure(error, of: name, creating: false) }
+    guard let found else { throw Terminal.failure("\(name) has no report \(id.text)", .noInput) }
+    return ArgumentText.text(database.path(of: found).bytes)
   }
 }

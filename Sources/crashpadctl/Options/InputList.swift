@@ -3,6 +3,7 @@ import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
 import CrashpadText
+import CrashpadSymbolication
 import SystemPackage
 
 /// The inputs named on a command line: files, and the dumps in directories.
@@ -16,6 +17,9 @@ struct InputList {
     let relativePath: FilePath
     /// Whether the input was found in a directory rather than named.
     let isFound: Bool
+
+    /// Nil for standard input.
+    var path: FilePath? { argument == "-" ? nil : FilePath(argument: argument) }
 
     /// The argument from the root on, whatever the working directory of a later run.
     ///
@@ -36,10 +40,30 @@ struct InputList {
   private(set) var failures: [Failure] = []
   /// Files in the directories that are not dumps by name or first bytes.
   private(set) var skipped = 0
+  /// Directories with symbol files in place of dumps, by their printable names.
+  private var symbolFolders: [String] = []
   private(set) var hasDirectories = false
+  /// The directories and databases that were searched, by their printable names.
+  private var searched: [String]
+  /// Whether a run without any input is a success.
+  let allowsEmpty: Bool
 
   /// Searches directories recursively.
-  init(_ arguments: [String], accepting: [InputFormat]) {
+  ///
+  /// - Parameters:
+  ///   - searched: the databases in which the arguments were found.
+  ///   - once: whether a file that several paths lead to is one input.
+  init(
+    _ arguments: [String], accepting: [InputFormat], searched: [String] = [], allowsEmpty: Bool = false,
+    once: Bool = false
+  ) {
+    self.searched = searched
+    self.allowsEmpty = allowsEmpty
+    addAll(arguments, accepting)
+    if once { inputs = Self.once(inputs) }
+  }
+
+  private mutating func addAll(_ arguments: [String], _ accepting: [InputFormat]) {
     for argument in arguments {
       let path = FilePath(argument: argument)
       guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory else {
@@ -51,7 +75,18 @@ struct InputList {
         continue
       }
       hasDirectories = true
+      let name = displayName(argument)
+      if !searched.contains(where: { name.hasPrefix($0 + "/") }) { searched.append(name) }
       addDumps(in: path, accepting)
+    }
+  }
+
+  /// The inputs without those whose file was named before, by another path or through a link.
+  private static func once(_ inputs: [Input]) -> [Input] {
+    var known: Set<InputIdentity> = []
+    return inputs.filter { input in
+      guard let path = input.path, let identity = InputIdentity(at: path) else { return true }
+      return known.insert(identity).inserted
     }
   }
 
@@ -61,6 +96,9 @@ struct InputList {
   }
 
   private mutating func addDumps(in directory: FilePath, _ accepting: [InputFormat]) {
+    let known = inputs.count
+    var hasSymbols = false
+    defer { if hasSymbols, inputs.count == known { symbolFolders.append(Wording.printable(directory)) } }
     do {
       let (files, unreadable) = try regularFiles(in: directory, recursive: true)
       for file in files {
@@ -69,6 +107,7 @@ struct InputList {
         if Self.isNamedZip(name), addMembers(of: file, relative, isFound: true) { continue }
         guard Self.looksLikeDump(file, named: String(decoding: name, as: UTF8.self), accepting) else {
           skipped += 1
+          if !hasSymbols, inputs.count == known { hasSymbols = (try? SymbolInputIdentity(file)) != nil }
           continue
         }
         inputs.append(
@@ -105,6 +144,9 @@ struct InputList {
         failure: FailureText(error, creating: false)))
   }
 
+  /// The status of a run, before an input is read: some may not even be listed.
+  var initialStatus: ExitStatus { failures.isEmpty ? .success : .partial }
+
   // MARK: Output
 
   /// Whether the command line names a single file; then its status is the tool's exit status.
@@ -113,19 +155,34 @@ struct InputList {
   /// Prints the inputs and the parts of directories that could not be read.
   func reportFailures() {
     for failure in failures { Terminal.error("\(failure.name): error: \(failure.failure.text)") }
+    for folder in symbolFolders {
+      Terminal.error("\(folder): warning: holds symbol files and no dumps; --symbols \(folder) searches it")
+    }
   }
 
   /// Prints the same. Returns the exit status if the run ends there: without any input, or at the first failure.
   func refusal(keepsGoing: Bool = true) -> ExitStatus? {
     reportFailures()
     if !keepsGoing, let first = failures.first { return first.failure.status }
-    return inputs.isEmpty ? statusOfNone : nil
+    return inputs.isEmpty ? refusalOfNone : nil
   }
 
-  /// The exit status of a run without any input. Prints that no input was found.
+  /// The exit status of a run without any input, if it ends there. Prints that no input was found.
+  var refusalOfNone: ExitStatus? {
+    let status = statusOfNone
+    return status == .success ? nil : status
+  }
+
+  /// The exit status of a run without any input. Prints that no input was found, and where.
   var statusOfNone: ExitStatus {
-    if failures.isEmpty { Terminal.error("crashpadctl: error: no dumps found\(skippedNote)") }
-    return failures.first?.failure.status ?? .noData
+    if let failure = failures.first { return failure.failure.status }
+    let places = searched.prefix(3).joined(separator: ", ") + (searched.count > 3 ? ", …" : "")
+    let text = "no dumps found in \(places)\(skippedNote)"
+    if allowsEmpty {
+      Terminal.error("crashpadctl: \(text)")
+      return .success
+    }
+    return Terminal.failure("\(text); --allow-empty accepts that", .noData)
   }
 
   /// "; 3 other files skipped", or empty.
@@ -147,7 +204,8 @@ struct InputList {
 
   /// Prints the number of skipped files in directories, for commands that print no other summary.
   func reportSkipped() {
-    if skipped > 0 { Terminal.error("crashpadctl: \(Wording.count(skipped, "other file")) skipped") }
+    // Without inputs it is said already.
+    if skipped > 0, !inputs.isEmpty { Terminal.error("crashpadctl: \(Wording.count(skipped, "other file")) skipped") }
   }
 
   /// Whether a file in a directory has the name of a dump, or begins like one.

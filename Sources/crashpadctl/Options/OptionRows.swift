@@ -301,7 +301,7 @@ extension OptionRows {
       wrapper: { shape, _ in
         Argument(
           wrappedValue: [], parsing: isAfterTerminator ? .postTerminator : .captureForPassthrough,
-          help: shape.help(help), completion: .shellCommand("bash -c 'compgen -c'"))
+          help: shape.help(help), completion: WordCompletion.programs)
       })
   }
 }

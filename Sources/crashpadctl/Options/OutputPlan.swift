@@ -29,6 +29,11 @@ struct OutputPlan {
     if isDirectory, let output, let kind, kind != .directory {
       throw FailureText("\(displayName(output)) is not a directory", .usage)
     }
+    if isMany, let output, let folder, kind == nil, !output.hasSuffix("/"), Self.isNamedAsFile(folder) {
+      throw FailureText(
+        "\(displayName(output)) would be a directory, as the inputs may be several; -o \(displayName(output))/ makes it",
+        .usage)
+    }
     makesDirectories = isDirectory && output != nil
     var paths: [String: FilePath] = [:]
     var seen: [FilePath: String] = [:]
@@ -47,6 +52,10 @@ struct OutputPlan {
     self.paths = paths
   }
 
+  private static func isNamedAsFile(_ path: FilePath) -> Bool {
+    FormatRow.named(path) != nil && path.lastComponent?.string != "core" || path.extension == "json"
+  }
+
   /// Replaces the extension if it belongs to a dump. The last part of a bundle id is not an extension.
   private static func named(_ path: FilePath, _ target: Conversion.Target?) -> FilePath {
     guard let target else { return path }
@@ -54,4 +63,8 @@ struct OutputPlan {
     let stem = [".idump", ".json", ".locked", ".core"].lazy.compactMap { name.removing(suffix: $0) }.first ?? name
     return path.beside(stem.appending("." + target.fileExtension))
   }
+}
+
+extension FailureText {
+  static let ownOutput = FailureText("is the output too; choose another with -o", .usage)
 }

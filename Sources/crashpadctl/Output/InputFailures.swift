@@ -22,10 +22,18 @@ extension DumpInputFailure: ExplainedError {
     case .compressed(let compression, let reason): FailureText(Self.compressed(compression, reason), .noData)
     case .archiveOfMany(let names): FailureText(Self.archive(names), .noData)
     case .noSuchPart: FailureText(Wording.printable(description), .noInput)
-    case .notADump, .noDumpIn, .notTheJSONForm: FailureText(Wording.printable(description), .noData)
+    case .notADump(let kind):
+      FailureText(
+        Wording.printable(description)
+          + (Self.symbolKinds.contains(kind) ? "; crashpadctl symbolize --symbols takes it" : ""), .noData)
+    case .noDumpIn, .notTheJSONForm: FailureText(Wording.printable(description), .noData)
     case .notConvertible(let format, let target): FailureText(Self.notConvertible(format, target), .noData)
     }
   }
+
+  private static let symbolKinds: Set<String> = [
+    "a Breakpad symbol file", "a Mach-O program", "a universal Mach-O program",
+  ]
 
   private static func notConvertible(_ format: InputFormat, _ target: Conversion.Target) -> String {
     let title = "is a \(FormatRow.of(format).title)"
@@ -85,6 +93,10 @@ extension Redaction.NotADump: ExplainedError {
 
 extension SymbolFiles.UnknownFormat: ExplainedError {
   var explanation: FailureText { FailureText("is not a symbol file in a known format", .noData) }
+}
+
+extension SymbolInputs.Compressed: ExplainedError {
+  var explanation: FailureText { FailureText("is compressed (\(compression)) and \(reason)", .noData) }
 }
 
 extension BreakpadInput.NotElf: ExplainedError {

@@ -1,6 +1,7 @@
 import CrashpadBytes
 import CrashpadDatabase
 import CrashpadCore
+import CrashpadElfCore
 import CrashpadFiles
 import CrashpadText
 import CrashpadView
@@ -20,7 +21,9 @@ enum Sentences {
     Wording.printable(line(finding.finding, input: Wording.printable(finding.file)))
   }
 
-  static func sentence(_ finding: Finding) -> String { finding.sentence }
+  static func sentence(_ finding: Finding) -> String {
+    finding.sentence + (finding.rule == CoreRules.notACore ? "; crashpadctl symbolize --symbols takes it" : "")
+  }
 
   /// The reason why an input or output failed, and the exit status for it.
   ///

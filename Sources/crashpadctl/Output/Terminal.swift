@@ -2,6 +2,7 @@ import CrashpadBytes
 import CrashpadFiles
 import CrashpadText
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// The exit statuses, from sysexits.h if it has a suitable one. Throwing one ends the command; the reason is printed
@@ -9,6 +10,8 @@ import SystemPackage
 enum ExitStatus: Int32, Error {
   case success = 0
   case findings = 1
+  /// Some of several inputs could not be read, or their outputs not be written.
+  case partial = 2
   case usage = 64
   case noData = 65
   case noInput = 66
@@ -16,6 +19,22 @@ enum ExitStatus: Int32, Error {
   case ioError = 74
   case temporaryFailure = 75
   case notPermitted = 77
+
+  /// The status of a run with several inputs.
+  init(of statuses: [ExitStatus]) {
+    self = .success
+    for status in statuses { add(status) }
+  }
+
+  /// Adds the status of one of several inputs. Faults of an input's content are findings. A script that accepts those
+  /// would not notice a mistyped path, which has a status of its own.
+  mutating func add(_ other: ExitStatus) {
+    switch other {
+    case .success: break
+    case .findings, .noData: if self == .success { self = .findings }
+    default: self = .partial
+    }
+  }
 
   /// The exit status for a failed system call.
   init(_ errno: Errno, creating: Bool) {
@@ -33,7 +52,7 @@ enum ExitStatus: Int32, Error {
 /// Standard output and standard error.
 enum Terminal {
   static let isErrorTerminal = isatty(2) == 1
-  static let isOutputTerminal = isatty(1) == 1
+  static var isOutputTerminal: Bool { isatty(1) == 1 && sink.withLock { $0.file == nil } }
 
   /// Prints one or more lines to standard error; they are lost if it is closed.
   ///
@@ -73,11 +92,57 @@ enum Terminal {
   }
 
   /// Writes data to standard output. A failure would lose data, so it ends the tool.
-  static func output(_ text: String) {
-    do { try writeAll(text, to: .standardOutput) } catch { fail(writing: error) }
+  static func output(_ text: String) { output(Array(text.utf8)) }
+
+  /// Writes data to standard output. A failure would lose data, so it ends the tool.
+  static func output(_ bytes: [UInt8]) {
+    do { try unsafe writeOutput(bytes.span.bytes) } catch { fail(writing: error) }
   }
 
-  static func writeOutput(_ bytes: RawSpan) throws { try writeAll(bytes, to: .standardOutput) }
+  static func writeOutput(_ bytes: RawSpan) throws {
+    if bytes.byteCount == 0 { return }
+    try sink.withLock { sink in
+      if sink.hasText, sink.isNewPart { try sink.write([0x0a]) }
+      (sink.hasText, sink.isNewPart) = (true, false)
+      try sink.write(bytes)
+    }
+  }
+
+  /// Begins the text about another input. A blank line separates it from the text before, once there is some of both:
+  /// inputs that fail have none.
+  static func beginPart() { sink.withLock { $0.isNewPart = true } }
+
+  /// The place to which output goes.
+  private struct Sink {
+    /// Nil for standard output.
+    var file: OutputFile?
+    var name = "standard output"
+    var hasText = false
+    var isNewPart = false
+
+    func write(_ bytes: [UInt8]) throws { try unsafe write(bytes.span.bytes) }
+
+    func write(_ bytes: RawSpan) throws {
+      if let file { try file.write(bytes) } else { try writeAll(bytes, to: .standardOutput) }
+    }
+  }
+  private static let sink = Mutex(Sink())
+
+  /// Sends what follows to a file instead of standard output. The file appears with `commitOutput`.
+  static func sendOutput(to path: FilePath) throws {
+    try sink.withLock { ($0.file, $0.name) = (try OutputFile(path), Wording.printable(path)) }
+  }
+
+  /// Gives the file of `sendOutput` its name, if there is one. Without any text it stays away when the run failed.
+  ///
+  /// - Returns: `status`, or that of a failure.
+  static func commitOutput(_ status: ExitStatus) -> ExitStatus {
+    sink.withLock { sink in
+      guard let file = sink.file, sink.hasText || [.success, .findings].contains(status) else { return status }
+      do { try file.commit(durable: false) } catch { return failure(error, of: sink.name, creating: true) }
+      return status
+    }
+  }
 
   /// Ends the tool immediately. Releasing the symbols of large programs piece by piece would take a tenth of the
   /// run time, with no use at the end.
@@ -86,7 +151,8 @@ enum Terminal {
   /// Ends the tool: silently if the reader of a pipe went away, because it has all the data that it wanted.
   static func fail(writing error: any Error) -> Never {
     if error as? Errno == .brokenPipe { exit(ExitStatus.success.rawValue) }
-    failure("standard output: \((error as? Errno)?.description ?? "\(error)")", .ioError)
+    let name = sink.withLock { $0.name }
+    failure("\(name): \((error as? Errno)?.description ?? "\(error)")", .ioError)
     exit(ExitStatus.ioError.rawValue)
   }
 }

@@ -28,7 +28,7 @@ struct TextStyle {
   }
 
   private init(descriptor: Int32) {
-    let isTerminal = isatty(descriptor) == 1
+    let isTerminal = descriptor == 1 ? Terminal.isOutputTerminal : isatty(descriptor) == 1
     let isColored =
       switch Self.choice.withLock({ $0 }) {
       case .always: true

@@ -8,6 +8,10 @@ struct TextTable {
   var elastic: [String: DisplayWidth.End] = [:]
   /// The columns to drop on a narrow terminal, the first one first.
   var droppable: [String] = []
+  /// The widths that columns keep before others are dropped for them.
+  var preferred: [String: Int] = [:]
+  /// The greatest widths to which columns are padded. A longer cell moves the rest of its line.
+  var padding: [String: Int] = [:]
   /// The minimum width of an elastic column.
   private static let minimum = 12
 
@@ -20,14 +24,17 @@ struct TextTable {
 
   func text(_ style: TextStyle) -> String {
     var widths = columns.map { DisplayWidth.cells($0.title) }
+    let limits = columns.map { padding[$0.title] ?? .max }
     for row in rows {
-      for (index, cell) in row.enumerated() { widths[index] = max(widths[index], DisplayWidth.cells(cell)) }
+      for (index, cell) in row.enumerated() where style.width != nil || DisplayWidth.cells(cell) <= limits[index] {
+        widths[index] = max(widths[index], DisplayWidth.cells(cell))
+      }
     }
     var shown = Array(columns.indices)
     var dropped: [String] = []
     if let limit = style.width { fit(&shown, &widths, &dropped, to: limit) }
     var text = ""
-    for row in [columns.map(\.title)] + rows { text += line(row, shown, widths) }
+    for row in [columns.map(\.title)] + rows { text += line(row, shown, widths, isCut: style.width != nil) }
     if !dropped.isEmpty {
       let note = "The terminal is too narrow for: \(dropped.joined(separator: ", "))"
       for line in DisplayWidth.wrapped(note, to: style.width ?? .max) { text += line + "\n" }
@@ -35,11 +42,12 @@ struct TextTable {
     return text
   }
 
-  private func line(_ row: [String], _ shown: [Int], _ widths: [Int]) -> String {
+  private func line(_ row: [String], _ shown: [Int], _ widths: [Int], isCut: Bool) -> String {
     var line = ""
     for (place, index) in shown.enumerated() {
       if place > 0 { line += "  " }
-      let cell = DisplayWidth.cut(row[index], to: widths[index], keeping: elastic[columns[index].title] ?? .head)
+      let end = elastic[columns[index].title] ?? .head
+      let cell = isCut ? DisplayWidth.cut(row[index], to: widths[index], keeping: end) : row[index]
       let padding = String(repeating: " ", count: max(0, widths[index] - DisplayWidth.cells(cell)))
       line += columns[index].alignment == .right ? padding + cell : cell + padding
     }
@@ -51,8 +59,9 @@ struct TextTable {
   private func fit(_ shown: inout [Int], _ widths: inout [Int], _ dropped: inout [String], to limit: Int) {
     func isElastic(_ index: Int) -> Bool { elastic[columns[index].title] != nil }
     func total() -> Int { shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) }
+    func floor(_ index: Int) -> Int { preferred[columns[index].title] ?? Self.minimum }
     func least() -> Int {
-      shown.reduce(2 * (shown.count - 1)) { $0 + (isElastic($1) ? min(widths[$1], Self.minimum) : widths[$1]) }
+      shown.reduce(2 * (shown.count - 1)) { $0 + (isElastic($1) ? min(widths[$1], floor($1)) : widths[$1]) }
     }
     for title in droppable where least() > limit {
       guard let index = shown.firstIndex(where: { columns[$0].title == title }) else { continue }
@@ -60,8 +69,10 @@ struct TextTable {
       dropped.append(title)
     }
     while total() > limit {
-      guard let widest = shown.filter(isElastic).max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.minimum
-      else { return }
+      // Columns without a preferred width give way first.
+      let above = shown.filter { isElastic($0) && widths[$0] > floor($0) }
+      let rest = above.isEmpty ? shown.filter { isElastic($0) && widths[$0] > Self.minimum } : above
+      guard let widest = rest.max(by: { widths[$0] < widths[$1] }) else { return }
       widths[widest] -= 1
     }
   }

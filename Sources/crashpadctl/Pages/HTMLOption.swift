@@ -31,7 +31,7 @@ struct HTMLOption: OptionTable {
   static func write(
     _ html: String?, of list: InputList, _ options: PageRun.Options, status: ExitStatus
   ) -> ExitStatus {
-    guard let html, !list.inputs.isEmpty else { return status }
+    guard let html, !list.inputs.isEmpty || list.allowsEmpty else { return status }
     var options = options
     options.isQuiet = true
     do {

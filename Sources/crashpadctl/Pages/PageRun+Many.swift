@@ -19,18 +19,19 @@ extension PageRun {
       signatures: SignatureOptions(
         SymbolCache(cache.search, names: .mangled), inApp: options.inApp.map { Glob($0) }),
       architecture: options.architecture, redacts: options.redacts)
-    _ = BatchRun(list, jobs: options.jobs).run(
+    let status = BatchRun(list, jobs: options.jobs).run(
       work: { reader.read($0) },
       report: { _, result in
         part.add(result)
         return true
       })
     let groups = CrashGroups(CrashGroups.Shard(run: "", number: 1, total: 1), part).groups(by: .signature)
-    if groups.isEmpty {
+    if groups.isEmpty, !list.inputs.isEmpty {
       Terminal.error("crashpadctl: error: none of \(Wording.count(list.inputs.count, "input")) could be read")
       return .noData
     }
-    var maker = GroupsPageMaker(groups: groups, failed: part.failed, title: options.title.map { Wording.printable($0) })
+    var maker = GroupsPageMaker(
+      groups: groups, failed: part.failed, title: options.title.map { Wording.printable($0) })
     maker.baseline = baseline
     var page = maker.page()
     if options.splits {
@@ -41,10 +42,10 @@ extension PageRun {
     } else {
       examples.add(to: &page, groups)
     }
-    let status = PageFile.write(page.html(), to: output, .success)
-    if status != .success { return status }
+    let written = PageFile.write(page.html(), to: output, .success)
+    if written != .success { return written }
     SymbolOptions.reportFaults(cache.search)
-    return part.failed == 0 ? .success : .findings
+    return status
   }
 
   // MARK: Examples

@@ -56,13 +56,13 @@ struct PageRun {
 
   func run() -> ExitStatus {
     if !options.isQuiet { list.reportFailures() }
-    if list.inputs.isEmpty { return list.statusOfNone }
+    if list.inputs.isEmpty, !options.isQuiet, let refusal = list.refusalOfNone { return refusal }
     if let refusal = PageFile.refusal(output, list) { return refusal }
     // A comparison is one of groups, be it of one.
     let isOne = list.inputs.count == 1 && options.baseline == nil && !options.splits
     let status = isOne ? writeCrash(list.inputs[0]) : writeMany()
     if !options.isQuiet { list.reportSkipped() }
-    return status == .success && !list.failures.isEmpty ? .findings : status
+    return status == .success ? list.initialStatus : status
   }
 
   // MARK: One crash

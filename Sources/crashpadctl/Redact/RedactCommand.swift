@@ -28,6 +28,7 @@ struct RedactCommand: Command {
 
   var dumps: [String] = []
   var output: String?
+  var inputOptions = InputOptions()
   var pipes = PipeOption()
   var redaction = RedactionOptions()
   var dryRun = false
@@ -38,8 +39,10 @@ struct RedactCommand: Command {
   mutating func rows(_ row: inout OptionRows) {
     row.arguments(
       &dumps, "<dumps>",
-      "Intermediate dumps, minidumps, crash reports, or directories to search for them; - is standard input.", .file())
+      "Intermediate dumps, minidumps, crash reports, or directories to search for them; - is standard input.", .file(),
+      isRequired: false)
     row.outputPath(&output, "Output file or directory, or - for standard output; required without --dry-run.")
+    row.group(&inputOptions)
     row.group(&pipes)
     row.group(&redaction)
     row.dryRun(&dryRun, "Print what would be removed; write no dump.")
@@ -49,7 +52,7 @@ struct RedactCommand: Command {
   }
 
   func validate() throws {
-    try checkInputs(dumps)
+    try inputOptions.check(dumps)
     if output == nil, !dryRun { throw ValidationError("-o is missing; only --dry-run needs no output.") }
     if output == "-", format == .json, !dryRun {
       throw ValidationError("-o - and --format json both go to standard output.")
@@ -57,7 +60,7 @@ struct RedactCommand: Command {
   }
 
   func run() throws {
-    let list = InputList(dumps, accepting: InputFormat.withMeaning.filter { $0 != .core })
+    let list = try inputOptions.list(dumps, InputFormat.withMeaning.filter { $0 != .core })
     if let status = list.refusal(keepsGoing: writing.keepGoing) { throw status }
     let plan: OutputPlan?
     do { plan = try dryRun && output == nil ? nil : OutputPlan(list, output: output) } catch {

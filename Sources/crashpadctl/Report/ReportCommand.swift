@@ -31,12 +31,13 @@ struct ReportCommand: Command {
   var split = false
   var baseline: String?
   var inApp = InAppOption()
+  var inputOptions = InputOptions()
   var reading = ReadingArguments()
   var jobs = JobsOption()
   var color = ColorOption()
 
   mutating func rows(_ row: inout OptionRows) {
-    row.inputs(&inputs, "Dumps, crash reports, directories or databases; - is standard input.")
+    row.inputs(&inputs, "Dumps, crash reports, directories or databases; - is standard input.", isRequired: false)
     row.output(&output, "Write the page to this file; - is standard output.", extensions: ["html"])
     row.group(&symbolOptions)
     row.group(&page)
@@ -46,13 +47,14 @@ struct ReportCommand: Command {
       "Compare with the JSON of an earlier run of crashpadctl group: new, grown and gone groups.",
       .file(extensions: ["json"]))
     row.group(&inApp)
+    row.group(&inputOptions)
     row.group(&reading)
     row.group(&jobs)
     row.group(&color)
   }
 
   func validate() throws {
-    try checkInputs(inputs)
+    try inputOptions.check(inputs, "inputs")
     _ = try destination
     if split, output == "-" { throw ValidationError("--split writes files beside the page; -o names its file.") }
   }
@@ -74,7 +76,7 @@ struct ReportCommand: Command {
     options.baseline = baseline
     options.inApp = inApp.patterns
     options.jobs = jobs.count
-    let list = InputList(DatabaseInputs(inputs).arguments, accepting: InputFormat.withMeaning)
+    let list = try inputOptions.crashes(inputs).list
     Terminal.end(try PageRun(list, to: destination, options).run())
   }
 }

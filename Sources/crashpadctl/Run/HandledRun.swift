@@ -37,8 +37,6 @@ struct HandledRun {
     if let kind = try? FileKind(at: database, followingLink: true), kind != .directory {
       warnings.append(RunSentences.noDirectory(database))
     }
-    // If this fails, the handler can't create the database either, and reports it.
-    try? createDirectories(database.removingLastComponent())
     if !isQuiet { for warning in warnings { Terminal.error("crashpadctl: warning: \(warning)") } }
     let start = ProgramStart(forProgram: arguments, environment: variables, candidates: candidates)
     do throws(Errno) {

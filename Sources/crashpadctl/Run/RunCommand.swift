@@ -114,7 +114,7 @@ struct RunCommand: Command {
   func run() throws {
     let search = try symbolOptions.search()
     let library = try library.path()
-    let database = try database.path()
+    let database = try database.place()
     let run = HandledRun(
       arguments: program.map { ArgumentText.bytes($0) }, environment: handlerEnvironment(library, database),
       database: database, isQuiet: quiet)

@@ -13,35 +13,6 @@ struct StopTime: ExpressibleByArgument {
   }
 }
 
-/// `--database` for commands that capture crashes.
-struct RunDatabaseOption: OptionTable {
-  var database: String?
-
-  mutating func rows(_ row: inout OptionRows) {
-    row.option(
-      &database, "-d, --database <dir>",
-      "Database directory; by default $CRASHPAD_HANDLER_DATABASE, $CRASHPADCTL_DATABASE, or crashpad in $XDG_STATE_HOME or ~/.local/state.",
-      .directory)
-  }
-
-  /// The named directory, or the default one, as an absolute path.
-  func path() throws -> FilePath {
-    if let database, !database.isEmpty { return HandlerLibrary.absolute(FilePath(argument: database)) }
-    for name in ["CRASHPAD_HANDLER_DATABASE", "CRASHPADCTL_DATABASE"] {
-      if let path = Environment.path(name) { return HandlerLibrary.absolute(path) }
-    }
-    let state: FilePath
-    if let path = Environment.path("XDG_STATE_HOME"), path.isAbsolute {
-      state = path
-    } else if let home = Environment.path("HOME"), home.isAbsolute {
-      state = home.appending(".local/state")
-    } else {
-      throw Terminal.failure(RunSentences.noDatabase, .usage)
-    }
-    return state.appending("crashpad")
-  }
-}
-
 /// `--handler-library`, for commands that preload the library.
 struct HandlerLibraryOption: OptionTable {
   var handlerLibrary: String?

@@ -8,8 +8,6 @@ enum RunSentences {
     "\(Wording.printable(database)) is not a directory, so crashes leave no dump; --database names another place"
   }
 
-  static let noDatabase = "--database is missing, and $HOME is not set"
-
   /// Why the crashes of a program are not captured.
   static func obstacle(_ obstacle: ProgramFile.Obstacle, _ file: ProgramFile) -> String {
     let path = Wording.printable(file.path)

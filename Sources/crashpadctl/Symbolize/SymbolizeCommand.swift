@@ -1,7 +1,10 @@
 import ArgumentParser
 import CrashpadCore
+import CrashpadFiles
+import CrashpadText
 import CrashpadSignatures
 import CrashpadSymbolication
+import SystemPackage
 
 enum SymbolizeFormat: String, ExpressibleByArgument, CaseIterable {
   case text
@@ -24,8 +27,8 @@ struct SymbolizeCommand: Command {
       Examples:
         crashpadctl symbolize --symbols symbols/ crash.dmp
         crashpadctl symbolize --threads all --symbols symbols/ crash.idump
-        crashpadctl symbolize --symbols dSYMs/ --format crash crash.ips > crash.crash
-        crashpadctl symbolize --format crash crash.idump > report.crash
+        crashpadctl symbolize -s dSYMs/ --format crash crash.ips -o crash.crash
+        crashpadctl symbolize --format crash crash.idump -o report.crash
         crashpadctl symbolize --missing artifacts/ | cut -f 4
       """))
 
@@ -34,17 +37,19 @@ struct SymbolizeCommand: Command {
   var threads: ThreadChoice?
   var addresses = false
   var format: SymbolizeFormat = .text
+  var output: String?
   var frames: FrameLimit = .standard
   var modules = false
   var missing = false
   var names = NameOptions()
   var page = HTMLOption()
+  var inputOptions = InputOptions()
   var reading = ReadingArguments()
   var jobs = JobsOption()
   var color = ColorOption()
 
   mutating func rows(_ row: inout OptionRows) {
-    row.dumps(&dumps)
+    row.dumps(&dumps, isRequired: false)
     row.group(&symbolOptions)
     // Without a value, all: the option was once a flag.
     row.option(
@@ -53,18 +58,20 @@ struct SymbolizeCommand: Command {
       ThreadChoice.completion, bare: "all")
     row.flag(&addresses, "--addresses", "Add each frame's address and how it was found.")
     row.format(&format, "Print text, a JSON document (one per line for several dumps), or an Apple crash report.")
+    row.output(&output, "Write to this file; - is standard output.")
     row.option(&frames, "--frames <n>", "Number of frames to print of each stack, the first and the last; or all.")
     row.flag(&modules, "--modules", "List the modules and their symbol files instead of the stacks.")
     row.flag(&missing, "--missing", "List the symbol files to request from a symbol server instead of the stacks.")
     row.group(&names)
     row.group(&page)
+    row.group(&inputOptions)
     row.group(&reading)
     row.group(&jobs)
     row.group(&color)
   }
 
   func validate() throws {
-    try checkInputs(dumps)
+    try inputOptions.check(dumps)
     try HTMLOption.check(page.html, dumps)
     if modules, missing { throw ValidationError("--modules and --missing exclude each other.") }
     if format == .crash, modules || missing {
@@ -74,14 +81,15 @@ struct SymbolizeCommand: Command {
 
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search(), names: names.form(isText: format != .json))
-    let list = InputList(dumps, accepting: InputFormat.withMeaning)
+    let list = try inputOptions.list(dumps, InputFormat.withMeaning)
+    if let output, output != "-" { try sendOutput(to: output, list) }
     let printer = SymbolizePrinter(
       format: format, part: missing ? .missing : modules ? .modules : .stacks, threads: threads, frames: frames.count,
       showsAddresses: addresses)
     let run = SymbolizeRun(
       list: list, cache: cache, signatures: SignatureOptions(cache), symbols: symbolOptions.symbols,
       architecture: reading.architecture, jobs: jobs.count, printer: printer)
-    let status = run.run()
+    let status = Terminal.commitOutput(run.run())
     var options = PageRun.Options()
     options.symbols = symbolOptions
     // Warnings about symbol servers are printed already.
@@ -89,5 +97,17 @@ struct SymbolizeCommand: Command {
     options.architecture = reading.architecture
     options.jobs = jobs.count
     Terminal.end(HTMLOption.write(page.html, of: list, options, status: status))
+  }
+
+  /// Ends the tool if the file can't be written, or is an input.
+  private func sendOutput(to output: String, _ list: InputList) throws {
+    let path = FilePath(argument: output)
+    if let input = list.inputs.first(where: { isSameFile(FilePath(argument: $0.argument), path) }) {
+      Terminal.error("\(input.name): error: \(FailureText.ownOutput.text)")
+      throw FailureText.ownOutput.status
+    }
+    do { try Terminal.sendOutput(to: path) } catch {
+      throw Terminal.failure(error, of: displayName(output), creating: true)
+    }
   }
 }

@@ -25,6 +25,8 @@ struct SymbolizeRun {
     var symbolFindings: [SymbolFileFinding] = []
     /// The symbol files that belong to the dump's modules.
     var usedFiles: [FilePath] = []
+    /// Whether a module that frames lie in has no symbols.
+    var lacksSymbols = false
     /// The bytes for standard output.
     var output: [UInt8] = []
     /// The lines for standard output of which each is printed once per run.
@@ -36,7 +38,7 @@ struct SymbolizeRun {
     var said: Set<SymbolFileFinding> = []
     var requested: Set<String> = []
     var used: Set<FilePath> = []
-    var isFirst = true
+    var lacksSymbols = false
     let status = BatchRun(list, jobs: jobs, showsProgress: printer.format == .text).run(
       work: { symbolize($0) },
       report: { _, result in
@@ -46,24 +48,28 @@ struct SymbolizeRun {
           Terminal.error(Sentences.line(finding))
         }
         used.formUnion(outcome.usedFiles)
+        if outcome.lacksSymbols { lacksSymbols = true }
         if !outcome.output.isEmpty {
-          if !isFirst, printer.format != .json { Terminal.output("\n") }
-          isFirst = false
+          if printer.format != .json { Terminal.beginPart() }
           Terminal.output(outcome.output)
         }
         for request in outcome.requests where requested.insert(request).inserted { Terminal.output(request + "\n") }
         return true
       })
     SymbolOptions.reportFaults(cache.search, except: Set(said.map(\.file)))
-    reportUnused(except: used.union(said.map(\.file)).union(cache.search.faults.findings.map(\.file)))
+    let known = used.union(said.map(\.file)).union(cache.search.faults.findings.map(\.file))
+    reportUnused(except: known, lacksSymbols: lacksSymbols)
     list.reportSkipped()
     return status
   }
 
-  /// Reports named files that were not used, because they are probably the wrong ones.
-  private func reportUnused(except used: Set<FilePath>) {
+  /// Reports named paths that were not used, because they are probably the wrong ones. A directory with the symbols of other
+  /// programs too is one only if some are missing.
+  private func reportUnused(except used: Set<FilePath>, lacksSymbols: Bool) {
     for path in symbols.map({ FilePath(argument: $0) }) where !used.contains(path) {
-      guard (try? FileKind(at: path, followingLink: true)) != .directory else { continue }
+      if (try? FileKind(at: path, followingLink: true)) == .directory {
+        guard lacksSymbols, !used.contains(where: { $0.starts(with: path) }) else { continue }
+      }
       // These files are parts of another file's debug information, and have no symbols of their own.
       if ["dwo", "dwp"].contains(path.extension) { continue }
       Terminal.error(Sentences.line(SymbolFileFinding(file: path, finding: Finding(SymbolFileRules.unused))))
@@ -90,6 +96,7 @@ struct SymbolizeRun {
         signatures: signatures)
       view = symbolized
       outcome.symbolFindings = symbolized.symbolizedModules.fileFindings
+      outcome.lacksSymbols = symbolized.modulesWithFrames.contains(where: \.lacksSymbols)
       outcome.usedFiles = symbolized.symbolizedModules.flatMap { $0.symbols?.search.files.map(\.path) ?? [] }
       if let text = printer.threads?.failure(snapshot.threads.count) {
         var result = BatchResult(

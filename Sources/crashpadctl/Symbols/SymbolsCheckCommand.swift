@@ -17,7 +17,7 @@ struct SymbolsCheckCommand: Command {
     discussion: flowing(
       """
       For CI: the exit status is 0 if all modules have symbols, and 1 if some have
-      none.
+      none. The kernel's module and modules without an id need none.
 
       Examples:
         crashpadctl symbols check --symbols symbols/ --module Example crash.idump
@@ -25,13 +25,15 @@ struct SymbolsCheckCommand: Command {
 
   var dumps: [String] = []
   var symbolOptions = SymbolOptions()
+  var inputOptions = InputOptions()
   var pipes = PipeOption()
   var module: [String] = []
   var format: OutputFormat = .text
 
   mutating func rows(_ row: inout OptionRows) {
-    row.dumps(&dumps)
+    row.dumps(&dumps, isRequired: false)
     row.group(&symbolOptions)
+    row.group(&inputOptions)
     row.group(&pipes)
     row.option(
       &module, "--module <pattern>", "Check only modules of this name; * and ? are wildcards. May be repeated.")
@@ -39,7 +41,7 @@ struct SymbolsCheckCommand: Command {
   }
 
   func validate() throws {
-    try checkInputs(dumps)
+    try inputOptions.check(dumps)
     try checkText("--module", module)
   }
 
@@ -47,12 +49,14 @@ struct SymbolsCheckCommand: Command {
   private struct Tally {
     var checked = 0
     var missing = 0
+    /// Modules that no file can have the symbols of.
+    var exempt = 0
     var said: Set<SymbolFileFinding> = []
   }
 
   func run() throws {
     let cache = SymbolCache(try symbolOptions.search())
-    let list = InputList(dumps, accepting: InputFormat.withMeaning)
+    let list = try inputOptions.list(dumps, InputFormat.withMeaning)
     if list.inputs.isEmpty, list.failures.isEmpty { throw list.statusOfNone }
     var tally = Tally()
     list.reportFailures()
@@ -62,14 +66,19 @@ struct SymbolsCheckCommand: Command {
     SymbolOptions.reportFaults(cache.search, except: Set(tally.said.map(\.file)))
     if tally.checked == 0 {
       if status != .success { throw status }
-      let names = module.map { "'\(Wording.printable($0))'" }.joined(separator: " or ")
-      throw Terminal.failure(module.isEmpty ? "the dumps have no modules" : "no module matches \(names)", .noData)
+      throw Terminal.failure(nothingToCheck(tally), .noData)
     }
     if tally.missing > 0, format == .text {
       let modules = Wording.count(tally.checked, "module")
       Terminal.error("crashpadctl: FAILED: \(grouped(tally.missing)) of \(modules) without symbols")
     }
     throw status == .success && tally.missing > 0 ? .findings : status
+  }
+
+  private func nothingToCheck(_ tally: Tally) -> String {
+    if module.isEmpty { return tally.exempt > 0 ? "the dumps have no modules with ids" : "the dumps have no modules" }
+    let names = module.map { "'\(Wording.printable($0))'" }.joined(separator: " or ")
+    return tally.exempt > 0 ? "no module with an id matches \(names)" : "no module matches \(names)"
   }
 
   private func check(
@@ -88,8 +97,10 @@ struct SymbolsCheckCommand: Command {
     for finding in modules.fileFindings where tally.said.insert(finding).inserted {
       Terminal.error(Sentences.line(finding))
     }
-    let missing = modules.count { $0.symbols?.isFound != true }
-    tally.checked += modules.count
+    let missing = modules.count(where: \.lacksSymbols)
+    let exempt = modules.count { $0.symbols?.isFound != true && !$0.lacksSymbols }
+    tally.checked += modules.count - exempt
+    tally.exempt += exempt
     tally.missing += missing
     if modules.isEmpty, format == .text { return .success }
     write(modules, view, input, isSingle: isSingle, isComplete: missing == 0)
@@ -106,12 +117,18 @@ struct SymbolsCheckCommand: Command {
   ) {
     switch format {
     case .text:
-      let table = ModuleSymbolText.table(modules, view)
+      let table = ModuleSymbolText.table(modules, view, style: .output)
       Terminal.output(isSingle ? table : "\(input.name)\n\(table)")
     case .json:
       Self.document.print((input.argument, isComplete, modules, view), isSingle ? .indented : .compact)
     }
   }
+
+  private static let module = Record<ModuleRecord>(
+    .members(of: ModuleRecord.record) { $0 },
+    .flag("needs_symbols", "False for the kernel's own module and for one without an id.") {
+      $0.module.identity.symbolObstacle == nil
+    })
 
   static let document = Document<
     (input: String, isComplete: Bool, modules: [Symbolization.Module], view: CrashView)
@@ -119,7 +136,7 @@ struct SymbolsCheckCommand: Command {
     "crashpadctl-symbols-check/1", "Output of `crashpadctl symbols check --format json`.",
     .argument("input", "The name of the dump.") { $0.input },
     .flag("ok", "Whether all checked modules have symbols.") { $0.isComplete },
-    .list("modules", ModuleRecord.record, "The checked modules, as in `crashpadctl-symbolize/1`.") { check in
+    .list("modules", module, "The checked modules, as in `crashpadctl-symbolize/1`.") { check in
       check.modules.map { ModuleRecord($0, check.view) }
     })
 }

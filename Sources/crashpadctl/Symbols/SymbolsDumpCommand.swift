@@ -78,8 +78,7 @@ struct SymbolsDumpCommand: Command {
       }
       return true
     }
-    let status = files.count == 1 ? failures.first ?? .success : failures.isEmpty ? .success : .findings
-    throw status
+    throw files.count == 1 ? failures.first ?? .success : ExitStatus(of: failures)
   }
 
   private func dump(_ file: String, _ isStore: Bool) -> [Outcome] {

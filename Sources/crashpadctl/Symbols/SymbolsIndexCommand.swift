@@ -63,8 +63,7 @@ struct SymbolsIndexCommand: Command {
     case .json: writeJSON(&outcome)
     }
     let failed = directories.count == 1 && outcome.files == 0 ? outcome.failures.first : nil
-    let isWhole = outcome.failures.isEmpty && outcome.taken == 0
-    throw failed ?? (isWhole ? .success : .findings)
+    throw failed ?? ExitStatus(of: outcome.failures + (outcome.taken == 0 ? [] : [.findings]))
   }
 
   private func forEachFile(_ outcome: inout Outcome, _ body: (Row) -> Void) {

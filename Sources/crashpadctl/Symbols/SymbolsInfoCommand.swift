@@ -32,7 +32,6 @@ struct SymbolsInfoCommand: Command {
 
   func run() throws {
     var failures: [ExitStatus] = []
-    var isFirst = true
     let layout: JSONWriter.Layout = files.count == 1 ? .indented : .compact
     for file in files {
       let contents: SymbolContents
@@ -48,14 +47,13 @@ struct SymbolsInfoCommand: Command {
       }
       switch format {
       case .text:
-        Terminal.output((isFirst ? "" : "\n") + SymbolContentsText.text(contents, displayName(file)))
-        isFirst = false
+        Terminal.beginPart()
+        Terminal.output(SymbolContentsText.text(contents, displayName(file)))
       case .json:
         SymbolContentsDocument.document.print(SymbolContentsDocument(file: file, contents: contents), layout)
       }
     }
-    let status = files.count == 1 ? failures.first ?? .success : failures.isEmpty ? .success : .findings
-    throw status
+    throw files.count == 1 ? failures.first ?? .success : ExitStatus(of: failures)
   }
 }
 

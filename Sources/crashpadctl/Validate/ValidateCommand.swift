@@ -35,6 +35,7 @@ struct ValidateCommand: Command {
   var strict = false
   var maxWarnings: Int?
   var ignore: [String] = []
+  var inputOptions = InputOptions()
   var reading = ExactReadingArguments()
   var noNotes = false
   var rules = false
@@ -47,6 +48,7 @@ struct ValidateCommand: Command {
     row.option(
       &ignore, "--ignore <code>", "Ignore the findings of a rule. May be repeated.", .list(Validation.rules.map(\.code))
     )
+    row.group(&inputOptions)
     row.group(&reading)
     row.flag(&noNotes, "--no-notes", "Print no notes in text.")
     row.flag(&rules, "--rules", "List all rules and exit.")
@@ -54,8 +56,10 @@ struct ValidateCommand: Command {
 
   func validate() throws {
     try checkInputs(dumps)
-    if dumps.isEmpty, !rules { throw ValidationError("Missing expected argument '<dumps> ...'; --rules needs none.") }
-    if rules, !dumps.isEmpty { throw ValidationError("--rules takes no dumps.") }
+    if dumps.isEmpty, !rules, !inputOptions.last {
+      throw ValidationError("Missing expected argument '<dumps> ...'; --rules needs none.")
+    }
+    if rules, !dumps.isEmpty || inputOptions.last { throw ValidationError("--rules takes no dumps.") }
     if let maxWarnings, maxWarnings < 0 { throw ValidationError("--max-warnings takes 0 or more.") }
     let codes = Set(Validation.rules.map(\.code))
     for code in ignore where !codes.contains(code) {
@@ -67,8 +71,8 @@ struct ValidateCommand: Command {
     if rules { return ValidationPrinter.printRules(format) }
     let epoch = Self.sourceDateEpoch
     let start = epoch ?? TimeArgument.now
-    let list = InputList(dumps, accepting: InputFormat.withMeaning)
-    if list.inputs.isEmpty, list.failures.isEmpty { throw list.statusOfNone }
+    let list = try inputOptions.list(dumps, InputFormat.withMeaning)
+    if list.inputs.isEmpty, list.failures.isEmpty, let refusal = list.refusalOfNone { throw refusal }
     var inputs = list.failures.map { ValidatedInput(name: $0.name, argument: $0.argument, failure: $0.failure) }
     let status = BatchRun(list).run(
       work: { [validation, rules = Set(ignore)] in
@@ -79,7 +83,8 @@ struct ValidateCommand: Command {
         return true
       })
     let results = ValidationResults(
-      inputs: inputs, readingStatus: list.inputs.isEmpty ? list.failures[0].failure.status : status, isStrict: strict,
+      inputs: inputs, readingStatus: list.inputs.isEmpty ? list.failures.first?.failure.status ?? .success : status,
+      isStrict: strict,
       maxWarnings: maxWarnings)
     let printer = ValidationPrinter(results: results)
     switch format {

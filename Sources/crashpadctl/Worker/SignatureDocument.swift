@@ -4,6 +4,8 @@ import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
 import CrashpadText
+import CrashpadFiles
+import SystemPackage
 
 /// What `group` takes from one dump, as JSON.
 struct SignatureDocument {
@@ -31,7 +33,7 @@ struct SignatureDocument {
     let keyed = isKeyed ? KeyedSignature(snapshot, dump.file, options) : nil
     crash = Crash(
       signature: keyed?.signature ?? Signature(snapshot, dump.file, nil, options), key: keyed?.key,
-      facts: CrashFacts(dump, snapshot, input: displayName(input)),
+      facts: CrashFacts(dump, snapshot, input: displayName(input), at: FilePath(argument: input)),
       // Callers that give all dumps of one build to one worker load its symbols once.
       debugID: snapshot.executableIndex.flatMap {
         ModuleIdentity(snapshot.modules[$0], snapshot, dump.file).debugID?.text

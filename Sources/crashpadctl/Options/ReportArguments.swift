@@ -89,10 +89,3 @@ extension ExitStatus {
     return failures.allSatisfy { $0 == .temporaryFailure } ? .temporaryFailure : .findings
   }
 }
-
-extension Terminal {
-  /// Writes data to standard output. A failure would lose data, so it ends the tool.
-  static func output(_ bytes: [UInt8]) {
-    do { try unsafe writeOutput(bytes.span.bytes) } catch { fail(writing: error) }
-  }
-}

@@ -1,0 +1,44 @@
+extension CodeParser {
+  // MARK: Exit statuses
+
+  // Shells, Docker and Kubernetes report a program that a signal ended as 128 and the signal's number; Python and Go as the
+  // number with a minus sign.
+
+  /// Parses "exit code 137", "exit status 139", "exited with code 134", "returncode -11".
+  mutating func exitStatus() -> CodeAnswer? {
+    let start = position
+    guard let first = token?.upper, Self.exitWords.contains(first) else { return nil }
+    position += 1
+    while let word = token?.upper, Self.statusWords.contains(word) { position += 1 }
+    guard let word = token, let number = word.number else {
+      position = start
+      return nil
+    }
+    position += 1
+    let query = words(from: start)
+    if let signal = Self.endingSignal(number, word) { return CodeAnswer(query, Self.ending(query, by: signal)) }
+    return CodeAnswer(
+      query, unknown: "\(word.text) is a status of the program's own: no signal ended it",
+      collect: ["what the program itself says of its exit statuses, and the last lines that it printed"])
+  }
+
+  private static let exitWords: Set<String> = ["EXIT", "EXITED", "EXITCODE", "RETURNCODE", "RC"]
+  private static let statusWords: Set<String> = ["WITH", "CODE", "STATUS", "VALUE", "NON-ZERO"]
+
+  /// The signal that ended a program with this exit status; nil if none did.
+  static func endingSignal(_ number: UInt64, _ token: CodeToken) -> UInt64? {
+    if token.text.hasPrefix("-"), let value = Int32(token.text), (-64 ... -1).contains(value) { return UInt64(-value) }
+    return (129...192).contains(number) && !token.isHexadecimal ? number - 128 : nil
+  }
+
+  /// The meanings of the signal on Linux and Darwin, each with what ended.
+  static func ending(_ title: String, by signal: UInt64) -> [CodeReading] {
+    signals(signal).map { reading in
+      CodeReading(
+        "\(title): ended by \(reading.title)", query: reading.query,
+        facts: [DecodedFact("exit status", "\(128 + signal) in a shell or container, -\(signal) in Python")]
+          + reading.facts,
+        reading.rows)
+    }
+  }
+}
