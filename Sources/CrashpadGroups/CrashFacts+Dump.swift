@@ -1,6 +1,7 @@
-package import CrashpadCore
+internal import CrashpadCore
 package import CrashpadSignatures
-package import CrashpadSnapshot
+internal import CrashpadSnapshot
+package import SystemPackage
 
 extension CrashFacts {
   /// - Parameters:

@@ -156,10 +156,6 @@ struct ConvertCommand: Command {
   }
 }
 
-extension FailureText {
-  static let ownOutput = FailureText("is the output too; choose another with -o", .usage)
-}
-
 extension BatchResult<Conversion.Summary> {
   init(converted result: Conversion.Summary) {
     let status: ExitStatus =

@@ -4,6 +4,7 @@ import CrashpadGroups
 import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadText
+import SystemPackage
 
 /// Reads the crash of an input: its signature, and the facts that groups count.
 struct CrashReader: Sendable {

@@ -107,7 +107,7 @@ struct InputList {
         if Self.isNamedZip(name), addMembers(of: file, relative, isFound: true) { continue }
         guard Self.looksLikeDump(file, named: String(decoding: name, as: UTF8.self), accepting) else {
           skipped += 1
-          if !hasSymbols, inputs.count == known { hasSymbols = (try? SymbolInputIdentity(file)) != nil }
+          if !hasSymbols, inputs.count == known { hasSymbols = (try? SymbolFileIdentity(file)) != nil }
           continue
         }
         inputs.append(

@@ -1,3 +1,4 @@
+import ArgumentParser
 import CrashpadFiles
 import CrashpadSupervision
 import CrashpadText
