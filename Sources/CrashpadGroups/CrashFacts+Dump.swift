@@ -11,7 +11,8 @@ extension CrashFacts {
   ///   - path: that of the input; nil for standard input.
   ///   - displayed: converts a text from the input to the form in which groups show it.
   package init(
-    _ dump: Dump, _ snapshot: ProcessSnapshot, input: String, at path: FilePath?, displayed: @escaping (String) -> String
+    _ dump: Dump, _ snapshot: ProcessSnapshot, input: String, at path: FilePath?,
+    displayed: @escaping (String) -> String
   ) {
     self.init(
       snapshot, dump.file, by: CrashAccount.Writer(dump.format), input: input,

@@ -50,7 +50,7 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
       try $0.makeLink("rejected", to: "/")
     },
     FaultCase("unknown-entry", at: "notes.txt") { try $0.write([1], to: "notes.txt") },
-    FaultCase("unknown-entry", at: "\\xff\\x0a") { scratch in
+    FaultCase("unknown-entry", at: ArgumentText.text([0xff, 0x0a])) { scratch in
       let name = try #require(FileName(bytes: [0xff, 0x0a]))
       _ = try Folder(scratch.path).open(name, .create)
     },

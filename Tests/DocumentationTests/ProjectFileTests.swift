@@ -4,7 +4,7 @@ import Testing
 /// The files for contributors, and for the services that read a repository.
 struct ProjectFileTests {
   @Test func `The package index documents the libraries of make docs`() throws {
-    let makefile = try Repository.text("Makefile").split(separator: "\n")
+    let makefile = try Repository.text("Makefile").replacing("\\\n", with: " ").split(separator: "\n")
     let line = try #require(makefile.first { $0.hasPrefix("LIBRARIES = ") })
     let documented = try Repository.text(".spi.yml").split(separator: "\n").filter { $0.hasPrefix("        - ") }
     #expect(documented.map { String($0.dropFirst(10)) } == line.split(separator: " ").dropFirst(2).map(String.init))

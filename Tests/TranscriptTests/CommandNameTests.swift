@@ -50,7 +50,9 @@ struct CommandNameTests {
     #expect(result.errorText.components(separatedBy: "Did you mean").count <= 2, "\(result.errorText)")
   }
 
-  @Test("An option that the command does not have either is not suggested", arguments: ["explain --db x", "find -v ."])
+  @Test(
+    "An option that the command does not have either is not suggested",
+    arguments: ["symbols lookup --db x", "find -v ."])
   func noPeerOption(_ line: String) throws {
     let result = try Tool.shell("crashpadctl \(line)", in: TemporaryFolder())
     #expect(result.status == 64)

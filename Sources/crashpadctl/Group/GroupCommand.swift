@@ -83,7 +83,8 @@ struct GroupCommand: Command {
   var color = ColorOption()
 
   mutating func rows(_ row: inout OptionRows) {
-    row.inputs(&inputs, "Dumps, directories or databases; with --merge partial results. - is standard input.", isRequired: false)
+    row.inputs(
+      &inputs, "Dumps, directories or databases; with --merge partial results. - is standard input.", isRequired: false)
     row.group(&symbolOptions)
     row.option(&by, "--by <by>", "Group by signature, or by raw signature: modules and offsets, without symbols.")
     row.option(&join, "--join <what>", "Add crashes without names to the group that has their raw signature.")
