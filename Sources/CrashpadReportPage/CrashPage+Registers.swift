@@ -29,7 +29,7 @@ extension CrashPageWriter {
     return "<p class=\"sub\">\(context.architecture.rawValue), of \(thread ?? "the exception")</p>\n\(table)"
   }
 
-  /// What lies at an address, and the captured memory there as bytes or as text.
+  /// The target of an address, and the captured memory there as bytes or as text.
   private func pointee(_ address: UInt64) -> (target: String, content: String) {
     let around = ranges.filter { $0.contains(address) }
     // A stack, rather than the memory around another register that lies in it.

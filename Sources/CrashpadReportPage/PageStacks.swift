@@ -32,7 +32,7 @@ extension CrashPageWriter {
     private(set) var crashed: Group?
     /// The others, in the order of their first threads.
     private(set) var others: [Group] = []
-    /// Where the exception was thrown that was not caught; empty without one.
+    /// The frames from which the uncaught exception was thrown; empty without one.
     let lastException: [CrashPage.Frame]
 
     private struct StackKey: Hashable {

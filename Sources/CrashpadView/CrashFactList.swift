@@ -11,9 +11,9 @@ package struct CrashFactList: Sendable {
   package enum Scope: Sendable {
     /// All of them.
     case all
-    /// What stands above stacks: the crash, the process, and the machine.
+    /// The facts above stacks: the crash, the process, and the machine.
     case head
-    /// What tells one of many inputs from the others: the crash, the process, and the time.
+    /// The facts about one of many inputs: the crash, the process, and the time.
     case short
   }
 

@@ -56,7 +56,7 @@ extension CrashView {
     package let explanation: String?
     /// As in Apple's reports.
     package let appleTitle: AppleExceptionTitle
-    /// Where the instruction is; nil without registers, or outside all modules.
+    /// The place of the instruction; nil without registers, or outside all modules.
     package let location: Location?
 
     package var kind: ExceptionSnapshot.Kind { snapshot.kind }

@@ -96,7 +96,7 @@ extension CrashView {
   /// The stack of the thread that crashed.
   package var crashedStack: Stack? { symbolization?.threads.first(where: \.isCrashed).map(stack) }
 
-  /// Where the exception was thrown that was not caught; nil if the input does not have it beside the threads.
+  /// The stack from which the uncaught exception was thrown; nil if the input does not have it beside the threads.
   package var lastException: Stack? {
     guard let frames = symbolization?.lastException, !frames.isEmpty else { return nil }
     return Stack(

@@ -12,7 +12,7 @@ extension CrashView {
     package let isCrashed: Bool
     package let name: Text?
     package let queue: Text?
-    /// Where the thread's instruction is; nil without registers, or outside all modules.
+    /// The place of the thread's instruction; nil without registers, or outside all modules.
     package let location: Location?
     /// The frames that the input lists, with the names of their modules; nil of a dump.
     package let recorded: [Recorded]?

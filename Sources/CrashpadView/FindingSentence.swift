@@ -2,7 +2,7 @@ package import CrashpadBytes
 internal import IntermediateDump
 
 extension Finding {
-  /// What is wrong, what was expected and what was found, in words.
+  /// The finding in words: the fault, the expected value and the value that was found.
   package var sentence: String {
     let text = path.isEmpty ? rule.summary : Self.lowercasingFirst(rule.summary)
     let subject = path.isEmpty ? "" : "\(path): "

@@ -9,7 +9,7 @@ import CrashpadSymbolication
 import CrashpadText
 import CrashpadView
 
-/// What `inspect` shows of an input, as JSON: all that the view of its crash has.
+/// The document of `inspect`: all that the view of a crash has.
 struct InspectDocument {
   /// The argument that names the input.
   let input: String

@@ -70,7 +70,7 @@ extension Member {
 
   /// The id of a request, which is a text or a number.
   static func requestID(
-    _ name: String, _ meaning: String, _ value: @escaping @Sendable (Value) -> WorkerRequest.ID
+    _ name: String, _ meaning: String, _ value: @escaping @Sendable (Value) -> RequestID
   ) -> Member {
     written(name, .textOrNumber, meaning, .nullable) { owner, json in
       json.key(name)

@@ -1,7 +1,7 @@
 import CrashpadCore
 import CrashpadSnapshot
 
-/// What stands beside the lines that the worker's operation `events` makes of one dump, as JSON.
+/// The document beside the lines that the worker's operation `events` makes of one dump.
 struct EventsDocument {
   let head: InputHead
   let crash: (id: UUIDBytes, lines: Int)?

@@ -7,7 +7,7 @@ import CrashpadText
 import CrashpadFiles
 import SystemPackage
 
-/// What `group` takes from one dump, as JSON.
+/// The data that `group` takes from one dump, as JSON.
 struct SignatureDocument {
   private let head: InputHead
   private let crash: Crash?

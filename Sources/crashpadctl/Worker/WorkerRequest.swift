@@ -11,21 +11,7 @@ import CrashpadSymbolication
 /// The head of a request.
 struct WorkerRequest: Sendable {
   /// The caller's id of the request; it comes back in the answer.
-  enum ID: Sendable, Equatable {
-    case none
-    case text(String)
-    case number(Int128)
-
-    init(_ value: JSONValue?) {
-      if let text = value?.string {
-        self = .text(text)
-      } else if let number = value?.integer {
-        self = .number(number)
-      } else {
-        self = .none
-      }
-    }
-  }
+  typealias ID = RequestID
 
   enum Operation: String, Sendable, CaseIterable {
     case raw, signature, symbolize, explain, events, convert, validate, redact, version
