@@ -163,6 +163,7 @@ let package = Package(
     .executableTarget(
       name: "crashpadctl",
       dependencies: [
+        "CrashpadElfCore",
         "CrashpadBytes", "CCrashpadArguments", "CCrashpadLinux", "CrashpadDatabase",
         "CrashpadUpload", "CrashpadCore",
         "DumpInterpretation", "CrashpadEvents",
