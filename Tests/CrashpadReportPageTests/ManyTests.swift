@@ -13,7 +13,17 @@ struct ManyTests {
       parameters.exception = seed == 2 ? .abort : .badAccess
       parameters.threadCount = 2
       try folder.write(SynthDump(parameters).bytes, to: "artifacts/\(index).idump")
+      try renumber("artifacts/\(index).idump", pid: 1000 + index, in: folder)
     }
+  }
+
+  /// Gives a dump another process id: copies of a dump are one crash.
+  private static func renumber(_ name: String, pid: Int, in folder: TemporaryFolder) throws {
+    _ = try Tool.run(["convert", "--to", "json", name, "-o", "a.json"], in: folder)
+    let text = String(decoding: try folder.bytes(of: "a.json"), as: UTF8.self)
+    let changed = text.replacing(/("kPID",\s*"value": )\d+/) { "\($0.1)\(pid)" }
+    try folder.write(Array(changed.utf8), to: "a.json")
+    _ = try Tool.run(["convert", "--to", "idump", "a.json", "-o", name], in: folder)
   }
 
   static func run(_ arguments: [String], in folder: TemporaryFolder, status: Int32 = 0) throws -> String {
