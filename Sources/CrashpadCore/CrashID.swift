@@ -24,7 +24,7 @@ extension Dump {
       let bytes = Array(incident.utf8)
       return unsafe ContentID.of(bytes.span.bytes)
     }
-    return snapshot.report == nil ? snapshot.crashDigest : nil
+    return snapshot.report == nil ? file.withBytes { snapshot.crashDigest(in: $0) } : nil
   }
 
   /// The id that the report of a pending dump gets, by the dump's name or content. `convert` keeps the name.
@@ -43,21 +43,32 @@ extension Dump {
 }
 
 extension ProcessSnapshot {
-  /// A digest of what tells a crash from all others, and is the same in each form of its dump: a process has loaded its modules
-  /// at addresses of its own. Thread ids and microseconds do not fit into minidumps, memory is not in all of them, and
-  /// registers need an architecture.
+  /// A digest of facts that differ between crashes and are the same in each form of one: the process with its times, the builds
+  /// and addresses of its modules, its version, and the exception. Minidumps have no thread ids of 64 bits and no microseconds,
+  /// not all have the memory, and registers need an architecture, so none of these is in it.
   ///
   /// Nil if the dump has too little of these.
-  fileprivate var crashDigest: UUIDBytes? {
+  fileprivate func crashDigest(in input: RawSpan) -> UUIDBytes? {
     let addresses = modules.compactMap(\.address).sorted()
     let process = processID ?? 0
     let times = [startTime, snapshotTime].map { $0?.seconds ?? 0 }
     // Minidumps have zeros where an intermediate dump has nothing.
     let isKnown = process != 0 && times[1] != 0
     guard isKnown || !addresses.isEmpty && (process != 0 || times[1] != 0) else { return nil }
-    var facts = ["crash", "\(process)", "\(exception?.code ?? 0)"]
+    var facts = ["crash", "\(process)", "\(exception?.code ?? 0)", "\(exception?.address ?? 0)"]
     facts += times.map { String($0) } + addresses.map { String($0) }
+    facts += modules.compactMap { identity($0, in: input) }.sorted()
+    // Users count the crashes of two versions apart, even of a program whose builds have no ids.
+    facts.append(annotation(named: Self.versionAnnotations, in: input).map { text($0, in: input) } ?? "")
     let bytes = Array(facts.joined(separator: " ").utf8)
     return unsafe ContentID.of(bytes.span.bytes)
+  }
+
+  private func identity(_ module: ModuleSnapshot, in input: RawSpan) -> String? {
+    switch module.identity {
+    case .uuid(let uuid, _): uuid == .zero ? nil : uuid.text
+    case .buildID(let content): content.isEmpty ? nil : bytes(of: content, in: input).map { hexadecimal(UInt64($0), width: 2) }.joined()
+    case nil: nil
+    }
   }
 }

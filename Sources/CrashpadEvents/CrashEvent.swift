@@ -198,7 +198,7 @@ private struct EventFacts {
   /// The annotations are those in which Crashpad's clients put the version.
   var version: (String?, String?) {
     if let report = snapshot.report { return (report.version ?? report.build, report.build) }
-    return (texts["ver", "version", "_version", "app_version"], texts["build", "app_build"])
+    return (texts[ProcessSnapshot.versionAnnotations], texts["build", "app_build"])
   }
 
   var buildID: String? {

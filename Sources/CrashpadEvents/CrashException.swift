@@ -162,7 +162,10 @@ struct CrashTexts {
     self.messages = messages.filter { !$0.isEmpty }
   }
 
-  subscript(names: String...) -> String? {
+  subscript(names: String...) -> String? { self[names] }
+
+  /// The value of the first name that there is.
+  subscript(names: [String]) -> String? {
     for name in names { if let value = values[name] { return value } }
     return nil
   }

@@ -63,6 +63,22 @@ public struct ProcessSnapshot: Sendable {
   }
 }
 
+extension ProcessSnapshot {
+  /// The annotations in which Crashpad's clients put the version of the program, the most frequent first.
+  package static let versionAnnotations = ["ver", "version", "_version", "app_version"]
+
+  /// The value of the first of these annotations of the process that it has; nil if it has none.
+  ///
+  /// - Parameter input: the bytes of the input that the snapshot was read from.
+  package func annotation(named names: [String], in input: RawSpan) -> Content? {
+    for name in names {
+      let found = annotations.first { $0.name.count == name.utf8.count && text($0.name, in: input) == name }
+      if let found { return found.value }
+    }
+    return nil
+  }
+}
+
 /// Seconds since 1970, or a duration, plus microseconds, which may be out of range in a damaged input.
 public struct Timestamp: Sendable, Hashable {
   /// Seconds since 1970, UTC.

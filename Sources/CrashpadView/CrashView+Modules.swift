@@ -179,7 +179,7 @@ extension SymbolSearch.Refusal.Reason {
     case .unreadable(let errno): errno.description
     case .notWhole: "can't be read to its end"
     case .notAFile: "no regular file"
-    case .compressed(let text): "compressed (\(text)"
+    case .compressed(let text): text
     case .noSymbolFiles: "no symbol files"
     }
   }

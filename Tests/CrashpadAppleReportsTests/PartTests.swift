@@ -89,7 +89,8 @@ struct PartTests {
     #expect(try Tool.shell("crashpadctl explain many.zip | grep -c 'many.zip/'", in: folder).text == "3\n")
     let found = try Tool.shell(
       "mkdir d; cp *.zip d; crashpadctl validate d | grep -c passed; crashpadctl group d | tail -n 1", in: folder)
-    #expect(found.text.hasSuffix("4 crashes in 2 groups\n"), "\(found.text)")
+    // Three of the four are one report, which counts once.
+    #expect(found.text.hasSuffix("2 crashes in 2 groups\n"), "\(found.text)")
   }
 
   @Test("What a member is called does not lead outside of the directory of the output")

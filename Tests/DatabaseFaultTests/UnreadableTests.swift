@@ -46,7 +46,7 @@ struct UnreadableTests {
     for name in ["a", "b", "cut"] { try folder.write(Self.large, to: "in/\(name).idump") }
     try FileManager.default.createDirectory(at: folder.url("out"), withIntermediateDirectories: true)
     let result = try Tool.shell("\(cutting("in/cut")) \(command) in/a.idump in/cut.idump in/b.idump", in: folder)
-    #expect(result.status == 1, "\(result.errorText)")
+    #expect(result.status == 2, "\(result.errorText)")
     let text = result.errorText + result.text
     #expect(text.contains("in/cut.idump: error: became shorter"), "\(result.errorText)")
     if command.contains("out") {

@@ -53,13 +53,13 @@ private struct FactsView {
       let parts = [report.version, build].compactMap { $0 }.filter { !$0.isEmpty }
       return parts.isEmpty ? nil : displayed(parts.joined(separator: " "))
     }
-    return annotation("ver", "version", "_version", "app_version")
+    return annotation(ProcessSnapshot.versionAnnotations)
   }
 
   /// The process, or the annotation in which Crashpad's clients name the product.
   var program: String? {
     if let report = snapshot.report { return report.bundleID ?? report.processName }
-    return annotation("prod", "product", "_productName")
+    return annotation(["prod", "product", "_productName"])
   }
 
   /// The executable's file name.
@@ -68,14 +68,8 @@ private struct FactsView {
     return snapshot.executableIndex.flatMap { text(snapshot.modules[$0].name) }.map { lastPathComponent($0) }
   }
 
-  private func annotation(_ names: String...) -> String? {
-    for name in names {
-      let found = snapshot.annotations.first { annotation in
-        annotation.name.count == name.utf8.count && text(annotation.name) == name
-      }
-      if let found { return text(found.value) }
-    }
-    return nil
+  private func annotation(_ names: [String]) -> String? {
+    text(file.withBytes { snapshot.annotation(named: names, in: $0) })
   }
 
   /// "iOS 18.4.1"

@@ -55,7 +55,7 @@ extension SymbolSearch.Refusal {
     case .unreadable(let errno): return (SymbolFileRules.unreadable, nil, .text(errno.description))
     case .notWhole: return (SymbolFileRules.unreadable, nil, .text("it became shorter, or its disk has an error"))
     case .notAFile: return (SymbolFileRules.unreadable, nil, .text("no regular file"))
-    case .compressed(let text): return (SymbolFileRules.unreadable, nil, .text("it is compressed (\(text)"))
+    case .compressed(let text): return (SymbolFileRules.unreadable, nil, .text(text))
     case .noSymbolFiles: return (SymbolFileRules.noSymbolFiles, nil, nil)
     }
   }
