@@ -67,7 +67,8 @@ extension ProcessSnapshot {
   private func identity(_ module: ModuleSnapshot, in input: RawSpan) -> String? {
     switch module.identity {
     case .uuid(let uuid, _): uuid == .zero ? nil : uuid.text
-    case .buildID(let content): content.isEmpty ? nil : bytes(of: content, in: input).map { hexadecimal(UInt64($0), width: 2) }.joined()
+    case .buildID(let content):
+      content.isEmpty ? nil : bytes(of: content, in: input).map { hexadecimal(UInt64($0), width: 2) }.joined()
     case nil: nil
     }
   }

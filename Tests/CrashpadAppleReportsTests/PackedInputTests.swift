@@ -131,7 +131,10 @@ struct PackedInputTests {
       (Array("h\u{e4}llo \u{1f600}".utf8), "is text, not a dump or crash report"),
       (Array("<!DOCTYPE html><html></html>".utf8), "is an HTML page, not a dump or crash report"),
       ([0x89, 0x50, 0x4e, 0x47, 0xd, 0xa, 0x1a, 0xa], "is a PNG image, not a dump or crash report"),
-      ([0xcf, 0xfa, 0xed, 0xfe, 0, 0], "is a Mach-O program, not a dump or crash report; crashpadctl symbolize --symbols takes it"),
+      (
+        [0xcf, 0xfa, 0xed, 0xfe, 0, 0],
+        "is a Mach-O program, not a dump or crash report; crashpadctl symbolize --symbols takes it"
+      ),
     ]
     for (bytes, text) in answers {
       let result = try inspect(bytes)

@@ -63,20 +63,29 @@ final class SessionFile: Sendable {
 
   /// The dead sessions that left files in `folder`.
   static func dead(in folder: Folder) throws(FileFailure) -> [Dead] {
+    var files: [FileName: OpenFile] = [:]
+    for own in try sessions(in: folder).keys {
+      // If a session's own file was removed, the session may live. Its other files stay until their third day.
+      guard let file = try? folder.openIfPresent(own, .readAndWrite), try isDead(file) else { continue }
+      files[own] = file
+    }
+    if files.isEmpty { return [] }
+    // Listed again, as a session may have made files between the first list and its death.
+    let sessions = try sessions(in: folder)
+    return files.map { own, file in
+      let others = (sessions[own] ?? []).filter { $0 != own }
+      let isJournal = { (name: FileName) in name.hasSuffix(journalExtension) }
+      return Dead(names: others.filter(isJournal) + others.filter { !isJournal($0) } + [own], file: file)
+    }
+  }
+
+  /// The files of each session in `folder`, by the name of the session's own.
+  private static func sessions(in folder: Folder) throws(FileFailure) -> [FileName: [FileName]] {
     var sessions: [FileName: [FileName]] = [:]
     for name in try folder.names() where name.hasPrefix(prefix) {
       sessions[sessionName(of: name), default: []].append(name)
     }
-    var dead: [Dead] = []
-    for (own, names) in sessions {
-      let others = names.filter { $0 != own }
-      // If a session's own file was removed, the session may live. Its other files stay until their third day.
-      guard let file = try? folder.openIfPresent(own, .readAndWrite), try isDead(file) else { continue }
-      let isJournal = { (name: FileName) in name.hasSuffix(journalExtension) }
-      let ordered = others.filter(isJournal) + others.filter { !isJournal($0) } + [own]
-      dead.append(Dead(names: ordered, file: file))
-    }
-    return dead
+    return sessions
   }
 
   /// Whether a process holds the session to which the file `name` belongs. The session's own file may have been removed;

@@ -30,7 +30,9 @@ package final class SymbolInputs: Sendable {
   /// The first bytes of a regular file; of a compressed one, those of what it holds. Throws as `open`.
   static func start(of path: FilePath, count: Int) throws -> [UInt8] {
     // The start of a FIFO would be empty, and taken for that of a file in no known format.
-    guard case .regular = try FileKind(at: path, followingLink: true) else { throw InputFile.NotReadable(reason: .notAFile) }
+    guard case .regular = try FileKind(at: path, followingLink: true) else {
+      throw InputFile.NotReadable(reason: .notAFile)
+    }
     let start = try InputFile.prefix(of: path, count: count)
     guard let compression = unsafe Compression.of(start.span.bytes) else { return start }
     let input = try InputFile(regular: path)

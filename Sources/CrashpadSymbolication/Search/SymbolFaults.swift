@@ -31,7 +31,8 @@ extension SymbolSearch.Refusal.Reason {
     case let errno as Errno: self = .unreadable(errno)
     case let error as InputFile.NotReadable: self = error.reason == .unreadable ? .notWhole : .notAFile
     case is SymbolInputs.NotWhole: self = .notWhole
-    case let error as SymbolInputs.Compressed: self = .compressed("it is compressed (\(error.compression)) and \(error.reason)")
+    case let error as SymbolInputs.Compressed:
+      self = .compressed("it is compressed (\(error.compression)) and \(error.reason)")
     default: self = .unknownFormat
     }
   }
